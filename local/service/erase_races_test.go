@@ -217,6 +217,32 @@ func TestRaceOfErasures(t *testing.T) {
 	})
 }
 
+// An erasure that is overtaken by a change of the profile is done at once. One that is
+// overtaken by a recovery is not done.
+func TestErase_Overtaken(t *testing.T) {
+	t.Parallel()
+	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
+		for name, c := range map[string]struct {
+			lands  func(a *transcripts.Agent)
+			status int
+		}{
+			"a change": {func(a *transcripts.Agent) {
+				r.want(r.call(a, "PATCH", "/v1/me", object("bio", "A change.")), 200, "")
+			}, 200},
+			"a recovery": {func(a *transcripts.Agent) {
+				r.set(tables.ProfileKey(a.ID), tables.SetAttr("hold_until", r.App.Now().Add(time.Hour).UnixMilli()))
+			}, 409},
+		} {
+			a := r.join("wombat." + strings.ReplaceAll(name, " ", "."))
+			m.once(puts(tables.TypeErasure), func() { c.lands(a) })
+			ans := r.call(a, "DELETE", "/v1/me", "")
+			if erased := r.item(tables.ProfileKey(a.ID)).Str("state") == tables.StateErased; ans.Status != c.status || erased != (c.status == 200) || !m.done() {
+				t.Errorf("%s: got %d %s, erased: %t, want %d", name, ans.Status, ans.Body, erased, c.status)
+			}
+		}
+	})
+}
+
 // An agent that volunteers while it forgets its origin is a juror with an origin, or none.
 func TestRaceOfForgettingAndVolunteering(t *testing.T) {
 	t.Parallel()

@@ -90,6 +90,18 @@ func TestNoticeSignatureThroughTheGateway(t *testing.T) {
 	}
 }
 
+// A notification has at most 256 KiB.
+func TestNoticeSize(t *testing.T) {
+	t.Parallel()
+	const secret, most = "whsec_size", 256 << 10
+	r := run(t, service.Config{Settings: generous(), Payments: processor(secret, nil)})
+	fox := r.join("fox")
+	notice := paid("evt_1", "completed", "cs_1", fox.ID, "local")
+	notice += strings.Repeat(" ", most-len(notice))
+	r.want(r.send(r.notice(secret, notice+" ")), 413, "too_large")
+	r.want(r.send(r.notice(secret, notice)), 200, "")
+}
+
 // Without the processor's keys credits cannot be bought, and the log tells the operator
 // why. Everything else works.
 func TestWithoutAProcessor(t *testing.T) {

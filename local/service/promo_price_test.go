@@ -42,3 +42,19 @@ func TestPromoPrice_Boundaries(t *testing.T) {
 		}
 	})
 }
+
+// A buyer whose credits are spent between the check and the purchase is refused like any
+// other that has too few.
+func TestPromoPrice_SpentMeanwhile(t *testing.T) {
+	t.Parallel()
+	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
+		r.call(nil, "GET", "/v1/channels", "")
+		a := r.join("buyer")
+		r.credit(a, 5*usd)
+		m.once(puts(tables.TypePromo), func() { r.credit(a, -1) })
+		r.has(r.want(r.send(r.buying(a, "lounge", "Buy now!", 5, 5)), 402, "insufficient_credits"), "error.balance", fmt.Sprint(5*usd-1))
+		if !m.done() {
+			t.Error("nothing was spent meanwhile")
+		}
+	})
+}
