@@ -1,0 +1,32 @@
+package access
+
+import (
+	"testing"
+	"time"
+
+	"agentsocial/shared/wire"
+)
+
+// A token expires after 90 days, after as many as asked for, or never. Its item is deleted
+// in the second after that.
+func TestToken_Expires(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		days lifetime
+		want time.Duration // 0: never
+	}{{lifetime{}, 90 * day}, {lifetime{given: true, days: 1}, day}, {lifetime{given: true}, 0}} {
+		in := new(mintTokenIn)
+		in.Body.MintToken, in.Body.Days = wire.MintToken{Label: "t"}, c.days
+		got, err := in.token("tk_1", noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var expires, ttl int64
+		if c.want > 0 {
+			expires, ttl = noon.Add(c.want).UnixMilli(), noon.Add(c.want).Unix()+1
+		}
+		if shown := tokenOf(got).ExpiresAt; got.ExpiresAt != expires || got.TTL != ttl || (shown != nil) != (expires != 0) {
+			t.Errorf("%+v: got %d, deleted at %d, shown %v, want %d, deleted at %d", c.days, got.ExpiresAt, got.TTL, shown, expires, ttl)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/identity/oauth"
+	"agentsocial/shared/outside/mail"
+	"agentsocial/tables"
+)
+
+// outbox keeps the texts of mails, the newest last.
+type outbox []string
+
+func (o *outbox) Send(_ context.Context, m mail.Message) error {
+	*o = append(*o, m.Text)
+	return nil
+}
+
+// last returns the newest text and its code.
+func (o *outbox) last() (text, code string) {
+	text = (*o)[len(*o)-1]
+	return text, mailed.FindString(text)
+}
+
+// inMailedBubble is inBubble with an outbox, in which a person gets one mail a day that
+// names an agent.
+func inMailedBubble(t *testing.T, play func(r *running, out *outbox)) {
+	inBubble(t, func(r *running) {
+		out := &outbox{}
+		r.App.Mail, r.App.Settings.Limits.MailsDay = out, 1
+		r.App.Pepper = func(context.Context) ([]byte, error) { return make([]byte, 32), nil }
+		play(r, out)
+	})
+}
+
+// A mailed code to link an address works until its time, in both halves of a day. The mail
+// says how long.
+func TestOriginCode_Times(t *testing.T) {
+	inMailedBubble(t, func(r *running, out *outbox) {
+		for _, hour := range []time.Duration{6, 18} {
+			time.Sleep(time.Until(time.Now().Truncate(24 * time.Hour).Add(24*time.Hour + hour*time.Hour)))
+			today := time.Now().Truncate(24 * time.Hour)
+			address := fmt.Sprintf("fox%d@den.example", hour)
+			first, second, third := r.joinDirectly(fmt.Sprint("first", hour)), r.joinDirectly(fmt.Sprint("second", hour)), r.joinDirectly(fmt.Sprint("third", hour))
+			asked := r.want(r.call(first, "POST", "/v1/me/origin", email(address)), 202, "")
+			if text, _ := out.last(); !strings.Contains(text, "15 minutes") || strings.Contains(string(asked.Body), "names no agent") {
+				t.Errorf("the agent's mail: got %s and %s, want 15 minutes", text, asked.Body)
+			}
+			expires := func(key tables.Key, in time.Duration) {
+				r.set(key, tables.SetAttr("expires_at", time.Now().Add(in).UnixMilli()))
+			}
+			_, code := out.last()
+			expires(tables.PendingOriginKey(first.ID), 0)
+			r.want(r.call(first, "POST", "/v1/me/origin/verify", codeBody(code)), 400, "bad_code")
+			expires(tables.PendingOriginKey(first.ID), time.Millisecond)
+			r.has(r.want(r.call(first, "POST", "/v1/me/origin/verify", codeBody(code)), 200, ""), "recoverable", "true", "recovers_here", "true", "next.len", "1")
+
+			asked = r.want(r.call(second, "POST", "/v1/me/origin", email(address)), 202, "")
+			text, code := out.last()
+			if !strings.Contains(text, "works for a day\n") || !strings.Contains(asked.Text("next.0.why"), "names no agent") {
+				t.Errorf("the mail for all agents: got %s and %s, want a day", text, asked.Body)
+			}
+			r.has(asked, "expires_at", fmt.Sprint(time.Now().Add(24*time.Hour).UnixMilli()))
+			shared := tables.SharedCodeKey(r.item(tables.PendingOriginKey(second.ID)).Str("person"))
+			if got := r.item(shared).Int("expires_at"); got != today.Add(48*time.Hour).UnixMilli() {
+				t.Errorf("the code for all agents expires at %d, want the end of the next day", got)
+			}
+			expires(shared, 0)
+			r.want(r.call(second, "POST", "/v1/me/origin/verify", codeBody(code)), 400, "bad_code")
+			expires(shared, time.Millisecond)
+			r.want(r.call(second, "POST", "/v1/me/origin/verify", codeBody(code)), 200, "")
+			r.has(r.want(r.call(third, "POST", "/v1/me/origin", email(address)), 429, "rate_limited"), "error.retry_at", fmt.Sprint(today.Add(24*time.Hour).UnixMilli()))
+		}
+	})
+}
+
+// A token may ask for an address once the code of a signed request has expired.
+func TestOriginCode_WaitsForKey(t *testing.T) {
+	inMailedBubble(t, func(r *running, _ *outbox) {
+		fox := r.joinDirectly("fox")
+		token := r.token(fox, "post")
+		r.want(r.call(fox, "POST", "/v1/me/origin", email("fox@den.example")), 202, "")
+		for in, c := range map[int64]struct {
+			status int
+			code   string
+		}{1: {403, "signature_required"}, 0: {202, ""}} {
+			r.set(tables.PendingOriginKey(fox.ID), tables.SetAttr("key_until", time.Now().UnixMilli()+in))
+			r.want(r.bearer(token, "POST", "/v1/me/origin", email(fmt.Sprintf("fox%d@den.example", in))), c.status, c.code)
+		}
+	})
+}
+
+// A recovery code works until its time and within its tries. The same confirmation gets
+// the same answer for 15 minutes.
+func TestRecoveryCode_Boundaries(t *testing.T) {
+	inMailedBubble(t, func(r *running, out *outbox) {
+		const address = "fox@den.example"
+		fox := r.joinDirectly("fox")
+		r.want(r.call(fox, "POST", "/v1/me/origin", email(address)), 202, "")
+		_, code := out.last()
+		r.want(r.call(fox, "POST", "/v1/me/origin/verify", codeBody(code)), 200, "")
+		r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", address)), 202, "")
+		_, code = out.last()
+		key := tables.RecoveryKey(fox.ID)
+		fresh := newKeyOf(fox, "fresh")
+		confirm := func(code string, status int, reason string) string {
+			t.Helper()
+			return r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(fox, fresh, code)), status, reason).Header.Get("Idempotent-Replayed")
+		}
+		tries := func(n int64) { r.set(key, tables.SetAttr("tries", n)) }
+		tries(oauth.RecoveryTries - 1)
+		confirm("AAAA-AAAA", 400, "bad_code")
+		confirm("AAAA-AAAA", 400, "bad_code")
+		if got := r.item(key).Int("tries"); got != oauth.RecoveryTries {
+			t.Errorf("got %d tries, want %d", got, oauth.RecoveryTries)
+		}
+		confirm(code, 400, "bad_code")
+		tries(oauth.RecoveryTries - 1)
+		r.set(key, tables.SetAttr("expires_at", time.Now().UnixMilli()))
+		confirm(code, 400, "bad_code")
+		r.set(key, tables.SetAttr("expires_at", time.Now().UnixMilli()+1))
+		at := time.Now()
+		confirm(code, 200, "")
+		time.Sleep(time.Until(at.Add(15 * time.Minute)))
+		if confirm(code, 200, "") != "true" {
+			t.Error("after 15 minutes: got a new answer, want the first one")
+		}
+		time.Sleep(time.Until(at.Add(15*time.Minute + time.Millisecond)))
+		confirm(code, 400, "bad_code")
+	})
+}
+
+// A token is revoked until it expires; then there is none.
+func TestRevokeToken_Expired(t *testing.T) {
+	inMailedBubble(t, func(r *running, _ *outbox) {
+		fox := r.joinDirectly("fox")
+		for in, status := range map[int64]int{0: 404, 1: 200} {
+			token := r.want(r.call(fox, "POST", "/v1/me/tokens", fmt.Sprintf(`{"label":"%d"}`, in)), 201, "").Text("id")
+			r.set(tables.TokenKey(fox.ID, token), tables.SetAttr("expires_at", time.Now().UnixMilli()+in))
+			if got := r.call(fox, "DELETE", "/v1/me/tokens/"+token, ""); got.Status != status {
+				t.Errorf("a token that expires in %d ms: got %d %s, want %d", in, got.Status, got.Body, status)
+			}
+		}
+	})
+}
+
+// A repeated request for a link code gets no code, and the way to another one.
+func TestLinkCode_Repeated(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	q := r.request(r.join("fox"), "POST", "/v1/me/link-codes", "")
+	r.has(r.want(r.send(q), 201, ""), "secret_shown", "false", "next.0.why", "see who connects with it")
+	r.has(r.want(r.send(q), 201, ""), "secret_shown", "true", "next.0.why", "mint another one")
+}
+
+// A removed key and a forgotten origin are refused with what overtook them: the end of
+// the credential, or another change.
+func TestAccess_Overtaken(t *testing.T) {
+	t.Parallel()
+	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
+		for i, c := range []struct {
+			method, target string // {key} is another key
+			update         tables.Update
+			status         int
+			code           string
+		}{
+			{"DELETE", "/v1/me/keys/{key}", tables.Add("epoch", 1), 401, "unknown_key"},
+			{"DELETE", "/v1/me/keys/{key}", tables.SetAttr("keys", int64(1)), 409, "last_key"},
+			{"DELETE", "/v1/me/origin", tables.Add("epoch", 1), 401, "unknown_key"},
+			{"DELETE", "/v1/me/origin", tables.SetAttr("hold_until", int64(7)), 409, "busy"},
+		} {
+			a := r.join(fmt.Sprint("fox", i))
+			other := r.addKey(a, fmt.Sprint("other", i))
+			profile := tables.ProfileKey(a.ID)
+			m.once(func(tx tables.Tx) bool {
+				return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == profile && len(w.Updates) > 0 })
+			}, func() { r.set(profile, c.update) })
+			ans := r.call(a, c.method, strings.ReplaceAll(c.target, "{key}", other.Pub()), "")
+			if ans.Status != c.status || ans.Code() != c.code || !m.done() {
+				t.Errorf("%s %s: got %d %s, want %d %s", c.method, c.target, ans.Status, ans.Body, c.status, c.code)
+			}
+		}
+	})
+}
+
+// An origin's end costs standing only where standing is required.
+func TestForgetOrigin_Standing(t *testing.T) {
+	t.Parallel()
+	for needed, ends := range map[int64]string{0: "false", 1: "true"} {
+		settings := generous()
+		settings.Limits.StandingOwners = needed
+		c := newJuryFixture(run(t, service.Config{Settings: settings}))
+		c.has(c.want(c.call(c.citizen(), "DELETE", "/v1/me/origin", ""), 200, ""), "ends_standing", ends)
+	}
+}
+
+// smallPages is a table whose pages hold two keys of an agent.
+type smallPages struct{ tables.Backend }
+
+func (s smallPages) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if q.From == tables.AgentKeys("").From {
+		q.Limit = 2
+	}
+	return s.Backend.Query(ctx, q)
+}
+
+// A list of keys on several pages has each key once.
+func TestKeys_Pages(t *testing.T) {
+	t.Parallel()
+	c := service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return smallPages{b} }}
+	onBoth(t, c, func(t *testing.T, r *running) {
+		a := r.join("fox")
+		for i := range 4 {
+			r.addKey(a, fmt.Sprint("key", i))
+		}
+		r.has(r.want(r.call(a, "GET", "/v1/me/keys", ""), 200, ""), "items.len", "5")
+	})
+}
