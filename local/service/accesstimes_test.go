@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,6 +78,17 @@ func TestOriginCode_Times(t *testing.T) {
 			r.want(r.call(second, "POST", "/v1/me/origin/verify", codeBody(code)), 200, "")
 			r.has(r.want(r.call(third, "POST", "/v1/me/origin", email(address)), 429, "rate_limited"), "error.retry_at", fmt.Sprint(today.Add(24*time.Hour).UnixMilli()))
 		}
+	})
+}
+
+// A request for a code whose mail failed mails one when it is sent again at once.
+func TestOriginCode_MailFails(t *testing.T) {
+	inMailedBubble(t, func(r *running, out *outbox) {
+		r.App.Mail = &postman{map[string][]string{}, func(context.Context) error { return errors.New("no answer") }}
+		q := r.request(r.joinDirectly("fox"), "POST", "/v1/me/origin", email("fox@den.example"))
+		r.want(r.send(q), 503, "unavailable")
+		r.App.Mail = out
+		r.want(r.send(q), 202, "")
 	})
 }
 

@@ -26,4 +26,10 @@ var equivalent = map[string]string{
 	`events/erase/erase.go conversation cursor page.Next`:                                                               "erasing an item again does nothing more",
 	`events/tally/reader.go compareKeys order slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK})`:               "sums may be written in any order, and equal keys are neighbours in either",
 	`events/tally/seal.go seal comparison end.Add(-countFor).Before(until)`:                                             "at the boundary both times are the same",
+	`functions/dm/read.go unreadUpTo comparison to <= conv.ReadTo`:                                                      "nothing up to where the agent read is unread",
+	`functions/dm/read.go unreadUpTo comparison conv.Last < to`:                                                         "no message is between one and itself",
+	`functions/dm/read.go unreadUpTo comparison conv.Last > to`:                                                         "no message is between one and itself",
+	`functions/jury/case.go privy comparison k.Reports <= int64(len(k.Parties))`:                                        "whose report is in the case is a party, if there are no more reports than parties",
+	`functions/jury/report.go parties number jury.PartiesMost in min(k.Reports, jury.PartiesMost)`:                      "no case takes more parties than that",
+	`functions/jury/report.go wait number 1 in jury.Needed(heard(&p.known)) > 1`:                                        "a case needs one report, or ReopenReports",
 }
