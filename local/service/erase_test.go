@@ -550,3 +550,17 @@ func TestExport_HasEverything(t *testing.T) {
 		}
 	})
 }
+
+// The answer to an erasure promises its end five minutes later.
+func TestErase_DoneBy(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	var got struct {
+		At     int64
+		DoneBy int64 `json:"done_by"`
+	}
+	decode(t, r.want(r.call(r.join("wombat"), "DELETE", "/v1/me", ""), 200, ""), &got)
+	if got.DoneBy-got.At != (5 * time.Minute).Milliseconds() {
+		t.Errorf("got %+v, want 5 minutes between", got)
+	}
+}
