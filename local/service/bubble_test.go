@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/identity/seal"
 	"agentsocial/shared/text/pack"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
@@ -34,7 +36,14 @@ func inBubble(t *testing.T, play func(r *running)) {
 			t.Fatal(err)
 		}
 		defer table.Close()
-		a := &app.App{Table: table, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: generous()}
+		box, err := seal.New(make([]byte, seal.MinKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &app.App{
+			Table: table, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: generous(),
+			Box: func(context.Context) (*seal.Box, error) { return box, nil },
+		}
 		a.Settings.BaseURL = "https://social.example"
 		play(&running{Service: &service.Service{App: a, URL: a.Settings.BaseURL}, t: t, table: table, handler: api.NewServer(a, functions.Groups(a)...)})
 	})

@@ -47,14 +47,13 @@ func newClient(t *testing.T, r *running, name string) *loopbackClient {
 // register registers a client of a program on this computer.
 func (r *running) register(name string) (clientID string) {
 	r.t.Helper()
-	a, err := (&transcripts.Request{
-		Method: "POST", Target: "/oauth/register", Header: http.Header{"Content-Type": {"application/json"}},
-		Body: []byte(`{"redirect_uris":["http://127.0.0.1/callback","https://client.example/cb"],"client_name":"` + name + `"}`),
-	}).Send(r.URL)
-	if err != nil || a.Status != http.StatusCreated {
-		r.t.Fatalf("%v %v", a, err)
+	return r.want(r.send(registering(`{"redirect_uris":["http://127.0.0.1/callback","https://client.example/cb"],"client_name":"`+name+`"}`)), 201, "").Text("client_id")
+}
+
+func registering(body string) *transcripts.Request {
+	return &transcripts.Request{
+		Method: "POST", Target: "/oauth/register", Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
 	}
-	return a.Text("client_id")
 }
 
 // page returns the URL to which the client sends the person.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"agentsocial/local/engines/logs"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 )
 
@@ -232,9 +235,87 @@ func TestConsentSizeLimits(t *testing.T) {
 	if got := r.sentBack(a); a.Status != 302 || got.Get("error") != "invalid_request" || got.Has("state") {
 		t.Errorf("got %d %v, want 302", a.Status, got)
 	}
-	if a := r.send(transcripts.Submit(filled("asked", strings.Repeat("x", 16<<10)))); a.Status != 413 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
-		t.Errorf("got %d %v, want 413", a.Status, a.Header)
+	for size, want := range map[int]int{16 << 10: 400, 16<<10 + 1: 413} {
+		a := r.send(transcripts.Submit(filled("asked", strings.Repeat("x", size-len("asked=")))))
+		if a.Status != want || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("a form of %d bytes: got %d %v, want %d and a page", size, a.Status, a.Header, want)
+		}
+		body := `{"redirect_uris":["` + back + `"]}`
+		a = r.send(registering(body + strings.Repeat(" ", size-len(body))))
+		if want := map[int]int{400: 201, 413: 413}[want]; a.Status != want {
+			t.Errorf("a registration of %d bytes: got %d %s, want %d", size, a.Status, a.Body, want)
+		}
 	}
+}
+
+// The page shows what is known of the client and what was typed, and nothing else. Its
+// form is accepted from this service's origin only, with a proof of work of at most 32
+// characters and at least one scope.
+func TestConsentForm(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *running) {
+		shows := func(a *transcripts.Answer, want ...string) {
+			t.Helper()
+			for _, s := range []string{`role="alert"`, `class="note"`, "It calls itself", "It is published by", `<details open>`} {
+				if got := bytes.Contains(a.Body, []byte(s)); got != slices.Contains(want, s) {
+					t.Errorf("the page has %s: got %v, want %v", s, got, !got)
+				}
+			}
+			if n := bytes.Count(a.Body, []byte(`</code><span class="hint">`)); n != 1 { // of post
+				t.Errorf("got %d hints for scopes, want 1", n)
+			}
+		}
+		c, nameless := r.connection(), transcripts.NewConnection(r.register(""), back)
+		shows(r.authorizePage(nameless.Query()))
+		shows(r.authorizePage(c.Query()), "It calls itself")
+		shows(r.send(transcripts.Submit(r.consent(c).Form("connect", filled("handle", "fox")))), "It calls itself", `role="alert"`, `<details open>`)
+		shows(r.send(transcripts.Submit(r.consent(c).Form("connect", filled("link_code", "x")))), "It calls itself", `role="alert"`)
+
+		for from, want := range map[[2]string]int{
+			{}: 200, {"same-origin"}: 200, {"same-site"}: 403, {"cross-site", "null"}: 403, {"none"}: 403,
+			{"", "null"}: 200, {"", r.URL}: 200, {"", "https://evil.example"}: 403, {"same-origin", r.URL}: 200, {"same-origin", "https://evil.example"}: 403,
+		} {
+			q := transcripts.Submit(r.consent(c).Form("connect", nil))
+			q.Header.Del("Sec-Fetch-Site")
+			q.Header.Del("Origin")
+			for i, name := range []string{"Sec-Fetch-Site", "Origin"} {
+				if from[i] != "" {
+					q.Header.Set(name, from[i])
+				}
+			}
+			if a := r.send(q); a.Status != want {
+				t.Errorf("site and origin %q: got %d, want %d", from, a.Status, want)
+			}
+		}
+
+		for size, want := range map[int]int{32: 200, 33: 400} {
+			page, pow := r.consent(c), ""
+			for n := 0; pow == "" || auth.ZeroBits(page.Work+pow) < page.Bits; n++ {
+				pow = fmt.Sprintf("%0*d", size, n)
+			}
+			if a := r.send(transcripts.Submit(page.Form("connect", filled("pow", pow)))); a.Status != want {
+				t.Errorf("a proof of %d characters: got %d, want %d", size, a.Status, want)
+			}
+		}
+		for n, want := range map[int]int{0: 422, 1: 200, 2: 200} {
+			if a := r.send(transcripts.Submit(r.consent(c).Form("connect", url.Values{"scope": auth.Scopes[:n]}))); a.Status != want {
+				t.Errorf("%d scopes: got %d, want %d", n, a.Status, want)
+			}
+		}
+
+		for _, name := range []string{"client_id", "redirect_uri", "response_type", "state", "code_challenge", "code_challenge_method", "scope", "response_mode"} {
+			q := c.Query()
+			q[name] = []string{q.Get(name), q.Get(name)}
+			a := r.authorizePage(q)
+			if name == "client_id" || name == "redirect_uri" {
+				if a.Status != 400 || !bytes.Contains(a.Body, []byte("2 times")) {
+					t.Errorf("%s twice: got %d %s, want 400 and the count", name, a.Status, a.Body)
+				}
+			} else if got := r.sentBack(a).Get("error"); got != "invalid_request" {
+				t.Errorf("%s twice: got %q, want invalid_request", name, got)
+			}
+		}
+	})
 }
 
 // hides matches the random parts of a page: its nonce and its sealed values.
