@@ -17,13 +17,13 @@ import (
 func TestServerIsBuiltOnce(t *testing.T) {
 	made, declared := 0, 0
 	other := func(*app.App) api.Group { declared++; return api.Group{Name: "other"} }
-	g := New(other)(&app.App{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	g := New(other)(&app.App{Now: time.Now, Log: nothing})
 	warm := g.Warm
 	g.Warm = func() { made++; warm() }
 	if made != 0 || declared != 1 {
 		t.Fatalf("before there is a server: got warmed %d times and declared %d times, want 0 and 1", made, declared)
 	}
-	s := api.NewServer(&app.App{Now: time.Now, Log: slog.New(slog.DiscardHandler), Rand: zeros{}}, g)
+	s := api.NewServer(&app.App{Now: time.Now, Log: nothing, Rand: zeros{}}, g)
 	for range 3 {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 		r.Header.Set("Authorization", "Bearer ast_nonsense")
@@ -55,6 +55,8 @@ func TestToolsOf_Schemas(t *testing.T) {
 		}
 	}
 }
+
+var nothing = slog.New(slog.DiscardHandler)
 
 type zeros struct{}
 
