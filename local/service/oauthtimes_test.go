@@ -121,10 +121,12 @@ func TestOAuthWindows(t *testing.T) {
 		kept("consent", time.Hour, 5)
 
 		time.Sleep(r.App.Now().Truncate(time.Hour).Add(time.Hour + 10*time.Second).Sub(r.App.Now())) // into the first half of each window
-		l.WritesPerMinute, l.ReconnectsMinute, l.ConsentsHour = 0, 0, 1
+		l.WritesPerMinute, l.ReconnectsMinute = 1, 1
+		r.want(r.send(r.assertion(fox, nil)), 200, "")
 		refused(r.send(r.assertion(fox, nil)), time.Minute)
+		submit("mail", nil)
 		refused(submit("mail", nil), time.Minute)
-		r.want(submit("connect", nil), 200, "")
+		l.ConsentsHour = 1
 		refused(submit("connect", nil), time.Hour)
 	})
 }
