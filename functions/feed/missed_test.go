@@ -1,0 +1,187 @@
+package feed
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+	"agentsocial/tables/id"
+)
+
+// TestSince checks that since is at most a minute ahead of the clock, and a day ago if it
+// was left out.
+func TestSince(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	for _, c := range []struct {
+		in   since
+		want int64 // -1: refused
+	}{
+		{since{}, now.Add(-24 * time.Hour).UnixMilli()}, {since{0, true}, 0},
+		{since{now.Add(time.Minute).UnixMilli(), true}, now.Add(time.Minute).UnixMilli()}, {since{now.Add(time.Minute).UnixMilli() + 1, true}, -1},
+	} {
+		if got, err := c.in.from(now); (err != nil) != (c.want < 0) || err == nil && got != c.want {
+			t.Errorf("%+v: got %d, %v; want %d", c.in, got, err, c.want)
+		}
+	}
+}
+
+// TestChoose checks that agents come with the newest post first, then by id, and that the
+// posts that are read are the newest of each agent, up to 200.
+func TestChoose(t *testing.T) {
+	at := int64(1_700_000_000_000)
+	post := func(n int) string { return id.Post.Least(at + int64(n)) }
+	m := &missed{since: at, circle: &circle{}}
+	var heads []tables.Item
+	follow := func(agent, gone string, posts ...int) {
+		m.agents = append(m.agents, tables.Follow{Target: agent})
+		head := tables.Item{"gone": gone}
+		for _, n := range posts {
+			head[post(n)] = "lounge"
+		}
+		heads = append(heads, head)
+	}
+	follow("ag_old", "", -1)
+	follow("ag_b", post(1))
+	follow("ag_a", post(1))
+	follow("ag_late", "", 7000, 3)
+	const many = 150
+	for i := range many {
+		follow(fmt.Sprintf("ag_%03d", i), "", 1000+i, 2000+i)
+	}
+	keys := m.choose(heads)
+	var got []string
+	for _, l := range m.byAgents {
+		got = append(got, l.follow.Target)
+	}
+	want := []string{"ag_late"}
+	for i := range many {
+		want = append(want, fmt.Sprintf("ag_%03d", many-1-i))
+	}
+	if want = append(want, "ag_a", "ag_b"); !slices.Equal(got, want) {
+		t.Errorf("got the agents %v, want %v", got, want)
+	}
+	if len(keys) != 2*pulledMost {
+		t.Errorf("got %d keys, want %d: a post and its counters each", len(keys), 2*pulledMost)
+	}
+	wanted := 0
+	for i, l := range m.byAgents {
+		wanted += len(l.wanted)
+		if cut := i >= pulledMost-many-1 && i < 1+many; l.more != (cut || i > many) || len(l.wanted) != map[bool]int{true: 1, false: 2}[cut] && i <= many {
+			t.Errorf("%d, %s: got %d posts, more %v", i, l.follow.Target, len(l.wanted), l.more)
+		}
+	}
+	if wanted != pulledMost {
+		t.Errorf("got %d posts to read, want %d", wanted, pulledMost)
+	}
+}
+
+// TestNewest checks which id counts as a list's newest.
+func TestNewest(t *testing.T) {
+	for want, l := range map[string]*list{
+		"po_3": {posts: []wire.Post{{ID: "po_3"}}, wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"},
+		"po_2": {wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"}, "po_1": {last: "po_1"}, "": {},
+	} {
+		if got := l.newest(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestParts_Bodies checks that a body of more than 280 characters is cut.
+func TestParts_Bodies(t *testing.T) {
+	for n, want := range map[int]int{280: 280, 281: 280} {
+		for _, full := range []bool{false, true} {
+			m := &missed{inChannels: []*list{{name: "lounge", posts: []wire.Post{{Body: strings.Repeat("é", n)}}}}}
+			channels, _ := m.parts(full, 1<<20)
+			if full {
+				want = n
+			}
+			if got := len([]rune(channels[0].Items[0].Body)); got != want {
+				t.Errorf("full %v, a body of %d characters: got %d, want %d", full, n, got, want)
+			}
+		}
+	}
+}
+
+// TestShare_Exactly checks that lists whose entries and posts just fit are not cut, and
+// lack their last post if a byte is missing.
+func TestShare_Exactly(t *testing.T) {
+	for missing, want := range map[int]int{0: 3, 1: 2} {
+		l := &list{name: "lounge"}
+		room := 150 - missing
+		for n := range 3 {
+			l.posts = append(l.posts, postOf(0, n, 100))
+			b, err := json.Marshal(l.posts[n])
+			if err != nil {
+				t.Fatal(err)
+			}
+			room += len(b) + len(",")
+		}
+		if share([]*list{l}, room); len(l.posts) != want || l.more != (want < 3) {
+			t.Errorf("%d bytes missing: got %d posts, more %v, want %d", missing, len(l.posts), l.more, want)
+		}
+	}
+}
+
+// TestEvents checks that a catchup has at most 100 events and 64 KiB of them, of which
+// those that have expired, or are of blocked agents, are not shown.
+func TestEvents(t *testing.T) {
+	const now = 1_700_000_000
+	event := func(seq int64, text string) tables.InboxEvent {
+		return tables.InboxEvent{Seq: seq, Kind: tables.EventMention, At: now * 1000, TTL: now + 1, Text: text}
+	}
+	// events returns the catchup's part for some events, which are given oldest first.
+	events := func(all ...tables.InboxEvent) wire.CatchupInbox {
+		newest := slices.Clone(all)
+		slices.Reverse(newest)
+		m := &missed{since: now * 1000, now: now, circle: &circle{newest: newest, hidden: map[string]bool{"ag_blocked": true}}}
+		if !m.reaches() {
+			m.reach.events = all
+		}
+		part, err := m.events(7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return part
+	}
+	var many []tables.InboxEvent
+	for seq := range int64(101) {
+		many = append(many, event(1001+seq, ""))
+	}
+	for n, more := range map[int]bool{0: false, 1: false, 99: false, 100: false, 101: true} {
+		if part := events(many[:n]...); len(part.Items) != min(n, 100) || part.More != more || n == 0 && part.After != 7 || n > 0 && part.After != 1000+int64(min(n, 100)) {
+			t.Errorf("%d events: got %d up to %d, more %v, want %v", n, len(part.Items), part.After, part.More, more)
+		}
+	}
+
+	room := eventsSize
+	fill := []tables.InboxEvent{event(1, ""), event(2, "")}
+	for i := range fill {
+		answer, err := eventOf(&fill[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		room -= len(b) + len(",")
+	}
+	for over, want := range map[int]int{0: 2, 1: 1} {
+		fill[1].Text = strings.Repeat("x", room+over)
+		if part := events(fill...); len(part.Items) != want || part.More != (want < 2) {
+			t.Errorf("%d bytes too many: got %d events, more %v, want %d", over, len(part.Items), part.More, want)
+		}
+	}
+
+	hidden := []tables.InboxEvent{event(1, ""), event(2, ""), event(3, ""), event(4, "")}
+	hidden[0].TTL, hidden[1].From.ID, hidden[3].At = now, "ag_blocked", now*1000+1
+	if part := events(hidden...); len(part.Items) != 2 || part.Items[0].Seq != 3 || part.After != 4 || part.More {
+		t.Errorf("got %+v, want 3 and 4", part)
+	}
+}
