@@ -89,6 +89,12 @@ func TestCatchupSkipsDeletedPosts(t *testing.T) {
 		s.posts(name, 2, usual)
 		s.posts(name, gone, deleted)
 	}
+	s.follow(fox.ID, "a-full-page")
+	s.posts("a-full-page", 20, usual)
+	s.follow(fox.ID, "one-to-show")
+	s.posts("one-to-show", 2, usual)
+	s.posts("one-to-show", 20, deleted)
+	s.posts("one-to-show", 1, usual)
 	s.follow(fox.ID, "nothing-left")
 	s.posts("nothing-left", 30, deleted)
 	s.put()
@@ -106,6 +112,7 @@ func TestCatchupSkipsDeletedPosts(t *testing.T) {
 	want := map[string]string{
 		"all-there": "2 false", "one-page": "2 false", "a-page-and-one": "2 false",
 		"as-many-as-may-be": "1 true then 1", "too-many": "0 true then 2", "far-too-many": "0 true then 2",
+		"a-full-page": "20 false", "one-to-show": "1 true then 2",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -115,7 +122,7 @@ func TestCatchupSkipsDeletedPosts(t *testing.T) {
 // With many channels a catchup has fewer posts of each, and says that there are more.
 func TestCatchupOfManyChannels(t *testing.T) {
 	t.Parallel()
-	for channels, want := range map[int]string{50: "20 true", 51: "19 true", tables.FollowChannelsMost: "5 true"} {
+	for channels, want := range map[int]string{50: "20 true", 51: "19 true", 77: "12 true", tables.FollowChannelsMost: "5 true"} {
 		r := run(t, unlimited())
 		s := &stocked{running: r, at: r.App.Now().Add(-time.Minute)}
 		fox := &reader{running: r, agent: r.join("fox"), since: s.at.UnixMilli(), posts: map[string]bool{}}
