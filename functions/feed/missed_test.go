@@ -48,6 +48,8 @@ func TestChoose(t *testing.T) {
 	follow("ag_old", "", -1)
 	follow("ag_b", post(1))
 	follow("ag_a", post(1))
+	follow("ag_c", post(0))
+	follow("ag_now", "", 0)
 	follow("ag_late", "", 7000, 3)
 	const many = 150
 	for i := range many {
@@ -62,21 +64,25 @@ func TestChoose(t *testing.T) {
 	for i := range many {
 		want = append(want, fmt.Sprintf("ag_%03d", many-1-i))
 	}
-	if want = append(want, "ag_a", "ag_b"); !slices.Equal(got, want) {
+	if want = append(want, "ag_now", "ag_a", "ag_b", "ag_c"); !slices.Equal(got, want) {
 		t.Errorf("got the agents %v, want %v", got, want)
 	}
 	if len(keys) != 2*pulledMost {
 		t.Errorf("got %d keys, want %d: a post and its counters each", len(keys), 2*pulledMost)
 	}
-	wanted := 0
 	for i, l := range m.byAgents {
-		wanted += len(l.wanted)
-		if cut := i >= pulledMost-many-1 && i < 1+many; l.more != (cut || i > many) || len(l.wanted) != map[bool]int{true: 1, false: 2}[cut] && i <= many {
-			t.Errorf("%d, %s: got %d posts, more %v", i, l.follow.Target, len(l.wanted), l.more)
+		posts, more := 2, false
+		switch {
+		case i > many+1: // only older posts
+			posts, more = 0, true
+		case i == many+1: // ag_now
+			posts = 1
+		case i >= pulledMost-(many+2): // no room for the second
+			posts, more = 1, true
 		}
-	}
-	if wanted != pulledMost {
-		t.Errorf("got %d posts to read, want %d", wanted, pulledMost)
+		if len(l.wanted) != posts || l.more != more {
+			t.Errorf("%d, %s: got %d posts, more %v; want %d, %v", i, l.follow.Target, len(l.wanted), l.more, posts, more)
+		}
 	}
 }
 
