@@ -41,6 +41,14 @@ func turnsOf(ctx context.Context) func() func() {
 	return take
 }
 
+// Turn waits for the caller's turn ([WithTurns]). Call it after a wait of a constant
+// time: requests that began together would go on together.
+func Turn(ctx context.Context) {
+	if take := turnsOf(ctx); take != nil {
+		take()()
+	}
+}
+
 // SetLimit bounds how many functions run at once.
 func (g *Group) SetLimit(n int) { g.group().SetLimit(n) }
 

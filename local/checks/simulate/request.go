@@ -307,6 +307,7 @@ func (w *world) suspended(o *op) bool {
 	if o.by == nil {
 		return false
 	}
+	w.newest() // perhaps its suspension ended while the step ran
 	since, there := w.bans[o.by.id]
 	return there && since.Before(o.when.Add(-time.Second)) && w.profile(o.by.id).Int("suspended_until") > time.Now().Add(near).UnixMilli()
 }

@@ -56,10 +56,10 @@ var talking = []maker{
 					q.hears("dm", m.id, p, true, nil)
 				},
 			}
-			least, most := w.purse(p)
+			least, _ := w.purse(p) // a sender that seems too poor may be paid meanwhile
 			takes := q.dms == "anyone" || q.dms == "following" && q.follows["agent "+p.id]
 			switch {
-			case p.blocks[q.id] || most < price || q.blocks[p.id] || !takes:
+			case p.blocks[q.id] || q.blocks[p.id] || !takes:
 				o.expect, o.codes = never, []string{"dm_refused", "insufficient_credits"}
 			case time.Until(p.held) > near:
 				o.expect, o.codes = never, []string{"recovery_hold", "insufficient_credits"}

@@ -82,6 +82,7 @@ func Evenly(ctx context.Context, work func(context.Context) (early bool)) {
 	case <-over:
 	case <-ctx.Done():
 	}
+	app.Turn(ctx)
 }
 
 // Letter writes the mail for a code: [mail.RecoveryCode] or
