@@ -51,6 +51,19 @@ func TestWithTurns(t *testing.T) {
 	}
 }
 
+// Turn takes a turn and waits for it. Without turns it does nothing.
+func TestTurn(t *testing.T) {
+	app.Turn(t.Context())
+	var did []string
+	app.Turn(app.WithTurns(t.Context(), func() func() {
+		did = append(did, "took")
+		return func() { did = append(did, "waited") }
+	}))
+	if want := []string{"took", "waited"}; !slices.Equal(did, want) {
+		t.Errorf("Turn did %v, want %v", did, want)
+	}
+}
+
 // Together continues after an error, and returns the first.
 func TestTogether(t *testing.T) {
 	broken, ran := errors.New("broken"), 0
