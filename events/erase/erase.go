@@ -213,19 +213,15 @@ var keeps = map[string]bool{
 type rule func(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error)
 
 // rules holds a rule for each type whose items need more than deleting, or lie outside
-// the agent's own partitions. It is filled by init, since the rules refer to it.
-var rules map[string]rule
-
-func init() {
-	rules = map[string]rule{
-		tables.TypePost: post, tables.TypeIdea: idea, tables.TypeHistory: history,
-		tables.TypeFollow: follow, tables.TypeConversation: conversation, tables.TypeDuty: duty,
-		tables.TypeCheckout: checkout, tables.TypeLinkCode: given, tables.TypeClaim: given,
-		tables.TypeVote: given, tables.TypeVoteCounted: given, tables.TypeReactions: reaction, tables.TypeReactionsCounted: reaction,
-		tables.TypeHelpful: helpful, tables.TypeHelpfulCounted: helpful, tables.TypeSupport: given, tables.TypeSupportCounted: given,
-		tables.TypeVisit: visit, tables.TypeReport: report, tables.TypeComplaint: complaint, tables.TypeSeat: given,
-		tables.TypeCase: ofCase, tables.TypeAct: given,
-	}
+// the agent's own partitions.
+var rules = map[string]rule{
+	tables.TypePost: post, tables.TypeIdea: idea, tables.TypeHistory: history,
+	tables.TypeFollow: follow, tables.TypeConversation: conversation, tables.TypeDuty: duty,
+	tables.TypeCheckout: checkout, tables.TypeLinkCode: given, tables.TypeClaim: given,
+	tables.TypeVote: given, tables.TypeVoteCounted: given, tables.TypeReactions: reaction, tables.TypeReactionsCounted: reaction,
+	tables.TypeHelpful: helpful, tables.TypeHelpfulCounted: helpful, tables.TypeSupport: given, tables.TypeSupportCounted: given,
+	tables.TypeVisit: visit, tables.TypeReport: report, tables.TypeComplaint: complaint, tables.TypeSeat: given,
+	tables.TypeCase: ofCase, tables.TypeAct: given,
 }
 
 // read unmarshals an item.
