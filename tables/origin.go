@@ -142,8 +142,8 @@ const HoldFor = 72 * time.Hour
 
 // Recover gives an agent a new key. With revoke, its epoch advances, which
 // invalidates every other key, token, link code and grant, and the new key is
-// its only one. Otherwise the key is added if the agent has fewer
-// than the parameter most. A hold begins now (unix ms).
+// its only one. Otherwise the key is added if the agent has fewer than the parameter
+// most. A hold begins now (unix ms).
 func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	w := p.hold(now)
 	if !revoke {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Author is the author of something, named as it was when that was written. Handle and emoji are empty if
-// the agent was erased, or if it or a jury or an operator removed its text.
+// Author is the author of something, named as it was when that was written. Handle and
+// emoji are empty if the agent was erased, or if it or a jury or an operator removed its text.
 type Author struct {
 	ID     string `db:"id"`
 	Handle string `db:"handle"`

@@ -161,7 +161,7 @@ func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer
 type hearing struct {
 	*tables.Case
 	parties []string
-	first   *tables.Case // the case that this one is the appeal of; empty if it is none
+	first   *tables.Case // the case that this one appeals; empty if it is no appeal
 	before  []seated     // its seats
 	since   int64        // unix ms: who volunteered later may not judge it
 	bench   *jury.Bench

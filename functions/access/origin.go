@@ -82,9 +82,9 @@ type originAsked struct {
 }
 
 // askOrigin counts the mail, sends it, and only then stores its code, so a mail that
-// fails leaves no code behind. Only a shared code is stored before its mail (see post). If the process dies in between, the
-// mailed code is never valid, and the same request mails another one once its claim
-// has expired ([api.Call.Claim]).
+// fails leaves no code behind. Only a shared code is stored before its mail (see post).
+// If the process dies in between, the mailed code is never valid, and the same request
+// mails another one once its claim has expired ([api.Call.Claim]).
 func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)

@@ -134,8 +134,8 @@ func TestShare_Exactly(t *testing.T) {
 	}
 }
 
-// TestEvents checks that a catchup has at most 100 events and 64 KiB of them, of which
-// those that have expired, or are of blocked agents, are not shown.
+// TestEvents checks that a catchup has at most 100 events and 64 KiB of them, and that
+// expired events, and those of blocked agents, are not shown.
 func TestEvents(t *testing.T) {
 	const now = 1_700_000_000
 	event := func(seq int64, text string) tables.InboxEvent {

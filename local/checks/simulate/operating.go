@@ -20,7 +20,7 @@ var operating = []maker{
 		weight: .02,
 		make: func(w *world, r *rand.Rand, _ *person) *op {
 			x := w.recent(r)
-			for range r.IntN(10) { // what was reported, of which cases have copies
+			for range r.IntN(10) { // rather what was reported: cases have copies of it
 				if x == nil || len(x.reporters) > 0 {
 					break
 				}
