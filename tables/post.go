@@ -68,7 +68,10 @@ func ChannelPK(channel string) string { return "C#" + channel }
 func PostKey(channel, id string) Key { return Key{ChannelPK(channel), PostPrefix + id} }
 
 // PostCountersKey sorts right after its post, so that one query reads both.
-func PostCountersKey(channel, id string) Key { return Key{ChannelPK(channel), PostPrefix + id + "+"} }
+func PostCountersKey(channel, id string) Key { return CountersOf(PostKey(channel, id)) }
+
+// CountersOf returns the key of the counters of the post with a key.
+func CountersOf(post Key) Key { return Key{post.PK, post.SK + "+"} }
 
 // RepliesPK is the partition of by_parent that lists the replies to a post.
 func RepliesPK(post string) string { return "REPLIES#" + post }

@@ -30,7 +30,7 @@ func (g channels) page(ctx context.Context, in *pageIn) (*wire.ChannelPage, erro
 		if in.Replies {
 			list, err = g.newest(ctx, tables.Eventual, in.Ch, in.Before, in.Limit, (*view.Post).Shown)
 		} else {
-			list, err = g.listed(ctx, in.Ch, tables.Roots(in.Ch, in.Before, in.Limit+1))
+			list, err = g.listed(ctx, tables.Roots(in.Ch, in.Before, in.Limit+1))
 		}
 		return err
 	})
@@ -118,9 +118,9 @@ func (g channels) newest(ctx context.Context, c tables.Consistency, channel, bef
 	return l, nil
 }
 
-// listed reads the posts of a channel that an index lists, in two round trips. It
+// listed reads the posts that an index lists, in two round trips. It
 // reads one post fewer than q.Limit: the last entry only shows that the list goes on.
-func (g channels) listed(ctx context.Context, channel string, q tables.Query) (listing, error) {
+func (g channels) listed(ctx context.Context, q tables.Query) (listing, error) {
 	found, err := g.Table.Query(ctx, q)
 	if err != nil {
 		return listing{}, err
@@ -130,11 +130,11 @@ func (g channels) listed(ctx context.Context, channel string, q tables.Query) (l
 		refs = refs[:limit]
 		l.next = refs[limit-1].Str("parent_sk")
 	}
-	ids := make([]string, len(refs))
+	keys := make([]tables.Key, len(refs))
 	for i, r := range refs {
-		ids[i] = r.Str("parent_sk")
+		keys[i] = r.Key()
 	}
-	items, err := g.GetAll(ctx, tables.Eventual, view.PostKeys(channel, ids...))
+	items, err := g.GetAll(ctx, tables.Eventual, view.WithCounters(keys...))
 	if err != nil {
 		return listing{}, err
 	}

@@ -32,7 +32,7 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*wire.Thread, error
 		return err
 	})
 	work.Go(func() (err error) {
-		replies, err = g.listed(ctx, in.Ch, tables.Replies(in.Ch, in.ID, before, in.Limit+1))
+		replies, err = g.listed(ctx, tables.Replies(in.Ch, in.ID, before, in.Limit+1))
 		return err
 	})
 	if err := work.Wait(); err != nil {

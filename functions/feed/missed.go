@@ -146,7 +146,7 @@ func (m *missed) choose(heads []tables.Item) []tables.Key {
 				l.wanted, l.more = l.wanted[:turn], true
 			default:
 				p := l.wanted[turn]
-				keys = append(keys, view.PostKeys(p.Channel, p.ID)...)
+				keys = append(keys, view.WithCounters(tables.PostKey(p.Channel, p.ID))...)
 				room = true
 			}
 		}

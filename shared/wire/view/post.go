@@ -14,11 +14,12 @@ type Post struct {
 // Shown reports whether lists show the post: a deleted one only while it has replies.
 func (p *Post) Shown() bool { return !p.Deleted || p.Counters.Replies > 0 }
 
-// PostKeys returns the keys of a channel's posts and of their counters.
-func PostKeys(channel string, posts ...string) []tables.Key {
+// WithCounters returns the keys of posts, as an index lists them, each followed by
+// the key of its counters.
+func WithCounters(posts ...tables.Key) []tables.Key {
 	var keys []tables.Key
-	for _, id := range posts {
-		keys = append(keys, tables.PostKey(channel, id), tables.PostCountersKey(channel, id))
+	for _, post := range posts {
+		keys = append(keys, post, tables.CountersOf(post))
 	}
 	return keys
 }
