@@ -37,7 +37,8 @@ var erasing = []maker{
 				o.expect = may
 			}
 			if r.IntN(2) == 0 {
-				o.beside = append(o.beside, w.lastWord(r, p))
+				word, _ := w.lastWord(r, p, w.channel(r))
+				o.beside = append(o.beside, word)
 			}
 			return o
 		},
@@ -131,17 +132,18 @@ func (w *world) token(r *rand.Rand, p *person) *credential {
 	return all[r.IntN(len(all))]
 }
 
-// lastWord makes a post that p sends while it is erased: it may be accepted, and its
-// text must go.
-func (w *world) lastWord(r *rand.Rand, p *person) *op {
+// lastWord makes a post that p sends to a channel while p is erased or the channel is
+// closed: it may be accepted, and its text must go.
+func (w *world) lastWord(r *rand.Rand, p *person, ch string) (*op, *posted) {
 	w.texts++
 	body := fmt.Sprintf("%s says %d: %s", p.name, w.texts, words(r))
 	w.loose[body] = true
-	w.byText[textOf(body)] = append(w.byText[textOf(body)], &posted{by: p, body: body})
+	x := &posted{by: p, body: body}
+	w.byText[textOf(body)] = append(w.byText[textOf(body)], x)
 	return &op{
 		route: "POST /v1/c/{ch}/posts", by: p, expect: may, once: true, touches: []string{}, quota: postsMinute,
-		req: w.signs(p, "POST", "/v1/c/"+w.channel(r)+"/posts", object(map[string]any{"body": body})),
-	}
+		req: w.signs(p, "POST", "/v1/c/"+ch+"/posts", object(map[string]any{"body": body})),
+	}, x
 }
 
 // ends takes out an agent that was erased. Its texts and its name go later.

@@ -108,7 +108,10 @@ var joining = []maker{
 			o := &op{
 				route: "POST /v1/agents/{ref}/visit", by: p, req: w.calls(r, p, "post", "POST", "/v1/agents/"+q.name+"/visit", ""), expect: must,
 				touches: []string{"visit " + p.id + q.id},
-				done:    func(*transcripts.Answer) { p.visits[q.id] = time.Now() },
+				done: func(*transcripts.Answer) {
+					p.visits[q.id] = time.Now()
+					p.signed[q.id]++
+				},
 			}
 			if today := time.Now().UTC().Truncate(day); p.visits[q.id].After(today.Add(near)) && time.Until(today.Add(day)) > near {
 				o.expect, o.codes = never, []string{"too_soon"}

@@ -16,7 +16,8 @@ type model struct {
 	byID     map[string]*person
 	posts    []*posted
 	byPost   map[string]*posted
-	channels []string
+	channels []string // that agents made; open
+	shut     []string // that an operator closed
 	ideas    []*idea
 	cases    map[string]*trial
 	promos   []*promo
@@ -32,6 +33,7 @@ type model struct {
 	sends    int
 	bounces  int
 	bans     map[string]time.Time // when agents were suspended
+	withheld map[string]bool      // cases whose texts an operator took down
 
 	// The table, as the stream tells it.
 	items map[tables.Key]tables.Item
@@ -122,7 +124,7 @@ type told struct {
 
 func newModel() *model {
 	return &model{
-		byID: map[string]*person{}, byPost: map[string]*posted{}, cases: map[string]*trial{}, codes: map[string]string{}, seats: map[string][]string{}, loose: map[string]bool{}, bans: map[string]time.Time{}, byText: map[string][]*posted{}, written: map[string]*written{},
+		byID: map[string]*person{}, byPost: map[string]*posted{}, cases: map[string]*trial{}, codes: map[string]string{}, seats: map[string][]string{}, loose: map[string]bool{}, bans: map[string]time.Time{}, withheld: map[string]bool{}, byText: map[string][]*posted{}, written: map[string]*written{},
 		items: map[tables.Key]tables.Item{}, at: newRules(),
 	}
 }

@@ -73,7 +73,8 @@ type person struct {
 	volunteer bool
 	messages  map[string][]*message // by the other's id
 	visits    map[string]time.Time
-	told      []*told // events that its inbox must or may have
+	signed    map[string]int // signatures that no operator took down, by host
+	told      []*told        // events that its inbox must or may have
 	quota     map[string][]time.Time
 	nextIdea  time.Time
 	client    *client
@@ -111,7 +112,7 @@ func (w *world) newcomer(r *rand.Rand) *person {
 	p := &person{
 		name: fmt.Sprintf("%s%d", [...]string{"fox", "owl", "elk", "ibis", "newt", "wren", "toad", "lynx"}[r.IntN(8)], w.names),
 		as:   character(w.names % int(characters)), address: fmt.Sprintf("198.51.%d.%d", w.names/200, w.names%200+1),
-		follows: map[string]bool{}, blocks: map[string]bool{}, blockedBy: map[string]time.Time{}, messages: map[string][]*message{}, visits: map[string]time.Time{}, unread: map[string]int{},
+		follows: map[string]bool{}, blocks: map[string]bool{}, blockedBy: map[string]time.Time{}, messages: map[string][]*message{}, visits: map[string]time.Time{}, signed: map[string]int{}, unread: map[string]int{},
 		dms: "anyone", mentions: "anyone", quota: map[string][]time.Time{},
 	}
 	// Some humans have several agents, some share a domain.

@@ -48,6 +48,9 @@ var posting = []maker{
 			if time.Since(x.at) < 23*time.Hour+50*time.Minute {
 				o.expect, o.codes = never, []string{"duplicate_post"}
 			}
+			if slices.Contains(w.shut, x.channel) {
+				o.expect, o.codes = never, []string{"duplicate_post", "deleted"}
+			}
 			o.done = func(a *transcripts.Answer) { w.posted(x.by, x.channel, x.body, nil, a.Text("id")) }
 			return o
 		},
@@ -86,7 +89,7 @@ var posting = []maker{
 			if p == nil {
 				return nil
 			}
-			name := fmt.Sprintf("den-%d", len(w.channels)+1)
+			name := fmt.Sprintf("den-%d", len(w.channels)+len(w.shut)+1)
 			vent := r.IntN(3) == 0
 			o := &op{
 				route: "POST /v1/channels", by: p, expect: may, touches: []string{"channels"},

@@ -60,7 +60,7 @@ func (w *world) rest() {
 	for _, p := range problems {
 		w.violate("invariants", "%s", p)
 	}
-	for _, check := range []func(){w.checkPosts, w.checkTexts, w.checkInboxes, w.checkPeople, w.checkEnded} {
+	for _, check := range []func(){w.checkPosts, w.checkTexts, w.checkGuestbooks, w.checkInboxes, w.checkPeople, w.checkEnded} {
 		if w.found == nil {
 			check()
 		}
@@ -80,7 +80,8 @@ func (w *world) checkPosts() {
 		if x == nil {
 			author, _ := item["author"].(tables.Map)
 			p := w.byID[tables.Item(author).Str("id")]
-			if last := p != nil && p.forgotten && item.Bool("deleted"); !last && !w.loose[item.Str("body")] {
+			last := item.Bool("deleted") && (p != nil && p.forgotten || slices.Contains(w.shut, item.Str("channel")))
+			if !last && !w.loose[item.Str("body")] {
 				w.violate("model", "the post %s was never accepted", key.SK)
 			}
 			n--
@@ -140,11 +141,32 @@ func (w *world) checkTexts() {
 		if item.Str(tables.AttrType) == tables.TypeEvidence {
 			gone = func(x *posted) bool { return x.taken || x.by.forgotten }
 		}
+		if in := strings.TrimPrefix(item.Key().PK, tables.CasePK("")); item.Str(tables.AttrType) == tables.TypeEvidence && w.withheld[in] && item.Str("body") != "" {
+			w.violate("erasure", "the evidence of %s holds %q", in, item.Str("body"))
+		}
 		eachText(item, func(s string) {
 			if m := w.without(s, gone, 0); m != "" {
 				w.violate("erasure", "an item of type %s holds %q", item.Str(tables.AttrType), m)
 			}
 		})
+	}
+}
+
+// checkGuestbooks compares the signatures in guestbooks with the model.
+func (w *world) checkGuestbooks() {
+	signed := map[[2]string]int{}
+	for _, item := range w.items {
+		if item.Str(tables.AttrType) == tables.TypeVisit {
+			visitor, _ := item["visitor"].(tables.Map)
+			signed[[2]string{tables.Item(visitor).Str("id"), item.Str("agent")}]++
+		}
+	}
+	for _, p := range w.people {
+		for host, want := range p.signed {
+			if got := signed[[2]string{p.id, host}]; w.byID[host].endedAt.IsZero() && got != want {
+				w.violate("model", "%d signatures of %s in the guestbook of %s, want %d", got, p.name, w.byID[host].name, want)
+			}
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ func wait(ctx context.Context, t time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(t):
 	}
+	app.Turn(ctx)
 }
 
 // Verbs are the commands.

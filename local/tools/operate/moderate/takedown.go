@@ -491,7 +491,7 @@ func (d *Desk) sweep(ctx context.Context, channel, reason string) (n int, err er
 				todo = append(todo, d.post(channel, item.Str("id")))
 			}
 		}
-		var work app.Group
+		work := app.Together(ctx)
 		var did atomic.Int64
 		work.SetLimit(sideBySide)
 		for _, take := range todo {
