@@ -19,6 +19,10 @@ type Channel struct {
 	PromosUntil int64 `db:"promos_until"`
 
 	Taken string `db:"taken"` // why an operator took it down; "" if none did
+
+	// Place is set in a channel that is its own entry in the directory: one whose last
+	// post is from before entries became items. Its next post moves it ([Channel.AddPosts]).
+	Place string `db:"rank_sk"`
 }
 
 // Kinds of channels.
@@ -27,8 +31,12 @@ const (
 	KindLeisure = "leisure"
 )
 
-// TypeChannel is a channel's item type.
-const TypeChannel = "channel"
+// TypeChannel and TypeListing are the item types of a channel and of its entry in the
+// directory.
+const (
+	TypeChannel = "channel"
+	TypeListing = "listing"
+)
 
 // ChannelKey is a channel's key.
 func ChannelKey(name string) Key { return Key{ChannelPK(name), "CHANNEL"} }
@@ -46,11 +54,27 @@ func ActivitySK(at time.Time, name string) string {
 }
 
 // Item returns the item of the channel.
-func (c *Channel) Item() Item {
-	item := keyed(ChannelKey(c.Name), TypeChannel, Marshal(c))
-	item["rank_pk"] = ChannelsPK(c.Kind)
-	item["rank_sk"] = ActivitySK(time.UnixMilli(max(c.LastPostAt, c.CreatedAt)), c.Name)
-	return item
+func (c *Channel) Item() Item { return keyed(ChannelKey(c.Name), TypeChannel, Marshal(c)) }
+
+// ListingKey is the key of a channel's entry in the directory. It is an item of its own,
+// since an index is written with every change of an item that it lists: the posts of all
+// channels would meet in one partition.
+func ListingKey(channel string) Key { return Key{ChannelPK(channel), "LISTED"} }
+
+// place returns where the directory has the channel.
+func (c *Channel) place() string {
+	return ActivitySK(time.UnixMilli(max(c.LastPostAt, c.CreatedAt)), c.Name)
+}
+
+// listed puts the channel's entry at a place.
+func (c *Channel) listed(place string) Write {
+	return Put(keyed(ListingKey(c.Name), TypeListing, Item{"name": c.Name, "rank_pk": ChannelsPK(c.Kind), "rank_sk": place}))
+}
+
+// Create puts a channel and its entry in the directory, and requires that there is none
+// of that name. exists returns the error if there is ([Write.Else]).
+func (c *Channel) Create(exists func(Item) error) []Write {
+	return []Write{Put(c.Item(), NoItem()).Else(exists), c.listed(c.place())}
 }
 
 // ChannelQuota is the rule for creating a channel (spec "Limits": account at
@@ -97,30 +121,36 @@ func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Wr
 }
 
 // AddPosts adds to the number of posts and updates the channel's activity, on
-// condition that it is as read.
-func (c *Channel) AddPosts(n, at int64) Write {
+// condition that it is as read. In a new hour the channel moves in the directory.
+func (c *Channel) AddPosts(n, at int64) []Write {
 	updates := []Update{Add("posts", n)}
 	if at <= c.LastPostAt {
-		return Change(ChannelKey(c.Name), updates...).When(ItemExists())
+		return []Write{Change(ChannelKey(c.Name), updates...).When(ItemExists())}
 	}
 	updates = append(updates, SetAttr("last_post_at", at))
-	if sk := ActivitySK(time.UnixMilli(at), c.Name); at > c.CreatedAt {
-		updates = append(updates, SetAttr("rank_sk", sk))
-	}
-	still := Equal("last_post_at", c.LastPostAt)
+	still := []Cond{ItemExists(), Equal("last_post_at", c.LastPostAt)}
 	if c.LastPostAt == 0 {
-		still = Absent("last_post_at")
+		still[1] = Absent("last_post_at")
 	}
-	return Change(ChannelKey(c.Name), updates...).When(ItemExists(), still)
+	now := *c
+	now.LastPostAt = at
+	if c.Taken != "" || c.Place == "" && now.place() == c.place() {
+		return []Write{Change(ChannelKey(c.Name), updates...).When(still...)}
+	}
+	if c.Place != "" {
+		updates = append(updates, RemoveAttr("rank_pk"), RemoveAttr("rank_sk"))
+	}
+	return []Write{Change(ChannelKey(c.Name), updates...).When(append(still, Absent("taken"))...), c.listed(now.place())}
 }
 
-// ChannelsByActivity queries the channels of a kind, the most recently active
-// first, after the one with the given [ActivitySK] and name ("" begins with the
-// first). They may be some milliseconds old.
-func ChannelsByActivity(kind, place, name string, most int) Query {
+// ChannelsByActivity queries the entries of a kind in the directory, the most recently
+// active channel first, after the one with the given [ActivitySK] and key ("" begins
+// with the first). An entry has the channel's name and its own place. They may be some
+// milliseconds old.
+func ChannelsByActivity(kind, place string, entry Key, most int) Query {
 	q := Query{Index: ByRank, PK: ChannelsPK(kind), Desc: true, Limit: most}
 	if place != "" {
-		q.After = &Position{SK: place, Key: ChannelKey(name)}
+		q.After = &Position{SK: place, Key: entry}
 	}
 	return q
 }

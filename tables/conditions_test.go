@@ -120,7 +120,7 @@ func appealTrials() []trial {
 		{"restores a post that its author deleted", writes(tables.Put(byAuthor.Item()), counters, channel, evidence), restore, first},
 		{"restores a post whose mark was counted meanwhile", writes(tables.Put(tombstone.Item()), tables.Change(tables.PostCountersKey("den", "po_1"), tables.SetAttr("tallies", int64(1))), channel, evidence), restore, []int{1}},
 		{"restores a post without counters", writes(tables.Put(tombstone.Item()), channel, evidence), restore, []int{1}},
-		{"restores a post in a closed channel", writes(tables.Put(tombstone.Item()), counters, channel, (&tables.Channel{Name: "den"}).TakeDown("illegal"), evidence), restore, []int{2}},
+		{"restores a post in a closed channel", writes(tables.Put(tombstone.Item()), counters, channel, (&tables.Channel{Name: "den"}).TakeDown("illegal")[0], evidence), restore, []int{2}},
 		{"restores a post in no channel", writes(tables.Put(tombstone.Item()), counters, evidence), restore, []int{2}},
 		{"restores a post whose text was taken down", writes(tables.Put(tombstone.Item()), counters, channel, evidence, (&tables.Evidence{}).TakeDown("ca_9", "illegal")), restore, []int{3}},
 		{"lifts a suspension that an operator set too meanwhile", writes(tables.Put(suspended(9).Item()), suspended(9).SuspendByOperator(7)), writes(suspended(9).LiftTo(3)), first},
@@ -188,6 +188,7 @@ func caseTrials() []trial {
 func channelTrials() []trial {
 	put := tables.Put((&tables.Channel{Name: "den"}).Item())
 	last := func(at int64) *tables.Channel { return &tables.Channel{Name: "den", LastPostAt: at} }
+	later := time.Hour.Milliseconds()
 	due := func(h int) tables.SealDue {
 		return tables.SealDue{Channel: "den", At: noon.Add(time.Duration(h) * time.Hour).UnixMilli()}
 	}
@@ -198,10 +199,12 @@ func channelTrials() []trial {
 		return (&tables.Visit{ID: id, Agent: fox, Visitor: owl, At: noon.UnixMilli()}).Sign(nil)
 	}
 	return []trial{
-		{"that does not exist loses a post", nil, writes(last(9).AddPosts(-1, 9)), first},
-		{"that does not exist gets a post", nil, writes(last(0).AddPosts(1, 9)), first},
-		{"gets a post after a concurrent first one", writes(put, last(0).AddPosts(1, 9)), writes(last(0).AddPosts(1, 12)), first},
-		{"gets a post after a concurrent one", writes(put, last(0).AddPosts(1, 9), last(9).AddPosts(1, 12)), writes(last(9).AddPosts(1, 15)), first},
+		{"that does not exist loses a post", nil, last(9).AddPosts(-1, 9), first},
+		{"that does not exist gets a post", nil, last(0).AddPosts(1, 9), first},
+		{"gets a post after a concurrent first one", append(writes(put), last(0).AddPosts(1, 9)...), last(0).AddPosts(1, 12), first},
+		{"gets a post after a concurrent one", slices.Concat(writes(put), last(0).AddPosts(1, 9), last(9).AddPosts(1, 12)), last(9).AddPosts(1, 15), first},
+		{"moves in the directory", writes(put), last(0).AddPosts(1, later), nil},
+		{"moves in the directory after it was taken down", append(writes(put), last(0).TakeDown("illegal")...), last(0).AddPosts(1, later), first},
 		{"becomes due twice from one read", writes(tables.SealDue{Channel: "den"}.Move(at(0))), writes(tables.SealDue{Channel: "den"}.Move(at(1))), first},
 		{"moves a due time that was removed", writes(tables.SealDue{Channel: "den"}.Move(at(0)), due(0).Move(time.Time{})), writes(due(0).Move(at(1))), first},
 		{"moves a due time that was taken again", writes(tables.SealDue{Channel: "den"}.Move(at(0)), take(due(0), at(1)), take(taken(1), at(2))), writes(taken(1).Move(at(3))), first},

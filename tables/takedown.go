@@ -81,8 +81,11 @@ func (p *Promo) TakeDown(reason string, now time.Time) Write {
 // TakeDown closes a channel: it is in no list, and nobody can read it or post in it.
 // It requires that the channel is open. Its posts and promos are taken down one by
 // one.
-func (c *Channel) TakeDown(reason string) Write {
-	return Change(ChannelKey(c.Name), RemoveAttr("about"), SetAttr("taken", reason), RemoveAttr("rank_pk")).When(ItemExists(), Absent("taken"))
+func (c *Channel) TakeDown(reason string) []Write {
+	return []Write{
+		Change(ChannelKey(c.Name), RemoveAttr("about"), SetAttr("taken", reason), RemoveAttr("rank_pk")).When(ItemExists(), Absent("taken")),
+		Delete(ListingKey(c.Name)),
+	}
 }
 
 // TakeDown clears the texts and tags of a profile, on condition that it is as read.

@@ -49,7 +49,7 @@ func (f reader) channelTarget(name string) target {
 			return nil, err
 		}
 		f.fill(ctx, &ch, n)
-		return []tables.Write{ch.AddPosts(n, at)}, nil
+		return ch.AddPosts(n, at), nil
 	}}
 }
 

@@ -64,10 +64,8 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 		return mayCreate(c, quota, c.Agent, &k)
 	}
 	outcome := &created{ch.Name, ch}
-	return outcome, c.Commit(ctx, outcome, append([]tables.Write{
-		tables.Put(ch.Item(), tables.NoItem()).Else(tables.Means(exists)),
-		tables.Put(entry.Item(c.Agent.ID)),
-	}, quota.Writes(c.Agent.ID, profile, karma)...)...)
+	writes := append(ch.Create(tables.Means(exists)), tables.Put(entry.Item(c.Agent.ID)))
+	return outcome, c.Commit(ctx, outcome, append(writes, quota.Writes(c.Agent.ID, profile, karma)...)...)
 }
 
 // mayCreate returns an error for the part of the rule that forbids another channel.

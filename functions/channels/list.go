@@ -51,27 +51,41 @@ func (g channels) list(ctx context.Context, in *listIn) (*wire.Channels, error) 
 	return out, nil
 }
 
-// listKind returns a page of one kind's channels and the place where it ended.
+// listKind returns a page of one kind's channels and where it ended: the place of the
+// last entry in the directory, and its sort key in the table.
 func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([]wire.Channel, string, error) {
-	_, name, _ := strings.Cut(from, "#")
-	if from != "" && name == "" {
+	var place string
+	var entry tables.Key
+	if parts := strings.Split(from, "#"); len(parts) == 3 {
+		place, entry = parts[0]+"#"+parts[1], tables.Key{PK: tables.ChannelPK(parts[1]), SK: parts[2]}
+	} else if from != "" {
 		return nil, "", api.ForeignCursor()
 	}
-	page, err := g.Table.Query(ctx, tables.ChannelsByActivity(kind, from, name, limit+1))
+	page, err := g.Table.Query(ctx, tables.ChannelsByActivity(kind, place, entry, limit+1))
 	if err != nil {
 		return nil, "", err
 	}
-	list, end := []wire.Channel{}, ended
-	for i, item := range page.Items {
-		if i == limit {
-			end = page.Items[i-1].Str("rank_sk")
-			break
-		}
+	entries, end := page.Items, ended
+	if len(entries) > limit {
+		entries = entries[:limit]
+		last := entries[limit-1]
+		end = last.Str("rank_sk") + "#" + last.Key().SK
+	}
+	keys := make([]tables.Key, len(entries))
+	for i, e := range entries {
+		keys[i] = tables.ChannelKey(e.Str("name"))
+	}
+	items, err := g.GetAll(ctx, tables.Eventual, keys)
+	if err != nil {
+		return nil, "", err
+	}
+	list := []wire.Channel{}
+	for _, item := range items {
 		var ch tables.Channel
 		if err := tables.Unmarshal(item, &ch); err != nil {
 			return nil, "", err
 		}
-		if ch.Taken == "" { // the index lags behind
+		if ch.Name != "" && ch.Taken == "" { // the index lags behind
 			list = append(list, view.ChannelOf(&ch))
 		}
 	}

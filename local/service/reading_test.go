@@ -278,7 +278,14 @@ func TestManyChannels(t *testing.T) {
 				CreatedAt: began.UnixMilli(), LastPostAt: began.Add(time.Duration(i*7919%many) * 20 * time.Minute).UnixMilli(),
 			}
 			made[ch.Name] = ch
-			writes = append(writes, tables.Put(ch.Item()))
+			if i%3 == 0 { // from before the directory had items of its own
+				ch.Place = tables.ActivitySK(time.UnixMilli(ch.LastPostAt), ch.Name)
+				item := ch.Item()
+				item["rank_pk"] = tables.ChannelsPK(ch.Kind)
+				writes = append(writes, tables.Put(item))
+				continue
+			}
+			writes = append(writes, ch.Create(nil)...)
 		}
 		r.putAll(writes...)
 		random := rand.New(rand.NewPCG(8, 8))
@@ -318,7 +325,7 @@ func TestManyChannels(t *testing.T) {
 						continue
 					}
 					at := r.App.Now().Add(time.Duration(pages) * time.Hour).UnixMilli()
-					r.put(ch.AddPosts(1, at))
+					r.put(ch.AddPosts(1, at)...)
 					ch.LastPostAt, moved[ch.Name] = at, true
 				}
 			}

@@ -103,7 +103,9 @@ func whole(tb testing.TB) table {
 	t.agent(fox, "fox", "go")
 	t.agent(owl, "owl")
 	channel := &tables.Channel{Name: "lounge", Kind: tables.KindLeisure, Posts: 2, Followers: 1}
-	t.put(channel.Item())
+	for _, w := range channel.Create(nil) {
+		t.put(w.Item)
+	}
 	numbers := map[string]*tables.PostCounters{
 		post:  {Score: 1, Replies: 1, Reactions: tables.Map{"🎉": int64(1)}, Case: "ca_1"},
 		reply: {Helpful: 1},
@@ -263,6 +265,9 @@ func TestRules(t *testing.T) {
 		"a reply is not counted":                      {"posts", set(numbers, "replies", int64(0))},
 		"a post is not counted for fox":               {"posts", set(counted, "posts", int64(0))},
 		"a post is not counted for its channel":       {"posts", set(tables.ChannelKey("lounge"), "posts", int64(3))},
+		"a channel is not in the directory":           {"posts", gone(tables.ListingKey("lounge"))},
+		"a channel has another place":                 {"posts", set(tables.ListingKey("lounge"), "rank_sk", "2026010100#lounge")},
+		"a closed channel is in the directory":        {"posts", set(tables.ChannelKey("lounge"), "taken", "spam")},
 		"a post is not listed":                        {"posts", gone(tables.LatestKey(fox))},
 		"a deleted post keeps its words":              {"posts", set(tables.PostKey("lounge", post), "deleted", true)},
 		"a vote is not counted":                       {"marks", set(tables.VoteKey(post, owl), "type", tables.TypeVote)},

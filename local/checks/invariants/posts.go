@@ -3,6 +3,7 @@ package invariants
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
@@ -49,7 +50,19 @@ func posts(w *world) error {
 		w.same(agent, "its posts", item.Int("posts"), ofAgent[agent])
 	}
 	for _, item := range w.types[tables.TypeChannel] {
-		w.same(item.Str("name"), "its posts", item.Int("posts"), ofChannel[item.Str("name")])
+		name := item.Str("name")
+		w.same(name, "its posts", item.Int("posts"), ofChannel[name])
+		place := tables.ActivitySK(time.UnixMilli(max(item.Int("last_post_at"), item.Int("created_at"))), name)
+		entry := w.items[tables.ListingKey(name)]
+		if item.Str("rank_sk") != "" { // a channel from before the directory had items of its own
+			entry = item
+		}
+		switch {
+		case item.Str("taken") != "" && entry.Str("rank_pk") != "":
+			w.problem(name, "it was taken down, but the directory lists it")
+		case item.Str("taken") == "" && (entry.Str("rank_pk") != tables.ChannelsPK(item.Str("kind")) || entry.Str("rank_sk") != place):
+			w.problem(name, "its place in the directory is %s %s, want %s", entry.Str("rank_pk"), entry.Str("rank_sk"), place)
+		}
 	}
 	return nil
 }

@@ -57,8 +57,7 @@ var ordinary = budget{most: 2}
 
 // budgets are those of routes that may take more than is ordinary, or must take less.
 var budgets = map[string]budget{
-	"GET /v1/channels": {most: 1},
-	"GET /v1/me":       {most: 1, variants: map[string]float64{cold: 2}},
+	"GET /v1/me": {most: 1, variants: map[string]float64{cold: 2}},
 	// Handles never change hands, so one is looked up once.
 	"GET /v1/agents/{ref}/history": {most: 2, variants: map[string]float64{coldHandle: 3}},
 	"POST /v1/dm/{ref}":            {most: 2, variants: map[string]float64{coldHandle: 3}},

@@ -130,6 +130,7 @@ var Kinds = map[string]Kind{
 	tables.TypeReported:     hidden(repeats, Nameless),
 	tables.TypeJurorClaim:   hidden(repeats, Expires),
 	tables.TypeOpenCases:    hidden(noAgent, Deleted),
+	tables.TypeListing:      hidden(noAgent, Stays),
 	tables.TypePostCounters: hidden(repeats, Stays),
 	tables.TypeIdeaCounters: hidden(repeats, Stays),
 	tables.TypeIdeaReached:  hidden(repeats, Stays),

@@ -41,7 +41,7 @@ func Channels(a *app.App) func(context.Context) error {
 				continue
 			}
 			ch.CreatedAt = a.Now().UnixMilli()
-			err := a.Transact(ctx, tables.Put(ch.Item(), tables.NoItem()))
+			err := a.Transact(ctx, ch.Create(nil)...)
 			var there *tables.Cancelled
 			if err != nil && !errors.As(err, &there) {
 				return err

@@ -440,7 +440,7 @@ func (d *Desk) channel(name string) taking {
 			return nil, errGone
 		}
 		a.Agent, a.Subject = c.CreatedBy, tables.Map{"channel": name}
-		return []tables.Write{c.TakeDown(a.Reason)}, nil
+		return c.TakeDown(a.Reason), nil
 	}
 }
 
