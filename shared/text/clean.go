@@ -127,7 +127,7 @@ func nameOf(r rune) string {
 // for a byte that is not UTF-8.
 func encoded(s string) bool {
 	_, size := utf8.DecodeRuneInString(s)
-	return size > 1
+	return size != 1
 }
 
 func invisible(r rune) bool {

@@ -22,8 +22,8 @@ var fillWords = func() map[string]bool {
 func named(s string, i int) bool {
 	rest := ""
 	for _, w := range nameWords {
-		if len(s)-i > len(w) && strings.EqualFold(s[i:i+len(w)], w) {
-			rest = s[i+len(w):]
+		if after, ok := cutFold(s[i:], w); ok {
+			rest = after
 		}
 	}
 	if rest == "" {
@@ -33,7 +33,7 @@ func named(s string, i int) bool {
 	for seen := 0; seen < window && rest != ""; {
 		n := run(rest, "+/-_", 128)
 		if n == 0 {
-			if rest[0] >= 0x80 || strings.IndexByte(" \t\r\n:=\"'`()[]{}<>,.\\*|#$", rest[0]) < 0 {
+			if strings.IndexByte(" \t\r\n:=\"'`()[]{}<>,.\\*|#$", rest[0]) < 0 {
 				return false
 			}
 			rest, seen = rest[1:], seen+1
@@ -120,13 +120,9 @@ func colon(s string, i int) (kind string, found bool) {
 
 // telegram matches a bot's id, of 8 to 10 digits, and 35 characters after its colon.
 func telegram(s string, at int) bool {
-	digits := 0
-	for digits < at && digits < 11 && s[at-1-digits] >= '0' && s[at-1-digits] <= '9' {
-		digits++
-	}
+	digits := len(s[:at]) - len(strings.TrimRight(s[:at], "0123456789"))
 	key := s[at+1:]
-	n := run(key, "-_", 36)
-	return digits >= 8 && digits <= 10 && n == 35 && generated(key[:n])
+	return digits >= 8 && digits <= 10 && has(key, "-_", 35) && generated(key[:35])
 }
 
 // placeholders are passwords of manuals.
@@ -141,7 +137,7 @@ func passwordIn(s string) string {
 		s = s[:end]
 	}
 	at := strings.LastIndexByte(s, '@')
-	if at < 0 {
+	if at == -1 {
 		return ""
 	}
 	user, password, _ := strings.Cut(s[:at], ":")

@@ -66,7 +66,7 @@ var formsByFirst = func() (by [256][]form) {
 type ownForm struct {
 	kind, prefix, more string
 	min                int
-	digits             int // the least number of digits
+	token              bool // of this service: it has both cases, and three digits or more
 }
 
 const privateKeyKind = "a private key"
@@ -75,25 +75,25 @@ const privateKeyKind = "a private key"
 // more than 200 of base64url, and private keys without their frame: DER in base64 or
 // hexadecimal, up to where keys of a kind begin to differ.
 var ownForms = []ownForm{
-	{"an access token of this service", "ast_", "", 80, 3},
-	{"a refresh token of this service", "asr_", "-_", 60, 3},
-	{privateKeyKind, "MC4CAQAwBQYDK2Vw", "+/-_", 40, 0},              // Ed25519, PKCS #8 (RFC 8410)
-	{privateKeyKind, "MFMCAQEwBQYDK2Vw", "+/-_", 40, 0},              // with its public key
-	{privateKeyKind, "302e020100300506032b6570", "", 64, 0},          // in hexadecimal
-	{privateKeyKind, "MIGHAgEAMBMGByqGSM49AgEG", "+/-_", 100, 0},     // P-256, PKCS #8
-	{privateKeyKind, "MHcCAQEEI", "+/-_", 100, 0},                    // P-256, SEC 1
-	{privateKeyKind, "MIIEvAIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0}, // RSA 2048, PKCS #8
-	{privateKeyKind, "MIIEvQIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0},
-	{privateKeyKind, "MIIEvgIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0},
-	{privateKeyKind, "MIIEogIBAAKCAQEA", "+/-_", 100, 0}, // RSA 2048, PKCS #1
-	{privateKeyKind, "MIIEowIBAAKCAQEA", "+/-_", 100, 0},
-	{privateKeyKind, "MIIEpAIBAAKCAQEA", "+/-_", 100, 0},
-	{privateKeyKind, "MIIEpQIBAAKCAQEA", "+/-_", 100, 0},
-	{privateKeyKind, "MIIJQgIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0}, // RSA 4096, PKCS #8
-	{privateKeyKind, "MIIJQwIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0},
-	{privateKeyKind, "MIIJKAIBAAKCAgEA", "+/-_", 100, 0}, // RSA 4096, PKCS #1
-	{privateKeyKind, "MIIJKQIBAAKCAgEA", "+/-_", 100, 0},
-	{"an OpenSSH private key", "b3BlbnNzaC1rZXktdjE", "+/", 81, 0}, // "openssh-key-v1"
+	{"an access token of this service", "ast_", "", 80, true},
+	{"a refresh token of this service", "asr_", "-_", 60, true},
+	{privateKeyKind, "MC4CAQAwBQYDK2Vw", "+/-_", 40, false},              // Ed25519, PKCS #8 (RFC 8410)
+	{privateKeyKind, "MFMCAQEwBQYDK2Vw", "+/-_", 40, false},              // with its public key
+	{privateKeyKind, "302e020100300506032b6570", "", 64, false},          // in hexadecimal
+	{privateKeyKind, "MIGHAgEAMBMGByqGSM49AgEG", "+/-_", 100, false},     // P-256, PKCS #8
+	{privateKeyKind, "MHcCAQEEI", "+/-_", 100, false},                    // P-256, SEC 1
+	{privateKeyKind, "MIIEvAIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, false}, // RSA 2048, PKCS #8
+	{privateKeyKind, "MIIEvQIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, false},
+	{privateKeyKind, "MIIEvgIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, false},
+	{privateKeyKind, "MIIEogIBAAKCAQEA", "+/-_", 100, false}, // RSA 2048, PKCS #1
+	{privateKeyKind, "MIIEowIBAAKCAQEA", "+/-_", 100, false},
+	{privateKeyKind, "MIIEpAIBAAKCAQEA", "+/-_", 100, false},
+	{privateKeyKind, "MIIEpQIBAAKCAQEA", "+/-_", 100, false},
+	{privateKeyKind, "MIIJQgIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, false}, // RSA 4096, PKCS #8
+	{privateKeyKind, "MIIJQwIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, false},
+	{privateKeyKind, "MIIJKAIBAAKCAgEA", "+/-_", 100, false}, // RSA 4096, PKCS #1
+	{privateKeyKind, "MIIJKQIBAAKCAgEA", "+/-_", 100, false},
+	{"an OpenSSH private key", "b3BlbnNzaC1rZXktdjE", "+/", 81, false}, // "openssh-key-v1"
 }
 
 var ownByFirst = func() (by [256][]ownForm) {
@@ -105,8 +105,10 @@ var ownByFirst = func() (by [256][]ownForm) {
 
 // own looks for a credential of ownForms at the start of s.
 func own(s string) (kind string, found bool) {
-	if len(s) > 4 && s[0] == 'a' && s[1] == 's' && s[3] == '\\' && s[4] == '_' { // as Markdown escapes it
-		s = s[:3] + s[4:min(len(s), 1000)]
+	for _, prefix := range []string{`ast\_`, `asr\_`} { // as Markdown escapes it
+		if rest, ok := strings.CutPrefix(s, prefix); ok {
+			s = prefix[:3] + "_" + rest[:min(len(rest), 1000)]
+		}
 	}
 	for _, f := range ownByFirst[s[0]] {
 		body, ok := strings.CutPrefix(s, f.prefix)
@@ -114,13 +116,11 @@ func own(s string) (kind string, found bool) {
 			continue
 		}
 		body = gather(body, f.more, 400)
-		digits := 0
-		for i := range len(body) {
-			if body[i] >= '0' && body[i] <= '9' {
-				digits++
-			}
+		secret := generated(body)
+		if f.token {
+			secret = mixed(body) && digits(body) >= 3
 		}
-		if len(body) >= f.min && digits >= f.digits && (f.digits == 0 && generated(body) || mixed(body)) && !published(body) {
+		if len(body) >= f.min && secret && !published(body) {
 			return f.kind, true
 		}
 	}
@@ -142,7 +142,7 @@ func gather(s, more string, max int) string {
 	n := run(s, more, max)
 	out := s[:n]
 	for range breaks {
-		if n < piece || len(out) >= max || name(s[:n]) {
+		if n < piece || name(s[:n]) {
 			break
 		}
 		rest := s[n:min(len(s), n+20)]

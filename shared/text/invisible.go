@@ -34,7 +34,7 @@ const (
 type invisibles struct {
 	s        string
 	begin    int  // of the last character that is not joined to the one before it
-	tried    int  // the last begin at which a sequence was looked for, plus one
+	looked   bool // for a sequence that starts at begin
 	end      int  // of the last sequence: the characters before it show
 	selected bool // an emoji's presentation was selected
 }
@@ -62,9 +62,9 @@ func (v *invisibles) see(r rune, at int) visibility {
 		return shows
 	case r == '\u200c', r == '\u200d':
 		return v.joiner(r, at)
-	case r >= 0xe0020 && r <= 0xe007f:
+	case r&^0x7f == 0xe0000:
 		return v.tag(at)
-	case isSelector(r):
+	case unicode.Is(unicode.Variation_Selector, r):
 		return v.selector(r, at)
 	case r == 0x2800:
 		return v.emptyCell(at)
@@ -74,26 +74,20 @@ func (v *invisibles) see(r rune, at int) visibility {
 	case r > 0x3164 && r < 0xd800:
 	case r&0xfffe == 0xfffe, unicode.Is(forbiddenTable, r):
 		return forbidden
-	case isTone(r):
+	case sequences.Tone(r):
 		return shows
 	}
 	if !strings.HasSuffix(v.s[:at], "\u200d") {
-		v.begin = at
+		v.begin, v.looked = at, false
 	}
 	return shows
 }
 
-func isSelector(r rune) bool {
-	return r >= 0x180b && r <= 0x180f && r != 0x180e || r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
-}
-
-func isTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
-
 // joiner judges U+200C and U+200D: they show within an emoji, and where they
 // change how letters are joined.
 func (v *invisibles) joiner(r rune, at int) visibility {
-	if at >= v.end && r == '\u200d' && v.tried != v.begin+1 {
-		v.tried = v.begin + 1
+	if r == '\u200d' && !v.looked {
+		v.looked = true
 		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(v.s[v.begin:], -1)
 		if _, ok := sequences.Emoji(cluster); ok {
 			v.end = v.begin + len(cluster)
@@ -108,8 +102,8 @@ func (v *invisibles) joiner(r rune, at int) visibility {
 // tag judges a tag character: it shows in the flags of England, Scotland and
 // Wales, the only emoji that have tags.
 func (v *invisibles) tag(at int) visibility {
-	if at >= v.end && v.tried != v.begin+1 {
-		v.tried = v.begin + 1
+	if !v.looked {
+		v.looked = true
 		for _, region := range []string{"gbeng", "gbsct", "gbwls"} {
 			if flag := flagOf(region); strings.HasPrefix(v.s[v.begin:], flag) {
 				v.end = v.begin + len(flag)
@@ -166,7 +160,7 @@ func unsteady(s string) (n int) {
 			continue
 		}
 		tone, _ := utf8.DecodeRuneInString(rest)
-		if isTone(tone) || sequences.Colored(r) || !sequences.Varies(r, sequences.Color) {
+		if sequences.Tone(tone) || sequences.Colored(r) || !sequences.Varies(r, sequences.Color) {
 			continue
 		}
 		if before, seen := colored[r]; seen && before != color {

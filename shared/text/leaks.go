@@ -50,7 +50,7 @@ const leakMost = 512
 // forms it must look random after its literal, so masks and examples pass.
 func leaking(s string) (kind string, found bool) {
 	for _, l := range leaks()[lower(s[0])] {
-		if len(s) < len(l.literal) || lower(s[1]) != l.literal[1] || !strings.EqualFold(s[:len(l.literal)], l.literal) {
+		if _, ok := cutFold(s, l.literal); !ok {
 			continue
 		}
 		match := l.expr().FindString(s[:min(len(s), leakMost)])
@@ -66,12 +66,13 @@ func leaking(s string) (kind string, found bool) {
 
 // generated reports whether the parts of s look random together.
 func generated(s string) bool {
-	return random(strings.Map(func(r rune) rune {
-		if r < 0x80 && alnum(byte(r)) {
-			return r
+	var parts []byte
+	for _, c := range []byte(s) {
+		if alnum(c) {
+			parts = append(parts, c)
 		}
-		return -1
-	}, s))
+	}
+	return random(string(parts))
 }
 
 // masked reports whether s repeats a character, as in XXXXXXXX.
@@ -87,7 +88,7 @@ func masked(s string) bool {
 }
 
 func lower(c byte) byte {
-	if c >= 'A' && c <= 'Z' {
+	if isUpper(c) {
 		return c + 'a' - 'A'
 	}
 	return c

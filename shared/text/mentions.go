@@ -45,8 +45,7 @@ func Mentions(s string) []string {
 }
 
 func handleByte(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' ||
-		b == '_' || b == '.' || b == '-'
+	return alnum(b) || b == '_' || b == '.' || b == '-'
 }
 
 // joins reports whether an @ right after before belongs to it: to an address, a

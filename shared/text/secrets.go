@@ -60,7 +60,7 @@ var anywhere = func() (first [256]bool) {
 func within(s string, i int) (kind string, found bool) {
 	switch s[i] {
 	case 's', 'S':
-		if i+1 == len(s) || s[i+1]|' ' != 'e' { // of "seed" and "secret"
+		if _, ok := cutFold(s[i:], "se"); !ok { // of "seed" and "secret"
 			return "", false
 		}
 		if awsSecret(s[i:]) {
@@ -68,7 +68,7 @@ func within(s string, i int) (kind string, found bool) {
 		}
 		return "a private key or secret", named(s, i)
 	case 'p', 'P':
-		if i+1 == len(s) || s[i+1]|' ' != 'r' { // of "private"
+		if _, ok := cutFold(s[i:], "pr"); !ok { // of "private"
 			return "", false
 		}
 		return "a private key or secret", named(s, i)
@@ -121,12 +121,8 @@ const linkCodeKind = "a link code of this service"
 // case: 20 digits of Crockford's base32, possibly all letters. An id has 26.
 func linkCode(s string) bool {
 	const prefix, digits = "lc_", "0123456789abcdefghjkmnpqrstvwxyz"
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return false
-	}
-	s = s[len(prefix):]
-	n := run(s, "", 21)
-	return n == 20 && strings.Trim(strings.ToLower(s[:n]), digits) == "" && distinct(s[:n]) >= 8
+	s, ok := cutFold(s, prefix)
+	return ok && has(s, "", 20) && strings.Trim(strings.ToLower(s[:20]), digits) == "" && distinct(s[:20]) >= 8
 }
 
 const pemBegin = "-----BEGIN "
@@ -143,7 +139,7 @@ func privateKey(s string) (kind string, found bool) {
 		return "", false
 	}
 	rest, _, _ = strings.Cut(rest, "-----")
-	for len(rest) > 0 {
+	for rest != "" {
 		n := run(rest, "+/", len(rest))
 		if n >= 40 && random(rest[:n]) && !published(rest[:n]) {
 			if strings.HasPrefix(label, "OPENSSH") {
@@ -158,27 +154,24 @@ func privateKey(s string) (kind string, found bool) {
 
 // awsID matches AKIA (long-lived) and ASIA (temporary) access key ids.
 func awsID(s string) bool {
-	if !strings.HasPrefix(s, "AKIA") && !strings.HasPrefix(s, "ASIA") {
+	if !strings.HasPrefix(s, "AKIA") && !strings.HasPrefix(s, "ASIA") || !has(s, "_", 20) {
 		return false
 	}
-	n := run(s, "_", 21)
-	return n == 20 && strings.Trim(s[4:n], "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == "" &&
-		!strings.HasSuffix(s[:n], "EXAMPLE") && distinct(s[4:n]) >= 6
+	s = s[4:20]
+	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == "" && !strings.HasSuffix(s, "EXAMPLE") && distinct(s) >= 6
 }
 
 // awsSecret matches the 40 characters of a secret access key after its usual
 // name; they have no prefix of their own.
 func awsSecret(s string) bool {
 	for _, word := range []string{"secret", "access", "key"} {
-		s = strings.TrimLeft(s[:min(len(s), 80)], "_- ")
-		if len(s) < len(word) || !strings.EqualFold(s[:len(word)], word) {
+		var ok bool
+		if s, ok = cutFold(strings.TrimLeft(s[:min(len(s), 80)], "_- "), word); !ok {
 			return false
 		}
-		s = s[len(word):]
 	}
 	s = strings.TrimLeft(s, " \t\"'`:=>")
-	n := run(s, "+/", 41)
-	return n == 40 && random(s[:n]) && !strings.HasSuffix(s[:n], "EXAMPLEKEY")
+	return has(s, "+/", 40) && random(s[:40]) && !strings.HasSuffix(s[:40], "EXAMPLEKEY")
 }
 
 // jwt matches the compact form of a signed token (RFC 7515): three parts, of
@@ -215,7 +208,18 @@ func run(s, more string, max int) int {
 	return n
 }
 
-// longest returns the longest part of s between hyphens and underscores.
+// has reports whether s begins with n such bytes, and no more of them.
+func has(s, more string, n int) bool { return run(s, more, n+1) == n }
+
+// cutFold is [strings.CutPrefix] for a prefix in ASCII, in either case.
+func cutFold(s, prefix string) (after string, found bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
+
+// longest returns the first of the longest parts of s between hyphens and underscores.
 func longest(s string) string {
 	var best string
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '-' || r == '_' }) {
@@ -233,11 +237,11 @@ func random(s string) bool {
 	var lower, upper, digit int
 	for i := range len(s) {
 		switch c := s[i]; {
-		case c >= 'a' && c <= 'z':
+		case isLower(c):
 			lower = 1
-		case c >= 'A' && c <= 'Z':
+		case isUpper(c):
 			upper = 1
-		case c >= '0' && c <= '9':
+		case isDigit(c):
 			digit = 1
 		}
 	}
@@ -255,6 +259,18 @@ func distinct(s string) (n int) {
 	return n
 }
 
-func alnum(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+// digits counts the digits in s.
+func digits(s string) (n int) {
+	for _, c := range []byte(s) {
+		if isDigit(c) {
+			n++
+		}
+	}
+	return n
 }
+
+func alnum(c byte) bool { return isLower(c) || isUpper(c) || isDigit(c) }
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -48,7 +48,7 @@ func Emoji(cluster string) (full string, ok bool) {
 		return full, ok
 	}
 	return strings.Map(func(r rune) rune {
-		if tone(r) {
+		if Tone(r) {
 			r, tones = tones[0], tones[1:]
 		}
 		return r
@@ -65,12 +65,12 @@ var bare = map[string]bool{"©": true, "®": true, "™": true, "ℹ": true}
 // skin tones, 20 % are left. Some pairs exist only with two different tones
 // (🫱🏻‍🫲🏿), so equal and different are told apart; no RGI emoji has three.
 func fold(s string) (folded string, tones []rune) {
-	if !strings.ContainsFunc(s, tone) {
+	if !strings.ContainsFunc(s, Tone) {
 		return s, nil
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if tone(r) {
+		if Tone(r) {
 			tones = append(tones, r)
 			if r == tones[0] {
 				r = light
@@ -83,4 +83,5 @@ func fold(s string) (folded string, tones []rune) {
 	return b.String(), tones
 }
 
-func tone(r rune) bool { return r >= light && r <= dark }
+// Tone reports whether r is a skin tone (Emoji_Modifier, UTS #51).
+func Tone(r rune) bool { return r >= light && r <= dark }

@@ -26,7 +26,7 @@ func TestEveryEmojiOfTheFileIsOne(t *testing.T) {
 					case r == light && (first || !differ):
 						first = false
 						return a
-					case tone(r):
+					case Tone(r):
 						return b
 					}
 					return r
