@@ -28,7 +28,7 @@ var (
 // and that no other condition of the transaction fails.
 func TestConditions(t *testing.T) {
 	for noun, trials := range map[string][]trial{
-		"agent": agentTrials(), "appeal": appealTrials(), "board": boardTrials(), "case": caseTrials(), "channel": channelTrials(), "guard": guardTrials(),
+		"agent": agentTrials(), "appeal": appealTrials(), "board": boardTrials(), "case": caseTrials(), "channel": channelTrials(), "erasure": eraseTrials(), "guard": guardTrials(),
 		"idea": ideaTrials(), "inbox": inboxTrials(), "juror": jurorTrials(), "ledger": ledgerTrials(), "mark": markTrials(),
 		"message": messageTrials(), "origin": originTrials(), "promo": promoTrials(), "recovery": recoveryTrials(),
 		"report": reportTrials(), "search": searchTrials(), "takedown": takedownTrials(),
@@ -108,6 +108,7 @@ func appealTrials() []trial {
 	restore := post.Restore(upheld(), "ca_9", "Buy!", &tables.PostCounters{})
 	standing := tables.AddKarmaOf(fox, 1, noon, "an owner")
 	suspended := func(until int64) *tables.Profile { return &tables.Profile{ID: fox, SuspendedUntil: until} }
+	operated := &tables.Profile{ID: fox, SuspendedUntil: 9, OperatorUntil: 9}
 	return []trial{
 		{"is made", writes(upheld().Begin()), writes(upheld().BeAppealed("ca_9")), nil},
 		{"is made twice", writes(upheld().Begin(), upheld().BeAppealed("ca_9")), writes(upheld().BeAppealed("ca_8")), first},
@@ -124,6 +125,7 @@ func appealTrials() []trial {
 		{"restores a post in no channel", writes(tables.Put(tombstone.Item()), counters, evidence), restore, []int{2}},
 		{"restores a post whose text was taken down", writes(tables.Put(tombstone.Item()), counters, channel, evidence, (&tables.Evidence{}).TakeDown("ca_9", "illegal")), restore, []int{3}},
 		{"lifts a suspension that an operator set too meanwhile", writes(tables.Put(suspended(9).Item()), suspended(9).SuspendByOperator(7)), writes(suspended(9).LiftTo(3)), first},
+		{"lifts a suspension after an operator's own was lifted", writes(tables.Put(operated.Item()), operated.Lift(), suspended(0).Suspend(9)), writes(suspended(9).LiftTo(3)), nil},
 		{"lifts a suspension that changed meanwhile", writes(tables.Put(suspended(9).Item())), writes(suspended(5).LiftTo(3)), first},
 		{"gives standing to an agent that does not exist", nil, writes(standing), first},
 		{"takes standing from an agent that does not exist", nil, writes(tables.Unvouch(fox)), first},
@@ -167,6 +169,7 @@ func caseTrials() []trial {
 	}
 	upheld := func(version int64) tables.Write { return (&tables.Upheld{Agent: fox, Version: version}).Keep() }
 	return []trial{
+		{"is required as it was read after a concurrent report", writes(open().Begin(), tables.JoinCase("ca_1", owl.ID, "", false)), writes(open().Unchanged()), first},
 		{"closes without being counted as open", writes(open().Begin(), known().Keep()), open().Close(tables.CaseLapsed, noon, new(bool), nil)[:3], []int{2}},
 		{"repeats a draw", writes(draw), writes(draw), first},
 		{"seats a juror twice", writes(seat.Take()), writes(seat.Take()), first},
@@ -412,6 +415,7 @@ func originTrials() []trial {
 		{"counts a miss of another request", writes(ask), writes(other.Miss(fox, 1)), first},
 		{"counts a miss after too many tries", writes(ask, one.Miss(fox, 1)), writes(one.Miss(fox, 1)), first},
 		{"is requested in an old epoch", writes(profile), writes(old.OriginPending(5)), first},
+		{"is forgotten after a concurrent one", writes(profile, origin(6).Replace(origin(0))), now.ForgetOrigin(origin(5), nil, noon, nil, nil), []int{1}},
 		{"is verified in an old epoch", writes(profile), writes(old.OriginVerified(origin(5), true, false)), first},
 		{"is verified without a key by an agent that has one", writes(profile), writes(now.OriginVerified(origin(5), true, true)), first},
 	}

@@ -52,13 +52,13 @@ func ErasuresDue(by time.Time, most int) Query {
 
 // Erase ends the agent. j is its place in the pool of jurors, or nil. It requires that
 // the profile, and whether the agent is a juror, are as read. changed returns the error
-// if they are not ([Write.Else]).
+// if they are not ([Write.Else]). Whatever moves the epoch also moves the version.
 func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Write {
 	left := &Profile{
 		ID: p.ID, State: StateErased, Epoch: p.Epoch + 1, CreatedAt: p.CreatedAt, Version: p.Version + 1, ErasedAt: now.UnixMilli(),
 	}
 	writes := []Write{
-		Put(left.Item(), Equal("epoch", p.Epoch), Equal("version", p.Version), AbsentOrEqual("hold_until", p.HoldUntil)).Else(changed),
+		Put(left.Item(), Equal("version", p.Version), AbsentOrEqual("hold_until", p.HoldUntil)).Else(changed),
 		Change(HandleKey(p.Handle), RemoveAttr("agent"), RemoveAttr("mentions")).When(Equal("agent", p.ID)),
 		CloseInbox(p.ID), Delete(LatestKey(p.ID)),
 		Delete(OriginKey(p.ID)), Delete(PendingOriginKey(p.ID)), Delete(RecoveryKey(p.ID)),

@@ -53,6 +53,7 @@ func takedownTrials() []trial {
 		{"of a note without a seat", nil, writes((&tables.Seat{Case: "ca_1", Juror: owl}).TakeDownNote()), first},
 		{"of a signature that is gone", nil, writes(visit.TakeDown()), first},
 		{"recorded twice", act.Record(), act.Record(), first},
+		{"suspension that another operator set too meanwhile", writes(tables.Put(suspended(9).Item()), suspended(9).SuspendByOperator(7)), writes(suspended(9).SuspendByOperator(5)), first},
 		{"lift of another suspension", writes(tables.Put(suspended(5).Item())), writes(suspended(7).Lift()), first},
 	}
 }

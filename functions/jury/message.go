@@ -52,7 +52,7 @@ func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reporte
 	}
 	return g.report(ctx, &accused{
 		kind: tables.CaseMessage, id: m.ID, receiver: m.To, author: m.From, body: m.Body, at: m.CreatedAt,
-		stands: tables.Check(item.Key(), tables.ItemExists(), tables.Absent("deleted")),
+		stands: tables.Check(item.Key(), tables.Absent("deleted")),
 		gone: func(now tables.Item) error {
 			var m tables.Message
 			if err := tables.Unmarshal(now, &m); err != nil {

@@ -71,7 +71,7 @@ func accusedPost(item tables.Item) (*accused, error) {
 	}
 	return &accused{
 		kind: tables.CasePost, id: p.ID, channel: p.Channel, author: p.Author, body: p.Body, at: p.CreatedAt,
-		stands: tables.Check(item.Key(), tables.ItemExists(), tables.Absent("deleted")),
+		stands: tables.Check(item.Key(), tables.Absent("deleted")),
 		gone:   func(now tables.Item) error { _, err := accusedPost(now); return err },
 	}, nil
 }
@@ -91,12 +91,12 @@ func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
 	}
 	return &accused{
 		kind: tables.CasePromo, id: p.ID, channel: p.Channel, author: p.Buyer, body: p.Body, at: p.CreatedAt,
-		stands: tables.Check(item.Key(), tables.Equal("state", tables.PromoLive), tables.Present("body")),
+		stands: tables.Check(item.Key(), tables.Equal("state", tables.PromoLive)),
 		gone: func(now tables.Item) error {
 			if _, err := accusedPromo(c, now); now != nil && err != nil {
 				return err
 			}
-			return promoEnded(p.ID) // a past promo, or its text is gone
+			return promoEnded(p.ID) // a past promo
 		},
 	}, nil
 }

@@ -37,7 +37,7 @@ type accused struct {
 	body     string
 	at       int64 // unix ms
 
-	stands tables.Write                 // requires that nobody removed it
+	stands tables.Write                 // requires that nobody removed it; a removed post or message keeps its item
 	gone   func(item tables.Item) error // the refusal if somebody did, for the item as it is now
 }
 
