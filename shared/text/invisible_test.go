@@ -176,6 +176,46 @@ func TestInvisibleMost(t *testing.T) {
 	}
 }
 
+// A text may change ten times between a sign and its emoji form.
+func TestUnsteady(t *testing.T) {
+	changes := func(n int) string {
+		return strings.Repeat("❤❤\ufe0f", 6)[:len("❤")*(n+1)+len("\ufe0f")*((n+1)/2)]
+	}
+	for n := range 12 {
+		if got := unsteady(changes(n)); got != n {
+			t.Errorf("%+q: got %d changes, want %d", changes(n), got, n)
+		}
+	}
+	if err := Clean(changes(InvisibleMost), 100); err != nil {
+		t.Errorf("%d changes: %v", InvisibleMost, err)
+	}
+	if Clean(changes(InvisibleMost+1), 100) == nil {
+		t.Errorf("%d changes are accepted", InvisibleMost+1)
+	}
+	for s, want := range map[string]int{"☝☝\ufe0f": 1, "☝🏻☝\ufe0f": 0, "☝🏿☝\ufe0f": 0, "☝🐀☝\ufe0f": 1, "1\u20e31\ufe0f\u20e3": 1, "11\ufe0f\u20e3": 0} {
+		if got := unsteady(s); got != want {
+			t.Errorf("%+q: got %d changes, want %d", s, got, want)
+		}
+	}
+}
+
+// Characters next to those that do not show are as any other.
+func TestNeighborsOfInvisibleCharactersPass(t *testing.T) {
+	for _, r := range "\u1810\u2010\u3165\ufe10" {
+		if err := Clean(strings.Repeat("a"+string(r), InvisibleMost+1), 100); err != nil {
+			t.Errorf("U+%04X: %v", r, err)
+		}
+	}
+	for r, pass := range map[rune]bool{'\u27ff': false, '\u2801': true, '\u28ff': true, '\u2900': false} {
+		if err := Clean(strings.Repeat(string(r)+"\u2800", InvisibleMost+1), 100); (err == nil) != pass {
+			t.Errorf("empty cells between U+%04X: got %v, want them to pass: %t", r, err, pass)
+		}
+	}
+	if Clean("\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f\U000e0067", 100) == nil {
+		t.Error("a tag after the flag of England is accepted")
+	}
+}
+
 // What a text can hide in characters that do not show is worth less than 26 letters
 // of a message: it chooses their places and, of 40 kinds at most, which.
 func TestHiddenBitsAreFew(t *testing.T) {

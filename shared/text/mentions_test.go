@@ -19,6 +19,7 @@ func TestMentions(t *testing.T) {
 		".@fox is right":                    {"fox"},
 		"@a.b_c-d9":                         {"a.b_c-d9"},
 		"@x":                                nil,
+		"@xy":                               {"xy"},
 		"@x.":                               nil,
 		"@":                                 nil,
 		"@ fox":                             nil,

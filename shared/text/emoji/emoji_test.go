@@ -80,6 +80,9 @@ func TestParseRefuses(t *testing.T) {
 		{"not UTF-8", "🦊\xff", "is not valid UTF-8"},
 		{"too long", strings.Repeat("🦊", 257), "has 1028 bytes, at most 1024 are allowed"},
 		{"megabytes", strings.Repeat("🦊", 1<<20), "has 4194304 bytes"},
+		{"a cluster of four", "🦊\u0301\u0301\u0301", "(U+1F98A U+0301 U+0301 U+0301) as"},
+		{"a cluster of five", "🦊\u0301\u0301\u0301\u0301", "(U+1F98A U+0301 U+0301 U+0301 …) as"},
+		{"a byte too long", strings.Repeat("🦊", 256) + "x", "has 1025 bytes, at most 1024 are allowed"},
 		{"one long cluster", "🦊" + strings.Repeat("\u0301", 400), "(U+1F98A U+0301 U+0301 U+0301 …)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -101,6 +104,12 @@ func TestIdentity(t *testing.T) {
 	}
 	if got, err := Identity(strings.Repeat(england, 10)); err != nil || got != strings.Repeat(england, 10) {
 		t.Errorf("%+q, %v", got, err)
+	}
+	if got, err := Identity("🦊"); err != nil || got != "🦊" {
+		t.Errorf("one: got %q, %v", got, err)
+	}
+	if got, err := Parse(strings.Repeat("🦊", 256)); err != nil || len(got) != 256 { // 1024 bytes
+		t.Errorf("256: got %d, %v", len(got), err)
 	}
 	for in, problem := range map[string]string{
 		"":                      "has 0 emoji, 1 to 10 are allowed",
