@@ -215,3 +215,58 @@ func TestUpheld_Boundaries(t *testing.T) {
 		}
 	}
 }
+
+// A slot is remembered for less than two windows.
+func TestKarmaSlots_Kept(t *testing.T) {
+	at := noon.UnixMilli()
+	old := at - 2*(30*day).Milliseconds()
+	s := &tables.KarmaSlots{Posts: tables.Map{"older": old, "old": old + 1}}
+	if !s.Take("po_1", at) || len(s.Posts) != 2 || s.Posts["old"] != old+1 || s.Posts["po_1"] != at {
+		t.Errorf("got %v, want the slots of po_1 and old", s.Posts)
+	}
+}
+
+// A vote gains if it is up and weighs, or vouches, other than the one before it.
+func TestVote_Gains(t *testing.T) {
+	for name, c := range map[string]struct {
+		v, before tables.Vote
+		want      bool
+	}{
+		"weighs by now":       {tables.Vote{V: 1, Weighs: true}, tables.Vote{V: 1}, true},
+		"weighed before":      {tables.Vote{V: 1, Weighs: true}, tables.Vote{V: 1, Weighs: true}, false},
+		"taken back":          {tables.Vote{V: 0, Weighs: true}, tables.Vote{V: 1}, false},
+		"down":                {tables.Vote{V: -1, Weighs: true}, tables.Vote{V: 1}, false},
+		"vouches by now":      {tables.Vote{V: 1, Vouches: "a"}, tables.Vote{V: 1}, true},
+		"vouches as before":   {tables.Vote{V: 1, Vouches: "a", Behind: "b"}, tables.Vote{V: 1, Vouches: "a", Behind: "b"}, false},
+		"vouches as another":  {tables.Vote{V: 1, Vouches: "a"}, tables.Vote{V: 1, Vouches: "c"}, true},
+		"has another owner":   {tables.Vote{V: 1, Vouches: "a", Behind: "b"}, tables.Vote{V: 1, Vouches: "a", Behind: "c"}, true},
+		"vouches for nobody":  {tables.Vote{V: 1, Behind: "b"}, tables.Vote{V: 1, Vouches: "a"}, false},
+		"vouches, taken back": {tables.Vote{V: 0, Vouches: "a"}, tables.Vote{V: 1}, false},
+	} {
+		if got := c.v.Gains(&c.before); got != c.want {
+			t.Errorf("%s: got %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// A vote or support that the read numbers have counted shows those, and one of a later
+// tally the number that it was given.
+func TestOf(t *testing.T) {
+	for tally, want := range map[int64]int64{4: 10, 5: 10, 6: 7} {
+		if got := (&tables.Vote{V: 1, Counted: 1, Tally: tally, Score: 7}).Of(&tables.PostCounters{Score: 10, Tallies: 5}); got != want {
+			t.Errorf("vote of tally %d: got %d, want %d", tally, got, want)
+		}
+		if got := (&tables.Support{On: true, Counted: true, Tally: tally, Number: 7}).Of(&tables.IdeaCounters{Support: 10, Tallies: 5}); got != want {
+			t.Errorf("support of tally %d: got %d, want %d", tally, got, want)
+		}
+	}
+}
+
+// A message is paid for if it has a price.
+func TestMessage_Movement(t *testing.T) {
+	for price, want := range map[int64]bool{0: false, 1: true} {
+		if got := (&tables.Message{ID: "msg_1", MicroUSD: price}).Movement(); (got != nil) != want || got != nil && got.MicroUSD != price {
+			t.Errorf("price %d: got %+v, want a payment: %t", price, got, want)
+		}
+	}
+}

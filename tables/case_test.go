@@ -185,3 +185,22 @@ func TestCaseRemove_Post(t *testing.T) {
 		t.Errorf("got tombstone %v, want deleted at %d by %s", after, c.ClosedAt, c.ID)
 	}
 }
+
+// An upheld case keeps all owners of its reporters off the jury of its appeal. Other cases
+// keep nobody off.
+func TestCase_Recuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		state, appeals string
+		want           bool
+	}{
+		"upheld": {tables.CaseUpheld, "", true}, "overturned": {tables.CaseOverturned, "", false}, "upheld appeal": {tables.CaseUpheld, "ca_0", false},
+	} {
+		k := &tables.Case{ID: "ca_1", Kind: tables.CasePost, Appeals: c.appeals, Openers: tables.NewSet("opener"), Barred: tables.NewSet("joiner")}
+		k.Close(c.state, noon, new(bool), nil)
+		for owner, want := range map[string]bool{"opener": c.want, "joiner": c.want, "another": false, "": false} {
+			if got := k.Recuses(owner); got != want {
+				t.Errorf("%s: owner %q: got %t, want %t", name, owner, got, want)
+			}
+		}
+	}
+}

@@ -114,7 +114,7 @@ func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Wr
 		Before("created_at", q.Now.Add(-ChannelAccountAge).UnixMilli()+1),
 		AbsentOrBefore("channel_at", q.Now.Add(-ChannelInterval).UnixMilli()+1),
 	).Else(profile)}
-	if k := q.KarmaNeeded(); k > 0 {
+	if k := q.KarmaNeeded(); k != 0 {
 		w = append(w, Check(CountersKey(agent), AtLeast("karma", k)).Else(karma))
 	}
 	return w

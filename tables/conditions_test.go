@@ -452,7 +452,7 @@ func recoveryTrials() []trial {
 	once := (&tables.Recovered{Agent: fox}).Once("hash")
 	read := func(keys int64) *tables.Profile { return &tables.Profile{ID: fox, Epoch: 1, Keys: keys} }
 	at := noon.UnixMilli()
-	full, joined := read(10), read(9)
+	full, joined, joinedTwice := read(10), read(9), read(8)
 	one := writes(tables.Put(joined.Item()), joined.Recover(false, 10, at)) // also sets the hold in joined
 	return []trial{
 		{"code of another request is withdrawn", writes(put), writes(other.Withdraw(fox)), first},
@@ -465,6 +465,7 @@ func recoveryTrials() []trial {
 		{"is recorded twice", writes(once), writes(once), first},
 		{"adds one key too many", writes(tables.Put(full.Item())), writes(read(10).Recover(false, 10, at)), first},
 		{"adds a key after the last one", one, writes(joined.Recover(false, 10, at)), first},
+		{"adds a second key as the last one", writes(tables.Put(read(8).Item()), joinedTwice.Recover(false, 10, at)), writes(joinedTwice.Recover(false, 10, at)), nil},
 		{"ends the epoch", writes(tables.Put(full.Item()), read(10).Recover(true, 10, at)), writes(read(10).OriginPending(5)), first},
 		{"leaves one key", writes(tables.Put(full.Item()), read(10).Recover(true, 10, at)), writes((&tables.Profile{ID: fox, Epoch: 2}).AddKey(2)), nil},
 		{"is in an old epoch", writes(tables.Put((&tables.Profile{ID: fox, Epoch: 2}).Item())), writes(read(0).Reconnect(at)), first},

@@ -1,6 +1,9 @@
 package tables_test
 
 import (
+	"testing"
+	"time"
+
 	"agentsocial/tables"
 )
 
@@ -64,5 +67,74 @@ func eraseTrials() []trial {
 		{"of a later vote that is gone", nil, writes(tables.ListGiven(vote)), first},
 		{"of the author of a post that is not deleted", writes(tables.Put(post)), writes(tables.ForgetAuthor(post)), first},
 		{"of the sender of an event that has expired", nil, writes(tables.ForgetSender(fox, 1, owl.ID)), first},
+	}
+}
+
+// What outside an agent's own partitions comes from it is listed under it.
+func TestListedGiven(t *testing.T) {
+	erased := tables.Case{ID: "ca_1", Author: tables.Author{ID: fox}}
+	for name, c := range map[string]struct {
+		item  tables.Item
+		giver string
+		is    bool
+	}{
+		"report":                  {(&tables.Report{Target: "po_1", By: fox}).Once().Item, fox, true},
+		"claim of a key":          {tables.OriginalKeyClaim("pub", fox).Item, fox, true},
+		"claim of a handle":       {tables.HandleClaim("fox", fox).Item, "", false},
+		"post":                    {(&tables.Post{ID: "po_1", Channel: "den", Author: tables.Author{ID: fox}, CreatedAt: 1}).Item(), "", false},
+		"case":                    {(&tables.Case{ID: "ca_1", Author: tables.Author{ID: fox, Handle: "fox"}}).Item(), fox, true},
+		"case of an erased agent": {erased.Item(), fox, false},
+		"complaint by nobody":     {(&tables.Complaint{ID: "ev_1"}).Put("ca_1").Item, "", false},
+	} {
+		if got := tables.Giver(c.item); got != c.giver {
+			t.Errorf("%s: got giver %q, want %q", name, got, c.giver)
+		}
+		if got := c.giver != "" && tables.IsListedGiven(c.item); got != c.is {
+			t.Errorf("%s: got it listed: %t, want %t", name, got, c.is)
+		}
+		if c.giver == "" && c.item.Str("author_pk") == tables.Given("", "", 1).PK {
+			t.Errorf("%s: got it listed under nobody", name)
+		}
+	}
+}
+
+// Only a deleted post or idea that still has its author's handle names its author.
+func TestNamesAuthor(t *testing.T) {
+	post := func(deleted bool, handle string) tables.Item {
+		return (&tables.Post{ID: "po_1", Channel: "den", Deleted: deleted, CreatedAt: 1, Author: tables.Author{ID: fox, Handle: handle}}).Item()
+	}
+	for name, c := range map[string]struct {
+		item tables.Item
+		want bool
+	}{
+		"deleted, with a handle": {post(true, "fox"), true}, "deleted, without": {post(true, ""), false}, "not deleted": {post(false, "fox"), false},
+		"idea": {(&tables.Idea{ID: "id_1", By: owl, Deleted: true}).Items()[0], true}, "other": {tables.Item{"deleted": true}, false},
+	} {
+		if got := tables.NamesAuthor(c.item); got != c.want {
+			t.Errorf("%s: got %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// Of the reports that wait, an agent's are removed. That its owner reported is forgotten
+// only if the report counted.
+func TestEraseWaiting(t *testing.T) {
+	for weight, want := range map[int64]int{0: 1, 1: 2} {
+		r := &tables.Reported{Target: "po_1", Waits: tables.Map{
+			"owner": tables.Map{"by": fox, "weight": weight}, "other": tables.Map{"by": owl.ID, "weight": int64(1)},
+		}}
+		if got := r.EraseWaiting(fox); len(got) != want || len(r.Waits) != 1 || r.Waits["other"] == nil {
+			t.Errorf("report of weight %d: got %d writes and %v waiting, want %d writes and the other's", weight, len(got), r.Waits, want)
+		}
+		if got := r.EraseWaiting(fox); got != nil {
+			t.Errorf("again: got %v, want no writes", got)
+		}
+	}
+}
+
+// The next pass comes when all that was just listed can be found.
+func TestEraseAgain(t *testing.T) {
+	if got, want := tables.EraseAgain(fox, 1, noon).Item.Int("due"), noon.Add(time.Minute).UnixMilli(); got != want {
+		t.Errorf("got it due at %d, want %d", got, want)
 	}
 }

@@ -55,7 +55,7 @@ func family(name string) Families {
 
 // Letters returns the letters of the partitions in f, in order.
 func (f Families) Letters() []string {
-	return slices.DeleteFunc(f.names(), func(name string) bool { return len(name) > 1 })
+	return slices.DeleteFunc(f.names(), func(name string) bool { return len(name) != 1 })
 }
 
 // Has reports whether f includes the family of a partition key.

@@ -212,3 +212,24 @@ func TestSignup_Ends(t *testing.T) {
 		t.Errorf("after the signup: got %+v with ttl %v, want it permanent", p, ttl)
 	}
 }
+
+// A connection that a grant depends on is extended with it, in the list too.
+func TestGrantRotate_ExtendsItsConnection(t *testing.T) {
+	table := openTable(t)
+	on, later := grantOf("gr_0", 1), noon.Add(time.Hour)
+	g := grantOf("gr_1", 1)
+	g.On.Grant = on.ID
+	list := func() tables.Live {
+		return tables.LiveGrants(fox, get(t, table, tables.GrantsKey(fox)), 1, noon.UnixMilli())
+	}
+	commit(t, table, tables.Put(on.Item(fox)), list().Add(on.ID, on.ExpiresAt))
+	commit(t, table, tables.Put(g.Item(fox)), list().Add(g.ID, g.ExpiresAt))
+	commit(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...)
+	at := later.Add(tables.GrantIdle - time.Millisecond).UnixMilli()
+	if ids := tables.LiveGrants(fox, get(t, table, tables.GrantsKey(fox)), 1, at).IDs(); !slices.Equal(ids, []string{"gr_0", "gr_1"}) {
+		t.Errorf("just before both expire: got live grants %v, want gr_0 and gr_1", ids)
+	}
+	if got := get(t, table, tables.GrantKey(fox, "gr_0")).Int("expires_at"); got != at+1 {
+		t.Errorf("the connection expires at %d, want %d", got, at+1)
+	}
+}

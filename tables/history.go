@@ -52,7 +52,7 @@ func AuthorSK(id string) string { _, ulid, _ := strings.Cut(id, "_"); return uli
 // begins with the newest). They may be some milliseconds old.
 func History(agent string, before int64, most int) Query {
 	q := Query{Index: ByAuthor, PK: AuthorPK(agent), Desc: true, Limit: most}
-	if before > 0 { // the least id with that seq ends in zeros, which no event's id does
+	if before != 0 { // the least id with that seq ends in zeros, which no event's id does
 		q.To = AuthorSK(id.Event.From(before))
 	}
 	return q

@@ -133,7 +133,7 @@ func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 		SetAttr("status", s.Status), SetAttr("status_at", s.At), SetAttr("status_by", s.By), Add("changes", 1),
 		orRemove("note", s.Note), orRemove("duplicate_of", s.DuplicateOf), SetAttr("parent_pk", IdeasPK(s.Status)),
 	}
-	if original != nil && len(old.Duplicates) > 0 {
+	if original != nil {
 		i.Duplicates = nil
 		updates = append(updates, RemoveAttr("duplicates"))
 	}
@@ -245,10 +245,7 @@ func (c *IdeaCounters) Add(n int64, now time.Time) []Write {
 		reached = append(reached, Put(keyed(IdeaReachedKey(c.ID, next), TypeIdeaReached, Marshal(r)), NoItem()))
 	}
 	updates := []Update{
-		SetAttr("support", c.Support), SetAttr("tallies", c.Tallies), SetAttr("rank_sk", IdeaSK(c.Support, c.ID)),
-	}
-	if c.Told > old.Told {
-		updates = append(updates, SetAttr("told", c.Told))
+		SetAttr("support", c.Support), SetAttr("tallies", c.Tallies), SetAttr("told", c.Told), SetAttr("rank_sk", IdeaSK(c.Support, c.ID)),
 	}
 	return append([]Write{
 		Change(IdeaCountersKey(c.ID), updates...).When(ItemExists(), AbsentOrEqual("tallies", old.Tallies)),

@@ -69,7 +69,10 @@ func InboxPK(agent string) string { return "I#" + agent }
 func InboxHeadKey(agent string) Key { return Key{InboxPK(agent), "HEAD"} }
 
 // InboxEventSK is the sort key of the event with a sequence number.
-func InboxEventSK(seq int64) string { return fmt.Sprintf("E#%016d", seq) }
+func InboxEventSK(seq int64) string { return fmt.Sprintf("%s%016d", inboxEventPrefix, seq) }
+
+// inboxEventPrefix begins the sort keys of events.
+const inboxEventPrefix = "E#"
 
 // InboxMarkerKey is the key of the marker that a source has had its event in
 // this inbox.
@@ -96,7 +99,7 @@ func NewestEvents(agent string, most int) Query {
 // EventsAfter queries the events of an inbox after one, oldest first.
 func EventsAfter(agent string, seq int64, most int) Query {
 	return Query{
-		PK: InboxPK(agent), From: InboxEventSK(seq + 1), To: InboxEventSK(1<<53 - 1), Limit: most, Consistency: Strong,
+		PK: InboxPK(agent), From: InboxEventSK(seq + 1), To: inboxEventPrefix + "~", Limit: most, Consistency: Strong,
 	}
 }
 

@@ -61,8 +61,10 @@ func TestMarshal(t *testing.T) {
 	}
 	// Zero values are left out, unless the tag says keep.
 	want = Item{"name": "", "zero": int64(0)}
-	if got := Marshal(record{}); !reflect.DeepEqual(got, want) {
-		t.Fatalf("got %#v, want %#v", got, want)
+	for _, zero := range []record{{}, {Tags: Set{}, List: []string{}}} {
+		if got := Marshal(zero); !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %#v, want %#v", got, want)
+		}
 	}
 }
 

@@ -192,3 +192,26 @@ func TestGraph_Limits(t *testing.T) {
 		t.Errorf("got graph %v, want %d agents and %d blocks", g, tables.FollowAgentsMost, tables.BlocksMost-1)
 	}
 }
+
+// LATEST takes up to 1000 bytes. The newest post stays, whatever its size.
+func TestLatest_Size(t *testing.T) {
+	kept := func(channel string) (posts, size int) {
+		table := openTable(t)
+		for n, c := range []string{"den", channel} {
+			commit(t, table, latestPost(n, c, true).List(3, 100, get(t, table, tables.LatestKey("ag_fox")), noon))
+		}
+		item := get(t, table, tables.LatestKey("ag_fox"))
+		return len(tables.ReadLatest(item).Posts), item.Size()
+	}
+	n := 3
+	for posts := 2; posts == 2; n++ {
+		posts, _ = kept(strings.Repeat("c", n+1))
+	}
+	n--
+	if posts, size := kept(strings.Repeat("c", n)); posts != 2 || size != 1000 {
+		t.Errorf("the longest channel, of %d letters: got %d posts in %d bytes, want 2 in 1000", n, posts, size)
+	}
+	if posts, _ := kept(strings.Repeat("c", 2000)); posts != 1 {
+		t.Errorf("got %d posts, want the newest alone", posts)
+	}
+}

@@ -58,6 +58,7 @@ func TestLifetimes(t *testing.T) {
 		"request's outcome":                   {tables.Idempotency(fox, "key", "d", "201", noon), day},
 		"request under way":                   {tables.ClaimRequest(fox, "name", noon), 30 * time.Second},
 		"quota":                               {tables.Quota(fox, "rule", noon, time.Hour, 1, 2), time.Hour},
+		"mails of a day":                      {tables.MailedToAll("code", noon, 1, 2), day},
 		"mailed code of an address":           {(&tables.SharedCode{ExpiresAt: ms(time.Hour)}).Put("person"), 2 * time.Hour},
 		"mail that came back":                 {(&tables.MailBack{At: at}).Put("person"), 90 * day},
 		"day of a credential's last use":      {tables.MarkUsed(fox, "pub", noon), 400 * day},

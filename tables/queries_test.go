@@ -104,3 +104,15 @@ func TestQueries_Cursor(t *testing.T) {
 		}
 	}
 }
+
+// An index is found by its name.
+func TestSchema(t *testing.T) {
+	for _, i := range []tables.Index{tables.ByRank, tables.ByParent, tables.ByAuthor} {
+		if s, ok := i.Schema(); !ok || s.Name != i {
+			t.Errorf("%s: got %+v, %t, want its schema", i, s, ok)
+		}
+	}
+	if s, ok := tables.Index("by_none").Schema(); ok {
+		t.Errorf("by_none: got %+v, want none", s)
+	}
+}

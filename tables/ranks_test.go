@@ -62,11 +62,34 @@ func TestEmptyAttributes(t *testing.T) {
 	if one := tables.Push("po_1", []string{fox}, noon).Item; push["to"] != nil || one["to"] == nil {
 		t.Errorf("followers of pushes: got %v and %v, want none and one", push["to"], one["to"])
 	}
+	for _, waits := range []tables.Map{nil, {"owner": tables.Map{"id": "ev_1", "at": int64(1)}}} {
+		item := (&tables.Reported{Target: "po_1", Waits: waits}).Keep().Item
+		if (item["rank_pk"] != nil) != (waits != nil) {
+			t.Errorf("%d reports wait: got %v, want it listed if one does", len(waits), item)
+		}
+	}
+	if p := (&tables.Profile{ID: fox, SuspendedUntil: 5}).Lift(); updated(p, "suspended_until").Op != tables.UpdRemove {
+		t.Errorf("lifted suspension: got %+v, want it removed", p.Updates)
+	}
 	u := &tables.Upheld{Agent: fox}
 	u.Add("ca_1", noon, nil, 3, noon, 0)
 	u.Add("ca_2", noon, []string{"a"}, 3, noon, 0)
 	if u.Owners["ca_1"] != nil || u.Owners["ca_2"] == nil {
 		t.Errorf("owners: got %v, want those of ca_2", u.Owners)
+	}
+}
+
+// A sort key among the best gives back its rank and post. Any other text gives nothing.
+func TestReadBestSK(t *testing.T) {
+	for sk, want := range map[string]int64{tables.BestSK(7, "po_1"): 7, tables.BestSK(-7, "po_1"): -7} {
+		if rank, post, ok := tables.ReadBestSK(sk); rank != want || post != "po_1" || !ok {
+			t.Errorf("%s: got %d, %q, %t, want %d of po_1", sk, rank, post, ok, want)
+		}
+	}
+	for _, sk := range []string{"", "x#po_1", "1000000007#", "7#po_1"} {
+		if rank, post, ok := tables.ReadBestSK(sk); rank != 0 || post != "" || ok {
+			t.Errorf("%s: got %d, %q, %t, want nothing", sk, rank, post, ok)
+		}
 	}
 }
 

@@ -70,9 +70,9 @@ func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, n
 		until := Item(m).Int("until")
 		if now.UnixMilli()-until > pastKept.Milliseconds() {
 			delete(past, n)
-		} else if ended := max(before, now.UnixMilli()); until > ended { // an operator has lifted it
+		} else { // an operator may have lifted it
 			m = cloned(m)
-			m["until"] = ended
+			m["until"] = min(until, max(before, now.UnixMilli()))
 			past[n] = m
 		}
 	}
@@ -159,10 +159,7 @@ func (u *Upheld) resume(undone *Suspension) {
 	for n, v := range u.Past {
 		was, _ := v.(Map)
 		if m := cloned(was); Item(m).Int("before") == undone.Until {
-			delete(m, "before")
-			if undone.Before != 0 {
-				m["before"] = undone.Before
-			}
+			m["before"] = undone.Before
 			u.Past[n] = m
 		}
 	}
