@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -220,4 +223,38 @@ func FuzzParseToken(f *testing.F) {
 			t.Errorf("ParseToken(%q) = %+v", s, p)
 		}
 	})
+}
+
+// A token has one spelling: its number has no sign.
+func TestToken_Sign(t *testing.T) {
+	const agent, token = "ag_00000000000000000000000001", "to_00000000000000000000000001" // begins with the digit 0
+	value, _, err := MintToken(agent, token, rand.Reader)
+	if err != nil || !strings.HasPrefix(value, TokenPrefix+"0") {
+		t.Fatalf("got %v, want a token that begins with 0", err)
+	}
+	if p, err := ParseToken(value); err != nil || p.Agent != agent {
+		t.Fatalf("got %+v, %v, want the agent %s", p, err, agent)
+	}
+	for _, c := range "+-_ :`{[" {
+		if _, err := ParseToken(strings.Replace(value, "0", string(c), 1)); !errors.Is(err, ErrToken) {
+			t.Errorf("%q in place of the first digit: got %v, want %v", c, err, ErrToken)
+		}
+	}
+}
+
+// ZeroBits counts over the bytes of a hash.
+func TestZeroBits(t *testing.T) {
+	most := 0
+	for i := range 5000 {
+		s := strconv.Itoa(i)
+		sum := sha256.Sum256([]byte(s))
+		got := ZeroBits(s)
+		if want := 256 - new(big.Int).SetBytes(sum[:]).BitLen(); got != want {
+			t.Errorf("%s: got %d zero bits, want %d", s, got, want)
+		}
+		most = max(most, got)
+	}
+	if most < 9 {
+		t.Errorf("got %d zero bits at most, want a hash that begins with a byte of them", most)
+	}
 }

@@ -35,14 +35,7 @@ var b64 = base64.RawURLEncoding.Strict()
 // and the lower-case hex SHA-256 of the body, separated by newlines.
 func Message(method, pathAndQuery string, ts int64, body []byte) []byte {
 	sum := sha256.Sum256(body)
-	m := make([]byte, 0, len(method)+len(pathAndQuery)+90)
-	m = append(m, method...)
-	m = append(m, '\n')
-	m = append(m, pathAndQuery...)
-	m = append(m, '\n')
-	m = strconv.AppendInt(m, ts, 10)
-	m = append(m, '\n')
-	return hex.AppendEncode(m, sum[:])
+	return []byte(method + "\n" + pathAndQuery + "\n" + strconv.FormatInt(ts, 10) + "\n" + hex.EncodeToString(sum[:]))
 }
 
 // Sign returns the value of x-agent-sig.
@@ -95,10 +88,7 @@ func EncodeKey(k []byte) string { return b64.EncodeToString(k) }
 
 // DecodeBody decodes base64url from a body, where padding is optional.
 func DecodeBody(s string) ([]byte, error) {
-	for len(s) > 0 && s[len(s)-1] == '=' {
-		s = s[:len(s)-1]
-	}
-	return decode(s)
+	return decode(strings.TrimRight(s, "="))
 }
 
 // decode decodes strictly.

@@ -148,13 +148,8 @@ type ParsedToken struct {
 func ParseToken(value string) (ParsedToken, error) {
 	digits, ok := strings.CutPrefix(value, TokenPrefix)
 	size := bytesOf[len(digits)]
-	if !ok || size == 0 {
+	if !ok || size == 0 || strings.ContainsAny(digits, "+-") { // SetString would take a sign
 		return ParsedToken{}, ErrToken
-	}
-	for _, c := range []byte(digits) {
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {
-			return ParsedToken{}, ErrToken
-		}
 	}
 	n, ok := new(big.Int).SetString(digits, 62)
 	if !ok || n.BitLen() > 8*size {
