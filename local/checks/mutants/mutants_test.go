@@ -108,7 +108,7 @@ func TestRun(t *testing.T) {
 	}
 
 	got, err := try("", "condition,item,attribute", nil)
-	if err == nil || !strings.Contains(err.Error(), "writes: 70.0 % of mutants are noticed, want at least 95") {
+	if err == nil || !strings.Contains(err.Error(), "writes: 70.0 % of mutants are noticed, want at least 100") {
 		t.Errorf("got error %v, want 70 %%; output\n%s", err, got)
 	}
 	for _, want := range []string{

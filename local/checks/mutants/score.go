@@ -15,7 +15,7 @@ import (
 const (
 	leastOfRules  = 90
 	leastOfMoney  = 95
-	leastOfWrites = 95
+	leastOfWrites = 100
 )
 
 // money lists what decides about money and juries: folders, and files of the tables.
