@@ -58,11 +58,11 @@ func TestChannelQuota_Writes(t *testing.T) {
 
 // A channel is listed by its last post, or by its creation if that is later.
 func TestChannel_Activity(t *testing.T) {
-	at := noon.UnixMilli()
-	later := tables.ActivitySK(noon.Add(time.Second), "den")
+	at, hour := noon.UnixMilli(), time.Hour.Milliseconds()
+	later := tables.ActivitySK(noon.Add(time.Hour), "den")
 	for name, c := range map[string]tables.Channel{
-		"post before its creation": {Name: "den", CreatedAt: at + 1000, LastPostAt: at},
-		"post after its creation":  {Name: "den", CreatedAt: at, LastPostAt: at + 1000},
+		"post before its creation": {Name: "den", CreatedAt: at + hour, LastPostAt: at},
+		"post after its creation":  {Name: "den", CreatedAt: at, LastPostAt: at + hour},
 	} {
 		if got := c.Item().Str("rank_sk"); got != later {
 			t.Errorf("%s: got %s, want %s", name, got, later)

@@ -242,6 +242,18 @@ func TestToken_Sign(t *testing.T) {
 	}
 }
 
+// The largest id fills all bits of a token.
+func TestToken_LargestID(t *testing.T) {
+	const agent = "ag_7zzzzzzzzzzzzzzzzzzzzzzzzz"
+	value, _, err := MintToken(agent, tokenID, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := ParseToken(value); err != nil || p.Agent != agent {
+		t.Errorf("got %+v, %v, want the agent %s", p, err, agent)
+	}
+}
+
 // ZeroBits counts over the bytes of a hash.
 func TestZeroBits(t *testing.T) {
 	most := 0

@@ -81,7 +81,7 @@ func in(name string, r rune) bool {
 		case s.last < r:
 			return -1
 		case s.first > r:
-			return 1
+			return int(s.first - r)
 		}
 		return 0
 	})

@@ -83,6 +83,9 @@ func TestJoinerShows(t *testing.T) {
 	}{
 		{"Persian, between joining letters", nonJoiner, "می", "خواهم", true},
 		{"past a mark", nonJoiner, "بِ", "ب", true},
+		{"past four marks on each side", nonJoiner, "ب" + strings.Repeat("\u0650", 4), strings.Repeat("\u0650", 4) + "ب", true},
+		{"past five before", nonJoiner, "ب" + strings.Repeat("\u0650", 5), "ب", false},
+		{"past five after", nonJoiner, "ب", strings.Repeat("\u0650", 5) + "ب", false},
 		{"after a letter that does not join", nonJoiner, "کار", "ها", false},
 		{"at the end of a word", nonJoiner, "می", " ", false},
 		{"Latin", nonJoiner, "Auf", "lage", false},
