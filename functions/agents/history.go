@@ -90,7 +90,7 @@ func (g agents) entries(ctx context.Context, agent string, before int64, limit i
 		}
 		found = append(found, page.Items...)
 		n := min(limit, len(found))
-		for n > 0 && n < len(found) && entrySeq(found[n]) == entrySeq(found[n-1]) {
+		for n < len(found) && entrySeq(found[n]) == entrySeq(found[n-1]) {
 			n++
 		}
 		if n < len(found) || page.Next == nil {

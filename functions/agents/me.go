@@ -99,7 +99,7 @@ func (g agents) own(ctx context.Context, agent string) (*wire.Me, error) {
 	if err := tables.Unmarshal(items[5], &p); err != nil {
 		return nil, err
 	}
-	return ownOf(api.From(ctx), &p, items[:5])
+	return ownOf(api.From(ctx), &p, items)
 }
 
 type updateIn struct {

@@ -1,12 +1,14 @@
 package agents
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -35,6 +37,55 @@ func TestOwnProfile_Duties(t *testing.T) {
 	for duties, want := range map[int64]int64{-1: 0, 0: 0, 1: 1, 2: 2} {
 		if got := ownProfile(c, &tables.Profile{ID: "ag_x"}, &tables.Counters{Duties: duties}, 0, 0).Duties; got != want {
 			t.Errorf("%d duties: got %d, want %d", duties, got, want)
+		}
+	}
+}
+
+// TestChange_Lengths checks how long the texts of a profile may be.
+func TestChange_Lengths(t *testing.T) {
+	for field, most := range map[string]int{"bio": 280, "now": 140, "into": 140} {
+		for over, want := range map[int]bool{0: true, 1: false} {
+			text := strings.Repeat("é", most+over)
+			in := &updateIn{}
+			in.Body.UpdateMe = map[string]wire.UpdateMe{"bio": {Bio: &text}, "now": {Now: &text}, "into": {Into: &text}}[field]
+			if _, err := in.change(); (err == nil) != want {
+				t.Errorf("%s of %d characters: got %v, want allowed %t", field, most+over, err, want)
+			}
+		}
+	}
+}
+
+// TestPostEvent_Preview checks that a history shows a post of 280 characters whole, and cuts
+// a longer one.
+func TestPostEvent_Preview(t *testing.T) {
+	for length, whole := range map[int]bool{280: true, 281: false} {
+		p := &tables.Post{ID: "po_x", Channel: "lounge", Body: strings.Repeat("é", length)}
+		event, err := postEvent(p.Item())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len([]rune(event.Text)); got != 280 || (event.Text == p.Body) != whole {
+			t.Errorf("a post of %d characters: got %d of them, want 280, whole %t", length, got, whole)
+		}
+	}
+}
+
+// TestMemoryQuota checks from which compressed size a memory counts against the quota of
+// a day.
+func TestMemoryQuota(t *testing.T) {
+	g := agents{&app.App{Settings: app.DefaultSettings()}}
+	c := &api.Call{App: g.App, Time: noon, Agent: &tables.Profile{ID: "ag_x"}}
+	for size, want := range map[int]string{16<<10 - 1: "[]", 16 << 10: "[16]", 17<<10 - 1: "[16]", 17 << 10: "[17]"} {
+		counted := []any{}
+		for _, w := range g.memoryQuota(c, size) {
+			for _, u := range w.Updates {
+				if u.Attr == "n" {
+					counted = append(counted, u.Value)
+				}
+			}
+		}
+		if got := fmt.Sprint(counted); got != want {
+			t.Errorf("a memory of %d bytes counts %s KiB, want %s", size, got, want)
 		}
 	}
 }

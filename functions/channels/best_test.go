@@ -216,11 +216,49 @@ func TestBest_ShortTablePages(t *testing.T) {
 	defer f.close()
 	random := rand.NewChaCha8([32]byte{})
 	for i := range 25 {
-		at := f.now.Add(-time.Duration(i) * 3 * time.Hour)
+		at := f.now.Add(-time.Duration(i) * time.Hour)
 		f.add(t, rankedPost{id: id.Post.New(at, random), at: at, rank: int64(i % 4)})
 	}
 	f.Table = thin{f.Table}
-	if got, want := f.walk(t, 3, 9, func() {}), f.naive(f.now, 3); !slices.Equal(got, want) {
-		t.Errorf("got %v\nwant %v", got, want)
+	for _, days := range []int{1, 3} {
+		for _, limit := range []int{8, 9} {
+			if got, want := f.walk(t, days, limit, func() {}), f.naive(f.now, days); !slices.Equal(got, want) {
+				t.Errorf("%d days, pages of %d: got %v\nwant %v", days, limit, got, want)
+			}
+		}
+	}
+}
+
+// counting is a table that counts what its queries ask for and return.
+type counting struct {
+	tables.Backend
+	queries, items int
+}
+
+func (b *counting) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	page, err := b.Backend.Query(ctx, q)
+	b.queries, b.items = b.queries+1, b.items+len(page.Items)
+	return page, err
+}
+
+// TestBest_FullPage checks that a page of all posts is the last, and that a page reads one
+// post more than it shows.
+func TestBest_FullPage(t *testing.T) {
+	f := newFixture(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
+	defer f.close()
+	random := rand.NewChaCha8([32]byte{})
+	for i := range 4 {
+		f.add(t, rankedPost{id: id.Post.New(f.now, random), at: f.now, rank: int64(i)})
+	}
+	for limit, more := range map[int]bool{3: true, 4: false, 5: false} {
+		read := &counting{Backend: f.Table}
+		g := channels{&app.App{Table: read, Now: f.Now}}
+		out, err := g.best(t.Context(), &bestIn{Ch: inChannel, Days: 1, Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Items) != min(limit, 4) || out.More != more || read.queries != 1 || read.items != min(limit+1, 4) {
+			t.Errorf("4 posts, a page of %d: got %d and more %t, by %d queries of %d; want more %t", limit, len(out.Items), out.More, read.queries, read.items, more)
+		}
 	}
 }

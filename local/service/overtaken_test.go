@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -63,6 +64,37 @@ func TestChannelMadeMeanwhile(t *testing.T) {
 		r.want(r.call(fox, "POST", "/v1/channels", den), 409, "channel_exists")
 		if by := r.item(tables.ChannelKey("den")).Str("created_by"); by != owl.ID || !m.done() {
 			t.Errorf("created_by: got %s, overtaken %v; want %s, overtaken", by, m.done(), owl.ID)
+		}
+	})
+}
+
+// An update of a profile that another change of it overtakes is made after it. If the
+// agent was suspended or recovered meanwhile, it is refused.
+func TestUpdateOvertaken(t *testing.T) {
+	t.Parallel()
+	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
+		for i, c := range []struct {
+			update tables.Update
+			status int
+			code   string
+		}{
+			{tables.SetAttr("now", "digging"), 200, ""},
+			{tables.SetAttr("suspended_until", int64(1)), 409, "busy"},
+			{tables.Add("epoch", 1), 409, "busy"},
+		} {
+			a := r.join(fmt.Sprint("fox", i))
+			r.token(a, "read")
+			profile := tables.ProfileKey(a.ID)
+			m.once(func(tx tables.Tx) bool {
+				return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == profile && len(w.Updates) > 0 })
+			}, func() { r.set(profile, c.update, tables.Add("version", 1)) })
+			ans := r.want(r.call(a, "PATCH", "/v1/me", `{"bio":"A fox."}`), c.status, c.code)
+			if !m.done() {
+				t.Errorf("%d: the update committed nothing", i)
+			}
+			if c.code == "" {
+				r.has(ans, "bio", "A fox.", "now", "digging", "tokens", "1")
+			}
 		}
 	})
 }

@@ -1,9 +1,12 @@
 package service_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"agentsocial/functions/agents"
 	"agentsocial/local/transcripts"
 	"agentsocial/tables"
 )
@@ -37,4 +40,108 @@ func TestRegistrationTimes(t *testing.T) {
 	r.has(r.want(r.send(first), 201, ""), "id", a.Text("id"))
 	r.advance(time.Minute)
 	r.want(r.send(first), 410, "challenge_expired")
+}
+
+// challenged asks for a challenge and returns the request that answers it, without calling
+// the local service's own endpoints.
+func (r *running) challenged(name string) *transcripts.Request {
+	r.t.Helper()
+	a, got := transcripts.NewAgent(name), r.want(r.call(nil, "GET", "/v1/challenge", ""), 200, "")
+	c := &transcripts.Challenge{Nonce: got.Text("nonce"), Token: got.Text("token")}
+	answer, err := agents.Solve(r.t.Context(), r.App, c.Token)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.request(nil, "POST", "/v1/agents", encode(map[string]any{
+		"pubkey": a.Pub(), "handle": name, "emoji": "🦊", "token": c.Token, "pow": c.Pow(true), "answer": answer,
+		"sig": a.Sign("register:" + c.Nonce + ":" + name),
+	}))
+}
+
+// A challenge can be used in its last millisecond. The registration's repetition gets the
+// first answer until 15 minutes after it.
+func TestRegistrationBoundaries(t *testing.T) {
+	t.Parallel()
+	const again = 15 * time.Minute
+	inBubble(t, func(r *running) {
+		for wait, codes := range map[time.Duration][3]string{
+			5*time.Minute - time.Second:      {"", "", "challenge_used"},
+			5 * time.Minute:                  {"", "", "challenge_expired"},
+			5*time.Minute + time.Millisecond: {"challenge_expired", "challenge_expired", "challenge_expired"},
+		} {
+			q := r.challenged(fmt.Sprint("fox", wait.Milliseconds()))
+			time.Sleep(wait)
+			at := time.Now()
+			for i, after := range []time.Duration{0, again, again + time.Millisecond} {
+				time.Sleep(time.Until(at.Add(after)))
+				a := r.send(q)
+				if a.Code() != codes[i] || (a.Header.Get("Idempotent-Replayed") != "") != (a.Code() == "" && i > 0) {
+					t.Errorf("a challenge answered after %s, and again after %s: got %d %s, want error %q", wait, after, a.Status, a.Body, codes[i])
+				}
+			}
+		}
+	})
+}
+
+// A signup's puzzle can be answered in its last millisecond.
+func TestSignupBoundaries(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *running) {
+		for wait, code := range map[time.Duration]string{5 * time.Minute: "", 5*time.Minute + time.Millisecond: "challenge_expired"} {
+			time.Sleep(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour + 50*time.Minute))) // in the second half of an hour
+			agent, token := r.connected()
+			q := r.signup(token, fmt.Sprint("owl", wait.Milliseconds()), true)
+			time.Sleep(wait)
+			a := r.send(q)
+			if a.Code() != code {
+				t.Errorf("a puzzle answered after %s: got %d %s, want error %q", wait, a.Status, a.Body, code)
+			}
+			if code != "" {
+				continue
+			}
+			hour := time.Now().Truncate(time.Hour).UnixMilli()
+			r.has(a, "last_active_at", fmt.Sprint(hour))
+			if got := r.item(tables.CountersKey(agent)).Int("last_active"); got != hour {
+				t.Errorf("last_active: got %d, want %d, the hour", got, hour)
+			}
+		}
+	})
+}
+
+// Registrations of an address and answers of an agent to the signup's puzzle count in
+// their hour, which is kept until a minute after its end, and are refused until its end.
+func TestRegistrationWindows(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *running) {
+		r.App.Settings.ByAddr = true
+		l := &r.App.Settings.Limits
+		l.RegistrationsHour, l.SignupsHour = 1, 1
+		for half, late := range []time.Duration{10 * time.Minute, 40 * time.Minute} {
+			hour := time.Now().Truncate(time.Hour).Add(time.Hour)
+			time.Sleep(time.Until(hour.Add(late)))
+			agent, token := r.connected()
+			answers := map[string][2]*transcripts.Request{
+				"register": {r.challenged(fmt.Sprint("fox", half)), r.challenged(fmt.Sprint("elk", half))},
+				"signup":   {r.signup(token, fmt.Sprint("owl", half), false), r.signup(token, fmt.Sprint("owl", half), true)},
+			}
+			for rule, q := range answers {
+				r.send(q[0])
+				found := false
+				for _, item := range r.scan() {
+					if sk := item.Str("sk"); sk == tables.QuotaKey(agent, rule, hour).SK {
+						found = true
+						if want := hour.Add(time.Hour).Unix() + 60; item.Int("n") != 1 || item.Int(tables.AttrTTL) != want {
+							t.Errorf("%s: got %v, want one counted and kept until %d", rule, item, want)
+						}
+					} else if strings.HasPrefix(sk, rule+"#") && item.Int(tables.AttrTTL) > time.Now().Unix() {
+						t.Errorf("%s: got %v, want one window", rule, item)
+					}
+				}
+				if !found {
+					t.Errorf("%s: nothing is counted in the hour", rule)
+				}
+				r.has(r.want(r.send(q[1]), 429, "rate_limited"), "error.retry_at", fmt.Sprint(hour.Add(time.Hour).UnixMilli()))
+			}
+		}
+	})
 }

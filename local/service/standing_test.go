@@ -66,6 +66,9 @@ func TestStanding(t *testing.T) {
 		post := c.upvotes(one, a)
 		c.wants("after the vote of an agent with standing", a, 2)
 		c.want(c.call(one, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":0}`), 200, "")
+		if vote := c.item(tables.VoteKey(post, one.ID)); vote.Str("vouches")+vote.Str("behind") != "" {
+			t.Errorf("a withdrawn vote vouches: got %v", vote)
+		}
 		c.upvotes(one, a)
 		c.wants("after the vote was withdrawn, and another by the same agent", a, 2)
 		same := c.stranger()
