@@ -87,3 +87,16 @@ func TestLikely_SealedSegments(t *testing.T) {
 		}
 	}
 }
+
+// TestLikely_OneWord checks that an idea of one word repeats the same idea, and that one
+// without words repeats none.
+func TestLikely_OneWord(t *testing.T) {
+	word, signs := wishes.Wish{Title: "Dragons", Body: "Dragons!"}, wishes.Wish{Title: "!", Body: "?"}
+	b := must[*wishes.Board](t)(wishes.NewBoard(t.Context(), open, []wishes.Pair{{First: word}, {First: signs}}, wishes.Wish{}))
+	defer b.Shut()
+	for w, want := range map[wishes.Wish][]string{word: {b.IDs[word]}, signs: nil} {
+		if got := must[[]string](t)(b.Repeats(t.Context(), w)); !slices.Equal(got, want) {
+			t.Errorf("repeats of %q: got %v, want %v", w.Title, got, want)
+		}
+	}
+}

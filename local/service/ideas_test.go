@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -41,6 +42,56 @@ func TestRaceOfIdeas(t *testing.T) {
 			}
 			answers, _ := r.together(suggest("one"), suggest("two"), suggest("three"))
 			r.decided(i, answers, outcomes{"201": 1, "429 too_soon": 2})
+		}
+	})
+}
+
+// thinIdeas is a table whose pages hold two ideas, as if these had many bytes.
+type thinIdeas struct{ tables.Backend }
+
+func (b thinIdeas) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	q.Limit = min(q.Limit, 2)
+	return b.Backend.Query(ctx, q)
+}
+
+// Pages of any size list each idea once, and the last one says that it is.
+func TestIdeas_Pages(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *running) {
+		r.App.Table = thinIdeas{r.App.Table}
+		want := []string{}
+		for i := range 6 {
+			want = append(want, r.suggests(r.joinDirectly(fmt.Sprint("fox", i))))
+			time.Sleep(time.Second)
+		}
+		slices.Reverse(want)
+		for _, sort := range []string{"new", "top"} {
+			for limit := 1; limit <= 7; limit++ {
+				got, pages := r.walk("/v1/ideas?sort="+sort, limit)
+				if !slices.Equal(got, want) || pages != (6+limit-1)/limit {
+					t.Errorf("%s, pages of %d: got %v on %d pages, want %v", sort, limit, got, pages, want)
+				}
+			}
+		}
+	})
+}
+
+// A change of status that another one overtakes is made after it.
+func TestIdeaStatusOvertaken(t *testing.T) {
+	t.Parallel()
+	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
+		boss, chief := r.operator(r.join("boss")), r.operator(r.join("chief"))
+		original := r.suggests(r.join("fox"))
+		for i, status := range []map[string]string{{"status": "planned"}, {"status": "duplicate", "duplicate_of": original}} {
+			idea := r.suggests(r.join(fmt.Sprint("owl", i)))
+			path := "/v1/ideas/" + idea + "/status"
+			m.once(func(tx tables.Tx) bool {
+				return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.IdeaKey(idea) })
+			}, func() { r.want(r.call(chief, "POST", path, `{"status":"done","note":"Look."}`), 200, "") })
+			r.has(r.want(r.call(boss, "POST", path, encode(status)), 200, ""), "status", status["status"], "note", "")
+			if !m.done() {
+				t.Errorf("%s: nothing was committed", status)
+			}
 		}
 	})
 }
