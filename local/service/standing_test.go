@@ -96,6 +96,8 @@ func TestStanding(t *testing.T) {
 		c.wants("after the vote of a new agent", a, 2)
 
 		c.upvotes(c.citizen(), a)
+		c.wants("after the votes of two owners", a, 1)
+		c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 403, "karma_required")
 		c.upvotes(c.citizen(), a)
 		c.wants("after the votes of three owners", a, 0)
 		c.upvotes(c.citizen(), a)

@@ -63,6 +63,8 @@ var equivalent = map[string]string{
 	`functions/channels/create.go mayCreate number 0 in p.ChannelAt != 0`:                                               "an interval after 1970 is over",
 	`functions/agents/memory.go invalidUTF8 number 1 in n <= 1`:                                                         "U+FFFD has three bytes",
 	`functions/agents/tags.go cleanTag number 'Z' in b <= 'Z'`:                                                          "neither [ nor { is of a tag",
+	`functions/channels/promo.go pagePromo number 1<<16 in g.Intn(1<<16)`:                                               "any large number draws a shard",
+	`functions/channels/search.go search number 1 in r.Before[len(r.Before)-1] = 1`:                                     "no post has the first ids",
 	`functions/channels/promo.go chance number 1<<53 in g.Intn(1<<53)`:                                                  "one chance more of 2^53 decides no draw",
 	`functions/channels/promo.go chance number (1 << 53) in float64(g.Intn(1<<53)) / (1 << 53)`:                         "one chance more of 2^53 decides no draw",
 }

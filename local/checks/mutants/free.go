@@ -22,6 +22,7 @@ var free = map[string]string{
 	"events/tally.sideBySide":      "any number may run at once",
 	"events/tally.tallyMost":       "changes are added up in transactions of any size",
 	"events/tally.tendFor":         "the next change goes on with what is left",
+	"functions/agents.recallTries": "a read may be tried again any number of times",
 	"functions/mcp.listKept":       "a client may keep the list for any time",
 	"tables.SettleEvery":           "promos may be settled as often as one likes",
 }
