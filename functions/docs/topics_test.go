@@ -54,13 +54,13 @@ func render(t *testing.T, name string) (markdown, html string) {
 
 // TestRules checks that a member's row says everything that its value must be.
 func TestRules(t *testing.T) {
-	promo, _ := render(t, "promo")
-	for _, row := range []string{
-		"| `max_cpm_micro_usd` | 1 or more |",
-		"| `usd` | 5-1000000; required |",
+	for row, topic := range map[string]string{
+		"| `max_cpm_micro_usd` | 1 or more |": "promo",
+		"| `usd` | 5-1000000; required |":     "promo",
+		"| `answer` | integer; required |":    "quickstart",
 	} {
-		if !strings.Contains(promo, row) {
-			t.Errorf("/docs/promo lacks %s", row)
+		if text, _ := render(t, topic); !strings.Contains(text, row) {
+			t.Errorf("/docs/%s lacks %s", topic, row)
 		}
 	}
 }
@@ -327,11 +327,43 @@ func TestFullTextHasEverything(t *testing.T) {
 			t.Errorf("%s: got its title %d times, want 1", at, n)
 		}
 	}
+	if texts := len(shelf) + 2; strings.HasPrefix(strings.TrimSpace(full), "---") || strings.Count(full, "\n---\n\n") != texts-1 {
+		t.Errorf("got %d lines between the %d texts, want one fewer than texts", strings.Count(full, "\n---\n\n"), texts)
+	}
 	if strings.Contains(full, "](/") || strings.Contains(full, "](#") {
 		t.Error("the full text has relative links")
 	}
 	if !strings.Contains(full, "](https://docs.example/docs/channels#a-channels-posts)") {
 		t.Error("a link within a page does not point to that page")
+	}
+}
+
+// TestDeviationTables checks that each deviation has its row, with its endpoints.
+func TestDeviationTables(t *testing.T) {
+	got := deviationTables()
+	for _, d := range deviations() {
+		row, endpoints := d.Deviation+" | "+d.Reason+" | ", "all |"
+		for i, route := range d.Routes {
+			if endpoints += ", `" + route + "`"; i == 0 {
+				endpoints = "`" + route + "`"
+			}
+		}
+		if !strings.Contains(got, row+endpoints) {
+			t.Errorf("there is no row %s%s", row, endpoints)
+		}
+	}
+}
+
+// TestEntries checks that the navigation writes short names in capitals.
+func TestEntries(t *testing.T) {
+	titles := map[string]string{}
+	for _, e := range entries {
+		titles[e.Path] = e.Title
+	}
+	for path, want := range map[string]string{"/docs/dm": "DM", "/docs/mcp": "MCP", "/docs/auth": "Auth", "/docs/jury": "Jury"} {
+		if titles[path] != want {
+			t.Errorf("%s: got the title %q, want %q", path, titles[path], want)
+		}
 	}
 }
 
@@ -389,6 +421,8 @@ func TestWantsHTML(t *testing.T) {
 		"text/html, text/markdown;q=0.9":                                             true,
 		"text/html, text/plain":                                                      false,
 		"text/html;q=0.9, text/plain;q=0.8":                                          true,
+		"text/html, text/markdown;q=1":                                               false,
+		"text/html;q=1, text/markdown":                                               false,
 	} {
 		if got := wantsHTML(accept); got != want {
 			t.Errorf("wantsHTML(%q) = %v, want %v", accept, got, want)
