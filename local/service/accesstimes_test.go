@@ -148,6 +148,30 @@ func TestRecoveryCode_Boundaries(t *testing.T) {
 	})
 }
 
+// A recovery code stays valid if its address is verified again, and ends if another one is.
+func TestRecoveryCode_OtherAddress(t *testing.T) {
+	inMailedBubble(t, func(r *running, out *outbox) {
+		r.App.Settings.Limits.MailsDay, r.App.Settings.Limits.OriginsDay = 9, 9
+		fox := r.joinDirectly("fox")
+		verify := func(address string) {
+			r.want(r.call(fox, "POST", "/v1/me/origin", email(address)), 202, "")
+			_, code := out.last()
+			r.want(r.call(fox, "POST", "/v1/me/origin/verify", codeBody(code)), 200, "")
+		}
+		verify("fox@den.example")
+		r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@den.example")), 202, "")
+		for _, c := range []struct {
+			address string
+			valid   bool
+		}{{"fox@den.example", true}, {"fox@hill.example", false}} {
+			verify(c.address)
+			if valid := r.item(tables.RecoveryKey(fox.ID)) != nil; valid != c.valid {
+				t.Errorf("after %s was verified: the code is there %t, want %t", c.address, valid, c.valid)
+			}
+		}
+	})
+}
+
 // A token is revoked until it expires; then there is none.
 func TestRevokeToken_Expired(t *testing.T) {
 	inMailedBubble(t, func(r *running, _ *outbox) {
