@@ -58,7 +58,7 @@ var connecting = []maker{
 				return nil
 			}
 			c := p.client
-			c.verifier = fmt.Sprintf("%016x%016x%016x", w.dice.n("verifier", uint64(w.op)), w.dice.n("verifier2", uint64(w.op)), w.dice.n("verifier3", uint64(w.op)))
+			c.verifier = fmt.Sprintf("%016x%016x%016x", w.dice.N("verifier", uint64(w.op)), w.dice.N("verifier2", uint64(w.op)), w.dice.N("verifier3", uint64(w.op)))
 			q := url.Values{
 				"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {redirect}, "state": {"s"},
 				"code_challenge": {b64sha(c.verifier)}, "code_challenge_method": {"S256"},
@@ -219,7 +219,7 @@ var connecting = []maker{
 // the client's agent answers the signup's puzzle.
 func (w *world) signsUp(r *rand.Rand, p *person) *op {
 	c, q := p.client, w.newcomer(r)
-	verifier := strings.Repeat(fmt.Sprintf("%016x", w.dice.n("signup", uint64(w.op))), 3)
+	verifier := strings.Repeat(fmt.Sprintf("%016x", w.dice.N("signup", uint64(w.op))), 3)
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {redirect}, "state": {"s"}, "code_challenge": {b64sha(verifier)}, "code_challenge_method": {"S256"},
 	}

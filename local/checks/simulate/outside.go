@@ -26,8 +26,8 @@ func (w *world) gate(ctx context.Context, what string) (j *job, draw func(of str
 	if service.Dead(ctx) {
 		service.Die(ctx)
 	}
-	n := j.call(what)
-	w.turns.wait(j, what)
+	n := j.Call(what)
+	w.turns.Wait(j.Job, what)
 	if service.Dead(ctx) {
 		service.Die(ctx)
 	}
@@ -35,7 +35,7 @@ func (w *world) gate(ctx context.Context, what string) (j *job, draw func(of str
 		if j.calm {
 			return 1
 		}
-		return w.dice.chance(of+" "+j.name, n)
+		return w.dice.Chance(of+" "+j.Name, n)
 	}
 }
 
@@ -116,7 +116,7 @@ func (w *world) bounce(l *letter, name string) (jobs []*job) {
 	}
 	e := events.EventBridgeEvent{Version: "0", ID: l.id, Source: "aws.ses", Time: time.Now().UTC(), Detail: detail}
 	for _, tell := range w.parts.Returns {
-		jobs = append(jobs, w.turns.start("bounce "+name, false, func(ctx context.Context) {
+		jobs = append(jobs, w.start("bounce "+name, false, func(ctx context.Context) {
 			for try := 0; ; try++ { // EventBridge tries again
 				if err := tell(ctx, e); err == nil {
 					return
@@ -193,13 +193,13 @@ func (w *world) notify(calm bool) (jobs []*job) {
 	for _, d := range w.parts.Payments.Take() {
 		n := &notice{Delivery: d, due: time.Now()}
 		k := uint64(len(d.ID))
-		if w.dice.chance("twice "+d.ID, k) < r.NoticeTwice {
+		if w.dice.Chance("twice "+d.ID, k) < r.NoticeTwice {
 			n.again = 1
 		}
-		if w.dice.chance("delayed "+d.ID, k) < r.NoticeDelayed {
-			n.due = n.due.Add(time.Duration(w.dice.n("delay "+d.ID, k) % uint64(time.Hour)))
-		} else if w.dice.chance("shuffled "+d.ID, k) < r.NoticeShuffled {
-			n.due = n.due.Add(time.Duration(w.dice.n("shuffle "+d.ID, k) % uint64(2*time.Minute)))
+		if w.dice.Chance("delayed "+d.ID, k) < r.NoticeDelayed {
+			n.due = n.due.Add(time.Duration(w.dice.N("delay "+d.ID, k) % uint64(time.Hour)))
+		} else if w.dice.Chance("shuffled "+d.ID, k) < r.NoticeShuffled {
+			n.due = n.due.Add(time.Duration(w.dice.N("shuffle "+d.ID, k) % uint64(2*time.Minute)))
 		}
 		w.notices = append(w.notices, n)
 	}
@@ -208,7 +208,7 @@ func (w *world) notify(calm bool) (jobs []*job) {
 		if n.due.IsZero() { // taken
 			continue
 		}
-		if n.job != nil && n.job.runs() || !calm && time.Now().Before(n.due) {
+		if n.job != nil && n.job.Runs() || !calm && time.Now().Before(n.due) {
 			left = append(left, n)
 			continue
 		}
@@ -218,7 +218,7 @@ func (w *world) notify(calm bool) (jobs []*job) {
 			"Content-Type": {"application/json"}, "Stripe-Signature": {d.Signature},
 		}}
 		w.counts["POST /payments/webhook"]++
-		n.job = w.turns.start(fmt.Sprintf("notice %s %d", n.ID, n.tries), calm || n.tries > 6, func(ctx context.Context) {
+		n.job = w.start(fmt.Sprintf("notice %s %d", n.ID, n.tries), calm || n.tries > 6, func(ctx context.Context) {
 			a := w.ask(ctx, req, "192.0.2.250")
 			if a.Status/100 == 2 {
 				w.accepted["POST /payments/webhook"]++

@@ -156,7 +156,7 @@ func (w *world) bears(secret, method, target, body string) *transcripts.Request 
 	w.signed++
 	q := &transcripts.Request{Method: method, Target: target, Body: []byte(body), Header: map[string][]string{"Authorization": {"Bearer " + secret}}}
 	if method != "GET" {
-		q.Header.Set("Idempotency-Key", fmt.Sprintf("%032x", w.dice.n("key", uint64(w.op), uint64(w.signed))))
+		q.Header.Set("Idempotency-Key", fmt.Sprintf("%032x", w.dice.N("key", uint64(w.op), uint64(w.signed))))
 	}
 	return q
 }

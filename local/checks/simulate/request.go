@@ -73,8 +73,8 @@ func (w *world) plainly(q *transcripts.Request, p *person) *transcripts.Answer {
 // send sends a request as a job of its own.
 func (w *world) send(q *transcripts.Request, address string, calm bool) (a *transcripts.Answer) {
 	w.sends++
-	j := w.turns.start(fmt.Sprintf("%d+%d %s", w.op, w.sends, routeOf(q)), calm, func(ctx context.Context) { a = w.ask(ctx, q, address) })
-	w.turns.finish(j)
+	j := w.start(fmt.Sprintf("%d+%d %s", w.op, w.sends, routeOf(q)), calm, func(ctx context.Context) { a = w.ask(ctx, q, address) })
+	w.finish(j)
 	if a == nil {
 		a = &transcripts.Answer{Status: 599, Header: http.Header{}}
 	}
@@ -121,7 +121,7 @@ func (w *world) resend(o *op, calm bool) (a *transcripts.Answer) {
 		return w.send(o.req, o.address, calm)
 	}
 	w.sends++
-	w.turns.finish(w.turns.start(fmt.Sprintf("%d+%d %s", w.op, w.sends, o.route), calm, func(ctx context.Context) { a = w.does(ctx, o) }))
+	w.finish(w.start(fmt.Sprintf("%d+%d %s", w.op, w.sends, o.route), calm, func(ctx context.Context) { a = w.does(ctx, o) }))
 	return a
 }
 
@@ -176,7 +176,7 @@ func (w *world) carry(r *rand.Rand, ops []*op) {
 			}
 		}
 		o.when, o.rivals = time.Now(), ops
-		o.job = w.turns.start(fmt.Sprintf("%d.%d %s", w.op, i, o.route), false, func(ctx context.Context) { o.answer = w.does(ctx, o) })
+		o.job = w.start(fmt.Sprintf("%d.%d %s", w.op, i, o.route), false, func(ctx context.Context) { o.answer = w.does(ctx, o) })
 		jobs = append(jobs, o.job)
 	}
 	w.tracef("%d at %d: %d", w.op, ms(), len(ops))
@@ -188,7 +188,7 @@ func (w *world) carry(r *rand.Rand, ops []*op) {
 		s.next = time.Now()
 		w.ran(w.call(s, false)...)
 	}
-	w.turns.finish(jobs...)
+	w.finish(jobs...)
 	for _, o := range ops {
 		if o.answer == nil {
 			o.answer = &transcripts.Answer{Status: 599, Header: http.Header{}}
@@ -208,7 +208,7 @@ func (w *world) carry(r *rand.Rand, ops []*op) {
 			if o.answer.Code() == "busy" { // a process that died has claimed it for half a minute
 				pause += 7 * time.Second
 			}
-			w.turns.pass(time.Now().Add(pause))
+			w.turns.Pass(time.Now().Add(pause))
 			o.answer = w.resend(o, try > 2)
 		}
 	}

@@ -25,7 +25,7 @@ func (w *world) solve(token string) any {
 
 // begin makes the first channels and agents.
 func (w *world) begin() {
-	r := w.dice.source("founding")
+	r := w.dice.Source("founding")
 	w.plainly(&transcripts.Request{Method: "GET", Target: "/v1/channels", Header: map[string][]string{}}, nil) // founds the first channels
 	for range 6 {
 		p := w.newcomer(r)
@@ -123,7 +123,7 @@ func (w *world) checkPosts() {
 		}
 	}
 	for i := range min(12, len(w.posts)) {
-		x := w.posts[len(w.posts)-1-int(w.dice.n("post", uint64(w.op), uint64(i))%uint64(len(w.posts)))]
+		x := w.posts[len(w.posts)-1-int(w.dice.N("post", uint64(w.op), uint64(i))%uint64(len(w.posts)))]
 		a := w.plainly(&transcripts.Request{Method: "GET", Target: "/v1/c/" + x.channel + "/posts/" + x.id, Header: map[string][]string{}}, nil)
 		switch {
 		case a.Status == 429:
@@ -207,7 +207,7 @@ func (w *world) checkPeople() {
 	if w.op < w.c.Ops {
 		some = nil
 		for i := range min(8, len(w.people)) {
-			some = append(some, w.people[int(w.dice.n("person", uint64(w.op), uint64(i))%uint64(len(w.people)))])
+			some = append(some, w.people[int(w.dice.N("person", uint64(w.op), uint64(i))%uint64(len(w.people)))])
 		}
 	}
 	returned := map[*person]int64{}
@@ -255,7 +255,7 @@ func (w *world) checkPeople() {
 		}
 		w.checkFollows(p, read)
 		for _, id := range slices.Sorted(maps.Keys(p.messages)) {
-			if q := w.byID[id]; w.dice.n("conversation "+p.id+id, uint64(w.op))%4 == 0 {
+			if q := w.byID[id]; w.dice.N("conversation "+p.id+id, uint64(w.op))%4 == 0 {
 				if a := read("/v1/dm/" + id); a.Status == 200 {
 					w.converses(p, q, a)
 				}

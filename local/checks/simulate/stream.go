@@ -37,7 +37,7 @@ func (w *world) due(after string, most int) []tables.StreamRecord {
 
 // read starts a job that delivers a reader's next changes; nil if there are none.
 func (w *world) read(r *reader, calm bool) *job {
-	if r.job != nil && r.job.runs() || !calm && time.Now().Before(r.stalled) {
+	if r.job != nil && r.job.Runs() || !calm && time.Now().Before(r.stalled) {
 		return nil
 	}
 	all := w.due(r.at, records)
@@ -46,7 +46,7 @@ func (w *world) read(r *reader, calm bool) *job {
 	}
 	r.runs++
 	name := fmt.Sprintf("%s %d", r.Name, r.runs)
-	rng := w.dice.source("batch " + name)
+	rng := w.dice.Source("batch " + name)
 	if !calm && rng.Float64() < w.c.Rates.Stall {
 		r.stalled = time.Now().Add(time.Duration(rng.Int64N(int64(10 * time.Minute))))
 		return nil
@@ -64,7 +64,7 @@ func (w *world) read(r *reader, calm bool) *job {
 	if !calm && rng.Float64() < w.c.Rates.Shuffle {
 		wanted = shuffled(rng, wanted)
 	}
-	r.job = w.turns.start(name, calm, func(ctx context.Context) {
+	r.job = w.start(name, calm, func(ctx context.Context) {
 		for len(wanted) > 0 {
 			n := min(r.Batch, len(wanted))
 			if !calm && n > 1 && rng.Float64() < w.c.Rates.Split {
@@ -159,7 +159,7 @@ func (w *world) call(s *timetable, calm bool) (jobs []*job) {
 	}
 	s.runs++
 	name := fmt.Sprintf("%s %d", s.Name, s.runs)
-	rng := w.dice.source("schedule " + name)
+	rng := w.dice.Source("schedule " + name)
 	r := &w.c.Rates
 	s.next = time.Now().Add(s.Every)
 	if !calm && rng.Float64() < r.Overdue {
@@ -174,7 +174,7 @@ func (w *world) call(s *timetable, calm bool) (jobs []*job) {
 		if !calm && rng.Float64() < r.Cut {
 			cut = time.Duration(rng.Int64N(int64(100 * time.Millisecond)))
 		}
-		jobs = append(jobs, w.turns.start(fmt.Sprintf("%s.%d", name, i), calm, func(ctx context.Context) {
+		jobs = append(jobs, w.start(fmt.Sprintf("%s.%d", name, i), calm, func(ctx context.Context) {
 			if cut > 0 {
 				within, end := context.WithTimeout(ctx, cut)
 				defer end()
@@ -198,7 +198,7 @@ func (w *world) pass(d time.Duration) {
 				next = s.next
 			}
 		}
-		w.turns.pass(next)
+		w.turns.Pass(next)
 		for _, s := range w.schedules {
 			w.ran(w.call(s, false)...)
 		}
@@ -211,7 +211,7 @@ func (w *world) pass(d time.Duration) {
 }
 
 // ran notes jobs that nobody waits for before the service rests.
-func (w *world) ran(jobs ...*job) { w.running = append(only(w.running, (*job).runs), jobs...) }
+func (w *world) ran(jobs ...*job) { w.running = append(only(w.running, (*job).Runs), jobs...) }
 
 // sweepEach is the period of TTL: expired items go at most so long after their time.
 const sweepEach = time.Hour
@@ -239,7 +239,7 @@ func (w *world) background() (jobs []*job) {
 // settle brings everything to rest, without faults: the stream is drained, and the
 // schedules have done what is due.
 func (w *world) settle() {
-	w.turns.finish(w.running...)
+	w.finish(w.running...)
 	for range 60 {
 		var jobs []*job
 		for _, r := range w.readers {
@@ -248,7 +248,7 @@ func (w *world) settle() {
 			}
 		}
 		if jobs = append(jobs, w.notify(true)...); len(jobs) > 0 {
-			w.turns.finish(jobs...)
+			w.finish(jobs...)
 			continue
 		}
 		if w.unread() {
@@ -256,7 +256,7 @@ func (w *world) settle() {
 		}
 		before := w.newest()
 		for _, s := range w.schedules {
-			w.turns.finish(w.call(s, true)...)
+			w.finish(w.call(s, true)...)
 		}
 		if w.newest() == before {
 			w.watch()

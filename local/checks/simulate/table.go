@@ -84,10 +84,10 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 		service.Die(ctx)
 	}
 	call := kind + " " + what
-	n, of := j.call(call), " "+j.name+" "+call
+	n, of := j.Call(call), " "+j.Name+" "+call
 	f := none
 	if !j.calm {
-		x := t.w.dice.chance("fault"+of, n)
+		x := t.w.dice.Chance("fault"+of, n)
 		for _, c := range chances {
 			if x < c.p {
 				f = c.fault
@@ -96,19 +96,19 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 			x -= c.p
 		}
 		r := &t.w.c.Rates
-		switch y := t.w.dice.chance("late"+of, n); {
+		switch y := t.w.dice.Chance("late"+of, n); {
 		case y < r.Stuck:
-			time.Sleep(time.Duration(t.w.dice.n("stuck"+of, n) % uint64(3*time.Second)))
+			time.Sleep(time.Duration(t.w.dice.N("stuck"+of, n) % uint64(3*time.Second)))
 		case y < r.Stuck+r.Late:
-			time.Sleep(time.Duration(t.w.dice.n("lag"+of, n) % uint64(8*time.Millisecond)))
+			time.Sleep(time.Duration(t.w.dice.N("lag"+of, n) % uint64(8*time.Millisecond)))
 		}
 	}
-	t.w.turns.wait(j, call)
+	t.w.turns.Wait(j.Job, call)
 	if service.Dead(ctx) {
 		service.Die(ctx)
 	}
 	if f != none {
-		t.w.tracef("  fault %s: %s", j.name, f)
+		t.w.tracef("  fault %s: %s", j.Name, f)
 		t.w.faults[f]++
 	}
 	if f == killed {
@@ -124,7 +124,7 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 // goroutines behind, which a dead process does not, and the operator's command runs in
 // none.
 func immortal(j *job) bool {
-	return strings.HasSuffix(j.name, " POST /mcp") || strings.Contains(j.name, " operator ")
+	return strings.HasSuffix(j.Name, " POST /mcp") || strings.Contains(j.Name, " operator ")
 }
 
 func failed(f fault) error {

@@ -18,10 +18,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"agentsocial/local/checks/turns"
 	"agentsocial/local/service"
 	"agentsocial/shared/app"
 	"agentsocial/tables"
@@ -65,8 +65,8 @@ func (v *Violation) String() string { return fmt.Sprintf("operation %d: %s: %s",
 type world struct {
 	t     *testing.T
 	c     Config
-	dice  dice
-	turns *turns
+	dice  turns.Dice
+	turns *turns.Turns
 	table *table
 	parts *service.Parts
 	began time.Time
@@ -89,18 +89,6 @@ type world struct {
 	*model
 }
 
-// random is the service's randomness. Jobs draw from it in their turns.
-type random struct {
-	mu sync.Mutex
-	r  *rand.ChaCha8
-}
-
-func (r *random) Read(b []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.r.Read(b)
-}
-
 // base is the service's address.
 const base = "https://social.example"
 
@@ -115,17 +103,16 @@ func settings() app.Settings {
 // Run runs a simulation in the bubble of t.
 func Run(t *testing.T, c Config) *Result {
 	w := &world{
-		t: t, c: c, dice: dice(c.Seed), sum: sha256.New(), counts: map[string]int{}, accepted: map[string]int{}, model: newModel(), began: time.Now(),
+		t: t, c: c, dice: turns.Dice(c.Seed), sum: sha256.New(), counts: map[string]int{}, accepted: map[string]int{}, model: newModel(), began: time.Now(),
 	}
-	w.turns = newTurns(w.dice)
-	w.turns.step = func(x *turn) { w.tracef("  %s: %s", x.job.name, x.what) }
+	w.turns = turns.New(w.dice, func(job, what string) { w.tracef("  %s: %s", job, what) })
 	if err := w.open(); err != nil {
 		t.Fatal(err)
 	}
 	defer w.table.Close()
 	w.live()
 	r := &Result{
-		Seed: c.Seed, Ops: w.op, Digest: hex.EncodeToString(w.sum.Sum(nil))[:16], Turns: w.turns.taken, For: time.Since(w.began),
+		Seed: c.Seed, Ops: w.op, Digest: hex.EncodeToString(w.sum.Sum(nil))[:16], Turns: w.turns.Taken(), For: time.Since(w.began),
 		Counts: w.counts, Accepted: w.accepted, Faults: map[string]int{}, Found: w.found,
 	}
 	for f, n := range w.faults {
@@ -142,17 +129,13 @@ func (w *world) open() error {
 	if w.table, err = openTable(w); err != nil {
 		return err
 	}
-	var seed [32]byte
-	for i := range 4 {
-		copy(seed[8*i:], fmt.Sprintf("%016x", w.dice.n("random", uint64(i))))
-	}
 	w.mails = &post{w: w}
 	a := &app.App{
-		Table: w.table, Now: time.Now, Rand: &random{r: rand.NewChaCha8(seed)}, Log: slog.New(&journal{w: w}), Settings: settings(),
+		Table: w.table, Now: time.Now, Rand: w.dice.Random(), Log: slog.New(&journal{w: w}), Settings: settings(),
 		Mail: w.mails, Fetch: w.fetch,
 	}
 	ahead := func(function string) time.Duration {
-		return time.Duration(w.dice.chance("ahead "+function) * float64(w.c.Rates.Ahead))
+		return time.Duration(w.dice.Chance("ahead "+function) * float64(w.c.Rates.Ahead))
 	}
 	if w.parts, err = service.Assemble(a, ahead, w.charge); err != nil {
 		return err
@@ -178,7 +161,7 @@ func (w *world) live() {
 		if slices.ContainsFunc(w.c.Without, func(s Span) bool { return s.From <= w.op && w.op < s.To }) {
 			continue
 		}
-		r := w.dice.source("op", uint64(w.op))
+		r := w.dice.Source("op", uint64(w.op))
 		w.pass(gap(r))
 		w.step(r)
 		w.watch()
@@ -193,8 +176,8 @@ func (w *world) live() {
 	for _, j := range w.running { // a bubble ends with all of its goroutines
 		j.calm = true
 	}
-	w.turns.finish(w.running...)
-	w.turns.pass(time.Now().Add(30 * time.Minute)) // what is left of dead processes ends at its next call
+	w.finish(w.running...)
+	w.turns.Pass(time.Now().Add(30 * time.Minute)) // what is left of dead processes ends at its next call
 	if w.found != nil {
 		w.tracef("VIOLATION %s", w.found)
 	}

@@ -1,0 +1,167 @@
+// Package turns makes a run of many goroutines repeatable: it lets one of them go on at a
+// time, in an order that follows from a seed. It works in a synctest bubble.
+package turns
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"agentsocial/shared/app"
+)
+
+// Job is one run of a function: a request, a batch of a reader, or a schedule.
+type Job struct {
+	Name string // unique, and the same in each run of a seed
+
+	mu    sync.Mutex
+	calls map[string]uint64 // so far, by what is called: goroutines that run at once may call in any order
+	begun int               // goroutines, so far
+	done  bool
+}
+
+// Call returns the number of the job's next call of something.
+func (j *Job) Call(what string) uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.calls[what]++
+	return j.calls[what]
+}
+
+// Turns lets one goroutine of the jobs run at a time. Each waits for its turn when it
+// begins and before each call of the table. When all wait, the seed decides which goes
+// on. So the order of the goroutines depends on the seed only, and each seed tries
+// another order.
+type Turns struct {
+	dice Dice
+	step func(job, what string) // told of each turn; nil: nobody is
+
+	mu      sync.Mutex
+	waiting []*turn
+	taken   uint64
+	arrived chan struct{} // has an element after an arrival or an end
+}
+
+// turn is a goroutine that waits.
+type turn struct {
+	job  string
+	what string
+	came chan struct{} // closed when it is its turn
+}
+
+// New makes turns. step is told of each.
+func New(d Dice, step func(job, what string)) *Turns {
+	return &Turns{dice: d, step: step, arrived: make(chan struct{}, 1)}
+}
+
+// Taken returns the number of turns so far.
+func (t *Turns) Taken() uint64 { return t.taken }
+
+// Wait waits for the turn of the calling goroutine, which is one of the job's.
+func (t *Turns) Wait(j *Job, what string) {
+	w := &turn{job: j.Name, what: what, came: make(chan struct{})}
+	t.mu.Lock()
+	t.waiting = append(t.waiting, w)
+	t.mu.Unlock()
+	t.stir()
+	<-w.came
+}
+
+func (t *Turns) stir() {
+	select {
+	case t.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// Start starts a job. It begins when it gets its first turn. ctx has the turns of the
+// functions that run beside each other in the job ([app.WithTurns]).
+func (t *Turns) Start(name string, do func(context.Context, *Job)) *Job {
+	j := &Job{Name: name, calls: map[string]uint64{}}
+	ctx := app.WithTurns(context.Background(), func() func() {
+		j.mu.Lock()
+		j.begun++
+		n := j.begun
+		j.mu.Unlock()
+		return func() { t.Wait(j, fmt.Sprintf("goroutine %d", n)) }
+	})
+	go func() {
+		defer func() {
+			j.mu.Lock()
+			j.done = true
+			j.mu.Unlock()
+			t.stir()
+		}()
+		t.Wait(j, "begin")
+		do(ctx, j)
+	}()
+	return j
+}
+
+// Finish gives turns until the jobs have ended, also to other jobs. Time passes only
+// while nobody waits for a turn.
+func (t *Turns) Finish(jobs ...*Job) {
+	t.run(time.Time{}, func() bool { return slices.ContainsFunc(jobs, (*Job).Runs) })
+}
+
+// Pass gives turns until a time.
+func (t *Turns) Pass(until time.Time) {
+	t.run(until, func() bool { return time.Now().Before(until) })
+}
+
+// run gives turns while more holds. It waits for others until a time, unless that is
+// zero.
+func (t *Turns) run(until time.Time, more func() bool) {
+	var end <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		end = timer.C
+	}
+	for {
+		synctest.Wait()
+		if w := t.next(); w != nil {
+			if t.step != nil {
+				t.step(w.job, w.what)
+			}
+			close(w.came)
+			continue
+		}
+		if !more() {
+			return
+		}
+		select {
+		case <-t.arrived:
+		case <-end:
+			end = nil
+		}
+	}
+}
+
+// Runs reports whether the job has not ended.
+func (j *Job) Runs() bool { j.mu.Lock(); defer j.mu.Unlock(); return !j.done }
+
+// next takes the goroutine whose turn it is out of those that wait; nil if none does.
+func (t *Turns) next() *turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.waiting) == 0 {
+		return nil
+	}
+	// Goroutines that woke at the same moment arrived in any order.
+	slices.SortStableFunc(t.waiting, func(a, b *turn) int {
+		if c := strings.Compare(a.job, b.job); c != 0 {
+			return c
+		}
+		return strings.Compare(a.what, b.what)
+	})
+	t.taken++
+	i := int(t.dice.N("turn", t.taken) % uint64(len(t.waiting)))
+	w := t.waiting[i]
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	return w
+}
