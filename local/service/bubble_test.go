@@ -15,7 +15,6 @@ import (
 	"agentsocial/shared/app"
 	"agentsocial/shared/identity/seal"
 	"agentsocial/shared/text/pack"
-	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 	"agentsocial/tables/id"
 )
@@ -53,10 +52,6 @@ func inBubble(t *testing.T, play func(r *running)) {
 func (r *running) joinDirectly(name string) *transcripts.Agent {
 	r.t.Helper()
 	a, now := transcripts.NewAgent(name), r.App.Now()
-	a.ID = id.Agent.New(now, r.App.Rand)
-	p := &tables.Profile{ID: a.ID, Handle: name, Emoji: "🦊", State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: now.UnixMilli()}
-	key := &tables.AgentKey{Pub: a.Pub(), Label: "original", Original: true, Epoch: 1, AddedAt: now.UnixMilli()}
-	r.put(tables.HandleClaim(name, a.ID), tables.OriginalKeyClaim(a.Pub(), a.ID), tables.Put(p.Item()),
-		tables.Put(tables.CountersItem(a.ID, &tables.Counters{})), tables.Put(key.Item(a.ID)))
+	r.put(a.Joined(id.Agent.New(now, r.App.Rand), now)...)
 	return a
 }

@@ -36,7 +36,7 @@ type gateway struct {
 
 // newGateway makes a function for each group, behind the throttles of a deployment
 // that has t.
-func newGateway(a *app.App, groups []func(*app.App) api.Group, from groupHandlers, t api.Throttle) (*gateway, error) {
+func newGateway(a *app.App, groups []func(*app.App) api.Group, from Groups, t api.Throttle) (*gateway, error) {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}, head: map[string]bool{}, throttle: map[string]*rate.Limiter{}}
 	if t != (api.Throttle{}) {
 		g.whole = bucket(t)

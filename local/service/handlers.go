@@ -29,15 +29,10 @@ import (
 // handlers returns the functions for the gateway, the stream and the clock: in this
 // process, or built for Lambda ([lambdas.Lambdas]).
 type handlers interface {
-	groupHandlers
+	Groups
 	Reader(stream.Function) (host.BatchHandler, error)
 	Schedule(schedule.Function) (host.TickHandler, error)
 	Mail(mailevent.Function) (host.MailHandler, error)
-}
-
-// groupHandlers returns the functions of groups of endpoints.
-type groupHandlers interface {
-	Group(func(*app.App) api.Group) (host.GatewayHandler, error)
 }
 
 // inProcess runs the functions in this process, on the service's App.

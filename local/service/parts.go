@@ -120,3 +120,13 @@ type byFunction func(name string) *app.App
 func (b byFunction) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	return inProcess{b(declare(&app.App{}).Name)}.Group(declare)
 }
+
+// Groups makes the functions of groups of endpoints.
+type Groups interface {
+	Group(declare func(*app.App) api.Group) (host.GatewayHandler, error)
+}
+
+// NewGateway returns a gateway for all endpoints in front of a caller's own functions.
+func NewGateway(a *app.App, from Groups, t api.Throttle) (http.Handler, error) {
+	return newGateway(a, functions.All(), from, t)
+}

@@ -7,6 +7,9 @@ import (
 	"math/bits"
 	"net/http"
 	"strconv"
+	"time"
+
+	"agentsocial/tables"
 )
 
 // Challenge is the challenge that a registration answers.
@@ -79,6 +82,18 @@ func (a *Agent) Join(base string, c *Challenge, handle, emoji string) (map[strin
 		"pubkey": a.Pub(), "handle": handle, "emoji": emoji, "token": c.Token, "pow": c.Pow(true),
 		"answer": answer, "sig": a.Sign("register:" + c.Nonce + ":" + handle),
 	}, nil
+}
+
+// Joined returns the writes that leave the agent registered, as the endpoint does but for
+// its events. They set its id.
+func (a *Agent) Joined(id string, at time.Time) []tables.Write {
+	a.ID = id
+	p := &tables.Profile{ID: id, Handle: a.Name, Emoji: "🦊", State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: at.UnixMilli()}
+	key := &tables.AgentKey{Pub: a.Pub(), Label: "original", Original: true, Epoch: 1, AddedAt: at.UnixMilli()}
+	return []tables.Write{
+		tables.HandleClaim(a.Name, id), tables.OriginalKeyClaim(a.Pub(), id), tables.Put(p.Item()),
+		tables.Put(tables.CountersItem(id, &tables.Counters{})), tables.Put(key.Item(id)),
+	}
 }
 
 // Register registers the agent and sets its id from the answer.

@@ -1,0 +1,219 @@
+package scale
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/dynamo"
+)
+
+// client is the table as the functions see it: DynamoDB's real client, with its
+// retries, whose requests the model answers. A request carries its call in its context,
+// so that no request and no answer need be decoded.
+type client struct {
+	w  *world
+	db *dynamo.DB
+}
+
+func newClient(w *world) *client {
+	c := &client{w: w}
+	c.db = dynamo.Open(dynamo.Config{
+		Table: "scale", Region: "us-east-1", Endpoint: "http://dynamodb.example", Credentials: dynamo.Credentials("id", "secret", ""), HTTP: c,
+	})
+	return c
+}
+
+// call is a call of the client's, which makes one or more attempts.
+type call struct {
+	trip time.Duration
+	// do makes an attempt. It returns what the client is told: an error of the model's, or
+	// the answer.
+	do func(now time.Time, trip time.Duration) (answer string, err error)
+
+	refused int       // attempts in a row
+	at      time.Time // of the last refusal
+	failed  error     // of the table itself
+}
+
+type callKey struct{}
+
+// firstPause is the longest pause before the client's second attempt; each further one is
+// twice as long (tables/dynamo).
+const firstPause = 50 * time.Millisecond
+
+// Do implements [aws.HTTPClient].
+func (c *client) Do(r *http.Request) (*http.Response, error) {
+	ctx := r.Context()
+	at, _ := ctx.Value(callKey{}).(*call)
+	j := jobOf(ctx)
+	if j == nil { // the world is furnished
+		answer, err := at.do(time.Now(), 0)
+		return c.answer(at, answer, err), nil
+	}
+	if now := time.Now(); at.refused > 0 && now.After(at.at) {
+		time.Sleep(max(0, at.at.Add(firstPause<<(at.refused-1)).Sub(now)))
+	}
+	trip := stretched(at.trip, c.w.chance())
+	time.Sleep(trip / 2)
+	c.w.turns.Wait(j.Job, "sent")
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	answer, err := at.do(time.Now(), trip)
+	c.w.model.calls.Sent++
+	j.attempts++
+	back := trip - trip/2
+	switch err {
+	case errThrottled:
+		c.w.model.calls.Throttled++
+		back = stretched(refusedTrip, c.w.chance()) / 2
+	case errConflict:
+		c.w.model.calls.Conflicts++
+		back = stretched(refusedTrip, c.w.chance()) / 2
+	}
+	time.Sleep(back)
+	c.w.turns.Wait(j.Job, "answered")
+	return c.answer(at, answer, err), nil
+}
+
+// answer makes DynamoDB's answer.
+func (c *client) answer(at *call, text string, err error) *http.Response {
+	status := http.StatusOK
+	if err == errThrottled || err == errConflict {
+		status = http.StatusBadRequest
+	}
+	if err == errThrottled {
+		at.refused++
+	} else {
+		at.refused = 0
+	}
+	at.at = time.Now()
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amzn-Requestid": {"scale"}},
+		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
+	}
+}
+
+const (
+	throttledAnswer = `{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"throttled"}`
+	conflictAnswer  = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"conflict"}`
+)
+
+// cancelled returns the answer of a transaction that was refused with a code.
+func cancelled(code string, writes int) string {
+	reasons := make([]map[string]string, writes)
+	for i := range reasons {
+		reasons[i] = map[string]string{"Code": "None"}
+	}
+	reasons[0]["Code"] = code
+	b, _ := json.Marshal(map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "CancellationReasons": reasons})
+	return string(b)
+}
+
+func (c *client) with(ctx context.Context, at *call) context.Context {
+	if j := jobOf(ctx); j != nil {
+		j.calls++
+	}
+	return context.WithValue(ctx, callKey{}, at)
+}
+
+// Get implements [tables.Backend].
+func (c *client) Get(ctx context.Context, of tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+	found := map[tables.Key]tables.Item{}
+	var left []tables.Key
+	seen := map[tables.Key]bool{}
+	for _, k := range keys {
+		if !seen[k] {
+			seen[k], left = true, append(left, k)
+		}
+	}
+	at := &call{trip: getTrip}
+	if len(left) > 1 {
+		at.trip = batchTrip
+	}
+	at.do = func(now time.Time, _ time.Duration) (string, error) {
+		var full []tables.Key
+		for _, k := range left {
+			item, err := c.w.model.get(ctx, of, k, now)
+			switch {
+			case err == errThrottled:
+				full = append(full, k)
+			case err != nil:
+				at.failed = err
+			default:
+				found[k] = item
+			}
+		}
+		if len(full) == len(left) {
+			return throttledAnswer, errThrottled
+		}
+		if left = full; len(left) == 0 {
+			return "{}", nil
+		}
+		c.w.model.calls.Throttled++
+		var rest []any
+		for _, k := range left {
+			rest = append(rest, map[string]any{tables.AttrPK: map[string]string{"S": k.PK}, tables.AttrSK: map[string]string{"S": k.SK}})
+		}
+		b, err := json.Marshal(map[string]any{"UnprocessedKeys": map[string]any{"scale": map[string]any{"Keys": rest}}})
+		return string(b), err
+	}
+	if _, err := c.db.Get(c.with(ctx, at), of, keys...); err != nil {
+		return nil, err
+	}
+	items := make([]tables.Item, len(keys))
+	for i, k := range keys {
+		items[i] = found[k]
+	}
+	return items, at.failed
+}
+
+// Query implements [tables.Backend].
+func (c *client) Query(ctx context.Context, q tables.Query) (page tables.Page, err error) {
+	at := &call{trip: queryTrip}
+	at.do = func(now time.Time, _ time.Duration) (string, error) {
+		page, at.failed = c.w.model.query(ctx, q, now)
+		if at.failed == errThrottled {
+			at.failed = nil
+			return throttledAnswer, errThrottled
+		}
+		return "{}", nil
+	}
+	if _, err := c.db.Query(c.with(ctx, at), q); err != nil {
+		return tables.Page{}, err
+	}
+	return page, at.failed
+}
+
+// Commit implements [tables.Backend].
+func (c *client) Commit(ctx context.Context, tx tables.Tx) error {
+	single := len(tx.Writes) == 1 && tx.Token == "" && tx.Writes[0].Op != tables.OpCheck
+	at := &call{trip: transactTrip}
+	if single {
+		at.trip = writeTrip
+	}
+	at.do = func(now time.Time, trip time.Duration) (string, error) {
+		err := c.w.model.commit(ctx, tx, now, now.Add(trip/2))
+		switch {
+		case err == errThrottled && single:
+			return throttledAnswer, err
+		case err == errThrottled:
+			return cancelled("ThrottlingError", len(tx.Writes)), err
+		case err == errConflict && single:
+			return conflictAnswer, err
+		case err == errConflict:
+			return cancelled("TransactionConflict", len(tx.Writes)), err
+		}
+		at.failed = err
+		return "{}", nil
+	}
+	if err := c.db.Commit(c.with(ctx, at), tx); err != nil {
+		return err
+	}
+	return at.failed
+}

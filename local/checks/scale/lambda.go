@@ -1,0 +1,86 @@
+package scale
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/host"
+)
+
+// pool counts the executions of all functions.
+type pool struct {
+	most, running, peak int
+	cold, refused       int
+	invocations         int
+	ms                  float64 // of all executions
+}
+
+// enter begins an execution, unless too many run.
+func (p *pool) enter() bool {
+	if p.running >= p.most {
+		p.refused++
+		return false
+	}
+	p.running++
+	p.invocations++
+	p.peak = max(p.peak, p.running)
+	return true
+}
+
+func (p *pool) leave() { p.running-- }
+
+// functions makes the functions behind the gateway. Each has as many processes as run
+// side by side; a process has an App and a server of its own, and makes one call at a
+// time.
+type functions struct{ w *world }
+
+// Group implements [service.Groups].
+func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
+	w := f.w
+	var idle []host.GatewayHandler // used in turns
+	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (res events.APIGatewayV2HTTPResponse, err error) {
+		j := jobOf(ctx)
+		if j != nil && !w.pool.enter() {
+			j.refused = true
+			return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusServiceUnavailable, Body: `{"message":"Service Unavailable"}`}, nil
+		}
+		var h host.GatewayHandler
+		took := ownTime
+		if n := len(idle); n > 0 { // Lambda takes the one that was used last
+			h, idle = idle[n-1], idle[:n-1]
+		} else {
+			own := *w.app
+			group := declare(&own)
+			h = host.Gateway(api.NewServer(own.Only(group.Needs), declare(own.Only(group.Needs))))
+			took += coldStart
+		}
+		if j != nil {
+			w.execute(func() {
+				if took > ownTime {
+					w.pool.cold++
+				}
+				w.pause(j, stretched(took, w.chance()))
+				res, err = h(ctx, e)
+			})
+		} else {
+			res, err = h(ctx, e)
+		}
+		idle = append(idle, h)
+		return res, err
+	}, nil
+}
+
+// execute runs a function and notes how long it ran.
+func (w *world) execute(do func()) {
+	began := time.Now()
+	defer func() {
+		w.pool.leave()
+		w.pool.ms += float64(time.Since(began)) / float64(time.Millisecond)
+	}()
+	do()
+}

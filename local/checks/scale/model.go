@@ -1,0 +1,213 @@
+package scale
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// model is the embedded table behind DynamoDB's limits. Its methods do at one moment
+// what a call does; [client] adds the trip.
+type model struct {
+	below  *embedded.Table
+	spaces map[string]*space        // by index; "" is the table
+	weight func(family string) int  // of how many agents one stands for, see the package comment
+	closed func(now time.Time) bool // whether everything is refused
+	free   bool                     // nothing is counted nor refused: the world is furnished
+	locks  map[tables.Key]time.Time // items of transactions under way, until their ends
+	swept  time.Time                // when locks was cleaned
+	keys   map[spot]*load           // by partition
+
+	calls counts
+}
+
+// spot is a partition of the table or of an index.
+type spot struct{ space, pk string }
+
+// load is what a partition had to bear.
+type load struct {
+	units   [2]float64
+	second  int64
+	now     [2]float64 // in that second
+	peak    [2]float64 // of all seconds
+	refused int
+}
+
+// counts are numbers of calls of the table.
+type counts struct {
+	Sent          int // attempts
+	Throttled     int
+	Conflicts     int
+	Reads, Writes float64 // units, of the simulated slice
+}
+
+func newModel(below *embedded.Table, ranges int, l *Limits) *model {
+	m := &model{
+		below: below, spaces: map[string]*space{}, weight: func(string) int { return 1 }, closed: func(time.Time) bool { return false },
+		locks: map[tables.Key]time.Time{}, keys: map[spot]*load{},
+	}
+	m.spaces[""] = newSpace("", ranges, l)
+	for _, s := range tables.Indexes {
+		m.spaces[string(s.Name)] = newSpace(string(s.Name), ranges, l)
+	}
+	return m
+}
+
+var (
+	errThrottled = errors.New("scale: throttled")
+	errConflict  = errors.New("scale: conflict")
+)
+
+// demand is what a call asks of one key.
+type demand struct {
+	at    spot
+	sk    string
+	kind  kind
+	units float64
+}
+
+// admits reports whether all ranges of a call have capacity left.
+func (m *model) admits(now time.Time, all ...demand) bool {
+	if m.free {
+		return true
+	}
+	if m.closed(now) {
+		return false
+	}
+	ok := true
+	for _, d := range all {
+		if !m.spaces[d.at.space].admits(placeOf(d.at.pk, d.sk), d.kind, now) {
+			m.load(d.at).refused++
+			ok = false
+		}
+	}
+	return ok
+}
+
+func (m *model) takes(now time.Time, d demand) {
+	if m.free {
+		return
+	}
+	k := m.weight(familyOf(d.at))
+	m.spaces[d.at.space].takes(placeOf(d.at.pk, d.sk), d.kind, d.units*float64(k), now)
+	l := m.load(d.at)
+	if second := now.Unix(); l.second != second {
+		l.second, l.now = second, [2]float64{}
+	}
+	l.units[d.kind] += d.units * float64(k)
+	l.now[d.kind] += d.units * float64(k)
+	l.peak[d.kind] = max(l.peak[d.kind], l.now[d.kind])
+	if d.kind == reads {
+		m.calls.Reads += d.units
+	} else {
+		m.calls.Writes += d.units
+	}
+}
+
+func (m *model) load(at spot) *load {
+	l := m.keys[at]
+	if l == nil {
+		l = &load{}
+		m.keys[at] = l
+	}
+	return l
+}
+
+// get reads one item; errThrottled if its range is full.
+func (m *model) get(ctx context.Context, c tables.Consistency, key tables.Key, now time.Time) (tables.Item, error) {
+	d := demand{spot{"", key.PK}, key.SK, reads, 0}
+	if !m.admits(now, d) {
+		return nil, errThrottled
+	}
+	items, err := m.below.Get(ctx, c, key)
+	if err != nil {
+		return nil, err
+	}
+	d.units = tables.GetUnits(c, items[0].Size())
+	m.takes(now, d)
+	return items[0], nil
+}
+
+// query reads a page. All of it counts where it begins.
+func (m *model) query(ctx context.Context, q tables.Query, now time.Time) (tables.Page, error) {
+	sk := q.From
+	if q.Desc {
+		if sk = q.To; sk == "" {
+			sk = "\xff"
+		}
+	}
+	if q.After != nil {
+		sk = q.After.SK
+	}
+	d := demand{spot{string(q.Index), q.PK}, sk, reads, 0}
+	if !m.admits(now, d) {
+		return tables.Page{}, errThrottled
+	}
+	page, err := m.below.Query(ctx, q)
+	if err != nil {
+		return page, err
+	}
+	sizes := make([]int, len(page.Items))
+	for i, item := range page.Items {
+		sizes[i] = item.Size()
+	}
+	d.units = tables.QueryUnits(q.Consistency, sizes...)
+	m.takes(now, d)
+	return page, nil
+}
+
+// commit makes a transaction, or a single write without one. Its items are locked until
+// a transaction is done.
+func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) error {
+	if m.free {
+		return m.below.Commit(ctx, tx)
+	}
+	keys := make([]tables.Key, len(tx.Writes))
+	for i, w := range tx.Writes {
+		keys[i] = w.Key
+		if m.locks[w.Key].After(now) {
+			return errConflict
+		}
+	}
+	before, err := m.below.Get(context.Background(), tables.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	var asked []demand
+	for i, w := range tx.Writes {
+		asked = append(asked, demand{spot{"", w.Key.PK}, w.Key.SK, writes, 0})
+		for _, e := range entries(before[i], foreseen(before[i], w)) {
+			asked = append(asked, demand{spot{e.index, e.pk}, e.sk, writes, 0})
+		}
+	}
+	if !m.admits(now, asked...) {
+		return errThrottled
+	}
+	made := m.below.Commit(ctx, tx)
+	after, err := m.below.Get(context.Background(), tables.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	transactional := len(tx.Writes) > 1 || tx.Token != ""
+	for i, key := range keys {
+		m.takes(now, demand{spot{"", key.PK}, key.SK, writes, tables.TableUnits(before[i].Size(), after[i].Size(), transactional)})
+		for _, e := range entries(before[i], after[i]) {
+			m.takes(now, demand{spot{e.index, e.pk}, e.sk, writes, e.units})
+		}
+		if transactional {
+			m.locks[key] = done
+		}
+	}
+	if now.Sub(m.swept) > time.Second {
+		m.swept = now
+		for key, until := range m.locks {
+			if !until.After(now) {
+				delete(m.locks, key)
+			}
+		}
+	}
+	return made
+}

@@ -1,0 +1,146 @@
+package scale
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+	"sort"
+	"time"
+)
+
+// space is the table's or an index's keys, divided into ranges.
+type space struct {
+	name   string // of the index; "" for the table
+	limits *Limits
+	ranges []*keyRange // in the order of their keys
+	made   int
+	splits int
+}
+
+// place is where an item is: partitions are in the order of a hash, items of a
+// partition in that of their sort keys.
+type place struct {
+	hash   uint64
+	pk, sk string
+}
+
+func placeOf(pk, sk string) place {
+	h := fnv.New64a()
+	h.Write([]byte(pk))
+	x := h.Sum64() // FNV's high bits are uneven
+	x = (x ^ x>>32) * 0x9e3779b97f4a7c15
+	return place{x ^ x>>29, pk, sk}
+}
+
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.hash, q.hash), cmp.Compare(p.pk, q.pk), cmp.Compare(p.sk, q.sk))
+}
+
+// kind of capacity.
+type kind int
+
+const (
+	reads kind = iota
+	writes
+)
+
+// keyRange is the keys from one place up to the next range's.
+type keyRange struct {
+	id     int
+	from   place
+	second int64 // that used counts
+	used   [2]float64
+
+	hotSince, hotLast time.Time // when it was refused, without a pause of coolAfter
+	recent            []place   // that were asked for since, the oldest overwritten
+	next              int
+}
+
+const (
+	samples   = 128
+	coolAfter = 30 * time.Second
+)
+
+// newSpace divides keys evenly into n ranges.
+func newSpace(name string, n int, l *Limits) *space {
+	s := &space{name: name, limits: l, made: n}
+	for i := range n {
+		s.ranges = append(s.ranges, &keyRange{id: i, from: place{hash: uint64(i) * (1<<63/uint64(n)*2 + 1)}})
+	}
+	s.ranges[0].from = place{}
+	return s
+}
+
+// at returns the range of a place.
+func (s *space) at(p place) *keyRange {
+	i := sort.Search(len(s.ranges), func(i int) bool { return s.ranges[i].from.compare(p) > 0 })
+	return s.ranges[i-1]
+}
+
+// admits reports whether a place's range has capacity left in this second. A call is
+// admitted if some is left, whatever it will take: that is known only afterwards.
+func (s *space) admits(p place, k kind, now time.Time) bool {
+	r := s.at(p)
+	r.roll(now)
+	limit := s.limits.Reads
+	if k == writes {
+		limit = s.limits.Writes
+	}
+	if r.used[k] < limit {
+		return true
+	}
+	if r.hotSince.IsZero() || now.Sub(r.hotLast) > coolAfter {
+		r.hotSince, r.recent, r.next = now, nil, 0
+	}
+	r.hotLast = now
+	r.sample(p)
+	if now.Sub(r.hotSince) >= s.limits.SplitAfter {
+		s.split(r, now)
+	}
+	return false
+}
+
+// takes counts units of a place's range.
+func (s *space) takes(p place, k kind, units float64, now time.Time) {
+	r := s.at(p)
+	r.roll(now)
+	r.used[k] += units
+	if !r.hotSince.IsZero() {
+		r.sample(p)
+	}
+}
+
+func (r *keyRange) roll(now time.Time) {
+	if second := now.Unix(); r.second != second {
+		r.second, r.used = second, [2]float64{}
+	}
+}
+
+func (r *keyRange) sample(p place) {
+	if len(r.recent) < samples {
+		r.recent = append(r.recent, p)
+		return
+	}
+	r.recent[r.next] = p
+	r.next = (r.next + 1) % samples
+}
+
+// split divides a range in the middle of what was asked of it. One item is never
+// divided.
+func (s *space) split(r *keyRange, now time.Time) {
+	asked := slices.SortedFunc(slices.Values(r.recent), place.compare)
+	middle := asked[len(asked)/2]
+	if i, _ := slices.BinarySearchFunc(asked, middle, place.compare); i == 0 { // its lower half is one item
+		i = slices.IndexFunc(asked, func(p place) bool { return p != middle })
+		if i < 0 {
+			r.hotSince = now // it stays hot
+			return
+		}
+		middle = asked[i]
+	}
+	upper := &keyRange{id: s.made, from: middle}
+	s.made++
+	s.splits++
+	s.ranges = slices.Insert(s.ranges, slices.Index(s.ranges, r)+1, upper)
+	r.hotSince, r.recent = time.Time{}, nil
+}

@@ -1,0 +1,210 @@
+package scale
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	evts "agentsocial/events"
+	"agentsocial/local/service/delivery"
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/stream"
+	"agentsocial/tables"
+)
+
+const (
+	pollEach   = 250 * time.Millisecond // Lambda polls each shard so often
+	busyPause  = time.Second            // until a batch that found no execution is tried again
+	retryPause = 100 * time.Millisecond // the shortest after a failed batch; it doubles
+	retryMost  = 10 * time.Second
+	drainMost  = 10 * time.Minute // for so long the readers may go on after the last request
+)
+
+// reader is a reader of the stream.
+type reader struct {
+	stream.Function
+	declare func(*app.App) stream.Function
+	lanes   map[lane]*queue
+
+	lags     []time.Duration // of each record
+	batches  int
+	failed   int           // batches that failed, as a whole or in part
+	given    int           // records that were given up
+	waits    int           // batches that found no execution
+	late     int           // records left at the end
+	caughtUp time.Duration // after the last request
+}
+
+// lane is a shard, or a part of one: its records are delivered in order.
+type lane struct{ shard, part int }
+
+// queue is a lane's records that wait, with the process that works on them.
+type queue struct {
+	records []tables.StreamRecord
+	handle  host.BatchHandler
+	runs    bool
+	n       int
+}
+
+func (w *world) openReaders() {
+	for _, declare := range evts.All() {
+		own := *w.app
+		w.readers = append(w.readers, &reader{Function: declare(&own), declare: declare, lanes: map[lane]*queue{}})
+	}
+}
+
+// newest returns the position of the stream's newest record.
+func (w *world) newest() string {
+	seen := w.seen
+	for {
+		all, _, err := w.model.below.Changes(context.Background(), "shard-0", seen, 1000, 0)
+		if err != nil || len(all) == 0 {
+			return seen
+		}
+		seen = all[len(all)-1].Seq
+	}
+}
+
+// poll gives the readers what is new in the stream. A record is in the shard of its
+// item's range.
+func (w *world) poll() {
+	down := w.s.Down.From <= time.Since(w.began) && time.Since(w.began) < w.s.Down.To
+	for {
+		all, _, err := w.model.below.Changes(context.Background(), "shard-0", w.seen, 1000, 0)
+		if err != nil {
+			w.log.fail(err)
+		}
+		if len(all) == 0 {
+			break
+		}
+		w.seen = all[len(all)-1].Seq
+		for _, rec := range all {
+			at := placeOf(rec.Key.PK, rec.Key.SK)
+			shard := w.model.spaces[""].at(at).id
+			for _, r := range w.readers {
+				if !r.Match(rec) {
+					continue
+				}
+				l := lane{shard, int(placeOf(rec.Key.PK+"/"+rec.Key.SK, "").hash % uint64(max(1, w.model.spaces[""].limits.Parallel)))}
+				q := r.lanes[l]
+				if q == nil {
+					own := *w.app
+					q = &queue{handle: host.Batches(own.Only(app.Table), r.declare(own.Only(app.Table)))}
+					r.lanes[l] = q
+				}
+				q.records = append(q.records, rec)
+			}
+		}
+	}
+	for _, r := range w.readers {
+		if down && r.Name == w.s.Reader {
+			continue
+		}
+		for _, l := range slices.SortedFunc(func(yield func(lane) bool) {
+			for l := range r.lanes {
+				if !yield(l) {
+					return
+				}
+			}
+		}, func(a, b lane) int { return slices.Compare([]int{a.shard, a.part}, []int{b.shard, b.part}) }) {
+			w.wake(r, l, r.lanes[l])
+		}
+	}
+}
+
+// wake starts a lane's deliveries unless they run.
+func (w *world) wake(r *reader, l lane, q *queue) {
+	if q.runs || len(q.records) == 0 {
+		return
+	}
+	q.runs = true
+	q.n++
+	w.start(fmt.Sprintf("%s %d.%d %d", r.Name, l.shard, l.part, q.n), func(ctx context.Context, j *job) {
+		defer func() { q.runs = false }()
+		if len(q.records) < r.Batch {
+			w.pause(j, r.Window)
+		}
+		batch := q.records[:min(r.Batch, len(q.records))]
+		q.records = slices.Clone(q.records[len(batch):])
+		w.deliver(ctx, j, r, q, batch)
+	})
+}
+
+// deliver delivers a batch as Lambda does.
+func (w *world) deliver(ctx context.Context, j *job, r *reader, q *queue, batch []tables.StreamRecord) {
+	delivery.Mapping{
+		Tries: retries,
+		Invoke: func(records []tables.StreamRecord) (res events.DynamoDBEventResponse, err error) {
+			for !w.pool.enter() {
+				r.waits++
+				w.pause(j, stretched(busyPause, w.chance()))
+				if w.over.Load() {
+					return res, delivery.ErrAgain
+				}
+			}
+			r.batches++
+			w.execute(func() {
+				w.pause(j, stretched(ownTime, w.chance()))
+				ctx, cancel := context.WithTimeout(ctx, host.ReaderSize.Timeout)
+				defer cancel()
+				res, err = q.handle(ctx, stream.ToLambda(records))
+			})
+			if err != nil || len(res.BatchItemFailures) > 0 {
+				r.failed++
+			}
+			return res, err
+		},
+		Pause: func(tries int) { w.pause(j, stretched(min(retryPause<<tries, retryMost), w.chance())) },
+		Done: func(records []tables.StreamRecord) {
+			for _, rec := range records {
+				r.lags = append(r.lags, time.Since(rec.At))
+			}
+		},
+		GiveUp: func(_ int, records []tables.StreamRecord) { r.given += len(records) },
+		Over:   w.over.Load,
+	}.Deliver(batch)
+}
+
+// retries of a record, as infra sets it.
+const retries = 10
+
+// drain lets requests and readers finish.
+func (w *world) drain() {
+	end := time.Now()
+	left := func() (n int) {
+		for _, r := range w.readers {
+			m := 0
+			for _, q := range r.lanes {
+				m += len(q.records)
+				if q.runs {
+					m++
+				}
+			}
+			if m > 0 {
+				r.caughtUp = time.Since(end)
+			}
+			n += m
+		}
+		return n
+	}
+	for time.Since(end) < drainMost {
+		w.turns.Pass(time.Now().Add(pollEach))
+		w.poll()
+		if left() == 0 && w.live.Load() == 0 {
+			break
+		}
+	}
+	w.over.Store(true)
+	for _, r := range w.readers {
+		for _, q := range r.lanes {
+			r.late += len(q.records)
+		}
+	}
+	for w.live.Load() > 0 {
+		w.turns.Pass(time.Now().Add(time.Second))
+	}
+}

@@ -1,0 +1,82 @@
+// Package scale puts the whole service under the load of a large network, on one
+// machine and without an AWS account: the real functions and readers of the stream, the
+// real client of DynamoDB with its retries, and behind it the embedded table with a model
+// of DynamoDB's and Lambda's limits, all in virtual time. `make scale SCENARIO=votes`.
+//
+// # What is modelled
+//
+//   - A key range of the table or of an index serves 1 000 write units and 3 000 read
+//     units in a second, and refuses what comes after (throttling-key-range-limit-exceeded
+//     -mitigation.html). An index that is full refuses writes of the table
+//     (gsi-throttling.html).
+//   - A range that was refused for five minutes is split in the middle of its load, if
+//     that touches more than one item ("Scaling DynamoDB", part 2, AWS Database Blog). The
+//     growing end of a sorted collection stays in one half, so a split does not help it.
+//   - A transaction costs double, and is refused while another one with an item of its own
+//     is under way (transaction-apis.html). A batched read is refused only if all of its
+//     keys are; else the answer names the rest (API_BatchGetItem.html).
+//   - The stream has a shard for each key range of the table, in the order of each item.
+//     Lambda polls it four times a second, gathers batches, halves those that fail, and
+//     runs one to ten of a shard at once, ordered by item
+//     (services-ddb-batchfailurereporting.html, with-ddb.html).
+//   - Lambda runs at most 1 000 executions at once, one request in each process; a new
+//     process takes 150 ms (lambda-concurrency.html). The HTTP API admits 10 000 requests a
+//     second and bursts of 5 000 (http-api-quotas.html).
+//   - A trip to the table takes 3 ms for a read of an item, 4 for a batch or a query, 5 for
+//     a write and 10 for a transaction, times 0.7 + 0.3 E, where E is exponential with mean
+//     one. So p99 is about twice the mean. A refusal takes 2 ms. A call takes 3 ms of
+//     processor and runtime besides. infra/COST.md assumes 5 ms for each trip.
+//
+// # What is not modelled
+//
+// The whole table's and the account's limits, and how an on-demand table grows: each
+// scenario begins with as many ranges as its network has had time for. Burst and
+// adaptive capacity beyond a range's second: AWS promises none above these limits.
+// Network failures and lost answers (make simulate has those). Lambda's rate of scaling
+// (1 000 more executions in ten seconds). Storage, egress and logs in the cost. What
+// processes share by a pointer of [app.App] they share here as well.
+//
+// The client draws its pauses from a source without a seed. The model rounds each up to
+// its longest, so that a run can be repeated; waits are up to twice as long as in truth.
+//
+// # Slices
+//
+// A large network is simulated as a slice: one in k of its agents with their neighbours,
+// and one in k of the table's ranges. A range and a shard then have the load of a true
+// one. Keys that all agents share ([Growing]) would have a k-th of theirs, so each unit
+// of them counts k times. The tables say what was simulated.
+package scale
+
+import (
+	"math"
+	"time"
+)
+
+// Limits are what AWS serves.
+type Limits struct {
+	Writes, Reads float64       // units of a key range in a second
+	SplitAfter    time.Duration // for so long a range is refused before it is split
+	Executions    int           // of all functions at once
+	Parallel      int           // batches of a shard at once, as infra sets it
+}
+
+// AWS are the limits of a new account, once its concurrency is the usual one.
+var AWS = Limits{Writes: 1000, Reads: 3000, SplitAfter: 5 * time.Minute, Executions: 1000, Parallel: 1}
+
+// What a call takes in virtual time.
+const (
+	getTrip      = 3 * time.Millisecond
+	batchTrip    = 4 * time.Millisecond
+	queryTrip    = 4 * time.Millisecond
+	writeTrip    = 5 * time.Millisecond
+	transactTrip = 10 * time.Millisecond
+	refusedTrip  = 2 * time.Millisecond
+
+	ownTime   = 3 * time.Millisecond // of an invocation, besides its trips
+	coldStart = 150 * time.Millisecond
+)
+
+// stretched returns a time of the model, longer or shorter by chance. x is from 0 to 1.
+func stretched(d time.Duration, x float64) time.Duration {
+	return time.Duration(float64(d) * (0.7 - 0.3*math.Log1p(-x)))
+}

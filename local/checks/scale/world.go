@@ -1,0 +1,266 @@
+package scale
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/local/checks/turns"
+	"agentsocial/local/service"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/outside/payments"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// world is a run of a scenario.
+type world struct {
+	s     Scenario
+	dice  turns.Dice
+	turns *turns.Turns
+	model *model
+	app   *app.App
+	parts *service.Parts
+	gate  http.Handler
+	pool  pool
+
+	mu  sync.Mutex
+	rng *rand.Rand // of what happens in turns
+
+	readers   []*reader
+	schedules []*timetable
+	seen      string // of the stream
+	live      atomic.Int64
+	over      atomic.Bool // readers give up what is left
+
+	people    []*agent
+	channels  []*channel
+	hub       *channel // that everybody reads, if the scenario has one
+	star      *agent   // whom everybody knows, likewise
+	hot       *posted  // that everybody votes on, likewise
+	numbers   int      // of texts, so far
+	strangers int
+
+	began time.Time
+	log   results
+}
+
+// job is a run of a function.
+type job struct {
+	*turns.Job
+	calls, attempts int
+	refused         bool // by Lambda
+}
+
+type jobKey struct{}
+
+func jobOf(ctx context.Context) *job { j, _ := ctx.Value(jobKey{}).(*job); return j }
+
+// start starts a job.
+func (w *world) start(name string, do func(context.Context, *job)) {
+	w.live.Add(1)
+	j := &job{}
+	j.Job = w.turns.Start(name, func(ctx context.Context, _ *turns.Job) {
+		defer w.live.Add(-1)
+		do(context.WithValue(ctx, jobKey{}, j), j)
+	})
+}
+
+// pause lets virtual time pass in a job.
+func (w *world) pause(j *job, d time.Duration) {
+	time.Sleep(d)
+	w.turns.Wait(j.Job, "paused")
+}
+
+// chance draws a number from 0 to 1.
+func (w *world) chance() float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rng.Float64()
+}
+
+const base = "https://social.example"
+
+// run runs a scenario in a bubble.
+func run(t *testing.T, s Scenario, seed uint64) *Result {
+	w := &world{s: s, dice: turns.Dice(seed), over: atomic.Bool{}}
+	w.rng = w.dice.Source(s.Name)
+	w.turns = turns.New(w.dice, nil)
+	below, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer below.Close()
+	limits := s.Limits()
+	w.model = newModel(below, s.Ranges, &limits)
+	w.pool.most = limits.Executions
+	w.model.free = true
+	if err := w.open(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.furnish(); err != nil {
+		t.Fatal(err)
+	}
+	w.play()
+	return w.result()
+}
+
+// open assembles the service.
+func (w *world) open() error {
+	set := app.DefaultSettings()
+	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // the caller's work
+	w.app = &app.App{Table: newClient(w), Now: time.Now, Rand: w.dice.Random(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Settings: set}
+	var err error
+	same := func(string) time.Duration { return 0 }
+	if w.parts, err = service.Assemble(w.app, same, func(p payments.Processor) payments.Processor { return p }); err != nil {
+		return err
+	}
+	if w.gate, err = service.NewGateway(w.app, functions{w}, api.Throttle{Rate: gatewayRate, Burst: gatewayBurst}); err != nil {
+		return err
+	}
+	w.openReaders()
+	for i := range w.parts.Schedules {
+		p := &w.parts.Schedules[i]
+		w.schedules = append(w.schedules, &timetable{PartSchedule: p})
+	}
+	return nil
+}
+
+// The HTTP API's quotas.
+const (
+	gatewayRate  = 10_000
+	gatewayBurst = 5_000
+)
+
+// play makes the scenario's requests, and then lets the readers finish.
+func (w *world) play() {
+	w.model.free = false
+	w.began = time.Now()
+	w.model.closed = func(now time.Time) bool {
+		at := now.Sub(w.began)
+		return w.s.Closed.From <= at && at < w.s.Closed.To
+	}
+	w.model.weight = w.weight
+	w.seen = w.newest()
+	for _, s := range w.schedules {
+		s.next = w.began.Add(s.Every)
+	}
+	var total float64
+	for _, f := range w.s.Flows {
+		total += f.Rate
+	}
+	end := w.began.Add(w.s.For)
+	next := w.began.Add(w.gap(total))
+	tick := w.began
+	for n := 0; ; {
+		if now := time.Now(); !now.Before(tick) {
+			w.poll()
+			w.tick()
+			tick = tick.Add(pollEach)
+		}
+		if next.After(end) {
+			break
+		}
+		if next.After(tick) {
+			w.turns.Pass(tick)
+			continue
+		}
+		w.turns.Pass(next)
+		n++
+		w.request(w.pick(total), n)
+		next = next.Add(w.gap(total))
+	}
+	w.turns.Pass(end)
+	w.log.asked = w.model.calls
+	w.drain()
+}
+
+func (w *world) gap(rate float64) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Duration(w.rng.ExpFloat64() / rate * float64(time.Second))
+}
+
+// pick draws the flow of the next request.
+func (w *world) pick(total float64) *Flow {
+	x := w.chance() * total
+	for i := range w.s.Flows {
+		if x -= w.s.Flows[i].Rate; x < 0 {
+			return &w.s.Flows[i]
+		}
+	}
+	return &w.s.Flows[len(w.s.Flows)-1]
+}
+
+// request starts a job that makes one request of a flow.
+func (w *world) request(f *Flow, n int) {
+	w.start(fmt.Sprintf("request %07d", n), func(ctx context.Context, j *job) {
+		r := f.Make(w, w.source())
+		if r == nil {
+			w.log.skipped++
+			return
+		}
+		w.ask(ctx, j, f.Name, r)
+	})
+}
+
+// source returns a source of draws for one request.
+func (w *world) source() *rand.Rand {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return rand.New(rand.NewPCG(w.rng.Uint64(), w.rng.Uint64()))
+}
+
+// ask makes a request and those that follow from it.
+func (w *world) ask(ctx context.Context, j *job, name string, r *request) {
+	for r != nil {
+		began := time.Now()
+		j.calls, j.attempts, j.refused = 0, 0, false
+		a, err := r.AskFrom(ctx, w.gate, r.from())
+		if err != nil {
+			w.log.fail(err)
+			return
+		}
+		w.log.answered(name, j, a, time.Since(began))
+		if a.Status/100 != 2 || r.done == nil {
+			return
+		}
+		r = r.done(a)
+	}
+}
+
+// tick calls the schedules that are due.
+func (w *world) tick() {
+	for _, s := range w.schedules {
+		if now := time.Now(); !now.Before(s.next) {
+			s.next, s.runs = s.next.Add(s.Every), s.runs+1
+			w.start(fmt.Sprintf("%s %d", s.Name, s.runs), func(ctx context.Context, _ *job) {
+				ctx, cancel := context.WithTimeout(ctx, scheduleWithin)
+				defer cancel()
+				_ = s.Invoke(ctx) // what it did not do it does the next time
+			})
+		}
+	}
+}
+
+const scheduleWithin = 2 * time.Minute
+
+// timetable is a schedule with its next time.
+type timetable struct {
+	*service.PartSchedule
+	next time.Time
+	runs int
+}
+
+// furnishing applies writes without limits.
+func (w *world) put(all ...tables.Write) error {
+	return w.model.below.Commit(context.Background(), tables.Tx{Writes: all})
+}

@@ -1,0 +1,37 @@
+package bench
+
+import "agentsocial/shared/lambda/host"
+
+// Habit is a call that an agent makes, and how often in a day: as the page of costs
+// assumes it.
+type Habit struct {
+	Route, Variant string
+	Times          float64
+}
+
+// Habits returns what an agent does in a day.
+func Habits() []Habit {
+	var all []Habit
+	for _, h := range habits {
+		all = append(all, Habit{h.route, h.variant, h.times})
+	}
+	return all
+}
+
+// Peak is how much more there is at the busiest second than in the mean.
+const Peak = peak
+
+// Load is what a load takes of what is paid for by use. Storage, logs and transfer are
+// left out.
+type Load struct {
+	ReadUnits, WriteUnits float64
+	Requests              int     // at the gateway
+	Invocations           int     // of functions
+	MS                    float64 // of all invocations
+}
+
+// USD returns the price of a load.
+func (l Load) USD() float64 {
+	return (l.ReadUnits*readPrice+l.WriteUnits*writePrice+float64(l.Requests)*requestPrice+float64(l.Invocations)*invocationPrice)/million +
+		l.MS/1000*float64(host.GroupSize.Memory)/1024*gbSecondPrice
+}
