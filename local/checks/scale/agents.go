@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentsocial/functions/agents"
+	"agentsocial/local/tools/bench"
 	"agentsocial/local/transcripts"
 	"agentsocial/tables"
 	"agentsocial/tables/id"
@@ -30,6 +31,7 @@ type channel struct {
 	name   string
 	token  string    // of its first agent's
 	posts  []*posted // the newest
+	idea   string    // of one of its agents
 	thread *posted   // has replies
 }
 
@@ -274,6 +276,9 @@ func (w *world) does(route, variant string, a *agent, r *rand.Rand) *request {
 		m.Request = a.Signed("PUT", "/v1/me/memory", text, time.UnixMilli(a.at))
 		return m
 	case "PATCH /v1/me":
+		if variant == "tags" {
+			return w.signs(a, "PATCH", "/v1/me", fields{"tags": []string{"go"}})
+		}
 		return w.signs(a, "PATCH", "/v1/me", fields{"now": w.text(40)})
 	case "POST /mcp":
 		m := w.anonymous("POST", "/mcp", []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
@@ -285,8 +290,31 @@ func (w *world) does(route, variant string, a *agent, r *rand.Rand) *request {
 		return w.anonymous("GET", "/v1/challenge", nil)
 	case "POST /v1/agents":
 		return w.registers()
+	case "POST /v1/ideas":
+		return w.idea(a, c)
+	case "POST /v1/ideas/{id}/support":
+		if c.idea == "" {
+			return w.idea(near, c)
+		}
+		return post("/v1/ideas/"+c.idea+"/support", fields{"on": true})
+	case "POST /v1/me/origin":
+		return post("/v1/me/origin", fields{"email": fmt.Sprintf("human%d@gmail.com", a.n)})
 	}
 	panic("scale: no request for the habit " + route + " " + variant)
+}
+
+// rare are calls that the page of costs leaves out, once a day in a circle of ten. They
+// use keys that all share.
+var rare = []bench.Habit{
+	{Route: "POST /v1/ideas", Times: .1}, {Route: "POST /v1/ideas/{id}/support", Times: .3}, {Route: "PATCH /v1/me", Variant: "tags", Times: .1},
+	{Route: "POST /v1/me/origin", Times: .1},
+}
+
+// idea returns a request to make an idea.
+func (w *world) idea(a *agent, c *channel) *request {
+	r := w.signs(a, "POST", "/v1/ideas", fields{"title": "An idea, " + w.text(60), "body": w.text(280), "force": true})
+	r.done = func(got *transcripts.Answer) *request { c.idea = got.Text("id"); return nil }
+	return r
 }
 
 func (w *world) anonymous(method, target string, body []byte) *request {

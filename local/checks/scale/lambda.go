@@ -60,6 +60,7 @@ func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 			took += coldStart
 		}
 		if j != nil {
+			j.ran = true
 			w.execute(func() {
 				if took > ownTime {
 					w.pool.cold++

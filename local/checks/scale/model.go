@@ -16,6 +16,7 @@ type model struct {
 	spaces map[string]*space        // by index; "" is the table
 	weight func(family string) int  // of how many agents one stands for, see the package comment
 	closed func(now time.Time) bool // whether everything is refused
+	ended  bool                     // all requests were made, and only readers go on
 	free   bool                     // nothing is counted nor refused: the world is furnished
 	locks  map[tables.Key]time.Time // items of transactions under way, until their ends
 	swept  time.Time                // when locks was cleaned
@@ -29,7 +30,8 @@ type spot struct{ space, pk string }
 
 // load is what a partition had to bear.
 type load struct {
-	units   [2]float64
+	units   [2]float64 // until the last request
+	sum     [2]float64 // in all
 	second  int64
 	now     [2]float64 // in that second
 	peak    [2]float64 // of all seconds
@@ -94,17 +96,21 @@ func (m *model) takes(now time.Time, d demand) {
 	k := m.weight(familyOf(d.at))
 	m.spaces[d.at.space].takes(placeOf(d.at.pk, d.sk), d.kind, d.units*float64(k), now)
 	l := m.load(d.at)
+	l.sum[d.kind] += d.units * float64(k)
+	if d.kind == reads {
+		m.calls.Reads += d.units
+	} else {
+		m.calls.Writes += d.units
+	}
+	if m.ended {
+		return
+	}
 	if second := now.Unix(); l.second != second {
 		l.second, l.now = second, [2]float64{}
 	}
 	l.units[d.kind] += d.units * float64(k)
 	l.now[d.kind] += d.units * float64(k)
 	l.peak[d.kind] = max(l.peak[d.kind], l.now[d.kind])
-	if d.kind == reads {
-		m.calls.Reads += d.units
-	} else {
-		m.calls.Writes += d.units
-	}
 }
 
 func (m *model) load(at spot) *load {

@@ -18,8 +18,6 @@ import (
 type results struct {
 	requests map[string]*outcomes
 	failed   error
-	skipped  int
-	asked    counts // of the table, until the last request
 }
 
 // outcomes are those of a flow's requests.
@@ -27,6 +25,7 @@ type outcomes struct {
 	Sent      int
 	Answers   map[string]int // by code, or status
 	OK        int
+	Gateway   int // refused by the gateway's throttle
 	Lambda    int // refused by Lambda
 	Calls     int // of the table
 	Attempts  int
@@ -56,16 +55,18 @@ func (r *results) answered(name string, j *job, a *transcripts.Answer, took time
 		o.OK++
 	case j.refused:
 		o.Lambda++
+		return
+	case !j.ran:
+		o.Gateway++
+		return
 	default:
 		o.Answers[cmp.Or(a.Code(), fmt.Sprint(a.Status))]++
 		o.refusal = append(o.refusal, took)
 	}
-	if !j.refused {
-		o.took = append(o.took, took)
-		o.Calls += j.calls
-		o.Attempts += j.attempts
-		o.MostTries = max(o.MostTries, j.attempts)
-	}
+	o.took = append(o.took, took)
+	o.Calls += j.calls
+	o.Attempts += j.attempts
+	o.MostTries = max(o.MostTries, j.attempts)
 }
 
 // Result is the outcome of a run.
@@ -80,7 +81,6 @@ type Result struct {
 	Splits   map[string]int
 	USD      float64 // of the slice
 	Failed   error
-	Skipped  int
 }
 
 // Hot is a family's busiest partition.
@@ -90,6 +90,7 @@ type Hot struct {
 	Units   [2]float64 // a second, in the mean
 	Peak    [2]float64 // in the busiest second
 	Sum     [2]float64 // in all
+	All     [2]float64 // of all keys of the family
 	Keys    int        // of the family
 	Refused int        // calls of the family that were refused for it
 }
@@ -102,11 +103,12 @@ func (h Hot) share(l Limits) (mean, peak float64) {
 func (w *world) result() *Result {
 	r := &Result{
 		Scenario: w.s, Requests: w.log.requests, Readers: w.readers, Calls: w.model.calls, Pool: w.pool, Splits: map[string]int{},
-		Failed: w.log.failed, Skipped: w.log.skipped,
+		Failed: w.log.failed,
 	}
 	for _, o := range w.log.requests {
 		r.Whole.Sent += o.Sent
 		r.Whole.OK += o.OK
+		r.Whole.Gateway += o.Gateway
 		r.Whole.Lambda += o.Lambda
 		r.Whole.Calls += o.Calls
 		r.Whole.Attempts += o.Attempts
@@ -124,11 +126,14 @@ func (w *world) result() *Result {
 			by[f] = h
 		}
 		h.Keys++
+		for k := range h.All {
+			h.All[k] += l.sum[k]
+		}
 		h.Refused += l.refused
-		own := max(l.units[reads]/limits.Reads, l.units[writes]/limits.Writes)
+		own := max(l.sum[reads]/limits.Reads, l.sum[writes]/limits.Writes)
 		best := max(h.Sum[reads]/limits.Reads, h.Sum[writes]/limits.Writes)
 		if own > best || own == best && at.pk < h.Key {
-			h.Key, h.Sum, h.Peak = at.pk, l.units, l.peak
+			h.Key, h.Sum, h.Peak = at.pk, l.sum, l.peak
 			for k := range h.Units {
 				h.Units[k] = l.units[k] / w.s.For.Seconds()
 			}
@@ -148,7 +153,7 @@ func (w *world) result() *Result {
 		}
 	}
 	r.USD = bench.Load{
-		ReadUnits: r.Calls.Reads, WriteUnits: r.Calls.Writes, Requests: r.Whole.Sent, Invocations: r.Pool.invocations, MS: r.Pool.ms,
+		ReadUnits: r.Calls.Reads, WriteUnits: r.Calls.Writes, Requests: r.Whole.Sent - r.Whole.Gateway, Invocations: r.Pool.invocations, MS: r.Pool.ms,
 	}.USD()
 	return r
 }
@@ -188,10 +193,10 @@ func (r *Result) Print(out io.Writer) {
 	}
 
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "requests\ta second\tok\trefused\tby Lambda\tcalls each\tattempts each\tmost\tp50 ms\tp99 ms\trefusal p99\t")
+	fmt.Fprintln(t, "requests\ta second\tok\trefused\tby gateway\tby Lambda\tcalls each\tattempts each\tmost\tp50 ms\tp99 ms\trefusal p99\t")
 	line := func(name string, o *outcomes) {
-		ran := o.Sent - o.Lambda
-		fmt.Fprintf(t, "%s\t%.1f\t%d\t%d\t%d\t%.2f\t%.2f\t%d\t%.0f\t%.0f\t%.0f\t\n", name, float64(o.Sent)/s.For.Seconds(), o.OK, ran-o.OK, o.Lambda,
+		ran := o.Sent - o.Gateway - o.Lambda
+		fmt.Fprintf(t, "%s\t%.1f\t%d\t%d\t%d\t%d\t%.2f\t%.2f\t%d\t%.0f\t%.0f\t%.0f\t\n", name, float64(o.Sent)/s.For.Seconds(), o.OK, ran-o.OK, o.Gateway, o.Lambda,
 			ratio(o.Calls, ran), ratio(o.Attempts, ran), o.MostTries, quantile(o.took, .5), quantile(o.took, .99), quantile(o.refusal, .99))
 	}
 	line("all", &r.Whole)

@@ -20,7 +20,8 @@ type Scenario struct {
 	Star    bool // there is an agent whom all know
 
 	For   time.Duration // of virtual time
-	Flows []Flow
+	Flows []Flow        // whose requests come by chance
+	Days  float64       // instead: each agent does what it does in so many days
 
 	Closed Span   // DynamoDB refuses everything meanwhile
 	Reader string // is down

@@ -1,12 +1,14 @@
 package scale
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,8 +16,10 @@ import (
 
 	"agentsocial/local/checks/turns"
 	"agentsocial/local/service"
+	"agentsocial/local/tools/bench"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/outside/mail"
 	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
@@ -57,7 +61,7 @@ type world struct {
 type job struct {
 	*turns.Job
 	calls, attempts int
-	refused         bool // by Lambda
+	ran, refused    bool // by a function; by Lambda
 }
 
 type jobKey struct{}
@@ -117,7 +121,7 @@ func run(t *testing.T, s Scenario, seed uint64) *Result {
 func (w *world) open() error {
 	set := app.DefaultSettings()
 	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // the caller's work
-	w.app = &app.App{Table: newClient(w), Now: time.Now, Rand: w.dice.Random(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Settings: set}
+	w.app = &app.App{Table: newClient(w), Now: time.Now, Rand: w.dice.Random(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Settings: set, Mail: letters{}}
 	var err error
 	same := func(string) time.Duration { return 0 }
 	if w.parts, err = service.Assemble(w.app, same, func(p payments.Processor) payments.Processor { return p }); err != nil {
@@ -133,6 +137,12 @@ func (w *world) open() error {
 	}
 	return nil
 }
+
+// letters drops mails.
+type letters struct{}
+
+// Send implements [mail.Sender].
+func (letters) Send(context.Context, mail.Message) error { return nil }
 
 // The HTTP API's quotas.
 const (
@@ -153,63 +163,87 @@ func (w *world) play() {
 	for _, s := range w.schedules {
 		s.next = w.began.Add(s.Every)
 	}
-	var total float64
-	for _, f := range w.s.Flows {
-		total += f.Rate
-	}
 	end := w.began.Add(w.s.For)
-	next := w.began.Add(w.gap(total))
+	next := w.byChance()
+	if w.s.Days > 0 {
+		next = w.byDay()
+	}
+	at, do := next()
 	tick := w.began
-	for n := 0; ; {
+	for n := 0; time.Now().Before(end); {
 		if now := time.Now(); !now.Before(tick) {
 			w.poll()
 			w.tick()
 			tick = tick.Add(pollEach)
 		}
-		if next.After(end) {
-			break
-		}
-		if next.After(tick) {
-			w.turns.Pass(tick)
+		if begins := w.began.Add(at); do != nil && !begins.After(tick) && !begins.After(end) {
+			w.turns.Pass(begins)
+			n++
+			w.start(fmt.Sprintf("request %07d", n), do)
+			at, do = next()
 			continue
 		}
-		w.turns.Pass(next)
-		n++
-		w.request(w.pick(total), n)
-		next = next.Add(w.gap(total))
+		w.turns.Pass(tick)
 	}
-	w.turns.Pass(end)
-	w.log.asked = w.model.calls
+	w.model.ended = true
 	w.drain()
 }
 
-func (w *world) gap(rate float64) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return time.Duration(w.rng.ExpFloat64() / rate * float64(time.Second))
+// arrivals returns the next request's time and what makes it; nil after the last one.
+type arrivals func() (at time.Duration, do func(context.Context, *job))
+
+// byChance makes the requests of a scenario's flows, independently of each other.
+func (w *world) byChance() arrivals {
+	total, at := 0.0, time.Duration(0)
+	for _, f := range w.s.Flows {
+		total += f.Rate
+	}
+	return func() (time.Duration, func(context.Context, *job)) {
+		w.mu.Lock()
+		at += time.Duration(w.rng.ExpFloat64() / total * float64(time.Second))
+		x := w.rng.Float64() * total
+		w.mu.Unlock()
+		f := w.s.Flows[len(w.s.Flows)-1]
+		for _, other := range w.s.Flows {
+			if x -= other.Rate; x < 0 {
+				f = other
+				break
+			}
+		}
+		return at, func(ctx context.Context, j *job) { w.ask(ctx, j, f.Name, f.Make(w, w.source())) }
+	}
 }
 
-// pick draws the flow of the next request.
-func (w *world) pick(total float64) *Flow {
-	x := w.chance() * total
-	for i := range w.s.Flows {
-		if x -= w.s.Flows[i].Rate; x < 0 {
-			return &w.s.Flows[i]
+// byDay has each agent do what it does in some days, in the scenario's time. All circles
+// do the same at the same time, but for some milliseconds.
+func (w *world) byDay() arrivals {
+	type step struct {
+		at time.Duration
+		do func(context.Context, *job)
+	}
+	var steps []step
+	for _, h := range slices.Concat(bench.Habits(), rare) {
+		times := max(h.Times*w.s.Days, 1/float64(w.s.Circle))
+		for _, a := range w.people {
+			i := (a.n - 1) % w.s.Circle
+			for k := int(float64(i) * times); k < int(float64(i+1)*times); k++ {
+				what := h.Route + h.Variant
+				at := time.Duration(w.dice.Chance(what, uint64(k)) * float64(w.s.For-time.Second))
+				steps = append(steps, step{at + time.Duration(a.circle)*7*time.Millisecond, func(ctx context.Context, j *job) {
+					w.ask(ctx, j, h.Route, w.does(h.Route, h.Variant, a, w.dice.Source(what, uint64(k))))
+				}})
+			}
 		}
 	}
-	return &w.s.Flows[len(w.s.Flows)-1]
-}
-
-// request starts a job that makes one request of a flow.
-func (w *world) request(f *Flow, n int) {
-	w.start(fmt.Sprintf("request %07d", n), func(ctx context.Context, j *job) {
-		r := f.Make(w, w.source())
-		if r == nil {
-			w.log.skipped++
-			return
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+	return func() (time.Duration, func(context.Context, *job)) {
+		if len(steps) == 0 {
+			return 0, nil
 		}
-		w.ask(ctx, j, f.Name, r)
-	})
+		next := steps[0]
+		steps = steps[1:]
+		return next.at, next.do
+	}
 }
 
 // source returns a source of draws for one request.
@@ -223,7 +257,7 @@ func (w *world) source() *rand.Rand {
 func (w *world) ask(ctx context.Context, j *job, name string, r *request) {
 	for r != nil {
 		began := time.Now()
-		j.calls, j.attempts, j.refused = 0, 0, false
+		j.calls, j.attempts, j.ran, j.refused = 0, 0, false, false
 		a, err := r.AskFrom(ctx, w.gate, r.from())
 		if err != nil {
 			w.log.fail(err)
@@ -260,7 +294,7 @@ type timetable struct {
 	runs int
 }
 
-// furnishing applies writes without limits.
+// put makes writes without limits.
 func (w *world) put(all ...tables.Write) error {
 	return w.model.below.Commit(context.Background(), tables.Tx{Writes: all})
 }

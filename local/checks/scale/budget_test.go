@@ -1,0 +1,69 @@
+package scale
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"agentsocial/local/tools/bench"
+)
+
+// days is a network of so many circles, of which each does the same, a day of every
+// agent's in some minutes.
+func days(circles int) Scenario {
+	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 10 * circles, Circle: 10, Ranges: 4, For: 4 * time.Minute, Days: 1}
+}
+
+// A key grows if it takes three times as much in the large network as in the small one,
+// and at least some units. Keys that all share take six times as much. Those of a circle
+// take the same, but for what follows from the number of processes: each reads an agent's
+// key once.
+const (
+	growth = 3
+	least  = 6
+)
+
+// TestBudgets holds the list of keys whose load grows with the network: those that are
+// much busier when six times as many agents do the same.
+func TestBudgets(t *testing.T) {
+	small, large := play(t, days(2), 7), play(t, days(12), 7)
+	for _, r := range []*Result{small, large} {
+		if r.Whole.OK < r.Whole.Sent*99/100 || r.Calls.Throttled > 0 {
+			t.Errorf("%s: got %d of %d requests accepted, %d calls throttled; want nearly all, and none", r.Scenario.Name, r.Whole.OK, r.Whole.Sent, r.Calls.Throttled)
+		}
+	}
+	before := map[string]Hot{}
+	for _, h := range small.Hot {
+		before[h.Family] = h
+	}
+	var found []string
+	for _, h := range large.Hot {
+		was := before[h.Family]
+		for k, name := range []string{"read", "write"} {
+			t.Logf("%-28s %5s units of the busiest key: %6.1f, then %6.1f", h.Family, name, was.Sum[k], h.Sum[k])
+			if h.Sum[k] < least || h.Sum[k] < growth*was.Sum[k] || slices.Contains(found, h.Family) {
+				continue
+			}
+			found = append(found, h.Family)
+			if !grows(h.Family) {
+				t.Errorf("%s: the busiest key, %s, takes %.1f %s units of %d agents, and %.1f of %d. No key's load may grow with the network. Divide it, or name it in Growing.",
+					h.Family, h.Key, was.Sum[k], name, small.Scenario.Agents, h.Sum[k], large.Scenario.Agents)
+			}
+		}
+	}
+	for _, g := range Growing {
+		i := slices.IndexFunc(large.Hot, func(h Hot) bool { return h.Family == g.Family })
+		if i < 0 || !slices.Contains(found, g.Family) {
+			t.Errorf("%s is in Growing, but its busiest key does not grow", g.Family)
+			continue
+		}
+		for k, all := range large.Hot[i].All {
+			if got := all / float64(large.Scenario.Agents); math.Abs(got-g.Units[k]) > 0.05+g.Units[k]/4 {
+				t.Errorf("%s: got %.2f units of an agent and day (kind %d), Growing says %.2f", g.Family, got, k, g.Units[k])
+			}
+		}
+		t.Logf("%s is full at %.0f million agents", g.Family, g.Full(AWS, bench.Peak)/1e6)
+	}
+}
