@@ -16,13 +16,13 @@ func days(circles int) Scenario {
 	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 10 * circles, Circle: 10, Ranges: 4, For: 4 * time.Minute, Days: 1}
 }
 
-// A key grows if it takes three times as much in the large network as in the small one,
+// A key grows if it takes 2.5 times as much in the large network as in the small one,
 // and at least some units. Keys that all share take six times as much. Those of a circle
 // take the same, but for what follows from the number of processes: each reads an agent's
 // key once.
 const (
-	growth = 3
-	least  = 6
+	growth = 2.5
+	least  = 4
 )
 
 // TestBudgets holds the list of keys whose load grows with the network: those that are
@@ -60,7 +60,7 @@ func TestBudgets(t *testing.T) {
 			continue
 		}
 		for k, all := range large.Hot[i].All {
-			if got := all / float64(large.Scenario.Agents); math.Abs(got-g.Units[k]) > 0.05+g.Units[k]/4 {
+			if got := all / float64(large.Scenario.Agents); math.Abs(got-g.Units[k]) > 0.02+g.Units[k]/4 {
 				t.Errorf("%s: got %.2f units of an agent and day (kind %d), Growing says %.2f", g.Family, got, k, g.Units[k])
 			}
 		}

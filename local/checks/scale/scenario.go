@@ -104,8 +104,8 @@ func Scenarios() []Scenario {
 			},
 		},
 		{
-			Name: "votes", Doc: "20 000 votes a second on one post", Network: 10_000_000, Slice: 1, Agents: 8000, Circle: 50, Ranges: 64,
-			For: 5 * time.Second, Flows: append(habits(100_000, 1), Flow{"votes", 20_000, func(w *world, r *rand.Rand) *request {
+			Name: "votes", Doc: "20 000 votes a second on one post", Network: 10_000_000, Slice: 1, Agents: 5000, Circle: 50, Ranges: 64,
+			For: 4 * time.Second, Flows: append(habits(100_000, 1), Flow{"votes", 20_000, func(w *world, r *rand.Rand) *request {
 				return w.signs(w.anyone(r), "POST", "/v1/c/"+w.hot.channel+"/posts/"+w.hot.id+"/vote", fields{"v": 1 - 2*r.IntN(2)})
 			}}),
 		},
