@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
+	"agentsocial/local/service/delivery"
 	"agentsocial/local/service/failed"
 	"agentsocial/shared/app"
 	"agentsocial/shared/lambda/host"
@@ -167,46 +170,27 @@ func (u *pump) deliver(ctx context.Context, r reader, records []tables.StreamRec
 	}
 }
 
-// batch delivers a batch until it is processed, as the mapping does: a batch that fails
-// as a whole is halved; one that fails at a record is delivered again from there; a
-// record that keeps failing is set aside.
+// batch delivers a batch until it is processed or set aside.
 func (u *pump) batch(ctx context.Context, r reader, records []tables.StreamRecord) {
 	u.work.Add(1)
 	defer u.work.Add(1)
-	tries := 0
-	for len(records) > 0 && ctx.Err() == nil {
-		bctx, over := u.faults.crash(ctx)
-		res, err := r.handle(bctx, stream.ToLambda(records))
-		if crashed := over(); crashed {
-			continue // the answer is lost: Lambda delivers the batch again
-		}
-		if err == nil && len(res.BatchItemFailures) == 0 {
-			if u.faults.again() {
-				continue
+	delivery.Mapping{
+		Tries: pumpTries,
+		Invoke: func(records []tables.StreamRecord) (events.DynamoDBEventResponse, error) {
+			bctx, over := u.faults.crash(ctx)
+			res, err := r.handle(bctx, stream.ToLambda(records))
+			if over() {
+				return res, delivery.ErrAgain
 			}
-			return
-		}
-		if half := len(records) / 2; err != nil && half > 0 {
-			u.batch(ctx, r, records[:half])
-			records, tries = records[half:], 0
-			continue
-		}
-		failed := 0
-		for i, rec := range records {
-			if err == nil && rec.Seq == res.BatchItemFailures[0].ItemIdentifier {
-				failed = i
+			if err == nil && len(res.BatchItemFailures) == 0 && u.faults.again() {
+				return res, delivery.ErrAgain
 			}
-		}
-		if failed > 0 {
-			records, tries = records[failed:], 0
-			continue
-		}
-		if tries++; tries >= pumpTries {
-			u.setAside(r.Name, tries, records)
-			return
-		}
-		pause(ctx, min(pumpPause<<tries, time.Second))
-	}
+			return res, err
+		},
+		Pause:  func(tries int) { pause(ctx, min(pumpPause<<tries, time.Second)) },
+		GiveUp: func(tries int, records []tables.StreamRecord) { u.setAside(r.Name, tries, records) },
+		Over:   func() bool { return ctx.Err() != nil },
+	}.Deliver(records)
 }
 
 // setAside stores a failed batch, as Lambda does in S3. If that fails too, only the log

@@ -6,7 +6,10 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"agentsocial/local/service"
+	"agentsocial/local/service/delivery"
 	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
 )
@@ -100,42 +103,32 @@ const (
 	calmTries = 3
 )
 
-// deliver delivers a batch as Lambda does: a batch that fails as a whole is halved, one
-// that fails at a record is delivered again from there.
+// deliver delivers a batch as Lambda does.
 func (w *world) deliver(ctx context.Context, r *reader, rng *rand.Rand, batch []tables.StreamRecord) {
 	j := jobOf(ctx)
-	calm := j.calm
+	calm, tries := j.calm, 0
+	var failure error
 	defer func() { j.calm = calm }()
-	for tries := 0; len(batch) > 0; {
-		res, err := r.Invoke(ctx, stream.ToLambda(batch))
-		if err == nil && len(res.BatchItemFailures) == 0 {
-			if !j.calm && rng.Float64() < w.c.Rates.Redeliver {
-				continue
+	delivery.Mapping{
+		Tries: triesMost,
+		Invoke: func(records []tables.StreamRecord) (events.DynamoDBEventResponse, error) {
+			j.calm = calm || tries >= triesMost-calmTries
+			tries = 0 // unless it fails again
+			res, err := r.Invoke(ctx, stream.ToLambda(records))
+			if err == nil && len(res.BatchItemFailures) == 0 && !j.calm && rng.Float64() < w.c.Rates.Redeliver {
+				return res, delivery.ErrAgain
 			}
-			return
-		}
-		if half := len(batch) / 2; err != nil && half > 0 {
-			w.deliver(ctx, r, rng, batch[:half])
-			batch, tries = batch[half:], 0
-			continue
-		}
-		failed := 0
-		for i, rec := range batch {
-			if err == nil && rec.Seq == res.BatchItemFailures[0].ItemIdentifier {
-				failed = i
-			}
-		}
-		if failed > 0 {
-			batch, tries = batch[failed:], 0
-			continue
-		}
-		if tries++; tries == triesMost {
-			w.violate("stream", "%s gives up a record of %s: %v", r.Name, typeOf(batch[0]), err)
-			return
-		}
-		j.calm = calm || tries >= triesMost-calmTries
-		time.Sleep(20 * time.Millisecond << tries)
-	}
+			failure = err
+			return res, err
+		},
+		Pause: func(n int) {
+			tries = n
+			time.Sleep(20 * time.Millisecond << n)
+		},
+		GiveUp: func(_ int, records []tables.StreamRecord) {
+			w.violate("stream", "%s gives up a record of %s: %v", r.Name, typeOf(records[0]), failure)
+		},
+	}.Deliver(batch)
 }
 
 func typeOf(r tables.StreamRecord) string {
