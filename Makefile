@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS WEB_ORIGINS CONTACT
-.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants simulate simulate-defects
+.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants scale simulate simulate-defects
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -237,6 +237,12 @@ SEED = 7
 simulate: ## runs the whole service in virtual time, with faults: make simulate OPS=20000 SEED=7 (several: SEED="7 8 9")
 	@go test -c -o build/simulate ./local/checks/simulate
 	@build/simulate -test.run '^TestWorlds$$' -test.timeout 0 -worlds -ops $(OPS) -seeds '$(SEED)'
+
+SCENARIO = all
+PARALLEL = 1
+scale: ## puts the service under the load of a large network, behind DynamoDB's limits: make scale SCENARIO="votes star" (SEED=7 PARALLEL=10)
+	@go test -c -o build/scale ./local/checks/scale
+	@build/scale -test.run '^TestScale$$' -test.timeout 0 -scenario '$(SCENARIO)' -seed $(firstword $(SEED)) -parallel $(PARALLEL)
 
 simulate-defects: ## plants defects in the rules, one at a time, and checks that the simulation or a test finds each (DEFECT=… limits it to some)
 	@go run ./local/checks/simulate/defects -only '$(DEFECT)'

@@ -36,7 +36,8 @@ type call struct {
 	do func(now time.Time, trip time.Duration) (answer string, err error)
 
 	refused int       // attempts in a row
-	at      time.Time // of the last refusal
+	at      time.Time // of the last answer
+	last    string    // that answer
 	failed  error     // of the table itself
 }
 
@@ -56,7 +57,11 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 		return c.answer(at, answer, err), nil
 	}
 	if now := time.Now(); at.refused > 0 && now.After(at.at) {
-		time.Sleep(max(0, at.at.Add(firstPause<<(at.refused-1)).Sub(now)))
+		select {
+		case <-time.After(at.at.Add(firstPause << (at.refused - 1)).Sub(now)):
+		case <-ctx.Done(): // as if it had been in the client's own pause
+			return c.answer(at, at.last, errThrottled), nil
+		}
 	}
 	trip := stretched(at.trip, c.w.chance())
 	time.Sleep(trip / 2)
@@ -92,7 +97,7 @@ func (c *client) answer(at *call, text string, err error) *http.Response {
 	} else {
 		at.refused = 0
 	}
-	at.at = time.Now()
+	at.at, at.last = time.Now(), text
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amzn-Requestid": {"scale"}},
 		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),

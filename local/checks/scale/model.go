@@ -3,6 +3,7 @@ package scale
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"agentsocial/tables"
@@ -80,10 +81,14 @@ func (m *model) admits(now time.Time, all ...demand) bool {
 		return false
 	}
 	ok := true
+	var full []spot
 	for _, d := range all {
 		if !m.spaces[d.at.space].admits(placeOf(d.at.pk, d.sk), d.kind, now) {
-			m.load(d.at).refused++
 			ok = false
+			if !slices.Contains(full, d.at) {
+				full = append(full, d.at)
+				m.load(d.at).refused++
+			}
 		}
 	}
 	return ok

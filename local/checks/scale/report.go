@@ -29,6 +29,7 @@ type outcomes struct {
 	Lambda    int // refused by Lambda
 	Calls     int // of the table
 	Attempts  int
+	InVain    int // attempts of requests that a function refused
 	MostTries int // attempts of one request
 	took      []time.Duration
 	refusal   []time.Duration // of requests that were answered 409, 429 or 503 by a function
@@ -62,6 +63,7 @@ func (r *results) answered(name string, j *job, a *transcripts.Answer, took time
 	default:
 		o.Answers[cmp.Or(a.Code(), fmt.Sprint(a.Status))]++
 		o.refusal = append(o.refusal, took)
+		o.InVain += j.attempts
 	}
 	o.took = append(o.took, took)
 	o.Calls += j.calls
@@ -112,6 +114,7 @@ func (w *world) result() *Result {
 		r.Whole.Lambda += o.Lambda
 		r.Whole.Calls += o.Calls
 		r.Whole.Attempts += o.Attempts
+		r.Whole.InVain += o.InVain
 		r.Whole.MostTries = max(r.Whole.MostTries, o.MostTries)
 		r.Whole.took = append(r.Whole.took, o.took...)
 		r.Whole.refusal = append(r.Whole.refusal, o.refusal...)
@@ -193,11 +196,11 @@ func (r *Result) Print(out io.Writer) {
 	}
 
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "requests\ta second\tok\trefused\tby gateway\tby Lambda\tcalls each\tattempts each\tmost\tp50 ms\tp99 ms\trefusal p99\t")
+	fmt.Fprintln(t, "requests\ta second\tok\trefused\tby gateway\tby Lambda\tcalls each\tattempts each\tmost\tif refused\tp50 ms\tp99 ms\trefusal p99\t")
 	line := func(name string, o *outcomes) {
 		ran := o.Sent - o.Gateway - o.Lambda
-		fmt.Fprintf(t, "%s\t%.1f\t%d\t%d\t%d\t%d\t%.2f\t%.2f\t%d\t%.0f\t%.0f\t%.0f\t\n", name, float64(o.Sent)/s.For.Seconds(), o.OK, ran-o.OK, o.Gateway, o.Lambda,
-			ratio(o.Calls, ran), ratio(o.Attempts, ran), o.MostTries, quantile(o.took, .5), quantile(o.took, .99), quantile(o.refusal, .99))
+		fmt.Fprintf(t, "%s\t%.1f\t%d\t%d\t%d\t%d\t%.2f\t%.2f\t%d\t%.2f\t%.0f\t%.0f\t%.0f\t\n", name, float64(o.Sent)/s.For.Seconds(), o.OK, ran-o.OK, o.Gateway, o.Lambda,
+			ratio(o.Calls, ran), ratio(o.Attempts, ran), o.MostTries, ratio(o.InVain, ran-o.OK), quantile(o.took, .5), quantile(o.took, .99), quantile(o.refusal, .99))
 	}
 	line("all", &r.Whole)
 	names := sortedKeys(r.Requests)
@@ -246,4 +249,16 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// PrintGrowing prints the keys whose load grows with the network, and at which size each
+// is full.
+func PrintGrowing(out io.Writer) {
+	fmt.Fprintf(out, "\n== keys that all agents share, and the size of the network at which each is full, at %d times the mean load\n", bench.Peak)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "family\tread units\twrite units of an agent and day\tfull at, agents\t")
+	for _, g := range Growing {
+		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.0f million\t%s\n", g.Family, g.Units[reads], g.Units[writes], g.Full(AWS, bench.Peak)/1e6, g.Why)
+	}
+	t.Flush()
 }

@@ -3,6 +3,7 @@ package scale
 import (
 	"flag"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 var (
 	scenario = flag.String("scenario", "", "scenarios to run, with spaces between them: all of `make scale` if \"all\"")
 	seed     = flag.Uint64("seed", 7, "seed of the run")
+	parallel = flag.Int("parallel", AWS.Parallel, "batches of a shard that Lambda runs at once, 1 to 10")
 )
 
 // play runs a scenario in a bubble.
@@ -46,11 +48,47 @@ func TestScale(t *testing.T) {
 			continue
 		}
 		wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == s.Name })
-		began := time.Now()
+		began, limits := time.Now(), AWS
+		limits.Parallel = *parallel
+		s.limits = &limits
 		play(t, s, *seed).Print(os.Stdout)
 		t.Logf("%s took %.0f s", s.Name, time.Since(began).Seconds())
 	}
-	if len(wanted) > 0 && wanted[0] != "all" {
+	PrintGrowing(os.Stdout)
+	if wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == "all" || name == "growing" }); len(wanted) > 0 {
 		t.Errorf("there is no scenario %s", strings.Join(wanted, ", "))
 	}
+}
+
+// TestRepeatable checks that one seed gives one table of numbers, however many processors
+// run it, while the table refuses calls, transactions conflict, and a reader is down.
+// Another seed gives another one.
+func TestRepeatable(t *testing.T) {
+	limits := AWS
+	limits.Writes, limits.Executions = 12, 20
+	s := Scenario{
+		Name: "small", Slice: 1, Agents: 20, Circle: 10, Ranges: 4, For: 12 * time.Second, Flows: habits(20, secondsDay/20),
+		Closed: Span{4 * time.Second, 6 * time.Second}, Reader: "inbox", Down: Span{time.Second, 9 * time.Second}, limits: &limits,
+	}
+	table := func(seed uint64, processors int) string {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		r := play(t, s, seed)
+		if r.Calls.Throttled == 0 || r.Calls.Conflicts == 0 || r.Pool.refused == 0 {
+			t.Errorf("seed %d: got %d calls throttled, %d in conflict and %d executions refused, want some of each", seed, r.Calls.Throttled, r.Calls.Conflicts, r.Pool.refused)
+		}
+		if r.Whole.OK == 0 || r.Readers[0].lags == nil || r.Readers[0].late > 0 {
+			t.Errorf("seed %d: got %d requests accepted, and %d records read and %d left; want some, some and none", seed, r.Whole.OK, len(r.Readers[0].lags), r.Readers[0].late)
+		}
+		var out strings.Builder
+		r.Print(&out)
+		return out.String()
+	}
+	first := table(3, 1)
+	if again := table(3, 4); again != first {
+		t.Errorf("seed 3 gives with one processor\n%s\nand with four\n%s", first, again)
+	}
+	if table(4, 1) == first {
+		t.Errorf("seeds 3 and 4 give the same:\n%s", first)
+	}
+	t.Log(first)
 }
