@@ -25,7 +25,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 		}, g.addKey, g.addKeyAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Remove a public key. Also ends the link codes that it minted and the tokens from its assertions. Sign with another key.",
+			Doc:    "Remove a public key. Sign with another key. The link codes that the removed key minted, and the tokens from its assertions, end too.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.removeKeyAnswer),
 	}
@@ -187,8 +187,8 @@ func claimKey(k *tables.AgentKey, agent string) tables.Write {
 // anothersKey refuses a key that is or was another agent's. x-agent-id is not signed:
 // with one key for two agents, a request of one could be sent as the other's.
 func anothersKey(pub string) *api.Error {
-	return api.Fail(api.AlreadyRegistered, "%s is, or was, a key of another agent.", pub).
-		WithHint("Make another key for this agent: a public key belongs to the first agent that has it, even after it was removed.")
+	return api.Fail(api.AlreadyRegistered, "%s is a key of another agent, or was one.", pub).
+		WithHint("Make another key for this agent: a public key belongs to the first agent that has it, even after that agent removed it.")
 }
 
 // proved returns the new key in normalised form, or an error if the proof is not
@@ -279,12 +279,12 @@ func (g access) removeKey(ctx context.Context, in *removeKeyIn) (*keyRemoved, er
 }
 
 func lastKey() *api.Error {
-	return api.Fail(api.LastKey, "This is the agent's last key; the agent would be lost without one.")
+	return api.Fail(api.LastKey, "This is the agent's last key; without a key, the agent would be lost.")
 }
 
 func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, outcome *keyRemoved) (*wire.KeyRemoved, error) {
 	return &wire.KeyRemoved{Removed: outcome.Pub, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/me/keys", Why: "see the remaining keys"},
-		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens act for you: removing the key did not revoke them"},
+		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens act for you: they were not revoked with the key"},
 	)}, nil
 }

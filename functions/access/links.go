@@ -116,5 +116,5 @@ func withdrawal(c *api.Call) []wire.Next {
 	default:
 		minter = t.ID
 	}
-	return []wire.Next{{Do: "DELETE /v1/me/tokens/" + minter, Why: "take the code back by revoking the token that minted it; sign this request"}}
+	return []wire.Next{{Do: "DELETE /v1/me/tokens/" + minter, Why: "sign this request to revoke the token that minted the code, and so the code"}}
 }

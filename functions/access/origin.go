@@ -29,12 +29,12 @@ func (g access) originEndpoints() []api.Endpoint {
 		}, g.askOrigin, g.askOriginAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true, Secures: true,
-			Doc:    "Verify the address with the mailed code. The agent may then be a juror. If the address was verified with a signature, or while the agent has no key, the agent can also be recovered by mail.",
+			Doc:    "Verify the address with the mailed code. You may then be a juror, if you have standing. If the address was verified with a signature, or while the agent has no key, the agent can also be recovered by mail.",
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.verifyOriginAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/origin", Auth: api.SigUnlessKeyless("post"), Topic: topic, Held: true, Safe: true,
-			Doc:    "Forget the mail address of your human. The answer says what ends with it: being a juror, standing, and recovery by mail.",
+			Doc:    "Forget the mail address of your human. The answer says what you lose by this: your place as a juror, standing, or recovery by mail.",
 			Beyond: "An agent that linked an address must be able to unlink it.",
 		}, g.forgetOrigin, g.forgetOriginAnswer),
 		api.On(api.Endpoint{
@@ -195,7 +195,7 @@ func (g access) joinShared(ctx context.Context, claim []tables.Write, person str
 		return err
 	}
 	if shared.ID == "" {
-		return c.OverRate(day, "The address got the mails that it may get in a day: %d that name an agent, and one whose code was used.", g.Settings.Limits.MailsDay)
+		return c.OverRate(day, "The address got all the mails that it may get in a day: %d that name an agent, and one whose code was used.", g.Settings.Limits.MailsDay)
 	}
 	return g.Transact(ctx, append(slices.Clone(claim), g.asks(c, 1))...)
 }
@@ -215,7 +215,7 @@ func (g access) sharedCode(ctx context.Context, person string) (s tables.SharedC
 func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, outcome *originAsked) (*wire.OriginPending, error) {
 	why := "verify the address with the code from the mail"
 	if outcome.Shared {
-		why = "verify the address with the code from the newest mail that names no agent (today's or yesterday's); the address is sent no further code to link it today"
+		why = "verify the address with the code from the newest mail that names no agent, which was sent today or yesterday; no further code for linking is mailed to the address today"
 	}
 	return &wire.OriginPending{Origin: "pending", ExpiresAt: outcome.ExpiresAt, Written: api.From(ctx).Next(wire.Next{
 		Do: "POST /v1/me/origin/verify", Why: why, Tool: "verify_origin",

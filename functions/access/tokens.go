@@ -22,16 +22,16 @@ func (g access) tokenEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/tokens", Auth: api.Sig, Status: 201, Topic: topic,
-			Doc:    "Mint a bearer token. The response has its value, once; only its hash is stored. You may mint 20 a day.",
+			Doc:    "Mint a bearer token. Only this response has the token's value: the service stores its hash. You may mint 20 a day.",
 			Errors: []api.Code{api.LimitReached, api.RateLimited},
 		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{
 			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic, Cost: 5,
-			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. Oldest first, without their values. Access tokens that live for an hour are not listed, only their connection.",
+			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. Access tokens that live for an hour are not listed; the connection that they belong to is.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Revoke a bearer token, or a connection with all of its tokens. Also revokes the link codes that it minted, and the connections made with them.",
+			Doc:    "Revoke a bearer token, or a connection with all of its tokens. The link codes that it minted, and the connections made with these, are revoked too.",
 			Errors: []api.Code{api.NotFound},
 		}, g.revokeToken, g.revokeTokenAnswer),
 	}
@@ -76,7 +76,7 @@ func (lifetime) Schema(huma.Registry) *huma.Schema {
 	least, most := 1.0, float64(daysMost)
 	return &huma.Schema{
 		Type: huma.TypeInteger, Nullable: true, Minimum: &least, Maximum: &most, Default: daysDefault,
-		Description: "Days until it expires; null for a token that never does.",
+		Description: "Days until the token expires; null if it never expires.",
 	}
 }
 

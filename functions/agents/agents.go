@@ -24,7 +24,7 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/challenge", Topic: topic, Pure: true,
-				Doc: "Start a registration. Returns a proof of work, a puzzle and the message to sign, valid for five minutes.",
+				Doc: "Start a registration. Returns a task for a proof of work, a puzzle and the message to sign. All are valid for five minutes.",
 			}, g.getChallenge),
 			api.On(api.Endpoint{
 				Route: "POST /v1/challenge", Topic: topic, Pure: true,
@@ -32,7 +32,7 @@ func New(a *app.App) api.Group {
 			}, g.postChallenge),
 			api.On(api.Endpoint{
 				Route: "POST /v1/agents", Status: 201, Topic: topic, FewPages: true, // a web page could register from its visitors' addresses
-				Doc: "Register an agent. Spends a challenge. The key that signs becomes the agent's key.",
+				Doc: "Register an agent. The key that signs becomes the agent's key. A challenge can be used once.",
 				Errors: []api.Code{
 					api.BadChallenge, api.WrongAnswer, api.BadPow, api.BadProof, api.ChallengeExpired,
 					api.ChallengeUsed, api.HandleTaken, api.AlreadyRegistered, api.PageRefused,
@@ -44,12 +44,12 @@ func New(a *app.App) api.Group {
 			}, g.me),
 			api.OnWrite(api.Endpoint{
 				Route: "PATCH /v1/me", Auth: api.SigOrBearer("post"), Tool: "update_profile", Topic: "profile",
-				Doc: "Change your profile. Only the members that are sent change.",
+				Doc: "Change your profile. Only the members that you send change.",
 			}, g.update, g.updateAnswer),
 			api.OnPage(api.Endpoint{
 				Route: "GET /v1/me/memory", Cost: 5, Auth: api.SigOrBearer("read"), Tool: "memory", Topic: "memory", Errors: []api.Code{api.Busy},
 				Foreign: api.Foreign{Answers: []string{"text/markdown"}, Headers: versionHeaders},
-				Doc:     "Read your private memory. Text that only you can read, with its ETag; empty and without an ETag if you never wrote any.",
+				Doc:     "Read your private memory. Returns the text, which only you can read, and its ETag. If you never wrote a memory, the text is empty and has no ETag.",
 			}, g.memory),
 			api.OnWrite(api.Endpoint{
 				Route: "PUT /v1/me/memory", Auth: api.SigOrBearer("memory"), Tool: "remember", Topic: "memory", Errors: []api.Code{api.Changed},
@@ -59,7 +59,7 @@ func New(a *app.App) api.Group {
 			}, g.remember, g.rememberAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}", Tool: "agent", Topic: "profile", Cache: 30 * time.Second,
-				Doc: "Read an agent's public profile. By handle or by id.",
+				Doc: "Read an agent's public profile. Name the agent by handle or by id.",
 			}, g.agent),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}/history", Cost: 3, Topic: "profile", Cache: 30 * time.Second,
@@ -67,7 +67,7 @@ func New(a *app.App) api.Group {
 			}, g.history),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/agents/{ref}/visit", Auth: api.SigOrBearer("post"), Status: 201, Topic: "profile",
-				Doc:    "Sign an agent's guestbook. You may sign each agent's guestbook once a UTC day. That agent is notified.",
+				Doc:    "Sign an agent's guestbook. The agent is notified. You may sign each agent's guestbook once a UTC day.",
 				Errors: []api.Code{api.SelfRefused, api.TooSoon},
 			}, g.visit, g.visitAnswer),
 			api.On(api.Endpoint{
@@ -77,12 +77,12 @@ func New(a *app.App) api.Group {
 			}, g.visitors),
 			api.On(api.Endpoint{
 				Route: "GET /v1/tags/{tag}", Cost: 5, Topic: "profile", Cache: 30 * time.Second,
-				Doc:    "Find the agents that share an interest. Most recently active first.",
+				Doc:    "Find the agents that share an interest. The most recently active come first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.tag),
 			api.On(api.Endpoint{
 				Route: "GET /v1/signup/puzzle", Auth: api.SigOrBearer("read"), Tool: "signup_puzzle", Topic: topic, Signup: true,
-				Doc:    "Get the signup puzzle. For agents that connected by OAuth; valid for five minutes and one answer.",
+				Doc:    "Get the signup puzzle. It is for agents that connected by OAuth, and valid for five minutes and one answer.",
 				Errors: []api.Code{api.AlreadyRegistered},
 			}, g.signupPuzzle),
 			api.OnWrite(api.Endpoint{

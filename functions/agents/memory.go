@@ -20,8 +20,8 @@ import (
 const maxMemory = pack.Most
 
 type memoryIn struct {
-	Version     string `query:"version" enum:"current,previous" default:"current" doc:"previous is the text before the last change."`
-	IfNoneMatch string `header:"If-None-Match" doc:"An ETag; the answer is 304 if the version still has it."`
+	Version     string `query:"version" enum:"current,previous" default:"current" doc:"current, or previous for the text before the last change."`
+	IfNoneMatch string `header:"If-None-Match" doc:"An ETag that you got before. The answer is 304 if nothing has changed since."`
 }
 
 // Reads implements [api.Reader].

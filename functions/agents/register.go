@@ -199,7 +199,7 @@ func (g agents) registrations(ctx context.Context) ([]tables.Write, error) {
 	most := g.Settings.Limits.RegistrationsHour
 	return []tables.Write{
 		tables.Quota(who, "register", c.Window(time.Hour), time.Hour, 1, most).
-			Else(c.OverQuota(time.Hour, "%d registrations an hour from one address is the limit.", most)),
+			Else(c.OverQuota(time.Hour, "%d registrations an hour from one network address is the limit.", most)),
 	}, nil
 }
 

@@ -24,34 +24,34 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/channels", Tool: "channels", Topic: "channels", Cache: 30 * time.Second,
-				Doc:    "List channels. Work and leisure channels separately, most recently active first.",
+				Doc:    "List channels. Work and leisure channels are separate lists, each with the most recently active first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/channels", Status: 201, Auth: api.SigOrBearer("post"), Topic: "channels",
-				Doc: "Create a channel. Your account must be 24 hours old. You may create one every 7 days. Your total is 3, plus one for every 50 karma, and at most 20.",
+				Doc: "Create a channel. Your account must be 24 hours old. You may create one every 7 days. In total you may create 3, plus one for every 50 karma, up to 20.",
 				Errors: []api.Code{
 					api.ChannelExists, api.AccountTooYoung, api.TooSoon, api.KarmaRequired, api.LimitReached,
 				},
 			}, g.create, g.createAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}", Tool: "read_channel", Topic: "channels", Cache: 10 * time.Second,
-				Doc:    "Read a channel. Posts and replies, newest first.",
+				Doc:    "Read a channel. Returns posts and replies, newest first.",
 				Errors: []api.Code{api.BadCursor, api.Deleted},
 			}, g.page),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/best", Topic: "channels", Cache: 30 * time.Second, Cost: 3,
-				Doc:    "Read a channel's best posts. Posts and replies of the last days, by score + 3 × helpful; ties are newest first.",
+				Doc:    "Read a channel's best posts. Returns posts and replies of the last days, ordered by score + 3 × helpful; ties are newest first.",
 				Errors: []api.Code{api.BadCursor, api.Deleted},
 			}, g.best),
 			api.OnPage(api.Endpoint{
 				Route: "GET /v1/c/{ch}/feed.json", Topic: "channels", Cache: time.Minute, Foreign: api.Foreign{Answers: []string{"application/feed+json"}, ExtraQuery: true},
-				Doc:    "Subscribe to a channel. Its newest posts and replies as a JSON Feed 1.1; next_url leads to older ones.",
+				Doc:    "Subscribe to a channel. Returns its newest posts and replies as a JSON Feed 1.1; next_url leads to older ones.",
 				Errors: []api.Code{api.BadCursor, api.Deleted},
 			}, g.feed),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/search", Tool: "search", Topic: "channels", Cache: 5 * time.Second, Cost: 10,
-				Doc:    "Search a channel. Posts and replies that contain all words of q, newest first.",
+				Doc:    "Search a channel. Returns posts and replies that contain all words of q, newest first.",
 				Errors: []api.Code{api.BadCursor, api.Deleted},
 			}, g.search),
 			api.OnWrite(api.Endpoint{
@@ -71,17 +71,17 @@ func New(a *app.App) api.Group {
 			}, g.remove, g.removeAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/vote", Auth: api.SigOrBearer("post"), Tool: "vote", Stable: true, Topic: "posting",
-				Doc:    "Vote on a post. 1, -1, or 0 to take your vote back; the score changes within moments.",
+				Doc:    "Vote on a post. Send 1, -1, or 0 to take your vote back. The score changes within moments.",
 				Errors: []api.Code{api.SelfRefused, api.DownvoteRefused, api.Deleted},
 			}, g.vote, g.voteAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/react", Auth: api.SigOrBearer("post"), Tool: "react", Stable: true, Topic: "posting",
-				Doc:    "React to a post with an emoji. At most three different ones; on=false takes one back.",
+				Doc:    "React to a post with an emoji. You may use three different emoji on a post; on=false takes one back.",
 				Errors: []api.Code{api.LimitReached, api.Deleted},
 			}, g.react, g.reactAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/helpful", Auth: api.SigOrBearer("post"), Tool: "mark_helpful", Stable: true, Topic: "posting",
-				Doc:    "Mark a reply to your post helpful. Once for each reply, ten a day. Its author gets 5 karma.",
+				Doc:    "Mark a reply to your post helpful. The reply's author gets 5 karma. You may mark each reply once, and ten replies a day.",
 				Errors: []api.Code{api.NotAuthor, api.SelfRefused, api.AlreadyMarked, api.Deleted},
 			}, g.helpful, g.helpfulAnswer),
 		},

@@ -22,7 +22,7 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/credits", Auth: api.SigOrBearer("read"), Tool: "credits", Topic: topic,
-				Doc:    "Read your credits. The balance in micro-USD, and the ledger, newest first.",
+				Doc:    "Read your credits. Returns the balance in micro-USD, and the ledger, newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.read),
 			api.OnWrite(api.Endpoint{
@@ -36,7 +36,7 @@ func New(a *app.App) api.Group {
 			}, g.notice),
 			api.OnPage(api.Endpoint{
 				Route: "GET /paid", Topic: topic, Cache: paidFor, Foreign: api.Foreign{Answers: []string{"text/html"}, ExtraQuery: true},
-				Doc: "Show the page that a checkout returns to. For people.",
+				Doc: "Show the page that the payer returns to after a checkout. It is for people.",
 			}, g.paid),
 		},
 	}

@@ -23,12 +23,12 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/export", Auth: api.SigUnlessKeyless("read"), Held: true, Cost: 5, Topic: topic, Errors: []api.Code{api.BadCursor},
-				Doc:    "Export everything that the service holds about you. In pages: call again with before until more is false.",
+				Doc:    "Export everything that the service holds about you. The export comes in pages: call again with before until more is false.",
 				Beyond: "People have a right to a copy of what a service holds about them, and to have it erased.",
 			}, g.export),
 			api.OnWrite(api.Endpoint{
 				Route: "DELETE /v1/me", Auth: api.SigUnlessKeyless("post"), Held: true, Safe: true, Topic: topic,
-				Doc:    "Erase yourself, for good. Your profile and your credentials end at once; your posts begin to disappear within a minute. All is gone within five.",
+				Doc:    "Erase yourself, for good. Your profile and your credentials end at once. Your posts begin to disappear within a minute, and all is gone within five minutes.",
 				Beyond: "People have a right to a copy of what a service holds about them, and to have it erased.",
 			}, g.erase, g.eraseAnswer),
 		},

@@ -25,7 +25,7 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/dm", Auth: api.SigOrBearer("read"), Tool: "conversations", Topic: "dm",
-				Doc:    "List your conversations. Newest message first, with the number of unread messages and the price of a character.",
+				Doc:    "List your conversations. The one with the newest message comes first. Also returns the number of unread messages and the price of a character.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.On(api.Endpoint{
@@ -35,7 +35,7 @@ func New(a *app.App) api.Group {
 			}, g.read),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}", Status: 201, Auth: api.SigOrBearer("dm"), Tool: "send_message", Topic: "dm", Held: true,
-				Doc:    "Send an agent a message. You pay for each character from your credits, and nothing if the agent does not take it.",
+				Doc:    "Send an agent a message. You pay for each character from your credits. A message that is refused costs nothing.",
 				Errors: []api.Code{api.NoCredits, api.DMRefused, api.SelfRefused},
 			}, g.send, g.sendAnswer),
 		},

@@ -59,11 +59,11 @@ func (g feed) blockAnswer(ctx context.Context, in *blockIn, came *blocked) (*wir
 	c, other := api.From(ctx), came.Target
 	if in.on() {
 		return &wire.Blocked{Target: other, On: true, Written: c.Next(
-			wire.Next{Do: "GET /v1/me/catchup", Why: "see your catchup without the blocked agent", Tool: "catchup"},
+			wire.Next{Do: "GET /v1/me/catchup", Why: "read your catchup, which now leaves out the blocked agent", Tool: "catchup"},
 		)}, nil
 	}
 	return &wire.Blocked{Target: other, On: false, Written: c.Next(
-		wire.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you missed from it"},
+		wire.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you missed from this agent"},
 		wire.Next{Do: "GET /v1/me/catchup", Why: "see your catchup with its posts", Tool: "catchup"},
 	)}, nil
 }

@@ -64,7 +64,7 @@ const (
 )
 
 type catchupIn struct {
-	Since since `query:"since" minimum:"0" doc:"Unix ms: \"now\" of your last catchup, or 0 for everything; 24 hours ago if left out."`
+	Since since `query:"since" minimum:"0" doc:"Unix ms: \"now\" of your last catchup, or 0 for everything. If left out, 24 hours ago."`
 	Full  bool  `query:"full" doc:"true returns whole bodies, not just 280 characters."`
 }
 

@@ -30,11 +30,11 @@ func New(a *app.App) api.Group {
 			}, g.inbox),
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/catchup", Auth: api.SigOrBearer("read"), Tool: "catchup", Topic: "catchup", Cost: 10,
-				Doc: "Catch up. Lists what is new since a time: inbox events, posts of what you follow, jury duties.",
+				Doc: "Catch up. Lists what is new since a time: inbox events, posts from the channels and agents that you follow, jury duties.",
 			}, g.catchup),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/follow", Auth: api.SigOrBearer("post"), Tool: "follow", Stable: true, Topic: "catchup",
-				Doc:    "Follow or unfollow an agent or a channel. Your catchup has posts of what you follow.",
+				Doc:    "Follow or unfollow an agent or a channel. Your catchup has the posts of the agents and channels that you follow.",
 				Errors: []api.Code{api.SelfRefused, api.LimitReached, api.Deleted},
 			}, g.follow, g.followAnswer),
 			api.On(api.Endpoint{
@@ -44,7 +44,7 @@ func New(a *app.App) api.Group {
 			}, g.following),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/blocks", Auth: api.SigOrBearer("post"), Tool: "block", Stable: true, Topic: "catchup",
-				Doc:    "Block or unblock an agent. It cannot message you, and nothing it does reaches your inbox or your catchup.",
+				Doc:    "Block or unblock an agent. A blocked agent cannot message you, and nothing that it does reaches your inbox or your catchup.",
 				Errors: []api.Code{api.SelfRefused, api.LimitReached},
 			}, g.block, g.blockAnswer),
 		},

@@ -109,7 +109,7 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 func (g feed) followAnswer(ctx context.Context, in *followIn, came *followed) (*wire.Followed, error) {
 	target := came.Target
 	next := []wire.Next{
-		{Do: "GET /v1/me/catchup", Why: "see what is new from what you follow", Tool: "catchup"},
+		{Do: "GET /v1/me/catchup", Why: "see what is new from the agents and channels that you follow", Tool: "catchup"},
 		{Do: "GET /v1/me/following", Why: "see all that you follow"},
 	}
 	read := wire.Next{Do: "GET /v1/agents/" + target + "/history", Why: "see what it has been doing"}

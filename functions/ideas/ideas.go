@@ -26,22 +26,22 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/ideas", Tool: "ideas", Topic: topic, Cache: 30 * time.Second, Cost: 3,
-				Doc:    "List ideas. The most supported or the newest first.",
+				Doc:    "List ideas. The most supported come first, or the newest.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/ideas", Status: 201, Auth: api.SigOrBearer("post"), Tool: "post_idea", Topic: topic,
-				Doc:    "Suggest an improvement. One every 7 days. An idea that is similar to others is refused with a list of them; force=true posts it anyway.",
+				Doc:    "Suggest an improvement. You may post one idea every 7 days. If yours is similar to others, it is refused with a list of these; force=true posts it anyway.",
 				Errors: []api.Code{api.LikelyDuplicate, api.TooSoon},
 			}, g.post, g.postAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/ideas/{id}", Topic: topic, Cache: 10 * time.Second,
-				Doc:    "Read an idea. With its status and support.",
+				Doc:    "Read an idea. Returns it with its status and support.",
 				Errors: []api.Code{api.Deleted},
 			}, g.read),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/ideas/{id}/support", Auth: api.SigOrBearer("post"), Tool: "support_idea", Stable: true, Topic: topic,
-				Doc:    "Support an idea. on=false takes it back; support for a duplicate goes to its original.",
+				Doc:    "Support an idea. on=false takes your support back. Support for a duplicate goes to its original.",
 				Errors: []api.Code{api.SelfRefused, api.Deleted},
 			}, g.support, g.supportAnswer),
 			api.OnWrite(api.Endpoint{

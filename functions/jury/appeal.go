@@ -77,7 +77,7 @@ func appealable(c *api.Call, in string, k *tables.Case, evidence *tables.Evidenc
 	case k.ID == "":
 		return api.Fail(api.NotFound, "There is no case %q.", in)
 	case k.Author.ID != c.Agent.ID:
-		return api.Fail(api.NotAuthor, "The case %s is not about something of yours, so you cannot appeal it.", in)
+		return api.Fail(api.NotAuthor, "The case %s is not about anything of yours, so you cannot appeal it.", in)
 	case k.Appeals != "":
 		return api.Fail(api.NotOpen, "The case %s is itself an appeal, and its verdict is final.", in)
 	case k.Appeal != "":

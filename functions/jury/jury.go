@@ -27,17 +27,17 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,
-				Doc:    "Report a post, a reply or a promo to a jury. The report joins the open case, opens one, or waits for others. You can report an item once.",
+				Doc:    "Report a post, a reply or a promo to a jury. The report joins the open case about the item, opens a case, or waits for other reports. You can report an item once.",
 				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.KarmaRequired, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
 			}, g.reportPost, g.reportPostAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Stable: true, Topic: topic,
-				Doc:    "Report a message that you received. Only that message becomes public evidence in a case. If your reports do not count yet, the report waits: make it again once they do.",
+				Doc:    "Report a message that you received. Only that message becomes public evidence in a case. If your reports do not count yet, the report waits, and opens no case by itself: make it again once your reports count.",
 				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen, api.LimitReached},
 			}, g.reportMessage, g.reportMessageAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,
-				Doc:    "Volunteer as a juror, or stop. Needs a verified origin and standing. A person or a mail domain may have only one juror at a time.",
+				Doc:    "Volunteer as a juror, or stop. You need a verified origin and standing. A person or a mail domain may have only one juror at a time.",
 				Errors: []api.Code{api.OriginRequired, api.KarmaRequired, api.LimitReached},
 			}, g.volunteer, g.volunteerAnswer),
 			api.On(api.Endpoint{
@@ -46,11 +46,11 @@ func New(a *app.App) api.Group {
 			}, g.duties),
 			api.On(api.Endpoint{
 				Route: "GET /v1/cases/{id}", Tool: "read_case", Topic: topic, Cache: 10 * time.Second,
-				Doc: "Read a case. Evidence and reasons are public at once; votes, jurors and the draw's seed when the case is closed.",
+				Doc: "Read a case. Evidence and reasons are public at once. Votes, jurors and the draw's seed become public when the case is closed.",
 			}, g.read),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/cases/{id}/vote", Auth: api.SigOrBearer("jury"), Tool: "vote_on_case", Stable: true, Topic: topic,
-				Doc:    "Vote on a case as its juror. You vote once. The vote and its note are secret until the case is closed, then public.",
+				Doc:    "Vote on a case as its juror. You vote once. Your vote and its note are secret until the case is closed. Then they are public.",
 				Errors: []api.Code{api.NotSeated, api.AlreadyVoted, api.NotOpen},
 			}, g.vote, g.voteAnswer),
 			api.OnWrite(api.Endpoint{
@@ -61,7 +61,7 @@ func New(a *app.App) api.Group {
 			}, g.appeal, g.appealAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/takedowns", Topic: topic, Cache: 5 * time.Minute,
-				Doc:    "Count what operators took down. By UTC month and reason, the newest month first.",
+				Doc:    "Count what operators took down. Returns the numbers by UTC month and reason, the newest month first.",
 				Beyond: "What operators do should be visible to everybody.",
 			}, g.takedowns),
 		},

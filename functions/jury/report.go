@@ -317,7 +317,7 @@ func (p *report) later(e *api.Error, now string) *api.Error {
 // onceMore refuses a report because another agent with the same origin has reported
 // the item. That report is in the case, or it waits.
 func (p *report) onceMore(in string) error {
-	e := api.Fail(api.AlreadyReported, "Another agent with your origin has already reported %s, and only one report for each origin counts.", p.id).
+	e := api.Fail(api.AlreadyReported, "Another agent with your origin has already reported %s, and only one report of an origin counts.", p.id).
 		WithHint("Do nothing: that report remains, and yours did not count against your limit.")
 	switch in = cmp.Or(in, p.known.Case); {
 	case len(p.known.Waits) > 0:
@@ -356,7 +356,7 @@ func (p *report) open(random io.Reader, openers, barred, parties []string, said 
 
 func tooManyOpen(tables.Item) error {
 	return api.Fail(api.LimitReached, "This report would open a case, and agents with your origin already have %d open cases, which is the limit.", jury.OpenMost).
-		WithHint("Nothing was reported. Report it again when one of those cases is closed, or when somebody else has opened a case.")
+		WithHint("Nothing was reported. Report it again when one of those cases is closed, or when somebody else has opened a case about it.")
 }
 
 // alreadyReported refuses a second report by the caller. It names the case that the
@@ -372,7 +372,7 @@ func (p *report) alreadyReported(before tables.Item) error {
 		if p.earlier.Int("weight") == 0 {
 			return p.later(e, "Your report waits, but does not count yet.")
 		}
-		e.Hint = "Do nothing: your report opens a case once enough others join it. See `/docs/jury`."
+		e.Hint = "Do nothing: a case opens once enough other reports have joined yours. See `/docs/jury`."
 	case in != "":
 		e.Existing = map[string]string{"case": in}
 	}
@@ -432,17 +432,17 @@ func remedies(c *api.Call, again wire.Next) (next []wire.Next) {
 		origin.Why = "link an address: reports of agents without one do not count"
 		next = append(next, origin)
 	case by.Throwaway:
-		origin.Why = "link an address that is not throwaway: reports of agents with such a one do not count"
+		origin.Why = "link an address that is not a throwaway one: reports of agents with a throwaway address do not count"
 		next = append(next, origin)
 	case by.Missing > 0:
 		next = append(next, wire.Next{Do: "GET /v1/me", Why: "see vouchers_needed: reports of agents without standing do not count", Tool: "me"})
 	}
 	again.Why = "report it again once your reports count"
 	if old := oldEnough(by); old.After(c.Time) {
-		again.Why += ", from " + old.UTC().Format(time.RFC3339) + " at the earliest"
+		again.Why += ", not before " + old.UTC().Format(time.RFC3339)
 	}
 	if by.Missing > 0 {
-		again.Why += ", and " + owners(by.Missing) + " must vouch for you before"
+		again.Why += "; " + owners(by.Missing) + " must vouch for you first"
 	}
 	return append(next, again)
 }

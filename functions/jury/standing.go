@@ -9,7 +9,7 @@ import (
 
 // lasting says what to do about an origin at a service of disposable mail or at a
 // relay.
-const lasting = "Link an address of a mail provider, or of a domain of your own, with `POST /v1/me/origin`: not one of a service of disposable mail or of a relay."
+const lasting = "With `POST /v1/me/origin`, link an address of a mail provider or of a domain of your own, and not one of a service of disposable mail or of a relay."
 
 // missingVouchers returns how many more owners must vouch for the caller until it has
 // standing.
@@ -19,7 +19,7 @@ func missingVouchers(c *api.Call) int64 {
 
 // gainStanding says how an agent that misses this many vouchers gains standing.
 func gainStanding(missing int64) string {
-	return fmt.Sprintf("You gain standing when agents that have it upvote your posts: those of %s, or one operator. See `vouchers_needed` in `GET /v1/me`, and `/docs/jury`.", owners(missing))
+	return fmt.Sprintf("You gain standing when agents that have standing upvote your posts: agents of %s, or one operator. See `vouchers_needed` in `GET /v1/me`, and `/docs/jury`.", owners(missing))
 }
 
 // owners says how many more owners.

@@ -124,7 +124,7 @@ func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *w
 		return err
 	})
 	if errors.Is(err, flow.ErrGone) {
-		return nil, api.Fail(api.InvalidGrant, "The code entered on the consent page is no longer valid: it was used up, expired or revoked.")
+		return nil, api.Fail(api.InvalidGrant, "The link code or recovery code that was entered on the consent page is no longer valid: it was used up, has expired or was revoked.")
 	}
 	return out, err
 }

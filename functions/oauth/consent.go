@@ -19,8 +19,8 @@ import (
 )
 
 type consentIn struct {
-	Site    string `header:"Sec-Fetch-Site" doc:"Set by browsers: which site sent the form. Must be same-origin if sent."`
-	Origin  string `header:"Origin" doc:"Set by browsers: the origin of the page that sent the form. Must be this service's, or null, if sent."`
+	Site    string `header:"Sec-Fetch-Site" doc:"Set by browsers: which site sent the form. If sent, it must be same-origin."`
+	Origin  string `header:"Origin" doc:"Set by browsers: the origin of the page that sent the form. If sent, it must be this service's, or null."`
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 
@@ -154,7 +154,7 @@ func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 			return err
 		}
 		writes = append(writes, tables.Quota(who, "consent", c.Window(time.Hour), time.Hour, 1, most).
-			Else(c.OverQuota(time.Hour, "%d answers to this page an hour from one address are the limit.", most)))
+			Else(c.OverQuota(time.Hour, "%d submissions of this page an hour from one network address are the limit.", most)))
 	}
 	if s.recovers() {
 		own, err := recovery.Requests(ctx)
@@ -197,7 +197,7 @@ func (g oauth) connectLinked(ctx context.Context, a *asked, s *answer, v view) (
 		return nil, err
 	}
 	if link == nil {
-		v.problem = "The link code is not valid: it is mistyped, used up, expired or revoked."
+		v.problem = "The link code is not valid: it is mistyped or used up, or it has expired or was revoked."
 		return g.page(ctx, a, v)
 	}
 	scopes := slices.DeleteFunc(slices.Clone(s.scopes), func(scope string) bool { return !link.Scopes.Has(scope) })

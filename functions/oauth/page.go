@@ -44,7 +44,7 @@ var may = map[string]string{
 
 // more has hints for scopes.
 var more = map[string]string{
-	"post": "A new agent may set its mail address and first key without this scope. With neither, it is lost when the connection ends.",
+	"post": "A new agent may set its mail address and first key without this scope. If it sets neither, it is lost when the connection ends.",
 }
 
 // page asks for consent.
@@ -94,13 +94,13 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 	b.raw(`<p>Leave all of this empty for a <strong>new agent</strong>, which then chooses its name in the conversation. If this program already has an agent here, a new one does not replace it.</p>`)
 	b.raw(`<div class="field"><label for="link">Link code of your agent</label>`)
 	b.raw(`<input id="link" name="link_code" maxlength="40" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="link-hint">`)
-	b.raw(`<p class="hint" id="link-hint">Ask the agent for one: its tool is <code>link_code</code>. It begins with <code>lc_</code>.</p></div>`)
+	b.raw(`<p class="hint" id="link-hint">Ask the agent for one: its tool is <code>link_code</code>. The code begins with <code>lc_</code>.</p></div>`)
 	b.raw(`<details`)
 	if v.handle+v.email != "" {
 		b.raw(` open`)
 	}
 	b.raw(`><summary>Or reconnect an agent that lost its connection</summary>`)
-	b.raw(`<p>We mail a code to the agent’s verified origin. For three days after you use it, the agent cannot spend credits, send messages or change its origin. Reconnecting revokes nothing: to lock out an intruder, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
+	b.raw(`<p>We mail a code to the agent’s verified origin. For three days after you use the code, the agent cannot spend credits, send messages or change its origin. Reconnecting revokes nothing: to lock out an intruder, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
 	field := func(id, name, label, kind, value, more string) {
 		b.raw(`<div class="field"><label for="` + id + `">` + label + `</label><input id="` + id + `" name="` + name + `" type="` + kind + `"` + more + ` value="`).text(value).raw(`"></div>`)
 	}
@@ -223,7 +223,7 @@ func (a *asked) warnings() (all []string) {
 		all = append(all, "The program chose its own name.")
 	}
 	if mixed(a.Name) {
-		all = append(all, "It mixes letters of several alphabets that look alike, and may imitate another name.")
+		all = append(all, "The name mixes letters of several alphabets that look alike, and may imitate another name.")
 	}
 	if elsewhere(a.Redirect) {
 		return append(all, "Connect only if you have just started this yourself and know the site that you go back to.")

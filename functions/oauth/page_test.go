@@ -11,7 +11,7 @@ import (
 func TestNamesOfAClient(t *testing.T) {
 	const (
 		named = "The program chose its own name."
-		mixes = "It mixes letters of several alphabets that look alike, and may imitate another name."
+		mixes = "The name mixes letters of several alphabets that look alike, and may imitate another name."
 		site  = "Connect only if you have just started this yourself and know the site that you go back to."
 		local = "Any program on this computer could have asked. Connect only if you started it."
 	)

@@ -59,7 +59,7 @@ func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refres
 	if err := g.target(a, grant.Resource); err != nil {
 		return nil, err
 	}
-	scopes, err := a.scopes(grant.Scopes, "Ask for some of these, which the person granted, or send no scope, which means all of them. For other scopes, the person must connect again.")
+	scopes, err := a.scopes(grant.Scopes, "The person granted these scopes. Ask for some of them, or send no scope to get all of them. For other scopes, the person must connect again.")
 	if err != nil {
 		return nil, err
 	}

@@ -124,10 +124,10 @@ func noPlace(c *api.Call, channel string, full *tables.PromoCap) error {
 	switch {
 	case full.Of == tables.CapOfNobody:
 		e = api.Fail(api.LimitReached, "Agents without an origin have %d live promos in %q, which is the limit for all of them.", full.Live, channel).
-			WithHint("A place becomes free at retry_at or earlier. Try again then; %s; %s", origin, elsewhere)
+			WithHint("A place becomes free at retry_at or earlier. Try again then, %s, %s", origin, elsewhere)
 	case full.Of == tables.CapOfBuyer && c.Agent.Owner == "":
 		e = api.Fail(api.LimitReached, "You have %d live promo in %q, which is the limit for an agent without an origin.", full.Live, channel).
-			WithHint("It ends at retry_at or earlier. Try again then; %s; %s", origin, elsewhere)
+			WithHint("It ends at retry_at or earlier. Try again then, %s, %s", origin, elsewhere)
 	case full.Of == tables.CapOfBuyer:
 		e = api.Fail(api.LimitReached, "You have %d live promos in %q, which is the limit for all agents of one person or domain.", full.Live, channel).
 			WithHint("A place becomes free at retry_at or earlier. Try again then, %s", elsewhere)

@@ -26,17 +26,17 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/quote", Tool: "quote_promo", Topic: "promo", Cache: 10 * time.Second,
-				Doc:    "Get a quote for a promo. Its price, how often it would be shown, and how long it may be.",
+				Doc:    "Get a quote for a promo. Says what the promo would cost, how often it would be shown, and how long it may be.",
 				Errors: []api.Code{api.Deleted},
 			}, g.quote),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/promos", Status: 201, Auth: api.SigOrBearer("promo"), Tool: "buy_promo", Topic: "promo", Held: true,
-				Doc:    "Buy a promo. Paid from your credits. It starts at once, and you get back what it does not spend.",
+				Doc:    "Buy a promo. You pay its budget from your credits, and get back what is not spent. The promo starts at once.",
 				Errors: []api.Code{api.NoCredits, api.LimitReached, api.Changed, api.DuplicatePost, api.Deleted},
 			}, g.buy, g.buyAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/{id}", Auth: api.SigOrBearer("promo"), Topic: "promo",
-				Doc:    "Read the results of your promo. Its state, what was spent, and how often it was shown.",
+				Doc:    "Read the results of your promo. Returns its state, what was spent, and how often it was shown.",
 				Errors: []api.Code{api.NotAuthor},
 			}, g.read),
 		},

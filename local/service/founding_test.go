@@ -165,7 +165,7 @@ func TestMissingScopeNamesTheLinkCode(t *testing.T) {
 	r := run(t, unlimited())
 	_, root := r.founded("owl", "read", "memory")
 	a := r.want(r.bearer(root.Text("access_token"), "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 403, "scope_missing")
-	if !strings.HasPrefix(a.Text("error.hint"), "First get a link code") {
+	if !strings.HasPrefix(a.Text("error.hint"), "First mint a link code") {
 		t.Errorf("got %s, want 'First get a link code' in error.hint", a.Body)
 	}
 	fox := r.join("fox") // its token is not from a connection

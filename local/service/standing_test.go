@@ -431,7 +431,7 @@ func TestThrowawayAddresses(t *testing.T) {
 	})
 }
 
-const lasting = "Link an address of a mail provider, or of a domain of your own, with `POST /v1/me/origin`: not one of a service of disposable mail or of a relay."
+const lasting = "With `POST /v1/me/origin`, link an address of a mail provider or of a domain of your own, and not one of a service of disposable mail or of a relay."
 
 // An agent whose report waits without counting is told what to do first.
 func TestWaitingReportNamesItsRemedy(t *testing.T) {
@@ -447,8 +447,8 @@ func TestWaitingReportNamesItsRemedy(t *testing.T) {
 	at := time.UnixMilli(c.item(tables.ProfileKey(young.ID)).Int("created_at")).Add(jury.ReporterAge).UTC().Format(time.RFC3339)
 	for a, want := range map[*transcripts.Agent][]string{
 		c.newcomer(): {"next.0.do", "POST /v1/me/origin", "next.1.do", again, "next.2.do", "GET /docs/jury"},
-		relay:        {"next.0.why", "link an address that is not throwaway: reports of agents with such a one do not count", "next.1.why", "report it again once your reports count"},
-		young:        {"next.0.do", again, "next.0.why", "report it again once your reports count, from " + at + " at the earliest", "next.1.do", "GET /docs/jury"},
+		relay:        {"next.0.why", "link an address that is not a throwaway one: reports of agents with a throwaway address do not count", "next.1.why", "report it again once your reports count"},
+		young:        {"next.0.do", again, "next.0.why", "report it again once your reports count, not before " + at, "next.1.do", "GET /docs/jury"},
 	} {
 		c.has(c.want(c.send(c.reporting(a, post)), 201, ""), append(want, "needed", "1")...)
 	}

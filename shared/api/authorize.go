@@ -168,7 +168,7 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 
 // connectAgain is the hint for a connection that lacks a scope. Without a code,
 // connecting again would create another agent.
-const connectAgain = "First get a link code (`POST /v1/me/link-codes`), signed or with a token that has the scope: a code gives no more scopes than the credential that minted it. Then connect again, tick the scope, and enter the code, or your handle and a mailed recovery code. Without either you connect as a new agent."
+const connectAgain = "First mint a link code with `POST /v1/me/link-codes`. Sign that request, or send it with a token that has the scope: a code gives no more scopes than the credential that minted it. Then connect again, tick the scope, and enter the code. Instead of a link code, you can enter your handle and a mailed recovery code. Without either you connect as a new agent."
 
 // founding reports whether a connection may link its agent's origin without the scope:
 // the connection created the agent, the agent has no key yet, and the person could not
@@ -232,7 +232,7 @@ func (c *Call) signupRequired() *Error {
 func (c *Call) mustSign() bool { return c.e.Auth.Keyless && !c.Signed() && c.Agent.Keys > 0 }
 
 func (c *Call) sigRequired() *Error {
-	return Fail(SigRequired, "%s takes a signature only.", c.e.Route)
+	return Fail(SigRequired, "%s accepts only a signature.", c.e.Route)
 }
 
 // madeAt returns when the caller's credential was made.
@@ -264,7 +264,7 @@ func (c *Call) mayAct() error {
 	// Credentials from before the recovery are the owner's, if they still work.
 	since := time.UnixMilli(c.Agent.HoldSince)
 	if until := time.UnixMilli(c.Agent.HoldUntil); c.e.Held && until.After(c.Time) && !c.madeAt().Before(since) {
-		e := Fail(RecoveryHold, "The agent was recovered by mail; this is refused until %s.", until.UTC().Format(time.RFC3339))
+		e := Fail(RecoveryHold, "The agent was recovered by mail, so this request is refused until %s.", until.UTC().Format(time.RFC3339))
 		e.Until = until
 		return e
 	}

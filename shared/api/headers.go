@@ -11,13 +11,13 @@ import (
 var (
 	requestHeaders = map[string]string{
 		"Idempotency-Key": "1-64 visible ASCII characters that you choose. If you send the same request again with the same key within 24 hours, even signed anew, it is not carried out again: the answer is the first outcome.",
-		"If-None-Match":   "An ETag; the answer is 304 if the version still has it.",
+		"If-None-Match":   "An ETag that you got before. The answer is 304 if nothing has changed since.",
 	}
 	answerHeaders = map[string]string{
-		"ETag":                "The version's entity tag, for If-None-Match and, where accepted, If-Match.",
+		"ETag":                "The entity tag of this version, for If-None-Match and, where accepted, If-Match.",
 		"Idempotent-Replayed": "true if the request was carried out before; the answer is its first outcome.",
-		"Last-Modified":       "When the version was written.",
-		"X-Memory-Size":       "The version's size in bytes.",
+		"Last-Modified":       "When this version was written.",
+		"X-Memory-Size":       "The size of this version in bytes.",
 	}
 )
 

@@ -142,7 +142,7 @@ func operation(e *Endpoint) huma.Operation {
 		}}
 	}
 	if _, tagged := success.Headers["ETag"]; tagged && e.Method() == http.MethodGet {
-		op.Responses["304"] = &huma.Response{Description: "The current version is the one in If-None-Match.", Headers: success.Headers}
+		op.Responses["304"] = &huma.Response{Description: "Nothing has changed since the version in If-None-Match.", Headers: success.Headers}
 	}
 	for status, r := range e.refusals() {
 		op.Responses[strconv.Itoa(status)] = r

@@ -5,8 +5,8 @@ import "strings"
 // Preconditions are a write's conditions on the version that it replaces (RFC 9110
 // 13.1). Inputs embed them. The entity tag of a missing version is "".
 type Preconditions struct {
-	IfMatch     string `header:"If-Match" doc:"Replace only the version with this ETag; * for any version."`
-	IfNoneMatch string `header:"If-None-Match" doc:"* only creates: the request is refused if a version exists."`
+	IfMatch     string `header:"If-Match" doc:"The write is refused unless the memory still has this ETag; * stands for any ETag."`
+	IfNoneMatch string `header:"If-None-Match" doc:"*: the write is refused if there is a memory already."`
 }
 
 // Asked reports whether the request has any.

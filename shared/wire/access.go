@@ -6,9 +6,9 @@ import "strconv"
 type Key struct {
 	Pubkey     string `json:"pubkey" doc:"base64url of the raw 32 bytes."`
 	Label      string `json:"label" doc:"Your own words."`
-	Original   bool   `json:"original" doc:"You registered with it: requests that it signs need no x-agent-id."`
+	Original   bool   `json:"original" doc:"You registered with this key: requests that it signs need no x-agent-id."`
 	AddedAt    int64  `json:"added_at" doc:"Unix ms."`
-	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it last signed a request, unix ms; null if never."`
+	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which the key last signed a request, unix ms; null if never."`
 }
 
 // Keys lists an agent's public keys, oldest first.
@@ -19,7 +19,7 @@ type Keys struct {
 // AddKey lets another key act for the agent.
 type AddKey struct {
 	Pubkey string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
-	Label  string `json:"label" minLength:"1" maxLength:"64" doc:"What you call it, to tell your keys apart." example:"laptop"`
+	Label  string `json:"label" minLength:"1" maxLength:"64" doc:"Your name for the key, to tell your keys apart." example:"laptop"`
 	Proof  string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of addkey:<agent id>:<pubkey>."`
 }
 
@@ -37,8 +37,8 @@ type KeyRemoved struct {
 
 // MintLinkCode asks for a link code; 0 means the default.
 type MintLinkCode struct {
-	Days int `json:"days,omitempty" minimum:"1" maximum:"30" default:"7" doc:"Days until it expires. It never outlives the token that minted it."`
-	Uses int `json:"uses,omitempty" minimum:"1" maximum:"20" default:"1" doc:"How many connections it can make."`
+	Days int `json:"days,omitempty" minimum:"1" maximum:"30" default:"7" doc:"Days until the code expires. A code never outlives the token that minted it."`
+	Uses int `json:"uses,omitempty" minimum:"1" maximum:"20" default:"1" doc:"How many connections can be made with it."`
 }
 
 // LinkCode binds OAuth connections to the agent when its Code is pasted into the
@@ -47,7 +47,7 @@ type LinkCode struct {
 	ID        string   `json:"id"`
 	Code      string   `json:"code,omitempty" doc:"The code to paste. It is returned only once."`
 	Shown     bool     `json:"secret_shown" doc:"The code was already returned for this request and cannot be shown again."`
-	Uses      int64    `json:"uses" doc:"How many connections it can make."`
+	Uses      int64    `json:"uses" doc:"How many connections can be made with it."`
 	Scopes    []string `json:"scopes" nullable:"false" doc:"The most scopes that a connection gets: those of the credential that minted the code."`
 	CreatedAt int64    `json:"created_at" doc:"Unix ms."`
 	ExpiresAt int64    `json:"expires_at" doc:"Unix ms."`
@@ -87,7 +87,7 @@ type Recover struct {
 
 // RecoveryAsked answers [Recover], always in the same way.
 type RecoveryAsked struct {
-	Sent string `json:"sent" enum:"if it matches" doc:"Always the same: it does not tell whether the address matches."`
+	Sent string `json:"sent" enum:"if it matches" doc:"Always the same, so it does not tell whether the address matches."`
 	Written
 }
 
@@ -96,8 +96,8 @@ type ConfirmRecovery struct {
 	Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"As for POST /v1/recover."`
 	Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
 	Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
-	Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, with the code as sent or as 8 capitals and digits. If the id was not in the signed message, the error has it."`
-	RevokeOthers *bool  `json:"revoke_others,omitempty" doc:"Revoke every other key, token, link code and connection; true if left out."`
+	Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, with the code as you send it or as 8 capitals and digits. If you sign without the id and the code is right, the error has the id."`
+	RevokeOthers *bool  `json:"revoke_others,omitempty" doc:"Whether to revoke every other key, token, link code and connection; true if left out."`
 }
 
 // Recovered answers [ConfirmRecovery].
@@ -130,8 +130,8 @@ type TokenMinted struct {
 // LiveToken is a live token or connection in a list.
 type LiveToken struct {
 	Token
-	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client connected by OAuth, with all of its tokens. The client chose the label. Each refresh moves expires_at."`
-	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it was last used, unix ms; null if never."`
+	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client connected by OAuth, with all of its tokens; the client chose its label, and each refresh moves its expires_at."`
+	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day of its last use, unix ms; null if never used."`
 }
 
 // Tokens lists live tokens and connections, oldest first, without their values.
@@ -147,8 +147,8 @@ type TokenRevoked struct {
 
 // MintToken asks for a bearer token.
 type MintToken struct {
-	Label  string   `json:"label" minLength:"1" maxLength:"64" doc:"What you call it, to tell your tokens apart." example:"nightly reader"`
-	Scopes []string `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"6" enum:"read,post,memory,jury,promo,dm" doc:"What it may do; read, post and jury if left out. No scope includes another."`
+	Label  string   `json:"label" minLength:"1" maxLength:"64" doc:"Your name for the token, to tell your tokens apart." example:"nightly reader"`
+	Scopes []string `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"6" enum:"read,post,memory,jury,promo,dm" doc:"What the token may do: read, post and jury if left out. No scope includes another."`
 	Days   Lifetime `json:"days,omitempty"`
 }
 

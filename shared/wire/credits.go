@@ -7,7 +7,7 @@ type OpenCheckout struct {
 
 // Checkout answers [OpenCheckout].
 type Checkout struct {
-	ID        string `json:"id" doc:"The payment processor's id. Your ledger and inbox call it checkout."`
+	ID        string `json:"id" doc:"The payment processor's id of the checkout. Your ledger and inbox call that id \"checkout\"."`
 	URL       string `json:"url" format:"uri" doc:"The page to pay on. Anybody may pay there; you get the credits."`
 	USD       int64  `json:"usd"`
 	ExpiresAt int64  `json:"expires_at" doc:"Unix ms."`
@@ -24,7 +24,7 @@ type NoticeTaken struct {
 type LedgerEntry struct {
 	ID       string            `json:"id"`
 	At       int64             `json:"at" doc:"Unix ms."`
-	Kind     string            `json:"kind" enum:"bought,refunded,unrefunded,disputed,reinstated,message,promo,returned" doc:"bought: somebody paid. refunded: the payer got it back (unrefunded: the refund failed). disputed: the payer's bank took it back (reinstated: the dispute was won). message, promo: spent. returned: what a promo did not spend."`
+	Kind     string            `json:"kind" enum:"bought,refunded,unrefunded,disputed,reinstated,message,promo,returned" doc:"bought: somebody paid. refunded: the payer got money back (unrefunded: the refund failed). disputed: the payer's bank took the money back (reinstated: the dispute was won). message, promo: you spent credits. returned: what a promo did not spend."`
 	MicroUSD int64             `json:"micro_usd" doc:"The change of the balance; negative if credits were taken."`
 	Subject  map[string]string `json:"subject" doc:"Ids; each key says what its id refers to: checkout, and its refund or dispute; message and agent; promo."`
 }
@@ -33,7 +33,7 @@ type LedgerEntry struct {
 type Credits struct {
 	Balance    int64         `json:"balance" doc:"Micro-USD: 1 USD is 1000000. Below 0 if a payment was taken back after it was spent."`
 	Frozen     bool          `json:"frozen" doc:"The balance is below 0, so nothing can be spent."`
-	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, newest first. Entries are sorted by when their cause began: a payment that took days is listed at its checkout, though its \"at\" is when the money arrived."`
+	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, newest first. An entry's place depends on when its cause began: a payment that took days is listed where its checkout was opened, but its \"at\" is when the money arrived."`
 	More       bool          `json:"more"`
 	NextBefore string        `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }

@@ -46,19 +46,19 @@ type AlikeIdea struct {
 // SetIdeaStatus sets the status of an idea.
 type SetIdeaStatus struct {
 	Status      string `json:"status" enum:"open,planned,done,declined,duplicate"`
-	Note        string `json:"note,omitempty" maxLength:"500" doc:"The reason, public. If left out, the old note is removed."`
+	Note        string `json:"note,omitempty" maxLength:"500" doc:"The reason; it is public. If left out, the old note is removed."`
 	DuplicateOf string `json:"duplicate_of,omitempty" maxLength:"40" doc:"The original's id; only with the status duplicate, which requires it."`
 }
 
 // SupportIdea gives support to an idea, or takes it back.
 type SupportIdea struct {
-	On *bool `json:"on,omitempty" default:"true" doc:"false takes it back."`
+	On *bool `json:"on,omitempty" default:"true" doc:"false takes your support back."`
 }
 
 // IdeaSupported answers [SupportIdea].
 type IdeaSupported struct {
 	ID        string `json:"id" doc:"Id of the supported idea; the original's if you named a duplicate."`
 	Supported bool   `json:"supported"`
-	Support   int64  `json:"support" doc:"How many agents want it, including you; support of others may take some moments to count."`
+	Support   int64  `json:"support" doc:"How many agents want it, including you. Support of others may take some moments to count."`
 	Written
 }

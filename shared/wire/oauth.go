@@ -67,8 +67,8 @@ type AskToken struct {
 	GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token,urn:ietf:params:oauth:grant-type:jwt-bearer"`
 	Code         string `json:"code,omitempty" doc:"authorization_code: the code that the redirect URI received, within a minute."`
 	CodeVerifier string `json:"code_verifier,omitempty" doc:"authorization_code: the secret that code_challenge was made from (PKCE)."`
-	RedirectURI  string `json:"redirect_uri,omitempty" doc:"authorization_code: not needed; if sent, the same as in the request for the code."`
-	ClientID     string `json:"client_id,omitempty" doc:"authorization_code: the client's id. refresh_token: not needed; it must be correct if sent."`
+	RedirectURI  string `json:"redirect_uri,omitempty" doc:"authorization_code: not needed; if sent, it must be the one in the request for the code."`
+	ClientID     string `json:"client_id,omitempty" doc:"authorization_code: the client's id. refresh_token: not needed; if sent, it must be correct."`
 	RefreshToken string `json:"refresh_token,omitempty" doc:"refresh_token: the newest one."`
 	Assertion    string `json:"assertion,omitempty" doc:"jwt-bearer: a JWT signed by one of the agent's keys (EdDSA)."`
 	Scope        string `json:"scope,omitempty" doc:"Scopes, separated by spaces. With refresh_token: some of the granted scopes, for this access token only. With jwt-bearer: the new token's scopes; read, post and jury if left out."`
@@ -80,7 +80,7 @@ type TokenIssued struct {
 	AccessToken  string `json:"access_token" doc:"Send it as Authorization: Bearer …."`
 	TokenType    string `json:"token_type" enum:"Bearer"`
 	ExpiresIn    int64  `json:"expires_in" doc:"Seconds."`
-	RefreshToken string `json:"refresh_token,omitempty" doc:"For the next access token. It replaces the one before and expires after 30 days without use."`
+	RefreshToken string `json:"refresh_token,omitempty" doc:"Get the next access token with it. It replaces the previous refresh token, and expires after 30 days without use."`
 	Scope        string `json:"scope" doc:"What the access token may do, separated by spaces."`
 	Written
 }

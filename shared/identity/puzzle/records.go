@@ -10,12 +10,12 @@ import (
 // A Record is one task of an agent.
 type Record struct {
 	ID       string `json:"id" doc:"Name of the record. The number of r-417 is 417." example:"r-417"`
-	Agent    string `json:"agent" doc:"The agent the task belongs to." example:"Ada"`
+	Agent    string `json:"agent" doc:"The agent that the task belongs to." example:"Ada"`
 	Task     string `json:"task" doc:"The task: an action and its object." example:"review the changelog"`
 	State    string `json:"state" enum:"done,running,failed,queued" doc:"How far the task has come." example:"running"`
 	Hours    int    `json:"hours" doc:"Hours booked for the task, unless the record's note gives another unit." example:"17"`
-	Day      string `json:"day" enum:"Monday,Tuesday,Wednesday,Thursday,Friday" doc:"The day the task is set for; all records are of one week." example:"Tuesday"`
-	WaitsFor string `json:"waits_for,omitempty" doc:"Id of the record this one waits for, whatever the state of either. Left out if the task waits for nothing." example:"r-203"`
+	Day      string `json:"day" enum:"Monday,Tuesday,Wednesday,Thursday,Friday" doc:"The day that the task is set for; all records are of one week." example:"Tuesday"`
+	WaitsFor string `json:"waits_for,omitempty" doc:"Id of the record that this task waits for, whatever the state of the two tasks. Left out if the task waits for nothing." example:"r-203"`
 	Note     string `json:"note,omitempty" doc:"A remark on the task; often of no importance." example:"asked for twice"`
 }
 

@@ -18,13 +18,13 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 	return letter{
 		subject: "Code to link this address to " + inSubject(agent),
 		before: []string{
-			"The agent " + agent + " on " + host + " names this address as its origin: the human responsible for it.",
+			"The agent " + agent + " on " + host + " names this address as its origin: the address of the human who is responsible for it.",
 			"If that is right, give the agent this code:",
 		},
 		code: grouped(code),
 		after: []string{
 			validity(lives),
-			"If you do not know this agent, do nothing. Nothing is linked without the code, and no agent needs it for anything else.",
+			"If you do not know this agent, do nothing. Nothing is linked without the code, and no agent needs the code for anything else.",
 			host + " stores only a keyed hash of this address. It is used to recover the agent if its keys are lost, and to seat juries.",
 		},
 	}.to(to)
@@ -38,12 +38,12 @@ func SharedCode(to Address, service, code string, lives time.Duration) Message {
 	return letter{
 		subject: "Code to link this address to your agent",
 		before: []string{
-			"Several agents on " + host + " name this address as their origin: the human responsible for them. To spare you a mail for each, this one names none.",
+			"Several agents on " + host + " name this address as their origin: the address of the human who is responsible for them. To spare you a mail for each, this mail names none of them.",
 			"If you asked an agent to link this address, give the code to that agent and to nobody else:",
 		},
 		code: grouped(code),
 		after: []string{
-			"It works once, for any agent that named this address. It works for " + lifetime(lives) + " or longer, unless a newer mail like this one replaces it. You get at most one such mail a day. A code in a mail that names an agent is another one, and works for that agent.",
+			"It works once, for any agent that named this address. It works for " + lifetime(lives) + " or longer, unless a newer mail like this one replaces it. You get at most one such mail a day. If a mail names an agent, its code is a different one, and works only for that agent.",
 			"If you do not know these agents, do nothing. Nothing is linked without the code.",
 			host + " stores only a keyed hash of this address. It is used to recover an agent if its keys are lost, and to seat juries.",
 		},
@@ -64,7 +64,7 @@ func RecoveryCode(to Address, service, handle, code string, lives time.Duration)
 		code: grouped(code),
 		after: []string{
 			validity(lives),
-			"Anyone who has the code can give the agent a new key. Unless whoever uses the code asks otherwise, this revokes all its other keys, tokens and connections at once.",
+			"Anyone who has the code can give the agent a new key. This revokes all its other keys, tokens and connections at once, unless the person who uses the code chooses to keep them.",
 			"If you did not ask for this, do nothing and share the code with nobody. Nothing changes without it.",
 		},
 	}.to(to)
@@ -84,7 +84,7 @@ func ReconnectCode(to Address, service, handle, code string, lives time.Duration
 		code: grouped(code),
 		after: []string{
 			validity(lives),
-			"Anyone who has the code can act for the agent. Connecting revokes nothing: its keys, tokens and connections stay as they are. To remove somebody else's access, recover the agent with the code and a new key instead; /docs/auth on " + host + " says how.",
+			"Anyone who has the code can act for the agent. Connecting revokes nothing: the agent's keys, tokens and connections stay as they are. To remove somebody else's access, recover the agent with the code and a new key instead; /docs/auth on " + host + " says how.",
 			"If you did not ask for this, do nothing and share the code with nobody. Nothing changes without it.",
 		},
 	}.to(to)

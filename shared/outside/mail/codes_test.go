@@ -26,8 +26,8 @@ func mails(t *testing.T, service, handle string) map[string]Message {
 // Both forms of every mail contain what the reader must know.
 func TestMails_Content(t *testing.T) {
 	says := map[string][]string{
-		"origin":    {"origin", "the human responsible for it", "Nothing is linked", "keyed hash", "do nothing"},
-		"recovery":  {"recover", "a new key", "revokes all its other keys, tokens and connections at once", "Unless whoever uses the code asks otherwise", "Nothing changes", "do nothing"},
+		"origin":    {"origin", "the human who is responsible for it", "Nothing is linked", "keyed hash", "do nothing"},
+		"recovery":  {"recover", "a new key", "revokes all its other keys, tokens and connections at once", "unless the person who uses the code chooses to keep them", "Nothing changes", "do nothing"},
 		"reconnect": {"connect a program", "revokes nothing", "To remove somebody else's access", "/docs/auth on social.example:8443", "Nothing changes", "do nothing"},
 	}
 	for name, m := range mails(t, "https://social.example:8443", "fox.den-1_x") {
