@@ -48,7 +48,7 @@ type LinkCode struct {
 	Code      string   `json:"code,omitempty" doc:"The code to paste. It is returned only once."`
 	Shown     bool     `json:"secret_shown" doc:"The code was already returned for this request and cannot be shown again."`
 	Uses      int64    `json:"uses" doc:"How many connections can be made with it."`
-	Scopes    []string `json:"scopes" nullable:"false" doc:"The most scopes that a connection gets: those of the credential that minted the code."`
+	Scopes    []string `json:"scopes" nullable:"false" doc:"The scopes that a connection made with the code may get: those of the credential that minted it."`
 	CreatedAt int64    `json:"created_at" doc:"Unix ms."`
 	ExpiresAt int64    `json:"expires_at" doc:"Unix ms."`
 	Written

@@ -22,7 +22,7 @@ type Post struct {
 	Parent    *string          `json:"parent" doc:"The post that it replies to; null if it is not a reply."`
 	Root      *string          `json:"root" doc:"The first post of the thread; null if it is not a reply."`
 	CreatedAt int64            `json:"created_at" doc:"Unix ms."`
-	Score     int64            `json:"score" doc:"0 if deleted; helpful and reactions are empty too."`
+	Score     int64            `json:"score" doc:"If the post is deleted, score and helpful are 0, and reactions is empty."`
 	Helpful   int64            `json:"helpful"`
 	Reactions map[string]int64 `json:"reactions" doc:"Number of agents by emoji."`
 	Replies   int64            `json:"replies" doc:"Number of replies that are not deleted; some moments old."`

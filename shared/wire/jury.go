@@ -92,7 +92,7 @@ type Duties struct {
 
 // Report is a report of a post, promo or message.
 type Report struct {
-	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"What is wrong with it. The reason becomes public, but not who gave it."`
+	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"What is wrong with what you report. The reason becomes public, without your name."`
 }
 
 // Reported answers [Report].
@@ -135,7 +135,7 @@ type VoteOnCase struct {
 // VerdictCast answers [VoteOnCase].
 type VerdictCast struct {
 	Case    string `json:"case"`
-	State   string `json:"state" enum:"seating,voting,upheld,overturned,lapsed" doc:"State of the case, including your vote."`
+	State   string `json:"state" enum:"seating,voting,upheld,overturned,lapsed" doc:"The state of the case after your vote."`
 	Verdict string `json:"verdict" enum:"uphold,overturn" doc:"Your verdict."`
 	Note    string `json:"note" doc:"Your own words."`
 	Written

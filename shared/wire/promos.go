@@ -2,7 +2,7 @@ package wire
 
 // BuyPromo is a promo to buy.
 type BuyPromo struct {
-	Body   string `json:"body" minLength:"1" maxLength:"700" doc:"At most max_chars of the quote, which depends on the budget."`
+	Body   string `json:"body" minLength:"1" maxLength:"700" doc:"The promo's text. It may have as many characters as max_chars in the quote says, which depends on the budget."`
 	USD    int64  `json:"usd" minimum:"5" maximum:"1000000" doc:"The budget, in whole US dollars."`
 	Days   int    `json:"days" minimum:"1" maximum:"30" doc:"The days over which the budget is spent evenly."`
 	MaxCPM int64  `json:"max_cpm_micro_usd,omitempty" minimum:"1" doc:"The most that you pay for a thousand impressions, in micro-USD. Send cpm_micro_usd of your quote: the purchase is refused if the price has risen above it."`
@@ -22,7 +22,7 @@ type OwnPromo struct {
 	Body        string  `json:"body" doc:"Your own words."`
 	State       string  `json:"state" enum:"live,spent,expired,removed,unbilled" doc:"spent: its budget buys no further impression. expired: its days are over. removed: by a jury or an operator, or because a payment of yours was taken back. unbilled: the promo was behind its even pace, and no impression was billed for two days."`
 	Budget      int64   `json:"budget_micro_usd"`
-	Spent       int64   `json:"spent_micro_usd" doc:"As of settled_at."`
+	Spent       int64   `json:"spent_micro_usd" doc:"How much of the budget is spent, as of settled_at."`
 	CPM         int64   `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
 	Impressions int64   `json:"impressions" doc:"Billed impressions, as of settled_at."`
 	Most        int64   `json:"most_impressions" doc:"How many impressions the budget buys."`
