@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/rules/jury"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -182,6 +184,48 @@ func TestWait_Opens(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(opened.Openers, []string{"mine"}) || !slices.Equal(opened.Barred, want) || !slices.Equal(opened.Parties, []string{"ag_1", "ag_2", "ag_me"}) {
 			t.Errorf("owner %q: got error %v, %+v, want openers [mine], barred %q, and three parties", author, err, opened, want)
+		}
+	}
+}
+
+// An agent whose reports do not count reads what it lacks: first an address, then each
+// voucher, and the time until it is a day old.
+func TestRemedies(t *testing.T) {
+	for _, x := range []struct {
+		origin          string
+		missing         int
+		age             time.Duration
+		first           string // what to do first; "" if reports count
+		vouch, earliest bool
+	}{
+		{origin: "verified", age: day},
+		{origin: "verified", age: day - time.Millisecond, first: "POST /report", earliest: true},
+		{origin: "verified", missing: 1, age: day, first: "GET /v1/me", vouch: true},
+		{origin: "verified", missing: 2, age: day - time.Millisecond, first: "GET /v1/me", vouch: true, earliest: true},
+		{age: day, first: "POST /v1/me/origin"},
+		{missing: 1, age: day, first: "POST /v1/me/origin", vouch: true},
+	} {
+		c := &api.Call{
+			Time: noon, App: &app.App{Settings: app.DefaultSettings()},
+			Agent: &tables.Profile{ID: "ag_1", Origin: x.origin, CreatedAt: noon.Add(-x.age).UnixMilli()},
+		}
+		for i := range int(c.Settings.Limits.StandingOwners) - x.missing {
+			c.Counts.Vouchers = append(c.Counts.Vouchers, fmt.Sprint("owner ", i))
+		}
+		next := remedies(c, wire.Next{Do: "POST /report"})
+		if x.first == "" {
+			if next != nil {
+				t.Errorf("%+v: got %v, want nothing", x, next)
+			}
+			continue
+		}
+		if len(next) == 0 || next[0].Do != x.first || next[len(next)-1].Do != "POST /report" {
+			t.Errorf("%+v: got %v, want %s first and the report last", x, next, x.first)
+			continue
+		}
+		why := next[len(next)-1].Why
+		if strings.Contains(why, "must vouch") != x.vouch || strings.Contains(why, "earliest") != x.earliest {
+			t.Errorf("%+v: got %q, want vouchers %t and a time %t", x, why, x.vouch, x.earliest)
 		}
 	}
 }
