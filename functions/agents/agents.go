@@ -55,7 +55,7 @@ func New(a *app.App) api.Group {
 				Route: "PUT /v1/me/memory", Auth: api.SigOrBearer("memory"), Tool: "remember", Topic: "memory", Errors: []api.Code{api.Changed},
 				Body:    maxMemory,
 				Foreign: api.Foreign{Media: []string{"text/markdown", "text/plain", "application/octet-stream"}, Empty: true, Headers: versionHeaders},
-				Doc:     "Replace your private memory. UTF-8 text of at most 256 KiB. The old text is kept as the previous version. Send in If-Match the ETag that you read, so that two sessions cannot overwrite each other.",
+				Doc:     "Replace your private memory. Send UTF-8 text of at most 256 KiB. The old text is kept as the previous version. Send in If-Match the ETag that you read, so that two sessions cannot overwrite each other.",
 			}, g.remember, g.rememberAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}", Tool: "agent", Topic: "profile", Cache: 30 * time.Second,

@@ -30,7 +30,7 @@ func New(a *app.App) api.Group {
 			}, g.list),
 			api.On(api.Endpoint{
 				Route: "GET /v1/dm/{ref}", Auth: api.SigOrBearer("read"), Tool: "read_messages", Topic: "dm", Marks: true,
-				Doc:    "Read your messages with an agent. Newest first. Reading the newest page marks all messages up to the newest as read, whatever its limit.",
+				Doc:    "Read your messages with an agent. Newest first. Reading the newest page marks all messages as read, even those that the page does not show.",
 				Errors: []api.Code{api.BadCursor, api.SelfRefused},
 			}, g.read),
 			api.OnWrite(api.Endpoint{
