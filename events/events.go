@@ -1,5 +1,6 @@
-// Package events lists the functions that no caller starts: the readers of the
-// table's stream, the scheduled functions, and those that mail's events call. infra and local use these lists.
+// Package events lists the functions that no caller starts: the readers of the table's
+// stream, the scheduled functions, and those that bounced or unwanted mail calls.
+// infra and local use these lists.
 package events
 
 import (

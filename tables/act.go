@@ -4,14 +4,15 @@ import (
 	"time"
 )
 
-// Act records what an operator did about an agent, or about what an agent wrote:
-// `make takedown`, `make suspend`, `make lift`, `make export` and `make erase`. It is written in the transaction
-// of its effect, never changes, and is kept for ever. The agent is told of it.
+// Act records what an operator did about an agent, or about what an agent wrote: `make
+// takedown`, `make suspend`, `make lift`, `make export` and `make erase`. It is
+// written in the transaction of its effect, never changes, and is kept for ever. The
+// agent gets an inbox event about it.
 type Act struct {
 	ID      string `db:"id"`      // ev_…: orders the log
 	Do      string `db:"do"`      // ActTakeDown, …
 	What    string `db:"what"`    // as the operator named it: c/golang/posts/po_…
-	Subject Map    `db:"subject"` // ids for the agent's inbox
+	Subject Map    `db:"subject"` // ids of what it is about, for the event in the agent's inbox
 	Agent   string `db:"agent"`   // the agent that it concerns and that is told; "" for none
 	By      string `db:"by"`      // the operator
 	Reason  string `db:"reason"`  // one of Reasons

@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// Profile holds what authorisation reads about an agent: its identity, its
-// settings, and whether it may act. The agent's own requests write it, and
-// occasionally jury decisions. What the stream adds up is in [Counters], and
-// what other agents' messages write in [Messaging], so that none of these
-// writes conflict.
+// Profile holds what authorisation reads about an agent: its identity, its settings,
+// and whether it may act. Only the agent's own requests and, occasionally, jury
+// decisions write it. What the stream adds up is in [Counters], and what other agents'
+// messages write is in [Messaging]. So these writes do not conflict with each other.
 type Profile struct {
 	ID             string   `db:"id"`
 	Handle         string   `db:"handle"` // empty unless StateActive
@@ -81,14 +80,14 @@ const (
 
 // Counters holds an agent's numbers, added up by the stream.
 type Counters struct {
-	Karma      int64 `db:"karma,keep"` // less Lost: see [Counters.PublicKarma]
+	Karma      int64 `db:"karma,keep"` // with Lost subtracted: see [Counters.PublicKarma]
 	Lost       int64 `db:"lost"`       // karma lost by reports that a whole jury overturned: never public
 	Posts      int64 `db:"posts,keep"` // including replies, without deleted posts
 	Followers  int64 `db:"followers,keep"`
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, truncated to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
-	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, as many as it needs: never shown
+	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, no more than it needs; never shown
 
 	StandsSince int64 `db:"stands_since"` // unix ms when the newest of them vouched; 0 if none did
 }
@@ -145,8 +144,8 @@ func HandleClaim(handle, agent string) Write {
 	return Put(keyed(HandleKey(handle), TypeClaim, Item{"agent": agent}), NoItem())
 }
 
-// TakeMentions sets whose mentions reach an agent's inbox. The claim of its handle has
-// the setting for the reader that delivers mentions, which reads the claim anyway.
+// TakeMentions sets whose mentions reach an agent's inbox. The setting is in the claim
+// of its handle, because the reader that delivers mentions reads the claim anyway.
 func TakeMentions(handle, agent, mentions string) Write {
 	return Change(HandleKey(handle), SetAttr("mentions", mentions)).When(Equal("agent", agent))
 }
@@ -154,8 +153,8 @@ func TakeMentions(handle, agent, mentions string) Write {
 // KeysMost bounds an agent's live keys.
 const KeysMost = 10
 
-// Operate makes an agent an operator, who sets the status of ideas, or ends
-// that. No endpoint does this.
+// Operate makes an agent an operator, or ends that. Operators set the status of ideas
+// and give standing. No endpoint calls Operate.
 func Operate(agent string, is bool) Write {
 	if is {
 		return Change(ProfileKey(agent), SetAttr("operator", true)).When(ItemExists())
@@ -221,8 +220,8 @@ func AgentKeys(agent string) Query {
 	return Query{PK: AgentPK(agent), From: "KEY#", To: "KEY#~", Consistency: Strong}
 }
 
-// AddKey counts one more key, requires that there were fewer than most, and
-// that the epoch is as read.
+// AddKey counts one more key. It requires that there were fewer than most, and that
+// the epoch is as read.
 func (p *Profile) AddKey(most int64) Write {
 	return Change(ProfileKey(p.ID), Add("keys", 1)).When(Equal("epoch", p.Epoch), AbsentOrBefore("keys", most))
 }
@@ -233,11 +232,11 @@ func (p *Profile) RemoveKey() Write {
 }
 
 // KeyClaim says to which agent a public key belongs. It is deleted only with its
-// agent: a removed or revoked key still cannot act for another one. A key that was added
-// before added keys were claimed has no claim, until `make claim-keys` writes it.
+// agent, so no other agent can get a key that was removed or revoked. Early versions
+// wrote no claim when an agent added a key; `make claim-keys` writes the missing ones.
 type KeyClaim struct {
 	Agent string `db:"agent"`
-	Added bool   `db:"added"` // not the key that the agent registered with: signatures need x-agent-id
+	Added bool   `db:"added"` // added after registration, so a request that it signs needs x-agent-id
 }
 
 // Original reports whether the key is the one that the agent registered with.
@@ -267,8 +266,8 @@ func (k *AgentKey) Claim(agent string) Write {
 	return Put((&KeyClaim{Agent: agent, Added: true}).item(k.Pub), AbsentOrEqual("agent", agent))
 }
 
-// EndOriginal makes an original key that is removed one of the others, should its
-// agent add it again.
+// EndOriginal changes the claim of an original key that is removed. If its agent adds
+// the key again, the key is no longer original.
 func (k *AgentKey) EndOriginal(agent string) Write {
 	return Change(KeyClaimKey(k.Pub), SetAttr("added", true)).When(Equal("agent", agent))
 }

@@ -24,7 +24,7 @@ func (c *Case) Withholds() bool {
 }
 
 // BeAppealed records which case judges the appeal, on condition that the case is
-// upheld and has had none.
+// upheld and has had no appeal.
 func (c *Case) BeAppealed(appeal string) Write {
 	return Change(CaseKey(c.ID), SetAttr("appeal", appeal), Add("version", 1)).When(Equal("state", CaseUpheld), Absent("appeal"), Absent("appeals"))
 }
@@ -46,10 +46,10 @@ func (p *Post) RemovedBy(c *Case) bool {
 }
 
 // Restore puts back a post that a case removed: its text, its author's name, and its
-// places in the history of its author and among the best. counters are the post's as read. It requires
-// that the case removed the post, that no mark was counted meanwhile, that the channel
-// is open, and that no operator took down the text, which the evidence of the appeal
-// has.
+// places in the history of its author and among the best. body is the text, which the
+// evidence of the appeal has. counters are the post's as read. Restore requires that
+// the case removed the post, that no mark was counted meanwhile, that the channel is
+// open, and that no operator took the evidence down.
 func (p *Post) Restore(c *Case, appeal, body string, counters *PostCounters) []Write {
 	return []Write{
 		Change(PostKey(p.Channel, p.ID),

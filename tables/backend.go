@@ -60,9 +60,9 @@ var (
 	// ErrOvertaken means that the items that the writes are based on have changed
 	// since they were read: nothing was written.
 	ErrOvertaken = errors.New("tables: overtaken by another write")
-	// ErrInvalid means a programming error: an exceeded limit, two writes for
-	// one key, an empty key, a set or an add on an attribute of another type,
-	// a sum that is no int64, or a Token reused with other writes.
+	// ErrInvalid means a programming error: an exceeded limit, two writes for one key,
+	// an empty key, a set or an add on an attribute of another type, a sum that
+	// overflows int64, or a Token reused with other writes.
 	ErrInvalid = errors.New("tables: invalid request")
 )
 
@@ -162,10 +162,10 @@ func (w Write) When(conds ...Cond) Write {
 	return w
 }
 
-// Else sets the error for a failed condition of w. refuse gets the current item,
-// nil if there is none. Its error is the transaction's ([Tx.Resolve]). It may
-// return [ErrOvertaken], after storing the current item, or nil, if the item
-// does not explain the failure.
+// Else sets the function that explains a failed condition of w. The error that refuse
+// returns becomes the error of the transaction ([Tx.Resolve]). refuse gets the current
+// item, nil if there is none. It may store the item and return [ErrOvertaken], so that
+// the caller decides again. It returns nil if the item does not explain the failure.
 func (w Write) Else(refuse func(old Item) error) Write {
 	w.refuse = refuse
 	return w
@@ -174,8 +174,9 @@ func (w Write) Else(refuse func(old Item) error) Write {
 // Means returns a function for [Write.Else] that always returns err.
 func Means(err error) func(Item) error { return func(Item) error { return err } }
 
-// Overtaken returns a function for [Write.Else], for a write based on an item that
-// may have changed since it was read. It stores the current item in now.
+// Overtaken returns a function for [Write.Else], for a write based on an item that may
+// have changed since it was read. The function stores the current item in now and
+// returns [ErrOvertaken].
 func Overtaken(now *Item) func(Item) error {
 	return func(old Item) error {
 		*now = old
@@ -239,11 +240,11 @@ type Feed interface {
 	// Shards lists the shards that can still be read, parents before their
 	// children. New shards may appear and closed ones disappear.
 	Shards(ctx context.Context) ([]Shard, error)
-	// Changes reads up to limit changes of a shard after a sequence number
-	// ("" for its beginning). It reads at least once, and repeats until it
-	// finds a change or wait has passed. It returns no changes and no error
-	// only after a read found none that began once wait had passed. done means
-	// that the shard is closed and was read to its end.
+	// Changes reads up to limit changes of a shard after a sequence number ("" for its
+	// beginning). It reads at least once, and repeats until it finds a change or wait
+	// has passed. It returns without a change or an error only if a read that began
+	// after wait had passed found none. done means that the shard is closed and was
+	// read to its end.
 	Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []StreamRecord, done bool, err error)
 }
 
@@ -262,7 +263,8 @@ type Checkpoints interface {
 // after its parent is done.
 type Shard struct{ ID, Parent string }
 
-// StreamRecord is one change of one item. A write that changes nothing has none.
+// StreamRecord is one change of one item. A write that changes nothing makes no
+// record.
 type StreamRecord struct {
 	Shard, Seq string    // Seq orders the records of a shard, as strings of equal width or as numbers
 	Event      string    // "INSERT", "MODIFY" or "REMOVE", as in DynamoDB Streams

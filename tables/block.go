@@ -1,7 +1,8 @@
 package tables
 
-// Block says that an agent blocks another one. Appends to the agent's inbox read
-// it strongly, and a message's transaction requires that there is none.
+// Block says that an agent blocks another one. Before the reader inbox appends an
+// event to the agent's inbox, it reads the block strongly. The transaction of a
+// message requires that there is no block.
 type Block struct {
 	Agent string `db:"agent"` // who blocks
 	Other string `db:"other"` // who is blocked, an agent id

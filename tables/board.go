@@ -160,8 +160,8 @@ func (b *Board) Drop(promo string) []Write {
 	return []Write{w, Change(ChannelKey(b.Channel), hint).When(ItemExists())}
 }
 
-// until returns when the last promo except one ends: unix ms, 0 if there is no
-// other.
+// until returns when the last of the promos other than but ends: unix ms, 0 if there
+// is no other.
 func (b *Board) until(but string) (ms int64) {
 	for promo, e := range b.live {
 		if promo != but {
@@ -171,8 +171,8 @@ func (b *Board) until(but string) (ms int64) {
 	return ms
 }
 
-// Take moves a due board to its next time, unless another sweep did. A
-// settlement that fails or crashes is thus repeated then.
+// Take moves the time of a due board to next, unless another sweep did so. If the
+// settlement then fails or crashes, it is repeated at that time.
 func (b *Board) Take(next time.Time) Write {
 	return Change(BoardKey(b.Channel), b.dueAt(next)...).When(Equal("at", b.Due))
 }

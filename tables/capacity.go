@@ -61,8 +61,8 @@ func valueSize(v any) int {
 	return 0
 }
 
-// numberSize returns the size of a number: one byte for each two significant
-// digits (trailing zeros are not), one for the exponent and one for a minus sign.
+// numberSize returns the size of a number: one byte for each two significant digits
+// (trailing zeros do not count), one for the exponent and one for a minus sign.
 func numberSize(n int64) int {
 	if n == 0 {
 		return 1

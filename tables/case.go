@@ -20,8 +20,8 @@ type Case struct {
 	Open     bool   `db:"open"`      // seating or voting
 	Settled  bool   `db:"settled"`   // the verdict has been applied
 	Openers  Set    `db:"openers"`   // owners ([Origin.Owner]) of the reporters who opened it: never shown
-	Barred   Set    `db:"barred"`    // owners of the author and of the parties as of opening and joining, while it is open: never shown
-	Recused  Set    `db:"recused"`   // of an upheld case, who may not judge its appeal: openers and barred as of its end ([Pseudonym] about the case); older cases have none
+	Barred   Set    `db:"barred"`    // while it is open: owners of the author, as of opening, and of the parties, as of joining; never shown
+	Recused  Set    `db:"recused"`   // of an upheld case: owners that may not judge its appeal, which are Openers and Barred as of its end ([Pseudonym] about the case); older cases have none
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
 	Deadline int64  `db:"deadline"`  // unix ms: of the votes while voting; of finding jurors while seating
@@ -112,9 +112,9 @@ func openCases(owner string, n int64) Write {
 	return Change(OpenCasesKey(owner), Add("n", n), SetAttr(AttrType, TypeOpenCases))
 }
 
-// Count counts a new case for all owners who opened it. It requires that the
-// last one had fewer than most open cases; full returns the error if not
-// ([Write.Else]). [Case.Close] subtracts it.
+// Count adds a new case to the open cases of each owner who opened it. It requires
+// that the owner last, whose report came last, had fewer than most open cases. If not,
+// full returns the error ([Write.Else]). [Case.Close] subtracts the case again.
 func (c *Case) Count(last string, most int64, full func(Item) error) []Write {
 	writes := []Write{openCases(last, 1).When(AbsentOrBefore("n", most)).Else(full)}
 	for _, owner := range c.Openers {
@@ -142,8 +142,8 @@ func (c *Case) Keep() Write {
 // Unchanged requires that the case is as read.
 func (c *Case) Unchanged() Write { return Check(CaseKey(c.ID), Equal("version", c.Version)) }
 
-// Take makes the case due again at a time, unless it changed since it was read.
-// A case that a sweep fails at thus comes after everything else that is due.
+// Take makes the case due again at a time, unless it changed since it was read. If the
+// sweep then fails at the case, the case comes after everything else that is due.
 func (c *Case) Take(until time.Time) Write {
 	c.Due = until.UnixMilli()
 	return c.Keep()
@@ -158,8 +158,9 @@ func CasesDue(by time.Time, most int) Query {
 // and closed ones whose verdict is not applied yet.
 func CasesPending() Query { return Query{Index: ByRank, PK: casesDue} }
 
-// JoinCase adds a reporter to an open case, and, if party is true, to its parties.
-// Then nobody with the reporter's owner may judge it; "" is none.
+// JoinCase adds a reporter to an open case, and, if party is true, to its parties. No
+// agent of a party's owner may judge the case. owner is the reporter's, or "" without
+// one.
 func JoinCase(id, reporter, owner string, party bool) Write {
 	w := Change(CaseKey(id), Add("reports", 1), Add("version", 1)).When(Equal("open", true))
 	if party {
@@ -171,8 +172,8 @@ func JoinCase(id, reporter, owner string, party bool) Write {
 	return w
 }
 
-// LoseJuror removes a seat from an open case whose juror may not vote any more,
-// and makes the case due at once.
+// LoseJuror takes away a seat of an open case, because its juror may not vote any
+// more, and makes the case due at once.
 func LoseJuror(id string, now time.Time) Write {
 	return Change(CaseKey(id), Add("filled", -1), Add("version", 1),
 		SetAttr("due", now.UnixMilli()), SetAttr("rank_pk", casesDue), SetAttr("rank_sk", DueSK(now, id)),

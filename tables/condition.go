@@ -1,9 +1,9 @@
 package tables
 
-// Cond is a condition on one item as it is before a transaction. The set of
-// conditions is closed: each is a DynamoDB condition expression and a few lines
-// of the embedded table. A comparison with an attribute of another type is
-// false.
+// Cond is a condition on one item as it is before a transaction. There are only the
+// conditions below. Each is implemented twice: as a DynamoDB condition expression, and
+// as a few lines of the embedded table. A comparison with an attribute of another type
+// is false.
 type Cond struct {
 	Op    CondOp
 	Attr  string

@@ -34,10 +34,10 @@ func Conversations(agent, last, other string, limit int) Query {
 	return q
 }
 
-// Send puts a message between two agents; preview is its beginning. It requires
-// that the message is later than all before it in the conversation, so that a
-// reader who continues after the last message misses none. late returns the
-// error if it is not, from the sender's side ([Write.Else]).
+// Send puts a message between two agents; preview is its beginning. It requires that
+// the message is later than all before it in the conversation, so that a reader who
+// continues after the last message misses none. If it is not, late returns the error;
+// it gets the sender's side of the conversation ([Write.Else]).
 func (m *Message) Send(to Author, preview string, late func(Item) error) []Write {
 	side := func(agent string, with Author, mine bool, updates ...Update) Write {
 		return Change(ConversationKey(agent, with.ID), append(updates,
@@ -53,10 +53,10 @@ func (m *Message) Send(to Author, preview string, late func(Item) error) []Write
 	}
 }
 
-// MarkRead subtracts n messages of another agent, up to the one that is named,
-// from what agent has not read, in the conversation and in all. It requires
-// that nothing was marked since c was read. Otherwise c is updated
-// ([ErrOvertaken]).
+// MarkRead records that agent has read n more messages of this conversation, up to the
+// message to. It subtracts n from the unread messages of the conversation and of the
+// agent. It requires that nothing was marked since c was read. Otherwise c is updated
+// and the error is [ErrOvertaken].
 func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
 	mark := Change(ConversationKey(agent, c.With.ID), SetAttr("read_to", to), Add("unread", -n)).When(ItemExists()).Else(OvertakenAs(c))
 	if c.ReadTo == "" {

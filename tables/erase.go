@@ -4,8 +4,8 @@ import "time"
 
 // An agent that erases itself, or that an operator erases, ends in one transaction:
 // its credentials, its handle's claim, its origin, its seat in the pool of jurors and
-// its tags. What is left of it in the table is an [Erasure], which a schedule works
-// off. Ids stay, names and texts do not.
+// its tags. The transaction also puts an [Erasure], by which a schedule finds the
+// agent and removes its other names and texts. Ids stay.
 
 // Erasure is the erasing of an agent that is not finished.
 type Erasure struct {
@@ -20,8 +20,9 @@ const TypeErasure = "erasure"
 // erasuresDue is the partition of by_rank that lists erasures by when they are due.
 const erasuresDue = "DUE#erase"
 
-// EraseAfter is how long an erasure goes on at least: longer than any request that the
-// agent, or another one about it, had sent before can still write.
+// EraseAfter is the least duration of an erasure. It is longer than a request can run
+// that began before the agent ended: one by the agent, or one by another agent about
+// it.
 const EraseAfter = time.Minute
 
 // ErasureKey is the key of an agent's [Erasure].
@@ -68,15 +69,15 @@ func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Wri
 	return append(writes, Retag(p.ID, p.Tags, nil, time.Time{}, nil)...)
 }
 
-// EraseAgain has the schedule look for what an agent left that was erased at a time
-// (unix ms), also if it had found nothing more. It waits until what was just listed can
-// be found.
+// EraseAgain makes the schedule look again for items of an agent that was erased at a
+// time (unix ms), even if that erasure was finished. The schedule begins after
+// [EraseAfter], when the index surely has the items that were just listed.
 func EraseAgain(agent string, at int64, now time.Time) Write {
 	return Put((&Erasure{Agent: agent, At: at, Due: now.Add(EraseAfter).UnixMilli()}).Item())
 }
 
-// Erase removes the post of an agent that is erased, and its counters from the best,
-// on condition that it is not deleted.
+// Erase removes the text of an erased agent's post, and its place among the best, on
+// condition that it is not deleted.
 func (p *Post) Erase(now time.Time) []Write {
 	tombstone := p.Tombstone(now)
 	tombstone.Updates = append(tombstone.Updates, SetAttr("erased", true))
@@ -142,8 +143,9 @@ func (e *Evidence) Erase(id string) Write {
 	return Change(EvidenceKey(id), RemoveAttr("body")).When(Present("body"))
 }
 
-// LeaveOpener takes an owner out of those who opened a closed case, on condition that
-// the case is as read. While the case is open, they keep jurors off it.
+// LeaveOpener removes an owner from those who opened a closed case, on condition that
+// the case is as read. In an open case these owners stay, because none of their agents
+// may judge it.
 func (c *Case) LeaveOpener(owner string) Write {
 	return Change(CaseKey(c.ID), RemoveFromSet("openers", owner), Add("version", 1)).When(Equal("version", c.Version))
 }
@@ -167,8 +169,9 @@ func ReportOwner(item Item) string {
 	return ""
 }
 
-// EraseWaiting returns the writes that take an agent's reports out of those that wait,
-// and forget that its owner reported: no case heard it. There are none if none waits.
+// EraseWaiting returns the writes that withdraw an agent's waiting report, and delete
+// the record that its owner reported, because no case heard the report. It returns
+// none if no report of the agent waits.
 func (r *Reported) EraseWaiting(agent string) (writes []Write) {
 	had := false
 	for who, v := range r.Waits {
@@ -190,7 +193,8 @@ func (r *Reported) EraseWaiting(agent string) (writes []Write) {
 }
 
 // EraseOwner replaces the item of [Report.OnceForOwner] by one under the owner's
-// [Pseudonym], without the agent, which is erased. It requires that the item is there.
+// [Pseudonym], which does not name the erased agent. It requires that the item is
+// there.
 func (r *Report) EraseOwner(owner string) []Write {
 	left := *r
 	left.By = ""

@@ -24,8 +24,8 @@ func (w Write) CheckExpressions() error {
 	return nil
 }
 
-// Overflows reports whether w, whose conditions hold for the current item, would add to
-// one of its numbers a sum that is no int64.
+// Overflows reports whether the conditions of w hold for the item old, and one of its
+// additions would overflow an int64.
 func (w Write) Overflows(old Item) bool {
 	if w.Op != OpUpdate || !HoldAll(w.If, old) {
 		return false
@@ -39,7 +39,7 @@ func (w Write) Overflows(old Item) bool {
 	return false
 }
 
-// Sum returns a + b. ok is false if that is no int64.
+// Sum returns a + b. ok is false if that overflows an int64.
 func Sum(a, b int64) (sum int64, ok bool) {
 	if b > 0 && a > math.MaxInt64-b || b < 0 && a < math.MinInt64-b {
 		return 0, false

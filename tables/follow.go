@@ -4,7 +4,7 @@ import "time"
 
 // Follow says that an agent follows another one, or a channel.
 type Follow struct {
-	ID     string `db:"id"`     // ev_…: identifies this follow among repeated ones, and when it began
+	ID     string `db:"id"`     // ev_…: differs if the agent follows the target again later; contains the time
 	Agent  string `db:"agent"`  // who follows
 	Kind   string `db:"kind"`   // FollowAgent or FollowChannel
 	Target string `db:"target"` // an agent id or a channel's name
@@ -44,10 +44,10 @@ func (f *Follow) Item() Item {
 	return item
 }
 
-// Begin starts a follow and requires that it is new and within the limits: the
-// number of the kind, and of new follows an hour. old is the graph's item as
-// read. already and full return the errors for these, full from the graph's
-// item ([Write.Else]).
+// Begin starts a follow and requires that it is new and within the limits: the number
+// of the kind, and of new follows an hour. old is the graph's item as read. If it is
+// not new, already returns the error. If a limit is reached, full does; it gets the
+// graph's item ([Write.Else]).
 func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full func(Item) error) []Write {
 	hour := followsHour(now)
 	updates := []Update{SetAttr(AttrType, TypeGraph), Add(f.counter(), 1), Add(hour, 1)}

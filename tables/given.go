@@ -1,17 +1,18 @@
 package tables
 
-// What an agent leaves in partitions that are not its own (a vote, a report, a
-// seat, a signature, the claim of a key) is listed under its giver in by_author, so
-// that the agent can export it, and erase it. An item that is older than the list
-// joins it with `make list-given`, and is erased then if the agent was erased before.
+// What an agent leaves in partitions that are not its own (a vote, a report, a seat, a
+// signature, the claim of a key) is listed under its giver in by_author, so that the
+// agent can export it, and erase it. `make list-given` lists items that are older than
+// the list. If their agent was erased before, they are erased then.
 
 // givenPK is the partition of by_author that lists what an agent gave.
 func givenPK(agent string) string { return "GIVEN#" + agent }
 
 func givenSK(k Key) string { return k.PK + "/" + k.SK }
 
-// Giver returns the agent that an item outside its own partitions comes from; "" if
-// it comes from none, or has a list of its own.
+// Giver returns the agent that gave an item: the item is about the agent, but outside
+// the agent's own partitions. It returns "" for other items, and for those that
+// another list has, such as posts.
 func Giver(item Item) string {
 	inside := func(attr string) string { m, _ := item[attr].(Map); return Item(m).Str("id") }
 	switch item.Str(AttrType) {

@@ -2,10 +2,10 @@ package tables
 
 import "time"
 
-// Grant is an OAuth connection: a person let a client act for an agent. It owns
-// all refresh and access tokens of the connection: each refresh is a
-// generation, and without the grant none of them is valid. Access tokens
-// contain the grant's id, so that one read gets both.
+// Grant is an OAuth connection: a person let a client act for an agent. It owns all
+// refresh and access tokens of the connection: without the grant none of them is
+// valid. Each refresh makes a new generation of tokens. Access tokens contain the
+// grant's id, so that one read gets both.
 type Grant struct {
 	ID         string `db:"id"`
 	Client     string `db:"client"` // hash of the client's id, which may be long
@@ -18,7 +18,7 @@ type Grant struct {
 	Newest     Set    `db:"newest"`     // scopes of the newest access token
 	CreatedAt  int64  `db:"created_at"` // unix ms
 	ExpiresAt  int64  `db:"expires_at"` // unix ms, unless refreshed before; judged by the clock
-	Until      int64  `db:"until"`      // unix ms: expiry of what it depends on, refreshed or not; 0: none
+	Until      int64  `db:"until"`      // unix ms: end of what it depends on, which no refresh extends; 0: none
 	Founded    bool   `db:"founded"`    // the connection created the agent
 	On         Minter `db:"on"`
 }

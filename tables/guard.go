@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A guard is one item per agent and minute of its requests' own timestamps. It
-// is both the exact write limit and the record of outcomes: each write counts
-// up and stores its digest with the outcome, in its own transaction.
+// A guard is one item per agent and minute of its requests' own timestamps. It is both
+// the exact write limit and the record of outcomes: each write, in its own
+// transaction, adds one to the count and stores its digest with the outcome.
 
 // TypeGuard and the others are the item types of limits and spent values.
 const (
@@ -84,8 +84,8 @@ func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 }
 
 // RequestKey is the key of a request under way; name is its digest or its
-// Idempotency-Key. It is claimed before an effect that cannot be undone (a mail,
-// a checkout), so that two concurrent copies of a request have it once.
+// Idempotency-Key. It is claimed before an effect that cannot be undone (a mail, a
+// checkout), so that of two concurrent copies of a request only one has the effect.
 func RequestKey(agent, name string) Key { return Key{"N#request#" + agent, name} }
 
 // ClaimFor is longer than a function may run: an older claim is dead.
@@ -122,9 +122,9 @@ func SpendNonce(nonce string, s *SpentNonce) Write {
 	return Put(item, NoItem())
 }
 
-// UsedKey is the key of the day of a credential's last use; name is a public
-// key or a token's id. It is in the quotas' partition, which functions that
-// only read may write to.
+// UsedKey is the key of the day of a credential's last use; name is a public key or a
+// token's id. It is in the quotas' partition, because every function may write there,
+// even one that otherwise only reads.
 func UsedKey(agent, name string) Key { return Key{QuotaPK(agent), UsedPrefix + name} }
 
 // UsedPrefix begins the sort keys of last uses.

@@ -2,12 +2,12 @@ package tables
 
 import "time"
 
-// Juror says that an agent volunteers. The pool of jurors is in random order. A
-// juror gets a new place whenever it is summoned, so that no place is more
-// likely to be drawn for long.
+// Juror says that an agent volunteers. The pool of jurors is in random order. A juror
+// gets a new place whenever it is summoned, so that nobody keeps a place that is more
+// likely to be drawn.
 type Juror struct {
 	Agent    string `db:"agent"`
-	Owner    string `db:"behind"`      // [Origin.Owner] when it volunteered, which it claims
+	Owner    string `db:"behind"`      // [Origin.Owner] when it volunteered: the owner whose claim it has
 	Place    string `db:"place"`       // 16 hexadecimal digits
 	Since    int64  `db:"since"`       // unix ms
 	ActiveAt int64  `db:"active_at"`   // unix ms: when it volunteered or last voted on a case

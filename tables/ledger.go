@@ -189,8 +189,8 @@ func (m *Movement) Writes() []Write {
 	return writes
 }
 
-// addToBalance also lists the balance. The index has only its keys, so it is
-// written once.
+// addToBalance adds to a balance and lists it in by_parent. The index has only keys,
+// so its entry is written only the first time.
 func addToBalance(a Account, microUSD int64) Write {
 	w := ListBalance(a)
 	w.Updates = append(w.Updates, SetAttr(AttrType, TypeBalance), Add("micro_usd", microUSD))

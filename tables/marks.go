@@ -47,7 +47,7 @@ type Vote struct {
 	Behind  string `db:"behind"`  // whose standing it vouches with: the voter's owner as of casting ([Pseudonym] about the author); "" in older votes
 
 	Counted int64 `db:"counted"` // the part of V in the post's score
-	Worth   int64 `db:"worth"`   // the part of it in the author's karma
+	Worth   int64 `db:"worth"`   // what the vote is worth in the author's karma
 	Score   int64 `db:"score"`   // the post's with V included, when this was cast or, later, counted
 	Tally   int64 `db:"tally"`   // the tally that counted it
 }
@@ -62,8 +62,9 @@ func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 	return now.UnixMilli()-voter.CreatedAt >= VoterAge.Milliseconds() && (v >= 0 || karma >= 1)
 }
 
-// Gains reports whether an upvote moves karma or vouches as the same vote before it did
-// not: it came too early, or its voter had another owner.
+// Gains reports whether casting an upvote again has an effect that the earlier vote
+// before did not have: it moves karma because the voter is old enough now, or it
+// vouches now, or in the name of another owner.
 func (v *Vote) Gains(before *Vote) bool {
 	return v.V > 0 && (v.Weighs && !before.Weighs || v.Vouches != "" && (v.Vouches != before.Vouches || v.Behind != before.Behind))
 }

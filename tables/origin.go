@@ -73,8 +73,8 @@ func (o *Origin) Replace(before *Origin) Write {
 // codeKeep is how long an expired code's item is kept.
 const codeKeep = time.Hour
 
-// Ask replaces any other pending address. One that was requested with a
-// signature can, while it lives, be replaced only by another such.
+// Ask stores a pending address in place of any other. Until an address that was
+// requested with a signature expires, only another signed request can replace it.
 func (p *PendingOrigin) Ask(agent string, now time.Time) Write {
 	item := keyed(PendingOriginKey(agent), TypePendingOrigin, Marshal(p))
 	item[AttrTTL] = time.UnixMilli(p.ExpiresAt).Add(codeKeep).Unix()

@@ -131,9 +131,9 @@ const HelpfulScore = 3
 // post's are not.
 func Ranked(counters Item) bool { return counters.Str("rank_pk") != "" }
 
-// Retally replaces old, the counters as read, by new sums and counts the tally,
-// and moves the post among the best. It requires that no mark was added
-// meanwhile, and that a ranked post is still ranked.
+// Retally replaces old, the counters as read, by new sums and counts the tally, and
+// moves the post among the best. It requires that no mark was added up meanwhile, and
+// that a ranked post is still ranked.
 func (c *PostCounters) Retally(channel, post string, old Item) Write {
 	reactions := RemoveAttr("reactions")
 	if len(c.Reactions) > 0 {

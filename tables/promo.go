@@ -26,7 +26,7 @@ type Promo struct {
 	Counted     Map   `db:"counted"`          // impressions by shard, see CountsKey
 	Views       int64 `db:"views,keep"`       // shown without being billed, by sampling
 	SettledAt   int64 `db:"settled_at"`       // unix ms
-	BilledAt    int64 `db:"billed_at"`        // unix ms: of the last one that found billed impressions; 0 also if that was before this was kept
+	BilledAt    int64 `db:"billed_at"`        // unix ms of the last settlement that found billed impressions; 0 if none did since this attribute exists
 
 	RemovedAt int64  `db:"removed_at"` // unix ms
 	Case      string `db:"case"`       // that removed it
@@ -120,9 +120,9 @@ func (p *Promo) Remove(by string, now time.Time) Write {
 	).When(Equal("state", PromoLive))
 }
 
-// Earn moves the impressions' earnings from the escrow to revenue. p is the
-// promo as read, to the promo afterwards. It requires that nobody has counted
-// these impressions before. due is when the settlement was due.
+// Earn moves the impressions' earnings from the escrow to revenue. p is the promo as
+// read, to the promo afterwards. It requires that nobody has counted these impressions
+// before. due is the time at which the settlement was due.
 func (p *Promo) Earn(to *Promo, due time.Time) []Write {
 	still := []Cond{Equal("impressions", p.Impressions), Equal("views", p.Views)} // every promo has both
 	writes := []Write{Change(PromoKey(p.Channel, p.ID),

@@ -7,7 +7,7 @@ import (
 )
 
 // Reported is the state of a reported item: the newest case against it, and the
-// reports that wait for more before a case opens. Changes require its version.
+// reports that wait for others before a case opens. Changes require its version.
 type Reported struct {
 	Target  string `db:"target"` // its id
 	Case    string `db:"case"`   // the newest
@@ -15,14 +15,14 @@ type Reported struct {
 	Reports int64  `db:"reports,keep"`
 	Parties int64  `db:"parties"` // of the newest case; 0 in older items
 	Heard   int64  `db:"heard"`   // owners whose counting reports were in its cases; 0 in older items
-	Waits   Map    `db:"waits"`   // owner, or agent id without one or with a throwaway one → Map: by, weight, id, reason, at, and owner if throwaway
+	Waits   Map    `db:"waits"`   // by owner, or by agent id if the agent has no owner or a throwaway one → Map: by, weight, id, reason, at, and owner if throwaway
 	Channel string `db:"channel"` // of a post or a promo; "" in items older than the list of those that wait
 	Author  string `db:"author"`  // agent id; "" in older items
 	Version int64  `db:"version,keep"`
 }
 
-// Report says that an agent reported something. An agent can report a target
-// once, ever, or once more if its report waits and did not count ([Report.Again]).
+// Report says that an agent reported something. An agent can report a target only
+// once; and once more if its first report waits and did not count ([Report.Again]).
 type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`
@@ -56,14 +56,14 @@ func (r *Report) Again(before string) Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r))), Equal("id", before))
 }
 
-// OnceForOwner records that an agent of an owner reported something and was
-// counted: one report per owner counts.
+// OnceForOwner records that a report counted for the owner of its agent. Only one
+// report of each owner counts.
 func (r *Report) OnceForOwner(owner string) Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, owner), TypeReport, Marshal(r))), NoItem())
 }
 
-// NotErased requires that no agent of an owner reported something, was counted, and
-// was erased ([Report.EraseOwner]).
+// NotErased requires that no report counted for an owner whose agent was erased since
+// ([Report.EraseOwner]).
 func (r *Report) NotErased(owner string) Write {
 	return NotReported(r.Target, Pseudonym(owner, r.Target))
 }
@@ -71,9 +71,9 @@ func (r *Report) NotErased(owner string) Write {
 // NotReported requires that an agent has not reported something.
 func NotReported(target, agent string) Write { return Check(ReportKey(target, agent), NoItem()) }
 
-// reportsWait is the partition of by_rank that lists the targets of reports that
-// wait for others, by the time of the oldest. An item older than the list joins it
-// with its next report.
+// reportsWait is the partition of by_rank that lists the targets of reports that wait
+// for others, by the time of the oldest. An item that is older than the list is listed
+// when it is reported again.
 const reportsWait = "REPORTS#wait"
 
 // ReportsWaiting queries the targets of reports that wait, the longest first.

@@ -2,11 +2,11 @@ package tables
 
 import "time"
 
-// A channel's search index (shared/search) has segments, each a head and parts
-// named by a digest of the contents, and late posts. A late post was committed
-// after its time was sealed; a search reads the post itself until a segment has
-// it. Package search defines the bytes. Nothing expires: replaced segments are
-// removed.
+// A channel's search index (shared/search) has segments, each a head and parts named
+// by a digest of the contents, and late posts. A late post was committed after the
+// posts of its time had been sealed into a segment; a search reads the post itself
+// until a segment has it. Package search defines the bytes. Nothing expires: replaced
+// segments are removed.
 
 // Item types of a search index.
 const (
@@ -35,12 +35,12 @@ type SearchHead struct {
 	At   int64  `db:"at"` // when it became live or was announced, unix ms
 }
 
-// Put puts a head, unless a live one has its name.
+// Put stores a head, unless a live head has its name.
 func (h *SearchHead) Put(channel, name string) Write {
 	return Put(keyed(SearchHeadKey(channel, name), TypeSearchHead, Marshal(h)), NotEqual("live", true))
 }
 
-// LiveSearchHead makes an announced head live, and requires that it is not.
+// LiveSearchHead makes an announced head live, and requires that it is not live yet.
 func LiveSearchHead(channel, name string, at time.Time) Write {
 	return Change(SearchHeadKey(channel, name), SetAttr("live", true), SetAttr("at", at.UnixMilli())).
 		When(ItemExists(), NotEqual("live", true))

@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// Pseudonym returns the name of an owner ([Origin.Owner]) in what is kept about an
-// agent or a reported item, 32 characters: one for all agents of the owner, and another
-// about each agent and item.
-// Erasing an owner's agents would not find these records.
+// Pseudonym returns 32 characters that stand for an owner ([Origin.Owner]) in the
+// records about an agent or a reported item. It is the same for all agents of the
+// owner, but differs with the agent or item that the records are about. These records
+// must not have the owner itself, because erasing the owner's agents does not find
+// them.
 func Pseudonym(owner, about string) string {
 	sum := sha256.Sum256([]byte(owner + "\n" + about))
 	return hex.EncodeToString(sum[:16])
 }
 
-// VouchSlotsKey is the key of the slots that bound for how many agents a giver
-// vouches: [KarmaSlots] whose posts are the agents.
+// VouchSlotsKey is the key of the slots that bound how many agents a giver vouches
+// for: [KarmaSlots] with agents in the place of posts.
 func VouchSlotsKey(giver string) Key { return Key{QuotaPK(giver), "vouches"} }
 
 // KeepVouches is [KarmaSlots.Keep] for the giver's slots of [VouchSlotsKey].
@@ -32,13 +33,13 @@ func AddKarmaOf(agent string, n int64, now time.Time, vouchers ...string) Write 
 	return w
 }
 
-// Unvouch takes an agent's standing away, because another owner is behind it now.
+// Unvouch takes an agent's standing away, because it has another owner now.
 func Unvouch(agent string) Write {
 	return Change(CountersKey(agent), RemoveAttr("vouchers"), RemoveAttr("stands_since")).When(ItemExists())
 }
 
-// UnvouchBy takes back what an owner's agents gave an agent, because the owner is behind
-// it now.
+// UnvouchBy removes an owner from those who vouched for an agent, because the agent is
+// the owner's now.
 func UnvouchBy(agent, owner string) Write {
 	return Change(CountersKey(agent), RemoveFromSet("vouchers", Pseudonym(owner, agent))).When(ItemExists())
 }

@@ -2,9 +2,9 @@ package tables
 
 import "time"
 
-// An operator takes texts down as a jury or their author removes them: the text
-// leaves the item at once, and the item keeps the reason in `taken`. Old items have
-// no such attribute: nobody took them down.
+// When an operator takes a text down, it leaves its item at once, as when a jury or
+// its author removes it. The item keeps the operator's reason in the attribute
+// `taken`, which items without a takedown lack.
 
 // TakeDown removes a post as its author does, and its counters from the best. It
 // requires that the post was not deleted. c is the open case against it, or nil.
@@ -40,9 +40,10 @@ func (s *Seat) TakeDownNote() Write {
 	return Change(SeatKey(s.Case, s.Juror.ID), RemoveAttr("note")).When(ItemExists())
 }
 
-// TakeDown removes a message's text, on condition that it is there, and its
-// beginning from both sides of the conversation where it is the newest message.
-// newest says whether it is; if that changed meanwhile, the write fails.
+// TakeDown removes a message's text, on condition that it is there. newest says
+// whether the message is the newest of its conversation; if that changed meanwhile,
+// the write fails. If it is, TakeDown also removes the beginning of the text from both
+// sides.
 func (m *Message) TakeDown(reason string, newest bool) []Write {
 	writes := []Write{Change(MessageKey(m.From.ID, m.To, m.ID),
 		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("taken", reason)).When(ItemExists(), Absent("deleted"))}

@@ -36,7 +36,7 @@ func UpheldKey(agent string) Key { return Key{AgentPK(agent), "UPHELD"} }
 
 // Suspension is a suspension by juries, and what it rests on.
 type Suspension struct {
-	Until  int64 `db:"until"`  // unix ms: its own end; in older items that of before, if that is later
+	Until  int64 `db:"until"`  // unix ms: its own end; in older items Before, if that is later
 	Before int64 `db:"before"` // unix ms until which the agent was suspended already; 0 if it was not
 	Cases  Map   `db:"cases"`  // as in [Upheld]
 	Owners Map   `db:"owners"`
@@ -46,8 +46,9 @@ type Suspension struct {
 // the suspension that follows; nil if none does. A suspension needs [UpheldMost] cases
 // within the window, whose jurors have at least so many different owners together;
 // until then the cases wait for others. Each suspension uses up its cases. It begins
-// now; before is the end of the one that the agent has (unix ms), 0 if it has none. A
-// suspension in the list that would last longer was lifted, and ends at before or now.
+// now. before is the end of the agent's current suspension (unix ms), 0 if it has
+// none. If a suspension in the list would last longer than that, an operator has
+// lifted it: its end becomes before or now, whichever is later.
 func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, now time.Time, before int64) *Suspension {
 	u.Cases, u.Owners = cloned(u.Cases), cloned(u.Owners)
 	u.Cases[id] = ended.UnixMilli()
@@ -153,8 +154,8 @@ func (u *Upheld) Until() (latest int64) {
 	return latest
 }
 
-// resume lets the suspensions that began during one that was undone return to what was
-// before it.
+// resume corrects suspensions that began during one that was undone. When they are
+// undone, too, they give way to the suspension before that one.
 func (u *Upheld) resume(undone *Suspension) {
 	for n, v := range u.Past {
 		was, _ := v.(Map)

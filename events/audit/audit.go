@@ -1,25 +1,24 @@
-// Package audit checks the running service's books: that all accounts add up to
-// zero. It reads the listed balances and the sums of the two accounts that have
-// none, never the whole table, with eventual consistency. That costs about a
-// dollar a month for a hundred thousand accounts. It does not check each
-// balance against its movements, since that takes every movement ever made:
-// `make audit` does.
+// Package audit checks the running service's books: that all accounts add up to zero.
+// It reads the listed balances, and the daily sums of the two accounts that have no
+// balance, with eventual consistency. It never scans the table. That costs about a
+// dollar a month for a hundred thousand accounts. It does not compare each balance
+// with its movements, since that means reading every movement ever made; `make audit`
+// does.
 //
-// The books cannot be read at one moment. Movements under way, and those that
-// the stream has yet to add up, change the sum for seconds, each time by
-// another amount. An error in the books changes it for good, by the same
-// amount. Both cases have a bound:
+// The books cannot be read as of one moment. Movements under way, and those that the
+// stream's reader has yet to add up, change the sum for seconds, each time by another
+// amount. An error in the books changes it for good, by the same amount. Both cases
+// have a bound:
 //
 //   - To call the books wrong takes [wrongTimes] readings, each within a third of
 //     [proveFor]. If one account takes 20 µs of the function's CPU (assumed; DynamoDB's
 //     part, 16 pages at a time, is less), that is 14 million accounts. If there is no
 //     time for even one reading, at 40 million, the audit is unfinished.
-//   - If money moves during every reading, the sum is never zero, and never the same in
-//     [wrongTimes] readings in a row. Then the audit reports the books as not proved. A
-//     reading takes a tenth
-//     of a second for ten thousand accounts, and some seconds for a million. Where
-//     money moves more often than that, use `make audit`, which checks each account
-//     by itself.
+//   - If money moves during every reading, the sum is never zero, and never the same
+//     in [wrongTimes] readings in a row. Then the audit reports the books as not
+//     proved. A reading takes a tenth of a second for ten thousand accounts, and some
+//     seconds for a million. Where money moves more often than that, use `make audit`,
+//     which checks each account by itself.
 package audit
 
 import (

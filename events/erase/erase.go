@@ -1,5 +1,5 @@
-// Package erase finishes what the erasing of an agent began: it removes its texts, its
-// name and its credentials wherever they are in the table.
+// Package erase finishes the erasure of agents: it removes an erased agent's texts,
+// name and credentials wherever they are in the table.
 package erase
 
 import (

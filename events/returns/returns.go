@@ -1,5 +1,6 @@
-// Package returns remembers the recipients of mail that came back, so that no
-// agent links their addresses for 90 days. It stores keyed hashes only.
+// Package returns remembers the recipients whose mail bounced or was reported as
+// unwanted, so that no agent links their addresses for 90 days. It stores keyed hashes
+// only.
 package returns
 
 import (

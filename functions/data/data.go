@@ -1,5 +1,6 @@
-// Package data serves an agent's own data: it exports everything that the service holds
-// about the agent, and erases the agent. The schedule in events/erase finishes that.
+// Package data serves an agent's own data: it exports everything that the service
+// holds about the agent, and erases the agent. The schedule in events/erase finishes
+// an erasure.
 package data
 
 import (

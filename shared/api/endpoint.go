@@ -8,8 +8,8 @@
 //  1. Its route, and the size of its body, which is read as bytes (server.go).
 //  2. The form of its credential. A signature is verified without the table
 //     (credential.go).
-//  3. [Call.screen]: this process remembers who is over a limit, and refuses them. The
-//     agent of an original key is looked up, unless it is known (serve.go).
+//  3. [Call.screen] refuses callers that this process remembers to be over a limit. It
+//     looks up the agent of an original key, unless it is known (serve.go).
 //  4. Query and body are decoded into the input and checked against the schemas
 //     (bind.go, check.go). That takes no table, takes time in proportion to their
 //     size, and ends at ten problems. A refusal waits until step 6, but the next step
@@ -17,7 +17,7 @@
 //  5. [Call.authorize] reads the credential, the limits and those items in one round
 //     trip (authorize.go); for a refused input, only the first two. It refuses the
 //     credential, recognises a request that was carried out before (replay.go), and
-//     refuses who is over a limit or may not act.
+//     refuses a caller that is over a limit or may not act.
 //  6. A refused input is answered as such. Otherwise the handler decides, and commits
 //     with [Call.Commit], which adds the write limit and the record of the outcome to
 //     its transaction (call.go).
@@ -25,9 +25,10 @@
 //     result. Then the request is counted (readlimit.go): a read or an anonymous
 //     request by sampling; a write that was refused, in its agent's minute.
 //
-// So what a refusal says of the body is for callers whose credential holds, costs less
-// than an accepted request, and counts like one. A tool's call ([Call.Invoke]) joins at
-// step 3, with [Tool.Arguments] in the place of query and body (invoke.go).
+// So only callers with a valid credential learn what is wrong with a body. Such a
+// refusal costs less than an accepted request, and counts like one. A tool's call
+// ([Call.Invoke]) begins at step 3, with [Tool.Arguments] in the place of query and
+// body (invoke.go).
 package api
 
 import (

@@ -12,11 +12,12 @@
 //
 // A segment is stored as:
 //
-//   - a head ([Head]): which IDs it covers, where its parts are cut, or all of
-//     it, if it is small. Listed in the order of [Name.String];
+//   - a head ([Head]): which IDs it covers and where its parts are cut; a small
+//     segment is stored in its head alone. Heads are listed in the order of
+//     [Name.String];
 //   - shards of 4 KB: the words in order, front-coded, each with the posts
 //     that have it, as numbers from the oldest post, 0, up;
-//   - chunks of 256 IDs: which posts these are.
+//   - chunks of 256 IDs: the posts that the numbers stand for.
 //
 // A [Search] lists the heads. From each segment, as far back as necessary, it
 // reads the shards that can hold its words, then the IDs and the posts of the

@@ -202,7 +202,7 @@ func testLongExpressions(t *testing.T, b tables.Backend) {
 	})
 }
 
-// testLargeSums checks that a sum that is no int64 is refused, and no other.
+// testLargeSums checks that a sum is refused if and only if it overflows an int64.
 func testLargeSums(t *testing.T, b tables.Backend) {
 	const most, least = int64(math.MaxInt64), int64(math.MinInt64)
 	key := k("sums", "1")

@@ -21,9 +21,9 @@ const maxToken = 36
 
 // Commit implements [tables.Backend].
 //
-// A transaction without a token gets one for this call, so that it can be
-// repeated after a lost answer. A single write has none and is not repeated
-// then.
+// A transaction without a token gets one for this call, so that it can be repeated
+// after a lost answer. A single write has no token, so it is not repeated after a lost
+// answer.
 func (db *DB) Commit(ctx context.Context, tx tables.Tx) error {
 	if len(tx.Writes) == 0 || len(tx.Writes) > tables.MaxTxWrites {
 		return invalid("a transaction has %d writes, want 1 to %d", len(tx.Writes), tables.MaxTxWrites)

@@ -115,8 +115,8 @@ func spendRead(ctx context.Context, c *types.ConsumedCapacity) {
 	}
 }
 
-// spendWrite bills a write. A transaction reports reads and writes separately:
-// repeated with the same token, it costs reads.
+// spendWrite bills a write. A transaction reports reads and writes separately, since
+// repeating it with the same token costs reads.
 func spendWrite(ctx context.Context, c *types.ConsumedCapacity) {
 	switch {
 	case c == nil:

@@ -71,10 +71,10 @@ func check(q tables.Query) (keys tables.IndexSchema, err error) {
 	return keys, nil
 }
 
-// begin returns the exclusive start key of a query. The contract answers some
-// queries that DynamoDB refuses with nothing (empty) or with the whole range: a
-// reversed range, a start outside the range and, in the table, where sort keys
-// are unique, a start at the range's far end.
+// begin returns the exclusive start key of a query. DynamoDB refuses some queries that
+// the contract allows, and whose result is either nothing (empty) or the whole range:
+// a reversed range, a start outside the range and, in the table, where sort keys are
+// unique, a start at the range's far end.
 func begin(q tables.Query, keys tables.IndexSchema) (start attributes, empty bool, err error) {
 	backwards := q.From != "" && q.To != "" && q.From > q.To
 	if q.After == nil {

@@ -10,8 +10,8 @@ type engine interface {
 	// read returns a consistent view of the trees, for one goroutine at a time,
 	// until end is called.
 	read() (now *trees, end func(), err error)
-	// hold is read for a longer time. It is called within a write, before any
-	// change, and returns the state before the write.
+	// hold does the same as read, for a view that is kept longer. It is called within
+	// a write, before any change, and returns the state before the write.
 	hold() (before *trees, end func(), err error)
 	// write runs work on the trees, one call at a time. It returns when the
 	// changes are visible and as durable as the engine makes them. If work

@@ -17,7 +17,7 @@ const (
 	Throttled         // any call ends with ErrThrottled; nothing was done
 	LostRequest       // a commit ends with ErrUnknownOutcome; nothing was written
 	LostAnswer        // a commit ends with ErrUnknownOutcome; it was done
-	Stale             // an eventually consistent read returns the table as of some commits, and at most 50 ms, ago
+	Stale             // an eventually consistent read returns the table as it was some commits ago, at most 50 ms
 )
 
 // Kinds of calls.
@@ -32,8 +32,8 @@ const (
 // its PK and From. It must be safe for concurrent use.
 type Faults func(kind string, keys []tables.Key) Fault
 
-// SetFaults sets the faults of later calls; nil means none. Stale reads are
-// possible after the first commit that follows, and show nothing older.
+// SetFaults sets the faults of later calls; nil means none. Reads can be stale after
+// the next commit, and never show a state from before this call.
 func (t *Table) SetFaults(f Faults) {
 	t.past.forget()
 	if f == nil {

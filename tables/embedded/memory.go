@@ -10,7 +10,7 @@ import (
 )
 
 // memory is an engine without a file. A write changes the trees in place, under a
-// lock, in microseconds. It fails only if a tree fails, which these do not, so
+// lock, in microseconds. It cannot fail, because trees in memory do not fail, so
 // nothing need be undone.
 type memory struct {
 	mu  sync.RWMutex

@@ -2,16 +2,16 @@
 // local runner and most tests. It behaves as DynamoDB does, limits and refusals
 // included, and can inject all failures that DynamoDB allows ([Faults]).
 //
-// It holds to DynamoDB's documented limits ("Constraints" in the developer guide)
-// on sizes of items, keys, names, transactions and pages, on the members of sets,
-// and on nesting: 32 levels, of which an attribute is the first. Where DynamoDB
-// depends on how a request is written, or stores what the contract cannot return,
-// the limits of package tables are narrower, and both implementations hold to
-// those: conditions and updates of a write, which bound DynamoDB's 300 operators
-// and 4 KB of an expression, and sums, which DynamoDB stores to 38 digits.
-// Two differences remain. An update that only removes creates an absent item, as
-// on DynamoDB Local. Ties of an index's sort key are in the order of the items'
-// keys; DynamoDB has some order.
+// It holds to DynamoDB's documented limits ("Constraints" in the developer guide) on
+// sizes of items, keys, names, transactions and pages, on the members of sets, and on
+// nesting: 32 levels, of which an attribute is the first. Package tables has two
+// narrower limits, which both implementations keep. A write has a bounded number of
+// conditions and updates: DynamoDB's own limits, 300 operators and 4 KB of an
+// expression, depend on how the expression is written. A sum must fit an int64:
+// DynamoDB stores 38 digits, which the contract cannot return. Two differences remain.
+// An update that only removes attributes creates an absent item, as on DynamoDB Local.
+// Entries of an index with equal sort keys are in the order of the items' keys;
+// DynamoDB's order is not specified.
 //
 // Reads, writes and sweeps work on a few ordered trees (engine.go), which are
 // stored durably by bbolt in a file, or in memory as B-trees of decoded items.

@@ -2,9 +2,10 @@
 // a child process: Java 17 and jars that Maven fetches once per machine.
 //
 // It listens on all of the machine's addresses and checks no credentials; neither can
-// be changed. It differs from DynamoDB: TTL deletes an item only now and then, and calls
-// that UNKNOWN_TO_SDK_VERSION in the stream; nothing conflicts or is throttled; stream
-// times are cut to the minute; some reported capacities are wrong.
+// be changed. It differs from DynamoDB in some ways. TTL deletes items only now and
+// then, and the stream calls such a deletion UNKNOWN_TO_SDK_VERSION. Transactions
+// never conflict, and nothing is throttled. Times in the stream are cut to the minute.
+// Some reported capacities are wrong.
 package dynamodb
 
 import (

@@ -1,4 +1,4 @@
-// Package durable writes small files that a crash leaves whole.
+// Package durable writes small files so that a crash never leaves half of one.
 package durable
 
 import (

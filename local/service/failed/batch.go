@@ -1,6 +1,6 @@
-// Package failed holds batches of the table's stream that a reader gave up. Format and
-// names are those of Lambda's batches in S3, so that one tool serves both a deployment
-// and a laptop.
+// Package failed holds batches of the table's stream that a reader gave up on. Their
+// format and names are those that Lambda uses for failed batches in S3, so one tool
+// reads both.
 package failed
 
 import (

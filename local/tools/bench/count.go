@@ -1,7 +1,7 @@
-// Package bench measures what each endpoint costs. Round trips and units are the
-// table's own meter's and the same in every run: `make golden` writes them. Times
-// are of this machine, in this run, and only their ratios say something: `make
-// bench` takes them.
+// Package bench measures what each endpoint costs. Round trips and units come from the
+// table's own meter and are the same in every run; `make golden` writes them. Times
+// depend on the machine and the run, so only their ratios mean something; `make bench`
+// takes them.
 package bench
 
 import (

@@ -6,15 +6,15 @@
 // whether the address is its origin, or whether a mail was sent. Only the right
 // code gets another answer.
 //
-// The package also counts the mails that link an origin. A recipient gets three a
-// day and ten a week, each for one agent; strangers could use these up by naming
-// somebody's address, as often as they like and with any number of agents. So
-// beyond them the recipient gets one more mail a day, which names no agent: its
-// code works once, until the end of the next day, for any agent that named the
-// address after its own mails were used up. Nobody but the recipient reads it, so
-// strangers can only have it sent earlier. Whatever they do, whoever asks finds a
-// code that works in the mailbox at once, and the recipient gets at most four
-// mails a day and seventeen a week.
+// The package also counts the mails that link an origin. A recipient gets three a day
+// and ten a week, each for one agent; strangers could use these up by naming
+// somebody's address, as often as they like and with any number of agents. So beyond
+// them the recipient gets one more mail a day, which names no agent: its code works
+// once, until the end of the next day, for any agent that named the address after its
+// own mails were used up. Nobody but the recipient reads it, so strangers can only
+// have it sent earlier. Whatever they do, a recipient who asks for a code finds one
+// that works in the mailbox at once, and gets at most four mails a day and seventeen a
+// week.
 package recovery
 
 import (

@@ -1,4 +1,5 @@
-// Package mailevent declares functions that are called when mail comes back.
+// Package mailevent declares functions that are called when mail bounces or is
+// reported as unwanted.
 package mailevent
 
 import (

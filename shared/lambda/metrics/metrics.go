@@ -1,7 +1,7 @@
-// Package metrics names the service's CloudWatch metrics and writes them to the
-// log in the embedded metric format (EMF): a line that is logged anyway has one
-// more member, which says which other members are metrics. There is no agent
-// and no extra call.
+// Package metrics names the service's CloudWatch metrics and writes them to the log in
+// the embedded metric format (EMF): a line that is logged anyway has one more member,
+// which says which other members are metrics. That needs no CloudWatch agent and no
+// extra call.
 //
 // A metric is a name with one value for each of its dimensions. It costs 0.30
 // USD a month, prorated by the hours in which it is logged. So dimensions are

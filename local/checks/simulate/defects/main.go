@@ -1,8 +1,8 @@
 // Command defects plants defects in the service's rules, one at a time, and prints what
 // finds each: the simulation, or a test of the nearest packages. `make simulate-defects`
 //
-// All defects are built into one program, which the environment tells which one is
-// active. Without one it must find nothing.
+// All defects are built into one program. The environment says which one is active. With
+// none active, nothing may be found.
 package main
 
 import (
