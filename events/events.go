@@ -29,7 +29,8 @@ func Schedules() []func(*app.App) schedule.Function {
 	return []func(*app.App) schedule.Function{deadlines.New, settle.New, audit.New, erase.New}
 }
 
-// Mail lists the functions that are called when mail comes back.
+// Mail lists the functions that are called when mail bounces or is reported as
+// unwanted.
 func Mail() []func(*app.App) mailevent.Function {
 	return []func(*app.App) mailevent.Function{returns.New}
 }

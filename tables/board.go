@@ -160,7 +160,7 @@ func (b *Board) Drop(promo string) []Write {
 	return []Write{w, Change(ChannelKey(b.Channel), hint).When(ItemExists())}
 }
 
-// until returns when the last of the promos other than but ends: unix ms, 0 if there
+// until returns when the last promo ends, without the promo but: unix ms, 0 if there
 // is no other.
 func (b *Board) until(but string) (ms int64) {
 	for promo, e := range b.live {

@@ -20,7 +20,7 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 	if err != nil {
 		return nil, err
 	}
-	if !first.Settled { // the sweep takes an appeal later again, and there is nothing to undo yet
+	if !first.Settled { // there is nothing to undo yet; a later sweep takes the appeal again
 		return nil, fmt.Errorf("the case %s is not settled", first.ID)
 	}
 	author := first.Author.ID

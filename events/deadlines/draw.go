@@ -229,10 +229,10 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	return h, nil
 }
 
-// recall keeps the first jury, the owners whom the first case barred, and who shares an
-// owner with the jury, off the jury of an appeal. It also keeps out who volunteered
-// after the first case opened: an author chooses when it appeals, and could bring
-// jurors of its own.
+// recall keeps off the jury of an appeal: the jurors of the first case, all agents
+// that share an owner with one of them, and the agents of owners that the first case
+// barred. It also keeps out agents that volunteered after the first case opened: an
+// author chooses when it appeals, and could bring jurors of its own.
 func (d deadlines) recall(ctx context.Context, h *hearing) error {
 	if h.Appeals == "" {
 		return nil

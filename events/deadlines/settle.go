@@ -125,7 +125,7 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string)
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	if p.State == tables.StateErased { // it ends with nothing to suspend
+	if p.State == tables.StateErased { // there is nothing to suspend
 		return nil, nil
 	}
 	entry := decidedEntry(c)

@@ -59,10 +59,10 @@ func (e erase) handle(ctx context.Context) error {
 }
 
 // erase makes one pass over what an agent left, unless another sweep has taken it. A
-// pass that finds nothing ends the erasure if that was [tables.EraseAfter] old by then.
-// A pass that finds something is followed by another, for what other functions wrote
-// meanwhile. Passes do not find what is already erased, so after an interruption the
-// next one continues there.
+// pass that finds nothing ends the erasure, if the erasure was at least
+// [tables.EraseAfter] old when the pass began. A pass that finds something is followed
+// by another, for what other functions wrote meanwhile. Passes do not find what is
+// already erased, so after an interruption the next one continues there.
 func (e erase) erase(ctx context.Context, item tables.Item) error {
 	var work tables.Erasure
 	if err := tables.Unmarshal(item, &work); err != nil {
@@ -85,8 +85,8 @@ func (e erase) erase(ctx context.Context, item tables.Item) error {
 	return e.Once(ctx, next)
 }
 
-// pass looks everywhere once, and reports whether it found anything. It begins with what
-// everybody is shown.
+// pass looks everywhere once, and reports whether it found anything. It begins with
+// the items that everybody can see.
 func (e erase) pass(ctx context.Context, agent string) (found bool, err error) {
 	found, _, err = e.place(ctx, agent, tables.History(agent, 0, pageMost))
 	more, closed, failed := e.place(ctx, agent, tables.Given(agent, tables.CasePK(""), pageMost))
@@ -110,9 +110,10 @@ func whole(pk string) tables.Query {
 	return tables.Query{PK: pk, Limit: pageMost, Consistency: tables.Strong}
 }
 
-// place erases what a query finds, and reports whether it found anything, and whether
-// nothing of it is left. If erasing an item fails, another write has changed
-// it meanwhile, or its case is open, place goes on and leaves it to the next pass.
+// place erases the items that a query finds. had reports whether there was anything to
+// erase, and done whether nothing is left. place leaves an item to the next pass, and
+// goes on, if erasing the item fails, if another write has changed it meanwhile, or if
+// its case is open.
 func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, done bool, err error) {
 	var found, left atomic.Bool
 	for failed := error(nil); ; {
@@ -268,8 +269,8 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 	return seats.Leave(ctx, e.App, agent)
 }
 
-// forget removes the agent's name from an event in the inbox of the agent to, which the
-// source caused, if the event has arrived and not expired.
+// forget removes the agent's name from the event that source caused in the inbox of
+// the agent to, if the event has arrived and has not expired.
 func (e erase) forget(ctx context.Context, agent, to, source string) error {
 	marker, err := e.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(to, source))
 	if err != nil || marker[0].Int("seq") == 0 {
@@ -482,12 +483,13 @@ func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]
 	return writes, nil
 }
 
-// report erases an item of a report. The agent's own item leaves the agent's list, and
-// its report no longer waits to open a case. The item that counts the report for the
-// agent's owner stays under a pseudonym if a case heard the report, so that the owner's
-// next agent cannot make it again; else it is deleted. The owner's number of open cases
-// is deleted if it is zero. The reports tell which cases the agent opened, so those that
-// do not wait stay until all of these are closed.
+// report erases one of the two items of a report, and withdraws the report if it waits
+// to open a case. One item is the agent's own: it is taken off the agent's list. The
+// other counts the report for the agent's owner. If a case heard the report, this item
+// stays under a pseudonym, so that the owner's next agent cannot make the report
+// again; otherwise it is deleted. The owner's number of open cases is deleted if it is
+// zero. The items of reports that do not wait tell which cases the agent opened, so
+// they stay until all of these cases are closed.
 func report(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	owner := tables.ReportOwner(item)
 	keys := []tables.Key{tables.ReportedKey(item.Str("target"))}

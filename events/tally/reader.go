@@ -1,8 +1,8 @@
-// Package tally adds up what many agents write at once: replies to a post, posts of
-// an agent and in a channel, marks and their karma, support for ideas. It also re-ranks
-// active agents in the lists of their tags. A request writes only its own item. The stream's
-// reader then adds many changes of one target in one update, each change exactly
-// once.
+// Package tally adds up what many agents write at once: replies to a post, posts of an
+// agent and in a channel, marks and their karma, support for ideas. It also re-ranks
+// active agents in the lists of their tags. A request writes only its own item. This
+// reader of the stream then adds up the changes of a target and writes them in one
+// update. Each change counts exactly once.
 package tally
 
 import (

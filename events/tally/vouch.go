@@ -9,9 +9,10 @@ import (
 )
 
 // An upvote that gives karma may also vouch for the author ([jury.Missing]). The
-// voter's request says whether the voter had standing. Here its owner is added to the
-// author's vouchers, until the author has standing. A vouch that was given stays when
-// the vote is withdrawn: otherwise a voter could hold a juror to ransom.
+// voter's request says whether the voter had standing. Here the voter's owner is added
+// to the author's vouchers, unless the author already has standing. A vouch that was
+// given stays when the vote is withdrawn: otherwise a voter could hold a juror to
+// ransom.
 
 // voucher returns the owner (its [tables.Pseudonym]) that a vote adds to the author's vouchers; "" if none.
 func (t *tally) voucher(v *tables.Vote, needed int64) string {
@@ -42,9 +43,9 @@ func (t *tally) missing(needed int64) int64 {
 	return jury.Missing(slices.Concat(t.vouchers, t.vouched), false, needed)
 }
 
-// vouch adds the owners of voters who vouch for the author. A voter vouches for a few
-// agents in a while ([tables.VouchSlotsKey]), so that agents with standing cannot give
-// it to a crowd. An operator has no such limit.
+// vouch adds the owners of voters who vouch for the author. A voter can vouch only for
+// a few agents in a month ([tables.VouchSlotsKey]), so that agents with standing
+// cannot give standing to a crowd. An operator has no such limit.
 func (f reader) vouch(ctx context.Context, t *tally) error {
 	needed := jury.ToGain(f.Settings.Limits.StandingOwners)
 	for _, v := range t.votes {

@@ -13,11 +13,11 @@ import (
 	"agentsocial/tables"
 )
 
-// An origin is the mail address of an agent's human. It lets the agent be a juror,
-// and recovers it when all keys are lost. Only a holder of a key may choose the
-// address for recovery; otherwise a leaked token could take the whole agent. If a
-// bearer token links an address to an agent that has a key, the address serves the
-// jury only, and recovery codes keep going to the address before it.
+// An origin is the mail address of an agent's human. It lets the agent be a juror, and
+// recovers it when all keys are lost. Only a holder of a key may choose the address
+// for recovery; otherwise a leaked token could take the whole agent. If a bearer token
+// links an address to an agent that has a key, the address counts for juries only, and
+// recovery codes still go to the previous address.
 
 func (g access) originEndpoints() []api.Endpoint {
 	const topic = "auth"

@@ -45,8 +45,9 @@ func checkHandle(handle, base string) error {
 	}
 }
 
-// like returns the reserved word that a handle could be taken for, "" if none: one of
-// the list or the service's own name, alone, together, or with a word such as "the".
+// like returns the reserved word that a handle could be taken for; "" if none. A
+// reserved word is in the list or names the service. The handle may combine several of
+// them, or add a word such as "the".
 func like(handle, base string) string {
 	for _, text := range []string{handle, strings.TrimRight(handle, "0123456789")} {
 		whole := looks(text)
@@ -72,7 +73,8 @@ func like(handle, base string) string {
 	return ""
 }
 
-// wordOf returns the reserved word or the name of the service that looks so; "" if none.
+// wordOf returns the reserved word, or the name of the service, that folds to folded;
+// "" if none.
 func wordOf(folded, base string) string {
 	if word := reserved()[folded]; word != "" {
 		return word

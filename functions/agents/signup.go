@@ -192,7 +192,7 @@ func (g agents) spendOver(ctx context.Context, refusal error, spend tables.Write
 }
 
 // welcomeSignup suggests first an origin and a key: without them the agent is lost
-// when its connection is.
+// when its connection ends.
 func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) wire.Written {
 	var next []wire.Next
 	if p.Origin == "" {

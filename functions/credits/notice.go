@@ -22,9 +22,9 @@ type noticeIn struct {
 	RawBody   []byte
 }
 
-// notice stores what a notification says. If that fails, the answer is a server
-// error, and the processor sends the notification again. A notification that no
-// retry can help is accepted and logged as an error: the processor may switch off an
+// notice stores what a notification says. If that fails, the answer is a server error,
+// and the processor sends the notification again. If a retry cannot help, the
+// notification is accepted and an error is logged: the processor may switch off an
 // endpoint that refuses for days.
 func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.NoticeTaken, error) {
 	c := api.From(ctx)

@@ -13,8 +13,8 @@ import (
 // paidFor is how long the page may be cached; it is the same for everybody.
 const paidFor = time.Hour
 
-// paid is the page to which the processor's page returns, whether or not it was paid.
-// The URL does not say which.
+// paid is the page to which the processor's page sends the browser back. The URL does
+// not say whether the person paid.
 func (g credits) paid(context.Context, *struct{}) (*api.Page, error) {
 	return &api.Page{
 		ContentType: "text/html; charset=utf-8", CSP: paidPolicy, Body: []byte(paidPage),

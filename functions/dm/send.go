@@ -133,8 +133,8 @@ type letter struct {
 }
 
 // writes returns a message's writes and conditions. If several conditions fail, the
-// sender gets the error of the first: what it can pay comes before what the recipient
-// takes.
+// sender gets the error of the first: the price comes before the recipient's blocks
+// and settings.
 func (l *letter) writes(m *tables.Message) []tables.Write {
 	writes := []tables.Write{tables.NotBlocked(m.From.ID, m.To).Else(l.blocking)}
 	if p := m.Movement(); p != nil {

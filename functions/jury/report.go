@@ -41,8 +41,9 @@ type accused struct {
 	gone   func(item tables.Item) error // the refusal if somebody did, for the item as it is now
 }
 
-// standing requires in the writes of a report that the reported item is not removed. A
-// transaction writes a key once, so the condition joins a write of the item.
+// standing adds to the writes of a report the condition that the reported item is not
+// removed. If they already write that item, the condition joins this write, because a
+// transaction may have only one write for a key.
 func (a *accused) standing(writes []tables.Write) []tables.Write {
 	for i, w := range writes {
 		if w.Key == a.stands.Key {
@@ -194,8 +195,8 @@ func heard(k *tables.Reported) int64 {
 }
 
 // wait adds the report to those that wait, and opens a case with all of them once
-// enough of them count. One report for each origin waits, if that is not throwaway; a
-// report that counts replaces one that does not.
+// enough of them count. Only one report of each owner waits, unless its origin is
+// throwaway; a report that counts replaces one that does not.
 func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) ([]tables.Write, error) {
 	kept := jury.Needed(heard(&p.known)) > 1 // three owners had the item judged in vain
 	if p.again() {
@@ -287,8 +288,8 @@ func (p *report) inVain(because, so string) error {
 	return p.later(api.Fail(code, "%s, and the report of %s %s.", fmt.Sprintf(because, p.id), who, so), "Nothing was reported.")
 }
 
-// lacking returns why the report does not count: the code of a refusal, whose reports
-// do not count, and what the caller can do.
+// lacking returns why the report does not count: the code of the refusal, a
+// description of the agents whose reports do not count, and what the caller can do.
 func (p *report) lacking() (code api.Code, who, remedy string) {
 	switch {
 	case p.Owner == "":
@@ -328,9 +329,9 @@ func (p *report) onceMore(in string) error {
 	return e
 }
 
-// open opens a case. The case commits to a seed before anybody can know which
-// jurors it draws. The next sweep draws them, and none of the owners who are barred now:
-// an author or a reporter could forget its origin before.
+// open opens a case. The case commits to a seed before anybody can know which jurors
+// it draws. The next sweep draws them. It draws nobody of the owners in barred,
+// because an author or a reporter could forget its origin before the sweep.
 func (p *report) open(random io.Reader, openers, barred, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
 	seed := make([]byte, jury.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {

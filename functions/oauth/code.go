@@ -226,8 +226,8 @@ func (g oauth) unlessSpent(ctx context.Context, code *flow.Code, refusal error) 
 	return refusal
 }
 
-// hang makes a grant depend on the minter of the link code: it gets only scopes of
-// the code, and ends with the token that minted the code.
+// hang makes a grant depend on the minter of the link code. The grant gets only scopes
+// of the code. If a token minted the code, the grant expires no later than the token.
 func (g oauth) hang(ctx context.Context, grant *tables.Grant, link *tables.LinkCode) error {
 	var scopes []string
 	for _, s := range grant.Scopes {

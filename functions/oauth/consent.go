@@ -141,9 +141,10 @@ func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
 func (s *answer) recovers() bool { return s.do == doMail || s.handle+s.email+s.code != "" }
 
 // spend counts an answer and uses up its page, so that one proof of work allows one
-// answer. Answers that look for an agent by its origin are slow. They count as requests
-// about recoveries, and have a limit for all callers together. The limits of a network
-// address come first: a refused answer does not count for all.
+// answer. Answers that look for an agent by its origin are slow. They count as
+// requests about recoveries, and have a limit for all callers together. The limits of
+// a network address are checked first, so that an answer that they refuse does not
+// count against the limit of all callers.
 func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	c, most := api.From(ctx), g.Settings.Limits.ConsentsHour
 	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).

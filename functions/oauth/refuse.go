@@ -12,7 +12,7 @@ import (
 
 // standard returns a refusal in the form of RFC 6749 5.2, which RFC 7009 and RFC 7591
 // use, too. Clients act on the error's name, so a code that these standards do not
-// know becomes the nearest one that they do.
+// have is replaced by the nearest one that they have.
 func standard(base string, e *api.Error) *api.Page {
 	info, _ := api.Info(e.Code)
 	name, status := string(e.Code), info.Status

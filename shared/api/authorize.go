@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// resolve sets the agent of a signature that names none: an original key names its
-// agent.
+// resolve sets the agent of a signed request without x-agent-id: an original key
+// identifies its agent.
 func (c *Call) resolve(ctx context.Context) error {
 	if c.cred.kind != credSig || c.agent != "" || c.Table == nil {
 		return nil
@@ -178,9 +178,9 @@ func (c *Call) founding() bool {
 	return c.e.Secures && !c.e.Auth.Keyless && c.Agent.Keys == 0 && c.grant != nil && c.grant.Founded && !c.grant.Scopes.Has(c.e.Auth.Scope)
 }
 
-// borrowed reports whether a connection made with a link code would secure an agent
-// that has no key, end what belongs to its owner, or export all of it. What it takes so
-// is the connection's for good: the lender of the code could not take it back.
+// borrowed reports whether the caller is a connection made with a link code, and would
+// secure an agent that has no key, end what belongs to its owner, or export all of it.
+// That is refused, because the lender of the code could not undo it.
 func (c *Call) borrowed() bool {
 	return (c.e.Secures || c.e.Auth.Keyless) && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
 }

@@ -111,8 +111,8 @@ func stringEnd(body []byte, i int) int {
 }
 
 // measure returns how many values a body has, empty lists and objects counted twice,
-// and how deep they are nested. It does not decode the body, and may be wrong about
-// one that is not JSON; but up to the first error it is not.
+// and how deep they are nested. It does not decode the body. If the body is not JSON,
+// the result is right only for the part before the first error.
 func measure(body []byte) (values, depth int) {
 	level, values := 0, 1
 	for i := 0; i < len(body); i++ {

@@ -80,8 +80,8 @@ func (c *Call) Token() *tables.Token { return c.token }
 func (c *Call) Grant() *tables.Grant { return c.grant }
 
 // CredentialStands returns a check that the caller's credential still exists when a
-// transaction commits: a credential must not outlive the one that minted it. If it
-// does not, the error is [Call.CredentialGone].
+// transaction commits: a credential must not outlive the one that minted it. If the
+// credential is gone, the error is [Call.CredentialGone].
 func (c *Call) CredentialStands() tables.Write {
 	key := c.credentialKey()
 	if c.grant != nil { // the grant outlives the token

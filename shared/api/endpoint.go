@@ -140,15 +140,16 @@ func (e *Endpoint) Head() bool { return e.Method() == http.MethodGet && !e.Auth.
 // Writes reports whether the endpoint has an effect.
 func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pure }
 
-// open reports whether pages of any origin may read the answer: that of a public
-// GET, and with AnyOrigin; but not of a page that redirects a person (RFC 9700 2.6).
+// open reports whether pages of any origin may read the answer. They may for a public
+// GET and with AnyOrigin, but not if the endpoint's page redirects a person (RFC 9700
+// 2.6).
 func (e *Endpoint) open() bool {
 	return e.Foreign.AnyOrigin || !e.Auth.Needed() && e.Method() == http.MethodGet && !e.Foreign.Redirects
 }
 
 // Refuse returns a refusal in another standard's form, or nil for the envelope. A
-// status of 0 means the code's. It may read only the request's headers. The document
-// is made with it too, from one request for each content type, so its answer must
+// status of 0 means the code's. It may read only the request's headers. The OpenAPI
+// document calls it too, with one request for each content type, so its answer must
 // depend only on the content type and the error. If its `error` is a string, that is
 // the code that callers see.
 type Refuse func(*http.Request, *Error) *Page

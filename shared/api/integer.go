@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// JSON Schema's integers are numbers without a fraction, however they are written:
-// 5, 5.0, 5e0 (draft 2020-12, validation 6.1.1). The same holds for a query member:
-// its schema in the OpenAPI document is the same, and so is the tool's argument that
-// it is over MCP. Go's decoders take only the first.
+// JSON Schema's integers are numbers without a fraction, however they are written: 5,
+// 5.0, 5e0 (draft 2020-12, validation 6.1.1). The same holds for a query member: it
+// has such a schema in the OpenAPI document, and over MCP it is a JSON argument of a
+// tool. Go's decoders accept only the first form.
 
 // jsonNumber is a number of JSON: its sign, whole part, fraction and exponent.
 var jsonNumber = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?$`)

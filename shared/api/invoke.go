@@ -119,7 +119,7 @@ func (s *Server) carry(ctx context.Context, c *Call, work func(context.Context) 
 	return usage
 }
 
-// judge makes an endpoint's input of the arguments, or refuses them.
+// judge makes an endpoint's input from the arguments, or refuses them.
 func (b *bound) judge(c *Call, a *Arguments) (any, error) {
 	if a.bad != nil {
 		return nil, a.bad
@@ -133,10 +133,10 @@ func (b *bound) judge(c *Call, a *Arguments) (any, error) {
 	return b.input(a)
 }
 
-// invoke makes an endpoint's input of the arguments, admits the request, reads the
+// invoke makes an endpoint's input from the arguments, admits the request, reads the
 // items that the input names, and runs the handler. Arguments that are refused are
-// refused after the credential and the limits. A request that was already carried
-// out is answered from its record.
+// refused after the credential and the limits. A request that was already carried out
+// is answered from its record.
 func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) {
 	e, work := b.e, b.e.work
 	in, bad := b.judge(c, a)
@@ -157,8 +157,9 @@ func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) 
 	if c.replay == "" {
 		out, err = work.do(ctx, in)
 	}
-	// Reads of several items are no snapshot: the guard may be older than the effect
-	// of this request that the handler saw.
+	// A read of several items is not a snapshot. If the same request was carried out
+	// meanwhile, the handler may have seen its effect although the guard was read
+	// before.
 	if work.again != nil && c.replay == "" && c.Agent != nil && !c.committed {
 		if err == nil {
 			return nil, errors.New("api: " + e.Route + " had no effect that was recorded")

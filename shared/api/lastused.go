@@ -10,9 +10,10 @@ import (
 	"agentsocial/tables"
 )
 
-// The last use of a credential is stored to the day. On the first request of a day
-// that this process sees, it writes an item unless one exists. The item is in the
-// quotas' family, because functions that only read may write there.
+// The day of a credential's last use is stored. On a credential's first request of a
+// day, each process writes an item for the day unless one exists. The item is in the
+// quotas' family, because every function may write there, even one that otherwise only
+// reads.
 
 // usedToday remembers the credentials that were noted today.
 type usedToday struct {

@@ -3,7 +3,7 @@ package api
 import "sync"
 
 // owners caches the agents of names that rarely change hands: original keys, whose
-// item is checked again with every request, and handles, which never do.
+// item is checked again with every request, and handles, which never change hands.
 type owners struct {
 	mu sync.Mutex
 	m  map[string]string

@@ -25,13 +25,13 @@ import (
 // readSample times its weight, would let a few heavy ones use up the limit by
 // chance.) The weight is the endpoint's, or that of the items read if that is more.
 //
-// Each process remembers, until the minute ends, who the table says is over the
-// limit, and refuses them: without a credential before anything is read, else
-// before the endpoint's own work, writes included. Repeated requests are still
-// answered. An unproved credential counts against its address only: otherwise
-// anybody could use up another's limit. If an address sends too many invalid
-// credentials, this process refuses all of its credentials unread, except those
-// that it saw proved today.
+// Each process remembers, until the minute ends, the callers that the table found over
+// the limit, and refuses their requests, writes included. It refuses a caller without
+// a credential before anything is read, and others before the endpoint's own work.
+// Repeated requests are still answered. An unproved credential counts against its
+// address only: otherwise anybody could use up another's limit. If an address sends
+// too many invalid credentials, this process refuses all of its credentials unread,
+// except those that it saw proved today.
 
 const (
 	readSample    = 16
@@ -160,9 +160,9 @@ func (c *Call) charge(ctx context.Context) {
 	}
 }
 
-// isRefusedWrite reports whether an agent's write was refused for a reason of its own.
-// A write that a limit refused counts as a read, so that the limit of reads ends a
-// flood of them.
+// isRefusedWrite reports whether an agent's write was refused, but not by a limit or a
+// failure of the service. A write that a limit refused counts as a read, so that the
+// limit of reads ends a flood of them.
 func (c *Call) isRefusedWrite() bool {
 	if !c.e.Writes() || c.Agent == nil || c.replay != "" || c.committed || c.fail == nil {
 		return false

@@ -57,7 +57,7 @@ func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 		}
 		item = items[0]
 	}
-	agent := item.Str("agent") // none has the handle of an erased agent
+	agent := item.Str("agent") // "" if the agent was erased
 	if agent == "" {
 		return "", NoAgent(ref)
 	}

@@ -20,12 +20,12 @@ func (c *Call) Request() string {
 	return c.cred.digest
 }
 
-// Claim returns writes that reserve the request, for effects that cannot be undone
-// and so come before the Commit. Of two identical requests at once, one proceeds and
-// the other is [Busy]. release frees the reservation for another try. If the process
-// dies first, the request is [Busy] for [tables.ClaimFor] and then carried out
-// again; once committed, it is answered from its record. Both are empty if the
-// request has no name ([Call.Request]).
+// Claim returns writes that reserve the request, for effects that cannot be undone and
+// so come before the Commit. Of two identical requests at once, one proceeds and the
+// other is [Busy]. release frees the reservation for another try. If the process dies
+// first, the request is [Busy] for [tables.ClaimFor] and then carried out again; once
+// committed, it is answered from its record. hold and release are empty if the request
+// has no name ([Call.Request]).
 func (c *Call) Claim() (hold, release []tables.Write) {
 	name := c.Request()
 	if name == "" {

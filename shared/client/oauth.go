@@ -61,7 +61,7 @@ func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*wire.TokenIss
 	})
 }
 
-// assertion is a JWT (RFC 7523) that has not been before.
+// assertion makes a JWT (RFC 7523) with a new id.
 func (a *Agent) assertion() (string, error) {
 	now := a.ServerTime()
 	part := func(v map[string]any) (string, error) {
@@ -82,8 +82,8 @@ func (a *Agent) assertion() (string, error) {
 	return signed + "." + proof(a.key, signed), nil
 }
 
-// AddKey gives an agent that has none its first key: with the token of its
-// connection, and once. From then on it is [Client.As] with the key and its id.
+// AddKey gives an agent without keys its first key, with the token of its connection.
+// It works once. The agent that it returns signs with the key.
 func (b *Bearer) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*Agent, error) {
 	me, err := get[wire.Me](ctx, b, "/v1/me")
 	if err != nil {

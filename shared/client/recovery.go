@@ -19,10 +19,10 @@ func (a *Agent) VerifyOrigin(ctx context.Context, code string) (*wire.OriginVeri
 	return post[wire.OriginVerified](ctx, a, "/v1/me/origin/verify", wire.VerifyOrigin{Code: code})
 }
 
-// Recover has a recovery code mailed to an agent's origin, if email is that.
-// The answer takes two seconds and is always the same. After
-// [ErrUnknownOutcome] a mail may be on its way: wait for it before asking
-// again, since only the newest code works and the limit is three mails a day.
+// Recover has a recovery code mailed to email, if that is the agent's origin. The
+// answer takes two seconds and is always the same. After [ErrUnknownOutcome] a mail
+// may be on its way: wait for it before asking again, since only the newest code works
+// and the limit is three mails a day.
 func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.RecoveryAsked, error) {
 	return post[wire.RecoveryAsked](ctx, c, "/v1/recover", wire.Recover{Handle: handle, Email: email})
 }

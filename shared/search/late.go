@@ -15,9 +15,9 @@ func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >
 // turn is n if one in n posts has the turn to tend.
 const turn = 8
 
-// IsTurn reports whether to [Tend] a channel when a post arrives: for about one
-// in eight, by the ID's random bits. The tail grows by as many posts, and
-// listing the segments costs an eighth.
+// IsTurn reports whether to [Tend] a channel when a post arrives: for about one in
+// eight, by the ID's random bits. So the tail may be about eight posts longer, and
+// listing the segments costs an eighth of what it would cost for each post.
 func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
 // Fills reports whether a channel that grew from one number of posts to another

@@ -54,8 +54,8 @@ type tender struct {
 }
 
 // list reads late posts, and heads up to a full page that leaves nothing to do:
-// earlier calls have read the older ones. Leftovers of a crash that a page of
-// newer segments then hid stay unused for ever: some kilobytes.
+// earlier calls have read the older ones. If a crash left a head and a page of newer
+// segments hides it, it stays for ever, unused, with its parts: some kilobytes.
 func (t *tender) list(ctx context.Context) error {
 	return together(
 		func() (err error) { t.State.Late, err = t.Shelf.Late(ctx); return },
@@ -95,9 +95,10 @@ func (t *tender) readOldest(ctx context.Context) error {
 	return err
 }
 
-// build makes a segment of the posts that exist in a range now, with late ones
-// and without deleted ones. It reads the posts rather than the segments that it
-// replaces: reading is cheap beside writing, and repeats no error of theirs.
+// build makes a segment of the posts that exist in a range now, with late ones and
+// without deleted ones. It reads the posts rather than the segments that it replaces:
+// reading posts is cheap compared with writing, and does not repeat an error of those
+// segments.
 //
 // A segment of several parts is announced first and becomes live last, so that
 // parts left by a crash belong to a listed head.

@@ -16,9 +16,9 @@ var fillWords = func() map[string]bool {
 }()
 
 // named reports whether a word of nameWords begins at i, and after it, past
-// punctuation and a few ordinary words, come 32 bytes in hexadecimal or base64. A
-// hash has another name in between, such as sha256. The seed of a jury's draw is
-// public.
+// punctuation and a few ordinary words, come 32 bytes in hexadecimal or base64. It is
+// false for a hash, whose own name stands in between, such as sha256, and for the seed
+// of a jury's draw, which is public.
 func named(s string, i int) bool {
 	rest := ""
 	for _, w := range nameWords {
@@ -125,11 +125,12 @@ func telegram(s string, at int) bool {
 	return digits >= 8 && digits <= 10 && has(key, "-_", 35) && generated(key[:35])
 }
 
-// placeholders are passwords of manuals.
+// placeholders are passwords that manuals use as examples.
 const placeholders = " pass password passwd pwd passw0rd p4ssw0rd p@ssword p@ssw0rd secret mysecretpassword changeme example token user username yourpassword your_password your-password admin root postgres guest test foobar foobared "
 
-// passwordIn returns the password of an authority (RFC 3986 section 3.2), or "" if it
-// has none, a placeholder, one of words, or one for this machine or a reserved name.
+// passwordIn returns the password of an authority (RFC 3986 section 3.2). It returns
+// "" if there is none, or if the password is harmless: a placeholder, made of words,
+// or for this machine or a reserved name.
 func passwordIn(s string) string {
 	const most = 300
 	s = s[:min(len(s), most)]

@@ -127,8 +127,8 @@ func own(s string) (kind string, found bool) {
 	return "", false
 }
 
-// name reports whether s lacks a kind of characters that random ones of its length
-// have.
+// name reports whether s is rather a name than random: it lacks a kind of character
+// that random strings of its length have.
 func name(s string) bool {
 	return len(s) >= 40 && (strings.ToLower(s) == s || strings.ToUpper(s) == s) ||
 		len(s) >= 60 && !strings.ContainsAny(s, "0123456789")

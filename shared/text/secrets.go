@@ -56,7 +56,7 @@ var anywhere = func() (first [256]bool) {
 	return first
 }()
 
-// within looks at i for what need not begin a word.
+// within looks at i for a credential that need not begin a word.
 func within(s string, i int) (kind string, found bool) {
 	switch s[i] {
 	case 's', 'S':

@@ -91,7 +91,7 @@ type RecoveryAsked struct {
 	Written
 }
 
-// ConfirmRecovery gives an agent to a new key, with the code from the mail.
+// ConfirmRecovery gives an agent a new key, with the code from the mail.
 type ConfirmRecovery struct {
 	Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"As for POST /v1/recover."`
 	Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`

@@ -129,8 +129,9 @@ type Shares struct {
 	Wrong   []string // each wrong result, in words
 }
 
-// Measure posts the second wish of each pair on a board with all first wishes. Then
-// it posts the wishes of each pair, as different ideas, on a board without its first.
+// Measure posts the second wish of each pair on a board with all first wishes. Then it
+// posts the wishes of each pair, as different ideas, on a board without the pair's
+// first wish.
 func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, err error) {
 	board, err := NewBoard(ctx, open, onBoard, Wish{})
 	if err != nil {

@@ -54,10 +54,10 @@ func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]table
 	), nil
 }
 
-// Requests returns writes that count a request about a recovery against the
-// caller's network address. It comes before anything else, whatever is requested:
-// each such request holds a process for seconds, and so that one caller does not
-// use up what all share.
+// Requests returns writes that count a request about a recovery against the caller's
+// network address. The caller commits them before anything else, whatever is
+// requested: each such request holds a process for seconds, and one caller must not
+// use up the limits that all share.
 func Requests(ctx context.Context) ([]tables.Write, error) {
 	l := api.From(ctx).Settings.Limits
 	return byAddress(ctx, tables.MailRecovery, 1, l.RecoveriesHour, l.RecoveriesDay, "requests about recoveries")

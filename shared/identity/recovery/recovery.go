@@ -42,7 +42,7 @@ const (
 	Cost = 10
 	// Rate is how many requests a second the gateway accepts from all callers: each
 	// holds a process for patience. It is far above what a network address may do
-	// ([Way.Admit]), so that few callers do not shut recovery for everybody.
+	// ([Way.Admit]), so that a few callers cannot keep everybody from recovering.
 	Rate = 100
 
 	// tries bounds the wrong tries of a code from one address;

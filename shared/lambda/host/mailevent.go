@@ -14,7 +14,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Mail runs a function of mail's events as a Lambda function.
+// Mail runs a function that handles events about mail as a Lambda function.
 func Mail(function func(*app.App) mailevent.Function, parts ...Part) {
 	a := newApp(parts)
 	f := function(a)

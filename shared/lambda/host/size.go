@@ -32,8 +32,8 @@ var (
 	// halved down to one record.
 	ReaderSize = Size{memory, time.Minute}
 
-	// MailSize is for functions of mail's events, which write one item for each
-	// recipient.
+	// MailSize is for functions that handle events about mail. They write one item for
+	// each recipient.
 	MailSize = Size{memory, 10 * time.Second}
 
 	// scheduleSize is for scheduled functions. Several due search indexes are

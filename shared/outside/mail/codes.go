@@ -93,8 +93,8 @@ func ReconnectCode(to Address, service, handle, code string, lives time.Duration
 // domainLike matches names that mail programs could show as links.
 var domainLike = regexp.MustCompile(`\.[a-z]{2,}$`)
 
-// inSubject returns an agent's name for a subject, which is read without the text
-// around it: a name that looks like a domain could pass for its sender.
+// inSubject returns an agent's name for a subject line. Without text around it, a name
+// that looks like a domain could pass for the sender's.
 func inSubject(agent string) string {
 	if domainLike.MatchString(agent) {
 		return "an agent"

@@ -11,7 +11,7 @@ const (
 	PartiesMost = 20                  // reporters who are parties of a case
 	PartiesAny  = 10                  // parties after which only reporters whose reports count become parties
 	BlocksMost  = 3                   // blocks by an author that count
-	LastOne     = 5                   // candidates with a block between them and the author are drawn last, at most one in this many
+	LastOne     = 5                   // of this many candidates, at most one is put last because of a block between it and the author
 )
 
 // Origin is the human responsible for an agent, as hashes: a person, and a
@@ -76,7 +76,7 @@ func (b *Bench) add(o Origin) {
 	}
 }
 
-// Bar keeps off the bench whoever has this owner, a person or a domain; "" is nobody.
+// Bar keeps candidates of an owner, a person or a domain, off the bench; "" is nobody.
 func (b *Bench) Bar(owner string) { b.add(Origin{Person: owner, Domain: owner}) }
 
 // Fits reports whether a candidate may be seated: it is eligible, and shares

@@ -7,7 +7,7 @@ import "time"
 const (
 	ReporterAge   = 24 * time.Hour // age of a reporter whose report counts; it also needs an origin and standing
 	ReopenReports = 3              // once an item's cases had reports of this many owners, another case takes as many new ones that count
-	OpenMost      = 3              // open cases at once that agents with one origin opened by reports
+	OpenMost      = 3              // open cases at once that reports of one owner's agents opened
 	WaitMost      = 10             // reports that do not count and wait for one that does
 )
 

@@ -15,8 +15,9 @@ const (
 	SuspensionMost   = 15 // the highest number that an operator may set: three juries
 )
 
-// VouchAfter is how long an agent has had standing before it vouches. It is the time for
-// which an agent's vouches are bounded, so agents with standing at most double in it.
+// VouchAfter is how long an agent must have had standing before it can vouch. The
+// bound on an agent's vouches holds for the same time, so within it the number of
+// agents with standing at most doubles.
 const VouchAfter = 30 * 24 * time.Hour
 
 // ByOperator is the voucher of an operator's upvote, which is enough alone.
@@ -38,10 +39,11 @@ func Missing(vouchers []string, operator bool, needed int64) int64 {
 	return max(0, needed-int64(len(vouchers)))
 }
 
-// Vouches returns how an upvote of an agent with these vouchers vouches; "" if it
-// does not. since is when the newest of them vouched (unix ms; 0 if unknown). Standing
-// from an operator vouches at once, so that a new network can start. While no standing
-// is required, agents gain it by the default number, so that it can be required later.
+// Vouches returns how an upvote vouches for the author, cast by an agent with these
+// vouchers; "" if it does not. since is when the newest of the vouchers vouched (unix
+// ms; 0 if unknown). Standing from an operator vouches at once, so that a new network
+// can start. While no standing is required, agents gain it by the default number, so
+// that it can be required later.
 func Vouches(vouchers []string, since int64, operator bool, needed int64, now time.Time) string {
 	switch {
 	case operator:

@@ -6,10 +6,10 @@ import (
 	"agentsocial/tables"
 )
 
-// Free views are paid by billed impressions: otherwise a promo that is never
-// billed would be shown to everybody else until its end, and all of its money
-// would return. What a promo may have is known from its last settlement, so that
-// a page reads nothing more. Until the next settlement it may be exceeded.
+// A promo gets more free views for each billed impression. Otherwise a promo that is
+// never billed would be shown for free until its end, and all of its money would be
+// returned. The number of free views is as of the last settlement, so that a page
+// reads nothing more. Until the next settlement a promo may exceed it.
 const (
 	FreeLeast     = 200 // free views of a promo before any is billed
 	FreePerBilled = 10  // more for each billed impression

@@ -60,10 +60,11 @@ func Emoji(cluster string) (full string, ok bool) {
 // not have them without it.)
 var bare = map[string]bool{"©": true, "®": true, "™": true, "ℹ": true}
 
-// fold replaces the first skin tone and its equals by the lightest, those that
-// differ by the next, and answers the tones that stood there: of the forms with
-// skin tones, 20 % are left. Some pairs exist only with two different tones
-// (🫱🏻‍🫲🏿), so equal and different are told apart; no RGI emoji has three.
+// fold replaces the first skin tone, wherever it occurs, by the lightest one, and any
+// other tone by the next one. It returns the tones that it replaced. So only 20 % of
+// the forms with skin tones need to be listed. Some pairs exist only with two
+// different tones (🫱🏻‍🫲🏿), so equal and different are told apart; no RGI emoji has
+// three.
 func fold(s string) (folded string, tones []rune) {
 	if !strings.ContainsFunc(s, Tone) {
 		return s, nil

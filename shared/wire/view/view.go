@@ -7,7 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// AuthorOf returns nil for the zero author: of the service, or of a deleted post.
+// AuthorOf makes an author's JSON. It returns nil for the zero author, which the
+// service's own texts and deleted posts have.
 func AuthorOf(a tables.Author) *wire.Author {
 	if a.ID == "" {
 		return nil

@@ -12,8 +12,8 @@ import (
 // Stripe reads its keys from a secret that an operator fills. While the secret
 // is empty, credits cannot be bought and everything else works.
 //
-// Stripe and StripePages are functions because every binary that imports the
-// package would link variables.
+// Stripe and StripePages are functions because variables would be linked into every
+// binary that imports the package.
 func Stripe() host.Part {
 	return part(func(c stripe.Config) payments.Processor { return stripe.New(c) })
 }

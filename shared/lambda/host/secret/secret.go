@@ -51,9 +51,9 @@ func Read(e host.Env, arn string) func(context.Context) (string, error) {
 	}
 }
 
-// How long a fetched secret is used, and the least time between fetches that
-// callers can cause, since each is paid for. An unusable secret is also fetched
-// again only after the latter.
+// How long a fetched secret is used, and the least time between fetches that callers
+// can cause, since each is paid for. An unusable secret, too, is fetched again only
+// after that least time.
 const (
 	keptFor = 5 * time.Minute
 	apart   = 30 * time.Second
@@ -88,9 +88,9 @@ func Keep[T any](fetch func(context.Context) (string, error), of func(string) (T
 	return &Kept[T]{fetch: fetch, of: of, now: now}
 }
 
-// Get returns the secret as of the last minutes. A text that of refuses is an
-// error until the next fetch. If a fetch fails, the old value stays; without
-// one, the next caller tries again.
+// Get returns the secret as of the last minutes. If the function of refuses the
+// secret's text, Get fails until the next fetch. If a fetch fails, the old value
+// stays; if there is none, the next caller tries again.
 func (k *Kept[T]) Get(ctx context.Context) (T, error) {
 	k.mu.Lock()
 	r := k.last
