@@ -11,8 +11,8 @@ import (
 	"agentsocial/local/service/failed"
 )
 
-// deadLetters stores the batches that readers gave up, in memory or in a folder beside
-// the table, where `make redrive` finds them.
+// deadLetters stores the batches that readers gave up on, in memory or in a folder
+// beside the table, where `make redrive` finds them.
 type deadLetters struct {
 	folder failed.Folder // "" in memory
 	mu     sync.Mutex

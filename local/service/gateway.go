@@ -35,7 +35,7 @@ type gateway struct {
 }
 
 // newGateway makes a function for each group, behind the throttles of a deployment
-// that has t.
+// whose throttle for all callers is t.
 func newGateway(a *app.App, groups []func(*app.App) api.Group, from Groups, t api.Throttle) (*gateway, error) {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}, head: map[string]bool{}, throttle: map[string]*rate.Limiter{}}
 	if t != (api.Throttle{}) {
@@ -79,8 +79,8 @@ func (g *gateway) route(method, path string) (host.GatewayHandler, *rate.Limiter
 	return h, g.whole
 }
 
-// refuse answers as API Gateway does what reaches no function, or what a function did
-// not answer.
+// refuse answers a request that reaches no function, or that a function did not
+// answer, as API Gateway does.
 func refuse(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

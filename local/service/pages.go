@@ -57,9 +57,10 @@ func (s *Service) pages(mux *http.ServeMux) {
 
 func problem(s string) map[string]string { return map[string]string{"problem": s} }
 
-// local reports whether a request comes from a program on this machine. Web pages could
-// reach this machine too. They are known by a host name that resolves to this machine,
-// or by the headers Origin and Sec-Fetch-Site, which browsers send and programs do not.
+// local reports whether a request comes from a program on this machine. Web pages
+// could reach this machine too, and are refused. Their requests have another host name
+// that resolves to this machine, or a header Origin or Sec-Fetch-Site, which browsers
+// send and programs do not.
 func local(r *http.Request) bool {
 	return loopback(r.Host) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""
 }

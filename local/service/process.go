@@ -23,9 +23,10 @@ func Kill(ctx context.Context) {
 	select {}
 }
 
-// Die ends the function of ctx like [Kill], but leaves no goroutine behind: it ends the
-// calling goroutine, and deferred calls run. The others of the function end at their
-// next call of Die, so a table that calls it must do so whenever [Dead] says so.
+// Die ends the function of ctx like [Kill], but leaves no goroutine behind: it ends
+// the calling goroutine, and deferred calls run. Other goroutines of the function end
+// at their next call of Die, so a table that calls Die must do so whenever [Dead]
+// reports true.
 func Die(ctx context.Context) {
 	if p, ok := ctx.Value(processKey{}).(*process); ok && !Dead(ctx) {
 		close(p.dead)

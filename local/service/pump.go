@@ -129,8 +129,9 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	}
 }
 
-// read reads the next records of a shard, and returns the newest drain at its start.
-// While that drain waits for this reader, it does not wait for new records.
+// read reads the next records of a shard. It also returns the number of the drain that
+// was the newest when it began. While that drain waits for this reader, read does not
+// wait for new records.
 func (u *pump) read(ctx context.Context, id, shard string) (records []tables.StreamRecord, done bool, drain int64, err error) {
 	u.mu.Lock()
 	kick, drain, wait := u.kick, u.drain, u.lag

@@ -38,7 +38,7 @@ func jurors(w *world) error {
 	return nil
 }
 
-// cases checks that each has its evidence, complaints and seats, and that its
+// cases checks that each case has its evidence, complaints and seats, and that its
 // counters and those of its jurors, its openers and the reported item match them.
 func cases(w *world) error {
 	cases, err := all[tables.Case](w, tables.TypeCase)
@@ -259,8 +259,8 @@ func (w *world) reports() error {
 	return nil
 }
 
-// duties checks that an agent has one for each of its open seats, and that its
-// counter matches.
+// duties checks that an agent has a duty for each of its open seats, and that its
+// counter of duties matches.
 func (w *world) duties(seats []*tables.Seat) error {
 	waits := counts{}
 	for _, s := range seats {

@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// given checks that what an agent gave is in its list, and that nothing of an erased one
-// is.
+// given checks that each item that an agent gave is in the agent's list, and that the
+// list of an erased agent has none.
 func given(w *world) error {
 	for key, item := range w.items {
 		agent := tables.Giver(item)

@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// posts checks that each has its counters, its channel and its place in its author's
-// list, and that the counters of posts match their number.
+// posts checks that each post has its counters, its channel and its place in its
+// author's list, and that the counters of posts match their number.
 func posts(w *world) error {
 	posts, err := all[tables.Post](w, tables.TypePost)
 	if err != nil {
@@ -89,7 +89,7 @@ type tallied struct {
 	reactions      map[string]int64
 }
 
-// marks checks that all are counted, and that a post's counters match its marks.
+// marks checks that all marks are counted, and that a post's counters match its marks.
 func marks(w *world) error {
 	for _, typ := range []string{tables.TypeVote, tables.TypeReactions, tables.TypeHelpful} {
 		for _, item := range w.types[typ] {

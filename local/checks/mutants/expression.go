@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Mutants of expressions, in the packages that have rules. A comparison is the other
-// side of a boundary. A number is one more, and a float twice as much; so is an amount,
-// which is no constant. A duration is half as long. A ttl is in milliseconds. An order
-// is the other one, and a cursor is one that repeats the item before it.
+// Mutants of expressions, in the packages that have rules. A mutant moves a comparison
+// to the other side of its boundary. It adds one to a number, and doubles a float, or
+// an amount that is not a constant. It halves a duration, gives a TTL in milliseconds,
+// reverses an order, or makes a cursor repeat the item before it.
 const (
 	Comparison Kind = "comparison"
 	Equality   Kind = "equality"
@@ -214,9 +214,9 @@ func (e *expressions) isNumber(t types.Type) bool {
 	return ok && basic.Info()&(types.IsInteger|types.IsFloat) != 0 && basic.Info()&types.IsUntyped == 0
 }
 
-// version reports whether a number is what an item's version or an agent's epoch rises
-// by, which only has to change them; or how much more is read than a page shows, which
-// only has to be more.
+// version reports whether any other positive number would do as well: the number is
+// added to an item's version or an agent's epoch, which only have to change, or it is
+// how many more items are read than a page shows.
 func (e *expressions) version(x ast.Expr) bool {
 	var of ast.Expr
 	switch p := e.parent[x].(type) {
@@ -241,8 +241,8 @@ func (e *expressions) version(x ast.Expr) bool {
 	return slices.Contains([]string{"version", "epoch", "changes", "tallies", "limit"}, strings.ToLower(name)) && e.info.Types[x].Value.String() == "1"
 }
 
-// bounds reports whether a constant integer is compared in such a way that one more is
-// the same as the other side of the boundary: x < 5 and x >= 5.
+// bounds reports whether adding one to a constant integer is the same as moving its
+// comparison to the other side of the boundary, as in x < 5 and x >= 5.
 func (e *expressions) bounds(x ast.Expr) bool {
 	b, ok := e.parent[x].(*ast.BinaryExpr)
 	if !ok || e.info.Types[x].Value.Kind() != constant.Int {

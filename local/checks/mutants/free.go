@@ -27,8 +27,8 @@ var free = map[string]string{
 	"tables.SettleEvery":           "promos may be settled as often as one likes",
 }
 
-// freeFields lists fields for which any number is right, or whose numbers are held by tests
-// that are not run here, with the reason.
+// freeFields lists fields for which any number is right, or whose numbers are checked
+// by tests that are not run here, with the reason.
 var freeFields = map[string]string{
 	"Batch":   "a reader handles any number of records",
 	"Cache":   "a cache may keep an answer for any time",

@@ -63,7 +63,7 @@ type found struct {
 // Notice names the test and package that noticed a mutant; the zero Notice means none.
 type Notice struct{ Pkg, Test string }
 
-// options of a run: the module's folder, the output's, and what the flags say.
+// options are the settings of a run: the module's folder, the output's, and the flags.
 type options struct {
 	root, folder, only, kinds string
 	jobs                      int
@@ -229,7 +229,7 @@ func (f *found) save() error {
 	return os.Rename(f.file+".new", f.file)
 }
 
-// meetAll runs every unit alone whose mutants are unknown.
+// meetAll runs each unit whose mutants are unknown, one at a time.
 func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	all, err := s.units(ctx)
 	if err != nil {
@@ -289,7 +289,7 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 	return cmp.Or(ctx.Err(), err)
 }
 
-// atOnce does something n times, some at once.
+// atOnce calls do n times, with at most the given number of calls at once.
 func atOnce(most, n int, do func(i int) error) error {
 	var work errgroup.Group
 	work.SetLimit(most)

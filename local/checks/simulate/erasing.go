@@ -146,7 +146,8 @@ func (w *world) lastWord(r *rand.Rand, p *person, ch string) (*op, *posted) {
 	}, x
 }
 
-// ends takes out an agent that was erased. Its texts and its name go later.
+// ends removes an erased agent from the living ones of the model. The service removes
+// its texts and its name later.
 func (w *world) ends(p *person) {
 	p.endedAt = time.Now()
 	p.lose()

@@ -149,7 +149,7 @@ func (w *world) register(r *rand.Rand, p *person, handle string) *op {
 	}
 }
 
-// joins takes a registered person in.
+// joins adds a registered person to the model.
 func (w *world) joins(p *person, id string) {
 	p.id, p.key.ID, p.at = id, id, time.Now()
 	w.people = append(w.people, p)

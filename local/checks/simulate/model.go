@@ -7,7 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// model is what the service must hold, told from the answers to accepted requests.
+// model is the state that the service must have, derived from the answers to accepted
+// requests.
 type model struct {
 	names    int       // persons made
 	signed   int64     // unix ms of the newest signature
@@ -167,7 +168,8 @@ func (w *world) pending(x *posted) bool {
 	return !x.by.endedAt.IsZero() && !x.by.forgotten || x.appeal != "" && !w.items[tables.CaseKey(x.appeal)].Bool("settled")
 }
 
-// wrote begins a text by p that is not a post, with words that no other text has.
+// wrote returns the beginning of a text by p that is not a post. No other text has
+// these words.
 func (w *world) wrote(p *person, kind string) string {
 	w.texts++
 	text := fmt.Sprintf("%s %d", kind, w.texts)

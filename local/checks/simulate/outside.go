@@ -20,7 +20,9 @@ import (
 	"agentsocial/shared/outside/payments"
 )
 
-// gate is a call of something that is not the table.
+// gate waits for the turn of a call that leaves the service for something other than
+// the table. It returns the call's job, and a function that draws the chance of a
+// fault.
 func (w *world) gate(ctx context.Context, what string) (j *job, draw func(of string) float64) {
 	j = jobOf(ctx)
 	if service.Dead(ctx) {

@@ -29,7 +29,7 @@ type op struct {
 	req     *transcripts.Request
 	address string
 	expect  expectation
-	allow   []string // codes with which one that must be accepted may be refused
+	allow   []string // with must: codes of refusals that are right all the same
 	codes   []string // with never: the refusals that are right; nil: any
 	touches []string // what no other operation of the step may touch
 	traces  bool     // a refusal leaves more than counters: a counted attempt, a spent puzzle

@@ -142,7 +142,8 @@ var secret = regexp.MustCompile(`a(st|sr|sc)_[0-9A-Za-z_-]{20,}|lc_[0-9a-z]{26}\
 // address matches the mail addresses of this world.
 var address = regexp.MustCompile(`[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
-// inClear returns what may stand nowhere in clear: an address, a token or a code.
+// inClear returns what a text has in clear although nothing may: an address, a token
+// or a code.
 func (w *world) inClear(text string) string {
 	if m := secret.FindString(text); m != "" {
 		return m

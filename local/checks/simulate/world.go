@@ -205,7 +205,8 @@ func (w *world) tracef(format string, args ...any) {
 }
 
 // violate reports a broken rule. The first operation that breaks one ends the run. Of
-// several broken rules the least counts: checks walk maps, in any order.
+// several broken rules it keeps the one that sorts first, because checks walk maps in
+// any order.
 func (w *world) violate(rule, format string, args ...any) {
 	v := &Violation{w.op, rule, strings.TrimSpace(fmt.Sprintf(format, args...))}
 	if w.found == nil || v.Op == w.found.Op && v.String() < w.found.String() {

@@ -70,7 +70,7 @@ func (l *Lambdas) Schedule(s schedule.Function) (host.TickHandler, error) {
 	}, err
 }
 
-// Mail returns the handler of a function of mail's events.
+// Mail returns the handler of a function that handles events about mail.
 func (l *Lambdas) Mail(m mailevent.Function) (host.MailHandler, error) {
 	f, err := l.function(m.Name, mailevent.Needs, host.MailSize)
 	return func(ctx context.Context, e events.EventBridgeEvent) error {

@@ -142,10 +142,10 @@ func (n network) address(addresses func(iface string) ([]net.Addr, error)) (stri
 	return "", fmt.Errorf("the interface %s has no IPv4 address in the engine's network bridge", name)
 }
 
-// Check checks what [Gateway.Start] takes for granted: that the image is here in
-// which functions run, which it pulls otherwise, and that containers reach this
-// machine. reach is a build of local/engines/sam/reach for Linux. What takes long is said
-// to out.
+// Check checks what [Gateway.Start] takes for granted: that the image that functions
+// run in is here, and that containers reach this machine. It pulls a missing image.
+// reach is a build of local/engines/sam/reach for Linux. Before a step that takes
+// long, Check says so to out.
 func (e *Engine) Check(ctx context.Context, reach string, out io.Writer) error {
 	if e.Note != "" {
 		fmt.Fprintf(out, "containers reach this machine through the engine's host-gateway, since %s\n", e.Note)

@@ -103,8 +103,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.proxy.ServeHTTP(w, r)
 }
 
-// enter counts a request among those under way of the SAM that runs, and returns
-// that; nil if none runs.
+// enter counts a request as under way in the SAM process that runs, and returns that
+// process; nil if none runs.
 func (g *Gateway) enter() *process {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -114,10 +114,9 @@ func (g *Gateway) enter() *process {
 	return g.runs
 }
 
-// Start starts SAM with the functions' environment, in the place of the one that
-// runs, if one does. It lets the requests under way end, for some seconds, and
-// waits until SAM listens. It starts no function: each starts when it is first
-// called.
+// Start starts SAM with the functions' environment. It replaces a SAM process that
+// runs, after giving the requests under way some seconds to end. It waits until SAM
+// listens. It starts no function: each starts when it is first called.
 func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -150,12 +149,12 @@ func (g *Gateway) Close() {
 	g.runs = nil
 }
 
-// environment returns the variables that SAM itself gets, of this process's own.
-// SAM lets its own environment override the functions' variables, with empty
-// values too, so it gets none of those that are named. It gets no credentials
-// either: it would ask AWS whose they are, and pass them on to the functions.
-// Without any it makes some up, which the table's stand-in takes. It gets no
-// proxy: it would ask it for containers on this machine.
+// environment returns the variables of this process that SAM itself gets. They do not
+// include names, because SAM lets its own environment override the functions'
+// variables, even with empty values. They include no credentials: SAM would ask AWS
+// whose they are, and pass them on to the functions. Without credentials it makes some
+// up, which the table's stand-in accepts. They include no proxy: SAM would use it to
+// reach containers on this machine.
 func environment(own []string, names map[string]bool) []string {
 	var env []string
 	for _, v := range own {

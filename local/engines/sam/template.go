@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// beyond are the variables that a function has on a laptop though the template
-// gives it none: what leads it to the stand-ins, and settings that differ from
+// beyond lists the variables that a function has on a laptop although the template
+// does not have them: the addresses of the stand-ins, and settings that differ from
 // their defaults.
 var beyond = []string{
 	"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SECRETS_MANAGER", "AWS_ENDPOINT_URL_SESV2", "LOCAL",

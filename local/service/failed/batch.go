@@ -30,8 +30,8 @@ type Store interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Batch is a batch that a reader gave up. (Lambda's developer guide: "Retain discarded
-// records for a DynamoDB event source".)
+// Batch is a batch that a reader gave up on. (Lambda's developer guide: "Retain
+// discarded records for a DynamoDB event source".)
 type Batch struct {
 	Request   Request   `json:"requestContext"`
 	Version   string    `json:"version"`
@@ -91,7 +91,7 @@ func Read(b []byte) (*Batch, error) {
 // localARN begins the names of readers that run in this process.
 const localARN = "arn:aws:lambda:local:000000000000:function:"
 
-// New returns a batch that a local reader gave up.
+// New returns a batch that a local reader gave up on.
 func New(reader string, attempts int, at time.Time, records []tables.StreamRecord) (*Batch, error) {
 	event, err := json.Marshal(stream.ToLambda(records))
 	if err != nil {

@@ -23,8 +23,8 @@ type attack struct {
 // day is what it costs the owner in a day.
 func (a attack) day() float64 { return a.usd * a.rate * secondsDay }
 
-// hashesASecond of SHA-256 are what a processor's core does for a registration, a
-// modest guess, and corePrice what it is rented for by the hour.
+// hashesASecond is how many SHA-256 hashes a processor's core computes in a second for
+// a registration, a modest guess. corePrice is the rent of a core for an hour.
 const (
 	hashesASecond = 10e6
 	corePrice     = 0.04
@@ -43,8 +43,8 @@ const mailQuota = 50_000
 // the gateway's throttle. Each costs its line in the gateway's log.
 const refusedAtGateway = 10_000
 
-// perAgentDay is how often an agent may do a thing in a day, and by which limits.
-// What costs more than the write itself has a limit of its own.
+// perAgentDay returns how often an agent may call a route in a day, and the limit that
+// says so. A call that costs more than its own write has a limit of its own.
 func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit string) {
 	const minutes = 24 * 60
 	l := s.Limits

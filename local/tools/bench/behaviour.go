@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// habit is what an agent of the page of costs does, in a day.
+// habit is what an agent does in a day, as the page of costs assumes.
 type habit struct {
 	route, variant string
 	times          float64 // an agent and day
@@ -13,8 +13,8 @@ type habit struct {
 	days           int     // for how long; 0: for ever
 }
 
-// habits of an agent that is awake four times a day. It posts, answers and marks as
-// people do who do so at all: most agents will do less.
+// habits are those of an agent that wakes four times a day. It posts, replies and
+// marks like an active person; most agents will do less.
 var habits = []habit{
 	{"GET /v1/me/catchup", "5 channels and 5 agents, a post each", 4, 0, 0},
 	{"GET /v1/me/inbox", "nothing new", 2, 0, 0},
@@ -40,8 +40,8 @@ var habits = []habit{
 	{"POST /v1/agents", "", 0.01, 4000, 0}, // one in a hundred is new
 }
 
-// perAgent are the bytes that an agent has from the start: profile, keys, memory,
-// balance, guard, follows.
+// perAgent is how many bytes an agent has in the table from the start: profile, keys,
+// memory, balance, guard, follows.
 const perAgent = 12_000
 
 // networks are the sizes that the page is made for.
@@ -61,7 +61,7 @@ type month struct {
 
 func (m month) total() float64 { return m.Bill.total() + m.storage + m.logs + m.standing }
 
-// monthOf a network, a year after its agents came.
+// monthOf returns what a network costs in a month, a year after its agents came.
 func monthOf(agents int, habits []habit, bill func(route, variant string) Bill, s standing) month {
 	m := month{agents: agents, standing: s.usd()}
 	bytes := float64(perAgent)
@@ -81,7 +81,7 @@ func monthOf(agents int, habits []habit, bill func(route, variant string) Bill, 
 // logKept is what of a log is left when it is compressed.
 const logKept = 0.15
 
-// callsADay of an agent.
+// callsADay returns the calls of an agent in a day.
 func callsADay(habits []habit) (n float64) {
 	for _, h := range habits {
 		n += h.times
@@ -89,8 +89,8 @@ func callsADay(habits []habit) (n float64) {
 	return n
 }
 
-// standing is what a deployment has whatever happens. infra's tests hold it
-// against the template.
+// standing is what a deployment has even without requests. infra's tests compare it
+// with the template.
 type standing struct {
 	Secrets, AlarmMetrics, Dashboards, Metrics int
 	Ticks                                      float64 // a month, of all schedules
@@ -102,7 +102,7 @@ func (s standing) usd() float64 {
 		float64(s.Metrics)*metricPrice + s.Ticks*(s.tick.total()+tickPrice/million)
 }
 
-// find is the bill of a scenario.
+// find returns a function that returns the bill of a scenario.
 func find(all []Row) func(route, variant string) Bill {
 	return func(route, variant string) Bill {
 		for _, b := range all {

@@ -22,7 +22,7 @@ const (
 // bestDays are the numbers of days that best is asked for.
 var bestDays = []int{1, 7, 30}
 
-// bests are the scenarios of a channel's best and its feed. All are asked at
+// bests returns the scenarios of a channel's best and its feed. All are asked at
 // one moment: days that pass would leave them less to read.
 func bests(w *world) ([]scenario, error) {
 	if err := w.stockPosts(bestIn, bestPosts); err != nil {
@@ -46,7 +46,7 @@ func best(channel string, days int) request {
 	return request{route: "GET /v1/c/{ch}/best", path: "/v1/c/" + channel + "/best", query: fmt.Sprintf("days=%d", days)}
 }
 
-// stockChannels makes channels, past the service.
+// stockChannels makes channels, without the service.
 func (w *world) stockChannels(n int) error {
 	began := w.base.Add(-24 * time.Hour)
 	var writes []tables.Write
@@ -61,7 +61,7 @@ func (w *world) stockChannels(n int) error {
 	return w.stock(writes)
 }
 
-// stockPosts puts posts into a channel, past the service, over thirty days and
+// stockPosts puts posts into a channel, without the service, over thirty days and
 // with a rank as the stream would have given them. Every tenth answers none,
 // and the rest are replies to the one before.
 func (w *world) stockPosts(channel string, n int) error {

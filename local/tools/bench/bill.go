@@ -42,7 +42,8 @@ const (
 	headerBytes = 500
 )
 
-// cpuMS is what an endpoint takes of a whole processor, at the table's client too.
+// cpuMS returns the time of a whole processor that a call of an endpoint takes, the
+// table's client included.
 func cpuMS(route, variant string) float64 {
 	for _, c := range cpuClasses {
 		if slices.Contains(c.of, route) || slices.Contains(c.of, route+" "+variant) {
@@ -83,7 +84,7 @@ var waitMS = map[string]float64{
 // Bill is what a call costs, or a million of them.
 type Bill struct {
 	Table    float64 // its own units
-	After    float64 // units of the readers of the stream, on its account, each change alone
+	After    float64 // units of the stream's readers for its changes, each delivered alone
 	Lambda   float64 // its own invocation, and its share of the readers'
 	Gateway  float64
 	Transfer float64 // of the answer, out to the internet
@@ -103,7 +104,7 @@ func (b Bill) plus(c Bill, n float64) Bill {
 	}
 }
 
-// Taken is what a call takes of what is paid for.
+// Taken holds what a call uses of the things that AWS bills.
 type Taken struct {
 	Cost
 	After   Cost    // of the readers
@@ -115,7 +116,7 @@ type Taken struct {
 	Mails   int
 }
 
-// bill of one call.
+// bill returns what the call costs.
 func (t Taken) bill() Bill {
 	invocations := 1 + float64(t.Changes)/gathered
 	gbMS := float64(host.GroupSize.Memory) / 1024
@@ -153,8 +154,8 @@ func (t timeless) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return timeless{t.Handler.WithAttrs(attrs)}
 }
 
-// rates are the requests a second that the gateway admits to a route that has a
-// limit of its own, by route.
+// rates returns, by route, the requests a second that the gateway admits to the routes
+// with a limit of their own.
 func rates() map[string]int {
 	r := map[string]int{}
 	for _, g := range functions.Groups(&app.App{}) {

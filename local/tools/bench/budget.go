@@ -16,8 +16,8 @@ func verdict(got, most float64, what string, args ...any) Verdict {
 // processor, the table in memory included.
 const cpuMost = 3
 
-// cpuMore are the signed requests that may take more than cpuMost, each with
-// what it does that the bare handler is spared.
+// cpuMore lists the signed requests that may take more than cpuMost. The comments name
+// the work that the bare handler does not do.
 var cpuMore = map[string]float64{
 	// A hundred items of the table are copied for the handler, which may change
 	// them, and made into fifty posts; the bare handler's are ready.
@@ -28,17 +28,18 @@ var cpuMore = map[string]float64{
 	"GET /v1/me/tokens 50": 4,
 	// Forty-two items, by two batched trips.
 	"GET /v1/c/{ch}/posts/{id} thread of 20 replies, signed": 3.5,
-	// Text is counted in graphemes, searched for mentions and hashed, all of
-	// which grows with it; SHA-256 and JSON, on the other side, hardly do.
+	// The text's graphemes are counted, and it is searched for mentions and hashed,
+	// all in proportion to its length. The bare handler's SHA-256 and JSON hardly take
+	// longer.
 	"POST /v1/c/{ch}/posts 4000 characters": 4,
 }
 
-// postMost is what a post may cost whose item has at most 1 KB, its index
-// entries and the guard included.
+// postMost is the most write units of a post whose item has at most 1 KB, with its
+// index entries and the guard.
 const postMost = 14
 
-// voteMost is what a vote may cost in its request, its place in its giver's list
-// included; talliedMost is its share of a tally of ten.
+// voteMost is the most write units of a vote's request, with its place in its giver's
+// list. talliedMost is the vote's share of a tally of ten.
 const (
 	voteMost    = 5
 	talliedMost = 4
@@ -48,14 +49,15 @@ const (
 type budget struct {
 	most     float64
 	variants map[string]float64 // those that may take another number
-	signed   float64            // more of a signed request: the credential's, where none is needed
+	signed   float64            // further trips of a signed request: where no credential is needed, the one that reads it
 }
 
-// ordinary is the budget of a route that has none of its own: what is needed is
-// read, and what is done is written.
+// ordinary is the budget of a route that has none of its own: one trip to read, and
+// one to write.
 var ordinary = budget{most: 2}
 
-// budgets are those of routes that may take more than is ordinary, or must take less.
+// budgets lists the budgets of routes that may take more trips than is ordinary, or
+// must take fewer.
 var budgets = map[string]budget{
 	"GET /v1/me": {most: 1, variants: map[string]float64{cold: 2}},
 	// Handles never change hands, so one is looked up once.
@@ -72,9 +74,10 @@ var budgets = map[string]budget{
 	// The handle's claim, then one place after another, those of an index with their items.
 	"GET /v1/me/export": {most: 15},
 	"GET /v1/ideas":     {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
-	// A purchase looks whether its agent was erased.
+	// A purchase checks whether its agent was erased.
 	"POST /payments/webhook": {most: 2},
-	// Who opens a case looks up the author's owner, who may not be on its jury.
+	// A report that opens a case looks up the author's owner, who may not be on its
+	// jury.
 	"POST /v1/c/{ch}/posts/{id}/report": {most: 3},
 	"POST /v1/dm/{ref}/{msg}/report":    {most: 3},
 	catchupRoute:                        {most: 1 + catchupTrips},
@@ -82,8 +85,8 @@ var budgets = map[string]budget{
 	mcpRoute:    {most: 2, variants: map[string]float64{refusedBatch: 1 + 2*batchOf}},
 	ideaRoute:   {most: likenTrips},
 	searchRoute: {most: searchTrips},
-	// A mail is counted before it is sent, and its code kept after, and a checkout is
-	// likewise; who lost all keys is known by a handle, which is looked up first.
+	// A mail is counted before it is sent, and its code is stored afterwards; a
+	// checkout does the same. A recovery also looks up the agent by its handle first.
 	"POST /v1/me/origin": {most: 3},
 	// Both count a request against its network address before anything else.
 	"POST /v1/recover":             {most: 4},
@@ -98,7 +101,7 @@ var budgets = map[string]budget{
 	"POST /oauth/token": {most: 2, variants: map[string]float64{tokensLink: 3}},
 }
 
-// tripsMost is how many trips what a row tells of may take.
+// tripsMost returns how many trips the request of a row may take.
 func tripsMost(row Row) float64 {
 	b, own := budgets[row.route]
 	if !own {
@@ -117,8 +120,8 @@ func tripsMost(row Row) float64 {
 	return most
 }
 
-// costVerdicts hold a count against the budgets of the table's design. They
-// are the same in every run.
+// costVerdicts compares what was counted with the budgets of the table's design. The
+// verdicts are the same in every run.
 func costVerdicts(r *Report) []Verdict {
 	var v []Verdict
 	for _, row := range r.Rows {

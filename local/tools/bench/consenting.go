@@ -12,8 +12,8 @@ import (
 	flow "agentsocial/shared/identity/oauth"
 )
 
-// Where the bench's client has people sent back to, and where the other one's
-// metadata are.
+// The redirect URI of the bench's registered client, and the URL of the other client's
+// metadata.
 const (
 	clientBack = "http://127.0.0.1:33418/callback"
 	clientURL  = "https://client.example/metadata.json"
@@ -28,7 +28,8 @@ const (
 	consentMailed  = "mailed code"
 )
 
-// documentOf is the fetcher's part: it takes no time, which is the network's.
+// documentOf stands in for the fetcher. It takes no time, because that is the
+// network's.
 func documentOf(_ context.Context, at string) ([]byte, error) {
 	if at != clientURL {
 		return nil, errors.New("there is one document only")
@@ -38,7 +39,7 @@ func documentOf(_ context.Context, at string) ([]byte, error) {
 	})), nil
 }
 
-// consenting are the scenarios of clients, and of people who are asked whether
+// consenting returns the scenarios of clients, and of people who are asked whether
 // one may act for an agent.
 func consenting(w *world) ([]scenario, error) {
 	known, err := w.linked(w.at(-1), 1)

@@ -21,7 +21,7 @@ const costPage = "infra/COST.md"
 // throttle is the setting throttleRate as it is, in requests a second.
 const throttle = 200
 
-// standingNow is what infra makes, which a test there holds this page to.
+// standingNow returns what infra makes. A test in infra compares the two.
 func standingNow() standing {
 	ticks := 0.0
 	for _, schedule := range events.Schedules() {
@@ -62,7 +62,7 @@ func metricsOf(sets []metrics.Set) (n int) {
 // warnings are the messages of warnings and errors that turn up in a month: a guess.
 const warnings = 5
 
-// page writes what the service costs, for who pays for it.
+// page writes what the service costs, for whoever pays for it.
 func (r *Report) page(out io.Writer) {
 	s := app.DefaultSettings()
 	fmt.Fprintf(out, `# What it costs
@@ -186,7 +186,8 @@ func routes() (n int) {
 	return n
 }
 
-// signed tells the routes that take a credential, each of which has limits by agent.
+// signed returns a function that reports whether a route takes a credential. These
+// routes have limits by agent.
 func signed() func(route string) bool {
 	needed := map[string]bool{}
 	for _, g := range functions.Groups(&app.App{}) {
@@ -204,7 +205,7 @@ func each[T any](list []T, f func(T) string) (out []string) {
 	return out
 }
 
-// dollars with as many digits as say something.
+// dollars formats an amount, without digits that mean nothing.
 func dollars(usd float64) string {
 	switch {
 	case usd == 0:
@@ -217,7 +218,7 @@ func dollars(usd float64) string {
 	return thousands(int(math.Round(usd)))
 }
 
-// cents, for what is next to nothing.
+// cents formats a very small amount.
 func cents(usd float64) string {
 	if usd > 0 && usd < 0.01 {
 		return "< 0.01"
@@ -225,7 +226,7 @@ func cents(usd float64) string {
 	return dollars(usd)
 }
 
-// thousands are told apart by spaces that do not break.
+// thousands formats a number with a non-breaking space before each three digits.
 func thousands(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -27,8 +27,8 @@ type Report struct {
 	Stream []StreamShare
 }
 
-// count asks each scenario's call once, of a table that is some milliseconds away.
-// The stream is drained after every call.
+// count makes each scenario's call once, on a table that is some milliseconds away,
+// and drains the stream after every call.
 func count(ctx context.Context) (*Report, error) {
 	w, list, err := staged(ctx)
 	if err != nil {

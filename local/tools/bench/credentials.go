@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// credentials are the scenarios of keys, tokens and link codes. There are as
-// many as there may be where that costs.
+// credentials returns the scenarios of keys, tokens and link codes. Where their number
+// affects the cost, there are as many as an agent may have.
 func credentials(w *world) ([]scenario, error) {
 	owners, err := w.recruits(3)
 	if err != nil {
@@ -94,8 +94,8 @@ func (w *world) addKey(by *agent) (r request, pub string, err error) {
 	})}, pub, nil
 }
 
-// mint puts live tokens of an agent into the table: of a service that mints
-// twenty a day, as many would take days.
+// mint puts live tokens of an agent into the table: the service mints only twenty a
+// day, so it would take days.
 func (w *world) mint(of *agent, at time.Time, n int) error {
 	live := tables.LiveTokens(of.id, nil, 1, at.UnixMilli())
 	var writes []tables.Write

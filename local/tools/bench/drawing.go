@@ -18,8 +18,9 @@ type drawCost struct {
 	Cost
 }
 
-// costsOfDraws has a sweep seat a jury, in pools of several sizes: all of it, from
-// finding what is due to the draw's commit. One volunteer of three cannot be drawn.
+// costsOfDraws measures what it costs a sweep to seat a jury from pools of several
+// sizes, from finding the due case to the draw's commit. One volunteer in three cannot
+// be drawn.
 func costsOfDraws(ctx context.Context, pools ...int) ([]drawCost, error) {
 	var costs []drawCost
 	for _, pool := range pools {
@@ -69,7 +70,7 @@ func (w *world) costOfDraw(ctx context.Context, pool int) (Cost, error) {
 	return cost, nil
 }
 
-// volunteer is one, past the service.
+// volunteer returns the writes that make a volunteer, without the service.
 func (w *world) volunteer(i int, fit bool) []tables.Write {
 	long := w.base.Add(-30 * 24 * time.Hour)
 	agent := id.Agent.New(long, w.app.Rand)

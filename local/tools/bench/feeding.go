@@ -18,7 +18,7 @@ const (
 	eventsBehind = 3000
 )
 
-// feeding are the scenarios of following, blocking and catching up.
+// feeding returns the scenarios of following, blocking and catching up.
 func feeding(w *world) ([]scenario, error) {
 	people, err := w.recruits(8)
 	if err != nil {
@@ -90,8 +90,8 @@ func (w *world) following(variant string, so int, target string) scenario {
 	}}
 }
 
-// stockFollows has an agent follow so many channels and agents, past the
-// service, each of which has a post of the last hour.
+// stockFollows makes an agent follow so many channels and agents, without the service.
+// Each of these has a post of the last hour.
 func (w *world) stockFollows(by *agent, channels, agents int) error {
 	at := w.base.Add(-30 * time.Minute)
 	post := func(i int, author, channel string) (*tables.Post, []tables.Write) {
@@ -118,7 +118,7 @@ func (w *world) stockFollows(by *agent, channels, agents int) error {
 	return w.stock(writes)
 }
 
-// stockInbox puts so many events into an agent's inbox, past the service, a
+// stockInbox puts so many events into an agent's inbox, without the service, a
 // minute apart.
 func (w *world) stockInbox(of *agent, n int) error {
 	var writes []tables.Write

@@ -14,10 +14,10 @@ import (
 	flow "agentsocial/shared/identity/oauth"
 )
 
-// tokensLink is the situation in which it must be asked how long a token lives.
+// tokensLink is the variant in which the lifetime of a token has to be looked up.
 const tokensLink = "code, with a token's link code"
 
-// granting are the scenarios of tokens that clients are given.
+// granting returns the scenarios of tokens that clients are given.
 func granting(w *world) ([]scenario, error) {
 	owners, err := w.recruits(3)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 // ideaBoards are how many ideas there are when one is compared with them.
 var ideaBoards = []int{10, 1000, 10_000}
 
-// slate is the ideas there are, of ordinary words.
+// slate holds the existing ideas, which are of ordinary words.
 type slate struct {
 	*world
 	*language
@@ -32,7 +32,7 @@ type slate struct {
 	ideas []*tables.Idea
 }
 
-// grow has ideas come until there are so many, and the index tended.
+// grow adds ideas until there are as many as until says, and tends their index.
 func (s *slate) grow(ctx context.Context, until int) error {
 	defer s.clock.Store(s.clock.Load())
 	words := func(n int) (text string) {
@@ -69,7 +69,7 @@ func (s *slate) grow(ctx context.Context, until int) error {
 	}
 }
 
-// boards are the scenarios of ideas.
+// boards returns the scenarios of ideas.
 func boards(w *world) ([]scenario, error) {
 	people, err := w.recruits(2)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// joining are the scenarios of registration.
+// joining returns the scenarios of registration.
 func joining(w *world) ([]scenario, error) {
 	return []scenario{
 		{route: "GET /v1/challenge", next: always(w, request{route: "GET /v1/challenge", query: "pubkey=" + w.ada.pub})},
@@ -22,7 +22,7 @@ func joining(w *world) ([]scenario, error) {
 // cold is the scenario in which the agent of a key must be looked up.
 const cold = "without, cold key cache"
 
-// profiles are the scenarios of who agents are.
+// profiles returns the scenarios of who agents are.
 func profiles(w *world) ([]scenario, error) {
 	writers, err := w.recruits(3)
 	if err != nil {
@@ -104,7 +104,7 @@ func (w *world) recruits(n int) ([]*agent, error) {
 	return out, nil
 }
 
-// reading are the scenarios of the inbox.
+// reading returns the scenarios of the inbox.
 func reading(w *world) ([]scenario, error) {
 	r := request{route: "GET /v1/me/inbox", by: w.ada}
 	last := r
@@ -115,7 +115,7 @@ func reading(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// documents are the scenarios of what the service says of itself.
+// documents returns the scenarios of what the service says of itself.
 func documents(w *world) ([]scenario, error) {
 	doc, page := request{route: "GET /openapi.json"}, request{route: "GET /docs/{topic}", path: "/docs/errors"}
 	html := func(r request) request {

@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// juries are the scenarios of reports, jurors and cases.
+// juries returns the scenarios of reports, jurors and cases.
 func juries(w *world) ([]scenario, error) {
 	people, err := w.recruits(4 + 2*jury.Seats)
 	if err != nil {
@@ -106,7 +106,7 @@ func ballot(by *agent, in string) request {
 	}
 }
 
-// behind puts somebody behind an agent, past the service.
+// behind gives an agent an owner, without the service.
 func behind(agent string, at time.Time) []tables.Write {
 	o := &tables.Origin{Agent: agent, Person: "the person behind " + agent, VerifiedAt: at.UnixMilli(), Signed: true}
 	return []tables.Write{
@@ -114,8 +114,8 @@ func behind(agent string, at time.Time) []tables.Write {
 	}
 }
 
-// able makes an agent one whose report opens a case, past the service: it has been
-// there for long, somebody is behind it, and no case that it opened is open.
+// able makes an agent one whose report opens a case, without the service: the agent is
+// old enough and has an owner, and no case that it opened is open.
 func able(a *agent, at time.Time) []tables.Write {
 	return []tables.Write{
 		tables.Change(tables.OriginKey(a.id), tables.SetAttr("person", "the person behind "+a.id)),

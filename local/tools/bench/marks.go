@@ -30,7 +30,7 @@ func reacting(by *agent, post, emoji string, on bool) request {
 	return mark("POST /v1/c/{ch}/posts/{id}/react", by, writeTo, post, map[string]any{"emoji": emoji, "on": on})
 }
 
-// marks are the scenarios of votes, reactions and helpful marks.
+// marks returns the scenarios of votes, reactions and helpful marks.
 func marks(w *world) ([]scenario, error) {
 	people, err := w.recruits(15) // two for each post that is marked, and who answers
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // memoryMost is the largest memory there may be.
 const memoryMost = 256 << 10
 
-// memories are the scenarios of private memories.
+// memories returns the scenarios of private memories.
 func memories(w *world) ([]scenario, error) {
 	owners, err := w.recruits(6)
 	if err != nil {

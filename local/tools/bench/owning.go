@@ -1,6 +1,6 @@
 package bench
 
-// owning are the scenarios of an agent's own data.
+// owning returns the scenarios of an agent's own data.
 func owning(w *world) ([]scenario, error) {
 	owners, err := w.recruits(2)
 	if err != nil {

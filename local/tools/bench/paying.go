@@ -49,7 +49,7 @@ func (w *world) paid(a *agent, session string) request {
 	}}
 }
 
-// paying are the scenarios of credits.
+// paying returns the scenarios of credits.
 func paying(w *world) ([]scenario, error) {
 	people, err := w.recruits(2)
 	if err != nil {

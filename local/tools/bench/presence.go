@@ -14,7 +14,7 @@ import (
 // coldHandle is the situation in which a handle must be looked up.
 const coldHandle = "by a handle not seen before"
 
-// presence are the scenarios of histories, guestbooks and tags.
+// presence returns the scenarios of histories, guestbooks and tags.
 func presence(w *world) ([]scenario, error) {
 	hosts, err := w.recruits(pageSize + 5)
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *world) visited(host, visitor *agent, at time.Time) error {
 	return w.feed.Commit(context.Background(), tables.Tx{Writes: v.Sign(nil)})
 }
 
-// signups are the scenarios of agents that connected by OAuth.
+// signups returns the scenarios of agents that connected by OAuth.
 func signups(w *world) ([]scenario, error) {
 	token, err := w.connected(w.base)
 	if err != nil {

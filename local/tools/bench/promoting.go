@@ -15,7 +15,7 @@ import (
 // promotedIn is a channel with as many promos as there may be.
 const promotedIn = "promoted"
 
-// promoting are the scenarios of promos.
+// promoting returns the scenarios of promos.
 func promoting(w *world) ([]scenario, error) {
 	people, err := w.recruits(3)
 	if err != nil {

@@ -11,11 +11,10 @@ import (
 	"agentsocial/tables/id"
 )
 
-// What becomes of inbox events a second when the stream brings many: spread,
-// each for an inbox of its own, and in a burst to one. Beside it stands what the
-// same table takes when as many items are put as raw batches, without a
-// condition and without reading anything: the most that any way of writing them
-// could reach.
+// How many inbox events are written in a second when the stream brings many: spread
+// over as many inboxes, and in a burst to one inbox. Beside it stands what the same
+// table takes when as many items are put as raw batches, without a condition and
+// without reading anything: the most that any way of writing them could reach.
 const (
 	spreadOver  = 200 // inboxes
 	pushRounds  = 40

@@ -62,7 +62,7 @@ func recovering(a *agent, address string) request {
 	return request{route: "POST /v1/recover", body: encode(map[string]string{"handle": a.handle, "email": address})}
 }
 
-// confirming gives the agent to a new key, with the code of the last mail.
+// confirming gives the agent a new key, with the code of the last mail.
 func (w *world) confirming(a *agent) (request, error) {
 	key, err := w.newKey()
 	code := w.mail.code(addressOf(a))
@@ -91,9 +91,8 @@ func (w *world) linked(at time.Time, n int) ([]*agent, error) {
 	return list, nil
 }
 
-// origins are the scenarios of the address behind an agent, and of coming back
-// by it. What takes two seconds, so that nobody can tell what became of it, is
-// called as seldom as can be.
+// origins returns the scenarios of an agent's origin, and of recovery by it. Requests
+// that take two seconds to hide their outcome are made as rarely as possible.
 func origins(w *world) ([]scenario, error) {
 	known, err := w.linked(w.at(-1), 1)
 	if err != nil {

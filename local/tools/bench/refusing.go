@@ -34,7 +34,7 @@ var (
 	}()
 )
 
-// refusing are the scenarios of requests that are refused, with a body as large as
+// refusing returns the scenarios of requests that are refused, with a body as large as
 // they may send.
 func refusing(w *world) ([]scenario, error) {
 	people, err := w.recruits(3)

@@ -179,7 +179,7 @@ func (p partition) Commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// searches are the scenarios of searching.
+// searches returns the scenarios of searching.
 func searches(w *world) ([]scenario, error) {
 	p := newPond(w, searchIn, searchPosts)
 	if err := p.grow(context.Background(), searchPosts); err != nil {

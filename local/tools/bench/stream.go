@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// StreamShare is what one change costs behind the request, in one invocation
-// of a reader.
+// StreamShare is what one change costs after its request, in one invocation of a
+// reader.
 type StreamShare struct {
 	Name string
 	N    int // changes in the batch

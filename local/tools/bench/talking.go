@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// channels are the scenarios of channels as such.
+// channels returns the scenarios of channels as such.
 func channels(w *world) ([]scenario, error) {
 	list := request{route: "GET /v1/channels"}
 	page := request{route: "GET /v1/c/{ch}", path: "/v1/c/" + pageChannel}
@@ -44,7 +44,7 @@ func channels(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// posts are the scenarios of posts.
+// posts returns the scenarios of posts.
 func posts(w *world) ([]scenario, error) {
 	writers, err := w.recruits(9)
 	if err != nil {

@@ -11,7 +11,7 @@ const (
 	toolMost = 15
 )
 
-// tooling are the scenarios of tools, beside what they call.
+// tooling returns the scenarios of tools, beside what they call.
 func tooling(w *world) ([]scenario, error) {
 	people, err := w.recruits(3)
 	if err != nil {

@@ -22,11 +22,11 @@ type reader func(ctx context.Context, b *failed.Batch, records []record) (n int,
 // errStay means that some batches failed again.
 var errStay = errors.New("some batches stay")
 
-// redrive processes the batches again that readers gave up, the oldest first. Those
+// redrive processes again the batches that readers gave up on, the oldest first. Those
 // in S3 go to the deployed functions, those in a local table's folder to the same
 // handlers in this process. Nothing is done twice: processed records are marked for
-// longer than a batch is kept (tables.MarkerKeep). A batch that passes is removed;
-// one with a record that fails again stays as it is.
+// longer than a batch is kept (tables.MarkerKeep). A batch that passes is removed; one
+// with a record that fails again stays as it is.
 //
 // After a restore one bucket holds the batches of two tables. A batch of the other
 // table is skipped, since its records may be unknown to this one. AT, the time of

@@ -56,8 +56,8 @@ func Streaming(t testing.TB) dynamo.Config {
 }
 
 // Config is Open for tests that make the backend themselves and read no stream.
-// Without a stream a table is faster, and stays so: DynamoDB Local reads through a
-// stream's records for each one that it adds.
+// Without a stream a table is faster, and stays so: for each record that DynamoDB
+// Local adds to a stream, it reads all earlier ones.
 func Config(t testing.TB) dynamo.Config {
 	t.Helper()
 	return config(t, false)
@@ -90,9 +90,9 @@ var (
 	started, free []*dynamodb.Server
 )
 
-// Alone returns the address of a server for one user, until release. Many streams on
-// one server take longer than one after another. A released server, which is warm, is
-// used again.
+// Alone returns the address of a server that nobody else uses until release. Many
+// streams on one server take longer than one after another. A released server is
+// already warm, and is used again.
 func Alone(ctx context.Context) (endpoint string, release func(), err error) {
 	mu.Lock()
 	var s *dynamodb.Server

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Function makes invocations, each in a process of its own for that time: the most
-// recently idle one, or a new one while there are fewer than Most. It is safe for
-// concurrent use.
+// Function makes invocations. Each has a process to itself while it runs: the idle
+// process that was used last, or a new one while there are fewer than Most. It is safe
+// for concurrent use.
 type Function struct {
 	slots chan struct{} // one for each process
 	wear  int           // invocations before a process is replaced

@@ -1,5 +1,5 @@
-// Command reach connects to the address that it is given, from a container:
-// `make sam` finds out with it whether functions reach this machine.
+// Command reach connects to the address that it is given, from a container: `make sam`
+// uses it to find out whether functions reach this machine.
 package main
 
 import (
