@@ -21,8 +21,8 @@ import (
 )
 
 // gate waits for the turn of a call that leaves the service for something other than
-// the table. It returns the call's job, and a function that draws the chance of a
-// fault.
+// the table. It returns the call's job, and a function that draws a number from 0 to
+// 1, which is compared with the rate of a fault.
 func (w *world) gate(ctx context.Context, what string) (j *job, draw func(of string) float64) {
 	j = jobOf(ctx)
 	if service.Dead(ctx) {

@@ -63,8 +63,9 @@ func feeding(w *world) ([]scenario, error) {
 	return append(list, scenario{route: following.route, variant: "page of 100", next: always(w, following)}), nil
 }
 
-// following is the scenario of a new agent that follows a target: after it did
-// so before, if so is not 0; not any more, if so is below.
+// following returns the scenario of a new agent that follows a target. If so is not 0,
+// the agent has followed the target before. If so is below 0, the agent ends that
+// follow.
 func (w *world) following(variant string, so int, target string) scenario {
 	const route = "POST /v1/me/follow"
 	kind := tables.FollowAgent
