@@ -53,8 +53,9 @@ func (s *survey) still(o *survey) {
 // shown bounds how many items' keys a report names.
 const shown = 10
 
-// compare checks that a copy has all items of the survey, which did not change
-// around the copy's time. It returns the problems, and what the copy holds.
+// compare checks that a copy has all items of s, which must hold only items that did
+// not change around the time of the copy. It returns the problems, and what the copy
+// holds.
 func (s *survey) compare(ctx context.Context, source, copied tables.Scanner) (held *survey, problems []string, err error) {
 	if held, err = take(ctx, copied); err != nil {
 		return nil, nil, err
