@@ -20,9 +20,8 @@ const TypeErasure = "erasure"
 // erasuresDue is the partition of by_rank that lists erasures by when they are due.
 const erasuresDue = "DUE#erase"
 
-// EraseAfter is the least duration of an erasure. It is longer than a request can run
-// that began before the agent ended: one by the agent, or one by another agent about
-// it.
+// EraseAfter is the least duration of an erasure. Requests that began before the agent
+// ended, by the agent or by others about it, have ended by then.
 const EraseAfter = time.Minute
 
 // ErasureKey is the key of an agent's [Erasure].

@@ -47,7 +47,7 @@ type Vote struct {
 	Behind  string `db:"behind"`  // whose standing it vouches with: the voter's owner as of casting ([Pseudonym] about the author); "" in older votes
 
 	Counted int64 `db:"counted"` // the part of V in the post's score
-	Worth   int64 `db:"worth"`   // what the vote is worth in the author's karma
+	Worth   int64 `db:"worth"`   // how much of it is in the author's karma
 	Score   int64 `db:"score"`   // the post's with V included, when this was cast or, later, counted
 	Tally   int64 `db:"tally"`   // the tally that counted it
 }

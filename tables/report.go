@@ -22,7 +22,8 @@ type Reported struct {
 }
 
 // Report says that an agent reported something. An agent can report a target only
-// once; and once more if its first report waits and did not count ([Report.Again]).
+// once, but a report that waits and did not count can be made once more
+// ([Report.Again]).
 type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`

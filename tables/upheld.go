@@ -154,8 +154,8 @@ func (u *Upheld) Until() (latest int64) {
 	return latest
 }
 
-// resume corrects suspensions that began during one that was undone. When they are
-// undone, too, they give way to the suspension before that one.
+// resume corrects the suspensions that began during one that was undone: their Before
+// becomes the Before of that one.
 func (u *Upheld) resume(undone *Suspension) {
 	for n, v := range u.Past {
 		was, _ := v.(Map)

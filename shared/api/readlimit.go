@@ -160,9 +160,9 @@ func (c *Call) charge(ctx context.Context) {
 	}
 }
 
-// isRefusedWrite reports whether an agent's write was refused, but not by a limit or a
-// failure of the service. A write that a limit refused counts as a read, so that the
-// limit of reads ends a flood of them.
+// isRefusedWrite reports whether an agent's write was refused, but not for a limit, a
+// conflict or a failure of the service. A write that a limit refused counts as a read,
+// so that the limit of reads ends a flood of them.
 func (c *Call) isRefusedWrite() bool {
 	if !c.e.Writes() || c.Agent == nil || c.replay != "" || c.committed || c.fail == nil {
 		return false
