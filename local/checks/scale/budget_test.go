@@ -28,6 +28,9 @@ const (
 // TestBudgets holds the list of keys whose load grows with the network: those that are
 // much busier when six times as many agents do the same.
 func TestBudgets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("without -short: TestRepeatable runs the same code")
+	}
 	small, large := play(t, days(2), 7), play(t, days(12), 7)
 	for _, r := range []*Result{small, large} {
 		if r.Whole.OK < r.Whole.Sent*99/100 || r.Calls.Throttled > 0 {

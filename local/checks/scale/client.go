@@ -71,7 +71,7 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := at.do(time.Now(), trip)
 	c.w.model.calls.Sent++
-	j.attempts++
+	j.attempts.Add(1)
 	back := trip - trip/2
 	switch err {
 	case errThrottled:
@@ -122,7 +122,7 @@ func cancelled(code string, writes int) string {
 
 func (c *client) with(ctx context.Context, at *call) context.Context {
 	if j := jobOf(ctx); j != nil {
-		j.calls++
+		j.calls.Add(1)
 	}
 	return context.WithValue(ctx, callKey{}, at)
 }

@@ -32,8 +32,6 @@ func (p *pool) enter() bool {
 	return true
 }
 
-func (p *pool) leave() { p.running-- }
-
 // functions makes the functions behind the gateway. Each has as many processes as run
 // side by side; a process has an App and a server of its own, and makes one call at a
 // time.
@@ -61,7 +59,7 @@ func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 		}
 		if j != nil {
 			j.ran = true
-			w.execute(func() {
+			w.execute(j, func() {
 				if took > ownTime {
 					w.pool.cold++
 				}
@@ -77,11 +75,10 @@ func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 }
 
 // execute runs a function and notes how long it ran.
-func (w *world) execute(do func()) {
+func (w *world) execute(j *job, do func()) {
 	began := time.Now()
-	defer func() {
-		w.pool.leave()
-		w.pool.ms += float64(time.Since(began)) / float64(time.Millisecond)
-	}()
 	do()
+	w.turns.Wait(j.Job, "left")
+	w.pool.running--
+	w.pool.ms += float64(time.Since(began)) / float64(time.Millisecond)
 }

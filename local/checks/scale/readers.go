@@ -147,7 +147,7 @@ func (w *world) deliver(ctx context.Context, j *job, r *reader, q *queue, batch 
 				}
 			}
 			r.batches++
-			w.execute(func() {
+			w.execute(j, func() {
 				w.pause(j, stretched(ownTime, w.chance()))
 				ctx, cancel := context.WithTimeout(ctx, host.ReaderSize.Timeout)
 				defer cancel()

@@ -51,6 +51,7 @@ func (r *results) answered(name string, j *job, a *transcripts.Answer, took time
 		r.requests[name] = o
 	}
 	o.Sent++
+	calls, attempts := int(j.calls.Load()), int(j.attempts.Load())
 	switch {
 	case a.Status/100 == 2:
 		o.OK++
@@ -63,12 +64,12 @@ func (r *results) answered(name string, j *job, a *transcripts.Answer, took time
 	default:
 		o.Answers[cmp.Or(a.Code(), fmt.Sprint(a.Status))]++
 		o.refusal = append(o.refusal, took)
-		o.InVain += j.attempts
+		o.InVain += attempts
 	}
 	o.took = append(o.took, took)
-	o.Calls += j.calls
-	o.Attempts += j.attempts
-	o.MostTries = max(o.MostTries, j.attempts)
+	o.Calls += calls
+	o.Attempts += attempts
+	o.MostTries = max(o.MostTries, attempts)
 }
 
 // Result is the outcome of a run.

@@ -5,27 +5,37 @@
 //
 // # What is modelled
 //
+// DynamoDB, by its developer guide (DDB below) and API reference (API):
+//
 //   - A key range of the table or of an index serves 1 000 write units and 3 000 read
-//     units in a second, and refuses what comes after (throttling-key-range-limit-exceeded
-//     -mitigation.html). An index that is full refuses writes of the table
-//     (gsi-throttling.html).
+//     units in a second, and refuses what comes after
+//     (DDB/throttling-key-range-limit-exceeded-mitigation.html,
+//     DDB/warm-throughput-scenarios.html). An index that is full refuses writes of the
+//     table (DDB/gsi-throttling.html).
 //   - A range that was refused for five minutes is split in the middle of its load, if
-//     that touches more than one item ("Scaling DynamoDB", part 2, AWS Database Blog). The
-//     growing end of a sorted collection stays in one half, so a split does not help it.
+//     that touches more than one item. AWS names no time; it writes of minutes
+//     (aws.amazon.com/blogs/database, "Scaling DynamoDB: How partitions, hot keys, and
+//     split for heat impact performance", parts 2 and 3). The growing end of a sorted
+//     collection stays in one half, so a split does not help it.
 //   - A transaction costs double, and is refused while another one with an item of its own
-//     is under way (transaction-apis.html). A batched read is refused only if all of its
-//     keys are; else the answer names the rest (API_BatchGetItem.html).
-//   - The stream has a shard for each key range of the table, in the order of each item.
-//     Lambda polls it four times a second, gathers batches, halves those that fail, and
-//     runs one to ten of a shard at once, ordered by item
-//     (services-ddb-batchfailurereporting.html, with-ddb.html).
-//   - Lambda runs at most 1 000 executions at once, one request in each process; a new
-//     process takes 150 ms (lambda-concurrency.html). The HTTP API admits 10 000 requests a
-//     second and bursts of 5 000 (http-api-quotas.html).
-//   - A trip to the table takes 3 ms for a read of an item, 4 for a batch or a query, 5 for
-//     a write and 10 for a transaction, times 0.7 + 0.3 E, where E is exponential with mean
-//     one. So p99 is about twice the mean. A refusal takes 2 ms. A call takes 3 ms of
-//     processor and runtime besides. infra/COST.md assumes 5 ms for each trip.
+//     is under way (DDB/transaction-apis.html, "Transaction conflict handling"). What a
+//     refused attempt costs is left out. A batched read is refused only if all of its keys
+//     are; else the answer names the rest (API/API_BatchGetItem.html).
+//
+// Lambda and the HTTP API, by their developer guides (LAMBDA, GATEWAY):
+//
+//   - The stream has a shard for each key range of the table (DDB/Streams.html). Lambda
+//     polls it four times a second, gathers batches, halves those that fail, and runs one
+//     to ten of a shard at once, ordered by item (LAMBDA/with-ddb.html,
+//     LAMBDA/services-ddb-params.html, LAMBDA/services-ddb-batchfailurereporting.html).
+//   - 1 000 executions run at once, one request in each process
+//     (LAMBDA/lambda-concurrency.html). A new process takes 150 ms, an assumption.
+//   - The gateway admits 10 000 requests a second (GATEWAY/limits.html), and 5 000 at once.
+//
+// Times are assumed: a trip to the table takes 3 ms for a read of an item, 4 for a batch or
+// a query, 5 for a write and 10 for a transaction, times 0.7 + 0.3 E, where E is
+// exponential with mean one. So p99 is about twice the mean. A refusal takes 2 ms. An
+// execution takes 3 ms besides. infra/COST.md assumes 5 ms for each trip.
 //
 // # What is not modelled
 //
@@ -33,11 +43,14 @@
 // scenario begins with as many ranges as its network has had time for. Burst and
 // adaptive capacity beyond a range's second: AWS promises none above these limits.
 // Network failures and lost answers (make simulate has those). Lambda's rate of scaling
-// (1 000 more executions in ten seconds). Storage, egress and logs in the cost. What
-// processes share by a pointer of [app.App] they share here as well.
+// (1 000 more executions of a function in ten seconds, LAMBDA/scaling-behavior.html).
+// Storage, egress and logs in the cost. What processes share by a pointer of [app.App]
+// they share here as well. Followers beyond the simulated agents: a slice's lists of
+// followers are short.
 //
 // The client draws its pauses from a source without a seed. The model rounds each up to
-// its longest, so that a run can be repeated; waits are up to twice as long as in truth.
+// its longest ([firstPause]), so that a run can be repeated; such waits are twice as long
+// as in truth. TestRepeatable fails if the client's pauses become longer.
 //
 // # Slices
 //

@@ -60,8 +60,8 @@ type world struct {
 // job is a run of a function.
 type job struct {
 	*turns.Job
-	calls, attempts int
-	ran, refused    bool // by a function; by Lambda
+	calls, attempts atomic.Int64 // of the table: some are made side by side
+	ran, refused    bool         // by a function; by Lambda
 }
 
 type jobKey struct{}
@@ -95,7 +95,7 @@ const base = "https://social.example"
 
 // run runs a scenario in a bubble.
 func run(t *testing.T, s Scenario, seed uint64) *Result {
-	w := &world{s: s, dice: turns.Dice(seed), over: atomic.Bool{}}
+	w := &world{s: s, dice: turns.Dice(seed)}
 	w.rng = w.dice.Source(s.Name)
 	w.turns = turns.New(w.dice, nil)
 	below, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: time.Now})
@@ -257,7 +257,9 @@ func (w *world) source() *rand.Rand {
 func (w *world) ask(ctx context.Context, j *job, name string, r *request) {
 	for r != nil {
 		began := time.Now()
-		j.calls, j.attempts, j.ran, j.refused = 0, 0, false, false
+		j.calls.Store(0)
+		j.attempts.Store(0)
+		j.ran, j.refused = false, false
 		a, err := r.AskFrom(ctx, w.gate, r.from())
 		if err != nil {
 			w.log.fail(err)
