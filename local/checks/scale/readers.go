@@ -1,8 +1,10 @@
 package scale
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,17 +32,21 @@ type reader struct {
 	declare func(*app.App) stream.Function
 	lanes   map[lane]*queue
 
-	lags     []time.Duration // of each record
+	came     int             // records
+	lags     []time.Duration // of those that were processed
 	batches  int
 	failed   int           // batches that failed, as a whole or in part
 	given    int           // records that were given up
 	waits    int           // batches that found no execution
-	late     int           // records left at the end
 	caughtUp time.Duration // after the last request
 }
 
 // lane is a shard, or a part of one: its records are delivered in order.
 type lane struct{ shard, part int }
+
+func (l lane) compare(m lane) int {
+	return cmp.Or(cmp.Compare(l.shard, m.shard), cmp.Compare(l.part, m.part))
+}
 
 // queue is a lane's records that wait, with the process that works on them.
 type queue struct {
@@ -56,6 +62,9 @@ func (w *world) openReaders() {
 		w.readers = append(w.readers, &reader{Function: declare(&own), declare: declare, lanes: map[lane]*queue{}})
 	}
 }
+
+// left returns the records that were neither processed nor given up.
+func (r *reader) left() int { return r.came - len(r.lags) - r.given }
 
 // newest returns the position of the stream's newest record.
 func (w *world) newest() string {
@@ -97,6 +106,7 @@ func (w *world) poll() {
 					r.lanes[l] = q
 				}
 				q.records = append(q.records, rec)
+				r.came++
 			}
 		}
 	}
@@ -104,13 +114,7 @@ func (w *world) poll() {
 		if down && r.Name == w.s.Reader {
 			continue
 		}
-		for _, l := range slices.SortedFunc(func(yield func(lane) bool) {
-			for l := range r.lanes {
-				if !yield(l) {
-					return
-				}
-			}
-		}, func(a, b lane) int { return slices.Compare([]int{a.shard, a.part}, []int{b.shard, b.part}) }) {
+		for _, l := range slices.SortedFunc(maps.Keys(r.lanes), lane.compare) {
 			w.wake(r, l, r.lanes[l])
 		}
 	}
@@ -177,17 +181,9 @@ func (w *world) drain() {
 	end := time.Now()
 	left := func() (n int) {
 		for _, r := range w.readers {
-			m := 0
-			for _, q := range r.lanes {
-				m += len(q.records)
-				if q.runs {
-					m++
-				}
-			}
-			if m > 0 {
+			if n += r.left(); r.left() > 0 {
 				r.caughtUp = time.Since(end)
 			}
-			n += m
 		}
 		return n
 	}
@@ -199,11 +195,6 @@ func (w *world) drain() {
 		}
 	}
 	w.over.Store(true)
-	for _, r := range w.readers {
-		for _, q := range r.lanes {
-			r.late += len(q.records)
-		}
-	}
 	for w.live.Load() > 0 {
 		w.turns.Pass(time.Now().Add(time.Second))
 	}

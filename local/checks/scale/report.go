@@ -231,10 +231,10 @@ func (r *Result) Print(out io.Writer) {
 	t.Flush()
 
 	t = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "reader\trecords\tbatches\tfailed\tlag p50 s\tlag p99 s\tmost s\tgiven up\tleft\tdone after s\t")
+	fmt.Fprintln(t, "reader\trecords\tbatches\tfailed\twaits for Lambda\tlag p50 s\tlag p99 s\tmost s\tgiven up\tleft\tdone after s\t")
 	for _, d := range r.Readers {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%d\t%d\t%.0f\t\n", d.Name, len(d.lags), d.batches, d.failed,
-			quantile(d.lags, .5)/1000, quantile(d.lags, .99)/1000, quantile(d.lags, 1)/1000, d.given, d.late, d.caughtUp.Seconds())
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%d\t%d\t%.0f\t\n", d.Name, d.came, d.batches, d.failed, d.waits,
+			quantile(d.lags, .5)/1000, quantile(d.lags, .99)/1000, quantile(d.lags, 1)/1000, d.given, d.left(), d.caughtUp.Seconds())
 	}
 	t.Flush()
 	const month = 30 * secondsDay

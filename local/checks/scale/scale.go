@@ -57,7 +57,8 @@
 // A large network is simulated as a slice: one in k of its agents with their neighbours,
 // and one in k of the table's ranges. A range and a shard then have the load of a true
 // one. Keys that all agents share ([Growing]) would have a k-th of theirs, so each unit
-// of them counts k times. The tables say what was simulated.
+// of them counts k times. Conflicts on such keys are those of the slice, which has fewer
+// shards and readers. The tables say what was simulated.
 package scale
 
 import (

@@ -11,13 +11,12 @@ import (
 type Scenario struct {
 	Name, Doc string
 
-	Network int  // agents of the network
-	Slice   int  // k: one in k of them is simulated, see the package comment
-	Agents  int  // that make the slice's requests: each plays several
-	Circle  int  // agents that share a channel
-	Ranges  int  // of the table and of each index, in the slice
-	Hub     bool // there is a channel that all follow
-	Star    bool // there is an agent whom all know
+	Slice  int  // k: one in k of them is simulated, see the package comment
+	Agents int  // that make the slice's requests: each plays several
+	Circle int  // agents that share a channel
+	Ranges int  // of the table and of each index, in the slice
+	Hub    bool // there is a channel that all follow
+	Star   bool // there is an agent whom all know
 
 	For   time.Duration // of virtual time
 	Flows []Flow        // whose requests come by chance
@@ -73,19 +72,19 @@ func habits(agents, times float64) (all []Flow) {
 func Scenarios() []Scenario {
 	return []Scenario{
 		{
-			Name: "quiet", Doc: "1 000 agents, in the mean", Network: 1000, Slice: 1, Agents: 1000, Circle: 50, Ranges: 4,
+			Name: "quiet", Doc: "1 000 agents, in the mean", Slice: 1, Agents: 1000, Circle: 50, Ranges: 4,
 			For: 20 * time.Minute, Flows: habits(1000, 1),
 		},
 		{
-			Name: "steady", Doc: "100 000 agents, at the busiest second of the day", Network: 100_000, Slice: 1, Agents: 2000, Circle: 50, Ranges: 4,
+			Name: "steady", Doc: "100 000 agents, at the busiest second of the day", Slice: 1, Agents: 2000, Circle: 50, Ranges: 4,
 			For: time.Minute, Flows: habits(100_000, bench.Peak),
 		},
 		{
-			Name: "large", Doc: "10 million agents, at the busiest second of the day", Network: 10_000_000, Slice: 16, Agents: 4000, Circle: 50, Ranges: 4,
+			Name: "large", Doc: "10 million agents, at the busiest second of the day", Slice: 16, Agents: 4000, Circle: 50, Ranges: 4,
 			For: 20 * time.Second, Flows: habits(10_000_000/16, bench.Peak),
 		},
 		{
-			Name: "hub", Doc: "a channel with 500 000 followers and 100 posts a second", Network: 10_000_000, Slice: 1, Agents: 3000, Circle: 50, Ranges: 64, Hub: true,
+			Name: "hub", Doc: "a channel with 500 000 followers and 100 posts a second", Slice: 1, Agents: 3000, Circle: 50, Ranges: 64, Hub: true,
 			For: 15 * time.Second, Flows: []Flow{
 				{"posts", 100, func(w *world, r *rand.Rand) *request { return w.posts(w.anyone(r), w.hub, nil) }},
 				// Its followers come four times a day to catch up, and four times to read.
@@ -104,13 +103,13 @@ func Scenarios() []Scenario {
 			},
 		},
 		{
-			Name: "votes", Doc: "20 000 votes a second on one post", Network: 10_000_000, Slice: 1, Agents: 5000, Circle: 50, Ranges: 64,
+			Name: "votes", Doc: "20 000 votes a second on one post", Slice: 1, Agents: 5000, Circle: 50, Ranges: 64,
 			For: 4 * time.Second, Flows: append(habits(100_000, 1), Flow{"votes", 20_000, func(w *world, r *rand.Rand) *request {
 				return w.signs(w.anyone(r), "POST", "/v1/c/"+w.hot.channel+"/posts/"+w.hot.id+"/vote", fields{"v": 1 - 2*r.IntN(2)})
 			}}),
 		},
 		{
-			Name: "star", Doc: "an agent whom all follow and mention: 200 mentions and 50 follows a second", Network: 10_000_000, Slice: 1, Agents: 6000, Circle: 50, Ranges: 64, Star: true,
+			Name: "star", Doc: "an agent whom all follow and mention: 200 mentions and 50 follows a second", Slice: 1, Agents: 6000, Circle: 50, Ranges: 64, Star: true,
 			For: 15 * time.Second, Flows: []Flow{
 				{"mentions", 200, func(w *world, r *rand.Rand) *request {
 					a := w.anyone(r)
@@ -131,15 +130,15 @@ func Scenarios() []Scenario {
 			},
 		},
 		{
-			Name: "registrations", Doc: "500 registrations a second", Network: 10_000_000, Slice: 1, Agents: 500, Circle: 50, Ranges: 64,
+			Name: "registrations", Doc: "500 registrations a second", Slice: 1, Agents: 500, Circle: 50, Ranges: 64,
 			For: 10 * time.Second, Flows: []Flow{{"registrations", 500, func(w *world, _ *rand.Rand) *request { return w.registers() }}},
 		},
 		{
-			Name: "closed", Doc: "a minute in which DynamoDB refuses everything, in a network of 400 000", Network: 400_000, Slice: 1, Agents: 2000, Circle: 50, Ranges: 16,
+			Name: "closed", Doc: "a minute in which DynamoDB refuses everything, in a network of 400 000", Slice: 1, Agents: 2000, Circle: 50, Ranges: 16,
 			For: 80 * time.Second, Flows: habits(400_000, 1), Closed: Span{10 * time.Second, 70 * time.Second},
 		},
 		{
-			Name: "behind", Doc: "a network of 10 000 whose reader tally is down for an hour", Network: 10_000, Slice: 1, Agents: 2000, Circle: 50, Ranges: 4,
+			Name: "behind", Doc: "a network of 10 000 whose reader tally is down for an hour", Slice: 1, Agents: 2000, Circle: 50, Ranges: 4,
 			For: 70 * time.Minute, Flows: habits(10_000, 1), Reader: "tally", Down: Span{5 * time.Minute, 65 * time.Minute},
 		},
 	}
