@@ -50,6 +50,7 @@ type keyRange struct {
 	from   place
 	second int64 // that used counts
 	used   [2]float64
+	peak   [2]float64 // of all seconds
 
 	hotSince, hotLast time.Time // when it was refused, without a pause of coolAfter
 	recent            []place   // that were asked for since, the oldest overwritten
@@ -105,6 +106,7 @@ func (s *space) takes(p place, k kind, units float64, now time.Time) {
 	r := s.at(p)
 	r.roll(now)
 	r.used[k] += units
+	r.peak[k] = max(r.peak[k], r.used[k])
 	if !r.hotSince.IsZero() {
 		r.sample(p)
 	}
@@ -143,4 +145,12 @@ func (s *space) split(r *keyRange, now time.Time) {
 	s.splits++
 	s.ranges = slices.Insert(s.ranges, slices.Index(s.ranges, r)+1, upper)
 	r.hotSince, r.recent = time.Time{}, nil
+}
+
+// busiest returns the part of the limit that the busiest range took in its busiest second.
+func (s *space) busiest() (part float64) {
+	for _, r := range s.ranges {
+		part = max(part, r.peak[reads]/s.limits.Reads, r.peak[writes]/s.limits.Writes)
+	}
+	return part
 }

@@ -39,6 +39,8 @@ type reader struct {
 	given    int           // records that were given up
 	waits    int           // batches that found no execution
 	caughtUp time.Duration // after the last request
+
+	recovered time.Duration // after it was back, if it was down
 }
 
 // lane is a shard, or a part of one: its records are delivered in order.
@@ -116,6 +118,9 @@ func (w *world) poll() {
 		}
 		for _, l := range slices.SortedFunc(maps.Keys(r.lanes), lane.compare) {
 			w.wake(r, l, r.lanes[l])
+		}
+		if back := time.Since(w.began) - w.s.Down.To; r.Name == w.s.Reader && back > 0 && r.recovered == 0 && r.left() == 0 {
+			r.recovered = back
 		}
 	}
 }

@@ -81,8 +81,9 @@ type Result struct {
 	Readers  []*reader
 	Calls    counts
 	Pool     pool
-	Splits   map[string]int
-	USD      float64 // of the slice
+	Splits   map[string]int     // of ranges, by index
+	Ranges   map[string]float64 // part of the limit that the busiest range took at most, by index
+	USD      float64            // of the slice
 	Failed   error
 }
 
@@ -105,7 +106,7 @@ func (h Hot) share(l Limits) (mean, peak float64) {
 
 func (w *world) result() *Result {
 	r := &Result{
-		Scenario: w.s, Requests: w.log.requests, Readers: w.readers, Calls: w.model.calls, Pool: w.pool, Splits: map[string]int{},
+		Scenario: w.s, Requests: w.log.requests, Readers: w.readers, Calls: w.model.calls, Pool: w.pool, Splits: map[string]int{}, Ranges: map[string]float64{},
 		Failed: w.log.failed,
 	}
 	for _, o := range w.log.requests {
@@ -152,8 +153,10 @@ func (w *world) result() *Result {
 		return cmp.Or(cmp.Compare(y, x), strings.Compare(a.Family, b.Family))
 	})
 	for name, s := range w.model.spaces {
+		name = cmp.Or(name, "table")
+		r.Ranges[name] = s.busiest()
 		if s.splits > 0 {
-			r.Splits[cmp.Or(name, "table")] = s.splits
+			r.Splits[name] = s.splits
 		}
 	}
 	r.USD = bench.Load{
@@ -220,6 +223,11 @@ func (r *Result) Print(out io.Writer) {
 		fmt.Fprintf(out, "  %d requests were answered %s\n", codes[code], code)
 	}
 	fmt.Fprintf(out, "table: %d attempts, %d throttled, %d in conflict; ranges split: %v\n", r.Calls.Sent, r.Calls.Throttled, r.Calls.Conflicts, r.Splits)
+	fmt.Fprint(out, "busiest range in its busiest second, of its limit:")
+	for _, name := range sortedKeys(r.Ranges) {
+		fmt.Fprintf(out, " %s %.0f %%", name, 100*r.Ranges[name])
+	}
+	fmt.Fprintln(out)
 	fmt.Fprintf(out, "functions: %d executions, at most %d at once (of %d), %d cold starts, %d refused\n", r.Pool.invocations, r.Pool.peak, s.Limits().Executions, r.Pool.cold, r.Pool.refused)
 
 	t = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -237,6 +245,11 @@ func (r *Result) Print(out io.Writer) {
 			quantile(d.lags, .5)/1000, quantile(d.lags, .99)/1000, quantile(d.lags, 1)/1000, d.given, d.left(), d.caughtUp.Seconds())
 	}
 	t.Flush()
+	for _, d := range r.Readers {
+		if d.Name == s.Reader {
+			fmt.Fprintf(out, "%s had caught up %.1f s after it was back\n", d.Name, d.recovered.Seconds())
+		}
+	}
 	const month = 30 * secondsDay
 	perMonth := r.USD / s.For.Seconds() * month * float64(max(1, s.Slice))
 	fmt.Fprintf(out, "cost: %.0f read and %.0f write units, %.4f USD in the slice; %.0f USD in a month of this load, without storage, egress and logs\n",

@@ -35,7 +35,9 @@
 // Times are assumed: a trip to the table takes 3 ms for a read of an item, 4 for a batch or
 // a query, 5 for a write and 10 for a transaction, times 0.7 + 0.3 E, where E is
 // exponential with mean one. So p99 is about twice the mean. A refusal takes 2 ms. An
-// execution takes 3 ms besides. infra/COST.md assumes 5 ms for each trip.
+// execution takes 3 ms besides. infra/COST.md assumes 5 ms for each trip. Between the ten
+// tries of a failing record are 0.2 s, twice as much each time, and 10 s at most; AWS names
+// no time.
 //
 // # What is not modelled
 //
