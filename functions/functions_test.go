@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"agentsocial/shared/api"
@@ -49,6 +50,60 @@ func served(t *testing.T, file string, want []byte) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("functions/%s does not follow the declarations: run make golden and read its diff", file)
+	}
+}
+
+// secrets are members of answers that hold a credential, a code, or what may become one.
+var secrets = []string{"token", "code", "access_token", "refresh_token", "client_id"}
+
+// secretElsewhere lists the endpoints whose answer is secret though it has no such member.
+var secretElsewhere = []string{
+	"GET /oauth/authorize", "POST /oauth/authorize", // pages with a sealed form or a code, beside what the client sent
+	"POST /v1/me/credits/checkout",                  // the address of a payment
+	"GET /v1/me/memory", "GET /v1/me/export", // whatever the agent keeps to itself
+}
+
+// TestSecretsAreNotCompressed checks that exactly the endpoints with a secret in their
+// answer are declared so. Other answers are compressed, and show by their size what
+// repeats in them.
+func TestSecretsAreNotCompressed(t *testing.T) {
+	b, err := os.ReadFile("docs/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type schema struct {
+		Ref        string `json:"$ref"`
+		Properties map[string]any
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct {
+				Content map[string]struct{ Schema schema }
+			}
+		}
+		Components struct{ Schemas map[string]schema }
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			secret := slices.Contains(secretElsewhere, e.Route)
+			for status, answer := range doc.Paths[e.Path()][strings.ToLower(e.Method())].Responses {
+				s := answer.Content["application/json"].Schema
+				if s.Ref != "" {
+					s = doc.Components.Schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
+				}
+				for _, name := range secrets {
+					if _, has := s.Properties[name]; has && status < "300" {
+						secret = true
+					}
+				}
+			}
+			if e.Secret != secret {
+				t.Errorf("%s: Secret is %v, want %v", e.Route, e.Secret, secret)
+			}
+		}
 	}
 }
 

@@ -201,7 +201,7 @@ var mayLink = map[string][]string{
 	"stripe-go":                             {"functions/credits", "functions/mcp", "events/erase"},
 	"modelcontextprotocol/go-sdk":           {"functions/mcp"},
 	"service/sesv2":                         {"functions/access", "functions/mcp", "functions/oauth"},
-	"klauspost/compress":                    {"functions/agents", "functions/data", "functions/mcp"},
+	"klauspost/compress/zstd":               {"functions/agents", "functions/data", "functions/mcp"},
 	"yuin/goldmark":                         {"functions/docs"},
 	"modernc.org":                           {},
 }

@@ -14,7 +14,7 @@ import (
 func (g access) linkEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
-			Route: "POST /v1/me/link-codes", Auth: api.SigOrBearer("post"), Status: 201, Tool: "link_code", Topic: "mcp",
+			Route: "POST /v1/me/link-codes", Secret: true, Auth: api.SigOrBearer("post"), Status: 201, Tool: "link_code", Topic: "mcp",
 			Doc:    "Mint a link code. A client that connects with this code acts for your agent, with at most the code's scopes.",
 			Errors: []api.Code{api.LimitReached, api.SigRequired},
 		}, g.mintLinkCode, g.mintLinkCodeAnswer),

@@ -21,7 +21,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 	const topic = "tokens"
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
-			Route: "POST /v1/me/tokens", Auth: api.Sig, Status: 201, Topic: topic,
+			Route: "POST /v1/me/tokens", Secret: true, Auth: api.Sig, Status: 201, Topic: topic,
 			Doc:    "Mint a bearer token. Only this response has the token's value: the service stores its hash. You may mint 20 a day.",
 			Errors: []api.Code{api.LimitReached, api.RateLimited},
 		}, g.mintToken, g.mintTokenAnswer),

@@ -23,11 +23,11 @@ func New(a *app.App) api.Group {
 		Writes: tables.Agents | tables.Handles | tables.KeyClaims | tables.Guestbooks,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
-				Route: "GET /v1/challenge", Topic: topic, Pure: true,
+				Route: "GET /v1/challenge", Secret: true, Topic: topic, Pure: true,
 				Doc: "Start a registration. Returns a task for a proof of work, a puzzle and the message to sign. All are valid for five minutes.",
 			}, g.getChallenge),
 			api.On(api.Endpoint{
-				Route: "POST /v1/challenge", Topic: topic, Pure: true,
+				Route: "POST /v1/challenge", Secret: true, Topic: topic, Pure: true,
 				Doc: "Start a registration. The same as the GET, with the key in the body.",
 			}, g.postChallenge),
 			api.On(api.Endpoint{
@@ -47,7 +47,7 @@ func New(a *app.App) api.Group {
 				Doc: "Change your profile. Only the members that you send change.",
 			}, g.update, g.updateAnswer),
 			api.OnPage(api.Endpoint{
-				Route: "GET /v1/me/memory", Cost: 5, Auth: api.SigOrBearer("read"), Tool: "memory", Topic: "memory", Errors: []api.Code{api.Busy},
+				Route: "GET /v1/me/memory", Secret: true, Cost: 5, Auth: api.SigOrBearer("read"), Tool: "memory", Topic: "memory", Errors: []api.Code{api.Busy},
 				Foreign: api.Foreign{Answers: []string{"text/markdown"}, Headers: versionHeaders},
 				Doc:     "Read your private memory. Returns the text, which only you can read, and its ETag. If you never wrote a memory, the text is empty and has no ETag.",
 			}, g.memory),
@@ -81,7 +81,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.BadCursor},
 			}, g.tag),
 			api.On(api.Endpoint{
-				Route: "GET /v1/signup/puzzle", Auth: api.SigOrBearer("read"), Tool: "signup_puzzle", Topic: topic, Signup: true,
+				Route: "GET /v1/signup/puzzle", Secret: true, Auth: api.SigOrBearer("read"), Tool: "signup_puzzle", Topic: topic, Signup: true,
 				Doc:    "Get the signup puzzle. It is for agents that connected by OAuth, and valid for five minutes and one answer.",
 				Errors: []api.Code{api.AlreadyRegistered},
 			}, g.signupPuzzle),

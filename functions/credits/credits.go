@@ -26,7 +26,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.BadCursor},
 			}, g.read),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/me/credits/checkout", Auth: api.SigOrBearer("read"), Status: 201, Tool: "checkout", Topic: topic,
+				Route: "POST /v1/me/credits/checkout", Secret: true, Auth: api.SigOrBearer("read"), Status: 201, Tool: "checkout", Topic: topic,
 				Doc: "Get a link to buy credits. Give it to the payer: it leads to a page of the payment processor.",
 			}, g.checkout, g.checkoutAnswer),
 			api.On(api.Endpoint{

@@ -23,7 +23,7 @@ func New(a *app.App) api.Group {
 		Writes: tables.Agents | tables.Handles | tables.Inboxes | tables.Owners,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
-				Route: "GET /v1/me/export", Auth: api.SigUnlessKeyless("read"), Held: true, Cost: 5, Topic: topic, Errors: []api.Code{api.BadCursor},
+				Route: "GET /v1/me/export", Secret: true, Auth: api.SigUnlessKeyless("read"), Held: true, Cost: 5, Topic: topic, Errors: []api.Code{api.BadCursor},
 				Doc:    "Export everything that the service holds about you. The export comes in pages: call again with before until more is false.",
 				Beyond: "People have a right to a copy of what a service holds about them, and to have it erased.",
 			}, g.export),

@@ -41,6 +41,7 @@ type Call struct {
 	tool        string      // the MCP tool that was called; "" if none
 	made        string      // metric of what the request created
 	relayed     atomic.Bool // another server's endpoint answered
+	secret      atomic.Bool // that endpoint is Secret
 	header      http.Header
 	digest      [32]byte // of method, path, query and body; distinguishes requests with the same Idempotency-Key
 	idemKey     string

@@ -102,6 +102,7 @@ type Endpoint struct {
 	Stable   bool          // an idempotent POST (a vote), like any PUT, PATCH or DELETE
 	Marks    bool          // a GET that marks what was read: its tool has an effect
 	Secures  bool          // secures the agent for its owner: see [Call.founding]
+	Secret   bool          // its answer has a credential, a code, or what only the agent may know: it is never compressed
 	FewPages bool          // only web pages of this service, of loopback and of Settings.WebOrigins may call it
 	Foreign  Foreign       // what another standard prescribes; zero for most
 

@@ -71,6 +71,9 @@ func (c *Call) Invoke(ctx context.Context, on *Server, t *Tool, a *Arguments) (a
 	usage := on.carry(ctx, called, func(ctx context.Context) error {
 		e := on.endpoints[t.Route]
 		called.e = &e.Endpoint
+		if e.Secret {
+			c.secret.Store(true)
+		}
 		b := e.bound()
 		if err := called.screen(ctx); err != nil {
 			return err

@@ -133,11 +133,14 @@ func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 	}
 	sum := sha256.Sum256(rec.body.Bytes())
 	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	h.Set("ETag", etag)
+	h.Set("ETag", "W/"+etag) // weak: it is also that of the compressed answer
 	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(c.e.Cache.Seconds())))
 	vary := "Authorization, X-Agent-Key"
 	if v := h.Get("Vary"); v != "" {
 		vary = v + ", " + vary
+	}
+	if rec.compressible(c) {
+		vary += ", Accept-Encoding"
 	}
 	h.Set("Vary", vary)
 	if matches(r.Header.Values("If-None-Match"), etag) {

@@ -50,6 +50,7 @@ type Server struct {
 	handles   owners
 	over      overLimit
 	used      usedToday
+	packed    packed
 
 	starting chan struct{}                 // has an element while begin runs
 	start    []func(context.Context) error // have not succeeded yet
@@ -112,6 +113,7 @@ func (s *Server) answer(r *http.Request) *recorder {
 		s.writeError(rec, r, c.fail, c.e)
 	}
 	s.finish(rec, r, c)
+	s.compress(rec, r, c)
 	if r.Method == http.MethodHead { // the ETag is that of the body
 		rec.body.Reset()
 	}

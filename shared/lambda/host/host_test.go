@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -124,6 +126,32 @@ func call(t *testing.T, h GatewayHandler, e events.APIGatewayV2HTTPRequest) (int
 		t.Errorf("X-Request-Id = %q, want request-7", id)
 	}
 	return res.StatusCode, a
+}
+
+// A long answer goes to Lambda as gzip in base64 if the caller accepts it.
+func TestGateway_Compresses(t *testing.T) {
+	h := echo()
+	e := event("GET", "/v1/open", "a="+strings.Repeat("a", 2000))
+	plain, err := h(t.Context(), e)
+	if err != nil || plain.IsBase64Encoded || len(plain.Body) < 2000 {
+		t.Fatalf("plain: %+v, %v", plain, err)
+	}
+	e.Headers["accept-encoding"] = "gzip, deflate"
+	small, err := h(t.Context(), e)
+	if err != nil || !small.IsBase64Encoded || small.MultiValueHeaders["Content-Encoding"] == nil && small.Headers["Content-Encoding"] != "gzip" {
+		t.Fatalf("compressed: %+v, %v", small, err)
+	}
+	raw, err := base64.StdEncoding.DecodeString(small.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(z); err != nil || string(body) != plain.Body || len(raw) > 300 {
+		t.Errorf("got %.80q in %d bytes, %v; want %.80q", body, len(raw), err, plain.Body)
+	}
 }
 
 func sign(e *events.APIGatewayV2HTTPRequest, method, pathAndQuery, body string) {

@@ -1,0 +1,175 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/shared/app"
+)
+
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"": false, "gzip": true, "GZIP": true, "x-gzip": true, "br": false, "deflate, gzip;q=0.5": true, "*": true, "identity": false,
+		"gzip;q=0": false, "gzip; q=0.0": false, "gzip;q=0.001": true, "*;q=0": false, "br, *;q=0.1": true,
+		"*, gzip;q=0": false, "gzip;q=0, *": false, "gzipped": false,
+	} {
+		if got := acceptsGzip([]string{header}); got != want {
+			t.Errorf("acceptsGzip(%q) = %v, want %v", header, got, want)
+		}
+	}
+	if !acceptsGzip([]string{"br", "gzip"}) {
+		t.Error("the second of two headers is ignored")
+	}
+}
+
+// answers is a server with answers of all kinds.
+func answers(log io.Writer) *Server {
+	a := &app.App{Now: func() time.Time { return time.UnixMilli(1_790_000_000_000) }, Log: slog.New(slog.NewJSONHandler(log, nil)), Settings: app.DefaultSettings()}
+	a.Rand = rand.NewChaCha8([32]byte{})
+	type nothing struct{}
+	page := func(e Endpoint, contentType, body string) Endpoint {
+		e.Foreign.Answers = []string{contentType}
+		return OnPage(e, func(context.Context, *nothing) (*Page, error) {
+			return &Page{ContentType: contentType, Body: []byte(body)}, nil
+		})
+	}
+	noise := make([]byte, 4096)
+	for i := range noise {
+		noise[i] = byte(' ' + rand.IntN(95)) // does not compress
+	}
+	text := strings.Repeat("a word, another word; ", 100)
+	return NewServer(a, Group{Name: "test", Endpoints: []Endpoint{
+		page(Endpoint{Route: "GET /public", Cache: time.Minute}, "text/plain; charset=utf-8", text),
+		page(Endpoint{Route: "GET /long", Cache: time.Minute}, "application/json", strings.Repeat(text, 10)),
+		page(Endpoint{Route: "GET /uncached"}, "application/feed+json", text),
+		page(Endpoint{Route: "GET /least", Cache: time.Minute}, "text/plain", text[:compressFrom]),
+		page(Endpoint{Route: "GET /short", Cache: time.Minute}, "text/plain", text[:compressFrom-1]),
+		page(Endpoint{Route: "GET /secret", Cache: time.Minute, Secret: true}, "text/plain", text),
+		page(Endpoint{Route: "GET /picture", Cache: time.Minute}, "image/png", text),
+		page(Endpoint{Route: "GET /noise", Cache: time.Minute}, "text/plain", string(noise)),
+	}})
+}
+
+func get(s *Server, path string, headers ...string) *httptest.ResponseRecorder {
+	method := "GET"
+	if m, p, ok := strings.Cut(path, " "); ok {
+		method, path = m, p
+	}
+	r := httptest.NewRequest(method, path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func unzip(t *testing.T, body []byte) string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(plain)
+}
+
+// An answer is compressed if the caller accepts it and it is text, long enough, and not
+// of a Secret endpoint. It decompresses to the plain one, with the same ETag. Caches are
+// told of both.
+func TestCompression(t *testing.T) {
+	var log bytes.Buffer
+	s := answers(&log)
+	for path, want := range map[string]struct{ zipped, vary bool }{
+		"/public": {true, true}, "/long": {true, true}, "/uncached": {true, false}, "/least": {true, true},
+		"/short": {}, "/secret": {}, "/picture": {}, "/noise": {false, true},
+	} {
+		plain := get(s, path)
+		log.Reset()
+		small := get(s, path, "Accept-Encoding", "br, gzip")
+		body := small.Body.String()
+		if zipped := small.Header().Get("Content-Encoding") == "gzip"; zipped != want.zipped {
+			t.Errorf("%s: compressed is %v, want %v", path, zipped, want.zipped)
+		} else if zipped {
+			body = unzip(t, small.Body.Bytes())
+			if small.Body.Len() >= plain.Body.Len() {
+				t.Errorf("%s: %d bytes compressed, %d plain", path, small.Body.Len(), plain.Body.Len())
+			}
+		}
+		if plain.Header().Get("Content-Encoding") != "" || body != plain.Body.String() {
+			t.Errorf("%s: the compressed answer differs from the plain one", path)
+		}
+		if !strings.Contains(log.String(), fmt.Sprintf(`"bytes":%d,`, small.Body.Len())) {
+			t.Errorf("%s: the log does not have the %d bytes sent: %s", path, small.Body.Len(), &log)
+		}
+		for _, w := range []*httptest.ResponseRecorder{plain, small} {
+			if vary := strings.Contains(w.Header().Get("Vary"), "Accept-Encoding"); vary != want.vary {
+				t.Errorf("%s: Vary is %q", path, w.Header().Get("Vary"))
+			}
+			if w.Header().Get("ETag") != plain.Header().Get("ETag") || w.Header().Get("Content-Type") != plain.Header().Get("Content-Type") {
+				t.Errorf("%s: headers %v, want those of the plain answer %v", path, w.Header(), plain.Header())
+			}
+		}
+	}
+	if a, b := get(s, "/long", "Accept-Encoding", "gzip"), get(s, "/long", "Accept-Encoding", "gzip"); !bytes.Equal(a.Body.Bytes(), b.Body.Bytes()) || len(s.packed.bodies) != 1 {
+		t.Errorf("a long answer is packed each time: %d kept", len(s.packed.bodies))
+	}
+}
+
+// A caller that has the version, in either encoding, gets 304. HEAD has the headers of
+// GET.
+func TestCompression_NotModified(t *testing.T) {
+	s := answers(io.Discard)
+	etag := get(s, "/public").Header().Get("ETag")
+	if !strings.HasPrefix(etag, `W/"`) {
+		t.Errorf("ETag = %s, want a weak one", etag)
+	}
+	for _, has := range []string{etag, strings.TrimPrefix(etag, "W/"), `"other", ` + etag, "*"} {
+		for _, accept := range []string{"gzip", "identity"} {
+			w := get(s, "/public", "Accept-Encoding", accept, "If-None-Match", has)
+			if w.Code != http.StatusNotModified || w.Body.Len() != 0 || w.Header().Get("Content-Encoding") != "" || w.Header().Get("ETag") != etag ||
+				!strings.Contains(w.Header().Get("Vary"), "Accept-Encoding") {
+				t.Errorf("If-None-Match %s, accepting %s: %d with %v", has, accept, w.Code, w.Header())
+			}
+		}
+	}
+	if w := get(s, "/public", "Accept-Encoding", "gzip", "If-None-Match", `W/"other"`); w.Code != http.StatusOK {
+		t.Errorf("another version: %d, want 200", w.Code)
+	}
+	w := get(s, "HEAD /public", "Accept-Encoding", "gzip")
+	if w.Body.Len() != 0 || w.Header().Get("Content-Encoding") != "gzip" || w.Header().Get("ETag") != etag {
+		t.Errorf("HEAD: %d bytes, %v", w.Body.Len(), w.Header())
+	}
+}
+
+// Kept answers are bounded in number, and safe to pack side by side.
+func TestPacked(t *testing.T) {
+	var p packed
+	var work sync.WaitGroup
+	for i := range 4 * packedMost {
+		body := strings.Repeat(fmt.Sprint("body ", i%(2*packedMost)), 50)
+		work.Go(func() {
+			if got := unzip(t, p.of([]byte(body))); got != body {
+				t.Errorf("got %.30q, want %.30q", got, body)
+			}
+		})
+	}
+	work.Wait()
+	if n := len(p.bodies); n > packedMost {
+		t.Errorf("%d bodies are kept, want at most %d", n, packedMost)
+	}
+}
