@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -31,11 +32,18 @@ func TestCostPageCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := of(t, ours)
+	s := of(t, defaults)
+	mail := of(t, ours).alarmed() - s.alarmed()
+	if want := fmt.Sprintf("`mailFrom` adds %.2f USD", 0.1*float64(mail)); !strings.Contains(string(page), want) {
+		t.Errorf("COST.md does not say that %s: change mailAlarmMetrics in local/tools/bench/costpage.go to %d", want, mail)
+	}
+	if want := fmt.Sprintf("one in %d quick reads", DefaultSettings().LogReads); !strings.Contains(string(page), want) {
+		t.Errorf("COST.md does not say %s: change logReads in local/tools/bench/bill.go", want)
+	}
 	for what, want := range map[string]int{
 		"metrics of alarms": s.alarmed(),
 		"secrets":           len(s.all("AWS::SecretsManager::Secret")),
-		"dashboard":         len(s.all("AWS::CloudWatch::Dashboard")),
+		"dashboards":        len(s.all("AWS::CloudWatch::Dashboard")),
 	} {
 		said := regexp.MustCompile(`(\d+) ` + what).FindSubmatch(page)
 		if said == nil {

@@ -14,7 +14,7 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// The dashboard is one page: ringing alarms first, then requests, the table, the
+// The dashboard (setting dashboard) is one page: ringing alarms first, then requests, the table, the
 // functions behind it, and results. It uses the same metrics as the alarms.
 
 // graph is one widget.
@@ -60,13 +60,13 @@ type section struct {
 type actors struct {
 	readers, schedules []named
 	dropped            []metric
+	dead               *string // the queue of dead letters
 }
 
-// named is a function with its declared name and its dead-letter queue.
+// named is a function with its declared name.
 type named struct {
-	Name        string
-	Function    *string
-	DeadLetters *string // nil for a reader
+	Name     string
+	Function *string
 }
 
 const (
@@ -118,10 +118,6 @@ func (d deployment) sections(g *gateway, a actors) []section {
 		}
 		return lines
 	}
-	var dead []line
-	for _, f := range a.schedules {
-		dead = append(dead, line{Label: f.Name, Metric: metric{"AWS/SQS", "ApproximateNumberOfMessagesVisible", []by{{"QueueName", f.DeadLetters}}, "Maximum"}})
-	}
 	sections := []section{
 		{"What callers see", callers},
 		{"Endpoints", []graph{
@@ -144,8 +140,8 @@ func (d deployment) sections(g *gateway, a actors) []section {
 			{Title: "Lag: until inboxes and counts are written", Unit: "ms", Lines: append(own(a.readers, metrics.Lag, "p50"), own(a.readers, metrics.Lag, "p99")...)},
 			{Title: "Lag: how late due work is done", Unit: "ms", Lines: own(a.schedules, metrics.Lag, "Maximum")},
 			{Title: "Batches that failed", Lines: ofFunctions(a.readers, "Errors", "")},
-			{Title: "Finished ticks", Lines: own(a.schedules, metrics.Finished, "Sum")},
-			{Title: "Dead letters", Lines: dead},
+			{Title: "Ticks", Lines: append(ofFunctions(a.schedules, "Invocations", ""), line{Label: "out of time", Metric: d.own(metrics.Unfinished, "", "")})},
+			{Title: "Dead letters", Lines: []line{{Label: "sent", Metric: metric{"AWS/SQS", "NumberOfMessagesSent", []by{{"QueueName", a.dead}}, ""}}}},
 			{Title: "Lambda, the whole account", Wide: true, Lines: []line{
 				{Label: "concurrent", Metric: metric{"AWS/Lambda", "ConcurrentExecutions", nil, "Maximum"}}, {Label: "throttled", Metric: metric{"AWS/Lambda", "Throttles", nil, ""}},
 			}},
@@ -290,7 +286,7 @@ func (d deployment) newDashboard(stack awscdk.Stack, g *gateway, a actors) {
 		"Traffic, errors and lag")
 }
 
-// withoutEndpoints drops the metrics that endpointMetrics switches off.
+// withoutEndpoints drops the graphs of metrics that endpointMetrics switches off.
 func withoutEndpoints(sections []section) (left []section) {
 	for _, s := range sections {
 		var graphs []graph
@@ -307,13 +303,16 @@ func withoutEndpoints(sections []section) (left []section) {
 }
 
 func (g graph) needsEndpoints() bool {
+	detailed := func(name, by string) bool {
+		return by == metrics.ByRoute || by == metrics.ByFunction && name == metrics.Lag || by == metrics.ByCode && name == metrics.Refused
+	}
 	for _, l := range g.Lines {
 		for _, b := range l.Metric.By {
-			if b.Name == metrics.ByRoute {
+			if detailed(l.Metric.Name, b.Name) {
 				return true
 			}
 		}
-		if l.Search.By == metrics.ByRoute {
+		if detailed(l.Search.Name, l.Search.By) {
 			return true
 		}
 	}

@@ -60,8 +60,10 @@ type deployment struct {
 }
 
 // newFunction builds a function, its role and its log group. The function writes JSON
-// lines itself; Lambda's own JSON format stays off, since it filters by a level that
-// metrics do not have.
+// lines itself, and all of them are kept (TRACE), metrics included. Of its own lines
+// Lambda writes only those about calls that failed or ran out of time: three lines for
+// each call would weigh as much as all others
+// (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
 func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Function {
 	scope := constructs.NewConstruct(stack, jsii.String(f.Name))
 	log := newLog(scope, "Log", d.Settings)
@@ -80,17 +82,18 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 		reserved = unlessZero(d.Reserved)
 	}
 	function := awslambda.NewFunction(scope, jsii.String("Function"), &awslambda.FunctionProps{
-		Description:   jsii.String(f.Doc),
-		Code:          awslambda.Code_FromAsset(jsii.String(filepath.Join(d.assets, f.Name)), nil),
-		Architecture:  awslambda.Architecture_ARM_64(),
-		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
-		Handler:       jsii.String("bootstrap"),
-		MemorySize:    jsii.Number(float64(f.Size.Memory)),
-		Timeout:       awscdk.Duration_Seconds(jsii.Number(f.Size.Timeout.Seconds())),
-		Role:          role,
-		LogGroup:      log,
-		LoggingFormat: awslambda.LoggingFormat_TEXT,
-		Environment:   &env,
+		Description:      jsii.String(f.Doc),
+		Code:             awslambda.Code_FromAsset(jsii.String(filepath.Join(d.assets, f.Name)), nil),
+		Architecture:     awslambda.Architecture_ARM_64(),
+		Runtime:          awslambda.Runtime_PROVIDED_AL2023(),
+		Handler:          jsii.String("bootstrap"),
+		MemorySize:       jsii.Number(float64(f.Size.Memory)),
+		Timeout:          awscdk.Duration_Seconds(jsii.Number(f.Size.Timeout.Seconds())),
+		Role:             role,
+		LogGroup:         log,
+		LoggingFormat:    awslambda.LoggingFormat_JSON,
+		SystemLogLevelV2: awslambda.SystemLogLevel_WARN, ApplicationLogLevelV2: awslambda.ApplicationLogLevel_TRACE,
+		Environment: &env,
 
 		ReservedConcurrentExecutions: reserved,
 	})
@@ -106,7 +109,7 @@ func (d deployment) environment() host.Env {
 		Table: *d.store.table.TableName(), BaseURL: *d.baseURL, Stage: d.Stage,
 		SecretARN: *d.store.secret.SecretArn(), PepperARN: *d.store.pepper.SecretArn(), PaymentsARN: *d.store.payments.SecretArn(),
 		PowBits: d.PowBits, PageBits: d.PageBits, MicroUSDPerChar: int64(d.MicroUSDPerChar),
-		WebOrigins: d.WebOrigins, Contact: d.Contact, Limits: d.Limits, NoEndpointMetrics: !d.EndpointMetrics,
+		WebOrigins: d.WebOrigins, Contact: d.Contact, Limits: d.Limits, NoEndpointMetrics: !d.EndpointMetrics, LogReads: int64(d.LogReads),
 	}
 	if d.mail != nil {
 		e.MailFrom, e.MailSet = d.mail.from, *d.mail.set.ConfigurationSetName()

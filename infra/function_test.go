@@ -50,8 +50,8 @@ func TestFunctions(t *testing.T) {
 				return id
 			}
 			logging := f.Properties["LoggingConfig"].(map[string]any)
-			if logging["LogFormat"] != "Text" {
-				t.Errorf("%s: log format %v", name, logging["LogFormat"])
+			if logging["LogFormat"] != "JSON" || logging["ApplicationLogLevel"] != "TRACE" || logging["SystemLogLevel"] != "WARN" { // every line of ours, and Lambda's of what failed
+				t.Errorf("%s: logging %v", name, logging)
 			}
 			log := s.Resources[own("log group", logs, logging["LogGroup"])]
 			log.expect(t, name, map[string]string{"RetentionInDays": "30"})
@@ -73,7 +73,10 @@ func TestEnvironment(t *testing.T) {
 			_, f := s.function(t, name)
 			env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 			want := map[string]string{
-				"BASE_URL": "${Api.ApiEndpoint}", "STAGE": "prod", "POW_BITS": "18", "PAGE_BITS": "14", "MICRO_USD_PER_CHAR": "10",
+				"BASE_URL": "${Api.ApiEndpoint}", "STAGE": "prod", "POW_BITS": "18", "PAGE_BITS": "14", "MICRO_USD_PER_CHAR": "10", "LOG_READS": "16",
+			}
+			if len(s.groups) == len(fakeGroups) {
+				want["ENDPOINT_METRICS"] = "false"
 			}
 			if may[name].Needs.Has(app.Table) {
 				want["TABLE"] = "${" + tableID + "}"

@@ -27,21 +27,16 @@ type gateway struct {
 	integrations map[string]awsapigatewayv2.CfnIntegration // by group
 }
 
-// accessLog is the format of the line per request. It has the route but no address,
-// agent or path; the function's log has the details under the same request id.
+// accessLog is the format of the gateway's line per request. It says only what the
+// function's line with the same request id cannot: what the gateway turned away, and
+// what callers got if the function did not answer. It has no address, agent or path.
 var accessLog = map[string]string{
-	"requestId":          "$context.requestId",
-	"time":               "$context.requestTimeEpoch",
-	"routeKey":           "$context.routeKey",
-	"status":             "$context.status",
-	"responseLatency":    "$context.responseLatency",
-	"integrationLatency": "$context.integrationLatency",
-	"responseLength":     "$context.responseLength",
-	"integrationStatus":  "$context.integration.integrationStatus",
-	"integrationError":   "$context.integrationErrorMessage",
-	"gatewayError":       "$context.error.responseType",
-
-	"integrationRequestId": "$context.integration.requestId", // Lambda's own, as in its REPORT
+	"requestId":         "$context.requestId",
+	"routeKey":          "$context.routeKey",
+	"status":            "$context.status",
+	"responseLatency":   "$context.responseLatency",
+	"integrationStatus": "$context.integration.integrationStatus",
+	"integrationError":  "$context.integrationErrorMessage",
 }
 
 func newGateway(stack awscdk.Stack, s Settings) *gateway {

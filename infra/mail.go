@@ -99,12 +99,9 @@ func (d deployment) tellOfMail(f awslambda.Function) (dropped []metric) {
 	}
 }
 
-// watchMailEvents makes the alarms of a function that handles bounces and complaints.
+// watchMailEvents makes the alarm of a function that handles bounces and complaints. A
+// call that fails is repeated, and dropped in the end.
 func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, dropped []metric) {
-	d.alarm(f, "Fails", alarm{
-		What: "The function " + m.Name + " fails. The error lines in its log say why.",
-		Of:   []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}}, Every: 5 * time.Minute,
-	})
 	d.alarm(f, "Dropped", alarm{
 		What: "Events for the function " + m.Name + " were dropped: mail came back and its recipient was not remembered. Find out whether the function was called and failed, or was not called.",
 		Of:   dropped, Every: 5 * time.Minute, Once: true,

@@ -78,14 +78,15 @@ type service struct {
 }
 
 // The templates of the tests, each made once: the real declarations in production
-// with mail, the made-up ones in production without mail, and the made-up ones on a
+// with mail, dashboard and metrics by endpoint, the made-up ones in production without
+// mail and metrics by endpoint, and the made-up ones on a
 // disposable stage with its own domain.
 var (
 	ours = sync.OnceValues(func() (*service, error) {
-		return synthesise("real", all(), map[string]any{"mailFrom": mailFrom})
+		return synthesise("real", all(), map[string]any{"mailFrom": mailFrom, "dashboard": true, "endpointMetrics": true})
 	})
 	fake = sync.OnceValues(func() (*service, error) {
-		return synthesise("fake", fakes, nil)
+		return synthesise("fake", fakes, map[string]any{"dashboard": true})
 	})
 	dev = sync.OnceValues(func() (*service, error) {
 		return synthesise("dev", fakes, map[string]any{

@@ -98,7 +98,7 @@ func TestRights(t *testing.T) {
 		"dynamodb:ListStreams on " + table + "/stream/*",
 		"s3:ListBucket on ${FailedBatches983C92EC.Arn}", "s3:PutObject on ${FailedBatches983C92EC.Arn}/*",
 	}
-	dead, _ := s.named(t, "AWS::SQS::Queue", "deadlinesDeadLetters")
+	dead, _ := s.only(t, "AWS::SQS::Queue")
 	for name, want := range map[string][]string{
 		"docs":    log("docs"),
 		"history": slices.Concat(log("history"), read("A G H K N Q"), write("G N Q")),
@@ -231,7 +231,7 @@ func TestNoExtraRights(t *testing.T) {
 				case action == "secretsmanager:GetSecretValue":
 					allowed = r.Needs.Has(app.Secret)
 				case action == "sqs:SendMessage":
-					allowed = r.Dead && strings.HasPrefix(resource, "${"+name+"DeadLetters")
+					allowed = r.Dead && strings.HasPrefix(resource, "${DeadLetters")
 				case action == "ses:SendEmail":
 					allowed = r.Needs.Has(app.Mail) && condition == `{"StringEquals":{"ses:FromAddress":"`+mailFrom+`"}}`
 				}

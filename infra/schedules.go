@@ -35,9 +35,14 @@ const (
 	// deadLettersKeepDays is SQS's longest retention.
 	deadLettersKeepDays = 14
 
-	// unfinishedFor is the time without a finished sweep after which an alarm rings, but
-	// at least two periods.
-	unfinishedFor = 30 * time.Minute
+	// stoppedFor is the time without a call after which an alarm rings, but at least two
+	// periods.
+	stoppedFor = 30 * time.Minute
+
+	// unfinishedMost is the number of ticks within stoppedFor that may run out of time,
+	// of all schedules together. A schedule that is called every five minutes and never
+	// finishes passes it.
+	unfinishedMost = 4
 )
 
 // tickAge returns when a tick expires: the next one replaces it.
@@ -62,11 +67,11 @@ func rateOf(s schedule.Function) (string, error) {
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
 
-// newDeadLetters makes the queue for a schedule's failed calls: those that Lambda did
-// not accept, and those that it accepted but whose call failed or never ran. Each
-// message says which, and why.
-func newDeadLetters(stack awscdk.Stack, name string) awssqs.Queue {
-	return awssqs.NewQueue(stack, jsii.String(name+"DeadLetters"), &awssqs.QueueProps{
+// newDeadLetters makes the queue for the failed calls of all schedules: those that
+// Lambda did not accept, and those that it accepted but whose call failed or never ran.
+// Each message says which function, and why. One queue needs one metric of an alarm.
+func newDeadLetters(stack awscdk.Stack) awssqs.Queue {
+	return awssqs.NewQueue(stack, jsii.String("DeadLetters"), &awssqs.QueueProps{
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED, // so the clock and Lambda need no permission for a key
 		EnforceSSL:      jsii.Bool(true),
 		RetentionPeriod: awscdk.Duration_Days(jsii.Number(deadLettersKeepDays)),
@@ -110,7 +115,7 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 		},
 	})
 	limitCalls(f, sweepTries, min(s.Every, oldestTick), dead)
-	d.watch(s, f, dead)
+	d.watch(s, f)
 }
 
 // limitCalls bounds the retries and the age of a function's asynchronous calls. Their
@@ -129,23 +134,26 @@ func limitCalls(f awslambda.Function, retries int, age time.Duration, dead awssq
 	awslambda.NewCfnEventInvokeConfig(f, jsii.String("Calls"), props)
 }
 
-// watch makes the alarms of a schedule: its function fails, ticks become dead
-// letters, or no sweep finishes because the clock has stopped, every sweep fails, or
-// there is too much work.
-func (d deployment) watch(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
-	d.alarm(f, "Fails", alarm{
-		What: "The function " + s.Name + " fails. The error lines in its log say why.",
-		Of:   []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}}, Every: s.Every,
+// watch makes the alarm of a schedule that is not called: the clock has stopped, or Lambda
+// turns its calls away. Calls that fail are dead letters, which have an alarm for all
+// schedules, and so have ticks that run out of time.
+func (d deployment) watch(s schedule.Function, f awslambda.Function) {
+	times := max(2, int(stoppedFor/s.Every))
+	d.alarm(f, "Stopped", alarm{
+		What:  fmt.Sprintf("The function %s has not been called for %s. Check that its schedule is enabled and may call it.", s.Name, time.Duration(times)*s.Every),
+		Of:    []metric{{Namespace: "AWS/Lambda", Name: "Invocations", By: []by{{"FunctionName", f.FunctionName()}}}},
+		Every: s.Every, Times: times, Silent: true,
 	})
-	times := max(2, int(unfinishedFor/s.Every))
-	d.alarm(f, "Unfinished", alarm{
-		What: fmt.Sprintf("The function %s has completed no run for %s: it is not called, fails, or runs out of time. Its log says which.", s.Name, time.Duration(times)*s.Every),
-		Of:   []metric{d.own(metrics.Finished, metrics.ByFunction, s.Name)}, Every: s.Every,
-		Times: times, Silent: true,
+}
+
+// watchSchedules makes the alarms of all schedules together.
+func (d deployment) watchSchedules(stack awscdk.Stack, dead awssqs.Queue) {
+	d.alarm(stack, "Fails", alarm{
+		What: "A scheduled function failed, or could not be called. The dead letter says which and why; the next tick does the work.",
+		Of:   []metric{{Namespace: "AWS/SQS", Name: "NumberOfMessagesSent", By: []by{{"QueueName", dead.QueueName()}}}}, Every: 5 * time.Minute,
 	})
-	d.alarm(f, "Dead", alarm{
-		What:  "The function " + s.Name + " has dead letters. Each says why its tick failed; the next tick did the work. Purge the queue once you understand them.",
-		Of:    []metric{{Namespace: "AWS/SQS", Name: "ApproximateNumberOfMessagesVisible", By: []by{{"QueueName", dead.QueueName()}}, Statistic: "Maximum"}},
-		Every: 5 * time.Minute,
+	d.alarm(stack, "Unfinished", alarm{
+		What: "Scheduled functions ran out of time, again and again: there is more work than their ticks can do, or the table is slow. Their lines \"tick\" say which function.",
+		Of:   []metric{d.own(metrics.Unfinished, "", "")}, Above: unfinishedMost, Every: stoppedFor,
 	})
 }

@@ -39,7 +39,7 @@ func TestSchedules(t *testing.T) {
 				t.Errorf("the schedule of %s calls %s", x.Name, got)
 			}
 			want := fmt.Sprintf(`{"MaximumEventAgeInSeconds":%d,"MaximumRetryAttempts":2}`, int(x.Every.Seconds()))
-			dead, _ := s.named(t, "AWS::SQS::Queue", x.Name+"DeadLetters")
+			dead, _ := s.only(t, "AWS::SQS::Queue")
 			letters := `{"Fn::GetAtt":["` + dead + `","Arn"]}`
 			if got := plain(target["RetryPolicy"]); got != want || plain(target["DeadLetterConfig"]) != `{"Arn":`+letters+`}` || target["Input"] != nil {
 				t.Errorf("%s: the schedule's target is %v", x.Name, target)
@@ -71,25 +71,20 @@ func TestSchedules(t *testing.T) {
 // Dead letters are encrypted, require TLS, and are kept for two weeks.
 func TestDeadLetters(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
-		if n := len(s.all("AWS::SQS::Queue")); n != len(s.schedules) {
-			t.Errorf("got %d queues for %d schedules, want one each", n, len(s.schedules))
-		}
-		for _, x := range s.schedules {
-			id, queue := s.named(t, "AWS::SQS::Queue", x.Name+"DeadLetters")
-			queue.expect(t, x.Name, map[string]string{
-				"SqsManagedSseEnabled":   "true",
-				"KmsMasterKeyId":         "",
-				"MessageRetentionPeriod": "1209600",
-				"FifoQueue":              "", // the scheduler supports none
-				"QueueName":              "",
-			})
-			_, policy := s.named(t, "AWS::SQS::QueuePolicy", x.Name+"DeadLetters")
-			policy.expect(t, x.Name, map[string]string{
-				"Queues": `[{"Ref":"` + id + `"}]`,
-				"PolicyDocument": `{"Statement":[{"Action":"sqs:*","Condition":{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny","Principal":{"AWS":"*"},` +
-					`"Resource":{"Fn::GetAtt":["` + id + `","Arn"]}}],"Version":"2012-10-17"}`,
-			})
-		}
+		id, queue := s.only(t, "AWS::SQS::Queue")
+		queue.expect(t, "queue", map[string]string{
+			"SqsManagedSseEnabled":   "true",
+			"KmsMasterKeyId":         "",
+			"MessageRetentionPeriod": "1209600",
+			"FifoQueue":              "", // the scheduler supports none
+			"QueueName":              "",
+		})
+		_, policy := s.only(t, "AWS::SQS::QueuePolicy")
+		policy.expect(t, "queue policy", map[string]string{
+			"Queues": `[{"Ref":"` + id + `"}]`,
+			"PolicyDocument": `{"Statement":[{"Action":"sqs:*","Condition":{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny","Principal":{"AWS":"*"},` +
+				`"Resource":{"Fn::GetAtt":["` + id + `","Arn"]}}],"Version":"2012-10-17"}`,
+		})
 	})
 }
 

@@ -35,7 +35,13 @@ type Settings struct {
 	Contact           string // "": people are not told where to write
 
 	ThrottleRate, ThrottleBurst int // of the whole API: requests a second, and in a burst
-	TableReads, TableWrites     int // units a second; 0: no cap
+	TableReads, TableWrites     int // units a second: caps on demand, where 0 is no cap, or the most capacity
+	Capacity                    string
+	CapacityTarget              int // percent of the capacity in use
+	TableReadsLeast             int // units a second of capacity, of the table
+	TableWritesLeast            int
+	IndexReadsLeast             int // the same, of each index
+	IndexWritesLeast            int
 	Reserved                    int // concurrent calls of each reader and scheduled function; 0: no reservation
 	BudgetUSD                   int // a month; 0: none
 
@@ -43,8 +49,10 @@ type Settings struct {
 	MailIdentity string
 	AlarmMail    string // "": no alarm is mailed
 	LogDays      int
+	LogReads     int // one in so many successful reads is logged
 
 	EndpointMetrics           bool
+	Dashboard                 bool
 	XRay, ContributorInsights bool
 
 	RestoredTable, RestoredStream string // without the stream the stack's own table is in use
@@ -55,9 +63,16 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		Stage: "prod", PowBits: 18, PageBits: 14, MicroUSDPerChar: 10, ThrottleRate: api.DefaultThrottle.Rate, ThrottleBurst: api.DefaultThrottle.Burst,
-		Limits: app.DefaultSettings().Limits, MailIdentity: identityDomain, LogDays: 30, EndpointMetrics: true,
+		Limits: app.DefaultSettings().Limits, MailIdentity: identityDomain, LogDays: 30, LogReads: 16,
+		Capacity: capacityOnDemand, CapacityTarget: 60, TableReadsLeast: 25, TableWritesLeast: 25, IndexReadsLeast: 5, IndexWritesLeast: 5,
 	}
 }
+
+// How the table's capacity is paid: by the request, or by the hour.
+const (
+	capacityOnDemand    = "on-demand"
+	capacityProvisioned = "provisioned"
+)
 
 // How SES verifies the address that mail is sent from.
 const (
@@ -95,13 +110,21 @@ func (s *Settings) all() []setting {
 		number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000)),
 		number("tableReads", &s.TableReads, "100 to 1000000 read units a second, or 0", orZero(between(100, 1_000_000))),
 		number("tableWrites", &s.TableWrites, "100 to 1000000 write units a second, or 0", orZero(between(100, 1_000_000))),
+		text("capacity", &s.Capacity, "on-demand or provisioned", func(v string) bool { return v == capacityOnDemand || v == capacityProvisioned }),
+		number("capacityTarget", &s.CapacityTarget, "20 to 90 percent", between(20, 90)),
+		number("tableReadsLeast", &s.TableReadsLeast, "1 to 1000000 read units a second", between(1, 1_000_000)),
+		number("tableWritesLeast", &s.TableWritesLeast, "1 to 1000000 write units a second", between(1, 1_000_000)),
+		number("indexReadsLeast", &s.IndexReadsLeast, "1 to 1000000 read units a second", between(1, 1_000_000)),
+		number("indexWritesLeast", &s.IndexWritesLeast, "1 to 1000000 write units a second", between(1, 1_000_000)),
 		number("reservedConcurrency", &s.Reserved, "1 to 100, or 0", between(0, 100)),
 		number("budgetUsd", &s.BudgetUSD, "1 to 1000000 US dollars a month, or 0", between(0, 1_000_000)),
 		text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", orEmpty(isAddress)),
 		text("mailIdentity", &s.MailIdentity, "domain, address or existing", isIdentity),
 		text("alarmMail", &s.AlarmMail, "a mail address in lower case, or empty", orEmpty(isAddress)),
 		number("logRetentionDays", &s.LogDays, "one of "+allowedDays(), func(n int) bool { _, ok := retentions[n]; return ok }),
+		number("logReads", &s.LogReads, "1 to 1000000", between(1, 1_000_000)),
 		boolean("endpointMetrics", &s.EndpointMetrics),
+		boolean("dashboard", &s.Dashboard),
 		boolean("xray", &s.XRay),
 		boolean("contributorInsights", &s.ContributorInsights),
 		text("restoredTable", &s.RestoredTable, "the name of a table, or empty", orEmpty(tableForm.MatchString)),
@@ -152,6 +175,21 @@ func (s Settings) together(bad []string) (problems []error) {
 		unfit("domain certificateArn", "setting domain is %q and certificateArn is %q; set both or neither", s.Domain, s.CertificateARN)
 	case s.Domain != "" && elsewhere(s.CertificateARN):
 		unfit("certificateArn", "setting certificateArn is %q; it must be in the API's region %q and account %q", s.CertificateARN, s.Region, s.Account)
+	}
+	if s.Capacity == capacityProvisioned {
+		for _, c := range []struct {
+			most  int
+			name  string
+			least int
+			lower string
+		}{
+			{s.TableReads, "tableReads", s.TableReadsLeast, "tableReadsLeast"}, {s.TableWrites, "tableWrites", s.TableWritesLeast, "tableWritesLeast"},
+			{s.TableReads, "tableReads", s.IndexReadsLeast, "indexReadsLeast"}, {s.TableWrites, "tableWrites", s.IndexWritesLeast, "indexWritesLeast"},
+		} {
+			if c.most < c.least {
+				unfit("capacity "+c.name+" "+c.lower, "setting %s is %d and %s is %d; with capacity provisioned the first is the most capacity, and must not be below the second", c.name, c.most, c.lower, c.least)
+			}
+		}
 	}
 	if s.HostedZone != "" && s.Domain == "" {
 		unfit("hostedZone domain", "setting hostedZone is %q and domain is empty; set domain, or leave both empty", s.HostedZone)

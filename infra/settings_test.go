@@ -20,17 +20,17 @@ func TestSettings(t *testing.T) {
 		s, err := ReadSettings(map[string]any{
 			"stage": "dev", "region": "eu-central-1", "account": "123456789012", "domain": "agents.example", "certificateArn": certificateARN, "hostedZone": "Z0123",
 			"powBits": "26", "pageBits": "20", "microUsdPerChar": "25", "limits": `{"posts_per_minute":3}`, "webOrigins": "https://a.example,https://b.example", "contact": "ops@agents.example",
-			"throttleRate": "1", "throttleBurst": "5000", "tableReads": "100", "tableWrites": "1000000", "reservedConcurrency": "100", "budgetUsd": "1",
+			"throttleRate": "1", "throttleBurst": "5000", "tableReads": "100", "tableWrites": "1000000", "capacity": "provisioned", "capacityTarget": "70", "tableReadsLeast": "100", "tableWritesLeast": "4", "indexReadsLeast": "3", "indexWritesLeast": "2", "reservedConcurrency": "100", "budgetUsd": "1",
 			"mailFrom": "no-reply@agents.example", "mailIdentity": "existing", "alarmMail": "ops@agents.example", "logRetentionDays": "3653",
-			"endpointMetrics": "false", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
+			"logReads": "1", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
 			"aws:cdk:enable-path-metadata": true, "@aws-cdk/core:newStyleStackSynthesis": true, "cli-telemetry": false, // the CDK's own
 		})
 		want := Settings{
 			Stage: "dev", Region: "eu-central-1", Account: "123456789012", Domain: "agents.example", CertificateARN: certificateARN, HostedZone: "Z0123",
 			PowBits: 26, PageBits: 20, MicroUSDPerChar: 25, Limits: limitsWith(t, `{"posts_per_minute":3}`), WebOrigins: "https://a.example,https://b.example", Contact: "ops@agents.example",
-			ThrottleRate: 1, ThrottleBurst: 5000, TableReads: 100, TableWrites: 1_000_000, Reserved: 100, BudgetUSD: 1,
+			ThrottleRate: 1, ThrottleBurst: 5000, TableReads: 100, TableWrites: 1_000_000, Capacity: "provisioned", CapacityTarget: 70, TableReadsLeast: 100, TableWritesLeast: 4, IndexReadsLeast: 3, IndexWritesLeast: 2, Reserved: 100, BudgetUSD: 1,
 			MailFrom: "no-reply@agents.example", MailIdentity: "existing", AlarmMail: "ops@agents.example", LogDays: 3653,
-			XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
+			LogReads: 1, EndpointMetrics: true, Dashboard: true, XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
 		}
 		if err != nil || s != want || !s.Disposable() {
 			t.Errorf("got %+v, %v", s, err)
@@ -120,6 +120,14 @@ func TestSettingsRefused(t *testing.T) {
 		"alarmMail":           {"ops", "Ops@agents.example", "ops@localhost", true},
 		"mailFrom":            {"agents.example", "No-Reply@agents.example", " a@agents.example", "a@localhost", "a@münchen.de", "Agents <a@agents.example>", "a@b.de,c@d.de", 1.0},
 		"mailIdentity":        {"", "Domain", "agents.example", true},
+		"capacity":            {"", "On-Demand", true},
+		"capacityTarget":      {19.0, 91.0, "0.6"},
+		"tableReadsLeast":     {0.0, "1000001"},
+		"tableWritesLeast":    {0.0, "1000001"},
+		"indexReadsLeast":     {0.0, "1000001"},
+		"indexWritesLeast":    {0.0, "1000001"},
+		"logReads":            {0.0, 1.5, "1000001"},
+		"dashboard":           {"", "yes"},
 		"endpointMetrics":     {"", "no", "False", 0.0},
 		"xray":                {"", "yes", "True", 1.0},
 		"contributorInsights": {"on", 0.0},
@@ -159,6 +167,8 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 		"for the stage \"prod\" it must begin with agentsocial-prod-Table":  {"restoredTable": table, "restoredStream": stream},
 		"for the stage \"de\" it must begin with agentsocial-de-Table":      {"stage": "de", "restoredTable": table},
 		"mailFrom is \"no-reply@gmail.com\" and mailIdentity is \"domain\"": {"mailFrom": "no-reply@gmail.com"},
+		"setting tableReads is 0 and tableReadsLeast is 25":                 {"capacity": "provisioned", "tableWrites": 100.0},
+		"setting tableWrites is 100 and indexWritesLeast is 101":            {"capacity": "provisioned", "tableReads": 100.0, "tableWrites": 100.0, "indexWritesLeast": 101.0},
 		"there is no setting powbits; use one of stage, region":             {"powbits": 20.0},
 		"there is no setting baseUrl":                                       {"baseUrl": "https://agents.example"},
 	} {

@@ -34,7 +34,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	for _, r := range p.readers {
 		f := d.newFunction(stack, functionOfReader(r))
 		readers = append(readers, d.subscribe(r, f))
-		uncalled.readers = append(uncalled.readers, named{r.Name, f.FunctionName(), nil})
+		uncalled.readers = append(uncalled.readers, named{r.Name, f.FunctionName()})
 	}
 	for _, g := range p.groups {
 		f := d.newFunction(stack, functionOf(g))
@@ -43,12 +43,12 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	}
 	gateway.open(p.routes, s)
 	gateway.name(s)
+	dead := newDeadLetters(stack)
 	for _, s := range p.schedules {
-		dead := newDeadLetters(stack, s.Name)
 		f := d.newFunction(stack, functionOfSchedule(s, dead))
 		after(f, readers)
 		d.schedule(s, f, dead)
-		uncalled.schedules = append(uncalled.schedules, named{s.Name, f.FunctionName(), dead.QueueName()})
+		uncalled.schedules = append(uncalled.schedules, named{s.Name, f.FunctionName()})
 	}
 
 	for _, m := range p.mail {
@@ -62,8 +62,12 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 		}
 	}
 
+	d.watchSchedules(stack, dead)
 	d.watchAll(stack, gateway)
-	d.newDashboard(stack, gateway, uncalled)
+	if d.Dashboard {
+		uncalled.dead = dead.QueueName()
+		d.newDashboard(stack, gateway, uncalled)
+	}
 	d.outputs(stack)
 	return stack
 }

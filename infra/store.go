@@ -55,10 +55,12 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 	attribute := func(name string) *awsdynamodb.Attribute {
 		return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
 	}
+	p := s.provisioned()
 	table := awsdynamodb.NewTable(stack, jsii.String("Table"), &awsdynamodb.TableProps{
-		PartitionKey:        attribute(tables.AttrPK),
-		SortKey:             attribute(tables.AttrSK),
-		BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
+		PartitionKey: attribute(tables.AttrPK),
+		SortKey:      attribute(tables.AttrSK),
+		BillingMode:  p.mode,
+		ReadCapacity: unlessZero(p.tableReads.least), WriteCapacity: unlessZero(p.tableWrites.least),
 		TimeToLiveAttribute: jsii.String(tables.AttrTTL),
 		Stream:              awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES,
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
@@ -66,7 +68,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 		},
 		DeletionProtection:  jsii.Bool(!s.Disposable()),
 		RemovalPolicy:       s.removalOfTable(),
-		MaxReadRequestUnits: unlessZero(s.TableReads), MaxWriteRequestUnits: unlessZero(s.TableWrites),
+		MaxReadRequestUnits: unlessZero(p.capReads), MaxWriteRequestUnits: unlessZero(p.capWrites),
 		ContributorInsightsSpecification: &awsdynamodb.ContributorInsightsSpecification{Enabled: jsii.Bool(s.ContributorInsights)},
 	})
 	for _, x := range tables.Indexes {
@@ -81,9 +83,11 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 			ProjectionType: projection,
 
 			// No cap on the index's writes: it would slow the table down.
-			MaxReadRequestUnits: unlessZero(s.TableReads),
+			MaxReadRequestUnits: unlessZero(p.capReads),
+			ReadCapacity:        unlessZero(p.indexReads.least), WriteCapacity: unlessZero(p.indexWrites.least),
 		})
 	}
+	s.scale(table)
 	return table
 }
 

@@ -14,6 +14,10 @@ import (
 	"agentsocial/tables"
 )
 
+// An alarm costs 0.10 USD a month for each of its metrics. So alarms watch what callers
+// and operators notice, with the fewest metrics that do, and leave out what always rings
+// as something else. AWS measures most of it for free.
+//
 // Bounds of the alarms for the whole service; readers.go and schedules.go have those
 // of readers and schedules. Functions behind the gateway need none of their own: if
 // they fail, the gateway answers 5xx.
@@ -36,10 +40,6 @@ const (
 	returnedOf    = 3
 )
 
-// filled sums DynamoDB's counts, with 0 for missing ones. DynamoDB publishes no zeros,
-// and without them an alarm on such a metric, once it rings, would never end.
-const filled = "SUM(FILL(METRICS(), 0))"
-
 // throttledMetric counts the requests that the gateway turned away. Only its access
 // log has them, since no function is called.
 const throttledMetric = "throttled"
@@ -50,12 +50,12 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		return metric{"AWS/ApiGateway", name, []by{{"ApiId", g.api.Ref()}}, statistic}
 	}
 	d.alarm(stack, "ServerErrors", alarm{
-		What: "More than 1 % of requests fail with 5xx (or at least half, if fewer than five failed). Find the endpoints on the dashboard, and the cause in their function's log.",
+		What: "More than 1 % of requests fail with 5xx (or at least half, if fewer than five failed). The lines of the failed requests have the endpoint and the cause; if the cause is DynamoDB itself, look at AWS's health page.",
 		Of:   []metric{ofGateway("5xx", "Sum"), ofGateway("Count", "Sum")},
 		Math: "IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0)", Above: 1, Every: 5 * time.Minute, Times: 2, // one failure among few requests is no rate
 	})
 	d.alarm(stack, "Slow", alarm{
-		What: fmt.Sprintf("One request in a hundred takes more than %s. See on the dashboard which endpoints are slow, and whether the table throttles.", slowest),
+		What: fmt.Sprintf("One request in a hundred takes more than %s. See in the logs which endpoints are slow, and whether the table throttles.", slowest),
 		Of:   []metric{ofGateway("Latency", "p99"), ofGateway("Count", "Sum")},
 		Math: fmt.Sprintf("IF(m2 >= %d, m1, 0)", slowOf), Above: float64(slowest.Milliseconds()), Every: 5 * time.Minute, Times: 3,
 	})
@@ -66,7 +66,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		}},
 	})
 	d.alarm(stack, "RequestsThrottled", alarm{
-		What: "The gateway turns requests away. See on the dashboard whether requests grow (then raise throttleRate) or somebody floods it (then do nothing).",
+		What: "The gateway turns requests away. See whether requests grow (then raise throttleRate) or somebody floods it (then do nothing).",
 		Of:   []metric{d.own(throttledMetric, "", "")}, Above: 100, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "FunctionsThrottled", alarm{ // the limit is the account's
@@ -74,12 +74,8 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   []metric{{"AWS/Lambda", "Throttles", nil, "Sum"}}, Above: 10, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "TableThrottled", alarm{
-		What: "The table turns requests away. See on the dashboard whether these are reads or writes, and whether a cap (tableReads, tableWrites) is too low.",
-		Of:   d.throttleEvents(), Math: filled, Above: 50, Every: 5 * time.Minute,
-	})
-	d.alarm(stack, "TableFails", alarm{
-		What: "DynamoDB itself fails. Check AWS's health page, and whether retries succeed or callers get errors.",
-		Of:   d.tableErrors(), Math: filled, Above: 10, Every: 5 * time.Minute,
+		What: "The table turns requests away. See whether these are reads or writes, and whether a cap or a maximum (tableReads, tableWrites) is too low.",
+		Of:   d.throttled(), Math: "MAX([FILL(m1, 0), FILL(m3, 0)]) + MAX([FILL(m2, 0), FILL(m4, 0)])", Above: 50, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "BooksWrong", alarm{
 		What: "The accounts do not sum to zero. If the tally reader has stopped, that is the cause. Otherwise run `make audit TABLE=aws:NAME`, which names the wrong accounts, and stop payments until you know why.",
@@ -97,10 +93,6 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		What:  fmt.Sprintf("The bucket has failed batches, which are removed after %d days. Find out why they failed, then redrive them.", failedBatchesKeepDays),
 		Of:    []metric{{"AWS/S3", "NumberOfObjects", []by{{"BucketName", d.store.failed.BucketName()}, {"StorageType", jsii.String("AllStorageTypes")}}, "Average"}},
 		Every: daily,
-	})
-	d.alarm(stack, "RecoveryFull", alarm{
-		What: "All callers together use up the consent page's limit of reconnections, so people cannot reconnect their agents. See in the log of oauth who asks. If it is many people, raise reconnects_minute. If it is a flood, lower recoveries_hour and consents_hour, and raise pageBits.",
-		Of:   d.loggedAny(full), Every: 5 * time.Minute,
 	})
 	if d.mail != nil {
 		d.watchMail(stack)
@@ -133,6 +125,10 @@ func (d deployment) loggedAny(messages []string) (of []metric) {
 func (d deployment) bouncesADay() float64 { return float64(d.Limits.BouncesDay * 2 / 5) }
 
 func (d deployment) watchMail(stack awscdk.Stack) {
+	d.alarm(stack, "RecoveryFull", alarm{
+		What: "All callers together use up the consent page's limit of reconnections, so people cannot reconnect their agents. See in the log of oauth who asks. If it is many people, raise reconnects_minute. If it is a flood, lower recoveries_hour and consents_hour, and raise pageBits.",
+		Of:   d.loggedAny(full), Every: 5 * time.Minute,
+	})
 	d.alarm(stack, "MailUnsent", alarm{
 		What: "Recovery mails are not sent, and callers are not told. The logs of the functions access and oauth say why.",
 		Of:   d.loggedAny(unsent), Above: 2, Every: time.Hour,
@@ -164,6 +160,21 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 	})
 }
 
+// throttled returns four metrics that notice any throttling: of reads and of writes of
+// the table, and of the requests that reach the indexes, which are queries, and
+// transactions that change what an index lists. DynamoDB publishes no zeros, so an alarm
+// fills them in; otherwise it would never end.
+func (d deployment) throttled() []metric {
+	table := by{"TableName", d.store.table.TableName()}
+	of := func(operation string) metric {
+		return metric{"AWS/DynamoDB", "ThrottledRequests", []by{table, {"Operation", jsii.String(operation)}}, "Sum"}
+	}
+	return []metric{
+		{"AWS/DynamoDB", "ReadThrottleEvents", []by{table}, "Sum"}, {"AWS/DynamoDB", "WriteThrottleEvents", []by{table}, "Sum"},
+		of("Query"), of("TransactWriteItems"),
+	}
+}
+
 // throttleEvents returns the throttle metrics of the table and its indexes.
 func (d deployment) throttleEvents() (of []metric) {
 	table := by{"TableName", d.store.table.TableName()}
@@ -179,9 +190,9 @@ func (d deployment) throttleEvents() (of []metric) {
 // operations lists the DynamoDB operations that functions call.
 var operations = []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}
 
-// tableErrors returns DynamoDB's own failures. UserErrors are left out: DynamoDB
-// counts them for the whole account, and the count may include failed conditions. The
-// dashboard shows them, and they ring as 5xx.
+// tableErrors returns DynamoDB's own failures. They have no alarm: callers get 5xx,
+// readers fall behind, and ticks fail, which all ring. UserErrors are left out: DynamoDB
+// counts them for the whole account, and the count may include failed conditions.
 func (d deployment) tableErrors() (of []metric) {
 	for _, o := range operations {
 		of = append(of, metric{"AWS/DynamoDB", "SystemErrors", []by{{"TableName", d.store.table.TableName()}, {"Operation", jsii.String(o)}}, "Sum"})

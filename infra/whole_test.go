@@ -11,11 +11,16 @@ import (
 )
 
 // The real declarations in each kind of deployment: cdk.json's, one with every
-// setting, a disposable stage, and one with a restored table.
+// setting, a disposable stage, one with provisioned capacity, and one with a restored
+// table.
 var (
-	defaults = sync.OnceValues(func() (*service, error) { return synthesise("defaults", all(), nil) })
-	whole    = sync.OnceValues(func() (*service, error) { return synthesise("everything", all(), everything) })
-	trial    = sync.OnceValues(func() (*service, error) { return synthesise("trial", all(), map[string]any{"stage": "dev"}) })
+	defaults    = sync.OnceValues(func() (*service, error) { return synthesise("defaults", all(), nil) })
+	whole       = sync.OnceValues(func() (*service, error) { return synthesise("everything", all(), everything) })
+	trial       = sync.OnceValues(func() (*service, error) { return synthesise("trial", all(), map[string]any{"stage": "dev"}) })
+	provisioned = sync.OnceValues(func() (*service, error) {
+		return synthesise("provisioned", all(), map[string]any{
+			"capacity": "provisioned", "tableReads": "4000", "tableWrites": "2000", "tableReadsLeast": "100", "tableWritesLeast": "200", "indexReadsLeast": "10", "indexWritesLeast": "20", "capacityTarget": "70"})
+	})
 	restored = sync.OnceValues(func() (*service, error) {
 		return synthesise("restored", all(), map[string]any{
 			"restoredTable":  "agentsocial-prod-Table-restored",
@@ -30,6 +35,7 @@ func deployments(t *testing.T, check func(*testing.T, *service)) {
 	t.Run("defaults", func(t *testing.T) { check(t, of(t, defaults)) })
 	t.Run("everything", func(t *testing.T) { check(t, of(t, whole)) })
 	t.Run("dev", func(t *testing.T) { check(t, of(t, trial)) })
+	t.Run("provisioned", func(t *testing.T) { check(t, of(t, provisioned)) })
 	t.Run("restored", func(t *testing.T) { check(t, of(t, restored)) })
 }
 
@@ -40,12 +46,15 @@ var everything = map[string]any{
 	"domain": "agents.example", "certificateArn": certificateARN, "hostedZone": "Z0123456789",
 	"powBits": "20", "pageBits": "15", "microUsdPerChar": "20", "limits": `{"posts_per_minute": 3}`, "webOrigins": "https://inspector.example",
 	"throttleRate": "100", "throttleBurst": "200", "tableReads": "1000", "tableWrites": "1000", "reservedConcurrency": "10", "budgetUsd": "50",
-	"contact": "ops@agents.example", "mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "endpointMetrics": "false", "xray": "true", "contributorInsights": "true",
+	"contact": "ops@agents.example", "mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "logReads": "4", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true",
 }
 
 // others lists settings that choose a kind of deployment or, like mailIdentity, set
 // up less; other tests cover them.
-var others = []string{"stage", "mailIdentity", "restoredTable", "restoredStream"}
+var others = []string{
+	"capacity", "capacityTarget", "tableReadsLeast", "tableWritesLeast", "indexReadsLeast", "indexWritesLeast",
+	"stage", "mailIdentity", "restoredTable", "restoredStream",
+}
 
 // Every setting is in everything or in others, so that no resource goes unchecked.
 func TestEverythingIsSet(t *testing.T) {

@@ -131,11 +131,9 @@ func TestRunbookShellFunctions(t *testing.T) {
 			t.Errorf("%s\n%s", out, b[1])
 		}
 	}
-	query := slices.IndexFunc(blocks, func(b []string) bool { return strings.Contains(b[1], "start-query") })
-	if query < 0 {
-		t.Fatal("no block has start-query")
-	}
-	script := `aws() { printf '<%s>' "$@"; }; sleep() { :; }` + "\n" + blocks[0][1] + blocks[query][1] + `
+	script := `aws() { printf '<%s>' "$@"; }; sleep() { :; }; date() { echo 100000; }` + "\n" + blocks[0][1] + `
+echo; requests "channels feed" 3; echo; metric AWS/Lambda Errors "$(ofFunction tally)" Maximum 24; echo; metric AWS/DynamoDB X "$(ofTable) Name=Operation,Value=Query"
+echo; metric AWS/ApiGateway Count "$(ofApi)"; echo; ringing
 echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; logs feed; echo; logs feed 1h '{ $.failed = 1 }'; echo; echo "$TABLE"`
 	cmd := exec.CommandContext(t.Context(), bash, "-euo", "pipefail", "-c", script)
 	out, err := cmd.CombinedOutput()
@@ -151,8 +149,13 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 		"<--filter-pattern><{ $.failed = 1 }>",
 		"aws:<cloudformation><describe-stacks>",
 		"stage=prod\n", // for make
-		"<logs><get-query-results><--query-id><<logs><start-query><--log-group-name>",
-		"<--query><queryId><--output><text>>",
+		"<logs><get-query-results><--query-id><<logs><start-query><--start-time><89200><--end-time><100000><--query><queryId><--output><text><--log-group-names><<cloudformation>",
+		"'channelsLog')].PhysicalResourceId>", "'feedLog')].PhysicalResourceId>><--query-string><filter msg = 'request' | fields coalesce(one_in, 1) as n\n",
+		"<cloudwatch><get-metric-statistics><--namespace><AWS/Lambda><--metric-name><Errors><--dimensions><Name=FunctionName,Value=<cloudformation>",
+		"<--statistics><Maximum><--period><300><--start-time><13600><--end-time><100000><--output><text><--query><sort_by(Datapoints, &Timestamp)[].[Timestamp,Maximum]>",
+		"<Name=Operation,Value=Query><--statistics><Sum><--period><300><--start-time><89200>",
+		"<--metric-name><Count><--dimensions><Name=ApiId,Value=<cloudformation>",
+		"<cloudwatch><describe-alarms><--alarm-name-prefix><agentsocial-prod-><--state-value><ALARM>",
 	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("got calls\n%s\nwant\n%s", out, want)

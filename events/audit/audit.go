@@ -13,7 +13,8 @@
 //   - To call the books wrong takes [wrongTimes] readings, each within a third of
 //     [proveFor]. If one account takes 20 µs of the function's CPU (assumed; DynamoDB's
 //     part, 16 pages at a time, is less), that is 14 million accounts. If there is no
-//     time for even one reading, at 40 million, the audit is unfinished.
+//     time for even one reading, at 40 million, the audit is unfinished, and reports the
+//     books as not proved.
 //   - If money moves during every reading, the sum is never zero, and never the same
 //     in [wrongTimes] readings in a row. Then the audit reports the books as not
 //     proved. A reading takes a tenth of a second for ten thousand accounts, and some
@@ -81,6 +82,9 @@ func (a audit) handle(ctx context.Context) error {
 	})
 	last := len(offs) - 1
 	switch {
+	case last < 0 && errors.Is(err, schedule.ErrUnfinished):
+		a.Log.Warn(Unproved, "times", 0)
+		return err
 	case last < 0, err != nil && !errors.Is(err, schedule.ErrUnfinished):
 		return err
 	case same(offs):

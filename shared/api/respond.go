@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"agentsocial/shared/lambda/metrics"
 	"agentsocial/tables"
@@ -189,7 +190,18 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	rec.header.Set("Access-Control-Max-Age", "86400")
 }
 
-// log writes the request's line. It contains no address, credential or body.
+// slow is the time from which a read is logged even if it succeeded.
+const slow = time.Second
+
+// sampled reports whether the lines of such requests are only a sample: a quick read
+// that succeeded. What an operator looks for is always there: effects, refusals,
+// failures, and slow requests.
+func (s *Server) sampled(c *Call, took time.Duration) bool {
+	return s.app.Settings.LogReads > 0 && c.fail == nil && !c.e.Writes() && c.made == "" && took < slow
+}
+
+// log writes the request's line. It contains no address, credential or body. A line
+// that stands for others has their number in the member one_in.
 func (s *Server) log(ctx context.Context, method string, c *Call, raw Raw, status, size int, usage *tables.Usage) {
 	took := s.app.Now().Sub(c.Time)
 	route, level := c.e.Route, slog.LevelInfo
@@ -201,6 +213,13 @@ func (s *Server) log(ctx context.Context, method string, c *Call, raw Raw, statu
 		slog.Int("status", status), slog.Float64(metrics.Latency, float64(took.Microseconds())/1000),
 		slog.Int("bytes", size), slog.Int(metrics.Trips, usage.Trips()),
 		slog.Float64(metrics.ReadUnits, usage.ReadUnits()), slog.Float64(metrics.WriteUnits, usage.WriteUnits()),
+	}
+	if s.sampled(c, took) {
+		n := s.app.Settings.LogReads
+		if s.app.Intn(n) != 0 {
+			return
+		}
+		attrs = append(attrs, slog.Int64("one_in", n))
 	}
 	if c.made != "" {
 		attrs = append(attrs, slog.Int(c.made, 1))

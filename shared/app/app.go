@@ -67,6 +67,9 @@ type Settings struct {
 	// service's own and loopback: https://inspector.example, or * for all.
 	WebOrigins []string
 
+	// LogReads is n: one in n reads that succeed has a line in the log. With 0 every
+	// request has one.
+	LogReads int64
 	// ViewSample is n: one in n views of a channel's newest page is counted, as
 	// n views, and so is one in n free showings of a promo; 0 counts none.
 	ViewSample int64

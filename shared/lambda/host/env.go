@@ -29,6 +29,7 @@ type Env struct {
 	WebOrigins                         string // separated by commas
 	Contact                            string // of the operator; "" if the deployment has none
 	NoEndpointMetrics                  bool   // leaves out metrics by endpoint
+	LogReads                           int64  // one in so many successful reads is logged; 0 for all, as with metrics by endpoint
 	Limits                             app.Limits
 
 	// Endpoints of AWS services, under the SDKs' names; "" for AWS's own.
@@ -102,6 +103,7 @@ func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	}
 	e.PowBits = int(number("POW_BITS", 1, 64))
 	e.PageBits = int(number("PAGE_BITS", 1, 30))
+	e.LogReads = number("LOG_READS", 1, 1_000_000)
 	e.MicroUSDPerChar = number("MICRO_USD_PER_CHAR", 1, 1_000_000)
 	var err error
 	if e.Limits, err = app.DefaultSettings().Limits.With(get("LIMITS")); err != nil {
@@ -134,7 +136,7 @@ func (e Env) Variables(has app.Capabilities) map[string]string {
 		"TABLE": e.Table, "BASE_URL": e.BaseURL, "STAGE": e.Stage,
 		"SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN,
 		"MAIL_FROM": e.MailFrom, "MAIL_CONFIGURATION_SET": e.MailSet,
-		"POW_BITS": digits(int64(e.PowBits)), "PAGE_BITS": digits(int64(e.PageBits)), "MICRO_USD_PER_CHAR": digits(e.MicroUSDPerChar),
+		"POW_BITS": digits(int64(e.PowBits)), "PAGE_BITS": digits(int64(e.PageBits)), "MICRO_USD_PER_CHAR": digits(e.MicroUSDPerChar), "LOG_READS": digits(e.LogReads),
 		"WEB_ORIGINS": e.WebOrigins, "CONTACT": e.Contact, "LIMITS": e.Limits.Beside(app.DefaultSettings().Limits),
 		"AWS_ENDPOINT_URL_DYNAMODB": e.DynamoDBURL, "AWS_ENDPOINT_URL_SECRETS_MANAGER": e.SecretsManagerURL, "AWS_ENDPOINT_URL_SESV2": e.SESURL,
 	}
@@ -191,6 +193,9 @@ func newApp(parts []Part) *app.App {
 		a.Settings.MicroUSDPerChar = e.MicroUSDPerChar
 	}
 	a.Settings.Limits = e.Limits
+	if e.NoEndpointMetrics { // these are in the lines
+		a.Settings.LogReads = e.LogReads
+	}
 	if l := e.Local; l != nil {
 		a.Now = func() time.Time { return time.Now().Add(l.Ahead) }
 		a.Settings.ByAddr, a.Settings.MaxReads, a.Settings.ViewSample, a.Settings.PromoWait = l.ByAddr, l.MaxReads, l.ViewSample, l.PromoWait

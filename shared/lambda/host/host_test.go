@@ -374,14 +374,14 @@ func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 	all := map[string]string{
 		"BASE_URL": "https://social.example", "TABLE": "t", "SECRET_ARN": "arn", "AWS_REGION": "eu-central-1", "STAGE": "prod", "POW_BITS": "20", "PAGE_BITS": "12",
 		"PEPPER_ARN": "pepper-arn", "PAYMENTS_ARN": "payments-arn", "MICRO_USD_PER_CHAR": "25", "MAIL_FROM": "no-reply@social.example", "MAIL_CONFIGURATION_SET": "set",
-		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session", "WEB_ORIGINS": "https://a.example,https://b.example", "ENDPOINT_METRICS": "false", "LIMITS": `{"mails_day":1}`,
+		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session", "WEB_ORIGINS": "https://a.example,https://b.example", "ENDPOINT_METRICS": "false", "LOG_READS": "16", "LIMITS": `{"mails_day":1}`,
 	}
 	e, err := readEnv(func(n string) string { return all[n] }, every)
 	want := Env{
 		Table: "t", BaseURL: "https://social.example", Stage: "prod", Region: "eu-central-1",
 		SecretARN: "arn", PepperARN: "pepper-arn", PaymentsARN: "payments-arn", AccessKey: "id", SecretKey: "key", SessionToken: "session",
 		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25,
-		WebOrigins: "https://a.example,https://b.example", NoEndpointMetrics: true, Limits: app.DefaultSettings().Limits,
+		WebOrigins: "https://a.example,https://b.example", NoEndpointMetrics: true, LogReads: 16, Limits: app.DefaultSettings().Limits,
 	}
 	want.Limits.MailsDay = 1
 	if err != nil || e != want {
@@ -435,6 +435,42 @@ func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 	}
 }
 
+// A tick that found nothing due has no log line, unless it took long.
+func TestTicks_Quiet(t *testing.T) {
+	for what, c := range map[string]struct {
+		took  time.Duration
+		lag   time.Duration
+		spent float64
+		ends  error
+		lines int
+	}{
+		"nothing was due": {},
+		"slow":            {took: quietTick, lines: 1},
+		"work was due":    {lag: time.Second, lines: 1},
+		"wrote":           {spent: 1, lines: 1},
+		"failed":          {ends: errors.New("broken"), lines: 1},
+		"unfinished":      {ends: schedule.ErrUnfinished, lines: 1},
+	} {
+		var log bytes.Buffer
+		a, clock := quiet(), now
+		a.Now = func() time.Time { return clock }
+		a.Log = slog.New(slog.NewJSONHandler(&log, nil))
+		a.Table = &dueTable{items: []tables.Item{{"rank_sk": tables.DueSK(clock.Add(-c.lag), "x")}}}
+		f := schedule.Function{Name: "settle", Handle: func(ctx context.Context) error {
+			clock = clock.Add(c.took)
+			tables.Spend(ctx, 3, c.spent)
+			if c.lag == 0 {
+				return c.ends
+			}
+			return schedule.Each(ctx, a, tables.Query{}, 1, func(context.Context, tables.Item) error { return nil })
+		}}
+		_ = Ticks(a, f)(t.Context())
+		if n := strings.Count(log.String(), "\n"); n != c.lines {
+			t.Errorf("%s: %d lines, want %d: %s", what, n, c.lines, &log)
+		}
+	}
+}
+
 // A tick gets the function's time less what logging needs. It fails if the work
 // fails. Unfinished work is only logged.
 func TestTicks(t *testing.T) { synctest.Test(t, testTicks) }
@@ -467,9 +503,9 @@ func testTicks(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	for i, parts := range [][]string{
-		{`"msg":"tick"`, `"function":"deadlines"`, `"error":""`, `"finished":1`, `"read_units":3`, `"write_units":2`},
-		{`"error":"broken"`, `"finished":0`},
-		{`"error":""`, `"finished":0`},
+		{`"msg":"tick"`, `"function":"deadlines"`, `"error":""`, `"unfinished":0`, `"read_units":3`, `"write_units":2`},
+		{`"error":"broken"`, `"unfinished":0`},
+		{`"error":""`, `"unfinished":1`},
 	} {
 		for _, part := range parts {
 			if !strings.Contains(lines[i], part) {

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -24,6 +25,10 @@ func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
 // TickHandler runs what is due.
 type TickHandler func(context.Context) error
 
+// quietTick bounds the time of a tick without a log line. A tick that took longer is
+// logged even if nothing was due.
+const quietTick = time.Second
+
 // Ticks makes a function answer the clock. The event is ignored: the table says
 // what is due.
 func Ticks(a *app.App, f schedule.Function) TickHandler {
@@ -38,10 +43,14 @@ func Ticks(a *app.App, f schedule.Function) TickHandler {
 		if late { // the next tick continues, so Lambda need not retry
 			err = nil
 		}
+		took := a.Now().Sub(start)
+		if err == nil && !late && lag.Most() == 0 && usage.WriteUnits() == 0 && took < quietTick {
+			return nil // nothing was due: no line
+		}
 		var request, problem string
-		finished := 0 // a metric
-		if err == nil && !late {
-			finished = 1
+		unfinished := 0 // a metric
+		if late {
+			unfinished = 1
 		}
 		if lc, ok := lambdacontext.FromContext(ctx); ok {
 			request = lc.AwsRequestID
@@ -49,8 +58,8 @@ func Ticks(a *app.App, f schedule.Function) TickHandler {
 		if err != nil {
 			problem = err.Error()
 		}
-		a.Log.Info(metrics.Tick, metrics.ByFunction, f.Name, "request_id", request, "error", problem, metrics.Finished, finished,
-			metrics.Latency, a.Now().Sub(start).Milliseconds(), metrics.Lag, lag.Most().Milliseconds(),
+		a.Log.Info(metrics.Tick, metrics.ByFunction, f.Name, "request_id", request, "error", problem, metrics.Unfinished, unfinished,
+			metrics.Latency, took.Milliseconds(), metrics.Lag, lag.Most().Milliseconds(),
 			metrics.ReadUnits, usage.ReadUnits(), metrics.WriteUnits, usage.WriteUnits())
 		return err
 	}

@@ -19,7 +19,7 @@ type Size struct {
 // so more CPU would be paid for while idle; this cannot be measured outside AWS. To
 // tune it, run AWS Lambda Power Tuning on `channels` and `feed` of your own stage
 // with your agents' requests, at 128 to 1769 MB. Or change this number and compare
-// Duration and Billed Duration in a day's REPORT lines.
+// a day's Duration in CloudWatch.
 const memory = 512
 
 var (

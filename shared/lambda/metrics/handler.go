@@ -14,10 +14,10 @@ import (
 //
 // It appends the member to slog's output: encoding it by reflection in slog
 // would take twice the time of the line itself.
-func Handler(out io.Writer, stage string, byEndpoint bool) slog.Handler {
+func Handler(out io.Writer, stage string, detailed bool) slog.Handler {
 	to := &ending{out: out}
 	h := &handler{slog.NewJSONHandler(to, nil), to, map[string]*line{}}
-	for _, s := range Sets(byEndpoint) {
+	for _, s := range Sets(detailed) {
 		l := h.lines[s.Line]
 		if l == nil {
 			l = &line{namespace: Namespace(stage)}

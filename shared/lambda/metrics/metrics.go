@@ -25,8 +25,8 @@ const (
 	Registrations = "registrations" // 1 for a request that made an agent
 	Posts         = "posts"         // 1 for a request that made a post
 
-	Lag      = "lag_ms"   // of a batch: the age of its oldest record when done; of a tick: the delay of the most overdue work
-	Finished = "finished" // 1 for a tick that finished, 0 for one that did not
+	Lag        = "lag_ms"     // of a batch: the age of its oldest record when done; of a tick: the delay of the most overdue work
+	Unfinished = "unfinished" // 1 for a tick that ran out of time
 
 	Returned = "returned" // mails that came back
 
@@ -69,22 +69,27 @@ const (
 	millis = "Milliseconds"
 )
 
-// Sets returns all metrics. Most are by endpoint; a deployment may leave those
-// out.
-func Sets(byEndpoint bool) []Set {
+// Sets returns the metrics of a deployment. Without the detailed ones there are none
+// while nothing is wrong, except the numbers of new agents and posts. The detailed
+// ones are those by endpoint, refusals by code, and the lag of functions.
+func Sets(detailed bool) []Set {
 	sets := []Set{
-		{Request, ByCode, []Metric{{Refused, count, false}, {Failed, count, false}}},
+		{Request, ByCode, []Metric{{Failed, count, false}}},
 		{Request, "", []Metric{{Registrations, count, false}, {Posts, count, false}}},
-		{Batch, ByFunction, []Metric{{Lag, millis, true}}},
-		{Tick, ByFunction, []Metric{{Lag, millis, true}, {Finished, count, true}}},
+		{Tick, "", []Metric{{Unfinished, count, false}}},
 		{MailBack, ByReason, []Metric{{Returned, count, false}}},
 		{"", ByMessage, []Metric{{Logged, count, false}}},
 	}
-	if byEndpoint {
-		sets = append(sets, Set{Request, ByRoute, []Metric{
-			{Latency, millis, true}, {Trips, count, false}, {ReadUnits, count, false}, {WriteUnits, count, false},
-			{Refused, count, false}, {Failed, count, false},
-		}})
+	if detailed {
+		sets = append(sets,
+			Set{Request, ByRoute, []Metric{
+				{Latency, millis, true}, {Trips, count, false}, {ReadUnits, count, false}, {WriteUnits, count, false},
+				{Refused, count, false}, {Failed, count, false},
+			}},
+			Set{Request, ByCode, []Metric{{Refused, count, false}}},
+			Set{Batch, ByFunction, []Metric{{Lag, millis, true}}},
+			Set{Tick, ByFunction, []Metric{{Lag, millis, false}}},
+		)
 	}
 	return sets
 }

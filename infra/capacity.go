@@ -1,0 +1,57 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/tables"
+)
+
+// capacity is how the table and its indexes are paid. A zero is left out of the template.
+type capacity struct {
+	mode                awsdynamodb.BillingMode
+	capReads, capWrites int // on demand
+
+	// provisioned
+	tableReads, tableWrites, indexReads, indexWrites span
+}
+
+// span are the bounds of a capacity that follows the load.
+type span struct{ least, most int }
+
+// provisioned returns the capacity that the settings choose.
+//
+// On demand, each request is paid. Provisioned capacity is paid by the hour, used or
+// not, and a unit that is used all the time costs less than a third. Autoscaling keeps
+// capacityTarget percent of it in use, and follows the load within minutes; what comes
+// faster draws on five minutes' saved capacity and is then throttled. An index that is
+// throttled throttles the table's writes, so each may grow as far as the table.
+func (s Settings) provisioned() capacity {
+	if s.Capacity != capacityProvisioned {
+		return capacity{mode: awsdynamodb.BillingMode_PAY_PER_REQUEST, capReads: s.TableReads, capWrites: s.TableWrites}
+	}
+	return capacity{
+		mode:       awsdynamodb.BillingMode_PROVISIONED,
+		tableReads: span{s.TableReadsLeast, s.TableReads}, tableWrites: span{s.TableWritesLeast, s.TableWrites},
+		indexReads: span{s.IndexReadsLeast, s.TableReads}, indexWrites: span{s.IndexWritesLeast, s.TableWrites},
+	}
+}
+
+// scale lets provisioned capacity follow the load.
+func (s Settings) scale(table awsdynamodb.Table) {
+	p := s.provisioned()
+	if p.mode != awsdynamodb.BillingMode_PROVISIONED {
+		return
+	}
+	bounds := func(b span) *awsdynamodb.EnableScalingProps {
+		return &awsdynamodb.EnableScalingProps{MinCapacity: jsii.Number(float64(b.least)), MaxCapacity: jsii.Number(float64(b.most))}
+	}
+	target := &awsdynamodb.UtilizationScalingProps{TargetUtilizationPercent: jsii.Number(float64(s.CapacityTarget))}
+	table.AutoScaleReadCapacity(bounds(p.tableReads)).ScaleOnUtilization(target)
+	table.AutoScaleWriteCapacity(bounds(p.tableWrites)).ScaleOnUtilization(target)
+	for _, x := range tables.Indexes {
+		name := jsii.String(string(x.Name))
+		table.AutoScaleGlobalSecondaryIndexReadCapacity(name, bounds(p.indexReads)).ScaleOnUtilization(target)
+		table.AutoScaleGlobalSecondaryIndexWriteCapacity(name, bounds(p.indexWrites)).ScaleOnUtilization(target)
+	}
+}

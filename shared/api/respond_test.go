@@ -1,0 +1,49 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"agentsocial/shared/app"
+)
+
+// With LogReads, only a sample of quick reads that succeeded has lines, and each says
+// how many it stands for. Effects, refusals, failures and slow reads are always logged.
+func TestLogReads(t *testing.T) {
+	h := build(t, func(s *app.Settings) { s.LogReads, s.MaxReads = 8, 0 })
+	lines := func(n int, r func() *http.Request) int {
+		h.log.Reset()
+		for range n {
+			h.answer(r())
+		}
+		return strings.Count(h.log.String(), `"msg":"request"`)
+	}
+	open := func() *http.Request { return httptest.NewRequest("GET", "/open", nil) }
+	if n := lines(800, open); n < 50 || n > 170 {
+		t.Errorf("%d of 800 reads have lines, want about 100", n)
+	}
+	if n := strings.Count(h.log.String(), `"one_in":8`); n != strings.Count(h.log.String(), "\n") {
+		t.Errorf("%d lines say one_in: %s", n, &h.log)
+	}
+	texts := 0
+	for what, r := range map[string]func() *http.Request{
+		"write":   func() *http.Request { texts++; return h.signed("POST", "/say", fmt.Sprintf(`{"text":"%d"}`, texts)) },
+		"refused": func() *http.Request { return httptest.NewRequest("GET", "/own", nil) },
+		"failed":  func() *http.Request { return httptest.NewRequest("GET", "/broken", nil) },
+		"unknown": func() *http.Request { return httptest.NewRequest("GET", "/nonesuch", nil) },
+	} {
+		if n := lines(20, r); n != 20 || strings.Contains(h.log.String(), "one_in") {
+			t.Errorf("%s: %d of 20 have lines: %s", what, n, &h.log)
+		}
+	}
+	if c := (&Call{e: &Endpoint{Route: "GET /open"}}); !h.sampled(c, slow-1) || h.sampled(c, slow) {
+		t.Error("want quick reads sampled, and slow ones not")
+	}
+	h.app.Settings.LogReads = 0
+	if n := lines(20, open); n != 20 || strings.Contains(h.log.String(), "one_in") {
+		t.Errorf("without LogReads %d of 20 reads have lines: %s", n, &h.log)
+	}
+}
