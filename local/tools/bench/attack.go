@@ -89,7 +89,7 @@ func attacks(all []Row, signed func(route string) bool, rates map[string]int, th
 		if slices.Contains(apart, b.route) {
 			continue
 		}
-		a := attack{what: strings.TrimSpace("`" + b.route + "` " + b.variant), usd: b.bill().total(), rate: float64(throttle), bounded: "`throttleRate`"}
+		a := attack{what: strings.TrimSpace("`" + b.route + "` " + b.variant), usd: b.unpacked().total(), rate: float64(throttle), bounded: "`throttleRate`"}
 		if r := rates[b.route]; r > 0 {
 			a.rate = min(a.rate, float64(r))
 		}

@@ -54,6 +54,7 @@ const peak = 3
 type month struct {
 	agents int
 	Bill
+	bytes    float64 // kept after a year
 	storage  float64 // of a year's growth, with its backups, at the year's end
 	logs     float64 // that are kept
 	standing float64 // whatever happens
@@ -73,7 +74,8 @@ func monthOf(agents int, habits []habit, bill func(route, variant string) Bill, 
 		}
 		bytes += h.times * h.keeps * days
 	}
-	m.storage = bytes * float64(agents) / gb * (storagePrice + backupPrice)
+	m.bytes = bytes * float64(agents)
+	m.storage = m.bytes / gb * (storagePrice + backupPrice)
 	m.logs = m.Log / logPrice * logKept * logStoragePrice
 	return m
 }

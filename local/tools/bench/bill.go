@@ -25,12 +25,18 @@ const (
 	// (https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html).
 	processorMB = 1769.0
 
-	// platformLog are Lambda's own lines for an invocation, START, END and REPORT, and
-	// accessLog the gateway's line; each line weighs 26 bytes more than it has.
-	platformLog = 70 + 50 + 170 + 3*perLine
-	accessLog   = 330 + perLine
-	batchLog    = 450 + perLine // a reader's line
-	perLine     = 26
+	// accessLog is the gateway's line; each line weighs 26 bytes more than it has. Lambda
+	// writes none about an invocation that succeeds.
+	accessLog = 160 + perLine
+	batchLog  = 320 + perLine // a reader's line
+	perLine   = 26
+
+	// logReads is the setting of that name as it is: one in so many quick reads that
+	// succeed has a line.
+	logReads = 16
+
+	// packSpeed is how many bytes a whole processor compresses in a ms.
+	packSpeed = 130_000
 
 	// gathered is how many changes a reader of the stream gets in one invocation.
 	gathered = 10
@@ -111,8 +117,9 @@ type Taken struct {
 	Changes int     // that readers are called for
 	CPU     float64 // ms of a whole processor
 	Wait    float64 // ms in which the function waits for others than the table
-	Bytes   int     // of the answer
-	Log     int     // bytes of the function's own lines
+	Bytes   int     // of the answer, compressed if it is
+	Plain   int     // of the answer to a caller that does not accept gzip
+	Log     float64 // bytes of the function's own lines
 	Mails   int
 }
 
@@ -120,7 +127,11 @@ type Taken struct {
 func (t Taken) bill() Bill {
 	invocations := 1 + float64(t.Changes)/gathered
 	gbMS := float64(host.GroupSize.Memory) / 1024
-	cpu := t.CPU * processorMB / float64(host.GroupSize.Memory)
+	ownCPU := t.CPU
+	if t.Plain > t.Bytes {
+		ownCPU += float64(t.Plain) / packSpeed
+	}
+	cpu := ownCPU * processorMB / float64(host.GroupSize.Memory)
 	ms := ownMS + tripMS*float64(t.Trips) + t.Wait + cpu
 	after := (ownMS + tripMS*readerTrips) / gathered * float64(t.Changes)
 	units := func(c Cost) float64 { return (c.ReadUnits*readPrice + c.WriteUnits*writePrice) / million }
@@ -129,17 +140,45 @@ func (t Taken) bill() Bill {
 		Lambda:   invocations*invocationPrice/million + gbMS*(ms+after)/1000*gbSecondPrice,
 		Gateway:  requestPrice / million,
 		Transfer: float64(t.Bytes+headerBytes) / gb * egressPrice,
-		Log:      (float64(t.Log+accessLog+platformLog) + float64(t.Changes)/gathered*(platformLog+batchLog)) / gb * logPrice,
+		Log:      (t.Log + accessLog + float64(t.Changes)/gathered*batchLog) / gb * logPrice,
 		Mail:     float64(t.Mails) * mailPrice / 1000,
 	}
 }
 
+// unpacked returns the bill of the same call if the caller does not accept gzip, as an
+// attacker does not.
+func (t Taken) unpacked() Bill {
+	t.Bytes = max(t.Bytes, t.Plain)
+	return t.bill()
+}
+
 // lines counts the bytes of log lines as CloudWatch does.
-type lines struct{ bytes int }
+type lines struct{ bytes, share float64 }
 
 func (l *lines) Write(p []byte) (int, error) {
-	l.bytes += len(p) - len("\n") + perLine
+	l.bytes += l.share * float64(len(p)-len("\n")+perLine)
 	return len(p), nil
+}
+
+// sampled lets lines of which only a sample is written count by their share.
+type sampled struct {
+	slog.Handler
+	lines *lines
+}
+
+func (s sampled) Handle(ctx context.Context, r slog.Record) error {
+	s.lines.share = 1
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "one_in" {
+			s.lines.share = 1.0 / logReads
+		}
+		return true
+	})
+	return s.Handler.Handle(ctx, r)
+}
+
+func (s sampled) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return sampled{s.Handler.WithAttrs(attrs), s.lines}
 }
 
 // timeless gives lines one time, so that they have the same length in every run.

@@ -21,6 +21,11 @@ const costPage = "infra/COST.md"
 // throttle is the setting throttleRate as it is, in requests a second.
 const throttle = 200
 
+// throttleOf returns the throttle that a network of a size needs.
+func throttleOf(agents int) int {
+	return max(throttle, int(math.Ceil(peak*float64(agents)*callsADay(habits)/secondsDay)))
+}
+
 // standingNow returns what infra makes. A test in infra compares the two.
 func standingNow() standing {
 	ticks := 0.0
@@ -28,15 +33,13 @@ func standingNow() standing {
 		ticks += float64(daysAMonth * 24 * time.Hour / schedule(&app.App{}).Every)
 	}
 	return standing{
-		Secrets: 3, AlarmMetrics: 64, Dashboards: 1, Metrics: metricsMost(), Ticks: ticks,
-		tick: Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million, Log: (platformLog + batchLog) / gb * logPrice},
+		Secrets: 3, AlarmMetrics: 34, Metrics: metricsOf(metrics.Sets(false)), Ticks: ticks,
+		tick: Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million},
 	}
 }
 
-// metricsMost is how many custom metrics there are if every endpoint is called,
-// and both refuses and fails.
-func metricsMost() int { return metricsOf(metrics.Sets(true)) }
-
+// metricsOf returns how many custom metrics there are if every endpoint is called, and
+// both refuses and fails.
 func metricsOf(sets []metrics.Set) (n int) {
 	for _, s := range sets {
 		times := 1
@@ -44,7 +47,12 @@ func metricsOf(sets []metrics.Set) (n int) {
 		case s.By == metrics.ByRoute:
 			times = routes()
 		case s.By == metrics.ByCode:
-			times = len(api.Codes)
+			times = 0
+			for _, c := range api.Codes {
+				if (c.Status >= 500) == (s.Metrics[0].Name == metrics.Failed) {
+					times++
+				}
+			}
 		case s.By == metrics.ByFunction && s.Line == metrics.Batch:
 			times = len(events.All())
 		case s.By == metrics.ByFunction:
@@ -59,6 +67,9 @@ func metricsOf(sets []metrics.Set) (n int) {
 	return n
 }
 
+// mailAlarmMetrics are the metrics of alarms that mail adds.
+const mailAlarmMetrics = 12
+
 // warnings are the messages of warnings and errors that turn up in a month: a guess.
 const warnings = 5
 
@@ -70,17 +81,18 @@ func (r *Report) page(out io.Writer) {
 Made by `+"`make golden`"+` from the meter of `+"`local/tools/bench`"+`; a test checks that it is current. US dollars at the prices of us-east-1
 on %s (`+"`local/tools/bench/prices.go`"+` links AWS's page for each), without free tiers, discounts and taxes.
 
-**Measured for each call**: the units that the table consumes for it and for the stream's readers, and the bytes of its answer
-and its log lines. The tables show the readers' units in batches of one. In batches of ten, a change costs a third to two thirds of that.
+**Measured for each call**: the units that the table consumes for it and for the stream's readers, and the bytes of its answer,
+compressed if it is, and of its log lines. (For compressing, words of the documentation take the place of the bench's texts.) The tables show the readers' units in batches of one. In batches of ten, a change costs a third to two thirds of that.
 **Assumed** is the rest (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms; a function has %s of a processor; a
-call takes %.1f ms of processor time, lists and documents 2 ms; for Lambda and logs, readers get %d changes at a time; Lambda and the gateway log another %d bytes.
+call takes %.1f ms of processor time, lists and documents 2 ms; for Lambda and logs, readers get %d changes at a time; the
+gateway logs another %d bytes; one in %d quick reads has a line in the log; a processor compresses %d MB a second.
 
 ## A network, in a month
 
 An agent makes %.1f calls a day, as in the second table. Storage is what a month costs after a year's growth, with backups. %s costs do not
-depend on the number of agents: custom metrics, alarms, secrets, dashboard, schedules.
+depend on the number of agents: custom metrics, alarms, secrets, schedules.
 
-`, pricesOf, tripMS, "29 %", cpuUsual, gathered, accessLog+platformLog, callsADay(habits), "Standing")
+`, pricesOf, tripMS, "29 %", cpuUsual, gathered, accessLog, logReads, packSpeed/1000, callsADay(habits), "Standing")
 
 	row := func(cells ...string) { fmt.Fprintln(out, "| "+strings.Join(cells, " | ")+" |") }
 	head := func(cells ...string) {
@@ -116,11 +128,55 @@ depend on the number of agents: custom metrics, alarms, secrets, dashboard, sche
 		return thousands(int(math.Ceil(float64(m.agents) * callsADay(habits) / secondsDay)))
 	})...)...)
 	row(append([]string{fmt.Sprintf("`throttleRate` that allows %d times the average", peak)}, each(months, func(m month) string {
-		return thousands(max(throttle, int(math.Ceil(peak*float64(m.agents)*callsADay(habits)/secondsDay))))
+		return thousands(throttleOf(m.agents))
 	})...)...)
-	st, few := standingNow(), metricsOf(metrics.Sets(false))
-	fmt.Fprintf(out, "\nStanding costs are at most %d custom metrics (each is billed for the hours in which it has data; with\n`endpointMetrics` false there are %d, which saves up to %s USD), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock.\nWithout calls there are only the custom metrics of ticks (`lag_ms` and `finished`). `make synth` prints the standing cost without any\ncustom metrics. The work that ticks do is extra. AWS gives discounts from 10 TB of answers or logs a month.\n",
-		st.Metrics, few, dollars(float64(st.Metrics-few)*metricPrice), st.AlarmMetrics, st.Secrets, st.Dashboards, thousands(int(st.Ticks)))
+	st, idle := standingNow(), standingNow()
+	idle.Metrics = 0
+	fmt.Fprintf(out, `
+**A network that nobody uses** costs %s USD a month: %d secrets, %d metrics of alarms, and %s ticks of the clock. It has
+0 dashboards and no custom metrics. In use, the standing costs include at most %d custom metrics, each billed for the hours in
+which it has data; most of them count failures and warnings. The setting `+"`mailFrom`"+` adds %s USD, `+"`dashboard`"+` %s USD, and
+`+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. The readers' event counts are taken as free, as
+[Lambda's guide](https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics.html) says of its metrics.
+AWS gives discounts from 10 TB of answers or logs and from 300 million requests a month.
+`, dollars(idle.usd()), st.Secrets, st.AlarmMetrics, thousands(int(st.Ticks)), st.Metrics, dollars(mailAlarmMetrics*alarmPrice), dollars(dashboardPrice),
+		dollars(float64(metricsOf(metrics.Sets(true))-st.Metrics)*metricPrice))
+
+	fmt.Fprintf(out, `
+## Capacity: on demand or provisioned
+
+With the setting `+"`capacity`"+` the table is paid by the request or by the hour. Provisioned, %.0f %% of the capacity is assumed to be used
+on average (`+"`capacityTarget`"+` is 60 %%, and capacity shrinks later than the load); there are at least %d read and %[2]d write units
+of the table, %d of its indexes, and AWS's %d alarms for autoscaling.
+
+`, 100*used, leastOfTable, leastOfIndexes, scalingPolicies*alarmsOfPolicy)
+	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)
+	row(append([]string{"the table's units on demand"}, each(months, func(m month) string { return dollars(m.Table + m.After) })...)...)
+	row(append([]string{"the table's units provisioned"}, each(months, func(m month) string { return dollars(m.provisioned()) })...)...)
+	row(append([]string{"**total**, provisioned"}, each(months, func(m month) string { return dollars(m.provisionedTotal()) })...)...)
+
+	fmt.Fprint(out, `
+## Servers and PostgreSQL instead
+
+What the same network would cost on EC2 and RDS, at on-demand prices of the same region. These are estimates, not a design: a
+server's core is assumed to answer 150 requests a second at half its load, TLS and JSON included, and the database to need twice
+a server's processor time, so that a second at three times the average fits. Answers are as large. Rows take the bytes of the
+table's items and half as much again. Backups are kept for 35 days. Not counted: logs and alarms, and the work of running it,
+which is the largest part for a small team: updates, failover, vacuum, partitions, capacity.
+
+`)
+	head("network", "machines", "USD a month", "this service, on demand", "provisioned")
+	for _, m := range months {
+		for _, s := range serversOf(m.agents) {
+			row(thousands(m.agents)+" agents", s.what, dollars(s.usd(m)), dollars(m.total()), dollars(m.provisionedTotal()))
+		}
+	}
+	fmt.Fprint(out, `
+A small network costs least here, and nothing to look after. From some ten thousand agents on a machine in one zone costs less, as long
+as an hour's outage is acceptable. What outlives the loss of a zone, as this service does, costs about the same on servers as
+provisioned. Servers are right for a team that runs PostgreSQL anyway, and while one database takes all writes: at ten million
+agents that is near the largest machine there is, and this service has no such limit.
+`)
 
 	fmt.Fprintf(out, "\nWhat an agent does in a day, and what it costs in a month of %d days:\n\n", daysAMonth)
 	head("call", "a day", "USD for a thousand agents")
@@ -128,23 +184,32 @@ depend on the number of agents: custom metrics, alarms, secrets, dashboard, sche
 		row(strings.TrimSpace("`"+h.route+"` "+h.variant), fmt.Sprintf("%g", h.times), dollars(find(r.Rows)(h.route, h.variant).total()*h.times*daysAMonth*1000))
 	}
 
-	list := attacks(r.Rows, signed(), rates(), throttle, s)
+	needed := []int{throttle, throttleOf(networks[len(networks)-1])} // the smaller networks need the same
+	small, large := attacks(r.Rows, signed(), rates(), needed[0], s), map[string]attack{}
+	for _, a := range attacks(r.Rows, signed(), rates(), needed[1], s) {
+		large[a.what] = a
+	}
 	fmt.Fprintf(out, `
 ## What an attacker can make the owner pay for
 
-Each call is made as often as the throttle (`+"`throttleRate`"+`, %d a second) and the limits allow, for a whole day. Addresses and
-mailboxes are assumed to be free; an agent costs its proof of work (`+"`powBits`"+` %d: 2^%[2]d hashes, at %.0f million a second on a core
-that costs %.2f USD an hour). Calls that cost credits, and votes on cases, whose jurors are drawn, are left out. The
+Each call is made as often as the throttle (`+"`throttleRate`"+`) and the limits allow, for a whole day, by callers that do not accept
+compressed answers. The throttle is %s a second, which networks of up to 100%[5]s000 agents need, and %[6]s for 10%[5]s000%[5]s000. Addresses and
+mailboxes are assumed to be free; an agent costs its proof of work (`+"`powBits`"+` %[2]d: 2^%[2]d hashes, at %.0[3]f million a second on a core
+that costs %.2[4]f USD an hour). Calls that cost credits, and votes on cases, whose jurors are drawn, are left out. The
 three most expensive:
 
-`, throttle, s.PowBits, hashesASecond/million, corePrice)
-	head("what", "USD a day", "a second", "agents it takes", "USD for them", "bounded by")
-	for i, a := range list[:10] {
+`, thousands(needed[0]), s.PowBits, hashesASecond/million, corePrice, "\u00a0", thousands(needed[1]))
+	columns := func() {
+		head("what", "USD a day at "+thousands(needed[0]), "agents it takes", "USD for them", "USD a day at "+thousands(needed[1]), "agents it takes", "USD for them", "bounded by")
+	}
+	columns()
+	for i, a := range small[:10] {
 		if i == 3 {
 			fmt.Fprintf(out, "\nand the next seven:\n\n")
-			head("what", "USD a day", "a second", "agents it takes", "USD for them", "bounded by")
+			columns()
 		}
-		row(a.what, dollars(a.day()), fmt.Sprintf("%.3g", a.rate), thousands(int(a.agents)), cents(a.effort(s.PowBits)), a.bounded)
+		b := large[a.what]
+		row(a.what, dollars(a.day()), thousands(int(a.agents)), cents(a.effort(s.PowBits)), dollars(b.day()), thousands(int(b.agents)), cents(b.effort(s.PowBits)), a.bounded)
 	}
 	away := turnedAway()
 	fmt.Fprintf(out, `
@@ -153,7 +218,7 @@ ask AWS's support to stop such a flood. A proxy in front of `+"`domain`"+` is no
 see all agents as one address.
 `, thousands(int(away.rate)), dollars(away.day()))
 	fmt.Fprint(out, `
-Each of these attacks shows within minutes: requests and units are on the dashboard, throttled requests raise an alarm, and
+Each of these attacks shows within minutes: AWS counts requests and units, throttled requests raise an alarm, and
 `+"`budgetUsd`"+` warns of the month's bill. To end it, halve `+"`throttleRate`"+`, or set `+"`tableWrites`"+` and `+"`tableReads`"+`, above which
 the table refuses any caller.
 

@@ -7,7 +7,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,7 +38,7 @@ func count(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	var log lines
-	w.meter.Handler = timeless{metrics.Handler(&log, "prod", true)}
+	w.meter.Handler = sampled{timeless{metrics.Handler(&log, "prod", false)}, &log}
 	r := &Report{}
 	for i := range list {
 		taken, err := w.take(ctx, &list[i], &log)
@@ -70,18 +69,20 @@ func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err
 	}
 	w.random.quiet = true
 	defer func() { w.random.quiet = false }()
+	c.event.Headers["accept-encoding"] = "gzip"
 	log.bytes = 0
-	sent := w.mail.count()
+	mails := w.mail.count()
 	var res response
 	if err := w.counted(func() (err error) { res, err = w.send(c, s.expected()); return err }); err != nil {
 		return t, err
 	}
-	t = Taken{
-		Cost: w.meter.cost(), Bytes: len(res.Body), Log: log.bytes, Mails: w.mail.count() - sent,
-		CPU: cpuMS(s.route, s.variant), Wait: cmp.Or(waitMS[s.route], waitMS[s.route+" "+s.variant]),
+	sent, plain, err := w.sizes(res)
+	if err != nil {
+		return t, err
 	}
-	if res.IsBase64Encoded {
-		t.Bytes = base64.StdEncoding.DecodedLen(t.Bytes)
+	t = Taken{
+		Cost: w.meter.cost(), Bytes: sent, Plain: plain, Log: log.bytes, Mails: w.mail.count() - mails,
+		CPU: cpuMS(s.route, s.variant), Wait: cmp.Or(waitMS[s.route], waitMS[s.route+" "+s.variant]),
 	}
 	records, err := w.changes(ctx)
 	if err != nil {

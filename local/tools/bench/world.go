@@ -41,6 +41,7 @@ type world struct {
 	place    string       // how far the stream was read
 	agents   int          // registered so far
 	sealing  StreamShare  // of the channel that scenarios search
+	prose    []byte       // words of the documentation
 
 	base time.Time // when the scenarios begin
 	furniture
@@ -84,6 +85,7 @@ func newWorld(ctx context.Context) (*world, error) {
 	w.app.Settings.MaxReads = 0   // asked by chance: see readLimitShare
 	w.app.Settings.ViewSample = 0 // likewise: see viewShare
 	w.app.Settings.PromoWait = 0
+	w.app.Settings.LogReads = 1 // lines that would be a sample say so
 	for _, declare := range functions.All() {
 		a := *w.app
 		if !declare(&app.App{}).Needs.Has(app.Table) { // as deployed
@@ -102,6 +104,10 @@ func newWorld(ctx context.Context) (*world, error) {
 	if err := w.furnish(ctx); err != nil {
 		w.close()
 		return nil, fmt.Errorf("furnishing: %w", err)
+	}
+	if w.prose, err = w.newProse(now()); err != nil {
+		w.close()
+		return nil, err
 	}
 	// Two days later, so that no agent is new.
 	w.base = now().Add(48 * time.Hour)

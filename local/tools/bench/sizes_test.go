@@ -1,0 +1,22 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+)
+
+// Prose takes the place of repeated texts, byte for byte, and repeats itself only when
+// there is no more.
+func TestWithProse(t *testing.T) {
+	w := &world{prose: []byte("Once there was an agent, which wrote a long letter to others.")} // for two texts
+	text := body(7, 40)
+	in := `{"a":"` + text + `","b":"` + text + `"}`
+	got := string(w.withProse([]byte(in)))
+	if len(got) != len(in) || strings.Contains(got, "quick") || strings.Count(got, "Once there was") != 1 || strings.Count(got, "note 0000007: ") != 2 {
+		t.Errorf("got %s of %s", got, in)
+	}
+	long := string(w.withProse([]byte(strings.Repeat(in, 3))))
+	if n := strings.Count(long, "Once there was"); n != 3 {
+		t.Errorf("prose began %d times, want 3: %s", n, long)
+	}
+}
