@@ -13,10 +13,12 @@ import (
 //
 // All methods are safe for concurrent use, honour ctx, and report their cost to
 // the [Usage] in ctx, if there is one. Besides the errors named below, each may
-// return ErrThrottled, or the backend's own error if it cannot be reached.
+// return ErrThrottled or ErrUnreachable. A backend makes each call once;
+// tables/retry repeats calls.
 type Backend interface {
 	// Get reads 1-100 items in one round trip. items[i] belongs to keys[i]
-	// and is nil if there is no such item; a key may occur twice.
+	// and is nil if there is no such item; a key may occur twice. With a
+	// *Throttled, items holds what was read, or is nil.
 	Get(ctx context.Context, c Consistency, keys ...Key) (items []Item, err error)
 
 	// Query reads one page of one partition, in the order of the sort key's
@@ -54,8 +56,11 @@ const (
 
 // Errors of a backend, for errors.Is.
 var (
-	ErrConflict       = errors.New("tables: another transaction touched the same items")
-	ErrThrottled      = errors.New("tables: throttled")
+	ErrConflict  = errors.New("tables: another transaction touched the same items")
+	ErrThrottled = errors.New("tables: throttled")
+	// ErrUnreachable means that a read was not answered, or that a commit was not
+	// sent: nothing was done.
+	ErrUnreachable    = errors.New("tables: no answer")
 	ErrUnknownOutcome = errors.New("tables: the answer to a commit was lost")
 	// ErrOvertaken means that the items that the writes are based on have changed
 	// since they were read: nothing was written.
@@ -107,11 +112,14 @@ type Page struct {
 // Tx is a set of 1-100 writes to different items. With a Token (1-36
 // characters) it is idempotent for ten minutes: committed again, it does nothing
 // and returns nil. One write without a Token is made as a single conditional
-// write, for half the price, and may be made twice after a lost answer.
-// Everything else is made as a transaction.
+// write, for half the price. Everything else is made as a transaction.
 type Tx struct {
 	Token  string
 	Writes []Write
+
+	// Twice says that the writes may be made twice, so tables/retry may repeat them
+	// without a Token after a lost answer.
+	Twice bool
 }
 
 // Write is one write of a transaction, made by [Put], [Change], [Delete] or
@@ -233,6 +241,24 @@ func (c *Cancelled) Error() string {
 	}
 	return "tables: cancelled"
 }
+
+// Throttled is an [ErrThrottled] that says what was refused. Nothing was written.
+type Throttled struct {
+	Keys  []Key // of a Get or a Commit: those that were refused; nil if the table does not say
+	Cause error
+}
+
+func (t *Throttled) Error() string {
+	if t.Cause == nil {
+		return ErrThrottled.Error()
+	}
+	return t.Cause.Error()
+}
+
+// Is reports whether target is ErrThrottled.
+func (t *Throttled) Is(target error) bool { return target == ErrThrottled }
+
+func (t *Throttled) Unwrap() error { return t.Cause }
 
 // Feed is a table's change feed of 24 hours. It has every change of an item at
 // least once, in order per item.

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"agentsocial/local/service/failed"
 	"agentsocial/tables"
 	"agentsocial/tables/dynamo"
+	"agentsocial/tables/retry"
 )
 
 // Table is a table without a running service, for maintenance.
@@ -48,6 +50,9 @@ func OpenTable(ctx context.Context, kind, data string) (*Table, error) {
 	if !ok {
 		o.close()
 		return nil, fmt.Errorf("TABLE=%s does not support scans", kind)
+	}
+	if o.dynamo.Table != "" {
+		o.Backend = retry.Over(o.Backend, rand.Int64N)
 	}
 	t := &Table{Backend: o.Backend, Scanner: s, Where: o.where, Deployed: o.deployed, Dynamo: o.dynamo, Now: clock.Now, close: o.close}
 	if !o.deployed {

@@ -32,6 +32,7 @@ import (
 	"agentsocial/shared/lambda/host/fetch"
 	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
+	"agentsocial/tables/retry"
 )
 
 // Config configures a run of the service.
@@ -185,6 +186,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	if c.Wrap != nil {
 		s.App.Table = c.Wrap(s.App.Table)
 	}
+	s.App.Table = retry.Over(s.App.Table, s.App.Intn)
 	s.App.Settings.BaseURL = s.URL
 	s.Data = s.table.where
 

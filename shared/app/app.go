@@ -128,47 +128,28 @@ func DefaultSettings() Settings {
 	}
 }
 
-// How long and at least how often a conflicting transaction is retried. On a
-// busy machine the time may be over after one or two tries.
-const (
-	commitFor   = 2 * time.Second
-	commitTries = 8
-)
-
-// Transact commits writes as one transaction. It retries, with jitter, after a
-// conflict, a throttle or a lost answer; the transaction's token makes that
-// safe. After two seconds and eight tries it returns the backend's error. If a
-// condition fails, it returns the error that the write gives for it
-// ([tables.Tx.Resolve]). An endpoint commits through api.Call's Commit instead,
-// which records the effect.
+// Transact commits writes as one transaction. The table repeats it after a conflict, a
+// throttle or a lost answer (tables/retry); the transaction's token makes that safe. If
+// a condition fails, Transact returns the error that the write gives for it
+// ([tables.Tx.Resolve]). An endpoint commits through api.Call's Commit instead, which
+// records the effect.
 func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
 	return a.commit(ctx, tables.Tx{Token: a.Random(16), Writes: writes})
 }
 
 // Once commits one write at half the price of a transaction, with the same
-// retries as Transact. The write may be made twice if an answer was lost, so
+// repetitions as Transact. The write may be made twice if an answer was lost, so
 // its condition must make the second one harmless.
 func (a *App) Once(ctx context.Context, w tables.Write) error {
-	return a.commit(ctx, tables.Tx{Writes: []tables.Write{w}})
+	return a.commit(ctx, tables.Tx{Writes: []tables.Write{w}, Twice: true})
 }
 
 func (a *App) commit(ctx context.Context, tx tables.Tx) error {
-	deadline := time.Now().Add(commitFor) // the machine's clock: this bounds waiting
-	wait := 5 * time.Millisecond
-	for tries := 1; ; tries++ {
-		err := a.Table.Commit(ctx, tx)
-		if cancelled := (*tables.Cancelled)(nil); errors.As(err, &cancelled) {
-			return tx.Resolve(cancelled)
-		}
-		if !errors.Is(err, tables.ErrConflict) && !errors.Is(err, tables.ErrThrottled) && !errors.Is(err, tables.ErrUnknownOutcome) {
-			return err
-		}
-		if ctx.Err() != nil || tries >= commitTries && time.Now().Add(wait).After(deadline) {
-			return err
-		}
-		a.Pause(ctx, wait)
-		wait = min(2*wait, 400*time.Millisecond)
+	err := a.Table.Commit(ctx, tx)
+	if cancelled := (*tables.Cancelled)(nil); errors.As(err, &cancelled) {
+		return tx.Resolve(cancelled)
 	}
+	return err
 }
 
 // How often overtaken work is retried, and the longest wait before a retry.

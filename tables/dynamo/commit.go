@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"unicode/utf8"
 
@@ -20,10 +19,6 @@ const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
 const maxToken = 36
 
 // Commit implements [tables.Backend].
-//
-// A transaction without a token gets one for this call, so that it can be repeated
-// after a lost answer. A single write has no token, so it is not repeated after a lost
-// answer.
 func (db *DB) Commit(ctx context.Context, tx tables.Tx) error {
 	if len(tx.Writes) == 0 || len(tx.Writes) > tables.MaxTxWrites {
 		return invalid("a transaction has %d writes, want 1 to %d", len(tx.Writes), tables.MaxTxWrites)
@@ -58,7 +53,7 @@ func (db *DB) Commit(ctx context.Context, tx tables.Tx) error {
 
 // single makes one write without a transaction.
 func single[In, Out any](ctx context.Context, db *DB, name string, api apiCall[In, Out], w write, in *In) error {
-	out, f := call(ctx, db, name, afterRefusal, api, in)
+	out, f := call(ctx, db, name, api, in)
 	if f == nil {
 		spendWrite(ctx, consumed(out))
 		return nil
@@ -89,17 +84,14 @@ func consumed(out any) *types.ConsumedCapacity {
 }
 
 func (db *DB) transact(ctx context.Context, token string, writes []write) error {
-	if token == "" {
-		token = rand.Text()
-	}
-	in := &dynamodb.TransactWriteItemsInput{
-		ClientRequestToken:     aws.String(token),
-		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	in := &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+	if token != "" { // else the SDK makes one
+		in.ClientRequestToken = aws.String(token)
 	}
 	for _, w := range writes {
 		in.TransactItems = append(in.TransactItems, w.transactItem())
 	}
-	out, f := call(ctx, db, "TransactWriteItems", afterLoss, (*dynamodb.Client).TransactWriteItems, in)
+	out, f := call(ctx, db, "TransactWriteItems", (*dynamodb.Client).TransactWriteItems, in)
 	if f == nil {
 		for i := range out.ConsumedCapacity {
 			spendWrite(ctx, &out.ConsumedCapacity[i])
@@ -108,6 +100,8 @@ func (db *DB) transact(ctx context.Context, token string, writes []write) error 
 	}
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](f.cause); ok && f.fate == fateRefused && f.kind == nil {
 		return reasons(f, cancelled.CancellationReasons, writes)
+	} else if ok && f.fate == fateThrottled {
+		return &tables.Throttled{Keys: throttledKeys(cancelled.CancellationReasons, writes), Cause: f}
 	}
 	return f.commitError()
 }

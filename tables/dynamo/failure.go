@@ -18,7 +18,7 @@ type fate int
 
 const (
 	fateRefused   fate = iota // nothing was done, and a retry will not help
-	fateThrottled             // nothing was done; a retry may succeed
+	fateThrottled             // nothing was done, and a retry may help
 	fateUnsent                // the request was not sent
 	fateLost                  // it may have been done
 )
@@ -116,10 +116,22 @@ func cancellation(err error) (fate, error) {
 		return fateRefused, nil
 	case codes["TransactionConflict"]:
 		return fateRefused, tables.ErrConflict
-	case codes["ThrottlingError"], codes["ProvisionedThroughputExceeded"], codes["RequestLimitExceeded"]:
-		return fateThrottled, tables.ErrThrottled
+	}
+	for code := range codes {
+		if isThrottle(code) {
+			return fateThrottled, tables.ErrThrottled
+		}
 	}
 	return fateRefused, nil
+}
+
+// isThrottle reports whether a cancellation's reason is a throttle.
+func isThrottle(code string) bool {
+	switch code {
+	case "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
+		return true
+	}
+	return false
 }
 
 // invalid makes an ErrInvalid found before anything was sent.
@@ -129,8 +141,30 @@ func invalid(format string, args ...any) error {
 
 // commitError returns the error of a commit whose call failed.
 func (f *failure) commitError() error {
-	if f.fate == fateLost {
+	switch f.fate {
+	case fateLost:
 		f.kind = tables.ErrUnknownOutcome
+	case fateUnsent:
+		f.kind = tables.ErrUnreachable
 	}
 	return f
+}
+
+// readError returns the error of a read whose call failed.
+func (f *failure) readError() error {
+	if f.fate == fateLost || f.fate == fateUnsent {
+		f.kind = tables.ErrUnreachable
+	}
+	return f
+}
+
+// throttledKeys returns the keys that a cancelled transaction's reasons name as
+// throttled.
+func throttledKeys(given []types.CancellationReason, writes []write) (keys []tables.Key) {
+	for i, r := range given[:min(len(given), len(writes))] {
+		if isThrottle(aws.ToString(r.Code)) {
+			keys = append(keys, writes[i].Key)
+		}
+	}
+	return keys
 }

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,9 +11,6 @@ import (
 
 	"agentsocial/tables"
 )
-
-// maxIdleBatches is how many consecutive empty answers count as throttling.
-const maxIdleBatches = 4
 
 // Get implements [tables.Backend]. It uses GetItem for one key and BatchGetItem
 // for several. DynamoDB returns at most 16 MB per batch; more takes further
@@ -38,40 +36,43 @@ func (db *DB) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key)
 	if len(distinct) == 1 {
 		get = db.getOne
 	}
-	if err := get(ctx, c, distinct, found); err != nil {
+	err := get(ctx, c, distinct, found)
+	if err != nil && !errors.As(err, new(*tables.Throttled)) {
 		return nil, err
 	}
 	items := make([]tables.Item, len(keys))
 	for i, k := range keys {
 		items[i] = found[k]
 	}
-	return items, nil
+	return items, err
 }
 
 func (db *DB) getOne(ctx context.Context, c tables.Consistency, keys []attributes, found map[tables.Key]tables.Item) error {
-	out, f := call(ctx, db, "GetItem", afterLoss, (*dynamodb.Client).GetItem, &dynamodb.GetItemInput{
+	out, f := call(ctx, db, "GetItem", (*dynamodb.Client).GetItem, &dynamodb.GetItemInput{
 		TableName:              &db.table,
 		Key:                    keys[0],
 		ConsistentRead:         aws.Bool(bool(c)),
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if f != nil {
-		return f
+		return f.readError()
 	}
 	spendRead(ctx, out.ConsumedCapacity)
 	return collect(found, out.Item)
 }
 
 func (db *DB) batchGet(ctx context.Context, c tables.Consistency, keys []attributes, found map[tables.Key]tables.Item) error {
-	for idle := 0; len(keys) > 0; {
-		out, f := call(ctx, db, "BatchGetItem", afterLoss, (*dynamodb.Client).BatchGetItem, &dynamodb.BatchGetItemInput{
+	for len(keys) > 0 {
+		out, f := call(ctx, db, "BatchGetItem", (*dynamodb.Client).BatchGetItem, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{
 				db.table: {Keys: keys, ConsistentRead: aws.Bool(bool(c))},
 			},
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		})
-		if f != nil {
-			return f
+		if f != nil && f.fate == fateThrottled {
+			return refusedKeys(keys, f)
+		} else if f != nil {
+			return f.readError()
 		}
 		for i := range out.ConsumedCapacity {
 			spendRead(ctx, &out.ConsumedCapacity[i])
@@ -80,20 +81,27 @@ func (db *DB) batchGet(ctx context.Context, c tables.Consistency, keys []attribu
 			return err
 		}
 		// The rest exceeded 16 MB or was throttled. After an answer with items
-		// the next call is made at once; after an empty one it waits.
+		// the next call is made at once.
 		left := out.UnprocessedKeys[db.table].Keys
-		if len(left) < len(keys) {
-			keys, idle = left, 0
-			continue
+		if len(left) == len(keys) {
+			return refusedKeys(left, fmt.Errorf("dynamo: BatchGetItem: %w", tables.ErrThrottled))
 		}
-		if idle++; idle == maxIdleBatches {
-			return fmt.Errorf("dynamo: BatchGetItem: %w", tables.ErrThrottled)
-		}
-		if !pause(ctx, idle) {
-			return fmt.Errorf("dynamo: BatchGetItem: %w", ctx.Err())
-		}
+		keys = left
 	}
 	return nil
+}
+
+// refusedKeys returns the error of a batch whose last keys were throttled.
+func refusedKeys(keys []attributes, cause error) error {
+	t := &tables.Throttled{Cause: cause}
+	for _, k := range keys {
+		item, err := decodeItem(k)
+		if err != nil {
+			return err
+		}
+		t.Keys = append(t.Keys, item.Key())
+	}
+	return t
 }
 
 func collect(found map[tables.Key]tables.Item, items ...attributes) error {

@@ -17,7 +17,7 @@ func TestGetUnprocessed(t *testing.T) {
 	t.Run("the rest comes later", func(t *testing.T) {
 		first := answer{status: 200, body: `{"Responses":{"table":[` + one + `]},"UnprocessedKeys":{"table":{"Keys":[{"pk":{"S":"a"},"sk":{"S":"2"}}]}},"ConsumedCapacity":[{"CapacityUnits":1}]}`}
 		second := answer{status: 200, body: `{"Responses":{"table":[` + two + `]},"ConsumedCapacity":[{"CapacityUnits":0.5}]}`}
-		db, s := play(t, nothing, first, second)
+		db, s := play(t, first, second)
 		ctx, usage := tables.WithUsage(t.Context())
 		items, err := db.Get(ctx, tables.Eventual, keys...)
 		if err != nil {
@@ -27,44 +27,61 @@ func TestGetUnprocessed(t *testing.T) {
 		if !reflect.DeepEqual(items, []tables.Item{a, b, a}) {
 			t.Errorf("got %v, want %v", items, []tables.Item{a, b, a})
 		}
-		if usage.Trips() != 3 || usage.ReadUnits() != 1.5 {
-			t.Errorf("got %d trips, %v read units; want 3, 1.5", usage.Trips(), usage.ReadUnits())
+		if usage.Trips() != 2 || usage.ReadUnits() != 1.5 {
+			t.Errorf("got %d trips, %v read units; want 2, 1.5", usage.Trips(), usage.ReadUnits())
 		}
 		asked := s.requests()[0].body["RequestItems"].(map[string]any)["table"].(map[string]any)["Keys"].([]any)
 		if len(asked) != 2 {
 			t.Errorf("got request for %v, want each key once", asked)
 		}
 	})
-	t.Run("the rest never comes", func(t *testing.T) {
-		db, s := play(t, nothing)
-		if _, err := db.Get(t.Context(), tables.Eventual, keys...); !errors.Is(err, tables.ErrThrottled) {
-			t.Errorf("got %v, want %v", err, tables.ErrThrottled)
-		}
-		if n := len(s.requests()); n != maxIdleBatches {
-			t.Errorf("got %d requests, want %d", n, maxIdleBatches)
+	t.Run("the rest does not come", func(t *testing.T) {
+		first := answer{status: 200, body: `{"Responses":{"table":[` + one + `]},"UnprocessedKeys":{"table":{"Keys":[{"pk":{"S":"a"},"sk":{"S":"2"}}]}}}`}
+		rest := answer{status: 200, body: `{"UnprocessedKeys":{"table":{"Keys":[{"pk":{"S":"a"},"sk":{"S":"2"}}]}}}`}
+		for name, c := range map[string]struct {
+			answers []answer
+			items   []tables.Item
+			refused []tables.Key
+		}{
+			"nothing":    {[]answer{nothing}, make([]tables.Item, 3), keys[:2]},
+			"a part":     {[]answer{first, rest}, []tables.Item{{"pk": "a", "sk": "1"}, nil, {"pk": "a", "sk": "1"}}, keys[1:2]},
+			"an error":   {[]answer{throttled}, make([]tables.Item, 3), keys[:2]},
+			"error last": {[]answer{first, throttled}, []tables.Item{{"pk": "a", "sk": "1"}, nil, {"pk": "a", "sk": "1"}}, keys[1:2]},
+		} {
+			db, s := play(t, c.answers...)
+			items, err := db.Get(t.Context(), tables.Eventual, keys...)
+			var refused *tables.Throttled
+			if !errors.As(err, &refused) || !reflect.DeepEqual(refused.Keys, c.refused) || !reflect.DeepEqual(items, c.items) {
+				t.Errorf("%s: got %v, %v; want %v, and that %v was refused", name, items, err, c.items, c.refused)
+			}
+			if n := len(s.requests()); n != len(c.answers) {
+				t.Errorf("%s: got %d requests, want %d", name, n, len(c.answers))
+			}
 		}
 	})
 }
 
-func TestReads_Retry(t *testing.T) {
-	for name, first := range map[string]answer{"dropped": dropped, "broken": broken, "throttled": throttled, "half": half} {
+// A read that is not answered is unreachable. It is sent once.
+func TestReadsFail(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer answer
+		want   error
+	}{"dropped": {dropped, tables.ErrUnreachable}, "broken": {broken, tables.ErrUnreachable}, "half": {half, tables.ErrUnreachable}, "throttled": {throttled, tables.ErrThrottled}} {
 		t.Run(name, func(t *testing.T) {
-			db, _ := play(t, first, fine)
-			if items, err := db.Get(t.Context(), tables.Strong, put.Key); err != nil || items[0] != nil {
-				t.Errorf("Get: got %v, %v; want no item", items, err)
+			db, s := play(t, c.answer)
+			if _, err := db.Get(t.Context(), tables.Strong, put.Key); !errors.Is(err, c.want) {
+				t.Errorf("Get: got %v, want %v", err, c.want)
 			}
-			db, _ = play(t, first, first, fine)
-			if page, err := db.Query(t.Context(), tables.Query{PK: "a"}); err != nil || page.Next != nil {
-				t.Errorf("Query: got %v, %v; want an empty page", page, err)
+			if _, err := db.Get(t.Context(), tables.Strong, put.Key, other.Key); !errors.Is(err, c.want) {
+				t.Errorf("Get of two: got %v, want %v", err, c.want)
+			}
+			if _, err := db.Query(t.Context(), tables.Query{PK: "a"}); !errors.Is(err, c.want) {
+				t.Errorf("Query: got %v, want %v", err, c.want)
+			}
+			if n := len(s.requests()); n != 3 {
+				t.Errorf("got %d requests, want 3", n)
 			}
 		})
-	}
-	db, s := play(t, throttled)
-	if _, err := db.Query(t.Context(), tables.Query{PK: "a"}); !errors.Is(err, tables.ErrThrottled) {
-		t.Errorf("got %v, want %v", err, tables.ErrThrottled)
-	}
-	if n := len(s.requests()); n != maxAttempts {
-		t.Errorf("got %d requests, want %d", n, maxAttempts)
 	}
 }
 

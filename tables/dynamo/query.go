@@ -37,9 +37,9 @@ func (db *DB) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if q.Limit > 0 {
 		in.Limit = aws.Int32(int32(min(q.Limit, 1<<30)))
 	}
-	out, f := call(ctx, db, "Query", afterLoss, (*dynamodb.Client).Query, in)
+	out, f := call(ctx, db, "Query", (*dynamodb.Client).Query, in)
 	if f != nil {
-		return tables.Page{}, f
+		return tables.Page{}, f.readError()
 	}
 	spendRead(ctx, out.ConsumedCapacity)
 	return page(out, q, keys)

@@ -2,25 +2,35 @@ package dynamo
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"agentsocial/tables"
+	"agentsocial/tables/retry"
 )
 
 var _ tables.Scanner = (*DB)(nil)
 
-// Scan implements [tables.Scanner].
+// Scan implements [tables.Scanner]. It repeats a page that was refused.
 func (db *DB) Scan(ctx context.Context, visit func(tables.Item) error) error {
 	in := &dynamodb.ScanInput{
 		TableName: &db.table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
+	pages := retry.New(rand.Int64N)
 	for {
-		out, f := call(ctx, db, "Scan", afterLoss, (*dynamodb.Client).Scan, in)
-		if f != nil {
-			return f
+		var out *dynamodb.ScanOutput
+		err := pages.Do(retry.Patiently(ctx), func() error {
+			var f *failure
+			if out, f = call(ctx, db, "Scan", (*dynamodb.Client).Scan, in); f != nil {
+				return f.readError()
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 		spendRead(ctx, out.ConsumedCapacity)
 		for _, m := range out.Items {

@@ -235,7 +235,7 @@ func (w *world) operates(verb, what string, touches []string, done func()) *op {
 	return &op{
 		route: "operator " + verb, expect: must, once: true, touches: touches, done: func(*transcripts.Answer) { done() },
 		command: func(ctx context.Context) *transcripts.Answer {
-			desk := moderate.Open(w.table, time.Now, func(name string) string { return env[name] }, io.Discard)
+			desk := moderate.Open(w.parts.App.Table, time.Now, func(name string) string { return env[name] }, io.Discard)
 			err := moderate.Verbs[verb](ctx, desk)
 			a := &transcripts.Answer{Status: http.StatusOK, Header: http.Header{}}
 			switch {

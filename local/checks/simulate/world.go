@@ -25,6 +25,7 @@ import (
 	"agentsocial/local/service"
 	"agentsocial/shared/app"
 	"agentsocial/tables"
+	"agentsocial/tables/retry"
 )
 
 // Config configures a run.
@@ -131,9 +132,10 @@ func (w *world) open() error {
 	}
 	w.mails = &post{w: w}
 	a := &app.App{
-		Table: w.table, Now: time.Now, Rand: w.dice.Random(), Log: slog.New(&journal{w: w}), Settings: settings(),
+		Now: time.Now, Rand: w.dice.Random(), Log: slog.New(&journal{w: w}), Settings: settings(),
 		Mail: w.mails, Fetch: w.fetch,
 	}
+	a.Table = retry.Over(w.table, a.Intn)
 	ahead := func(function string) time.Duration {
 		return time.Duration(w.dice.Chance("ahead "+function) * float64(w.c.Rates.Ahead))
 	}

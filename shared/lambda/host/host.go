@@ -17,6 +17,7 @@ import (
 	"agentsocial/shared/lambda/metrics"
 	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
+	"agentsocial/tables/retry"
 )
 
 // API runs a group of endpoints as a Lambda function behind an HTTP API.
@@ -105,7 +106,7 @@ func Batches(a *app.App, f stream.Function) BatchHandler {
 	return func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := sooner(ctx)
 		defer cancel()
-		ctx, usage := tables.WithUsage(ctx)
+		ctx, usage := tables.WithUsage(retry.Patiently(ctx))
 		start := a.Now()
 		records, err := stream.FromLambda(e)
 		if err != nil {

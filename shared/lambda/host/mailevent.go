@@ -12,6 +12,7 @@ import (
 	"agentsocial/shared/lambda/mailevent"
 	"agentsocial/shared/lambda/metrics"
 	"agentsocial/tables"
+	"agentsocial/tables/retry"
 )
 
 // Mail runs a function that handles events about mail as a Lambda function.
@@ -52,7 +53,7 @@ func MailEvents(a *app.App, f mailevent.Function) MailHandler {
 	return func(ctx context.Context, raw events.EventBridgeEvent) error {
 		ctx, cancel := sooner(ctx)
 		defer cancel()
-		ctx, usage := tables.WithUsage(ctx)
+		ctx, usage := tables.WithUsage(retry.Patiently(ctx))
 		start := a.Now()
 		var s sesEvent
 		if err := json.Unmarshal(raw.Detail, &s); err != nil {

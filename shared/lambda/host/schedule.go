@@ -12,6 +12,7 @@ import (
 	"agentsocial/shared/lambda/metrics"
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/tables"
+	"agentsocial/tables/retry"
 )
 
 // Schedule runs a scheduled function as a Lambda function.
@@ -35,7 +36,7 @@ func Ticks(a *app.App, f schedule.Function) TickHandler {
 	return func(ctx context.Context) error {
 		ctx, cancel := sooner(ctx)
 		defer cancel()
-		ctx, usage := tables.WithUsage(ctx)
+		ctx, usage := tables.WithUsage(retry.Patiently(ctx))
 		ctx, lag := schedule.WithLag(ctx)
 		start := a.Now()
 		err := f.Handle(ctx)

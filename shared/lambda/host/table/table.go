@@ -9,17 +9,18 @@ import (
 	"agentsocial/shared/app"
 	"agentsocial/shared/lambda/host"
 	"agentsocial/tables/dynamo"
+	"agentsocial/tables/retry"
 )
 
 // DynamoDB is the table that the environment names, with the function's
-// credentials.
+// credentials. Its calls are repeated within one budget for the process.
 var DynamoDB = host.Part{
 	Is: app.Table,
 	Add: func(e host.Env, a *app.App) {
-		a.Table = dynamo.Open(dynamo.Config{
+		a.Table = retry.Over(dynamo.Open(dynamo.Config{
 			Table: e.Table, Region: e.Region, Endpoint: e.DynamoDBURL, HTTP: client(),
 			Credentials: dynamo.Credentials(e.AccessKey, e.SecretKey, e.SessionToken),
-		})
+		}), a.Intn)
 	},
 }
 

@@ -1,0 +1,72 @@
+package retry
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"agentsocial/tables"
+)
+
+// place is what the table throttles: the reads or the writes of a partition, in the
+// table or in an index.
+type place struct {
+	index tables.Index
+	pk    string
+	write bool
+}
+
+// hotFor bounds how long a throttled place is remembered; half of it at the least.
+const hotFor = time.Second
+
+// hotMost bounds the places that are remembered.
+const hotMost = 1 << 12
+
+// hot remembers the places that stayed throttled through the last attempt.
+type hot struct {
+	mu    sync.Mutex
+	until map[place]time.Time
+}
+
+// refuse returns an error that names the keys whose places are remembered; nil if none
+// is. places and keys have the same order.
+func (h *hot) refuse(places []place, keys []tables.Key) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.until) == 0 {
+		return nil
+	}
+	now := time.Now()
+	var refused []tables.Key
+	for i, p := range places {
+		if until, ok := h.until[p]; ok && now.Before(until) {
+			refused = append(refused, keys[i])
+		}
+	}
+	if refused == nil {
+		return nil
+	}
+	return &tables.Throttled{Keys: refused, Cause: errRemembered}
+}
+
+var errRemembered = errors.New("retry: the table throttled this partition a moment ago")
+
+// add remembers a place until a time.
+func (h *hot) add(p place, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.until) >= hotMost {
+		now := time.Now()
+		for old, end := range h.until {
+			if !now.Before(end) {
+				delete(h.until, old)
+			}
+		}
+	}
+	if h.until == nil {
+		h.until = map[place]time.Time{}
+	}
+	if len(h.until) < hotMost {
+		h.until[p] = until
+	}
+}

@@ -1,0 +1,25 @@
+package retry
+
+import "context"
+
+// manner is how a caller wants its calls repeated.
+type manner int
+
+const (
+	usual manner = iota
+	patient
+	never
+)
+
+type mannerKey struct{}
+
+func mannerOf(ctx context.Context) manner { m, _ := ctx.Value(mannerKey{}).(manner); return m }
+
+// Patiently returns a context whose refused calls are repeated for ten seconds: for work
+// that must not be lost and that nobody waits for.
+func Patiently(ctx context.Context) context.Context {
+	return context.WithValue(ctx, mannerKey{}, patient)
+}
+
+// Never returns a context whose calls are not repeated: for work that may be left out.
+func Never(ctx context.Context) context.Context { return context.WithValue(ctx, mannerKey{}, never) }

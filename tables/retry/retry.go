@@ -1,0 +1,235 @@
+// Package retry repeats calls of a table that fail for a moment. Nothing else repeats
+// them, so that a table that refuses everything gets little more than one attempt for
+// each request.
+//
+//   - A conflict is repeated for two seconds: the table works, and the other writer
+//     ends soon.
+//   - A throttled, lost or unsent call is repeated at most twice, and only while the
+//     process has tokens ([bucket]).
+//   - What stays throttled is remembered for a moment ([hot]): calls of the same
+//     partition then fail without an attempt.
+//
+// A reader of the stream or a schedule must not lose work, and nobody waits for its
+// answer: with [Patiently] it goes on for ten seconds. Work that may be left out is
+// never repeated ([Never]).
+package retry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"agentsocial/tables"
+)
+
+const (
+	conflictFor = 2 * time.Second // how long conflicts are repeated
+
+	attemptsMost = 3 // of a refused call
+
+	patience = 10 * time.Second // how long a patient caller repeats a refused call
+	apart    = time.Second      // between its attempts while there are no tokens
+
+	// The longest first pause, and the longest of all. The pause doubles each time,
+	// and is random ("full jitter"), so that callers refused together do not come
+	// back together. A refused call waits 150 ms in all at the most.
+	firstConflict = 5 * time.Millisecond
+	firstRefusal  = 50 * time.Millisecond
+	longest       = 400 * time.Millisecond
+)
+
+// Table is a table whose calls are repeated. One Table serves a whole process. It is
+// safe for concurrent use.
+type Table struct {
+	below  tables.Backend
+	random func(n int64) int64 // in [0, n)
+	bucket bucket
+	hot    hot
+}
+
+var _ tables.Backend = (*Table)(nil)
+
+// Over makes a Table. random returns a random number in [0, n).
+func Over(below tables.Backend, random func(n int64) int64) *Table {
+	return &Table{below: below, random: random, bucket: bucket{tokens: full}}
+}
+
+// New makes a Table for [Table.Do] alone.
+func New(random func(n int64) int64) *Table { return Over(nil, random) }
+
+// Do calls do as if it were a call of the table, and repeats it after the same errors.
+func (t *Table) Do(ctx context.Context, do func() error) error {
+	return t.run(ctx, nil, "", false, true, do)
+}
+
+// Get implements [tables.Backend]. An attempt reads what the attempts before it did not.
+func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+	items, left := make([]tables.Item, len(keys)), make([]int, len(keys)) // left: what is not read yet
+	for i := range keys {
+		left[i] = i
+	}
+	err := t.run(ctx, keys, "", false, true, func() error {
+		part := make([]tables.Key, len(left))
+		for i, at := range left {
+			part[i] = keys[at]
+		}
+		got, err := t.below.Get(ctx, c, part...)
+		refused := refusedBy(err)
+		if err != nil && (refused == nil || got == nil) {
+			return err
+		}
+		var still []int
+		for i, at := range left {
+			if refused[part[i]] {
+				still = append(still, at)
+			} else {
+				items[at] = got[i]
+			}
+		}
+		if left = still; left == nil {
+			return nil
+		}
+		return err
+	})
+	if err != nil && len(left) == len(keys) {
+		items = nil
+	}
+	return items, err
+}
+
+// refusedBy returns the keys that an error names as throttled; nil if it names none.
+func refusedBy(err error) map[tables.Key]bool {
+	var t *tables.Throttled
+	if !errors.As(err, &t) || t.Keys == nil {
+		return nil
+	}
+	keys := make(map[tables.Key]bool, len(t.Keys))
+	for _, k := range t.Keys {
+		keys[k] = true
+	}
+	return keys
+}
+
+// Query implements [tables.Backend].
+func (t *Table) Query(ctx context.Context, q tables.Query) (page tables.Page, err error) {
+	err = t.run(ctx, []tables.Key{{PK: q.PK}}, q.Index, false, true, func() (err error) {
+		page, err = t.below.Query(ctx, q)
+		return err
+	})
+	return page, err
+}
+
+// Commit implements [tables.Backend]. After a lost answer it repeats what has a token
+// or may be made twice.
+func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
+	keys := make([]tables.Key, len(tx.Writes))
+	for i, w := range tx.Writes {
+		keys[i] = w.Key
+	}
+	return t.run(ctx, keys, "", true, tx.Token != "" || tx.Twice, func() error { return t.below.Commit(ctx, tx) })
+}
+
+// run makes a call of some keys until it succeeds, fails for good, or may not be
+// repeated. twice says whether it may be made again after a lost answer. Once an answer
+// was lost, a later refusal leaves the outcome open.
+func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, write, twice bool, do func() error) error {
+	at := make([]place, len(keys))
+	for i, k := range keys {
+		at[i] = place{index, k.PK, write}
+	}
+	began, lost := time.Now(), false // the machine's clock: this bounds waiting
+	for tries := 1; ; tries++ {
+		err := t.hot.refuse(at, keys)
+		remembered := err != nil
+		if !remembered {
+			err = do()
+		}
+		lost = lost || errors.Is(err, tables.ErrUnknownOutcome)
+		pause, again := t.again(ctx, err, tries, time.Since(began), remembered, twice)
+		if again && wait(ctx, pause) {
+			continue
+		}
+		if !remembered {
+			t.remember(at, err)
+		}
+		if lost && !errors.Is(err, tables.ErrUnknownOutcome) && repeatable(err) {
+			err = fmt.Errorf("%w, and then: %v", tables.ErrUnknownOutcome, err)
+		}
+		return err
+	}
+}
+
+// repeatable reports whether an error may pass.
+func repeatable(err error) bool {
+	return errors.Is(err, tables.ErrConflict) || refused(err)
+}
+
+// refused reports whether a call was refused or lost, so that repeating it adds to the
+// table's load or waits for the network.
+func refused(err error) bool {
+	return errors.Is(err, tables.ErrThrottled) || errors.Is(err, tables.ErrUnreachable) || errors.Is(err, tables.ErrUnknownOutcome)
+}
+
+// again decides whether a call is repeated after an error, and how long it waits first.
+// remembered says that no attempt was made.
+func (t *Table) again(ctx context.Context, err error, tries int, took time.Duration, remembered, twice bool) (time.Duration, bool) {
+	how := mannerOf(ctx)
+	switch {
+	case err == nil || !repeatable(err):
+		t.bucket.put()
+		return 0, false
+	case how == never || ctx.Err() != nil || errors.Is(err, tables.ErrUnknownOutcome) && !twice:
+		return 0, false
+	case errors.Is(err, tables.ErrConflict):
+		return t.jitter(firstConflict, tries, longest), took < conflictFor
+	case how == patient:
+		if took >= patience {
+			return 0, false
+		}
+		if remembered || !t.bucket.take() {
+			return apart/2 + t.upTo(apart), true
+		}
+		return t.jitter(firstRefusal, tries, apart), true
+	}
+	return t.jitter(firstRefusal, tries, longest), !remembered && tries < attemptsMost && t.bucket.take()
+}
+
+// jitter returns a random pause after a number of tries.
+func (t *Table) jitter(first time.Duration, tries int, most time.Duration) time.Duration {
+	return t.upTo(min(first<<min(tries-1, 10), most))
+}
+
+func (t *Table) upTo(d time.Duration) time.Duration { return time.Duration(t.random(int64(d))) }
+
+// wait waits. It returns false if ctx ended first.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// remember notes the places that an error says are throttled: those that it names, or
+// the only one.
+func (t *Table) remember(at []place, err error) {
+	if !errors.Is(err, tables.ErrThrottled) {
+		return
+	}
+	named := map[string]bool{} // by partition
+	for k := range refusedBy(err) {
+		named[k.PK] = true
+	}
+	only := len(slices.Compact(slices.Clone(at))) == 1
+	until := time.Now().Add(hotFor/2 + t.upTo(hotFor/2))
+	for _, p := range at {
+		if named[p.pk] || len(named) == 0 && only {
+			t.hot.add(p, until)
+		}
+	}
+}
