@@ -17,6 +17,7 @@ import (
 	"agentsocial/shared/text/pack"
 	"agentsocial/tables/embedded"
 	"agentsocial/tables/id"
+	"agentsocial/tables/retry"
 )
 
 // inBubble runs a test against the functions only, in a synctest bubble: no network, no
@@ -40,10 +41,10 @@ func inBubble(t *testing.T, play func(r *running)) {
 			t.Fatal(err)
 		}
 		a := &app.App{
-			Table: table, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: generous(),
+			Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: generous(),
 			Box: func(context.Context) (*seal.Box, error) { return box, nil },
 		}
-		a.Settings.BaseURL = "https://social.example"
+		a.Table, a.Settings.BaseURL = retry.Over(table, a.Intn), "https://social.example"
 		play(&running{Service: &service.Service{App: a, URL: a.Settings.BaseURL}, t: t, table: table, handler: api.NewServer(a, functions.Groups(a)...)})
 	})
 }

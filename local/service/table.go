@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"agentsocial/tables/dynamo"
 	"agentsocial/tables/dynamo/streams"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/retry"
 )
 
 // openTable is a table that a run uses.
@@ -138,7 +140,7 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 			return nil, err
 		}
 		db := dynamo.Open(beside)
-		positions = checkpointItems{db, db}
+		positions = checkpointItems{retry.Over(db, mathrand.Int64N), db}
 	}
 	feed := streams.Open(streams.Config{
 		Table: cfg.Table, Region: cfg.Region, Endpoint: cfg.Endpoint, Credentials: cfg.Credentials, Poll: 20 * time.Millisecond,

@@ -136,7 +136,7 @@ func AsError(err error) *Error {
 		return e
 	case errors.Is(err, tables.ErrConflict), errors.Is(err, tables.ErrOvertaken):
 		return Fail(Busy, "Other requests changed the same data at the same time; nothing was written.").Because(err)
-	case errors.Is(err, tables.ErrThrottled), errors.Is(err, tables.ErrUnknownOutcome),
+	case errors.Is(err, tables.ErrThrottled), errors.Is(err, tables.ErrUnreachable), errors.Is(err, tables.ErrUnknownOutcome),
 		errors.Is(err, context.DeadlineExceeded):
 		return Fail(Unavailable, "The service cannot answer this request now.").Because(err)
 	}

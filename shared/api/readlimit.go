@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"agentsocial/tables"
+	"agentsocial/tables/retry"
 )
 
 // Reads are limited per minute, by agent or, without a proved credential, by
@@ -124,6 +125,7 @@ func (c *Call) charge(ctx context.Context) {
 	if c.relayed.Load() { // the endpoint that answered counted it
 		return
 	}
+	ctx = retry.Never(ctx) // the answer waits for it
 	c.markUsed(ctx)
 	if c.isForged() {
 		c.used.forget(tables.UsedKey(c.agent, c.credentialName())) // it was valid earlier today
@@ -136,12 +138,16 @@ func (c *Call) charge(ctx context.Context) {
 	if free && c.fail == nil {
 		return
 	}
+	used := tables.UsageOf(ctx)
+	if c.fail != nil && errors.Is(c.fail, tables.ErrThrottled) && used.ReadUnits() == 0 && used.WriteUnits() == 0 {
+		return // the table refused all that the request asked, and would refuse the count
+	}
 	who := c.payer(ctx)
 	window := c.Time.Truncate(time.Minute)
 	if who == "" || c.over.has(who, window) {
 		return
 	}
-	weight := max(1, c.e.Cost, int64(tables.UsageOf(ctx).ReadUnits())/unitsPerRead)
+	weight := max(1, c.e.Cost, int64(used.ReadUnits())/unitsPerRead)
 	if c.Intn(readSample) >= weight {
 		return
 	}

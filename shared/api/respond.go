@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -40,14 +41,35 @@ func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoi
 		}
 	case http.StatusMethodNotAllowed:
 		rec.header.Set("Allow", e.Allow)
-	case http.StatusServiceUnavailable:
-		rec.header.Set("Retry-After", "2")
 	}
-	if !e.RetryAt.IsZero() {
-		wait := e.RetryAt.Sub(s.app.Now()).Seconds()
-		rec.header.Set("Retry-After", strconv.Itoa(max(1, int(wait+0.999))))
+	if after := s.retryAfter(e, rec.status); after > 0 {
+		rec.header.Set("Retry-After", strconv.FormatInt(after, 10))
 	}
 }
+
+// retryAfter returns the seconds after which a refused caller should come back; 0 if it
+// may as well not. It is random, never too early, so that callers refused at the same
+// moment, or until the same one, do not come back together.
+func (s *Server) retryAfter(e *Error, status int) int64 {
+	wait := int64(0)
+	switch {
+	case !e.RetryAt.IsZero():
+		wait = max(1, int64(math.Ceil(e.RetryAt.Sub(s.app.Now()).Seconds())))
+	case e.Code == Busy:
+		wait = 1
+	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
+		wait = 2
+	default:
+		return 0
+	}
+	return wait + s.app.Intn(min(max(wait/10, spreadLeast), spreadMost)+1)
+}
+
+// The spread of Retry-After in seconds: a tenth of the wait, within these bounds.
+const (
+	spreadLeast = 2
+	spreadMost  = 30
+)
 
 // encodeJSON writes an answer. It does not escape <, > and &, for readers without a
 // JSON parser.

@@ -13,6 +13,7 @@ import (
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -205,8 +206,8 @@ func TestInnerErrors(t *testing.T) {
 		if w.Header().Get("X-Request-Id") != "req-4711" {
 			t.Errorf("%s: X-Request-Id = %q, want req-4711", path, w.Header().Get("X-Request-Id"))
 		}
-		if want.status == 503 && w.Header().Get("Retry-After") == "" {
-			t.Errorf("%s has no Retry-After", path)
+		if after := w.Header().Get("Retry-After"); (want.status == 503 || want.code == Busy) != (after != "") {
+			t.Errorf("%s has Retry-After %q", path, after)
 		}
 		for line := range strings.Lines(h.log.String()) {
 			if !strings.Contains(line, `"request_id":"req-4711"`) {
@@ -336,7 +337,7 @@ func TestWritesOnce(t *testing.T) {
 		t.Errorf("RateLimit = %s, want r=0", w.Header().Get("RateLimit"))
 	}
 	w, e := h.expect(h.signed("POST", "/say", `{"text":"d"}`), 429, RateLimited)
-	if w.Header().Get("Retry-After") != "60" || e.RetryAt != h.now.Truncate(time.Minute).Add(time.Minute).UnixMilli() {
+	if after, err := strconv.Atoi(w.Header().Get("Retry-After")); err != nil || after < 60 || after > 66 || e.RetryAt != h.now.Truncate(time.Minute).Add(time.Minute).UnixMilli() {
 		t.Errorf("got Retry-After %s, retry_at %d; want the next minute", w.Header().Get("Retry-After"), e.RetryAt)
 	}
 	h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, "") // carried out before
@@ -493,6 +494,62 @@ func TestTheLogHoldsNoSecrets(t *testing.T) {
 	}
 	if n := strings.Count(h.log.String(), `"msg":"request"`); n != len(requests)+1 {
 		t.Errorf("got %d request lines, want %d", n, len(requests)+1)
+	}
+}
+
+// A request of which the table refused everything is not counted: the table would refuse
+// the count, too. One that failed otherwise is.
+func TestRefusedRequestsAreNotCounted(t *testing.T) {
+	h := build(t, func(s *app.Settings) { s.MaxReads = 1000 })
+	commits := 0
+	h.table.SetFaults(func(kind string, _ []tables.Key) embedded.Fault {
+		if kind == embedded.KindCommit {
+			commits++
+		}
+		return embedded.None
+	})
+	for path, counted := range map[string]bool{"/throttled": false, "/conflict": true} {
+		commits = 0
+		for i := range 300 {
+			r := httptest.NewRequest("GET", path, nil)
+			h.answer(r.WithContext(WithRaw(r.Context(), Raw{Path: path, Address: fmt.Sprintf("203.0.113.%d", i%200)})))
+		}
+		if (commits > 0) != counted {
+			t.Errorf("%s: got %d counts, want some: %v", path, commits, counted)
+		}
+	}
+}
+
+// Retry-After is a whole number of seconds, never too early, and spread, so that callers
+// do not come back together.
+func TestRetryAfter(t *testing.T) {
+	h := build(t, nil)
+	for name, c := range map[string]struct {
+		refusal     *Error
+		least, most int
+	}{
+		"busy":           {Fail(Busy, "x"), 1, 3},
+		"unavailable":    {Fail(Unavailable, "x"), 2, 4},
+		"too soon":       {Fail(TooSoon, "x"), 2, 4},
+		"a moment":       {Fail(RateLimited, "x").At(h.now.Add(time.Millisecond)), 1, 3},
+		"a minute":       {Fail(RateLimited, "x").At(h.now.Add(time.Minute)), 60, 66},
+		"an hour":        {Fail(RateLimited, "x").At(h.now.Add(time.Hour)), 3600, 3630},
+		"limit reached":  {Fail(LimitReached, "x").At(h.now.Add(10 * time.Second)), 10, 12},
+		"was over":       {Fail(RateLimited, "x").At(h.now.Add(-time.Second)), 1, 3},
+		"no wait at all": {Fail(NotFound, "x"), 0, 0},
+	} {
+		seen := map[int64]bool{}
+		for range 500 {
+			seen[h.Server.retryAfter(c.refusal, c.refusal.Status())] = true
+		}
+		for after := range seen {
+			if after < int64(c.least) || after > int64(c.most) {
+				t.Errorf("%s: got %d, want %d to %d", name, after, c.least, c.most)
+			}
+		}
+		if n := c.most - c.least + 1; len(seen) != n {
+			t.Errorf("%s: got %d different values in 500, want %d", name, len(seen), n)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"agentsocial/tables"
 	"agentsocial/tables/conformance"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/retry"
 )
 
 // defaults are the number of sequences on one pair of tables and their average length,
@@ -80,7 +81,8 @@ func differ(t *testing.T) *pair {
 	}
 	t.Cleanup(func() { here.Close() })
 	there, thereFeed := dynamodbtest.Open(t)
-	p := &pair{ctx: t.Context(), here: here, there: there, outcomes: map[string]int{}}
+	p := &pair{ctx: t.Context(), here: here, there: retry.Over(there, rand.Int64N), // DynamoDB Local on a busy machine may not answer
+		 outcomes: map[string]int{}}
 	first := sequences
 	rapid.Check(t, func(rt *rapid.T) {
 		sequences++

@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -122,8 +123,11 @@ func (t *Table) Query(ctx context.Context, q tables.Query) (page tables.Page, er
 }
 
 // Commit implements [tables.Backend]. After a lost answer it repeats what has a token
-// or may be made twice.
+// or may be made twice. Several writes without a token get one: it costs nothing.
 func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
+	if tx.Token == "" && len(tx.Writes) > 1 {
+		tx.Token = fmt.Sprintf("%016x%016x", t.random(math.MaxInt64), t.random(math.MaxInt64))
+	}
 	keys := make([]tables.Key, len(tx.Writes))
 	for i, w := range tx.Writes {
 		keys[i] = w.Key

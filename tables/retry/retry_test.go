@@ -90,6 +90,7 @@ func TestLostAnswers(t *testing.T) {
 		{tables.Tx{Writes: []tables.Write{add(counter)}}, tables.ErrUnknownOutcome, 1},
 		{tables.Tx{Writes: []tables.Write{add(counter)}, Twice: true}, nil, 2},
 		{tokened("a", add(counter)), nil, 2},
+		{tables.Tx{Writes: []tables.Write{add(counter), add(tables.Key{PK: "P", SK: "T"})}}, nil, 2},
 	} {
 		table, _, commits := faulty(t, func(n int64) embedded.Fault {
 			if n == 1 {

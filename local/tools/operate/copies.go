@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"agentsocial/tables"
 	"agentsocial/tables/dynamo"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/retry"
 )
 
 // copyFile is the [copier] of the embedded table.
@@ -56,7 +58,7 @@ func (j job) copyTable(ctx context.Context, past func() error) (*backup, error) 
 		return nil, err
 	}
 	t := dynamo.Open(c)
-	if err := pour(ctx, j, t); err != nil {
+	if err := pour(ctx, j, retry.Over(t, rand.Int64N)); err != nil {
 		return nil, err
 	}
 	if err := past(); err != nil {

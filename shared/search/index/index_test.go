@@ -17,6 +17,7 @@ import (
 	"agentsocial/shared/search/index"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/retry"
 )
 
 // fixture is a channel whose posts are put into a table as the stream finds them.
@@ -38,7 +39,8 @@ func newFixture(t *testing.T, seed uint64) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.table.Close() })
-	d.app = &app.App{Table: d.table, Now: clock, Rand: rand.Reader}
+	d.app = &app.App{Now: clock, Rand: rand.Reader}
+	d.app.Table = retry.Over(d.table, d.app.Intn)
 	d.Channel = index.Of(d.app, "den")
 	return d
 }
@@ -198,7 +200,7 @@ func TestIndex(t *testing.T) {
 		})
 		for range 40 {
 			d.write(t, 6)
-			_, err := d.Tend(t.Context(), search.Top)
+			_, err := d.Tend(retry.Patiently(t.Context()), search.Top) // as a schedule does
 			must(t, err)
 			d.check(t)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"agentsocial/tables"
 	"agentsocial/tables/dynamo"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/retry"
 )
 
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
@@ -28,7 +30,7 @@ func onBoth(t *testing.T, test func(*testing.T, tables.Backend)) {
 		defer table.Close()
 		test(t, table)
 	})
-	t.Run("dynamodb", func(t *testing.T) { test(t, dynamo.Open(dynamodbtest.Streaming(t))) })
+	t.Run("dynamodb", func(t *testing.T) { test(t, retry.Over(dynamo.Open(dynamodbtest.Streaming(t)), rand.Int64N)) })
 }
 
 func commit(t *testing.T, table tables.Backend, writes ...tables.Write) {
