@@ -40,6 +40,9 @@ import (
 // A post whose commit takes longer is in its channel and in its author's history,
 // but catchups may miss it. Its author got a 503 or, after retrying, the post.
 //
+// A channel or an agent that the table throttles is left out (readable.go). The answer
+// names it, and its now is its since.
+//
 // Events are read with strong consistency. They also have a cursor, after, which
 // is exact however late they arrive.
 //
@@ -136,7 +139,10 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error)
 			UnreadDMs: c.Unread(),
 		},
 	}
-	out.Channels, out.Agents = m.parts(in.Full, tables.CatchupSize-sizeOf(out.Inbox))
+	if out.Incomplete = m.incomplete(); out.Incomplete != nil {
+		out.Now = min(out.Now, since)
+	}
+	out.Channels, out.Agents = m.parts(in.Full, tables.CatchupSize-sizeOf(out.Inbox)-sizeOf(out.Incomplete))
 	return out, nil
 }
 

@@ -3,6 +3,7 @@ package feed
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"agentsocial/shared/app"
@@ -23,6 +24,7 @@ type missed struct {
 	inChannels []*list // in the order of channels
 	byAgents   []*list // one for each agent with new posts, newest first
 	reach      reach
+	refused    map[string]bool // partitions that the table throttled
 }
 
 // list holds the new posts of one channel or one agent.
@@ -33,6 +35,8 @@ type list struct {
 	posts  []wire.Post         // newest first
 	more   bool                // whether older posts are new, too
 	last   string              // id of the oldest post that was considered
+
+	incomplete bool // new posts could not be read
 }
 
 // read reads what is new, in two round trips.
@@ -47,11 +51,14 @@ func (m *missed) read(ctx context.Context) error {
 	for i, name := range m.channels {
 		work.Go(func() (err error) {
 			m.inChannels[i], err = m.channel(wctx, name)
+			if errors.Is(err, tables.ErrThrottled) {
+				m.inChannels[i], err = &list{name: name, incomplete: true}, nil
+			}
 			return err
 		})
 	}
 	work.Go(func() (err error) {
-		heads, err = m.GetAll(wctx, tables.Eventual, latest)
+		heads, err = m.readable(wctx, latest)
 		return err
 	})
 	work.Go(func() error { return m.probe(wctx) })
@@ -62,7 +69,7 @@ func (m *missed) read(ctx context.Context) error {
 	var items []tables.Item
 	work, ctx = app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		items, err = m.GetAll(ctx, tables.Eventual, keys)
+		items, err = m.readable(ctx, keys)
 		return err
 	})
 	work.Go(func() error { return m.reachBack(ctx) })
@@ -123,13 +130,13 @@ func (m *missed) choose(heads []tables.Item) []tables.Key {
 	least := id.Post.Least(m.since)
 	for i, head := range heads {
 		latest := tables.ReadLatest(head)
-		l := &list{follow: m.agents[i], more: latest.Gone >= least}
+		l := &list{follow: m.agents[i], more: latest.Gone >= least, incomplete: m.refused[tables.LatestKey(m.agents[i].Target).PK]}
 		for _, p := range latest.Posts {
 			if p.ID >= least && !shown[p.ID] {
 				l.wanted = append(l.wanted, p)
 			}
 		}
-		if len(l.wanted) > 0 || l.more {
+		if len(l.wanted) > 0 || l.more || l.incomplete {
 			m.byAgents = append(m.byAgents, l)
 		}
 	}
@@ -174,6 +181,7 @@ func (m *missed) take(posts []view.Post) {
 	for _, l := range m.byAgents {
 		for _, at := range l.wanted {
 			l.last = at.ID
+			l.incomplete = l.incomplete || m.refused[tables.PostKey(at.Channel, at.ID).PK]
 			if p := read[at.ID]; p != nil && !p.Deleted {
 				l.posts = append(l.posts, view.PostOf(p, m.Settings.BaseURL))
 			}
