@@ -28,17 +28,17 @@ type function struct {
 	Rights rights
 	Dead   awssqs.Queue // nil if Rights.Dead is false
 
-	// Waited is true if callers wait for the function; the gateway's throttle bounds
-	// it then. The others trigger each other through the table, so a reservation
-	// bounds them if the account has room for one.
-	Waited bool
+	// Waited is true if callers wait for the function, and Reader if it reads the
+	// stream. They decide how many executions are reserved for it
+	// ([Settings.reservation]).
+	Waited, Reader bool
 }
 
 func functionOf(g api.Group) function {
 	return function{Name: g.Name, Doc: g.Doc, Size: host.GroupSize, Rights: rightsOf(g), Waited: true}
 }
 func functionOfReader(r stream.Function) function {
-	return function{Name: r.Name, Doc: r.Doc, Size: host.ReaderSize, Rights: rightsOfReader(r)}
+	return function{Name: r.Name, Doc: r.Doc, Size: host.ReaderSize, Rights: rightsOfReader(r), Reader: true}
 }
 func functionOfSchedule(s schedule.Function, dead awssqs.Queue) function {
 	return function{Name: s.Name, Doc: s.Doc, Size: host.ScheduleSize(s), Rights: rightsOfSchedule(s), Dead: dead}
@@ -77,10 +77,6 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 	for name, value := range d.environment().Variables(f.Rights.Needs) {
 		env[name] = &value
 	}
-	var reserved *float64
-	if !f.Waited {
-		reserved = unlessZero(d.Reserved)
-	}
 	function := awslambda.NewFunction(scope, jsii.String("Function"), &awslambda.FunctionProps{
 		Description:      jsii.String(f.Doc),
 		Code:             awslambda.Code_FromAsset(jsii.String(filepath.Join(d.assets, f.Name)), nil),
@@ -95,7 +91,7 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 		SystemLogLevelV2: awslambda.SystemLogLevel_WARN, ApplicationLogLevelV2: awslambda.ApplicationLogLevel_TRACE,
 		Environment: &env,
 
-		ReservedConcurrentExecutions: reserved,
+		ReservedConcurrentExecutions: unlessZero(d.reservation(f)),
 	})
 	if d.XRay { // on the plain resource: the construct's tracing adds a policy
 		function.Node().DefaultChild().(awslambda.CfnFunction).SetTracingConfig(&awslambda.CfnFunction_TracingConfigProperty{Mode: jsii.String("Active")})

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 )
 
@@ -105,17 +104,12 @@ func TestEnvironment(t *testing.T) {
 	})
 }
 
-// With xray, each function may send traces. With reservedConcurrency, functions
-// without a waiting caller have a reservation.
-func TestTracesAndReservations(t *testing.T) {
+// With xray, each function may send traces.
+func TestTraces(t *testing.T) {
 	s := of(t, whole)
 	for _, name := range s.names() {
 		_, f := s.function(t, name)
-		reserved := everything["reservedConcurrency"].(string)
-		if slices.ContainsFunc(s.groups, func(g api.Group) bool { return g.Name == name }) {
-			reserved = ""
-		}
-		f.expect(t, name, map[string]string{"TracingConfig": `{"Mode":"Active"}`, "ReservedConcurrentExecutions": reserved})
+		f.expect(t, name, map[string]string{"TracingConfig": `{"Mode":"Active"}`})
 		if may := s.statements(t, name); !slices.Contains(may, "xray:PutTraceSegments on *") || !slices.Contains(may, "xray:PutTelemetryRecords on *") {
 			t.Errorf("%s may not send traces to X-Ray", name)
 		}
@@ -123,7 +117,7 @@ func TestTracesAndReservations(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		for _, name := range s.names() {
 			_, f := s.function(t, name)
-			f.expect(t, name, map[string]string{"TracingConfig": "", "ReservedConcurrentExecutions": ""})
+			f.expect(t, name, map[string]string{"TracingConfig": ""})
 		}
 	})
 }

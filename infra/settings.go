@@ -42,8 +42,13 @@ type Settings struct {
 	TableWritesLeast            int
 	IndexReadsLeast             int // the same, of each index
 	IndexWritesLeast            int
-	Reserved                    int // concurrent calls of each reader and scheduled function; 0: no reservation
-	BudgetUSD                   int // a month; 0: none
+	WarmReads, WarmWrites       int // units a second that the table can serve at once; 0: AWS's default
+
+	AccountConcurrency int    // executions that the account may run at once; 0: unknown
+	GroupConcurrency   string // JSON: executions reserved for groups, where they differ from the default
+	Reserved           int    // executions reserved for each reader and scheduled function; 0: the default
+
+	BudgetUSD int // a month; 0: none
 
 	MailFrom     string // "": no mail is sent
 	MailIdentity string
@@ -81,6 +86,15 @@ const (
 	identityExisting = "existing" // already verified
 )
 
+// Ceilings of settings. AWS publishes no greatest value for these: its quotas, which are
+// smaller at first, can be raised (runbook, "Grow").
+const (
+	rateMost        = 1_000_000
+	burstMost       = 500_000
+	concurrencyMost = 100_000
+	warmMost        = 10_000_000
+)
+
 // Disposable reports whether the stage may be destroyed with all its data.
 func (s Settings) Disposable() bool { return s.Stage == "dev" }
 
@@ -106,17 +120,21 @@ func (s *Settings) all() []setting {
 		limits("limits", &s.Limits),
 		text("webOrigins", &s.WebOrigins, "origins (https:// and a host, with nothing after it) separated by commas, or *, or empty", areOrigins),
 		text("contact", &s.Contact, "a mail address, or a URL that begins with https://, or empty", orEmpty(app.IsContact)),
-		number("throttleRate", &s.ThrottleRate, "1 to 10000 requests a second", between(1, 10000)),
-		number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000)),
-		number("tableReads", &s.TableReads, "100 to 1000000 read units a second, or 0", orZero(between(100, 1_000_000))),
-		number("tableWrites", &s.TableWrites, "100 to 1000000 write units a second, or 0", orZero(between(100, 1_000_000))),
+		number("throttleRate", &s.ThrottleRate, "1 to 1000000 requests a second", between(1, rateMost)),
+		number("throttleBurst", &s.ThrottleBurst, "1 to 500000 requests", between(1, burstMost)),
+		number("tableReads", &s.TableReads, "100 to 10000000 read units a second, or 0", orZero(between(100, warmMost))),
+		number("tableWrites", &s.TableWrites, "100 to 10000000 write units a second, or 0", orZero(between(100, warmMost))),
+		number("warmReads", &s.WarmReads, "12000 to 10000000 read units a second, or 0", orZero(between(12_000, warmMost))),
+		number("warmWrites", &s.WarmWrites, "4000 to 10000000 write units a second, or 0", orZero(between(4000, warmMost))),
 		text("capacity", &s.Capacity, "on-demand or provisioned", func(v string) bool { return v == capacityOnDemand || v == capacityProvisioned }),
 		number("capacityTarget", &s.CapacityTarget, "20 to 90 percent", between(20, 90)),
 		number("tableReadsLeast", &s.TableReadsLeast, "1 to 1000000 read units a second", between(1, 1_000_000)),
 		number("tableWritesLeast", &s.TableWritesLeast, "1 to 1000000 write units a second", between(1, 1_000_000)),
 		number("indexReadsLeast", &s.IndexReadsLeast, "1 to 1000000 read units a second", between(1, 1_000_000)),
 		number("indexWritesLeast", &s.IndexWritesLeast, "1 to 1000000 write units a second", between(1, 1_000_000)),
-		number("reservedConcurrency", &s.Reserved, "1 to 100, or 0", between(0, 100)),
+		number("accountConcurrency", &s.AccountConcurrency, "10 to 100000, or 0", orZero(between(10, concurrencyMost))),
+		reservations("groupConcurrency", &s.GroupConcurrency),
+		number("reservedConcurrency", &s.Reserved, "1 to 100000, or 0", between(0, concurrencyMost)),
 		number("budgetUsd", &s.BudgetUSD, "1 to 1000000 US dollars a month, or 0", between(0, 1_000_000)),
 		text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", orEmpty(isAddress)),
 		text("mailIdentity", &s.MailIdentity, "domain, address or existing", isIdentity),
@@ -196,6 +214,19 @@ func (s Settings) together(bad []string) (problems []error) {
 	}
 	if _, at, _ := strings.Cut(s.MailFrom, "@"); s.MailIdentity == identityDomain && isProviders(s.MailFrom) {
 		unfit("mailIdentity", "setting mailFrom is %q and mailIdentity is %q; %s belongs to a mail provider, so you cannot add its DNS records: set mailIdentity to address", s.MailFrom, s.MailIdentity, at)
+	}
+	for _, c := range []struct {
+		warm, most         string
+		warmUnits, maximum int
+	}{{"warmReads", "tableReads", s.WarmReads, s.TableReads}, {"warmWrites", "tableWrites", s.WarmWrites, s.TableWrites}} {
+		if c.maximum > 0 && c.warmUnits > c.maximum {
+			unfit(c.warm+" "+c.most, "setting %s is %d and %s is %d; more than the cap is never used: raise %s, or lower %s", c.warm, c.warmUnits, c.most, c.maximum, c.most, c.warm)
+		}
+	}
+	if free, sum := max(0, s.AccountConcurrency-unreservedLeast), s.reservedInAll(all()); s.AccountConcurrency == 0 && s.GroupConcurrency != "" {
+		unfit("groupConcurrency accountConcurrency", "setting groupConcurrency is %s and accountConcurrency is 0; set accountConcurrency to the account's concurrent executions", s.GroupConcurrency)
+	} else if s.AccountConcurrency > 0 && sum > free {
+		unfit("groupConcurrency accountConcurrency reservedConcurrency", "settings groupConcurrency and reservedConcurrency reserve %d and accountConcurrency is %d; Lambda leaves %d unreserved: reserve at most %d", sum, s.AccountConcurrency, unreservedLeast, free)
 	}
 	if own := tablePrefix(s.Stage); s.RestoredTable != "" && !strings.HasPrefix(s.RestoredTable, own) {
 		unfit("stage", "setting restoredTable is %q; for the stage %q it must begin with %s", s.RestoredTable, s.Stage, own)

@@ -69,6 +69,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 		DeletionProtection:  jsii.Bool(!s.Disposable()),
 		RemovalPolicy:       s.removalOfTable(),
 		MaxReadRequestUnits: unlessZero(p.capReads), MaxWriteRequestUnits: unlessZero(p.capWrites),
+		WarmThroughput:                   s.warm(),
 		ContributorInsightsSpecification: &awsdynamodb.ContributorInsightsSpecification{Enabled: jsii.Bool(s.ContributorInsights)},
 	})
 	for _, x := range tables.Indexes {
@@ -85,10 +86,19 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 			// No cap on the index's writes: it would slow the table down.
 			MaxReadRequestUnits: unlessZero(p.capReads),
 			ReadCapacity:        unlessZero(p.indexReads.least), WriteCapacity: unlessZero(p.indexWrites.least),
+			WarmThroughput:      s.warm(), // an index that is throttled throttles the table
 		})
 	}
 	s.scale(table)
 	return table
+}
+
+// warm returns what the table and each index can serve at once; nil for AWS's default.
+func (s Settings) warm() *awsdynamodb.WarmThroughput {
+	if s.WarmReads == 0 && s.WarmWrites == 0 {
+		return nil
+	}
+	return &awsdynamodb.WarmThroughput{ReadUnitsPerSecond: unlessZero(s.WarmReads), WriteUnitsPerSecond: unlessZero(s.WarmWrites)}
 }
 
 func unlessZero(n int) *float64 {
