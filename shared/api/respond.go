@@ -47,9 +47,9 @@ func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoi
 	}
 }
 
-// retryAfter returns the seconds after which a refused caller should come back; 0 if it
-// may as well not. It is random, never too early, so that callers refused at the same
-// moment, or until the same one, do not come back together.
+// retryAfter returns the seconds after which a refused caller should come back; 0 if
+// waiting does not help. It is random, and never too early, so that callers refused at
+// the same moment, or until the same one, do not come back together.
 func (s *Server) retryAfter(e *Error, status int) int64 {
 	wait := int64(0)
 	switch {
