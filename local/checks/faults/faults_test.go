@@ -14,6 +14,7 @@ import (
 	"agentsocial/shared/app/seed"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/retry"
 )
 
 // Places finds the calls that commit, and nothing else.
@@ -70,7 +71,8 @@ func TestFaults(t *testing.T) {
 			}
 			defer below.Close()
 			table := faults.New(places, &faults.Fault{Place: here, N: 2, Kind: c.kind}, func(context.Context) { panic(killed) })
-			a := &app.App{Table: table.Around(below), Now: time.Now, Rand: rand.Reader}
+			a := &app.App{Now: time.Now, Rand: rand.Reader}
+			a.Table = retry.Over(table.Around(below), a.Intn)
 			var got error
 			func() {
 				defer func() {
