@@ -178,8 +178,8 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 		"reserve 1246 and accountConcurrency is 1000; Lambda leaves 100 unreserved: reserve at most 900": {"accountConcurrency": 1000.0, "groupConcurrency": `{"feed": 580}`},
 		"warmReads is 20000 and tableReads is 12000":                                                     {"warmReads": 20000.0, "tableReads": 12000.0},
 		"warmWrites is 5000 and tableWrites is 4500":                                                     {"warmWrites": 5000.0, "tableWrites": 4500.0},
-		"setting tableReads is 0 and tableReadsLeast is 25":                 {"capacity": "provisioned", "tableWrites": 100.0},
-		"setting tableWrites is 100 and indexWritesLeast is 101":            {"capacity": "provisioned", "tableReads": 100.0, "tableWrites": 100.0, "indexWritesLeast": 101.0},
+		"setting tableReads is 0 and tableReadsLeast is 25":                                              {"capacity": "provisioned", "tableWrites": 100.0},
+		"setting tableWrites is 100 and indexWritesLeast is 101":                                         {"capacity": "provisioned", "tableReads": 100.0, "tableWrites": 100.0, "indexWritesLeast": 101.0},
 		"there is no setting powbits; use one of stage, region":                                          {"powbits": 20.0},
 		"there is no setting baseUrl":                                                                    {"baseUrl": "https://agents.example"},
 	} {

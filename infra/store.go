@@ -86,7 +86,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 			// No cap on the index's writes: it would slow the table down.
 			MaxReadRequestUnits: unlessZero(p.capReads),
 			ReadCapacity:        unlessZero(p.indexReads.least), WriteCapacity: unlessZero(p.indexWrites.least),
-			WarmThroughput:      s.warm(), // an index that is throttled throttles the table
+			WarmThroughput: s.warm(), // an index that is throttled throttles the table
 		})
 	}
 	s.scale(table)
