@@ -302,7 +302,7 @@ func inboxTrials() []trial {
 		{"appends after a concurrent first event", writes(advance(0)), writes(advance(0)), first},
 		{"appends after a concurrent event", writes(advance(0), advance(1)), writes(advance(1)), first},
 		{"repeats a source's event", writes(marker), writes(marker), first},
-		{"redacts an event that does not exist", nil, writes(tables.RedactEvent(fox, 1)), first},
+		{"redacts an event that does not exist", nil, writes(tables.RedactEvent(tables.InboxEventKey(fox, 1))), first},
 		{"repeats a tally", writes(tally), writes(tally), first},
 		{"repeats a push", writes(push), writes(push), first},
 	}

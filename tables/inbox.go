@@ -2,21 +2,26 @@ package tables
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"agentsocial/tables/id"
 )
 
-// InboxEvent is one event of an agent's inbox.
+// InboxEvent is one event of an agent's inbox. The stream's reader puts it where it
+// waits ([InboxEvent.Wait]), without a number. It gets its number, which has no gaps, when
+// the agent reads ([WaitingEvent.Number]). So its senders never write the same item, and
+// what is never read stays one item until it expires.
 type InboxEvent struct {
-	Seq        int64  `db:"seq"`
+	Seq        int64  `db:"seq"` // 0 while it waits
 	Kind       string `db:"kind"`
-	At         int64  `db:"at"`          // unix ms of appending, not before the previous event's
+	At         int64  `db:"at"`          // unix ms of its arrival; once numbered, not before the previous event's
 	HappenedAt int64  `db:"happened_at"` // unix ms of its cause
 	From       Author `db:"from"`        // zero for the service itself
 	Subject    Map    `db:"subject"`     // ids, amounts and counts, by name
 	Text       string `db:"text"`
 	Deleted    bool   `db:"deleted"` // the text was removed
+	Changes    int64  `db:"changes"` // times that a text or a name was removed
 	TTL        int64  `db:"ttl"`     // unix seconds
 }
 
@@ -57,9 +62,10 @@ const MarkerKeep = 30 * 24 * time.Hour
 
 // Item types of an inbox.
 const (
-	TypeInboxHead  = "inbox_head"
-	TypeInboxEvent = "inbox_event"
-	TypeMarker     = "marker"
+	TypeInboxHead    = "inbox_head"
+	TypeInboxEvent   = "inbox_event"
+	TypeInboxWaiting = "inbox_waiting"
+	TypeMarker       = "marker"
 )
 
 // InboxPK is the partition of an agent's inbox.
@@ -89,6 +95,82 @@ func FollowSource(f *Follow) string {
 // InboxEventKey is the key of the event with a sequence number.
 func InboxEventKey(agent string, seq int64) Key { return Key{InboxPK(agent), InboxEventSK(seq)} }
 
+// waitingPrefix begins the sort keys of events that wait. They sort right after the
+// events and the head, so that one query reads all three.
+const waitingPrefix = "N#"
+
+// WaitingKey returns the key under which the event waits. It follows from the event's
+// cause, so that a cause that is delivered twice finds its event, and sorts by the
+// cause's time. Two sources have several causes, whose times differ: an agent's follows
+// of a day count as of the day's beginning, its reactions to a post as of the post.
+func (e *InboxEvent) WaitingKey(agent, source string) Key {
+	at := e.HappenedAt
+	switch e.Kind {
+	case EventFollowed:
+		at -= at % (24 * time.Hour).Milliseconds()
+	case EventReaction:
+		post, _ := e.Subject["post"].(string)
+		at, _ = id.Post.Time(post)
+	}
+	return Key{InboxPK(agent), fmt.Sprintf("%s%015d#%s", waitingPrefix, at, source)}
+}
+
+// Wait puts the event, which arrives now, where it waits for its number. A cause that is
+// delivered again fails on the item that is there.
+func (e InboxEvent) Wait(agent, source string, now time.Time) Write {
+	e.At, e.TTL = now.UnixMilli(), now.Add(InboxKeep).Unix()
+	return Put(keyed(e.WaitingKey(agent, source), TypeInboxWaiting, Marshal(&e)), NoItem())
+}
+
+// WaitingEvent is an event without a number.
+type WaitingEvent struct {
+	InboxEvent
+	Key    Key
+	Source string
+}
+
+// ReadWaiting returns the event of a waiting item.
+func ReadWaiting(item Item) (*WaitingEvent, error) {
+	w := &WaitingEvent{Key: item.Key()}
+	_, w.Source, _ = strings.Cut(strings.TrimPrefix(w.Key.SK, waitingPrefix), "#")
+	return w, Unmarshal(item, &w.InboxEvent)
+}
+
+// Number gives the event the number after head, and moves head, whose own write is
+// [InboxHead.Advance]. The event must be as it was read: its text may have been removed
+// meanwhile. Its source must have no marker: a cause that was delivered again may wait
+// again for a moment, and a text may be deleted before its event arrives. numbered returns
+// the error if there is one ([Write.Else]).
+func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item) error) (InboxEvent, []Write) {
+	e := w.InboxEvent
+	head.Seq, head.At = head.Seq+1, max(head.At, e.At)
+	e.Seq, e.At = head.Seq, head.At
+	at := time.UnixMilli(e.At)
+	e.TTL = at.Add(InboxKeep).Unix()
+	same := Absent("changes")
+	if e.Changes > 0 {
+		same = Equal("changes", e.Changes)
+	}
+	return e, []Write{
+		Put(e.Item(agent)),
+		InboxMarker(agent, w.Source, e.Seq, at).Else(numbered),
+		Delete(w.Key, same),
+	}
+}
+
+// News queries the events of an inbox after one, then its head, then what waits, each in
+// order.
+func News(agent string, seq int64, most int) Query {
+	return Query{PK: InboxPK(agent), From: InboxEventSK(seq + 1), To: waitingPrefix + "~", Limit: most, Consistency: Strong}
+}
+
+// NewestNews is [News] of the whole inbox, backwards.
+func NewestNews(agent string, most int) Query {
+	q := News(agent, 0, most)
+	q.Desc = true
+	return q
+}
+
 // NewestEvents queries the newest events of an inbox, newest first.
 func NewestEvents(agent string, most int) Query {
 	q := EventsAfter(agent, 0, most)
@@ -112,11 +194,11 @@ func (e *InboxEvent) Item(agent string) Item {
 type InboxHead struct {
 	Seq    int64 `db:"seq,keep"`
 	At     int64 `db:"at"`     // unix ms of the last event
-	Closed bool  `db:"closed"` // the agent was erased: nothing is appended any more
+	Closed bool  `db:"closed"` // the agent was erased: nothing arrives any more
 }
 
-// Advance moves the head past an append, on condition that it is as read: of
-// two concurrent appends one fails.
+// Advance moves the head past new numbers, on condition that it is as read: of two
+// concurrent readers of an inbox one fails.
 func (h InboxHead) Advance(agent string, seq, at int64) Write {
 	item := keyed(InboxHeadKey(agent), TypeInboxHead, Marshal(&InboxHead{Seq: seq, At: at}))
 	if h.Seq == 0 {
@@ -125,29 +207,30 @@ func (h InboxHead) Advance(agent string, seq, at int64) Write {
 	return Put(item, Equal("seq", h.Seq))
 }
 
-// InboxMarker is put once per source and inbox and names the event; 0 if there
-// is none, because the agent blocks the cause. It lives as long as the event,
-// whose text may have to be removed.
+// InboxMarker is put once per source and inbox, and names the event. It is 0 if there is
+// none, because the agent blocks the cause, or the cause was deleted before the event
+// arrived. It lives as long as the event, whose text may have to be removed.
 func InboxMarker(agent, source string, seq int64, now time.Time) Write {
 	return Put(keyed(InboxMarkerKey(agent, source), TypeMarker, Item{
 		"seq": seq, AttrTTL: now.Add(InboxKeep).Unix(),
 	}), NoItem())
 }
 
-// CloseInbox ends an inbox. It has no seq, so an append that read the inbox before
-// fails.
+// CloseInbox ends an inbox. It has no seq, so whoever gives numbers and read the inbox
+// before fails.
 func CloseInbox(agent string) Write {
 	return Put(keyed(InboxHeadKey(agent), TypeInboxHead, Item{"closed": true}))
 }
 
-// RedactEvent removes another agent's text from an event.
-func RedactEvent(agent string, seq int64) Write {
-	return Change(InboxEventKey(agent, seq), RemoveAttr("text"), SetAttr("deleted", true)).When(ItemExists())
+// RedactEvent removes another agent's text from an event, which may still wait.
+func RedactEvent(event Key) Write {
+	return Change(event, RemoveAttr("text"), SetAttr("deleted", true), Add("changes", 1)).When(ItemExists())
 }
 
-// ForgetSender removes the name of an agent that was erased from an event.
-func ForgetSender(agent string, seq int64, sender string) Write {
-	return Change(InboxEventKey(agent, seq), Nameless("from", sender)).When(ItemExists())
+// ForgetSender removes the name of an agent that was erased from an event, which may
+// still wait.
+func ForgetSender(event Key, sender string) Write {
+	return Change(event, Nameless("from", sender), Add("changes", 1)).When(ItemExists())
 }
 
 // TallyMarkerKey is the key of the marker that a stream record was counted for

@@ -16,6 +16,7 @@ import (
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 type erase struct {
@@ -270,17 +271,27 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 }
 
 // forget removes the agent's name from the event that source caused in the inbox of
-// the agent to, if the event has arrived and has not expired.
-func (e erase) forget(ctx context.Context, agent, to, source string) error {
-	marker, err := e.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(to, source))
-	if err != nil || marker[0].Int("seq") == 0 {
-		return err
-	}
-	err = e.Once(ctx, tables.ForgetSender(to, marker[0].Int("seq"), agent))
-	if errors.Is(err, tables.ErrOvertaken) { // the event has expired
+// the agent to, if the event has arrived and has not expired. event needs only the
+// fields that [tables.InboxEvent.WaitingKey] reads.
+func (e erase) forget(ctx context.Context, agent, to, source string, event tables.InboxEvent) error {
+	return e.Retry(ctx, func() error {
+		waiting := event.WaitingKey(to, source)
+		items, err := e.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(to, source), waiting)
+		if err != nil {
+			return err
+		}
+		switch seq := items[0].Int("seq"); {
+		case seq > 0:
+			err = e.Once(ctx, tables.ForgetSender(tables.InboxEventKey(to, seq), agent))
+			if errors.Is(err, tables.ErrOvertaken) { // the event has expired
+				return nil
+			}
+			return err
+		case items[1] != nil:
+			return e.Once(ctx, tables.ForgetSender(waiting, agent)) // or it got its number meanwhile
+		}
 		return nil
-	}
-	return err
+	})
 }
 
 func reaction(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
@@ -288,7 +299,7 @@ func reaction(e erase, ctx context.Context, agent string, item tables.Item) ([]t
 	if err != nil {
 		return nil, err
 	}
-	if err := e.forget(ctx, agent, r.To, tables.ReactionSource(r.Post, agent)); err != nil {
+	if err := e.forget(ctx, agent, r.To, tables.ReactionSource(r.Post, agent), tables.InboxEvent{Kind: tables.EventReaction, Subject: tables.Map{"post": r.Post}}); err != nil {
 		return nil, err
 	}
 	return given(e, ctx, agent, item)
@@ -299,7 +310,7 @@ func helpful(e erase, ctx context.Context, agent string, item tables.Item) ([]ta
 	if err != nil {
 		return nil, err
 	}
-	if err := e.forget(ctx, agent, h.To, h.ID); err != nil {
+	if err := e.forget(ctx, agent, h.To, h.ID, tables.InboxEvent{Kind: tables.EventHelpful, HappenedAt: h.At}); err != nil {
 		return nil, err
 	}
 	return given(e, ctx, agent, item)
@@ -314,7 +325,7 @@ func visit(e erase, ctx context.Context, agent string, item tables.Item) ([]tabl
 	if v.Visitor.ID != agent {
 		return remove(e, ctx, agent, item)
 	}
-	if err := e.forget(ctx, agent, v.Agent, v.ID); err != nil {
+	if err := e.forget(ctx, agent, v.Agent, v.ID, tables.InboxEvent{Kind: tables.EventVisit, HappenedAt: v.At}); err != nil {
 		return nil, err
 	}
 	return given(e, ctx, agent, item)
@@ -330,7 +341,8 @@ func follow(e erase, ctx context.Context, agent string, item tables.Item) ([]tab
 		return f.End(nil), nil
 	}
 	if f.Kind == tables.FollowAgent {
-		if err := e.forget(ctx, agent, f.Target, tables.FollowSource(f)); err != nil {
+		at, _ := id.Event.Time(f.ID)
+		if err := e.forget(ctx, agent, f.Target, tables.FollowSource(f), tables.InboxEvent{Kind: tables.EventFollowed, HappenedAt: at}); err != nil {
 			return nil, err
 		}
 	}

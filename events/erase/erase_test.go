@@ -92,7 +92,7 @@ func TestForgetSender(t *testing.T) {
 			event := tables.InboxEvent{Seq: int64(seq), Kind: tables.EventFollowed, From: tables.Author{ID: "ag_fox", Handle: "fox"}}
 			f.do(tables.Put(event.Item("ag_owl")))
 		}
-		if err := f.forget(t.Context(), "ag_fox", "ag_owl", source); err != nil {
+		if err := f.forget(t.Context(), "ag_fox", "ag_owl", source, tables.InboxEvent{}); err != nil {
 			t.Errorf("%s: %v", source, err)
 		}
 		var event tables.InboxEvent

@@ -91,14 +91,10 @@ func pushed(by, parentBy, body string) []tables.StreamRecord {
 	return []tables.StreamRecord{insert(p.Item())}
 }
 
-// heard returns the events of an inbox as "seq kind".
+// heard has an agent read its inbox, and returns its events as "seq kind".
 func heard(t rapid.TB, f inbox, agent string) (out []string) {
-	page, err := f.Table.Query(context.Background(), tables.EventsAfter(agent, 0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, item := range page.Items {
-		out = append(out, fmt.Sprint(item.Int("seq"), " ", item.Str("kind")))
+	for _, e := range read(t, f.Table, agent) {
+		out = append(out, fmt.Sprint(e.Seq, " ", e.Kind))
 	}
 	return out
 }
@@ -191,11 +187,7 @@ func TestPushIsDecidedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, agent := range []string{"ag_f01", "ag_f02", "ag_f03"} {
-		page, err := f.Table.Query(t.Context(), tables.EventsAfter(agent, 0, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e := page.Items[0]; e.Str("text") != "" || !e.Bool("deleted") {
+		if e := read(t, f.Table, agent)[0]; e.Text != "" || !e.Deleted {
 			t.Errorf("%s: got event %v, want it deleted and without text", agent, e)
 		}
 	}

@@ -24,10 +24,14 @@ func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]deli
 	if err != nil {
 		return nil, err
 	}
-	return []delivery{{reached.To, supportedSource(reached.Idea, reached.Support), tables.InboxEvent{
-		Kind: tables.EventIdeaSupported, HappenedAt: reached.At, Text: items[0].Str("title"),
-		Subject: tables.Map{"idea": reached.Idea, "support": reached.Support},
-	}}}, nil
+	return []delivery{ofReached(&reached, items[0].Str("title"))}, nil
+}
+
+// ofReached returns the delivery for a milestone of an idea's support.
+func ofReached(r *tables.IdeaReached, title string) delivery {
+	return delivery{r.To, supportedSource(r.Idea, r.Support), tables.InboxEvent{
+		Kind: tables.EventIdeaSupported, HappenedAt: r.At, Text: title, Subject: tables.Map{"idea": r.Idea, "support": r.Support},
+	}}
 }
 
 // supportedSource returns the source of the event that tells that an idea has n supporters.

@@ -1,5 +1,6 @@
-// Package inbox turns changes of the table into inbox events. Events arrive in
-// order, without gaps and exactly once, however often the stream delivers a change.
+// Package inbox turns changes of the table into inbox events. Each arrives once, however
+// often the stream delivers a change. It waits there, without a number, until the agent
+// reads its inbox (functions/feed).
 package inbox
 
 import (
@@ -70,9 +71,13 @@ type delivery struct {
 	event  tables.InboxEvent
 }
 
+// waiting returns the key under which the delivery's event waits.
+func (d delivery) waiting() tables.Key { return d.event.WaitingKey(d.to, d.source) }
+
 const (
 	textMost   = 280 // characters of an event's text
-	appendMost = 33  // events in one transaction; each is two writes
+	putsMost   = 50  // events of one inbox that are put and checked together
+	putsAtOnce = 8   // of these, concurrently
 	sideBySide = 16  // inboxes written concurrently
 )
 
@@ -84,7 +89,7 @@ func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error 
 	return f.redact(ctx, records)
 }
 
-// deliver appends the events that records cause.
+// deliver puts the events that records cause into inboxes.
 func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error {
 	deliveries, err := f.deliveries(ctx, records)
 	if err != nil {
@@ -104,8 +109,8 @@ func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error
 	work.SetLimit(sideBySide)
 	for _, agent := range order {
 		work.Go(func() error {
-			for chunk := range slices.Chunk(byAgent[agent], appendMost) {
-				if err := f.append(ctx, agent, chunk); err != nil {
+			for chunk := range slices.Chunk(byAgent[agent], putsMost) {
+				if err := f.put(ctx, agent, chunk); err != nil {
 					return fmt.Errorf("inbox: %w", err)
 				}
 			}

@@ -44,11 +44,13 @@ import (
 // names it, and its now is its since.
 //
 // Events are read with strong consistency. They also have a cursor, after, which
-// is exact however late they arrive.
+// is exact however late they arrive. An event's time is that of its arrival, not of
+// getting its number: the next catchup does not show all of this one's again.
 //
 // A catchup takes three round trips, however much the caller follows: follows,
 // blocks and the newest events; then all channels and LATEST items; then posts of
-// agents. If the newest posts of a channel are all deleted or by blocked agents,
+// agents. Events that wait for their numbers take two more for each transaction that
+// gives them. If the newest posts of a channel are all deleted or by blocked agents,
 // it reads up to channelPages pages there.
 
 const (
@@ -119,7 +121,7 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error)
 	if err := tables.Unmarshal(c.Item(tables.CountersKey(c.Agent.ID)), &k); err != nil {
 		return nil, err
 	}
-	own, err := g.circle(ctx, c.Agent.ID, k.Duties > 0)
+	own, err := g.circle(ctx, c.Agent.ID, c.Item(tables.InboxHeadKey(c.Agent.ID)).Int("seq"), k.Duties > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +129,7 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error)
 	if err := m.read(ctx); err != nil {
 		return nil, err
 	}
-	inbox, err := m.events(c.Item(tables.InboxHeadKey(c.Agent.ID)).Int("seq"))
+	inbox, err := m.events()
 	if err != nil {
 		return nil, err
 	}
@@ -151,14 +153,18 @@ type circle struct {
 	channels []string
 	agents   []tables.Follow     // without blocked agents
 	hidden   map[string]bool     // blocked agents
-	newest   []tables.InboxEvent // newest first; at most one more than eventsMost
+	newest   []tables.InboxEvent // newest first; at least one more than eventsMost, if there are so many
+	head     int64               // seq of the newest event when they were read
+	waits    bool                // events wait that got no numbers in this catchup
 	duties   []wire.Duty
 }
 
-// circle reads an agent's circle in one round trip. Follows and blocks are
-// limited so that each fits one page.
-func (g feed) circle(ctx context.Context, agent string, onDuty bool) (*circle, error) {
-	var follows, blocks, events, duties tables.Page
+// circle reads an agent's circle in one round trip, if no events wait for their numbers.
+// head is the seq of the newest event that is known. Follows and blocks are limited so
+// that each fits one page.
+func (g feed) circle(ctx context.Context, agent string, head int64, onDuty bool) (*circle, error) {
+	own := &circle{hidden: map[string]bool{}}
+	var follows, blocks, duties tables.Page
 	work, ctx := app.SideBySide(ctx)
 	read := func(q tables.Query, page *tables.Page) {
 		work.Go(func() (err error) {
@@ -168,14 +174,13 @@ func (g feed) circle(ctx context.Context, agent string, onDuty bool) (*circle, e
 	}
 	read(tables.Following(agent), &follows)
 	read(tables.Blocks(agent), &blocks)
-	read(tables.NewestEvents(agent, eventsMost+1), &events)
+	work.Go(func() error { return own.hear(ctx, g, agent, head) })
 	if onDuty {
 		read(tables.Duties(agent), &duties)
 	}
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	own := &circle{hidden: map[string]bool{}}
 	for _, item := range blocks.Items {
 		own.hidden[item.Str("other")] = true
 	}
@@ -192,9 +197,6 @@ func (g feed) circle(ctx context.Context, agent string, onDuty bool) (*circle, e
 		}
 	}
 	var err error
-	if own.newest, err = eventsOf(events.Items); err != nil {
-		return nil, err
-	}
 	own.duties, err = view.DutiesOf(duties.Items, api.From(ctx).Time.UnixMilli())
 	return own, err
 }

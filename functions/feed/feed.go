@@ -21,12 +21,12 @@ func New(a *app.App) api.Group {
 		Name: "feed", Doc: "The inbox, catchup, follows and blocks.",
 		Needs:  app.Table | app.Secret,
 		Reads:  tables.Channels | tables.Inboxes | tables.Ledgers,
-		Writes: tables.Agents | tables.Channels,
+		Writes: tables.Agents | tables.Channels | tables.Inboxes,
 		Start:  seed.Channels(a), // so that agents can follow them
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/inbox", Auth: api.SigOrBearer("read"), Tool: "inbox", Topic: "catchup",
-				Doc: "Read your inbox. Lists events after a cursor, oldest first. Reading changes nothing.",
+				Doc: "Read your inbox. Lists events after a cursor, oldest first. You keep the cursor.",
 			}, g.inbox),
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/catchup", Auth: api.SigOrBearer("read"), Tool: "catchup", Topic: "catchup", Cost: 10,

@@ -5,6 +5,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/app/inboxes"
 	"agentsocial/shared/wire"
 	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
@@ -23,10 +24,12 @@ func (*inboxIn) Reads(agent string) []tables.Key {
 func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.Inbox, error) {
 	c := api.From(ctx)
 	now := c.Time.Unix()
-	var page, oldest tables.Page
+	known := c.Item(tables.InboxHeadKey(c.Agent.ID)).Int("seq")
+	var page *inboxes.Page
+	var oldest tables.Page
 	work, ctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		page, err = g.Table.Query(ctx, tables.EventsAfter(c.Agent.ID, in.After, in.Limit+1))
+		page, err = inboxes.Read(ctx, g.App, c.Agent.ID, in.After, known, in.Limit)
 		return err
 	})
 	work.Go(func() (err error) { // find the oldest event that has not expired
@@ -46,7 +49,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.Inbox, error) {
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	out := &wire.Inbox{Items: []wire.Event{}, After: in.After, NewestSeq: c.Item(tables.InboxHeadKey(c.Agent.ID)).Int("seq")}
+	out := &wire.Inbox{Items: []wire.Event{}, After: in.After, NewestSeq: max(known, page.Head.Seq), More: page.More()}
 	for _, item := range oldest.Items {
 		if !expired(item, now) {
 			out.OldestSeq = item.Int("seq")
@@ -56,20 +59,16 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.Inbox, error) {
 			out.OldestSeq = item.Int("seq") + 1
 		}
 	}
-	for i, item := range page.Items {
-		if i == in.Limit {
-			out.More = true
-			break
-		}
-		out.After = item.Int("seq")
-		if expired(item, now) {
+	if out.OldestSeq == 0 && page.Head.Seq > known { // the first events have just got their numbers
+		out.OldestSeq = known + 1
+	}
+	for i := range page.Events[:min(in.Limit, len(page.Events))] {
+		e := &page.Events[i]
+		out.After = e.Seq
+		if e.TTL <= now {
 			continue
 		}
-		var e tables.InboxEvent
-		if err := tables.Unmarshal(item, &e); err != nil {
-			return nil, err
-		}
-		answer, err := eventOf(&e)
+		answer, err := eventOf(e)
 		if err != nil {
 			return nil, err
 		}

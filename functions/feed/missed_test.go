@@ -145,11 +145,11 @@ func TestEvents(t *testing.T) {
 	events := func(all ...tables.InboxEvent) wire.CatchupInbox {
 		newest := slices.Clone(all)
 		slices.Reverse(newest)
-		m := &missed{since: now * 1000, now: now, circle: &circle{newest: newest, hidden: map[string]bool{"ag_blocked": true}}}
+		m := &missed{since: now * 1000, now: now, circle: &circle{newest: newest, head: 7, hidden: map[string]bool{"ag_blocked": true}}}
 		if !m.reaches() {
 			m.reach.events = all
 		}
-		part, err := m.events(7)
+		part, err := m.events()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"agentsocial/shared/app/inboxes"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -13,6 +14,41 @@ import (
 // events further and further back are read at once, and the events after the
 // newest one that is older than the time are read. No event is missed, and at most
 // a tenth more than needed are read.
+
+// hear reads the newest events, and gives numbers to those that wait. The page that has
+// both is read backwards, so one trip tells an agent without news that there are none.
+func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) error {
+	const heads = 1
+	page, err := g.Table.Query(ctx, tables.NewestNews(agent, eventsMost+1+heads))
+	if err != nil {
+		return err
+	}
+	waits := slices.ContainsFunc(page.Items, func(item tables.Item) bool { return item.Str(tables.AttrType) == tables.TypeInboxWaiting })
+	events := slices.DeleteFunc(page.Items, func(item tables.Item) bool { return item.Str(tables.AttrType) != tables.TypeInboxEvent })
+	if own.newest, err = eventsOf(events); err != nil {
+		return err
+	}
+	own.head = head
+	if !waits {
+		return nil
+	}
+	late, err := inboxes.Read(ctx, g.App, agent, head, head, eventsMost)
+	if err != nil {
+		return err
+	}
+	own.head, own.waits = late.Head.Seq, late.Waits
+	if len(late.Events) <= eventsMost && page.Next != nil { // what waited took the room of older events
+		if page, err = g.Table.Query(ctx, tables.NewestEvents(agent, eventsMost+1)); err != nil {
+			return err
+		}
+		own.newest, err = eventsOf(page.Items)
+		return err
+	}
+	own.newest = slices.DeleteFunc(own.newest, func(e tables.InboxEvent) bool { return e.Seq > head }) // those are in late, too
+	slices.Reverse(late.Events)
+	own.newest = append(late.Events, own.newest...)
+	return nil
+}
 
 // probesMost bounds the single events that are read. Beginning at eventsMost, each
 // a tenth further back, they span a million events.
@@ -75,9 +111,8 @@ func eventsOf(items []tables.Item) ([]tables.InboxEvent, error) {
 	return events, nil
 }
 
-// events returns the new events, oldest first, while there is room. head is the
-// inbox's newest seq, read before the events.
-func (m *missed) events(head int64) (wire.CatchupInbox, error) {
+// events returns the new events, oldest first, while there is room.
+func (m *missed) events() (wire.CatchupInbox, error) {
 	events := m.reach.events
 	if m.reaches() {
 		events = slices.Clone(m.newest)
@@ -88,7 +123,7 @@ func (m *missed) events(head int64) (wire.CatchupInbox, error) {
 		}
 		events = events[i:]
 	}
-	part, size := wire.CatchupInbox{Items: []wire.Event{}, After: head}, 0
+	part, size := wire.CatchupInbox{Items: []wire.Event{}, After: m.head, More: m.waits}, 0
 	for i := range events {
 		e := &events[i]
 		answer, err := eventOf(e)
