@@ -61,7 +61,7 @@ func read(t rapid.TB, table tables.Backend, agent string) []tables.InboxEvent {
 	t.Helper()
 	a := &app.App{Table: table, Now: time.Now, Rand: rand.Reader}
 	for {
-		page, err := inboxes.Read(context.Background(), a, agent, 0, 0, 1000)
+		page, err := inboxes.Read(context.Background(), a, agent, 0, 0, 100_000)
 		if err != nil {
 			t.Fatal(err)
 		}

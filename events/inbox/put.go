@@ -23,6 +23,7 @@ func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) err
 	if err != nil {
 		return err
 	}
+	now := f.Now() // one arrival: these get numbers in the order of their causes
 	work := app.Together(ctx)
 	work.SetLimit(putsAtOnce)
 	var taken []delivery
@@ -33,7 +34,7 @@ func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) err
 		}
 		taken = append(taken, d)
 		work.Go(func() error {
-			err := f.Once(ctx, d.event.Wait(agent, d.source, f.Now()))
+			err := f.Once(ctx, d.event.Wait(agent, d.source, now))
 			if errors.Is(err, tables.ErrOvertaken) { // it waits already
 				return nil
 			}

@@ -175,20 +175,20 @@ func TestErase_RacesWithInbox(t *testing.T) {
 	owl := r.join("owl")
 	r.drain()
 	joined := make(chan *transcripts.Agent, 1)
-	m.once(puts(tables.TypeInboxEvent), func() { r.erases(<-joined) })
+	m.once(puts(tables.TypeInboxWaiting), func() { r.erases(<-joined) })
 	first := r.join("wombat.1")
 	joined <- first
 	r.drain()
 	second := r.join("wombat.2")
 	r.drain()
-	m.once(puts(tables.TypeInboxEvent), func() { r.erases(second) })
+	m.once(puts(tables.TypeInboxWaiting), func() { r.erases(second) })
 	r.want(r.call(owl, "POST", "/v1/agents/"+second.ID+"/visit", ""), 201, "")
 	r.drain()
 	if !m.done() {
 		t.Fatal("no event was on its way")
 	}
 	for want, a := range []*transcripts.Agent{first, second} {
-		if events := r.query(tables.InboxPK(a.ID), "E#", "E#~"); len(events) != want {
+		if events := r.events(a.ID); len(events) != want {
 			t.Errorf("%s: got the events %v, want %d from before", a.Name, events, want)
 		}
 	}

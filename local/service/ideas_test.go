@@ -262,7 +262,7 @@ func TestStormOfIdeas(t *testing.T) {
 		total += n
 		var told []int64
 		heard := 0
-		for _, item := range r.query(tables.InboxPK(author[idea].ID), "E#", "E#~") {
+		for _, item := range r.events(author[idea].ID) {
 			switch item.Str("kind") {
 			case "idea_supported":
 				told = append(told, tables.Item(item["subject"].(tables.Map)).Int("support"))

@@ -18,6 +18,15 @@ func (r *running) item(key tables.Key) tables.Item {
 	return items[0]
 }
 
+// events returns the events of an agent's inbox, those that wait for their numbers last.
+func (r *running) events(agent string) []tables.Item {
+	r.t.Helper()
+	q := tables.News(agent, 0, 0)
+	return slices.DeleteFunc(r.query(q.PK, q.From, q.To), func(item tables.Item) bool {
+		return item.Str(tables.AttrType) == tables.TypeInboxHead
+	})
+}
+
 // query returns all items of a partition with sort keys from from to to.
 func (r *running) query(pk, from, to string) (items []tables.Item) {
 	r.t.Helper()

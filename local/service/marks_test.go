@@ -319,7 +319,7 @@ func (s *markStorm) check() {
 			s.t.Errorf("karma of %s: got %s, want %d", a.Name, got, karma[a.ID])
 		}
 		got := map[string]int{}
-		for _, item := range s.query(tables.InboxPK(a.ID), "E#", "E#~") {
+		for _, item := range s.events(a.ID) {
 			got[a.ID+" "+item.Str("kind")]++
 		}
 		for _, kind := range []string{"reaction", "helpful"} {

@@ -33,7 +33,7 @@ func TestRaceOfVisits(t *testing.T) {
 		}
 		r.drain()
 		visits := r.query(tables.GuestbookPK(fox.ID), tables.VisitPrefix, tables.VisitPrefix+"~")
-		heard := kinds(r.query(tables.InboxPK(fox.ID), "E#", "E#~"))[tables.EventVisit]
+		heard := kinds(r.events(fox.ID))[tables.EventVisit]
 		if len(visits) != r.rounds() || heard != r.rounds() {
 			t.Errorf("%d visits and %d events after %d rounds", len(visits), heard, r.rounds())
 		}
@@ -121,7 +121,7 @@ func TestRaceOfSignups(t *testing.T) {
 		}
 		r.drain()
 		for _, agent := range all {
-			if n := kinds(r.query(tables.InboxPK(agent), "E#", "E#~"))[tables.EventWelcome]; n != 1 {
+			if n := kinds(r.events(agent))[tables.EventWelcome]; n != 1 {
 				t.Fatalf("welcomes of %s: got %d, want 1", agent, n)
 			}
 			if got := r.query(tables.AgentPK(agent), "HIST#", "HIST#~"); len(got) != 1 {

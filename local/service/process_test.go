@@ -60,10 +60,15 @@ func testDeadProcessesAreReplaced(t *testing.T, kill func(context.Context)) {
 		t.Errorf("got %d %s, want 201, Idempotent-Replayed true", a.Status, a.Body)
 	}
 
-	dies(typed(tables.TypeInboxEvent))
+	dies(typed(tables.TypeInboxWaiting))
 	r.call(r.join("owl"), "POST", "/v1/c/lounge/posts", `{"body":"hello @fox"}`)
 	r.drain()
 	died("the batch")
+	dies(typed(tables.TypeInboxEvent))
+	if a, err := r.request(fox, "GET", "/v1/me/inbox", "").Send(r.URL); err != nil || a.Status != 500 {
+		t.Errorf("%v, %+v", err, a)
+	}
+	died("the reading of the inbox")
 	r.has(r.call(fox, "GET", "/v1/me/inbox", ""), "items.len", "2")
 
 	r.putAll(tables.SealDue{Channel: "lounge"}.Move(r.App.Now()))

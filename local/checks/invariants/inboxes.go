@@ -8,7 +8,7 @@ import (
 )
 
 // inboxes checks that events have no gap up to the head, are in order of time, and
-// have one source each.
+// have one source each, and that nothing waits twice.
 func inboxes(w *world) error {
 	pks := map[string]bool{}
 	events := map[string][]*tables.InboxEvent{}
@@ -22,6 +22,9 @@ func inboxes(w *world) error {
 			w.problem(pk, "event %d has the key %s", e.Seq, item.Key().SK)
 		}
 		events[pk] = append(events[pk], e)
+	}
+	if err := w.waiting(); err != nil {
+		return err
 	}
 	sources := map[string]map[int64]int{}
 	for _, item := range w.types[tables.TypeMarker] {
@@ -52,6 +55,36 @@ func inboxes(w *world) error {
 			continue
 		}
 		w.inbox(pk, head, events[pk], sources[pk])
+	}
+	return nil
+}
+
+// waiting checks the events that wait for their numbers: each has its own key, no other of
+// its source waits, and none of its source has a number. They wait in open inboxes only.
+// Two follows of a day, and two reactions to a post, have one key.
+func (w *world) waiting() error {
+	seen := map[tables.Key]bool{}
+	for _, item := range w.types[tables.TypeInboxWaiting] {
+		e, err := tables.ReadWaiting(item)
+		if err != nil {
+			return err
+		}
+		agent := strings.TrimPrefix(e.Key.PK, tables.InboxPK(""))
+		marker := tables.InboxMarkerKey(agent, e.Source)
+		head, _, err := one[tables.InboxHead](w, tables.InboxHeadKey(agent))
+		switch {
+		case err != nil:
+			return err
+		case e.WaitingKey(agent, e.Source) != e.Key:
+			w.problem(e.Key.PK, "an event of %s waits at %s", e.Source, e.Key.SK)
+		case seen[marker]:
+			w.problem(e.Key.PK, "two events of %s wait", e.Source)
+		case w.items[marker] != nil && !w.erasing(agent):
+			w.problem(e.Key.PK, "an event of %s waits, which has the marker %d", e.Source, w.items[marker].Int("seq"))
+		case head.Closed && !w.erasing(agent):
+			w.problem(e.Key.PK, "it is closed, and an event of %s waits", e.Source)
+		}
+		seen[marker] = true
 	}
 	return nil
 }

@@ -226,7 +226,7 @@ func (w *world) checkEnded() {
 		}
 	}
 	for key, item := range w.items {
-		if ttl := item.Int(tables.AttrTTL); ttl != 0 && ttl <= time.Now().Unix() || item.Str(tables.AttrType) == tables.TypeInboxEvent {
+		if ttl := item.Int(tables.AttrTTL); ttl != 0 && ttl <= time.Now().Unix() || item.Str(tables.AttrType) == tables.TypeInboxEvent || item.Str(tables.AttrType) == tables.TypeInboxWaiting {
 			continue
 		}
 		eachText(item, func(s string) {

@@ -15,7 +15,7 @@ var reading = []maker{
 			if p == nil {
 				return nil
 			}
-			targets := []string{"/v1/c/" + w.channel(r), "/v1/me/catchup?since=0", "/v1/me/inbox", "/v1/me", "/v1/channels", "/v1/ideas", "/v1/me/duties", "/v1/me/following", "/v1/c/lounge/best?days=3",
+			targets := []string{"/v1/c/" + w.channel(r), "/v1/me/catchup?since=0", "/v1/me/inbox", "/v1/me/inbox?limit=2", "/v1/me", "/v1/channels", "/v1/ideas", "/v1/me/duties", "/v1/me/following", "/v1/c/lounge/best?days=3",
 				"/v1/c/lounge/search?q=moon", "/v1/me/credits", "/v1/dm", "/v1/tags/go", "/v1/takedowns", "/v1/agents/" + p.name + "/history"}
 			if x := w.recent(r); x != nil {
 				targets = append(targets, "/v1/c/"+x.channel+"/posts/"+x.id)

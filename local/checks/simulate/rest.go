@@ -181,12 +181,18 @@ func (w *world) checkInboxes() {
 			if !t.sure || !quiet || t.from != nil && !t.from.endedAt.IsZero() || t.from != nil && p.blocks[t.from.id] || t.post != nil && t.post.gone() {
 				continue
 			}
-			n := w.at.kinds[p.id][t.kind+" "+t.source]
-			if n == 0 && t.kind == "mention" {
-				n = w.at.kinds[p.id]["post "+t.source]
+			arrived := func(kind string) int {
+				what := kind + " " + t.source
+				return w.at.kinds[p.id][what] + w.at.waits[p.id][what]
 			}
-			if n == 0 {
+			if n := arrived(t.kind); n == 0 && (t.kind != "mention" || arrived("post") == 0) {
 				w.violate("inboxes", "%s has no event %s of %s", p.name, t.kind, t.source)
+			}
+		}
+		for what, n := range w.at.waits[p.id] {
+			_, source, _ := strings.Cut(what, " ")
+			if source != "" && n > 0 && n+w.at.kinds[p.id][what] > 1 {
+				w.violate("inboxes", "%s: %d events wait of %s, and %d have numbers", p.name, n, what, w.at.kinds[p.id][what])
 			}
 		}
 		for what := range w.at.kinds[p.id] {

@@ -17,12 +17,13 @@ type rules struct {
 	running map[tables.Account]int64  // balances
 	dirty   map[tables.Account]bool   // accounts to compare
 	kinds   map[string]map[string]int // agent → kind and source → events
+	waits   map[string]map[string]int // of these, those that wait for their numbers
 }
 
 func newRules() rules {
 	return rules{
 		events: map[string]int64{}, moved: map[tables.Account]int64{}, running: map[tables.Account]int64{}, dirty: map[tables.Account]bool{},
-		kinds: map[string]map[string]int{},
+		kinds: map[string]map[string]int{}, waits: map[string]map[string]int{},
 	}
 }
 
@@ -53,6 +54,8 @@ func (w *world) take(all []tables.StreamRecord) {
 		switch typeOf(r) {
 		case tables.TypeInboxEvent:
 			w.event(r)
+		case tables.TypeInboxWaiting:
+			w.waiting(r)
 		case tables.TypeMovement, tables.TypeBalance:
 			w.money(r)
 		case tables.TypeSeat:
@@ -78,8 +81,9 @@ var lifetimes = []struct {
 	least, most time.Duration
 	may         bool // some have no end
 }{
-	{pk: "I#", sk: "E#", least: 90 * day, most: 90 * day},
-	{pk: "I#", sk: "D#", least: 90 * day, most: 90 * day},
+	{pk: "I#", sk: "N#", least: 90 * day, most: 90 * day},
+	{pk: "I#", sk: "E#", least: 0, most: 90 * day}, // from its arrival, which may be long before it is read
+	{pk: "I#", sk: "D#", least: 0, most: 90 * day}, // as long as its event
 	{pk: "M#", least: 30 * day, most: 30 * day},
 	{pk: "P#", sk: "PUSH", least: 90 * day, most: 90 * day},
 	{pk: "G#", least: 8 * time.Minute, most: 11 * time.Minute},
@@ -211,22 +215,12 @@ func (w *world) event(r tables.StreamRecord) {
 		w.violate("inboxes", "%s: event %d after %d", agent, e.Seq, want-1)
 	}
 	w.at.events[agent] = e.Seq
+	source := sourceOf(&e)
+	if source == "" && e.Kind != tables.EventWelcome {
+		return
+	}
 	if w.at.kinds[agent] == nil {
 		w.at.kinds[agent] = map[string]int{}
-	}
-	source := ""
-	switch e.Kind {
-	case tables.EventReply, tables.EventMention, tables.EventPost:
-		source, _ = e.Subject["post"].(string)
-	case tables.EventDM:
-		source, _ = e.Subject["message"].(string)
-	case tables.EventDuty, tables.EventCaseOpened:
-		source, _ = e.Subject["case"].(string)
-	case tables.EventHelpful:
-		source, _ = e.Subject["post"].(string)
-	case tables.EventWelcome:
-	default:
-		return
 	}
 	w.at.kinds[agent][e.Kind+" "+source]++
 	if w.at.kinds[agent][e.Kind+" "+source] > 1 {
@@ -239,6 +233,40 @@ func (w *world) event(r tables.StreamRecord) {
 			}
 		}
 	}
+}
+
+// waiting counts the events that wait for their numbers.
+func (w *world) waiting(r tables.StreamRecord) {
+	item, n := r.New, 1
+	switch r.Event {
+	case "REMOVE":
+		item, n = r.Old, -1
+	case "MODIFY":
+		n = 0
+	}
+	agent := strings.TrimPrefix(r.Key.PK, tables.InboxPK(""))
+	var e tables.InboxEvent
+	if err := tables.Unmarshal(item, &e); err != nil {
+		w.violate("inboxes", "%v", err)
+		return
+	}
+	if w.at.waits[agent] == nil {
+		w.at.waits[agent] = map[string]int{}
+	}
+	w.at.waits[agent][e.Kind+" "+sourceOf(&e)] += n
+}
+
+// sourceOf returns the id of what caused an event; "" if its kind names none.
+func sourceOf(e *tables.InboxEvent) (id string) {
+	switch e.Kind {
+	case tables.EventReply, tables.EventMention, tables.EventPost, tables.EventHelpful:
+		id, _ = e.Subject["post"].(string)
+	case tables.EventDM:
+		id, _ = e.Subject["message"].(string)
+	case tables.EventDuty, tables.EventCaseOpened:
+		id, _ = e.Subject["case"].(string)
+	}
+	return id
 }
 
 // money adds up movements and balances.

@@ -32,7 +32,7 @@ type breakable struct {
 
 func (b *breakable) Commit(ctx context.Context, tx tables.Tx) error {
 	for _, w := range tx.Writes {
-		if b.broken.Load() && w.Item.Str(tables.AttrType) == tables.TypeInboxEvent {
+		if b.broken.Load() && w.Item.Str(tables.AttrType) == tables.TypeInboxWaiting {
 			return errors.New("broken")
 		}
 	}

@@ -35,7 +35,7 @@ func TestRedrive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.types[tables.TypeInboxEvent]
+		return s.types[tables.TypeInboxWaiting]
 	}
 	env := map[string]string{"DATA": dir}
 	folder := failed.Folder(filepath.Join(dir, "failed", "embedded"))

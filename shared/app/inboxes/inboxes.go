@@ -6,9 +6,9 @@
 // of an inbox race for the head. The one that loses reads again, and finds the winner's
 // numbers.
 //
-// Events get numbers in the order of their causes' times, as far as they wait together.
-// One that arrives late gets the next number all the same; its happened_at tells when its
-// cause was.
+// What waits is read in the order of the causes' times. What one transaction numbers gets
+// its numbers in the order of arrival. An event that arrives late gets the next number all
+// the same; its happened_at tells when its cause was.
 package inboxes
 
 import (
@@ -113,7 +113,9 @@ func (p *Page) take(e tables.InboxEvent) {
 // source has a number: because two causes of one source wait, or, as the last try noted,
 // because a cause was delivered again.
 func (p *Page) number(ctx context.Context, waiting []*tables.WaitingEvent) error {
-	slices.SortStableFunc(waiting, func(a, b *tables.WaitingEvent) int { return cmp.Compare(a.HappenedAt, b.HappenedAt) })
+	slices.SortStableFunc(waiting, func(a, b *tables.WaitingEvent) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.HappenedAt, b.HappenedAt))
+	})
 	head, now := p.Head, p.app.Now().Unix()
 	here := map[string]bool{}
 	var events []tables.InboxEvent

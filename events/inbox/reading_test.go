@@ -1,0 +1,441 @@
+package inbox
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/app/inboxes"
+	"agentsocial/tables"
+)
+
+// between is a table that calls a function once, right before the first commit that fits.
+type between struct {
+	tables.Backend
+	when func(tables.Write) bool
+	do   func()
+}
+
+func (b *between) Commit(ctx context.Context, tx tables.Tx) error {
+	if do := b.do; do != nil && slices.ContainsFunc(tx.Writes, b.when) {
+		b.do = nil
+		do()
+	}
+	return b.Backend.Commit(ctx, tx)
+}
+
+// before returns a reader of the stream whose first fitting commit comes after do.
+func (f inbox) before(when func(tables.Write) bool, do func()) (inbox, *between) {
+	own, b := *f.App, &between{Backend: f.Table, when: when, do: do}
+	own.Table = b
+	return inbox{&own}, b
+}
+
+func puts(typ string) func(tables.Write) bool {
+	return func(w tables.Write) bool { return w.Item.Str(tables.AttrType) == typ }
+}
+
+func deletes(w tables.Write) bool { return w.Op == tables.OpDelete }
+func updates(w tables.Write) bool { return w.Op == tables.OpUpdate }
+
+// hand delivers records.
+func (f inbox) hand(t rapid.TB, records ...tables.StreamRecord) {
+	t.Helper()
+	if err := f.handle(context.Background(), records); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// whole returns the posts of the events with numbers and of those that wait. It checks
+// that numbers have no gap and times are in order, and that nothing is there twice.
+func whole(t rapid.TB, f inbox, agent string) (numbered, waiting []string) {
+	t.Helper()
+	q := tables.News(agent, 0, 0)
+	page, err := f.Table.Query(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, at := map[string]bool{}, int64(0)
+	for _, item := range page.Items {
+		var e tables.InboxEvent
+		if err := tables.Unmarshal(item, &e); err != nil {
+			t.Fatal(err)
+		}
+		post, _ := e.Subject["post"].(string)
+		switch item.Str(tables.AttrType) {
+		case tables.TypeInboxEvent:
+			numbered = append(numbered, post)
+			if e.Seq != int64(len(numbered)) || e.At < at {
+				t.Fatalf("event %d at %d follows %d events, the last at %d", e.Seq, e.At, len(numbered)-1, at)
+			}
+			at = e.At
+		case tables.TypeInboxWaiting:
+			waiting = append(waiting, post)
+		case tables.TypeInboxHead:
+			if n := item.Int("seq"); n != int64(len(numbered)) {
+				t.Fatalf("the head is %d after %d events", n, len(numbered))
+			}
+			continue
+		}
+		if seen[post] {
+			t.Fatalf("%s is there twice", post)
+		}
+		seen[post] = true
+	}
+	return numbered, waiting
+}
+
+// holds checks what an inbox holds.
+func holds(t *testing.T, f inbox, agent string, numbered, waiting []string) {
+	t.Helper()
+	if n, w := whole(t, f, agent); !slices.Equal(n, numbered) || !slices.Equal(w, waiting) {
+		t.Errorf("got %q with numbers, and %q that wait, want %q and %q", n, w, numbered, waiting)
+	}
+}
+
+func replies(from, n int) (records []tables.StreamRecord) {
+	for i := range n {
+		records = append(records, posted(fmt.Sprintf("po_%03d", from+i), "owl", "fox", "hello"))
+	}
+	return records
+}
+
+func removed(r tables.StreamRecord) tables.StreamRecord {
+	gone := maps.Clone(r.New)
+	gone["deleted"] = true
+	return tables.StreamRecord{Event: "MODIFY", Key: r.Key, Old: r.New, New: gone}
+}
+
+// TestRaceOfReaders checks that of two readers that give numbers at once one wins, and
+// that both get its numbers.
+func TestRaceOfReaders(t *testing.T) {
+	for _, before := range []int{0, 3} {
+		f, table := open(t)
+		f.hand(t, replies(0, before)...)
+		read(t, table, "ag_fox")
+		f.hand(t, replies(before, 40)...)
+		var first []tables.InboxEvent
+		slow, b := f.before(puts(tables.TypeInboxHead), func() { first = read(t, table, "ag_fox") })
+		second := read(t, slow.Table, "ag_fox")
+		if b.do != nil || len(first) != before+40 || !slices.EqualFunc(first, second, func(a, b tables.InboxEvent) bool {
+			return a.Seq == b.Seq && a.Subject["post"] == b.Subject["post"]
+		}) {
+			t.Errorf("after %d events: got %v and %v, want the same %d", before, first, second, before+40)
+		}
+		if numbered, waiting := whole(t, f, "ag_fox"); len(numbered) != before+40 || waiting != nil {
+			t.Errorf("after %d events: got %q, and %q wait", before, numbered, waiting)
+		}
+	}
+}
+
+// TestReadingRacesWithDelivery checks that an event that arrives while others get numbers
+// gets its own with the next reading.
+func TestReadingRacesWithDelivery(t *testing.T) {
+	f, table := open(t)
+	f.hand(t, replies(5, 1)...)
+	slow, b := f.before(puts(tables.TypeInboxHead), func() { f.hand(t, replies(0, 1)...) })
+	if got := read(t, slow.Table, "ag_fox"); len(got) != 1 || b.do != nil {
+		t.Errorf("got %v, want one event", got)
+	}
+	holds(t, f, "ag_fox", []string{"po_005"}, []string{"po_000"})
+	read(t, table, "ag_fox")
+	holds(t, f, "ag_fox", []string{"po_005", "po_000"}, nil)
+}
+
+// TestDeliveredAgain checks that a change that is delivered again changes nothing: while
+// its event waits, after it got its number, and if it gets it at any moment of the second
+// delivery.
+func TestDeliveredAgain(t *testing.T) {
+	for name, when := range map[string]func(tables.Write) bool{"the put": puts(tables.TypeInboxWaiting), "the check": deletes} {
+		f, table := open(t)
+		records := replies(0, 1)
+		f.hand(t, records...)
+		f.hand(t, records...)
+		holds(t, f, "ag_fox", nil, []string{"po_000"})
+		if name == "the check" { // it takes back only an event with a number
+			read(t, table, "ag_fox")
+		}
+		again, b := f.before(when, func() {
+			if got := read(t, table, "ag_fox"); len(got) != 1 {
+				t.Errorf("%s: got %v, want one event", name, got)
+			}
+		})
+		again.hand(t, records...)
+		if b.do != nil {
+			t.Errorf("nobody read before %s", name)
+		}
+		holds(t, f, "ag_fox", []string{"po_000"}, nil)
+		again.hand(t, records...)
+		holds(t, f, "ag_fox", []string{"po_000"}, nil)
+	}
+}
+
+// TestDeliveredLate checks that a change is known for as long as it can be delivered
+// again, whether its event was read at once, late or never, and that a waiting event ends
+// after 90 days.
+func TestDeliveredLate(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, readAt := range []time.Duration{0, 26 * day, 89 * day, 91 * day} {
+		f, table := open(t)
+		now := time.Now()
+		f.Now = func() time.Time { return now }
+		begin, records := now, replies(0, 1)
+		f.hand(t, records...)
+		read := func(want int) {
+			t.Helper()
+			page, err := inboxes.Read(t.Context(), f.App, "ag_fox", 0, 0, 50)
+			if err != nil || len(page.Events) != want || page.Waits {
+				t.Errorf("read after %s, now %s: got %+v, error %v, want %d events", readAt, now.Sub(begin), page, err, want)
+			}
+			for _, e := range page.Events {
+				if left := time.Unix(e.TTL, 0).Sub(begin).Round(time.Minute); left != 90*day {
+					t.Errorf("the event expires %s after its arrival, want 90 days", left)
+				}
+			}
+		}
+		for _, at := range []time.Duration{0, 26 * day, 89 * day, 91 * day} {
+			if now = begin.Add(at); at == readAt {
+				read(map[bool]int{true: 1}[at < 90*day])
+			}
+			if at < 90*day {
+				f.hand(t, records...)
+				items, err := table.Get(t.Context(), tables.Strong, tables.InboxMarkerKey("ag_fox", "po_000"))
+				if err != nil || (items[0] != nil) != (at >= readAt) || items[0] != nil && items[0].Int(tables.AttrTTL) < begin.Add(89*day).Unix() {
+					t.Errorf("read after %s, now %s: got marker %v", readAt, at, items)
+				}
+			}
+		}
+		if numbered, waiting := whole(t, f, "ag_fox"); len(numbered) != map[bool]int{true: 1}[readAt < 90*day] || waiting != nil {
+			t.Errorf("read after %s: got %q, and %q wait", readAt, numbered, waiting)
+		}
+	}
+}
+
+// TestDeletionRaces checks that the text of a deleted post stays in no inbox, if its event
+// arrives or gets its number meanwhile.
+func TestDeletionRaces(t *testing.T) {
+	records := replies(0, 1)
+	gone := removed(records[0])
+	for name, c := range map[string]func(f inbox, reads func(inbox)) (last inbox, with *between){
+		"the event gets its number while its text is removed": func(f inbox, reads func(inbox)) (inbox, *between) {
+			f.hand(t, records...)
+			slow, b := f.before(updates, func() { reads(f) })
+			slow.hand(t, gone)
+			return f, b
+		},
+		"the text is removed while the event gets its number": func(f inbox, reads func(inbox)) (inbox, *between) {
+			f.hand(t, records...)
+			slow, b := f.before(puts(tables.TypeInboxHead), func() { f.hand(t, gone) })
+			reads(slow)
+			return f, b
+		},
+		"it is removed twice while the event gets its number": func(f inbox, reads func(inbox)) (inbox, *between) {
+			f.hand(t, records...)
+			f.hand(t, gone)
+			slow, b := f.before(puts(tables.TypeInboxHead), func() { f.hand(t, gone) })
+			reads(slow)
+			return f, b
+		},
+		"the event arrives while it is taken back": func(f inbox, reads func(inbox)) (inbox, *between) {
+			slow, b := f.before(puts(tables.TypeMarker), func() { f.hand(t, records...) })
+			slow.hand(t, gone)
+			return f, b
+		},
+		"it is taken back while the event arrives": func(f inbox, reads func(inbox)) (inbox, *between) {
+			slow, b := f.before(puts(tables.TypeInboxWaiting), func() { f.hand(t, gone) })
+			slow.hand(t, records...)
+			return f, b
+		},
+		"it was deleted before": func(f inbox, reads func(inbox)) (inbox, *between) {
+			f.hand(t, gone)
+			f.hand(t, records...)
+			return f, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, table := open(t)
+			last, b := c(f, func(f inbox) { read(t, f.Table, "ag_fox") })
+			if b != nil && b.do != nil {
+				t.Error("there was no race")
+			}
+			page, err := table.Query(t.Context(), tables.News("ag_fox", 0, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range page.Items {
+				if item.Str("text") != "" {
+					t.Errorf("the text is still in %v", item)
+				}
+			}
+			whole(t, last, "ag_fox")
+		})
+	}
+}
+
+// TestBlockedLater checks that an event that arrived before a block stays, if its change is
+// delivered again, and that one from after it never comes.
+func TestBlockedLater(t *testing.T) {
+	for _, reads := range []bool{false, true} {
+		f, table := open(t)
+		all := replies(0, 2)
+		f.hand(t, all[0])
+		if reads {
+			read(t, table, "ag_fox")
+		}
+		commit(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_owl", At: 1}).Begin(nil, nil)...)
+		f.hand(t, all...)
+		commit(t, table, tables.Delete(tables.BlockKey("ag_fox", "ag_owl")))
+		f.hand(t, all...)
+		if got := events(t, table, "fox"); !slices.Equal(got, []string{"1 reply po_000"}) {
+			t.Errorf("read before: %v: got %q, want the first post", reads, got)
+		}
+	}
+}
+
+// TestClosedInbox checks that nothing stays in the inbox of an erased agent, also if it is
+// erased while an event arrives or gets its number.
+func TestClosedInbox(t *testing.T) {
+	erase := func(f inbox) func() {
+		return func() { commitTo(t, f, tables.CloseInbox("ag_fox")) }
+	}
+	f, _ := open(t)
+	erase(f)()
+	f.hand(t, replies(0, 2)...)
+	g, _ := open(t)
+	slow, b := g.before(puts(tables.TypeInboxWaiting), erase(g))
+	slow.hand(t, replies(0, 2)...)
+	for _, f := range []inbox{f, g} {
+		page, err := f.Table.Query(t.Context(), tables.News("ag_fox", 0, 0))
+		if err != nil || len(page.Items) != 1 {
+			t.Errorf("got %v, error %v, want only the head", page.Items, err)
+		}
+	}
+	h, _ := open(t)
+	h.hand(t, replies(0, 2)...)
+	slow, c := h.before(puts(tables.TypeInboxHead), erase(h))
+	if got := read(t, slow.Table, "ag_fox"); got != nil || b.do != nil || c.do != nil {
+		t.Errorf("got the events %v of an erased agent", got)
+	}
+}
+
+func commitTo(t rapid.TB, f inbox, w ...tables.Write) {
+	if err := f.Table.Commit(context.Background(), tables.Tx{Writes: w}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOnePopularAgent checks that 64 shards can tell one agent at once, while it reads: no
+// batch fails, and each event arrives once.
+func TestOnePopularAgent(t *testing.T) {
+	const shards, each = 64, 20
+	f, table := open(t)
+	var senders, reader sync.WaitGroup
+	for shard := range shards {
+		senders.Go(func() {
+			for batch := range slices.Chunk(replies(shard*each, each), 5) {
+				if err := f.handle(t.Context(), batch); err != nil {
+					t.Errorf("shard %d: %v", shard, err)
+				}
+			}
+		})
+	}
+	done := make(chan bool)
+	for range 2 {
+		reader.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				case <-time.After(time.Millisecond):
+					read(t, table, "ag_fox")
+				}
+			}
+		})
+	}
+	senders.Wait()
+	close(done)
+	reader.Wait()
+	if got := read(t, table, "ag_fox"); len(got) != shards*each {
+		t.Errorf("got %d events, want %d", len(got), shards*each)
+	}
+	whole(t, f, "ag_fox")
+}
+
+// TestReading_Model delivers, repeats, deletes and reads in any order. Whatever was
+// delivered is there once, and a reading returns it in pages without a gap.
+func TestReading_Model(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f, end := followed(t, 0)
+		defer end()
+		f.Rand = rand.Reader
+		const all = 150
+		records := replies(0, all)
+		arrived := map[int]bool{}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			from := rapid.IntRange(0, all-1).Draw(t, "from")
+			n := rapid.IntRange(1, all-from).Draw(t, "n")
+			switch rapid.SampledFrom([]string{"deliver", "deliver", "read", "page"}).Draw(t, "do") {
+			case "deliver":
+				f.hand(t, records[from:from+n]...)
+				for i := from; i < from+n; i++ {
+					arrived[i] = true
+				}
+			case "read":
+				if got := read(t, f.Table, "ag_fox"); len(got) != len(arrived) {
+					t.Fatalf("got %d events, want %d", len(got), len(arrived))
+				}
+			case "page":
+				most, after := rapid.IntRange(1, 60).Draw(t, "most"), int64(0)
+				for {
+					page, err := inboxes.Read(context.Background(), &app.App{Table: f.Table, Now: time.Now, Rand: rand.Reader}, "ag_fox", after, 0, most)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, e := range page.Events[:min(most, len(page.Events))] {
+						if after++; e.Seq != after {
+							t.Fatalf("got event %d, want %d", e.Seq, after)
+						}
+					}
+					if !page.More() {
+						break
+					}
+				}
+				if after != int64(len(arrived)) {
+					t.Fatalf("got %d events on pages of %d, want %d", after, most, len(arrived))
+				}
+			}
+			numbered, waiting := whole(t, f, "ag_fox")
+			if len(numbered)+len(waiting) != len(arrived) {
+				t.Fatalf("%d events have numbers and %d wait, want %d", len(numbered), len(waiting), len(arrived))
+			}
+		}
+	})
+}
+
+// TestFollowsWait checks that the second follow of a day, and an unknown post's reaction,
+// wait under the key of the first.
+func TestFollowsWait(t *testing.T) {
+	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	key := func(at time.Time) tables.Key {
+		e := tables.InboxEvent{Kind: tables.EventFollowed, HappenedAt: at.UnixMilli()}
+		return e.WaitingKey("ag_fox", "follow#2026-03-01#ag_owl")
+	}
+	if key(day) != key(day.Add(24*time.Hour-time.Millisecond)) || key(day) == key(day.Add(24*time.Hour)) {
+		t.Errorf("got keys %v, %v and %v", key(day), key(day.Add(23*time.Hour)), key(day.Add(24*time.Hour)))
+	}
+	post := "po_01j9z3k4m5n6p7q8r9s0t1v2w3"
+	first := tables.InboxEvent{Kind: tables.EventReaction, HappenedAt: 1, Subject: tables.Map{"post": post}}
+	second := first
+	second.HappenedAt = 2
+	if a, b := first.WaitingKey("ag_fox", "x"), second.WaitingKey("ag_fox", "x"); a != b || a.SK[:6] != "N#0017" {
+		t.Errorf("got keys %v and %v, want one at the post's time", a, b)
+	}
+}
