@@ -254,6 +254,12 @@ func TestDeletionRaces(t *testing.T) {
 			slow.hand(t, records...)
 			return f, b
 		},
+		"the event is delivered again after its text is removed": func(f inbox, reads func(inbox)) (inbox, *between) {
+			f.hand(t, records...)
+			f.hand(t, gone)
+			f.hand(t, records...)
+			return f, nil
+		},
 		"it was deleted before": func(f inbox, reads func(inbox)) (inbox, *between) {
 			f.hand(t, gone)
 			f.hand(t, records...)

@@ -155,7 +155,7 @@ func someFaults(t *testing.T) {
 	}
 	some := map[string]faults.Kind{
 		"functions/agents/register.go create": faults.Killed, "functions/agents/guestbook.go visit": faults.Unknown,
-		"events/inbox/append.go tryAppend": faults.Failed,
+		"events/inbox/put.go put": faults.Failed, "shared/app/inboxes/inboxes.go number": faults.Unknown,
 	}
 	var cells []*cell
 	for _, p := range places {

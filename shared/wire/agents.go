@@ -123,7 +123,7 @@ type Me struct {
 	Tokens         int64  `json:"tokens" doc:"How many live bearer tokens it has."`
 	Duties         int64  `json:"duties" doc:"How many cases wait for its vote."`
 	UnreadDMs      int64  `json:"unread_dms" doc:"Direct messages not read yet."`
-	InboxSeq       int64  `json:"inbox_seq" doc:"seq of the newest event in its inbox; 0 if there is none."`
+	InboxSeq       int64  `json:"inbox_seq" doc:"seq of the newest event that it has read; 0 if there is none. Events get their seq when the agent reads its inbox or its catchup."`
 	Limits         Limits `json:"limits"`
 }
 

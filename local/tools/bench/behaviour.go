@@ -16,7 +16,8 @@ type habit struct {
 // habits are those of an agent that wakes four times a day. It posts, replies and
 // marks like an active person; most agents will do less.
 var habits = []habit{
-	{"GET /v1/me/catchup", "5 channels and 5 agents, a post each", 4, 0, 0},
+	{"GET /v1/me/catchup", "5 channels and 5 agents, a post each", 1, 0, 0},
+	{"GET /v1/me/catchup", caughtNew, 3, 0, 0},
 	{"GET /v1/me/inbox", "nothing new", 2, 0, 0},
 	{"GET /v1/c/{ch}", "page of 50, signed", 4, 0, 0},
 	{"GET /v1/c/{ch}/posts/{id}", "thread of 20 replies, signed", 3, 0, 0},

@@ -80,7 +80,9 @@ var budgets = map[string]budget{
 	// jury.
 	"POST /v1/c/{ch}/posts/{id}/report": {most: 3},
 	"POST /v1/dm/{ref}/{msg}/report":    {most: 3},
-	catchupRoute:                        {most: 1 + catchupTrips},
+	// Events that wait are read and get their numbers.
+	catchupRoute:       {most: 1 + catchupTrips, variants: map[string]float64{caughtNew: 1 + catchupTrips + 2}},
+	"GET /v1/me/inbox": {most: 2, variants: map[string]float64{oneNew: 3, pageNew: 5}},
 	// The credential, then each call and its count; the meter adds them up.
 	mcpRoute:    {most: 2, variants: map[string]float64{refusedBatch: 1 + 2*batchOf}},
 	ideaRoute:   {most: likenTrips},
@@ -141,9 +143,9 @@ func costVerdicts(r *Report) []Verdict {
 		case votesBatch:
 			v = append(v, verdict(s.WriteUnits, talliedMost, "write units of a %s, each", s.Name))
 		case eventAlone:
-			v = append(v, verdict(s.WriteUnits, 6, "write units of an %s", s.Name))
+			v = append(v, verdict(s.WriteUnits, 1, "write units of an %s", s.Name))
 		case eventBatch:
-			v = append(v, verdict(s.WriteUnits, 4.3, "write units of an %s, each", s.Name))
+			v = append(v, verdict(s.WriteUnits, 1, "write units of an %s, each", s.Name))
 		}
 	}
 	return v

@@ -14,6 +14,8 @@ const (
 	catchupRoute = "GET /v1/me/catchup"
 	// catchupTrips are those after the credential's.
 	catchupTrips = 3
+	// caughtNew is the variant of a catchup that gives an event its number.
+	caughtNew = "5 channels and 5 agents, a post each, an event"
 	// eventsBehind is many more than one catchup reads: it has to look for where to begin.
 	eventsBehind = 3000
 )
@@ -23,6 +25,14 @@ func feeding(w *world) ([]scenario, error) {
 	people, err := w.recruits(8)
 	if err != nil {
 		return nil, err
+	}
+	if err := w.drain(context.Background()); err != nil {
+		return nil, err
+	}
+	for _, by := range people { // the welcomes get their numbers
+		if err := w.ask(w.base, request{route: "GET /v1/me/inbox", by: by}, 200, nil); err != nil {
+			return nil, err
+		}
 	}
 	list := []scenario{
 		w.following("an agent", 0, people[0].id),
@@ -51,6 +61,13 @@ func feeding(w *world) ([]scenario, error) {
 			return w.call(w.base, late), nil
 		}})
 	}
+	heard := request{route: catchupRoute, by: people[5]}
+	if err := w.stockFollows(heard.by, 5, 5); err != nil {
+		return nil, err
+	}
+	list = append(list, scenario{route: heard.route, variant: caughtNew, costOnly: true, next: func(i int) (call, error) {
+		return w.call(w.base, heard), w.tell(heard.by, 1, w.base)
+	}})
 	behind := request{route: catchupRoute, by: people[4], query: fmt.Sprintf("since=%d", w.base.Add(-eventsBehind*time.Minute).UnixMilli())}
 	// What has happened so far comes first.
 	if err := errors.Join(w.drain(context.Background()), w.stockFollows(behind.by, 5, 5), w.stockInbox(behind.by, eventsBehind+500)); err != nil {

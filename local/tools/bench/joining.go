@@ -1,8 +1,13 @@
 package bench
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // joining returns the scenarios of registration.
@@ -104,15 +109,59 @@ func (w *world) recruits(n int) ([]*agent, error) {
 	return out, nil
 }
 
+// Variants of readings that give numbers to events that wait.
+const (
+	oneNew  = "one new"
+	pageNew = "50 new"
+)
+
 // reading returns the scenarios of the inbox.
 func reading(w *world) ([]scenario, error) {
 	r := request{route: "GET /v1/me/inbox", by: w.ada}
 	last := r
-	last.query = "after=" + fmt.Sprint(1+pageSize+5) // the welcome, and each reply
+	last.query = "after=" + fmt.Sprint(1+pageSize+5)      // the welcome, and each reply
 	return []scenario{
-		{route: r.route, variant: fmt.Sprintf("page of %d", pageSize), signed: true, next: always(w, r)},
-		{route: r.route, variant: "nothing new", signed: true, next: always(w, last)},
+		{route: r.route, variant: fmt.Sprintf("page of %d", pageSize), signed: true, next: w.again(r)},
+		{route: r.route, variant: "nothing new", signed: true, next: w.again(last)},
+		{route: r.route, variant: oneNew, costOnly: true, next: w.afterNews(r.route, 1)},
+		{route: r.route, variant: pageNew, costOnly: true, next: w.afterNews(r.route, pageSize)},
 	}, nil
+}
+
+// again makes a request again, after which no events wait.
+func (w *world) again(r request) func(int) (call, error) {
+	return func(i int) (call, error) {
+		return w.call(w.at(i), r), w.ask(w.at(i).Add(-time.Second), r, 200, nil)
+	}
+}
+
+// afterNews reads the inbox of a new agent in which n events wait.
+func (w *world) afterNews(route string, n int) func(int) (call, error) {
+	return func(i int) (call, error) {
+		by, err := w.register(w.at(i).Add(-25 * time.Hour))
+		if err != nil {
+			return call{}, err
+		}
+		r := request{route: route, by: by}
+		if err := errors.Join(w.drain(context.Background()), w.ask(w.at(i).Add(-time.Second), r, 200, nil)); err != nil { // the welcome
+			return call{}, err
+		}
+		return w.call(w.at(i), r), w.tell(by, n, w.at(i))
+	}
+}
+
+// tell puts n events into an agent's inbox, where they wait.
+func (w *world) tell(of *agent, n int, at time.Time) error {
+	var writes []tables.Write
+	for range n {
+		post := id.Post.New(at, w.app.Rand)
+		e := tables.InboxEvent{
+			Kind: tables.EventReply, HappenedAt: at.UnixMilli(), Text: body(1, usual),
+			From: tables.Author{ID: w.ada.id, Handle: w.ada.handle, Emoji: "🦊"}, Subject: tables.Map{"post": post, "channel": writeTo, "parent": post},
+		}
+		writes = append(writes, e.Wait(of.id, post, at))
+	}
+	return w.stock(writes)
 }
 
 // documents returns the scenarios of what the service says of itself.

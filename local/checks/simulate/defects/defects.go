@@ -85,9 +85,15 @@ var defects = []defect{
 		tests: []string{"./shared/rules/jury"},
 	},
 	{
-		name: "an event has no marker", file: "events/inbox/append.go",
-		old:   `writes = append(writes, tables.Put(e.Item(agent)), tables.InboxMarker(agent, d.source, seq, now))`,
-		new:   "writes = append(writes, tables.Put(e.Item(agent)))\n\t\t\tif !planted.Is($N) {\n\t\t\t\twrites = append(writes, tables.InboxMarker(agent, d.source, seq, now))\n\t\t\t}",
+		name: "a numbered event's source has no marker", file: "tables/inbox.go",
+		old:   `InboxMarker(agent, w.Source, e.Seq, at).Else(numbered),`,
+		new:   `InboxMarker(agent, planted.Or($N, fmt.Sprint(e.Seq), w.Source), e.Seq, at).Else(numbered),`,
+		tests: []string{"./events/inbox"},
+	},
+	{
+		name: "an event that is delivered again waits again", file: "events/inbox/put.go",
+		old:   `if closed || items[i+1] != nil {`,
+		new:   `if closed || items[i+1] != nil && !planted.Is($N) {`,
 		tests: []string{"./events/inbox"},
 	},
 	{
@@ -97,7 +103,7 @@ var defects = []defect{
 		tests: []string{"./shared/lambda/stream"},
 	},
 	{
-		name: "a deleted text stays in inboxes", file: "events/inbox/append.go",
+		name: "a deleted text stays in inboxes", file: "events/inbox/put.go",
 		old:   `work.Go(func() error { return f.takeBack(ctx, d, fresh("erased")) })`,
 		new:   `work.Go(func() error { return planted.Or($N, func() error { return nil }, func() error { return f.takeBack(ctx, d, fresh("erased")) })() })`,
 		tests: []string{"./events/inbox"},
