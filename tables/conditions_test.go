@@ -298,7 +298,24 @@ func inboxTrials() []trial {
 	}
 	marker, tally := tables.InboxMarker(fox, "source", 1, noon), tables.TallyMarker(fox, "record", noon)
 	push := tables.Push("po_1", nil, noon)
+	event := tables.InboxEvent{Kind: tables.EventReply, HappenedAt: noon.UnixMilli(), Text: "hello"}
+	waits := event.Wait(fox, "source", noon)
+	number := func(changes int64) []tables.Write {
+		w := &tables.WaitingEvent{InboxEvent: event, Key: waits.Key, Source: "source"}
+		w.Changes = changes
+		_, writes := w.Number(fox, &tables.InboxHead{}, nil)
+		return writes
+	}
+	redacts := tables.RedactEvent(waits.Key)
 	return []trial{
+		{"puts an event that waits", writes(waits), writes(waits), first},
+		{"numbers an event", writes(waits), number(0), nil},
+		{"numbers an event whose source has a marker", writes(waits, marker), number(0), []int{1}},
+		{"numbers an event whose text was removed meanwhile", writes(waits, redacts), number(0), []int{2}},
+		{"numbers an event without its text", writes(waits, redacts), number(1), nil},
+		{"numbers an event whose sender's name was removed meanwhile", writes(waits, redacts, tables.ForgetSender(waits.Key, owl.ID)), number(1), []int{2}},
+		{"numbers a changed event that is gone", nil, number(1), []int{2}},
+		{"forgets the sender of an event that does not exist", nil, writes(tables.ForgetSender(waits.Key, owl.ID)), first},
 		{"appends after a concurrent first event", writes(advance(0)), writes(advance(0)), first},
 		{"appends after a concurrent event", writes(advance(0), advance(1)), writes(advance(1)), first},
 		{"repeats a source's event", writes(marker), writes(marker), first},

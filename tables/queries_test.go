@@ -33,6 +33,8 @@ func TestQueries_Direction(t *testing.T) {
 		"ideas between":    {true, func(string) tables.Query { return tables.IdeasBetween("id_1", last) }},
 		"ideas after":      {false, func(string) tables.Query { return tables.IdeasAfter("id_1", last) }},
 		"newest events":    {true, func(string) tables.Query { return tables.NewestEvents(fox, 9) }},
+		"news":             {false, func(string) tables.Query { return tables.News(fox, 7, 9) }},
+		"newest news":      {true, func(string) tables.Query { return tables.NewestNews(fox, 9) }},
 		"events after":     {false, func(string) tables.Query { return tables.EventsAfter(fox, 7, 9) }},
 		"movements":        {true, func(before string) tables.Query { return tables.Movements(tables.AgentAccount(fox), before, 9) }},
 		"messages":         {true, func(before string) tables.Query { return tables.Messages(fox, owl.ID, before, 9) }},

@@ -1,6 +1,7 @@
 package erase
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"log/slog"
@@ -100,6 +101,61 @@ func TestForgetSender(t *testing.T) {
 			t.Errorf("%s: got an event from %+v, error %v, want no handle", source, event.From, err)
 		}
 	}
+}
+
+// TestForgetWaitingSender checks that the agent's name goes from an event that waits, and
+// from one that gets its number meanwhile.
+func TestForgetWaitingSender(t *testing.T) {
+	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	for name, event := range map[string]tables.InboxEvent{
+		"a visit": {Kind: tables.EventVisit, HappenedAt: day + 7}, "a follow": {Kind: tables.EventFollowed, HappenedAt: day + 7},
+		"a reaction": {Kind: tables.EventReaction, HappenedAt: day + 7, Subject: tables.Map{"post": "po_01j9z3k4m5n6p7q8r9s0t1v2w3"}},
+	} {
+		f := newFixture(t)
+		event.From = tables.Author{ID: "ag_fox", Handle: "fox"}
+		f.do(event.Wait("ag_owl", "source", noon))
+		known := event
+		if event.Kind != tables.EventVisit { // the item tells of the last time
+			known.HappenedAt += 7
+		}
+		numbers := func() {
+			w, err := tables.ReadWaiting(f.read(event.WaitingKey("ag_owl", "source")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			head := tables.InboxHead{}
+			_, writes := w.Number("ag_owl", &head, nil)
+			f.do(append(writes, tables.InboxHead{}.Advance("ag_owl", head.Seq, head.At))...)
+		}
+		slow := erase{App: &app.App{Table: &meanwhile{f.Table, numbers}, Now: f.Now, Rand: f.Rand, Log: f.Log}}
+		if err := slow.forget(t.Context(), "ag_fox", "ag_owl", "source", known); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if e := f.read(tables.InboxEventKey("ag_owl", 1)); e == nil || len(e["from"].(tables.Map)) != 1 {
+			t.Errorf("%s: got the event %v, want no handle", name, e)
+		}
+		f.do(event.Wait("ag_owl", "other", noon))
+		if err := f.forget(t.Context(), "ag_fox", "ag_owl", "other", known); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if e := f.read(event.WaitingKey("ag_owl", "other")); e == nil || len(e["from"].(tables.Map)) != 1 {
+			t.Errorf("%s: got the waiting event %v, want no handle", name, e)
+		}
+	}
+}
+
+// meanwhile is a table that calls a function once, right before a commit.
+type meanwhile struct {
+	tables.Backend
+	do func()
+}
+
+func (m *meanwhile) Commit(ctx context.Context, tx tables.Tx) error {
+	if do := m.do; do != nil {
+		m.do = nil
+		do()
+	}
+	return m.Backend.Commit(ctx, tx)
 }
 
 // TestReasonGoesAtOnce checks that the reason of a report is removed while its case is

@@ -1,0 +1,155 @@
+package service_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// Several readers of an inbox and of catchups, while events arrive: each event gets one
+// number, without gaps, and every answer has the same.
+func TestRaceOfInboxReaders(t *testing.T) {
+	t.Parallel()
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
+		const senders = 4
+		fox, posts := r.join("fox"), r.rounds()
+		var by []*transcripts.Agent
+		for i := range senders {
+			by = append(by, r.join(fmt.Sprint("owl", i)))
+		}
+		var mu sync.Mutex
+		numbers := map[int64]string{} // seq → the event
+		note := func(body []byte) {
+			var page struct {
+				Items []json.RawMessage
+				Inbox struct{ Items []json.RawMessage }
+			}
+			if err := json.Unmarshal(body, &page); err != nil {
+				t.Fatal(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, item := range append(page.Items, page.Inbox.Items...) {
+				var e struct{ Seq int64 }
+				if err := json.Unmarshal(item, &e); err != nil {
+					t.Fatal(err)
+				}
+				if was, ok := numbers[e.Seq]; ok && was != string(item) {
+					t.Errorf("event %d is %s and %s", e.Seq, was, item)
+				}
+				numbers[e.Seq] = string(item)
+			}
+		}
+		atOnce(senders+4, func(i int) {
+			if i < senders {
+				for n := range posts {
+					r.want(r.callRetry(by[i], "POST", "/v1/c/lounge/posts", object("body", fmt.Sprint("@fox, ", i, " ", n))), 201, "")
+				}
+				return
+			}
+			for range 10 {
+				target := []string{"/v1/me/inbox?limit=200", "/v1/me/catchup?since=0"}[i%2]
+				if a := r.callRetry(fox, "GET", target, ""); a.Status == 200 {
+					note(a.Body)
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		})
+		r.drain()
+		seqs, _ := r.inboxOf(fox, 200)
+		for i, seq := range seqs {
+			if seq != fmt.Sprint(i+1) {
+				t.Fatalf("event %d has seq %s", i+1, seq)
+			}
+		}
+		if len(seqs) != senders*posts+1 {
+			t.Errorf("got %d events, want %d mentions and the welcome", len(seqs), senders*posts)
+		}
+		for _, item := range r.events(fox.ID) {
+			if item.Str(tables.AttrType) == tables.TypeInboxWaiting {
+				t.Errorf("%v still waits", item.Key())
+			}
+		}
+	})
+}
+
+// Who comes back after a long time reads everything, page by page, in an inbox and after a
+// catchup.
+func TestManyEventsWait(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	for _, first := range []string{"/v1/me/inbox?limit=200", "/v1/me/inbox?limit=1", "/v1/me/catchup?since=0", "/v1/me/catchup"} {
+		fox := r.join("fox" + r.App.Random(4))
+		r.drain()
+		const all = 500
+		now := r.App.Now()
+		var writes []tables.Write
+		for i := range all - 1 {
+			at := now.Add(time.Duration(i) * time.Second)
+			e := tables.InboxEvent{Kind: tables.EventVisit, HappenedAt: at.UnixMilli(), Subject: tables.Map{"agent": fox.ID}}
+			writes = append(writes, e.Wait(fox.ID, fmt.Sprint("visit", i), at.Add(-time.Hour)))
+		}
+		r.putAll(writes...)
+		next, calls := int64(1), 0
+		for target := first; target != ""; calls++ {
+			a := r.want(r.call(fox, "GET", target, ""), 200, "")
+			var page struct {
+				wholePage
+				Inbox *wholePage
+			}
+			if err := json.Unmarshal(a.Body, &page); err != nil {
+				t.Fatal(err)
+			}
+			p := page.wholePage
+			if page.Inbox != nil {
+				p = *page.Inbox
+			}
+			for _, e := range p.Items {
+				if e.Seq != next {
+					t.Fatalf("%s: got seq %d, want %d", first, e.Seq, next)
+				}
+				next++
+			}
+			if p.After != next-1 {
+				t.Fatalf("%s: got after %d, want %d", first, p.After, next-1)
+			}
+			target = ""
+			if p.More {
+				target = fmt.Sprintf("/v1/me/inbox?limit=200&after=%d", p.After)
+			}
+		}
+		if next != all+1 || calls > 7 {
+			t.Errorf("%s: got %d events in %d calls, want %d", first, next-1, calls, all)
+		}
+	}
+}
+
+// wholePage is a page of events.
+type wholePage struct {
+	Items []struct{ Seq int64 }
+	More  bool
+	After int64
+}
+
+// A catchup shows an event once: the next one, with the now of the first as its since,
+// does not have it again. What waited longer than since is not shown, but numbered.
+func TestCatchupsShowEventsOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *running) {
+		fox := r.joinDirectly("fox")
+		now := r.App.Now()
+		for i, ago := range []time.Duration{30 * time.Hour, time.Hour, time.Minute} {
+			e := tables.InboxEvent{Kind: tables.EventVisit, HappenedAt: now.Add(-ago).UnixMilli(), Subject: tables.Map{"agent": fox.ID}}
+			r.putAll(e.Wait(fox.ID, fmt.Sprint("visit", i), now.Add(-ago)))
+		}
+		a := r.has(r.want(r.call(fox, "GET", "/v1/me/catchup", ""), 200, ""),
+			"inbox.items.len", "2", "inbox.items.0.seq", "2", "inbox.after", "3", "inbox.more", "false")
+		r.has(r.want(r.call(fox, "GET", "/v1/me/catchup?since="+a.Text("now"), ""), 200, ""), "inbox.items.len", "0", "inbox.after", "3")
+		r.has(r.want(r.call(fox, "GET", "/v1/me/inbox", ""), 200, ""), "items.len", "3", "oldest_seq", "1", "newest_seq", "3")
+	})
+}
