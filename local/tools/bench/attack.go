@@ -77,6 +77,10 @@ func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit st
 // credits, at many times the cost, and only drawn jurors vote on a case.
 var apart = []string{"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", "POST /v1/cases/{id}/vote"}
 
+// numbering lists the variants of readings that give events their numbers. Nobody can
+// repeat one at will: each event needs a call that causes it.
+var numbering = []string{oneNew, pageNew, caughtNew}
+
 // turnedAway returns the attack that needs no endpoint, and that no setting bounds.
 func turnedAway() attack {
 	return attack{what: "requests that the throttle turns away", rate: refusedAtGateway, usd: accessLog / gb * logPrice}
@@ -86,7 +90,7 @@ func turnedAway() attack {
 func attacks(all []Row, signed func(route string) bool, rates map[string]int, throttle int, s app.Settings) []attack {
 	dearest := map[string]attack{}
 	for _, b := range all {
-		if slices.Contains(apart, b.route) {
+		if slices.Contains(apart, b.route) || slices.Contains(numbering, b.variant) {
 			continue
 		}
 		a := attack{what: strings.TrimSpace("`" + b.route + "` " + b.variant), usd: b.unpacked().total(), rate: float64(throttle), bounded: "`throttleRate`"}

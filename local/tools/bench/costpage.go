@@ -195,8 +195,8 @@ agents that is near the largest machine there is, and this service has no such l
 Each call is made as often as the throttle (`+"`throttleRate`"+`) and the limits allow, for a whole day, by callers that do not accept
 compressed answers. The throttle is %s a second, which networks of up to 100%[5]s000 agents need, and %[6]s for 10%[5]s000%[5]s000. Addresses and
 mailboxes are assumed to be free; an agent costs its proof of work (`+"`powBits`"+` %[2]d: 2^%[2]d hashes, at %.0[3]f million a second on a core
-that costs %.2[4]f USD an hour). Calls that cost credits, and votes on cases, whose jurors are drawn, are left out. The
-three most expensive:
+that costs %.2[4]f USD an hour). Calls that cost credits, votes on cases, whose jurors are drawn, and
+readings that give inbox events their numbers, each of which needs a call that causes it, are left out. The three most expensive:
 
 `, thousands(needed[0]), s.PowBits, hashesASecond/million, corePrice, "\u00a0", thousands(needed[1]))
 	columns := func() {

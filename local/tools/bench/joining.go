@@ -119,7 +119,7 @@ const (
 func reading(w *world) ([]scenario, error) {
 	r := request{route: "GET /v1/me/inbox", by: w.ada}
 	last := r
-	last.query = "after=" + fmt.Sprint(1+pageSize+5)      // the welcome, and each reply
+	last.query = "after=" + fmt.Sprint(1+pageSize+5) // the welcome, and each reply
 	return []scenario{
 		{route: r.route, variant: fmt.Sprintf("page of %d", pageSize), signed: true, next: w.again(r)},
 		{route: r.route, variant: "nothing new", signed: true, next: w.again(last)},
