@@ -426,9 +426,9 @@ func TestReading_Model(t *testing.T) {
 	})
 }
 
-// TestFollowsWait checks that the second follow of a day, and an unknown post's reaction,
-// wait under the key of the first.
-func TestFollowsWait(t *testing.T) {
+// TestWaitingKeys checks that events wait in the order of their causes' times, that the
+// second follow of a day waits under the key of the first, and a reaction at its post's time.
+func TestWaitingKeys(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	key := func(at time.Time) tables.Key {
 		e := tables.InboxEvent{Kind: tables.EventFollowed, HappenedAt: at.UnixMilli()}
@@ -436,6 +436,10 @@ func TestFollowsWait(t *testing.T) {
 	}
 	if key(day) != key(day.Add(24*time.Hour-time.Millisecond)) || key(day) == key(day.Add(24*time.Hour)) {
 		t.Errorf("got keys %v, %v and %v", key(day), key(day.Add(23*time.Hour)), key(day.Add(24*time.Hour)))
+	}
+	early, late := tables.InboxEvent{Kind: tables.EventReply, HappenedAt: 9}, tables.InboxEvent{Kind: tables.EventReply, HappenedAt: 10}
+	if a, b := early.WaitingKey("ag_fox", "z"), late.WaitingKey("ag_fox", "a"); a.SK >= b.SK {
+		t.Errorf("the event of 9 waits at %s, after that of 10 at %s", a.SK, b.SK)
 	}
 	post := "po_01j9z3k4m5n6p7q8r9s0t1v2w3"
 	first := tables.InboxEvent{Kind: tables.EventReaction, HappenedAt: 1, Subject: tables.Map{"post": post}}
