@@ -63,7 +63,7 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 			return c.answer(at, at.last, errThrottled), nil
 		}
 	}
-	trip := stretched(at.trip, c.w.chance())
+	trip := stretched(at.trip, j.chance())
 	time.Sleep(trip / 2)
 	c.w.turns.Wait(j.Job, "sent")
 	if err := ctx.Err(); err != nil {
@@ -76,10 +76,10 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	switch err {
 	case errThrottled:
 		c.w.model.calls.Throttled++
-		back = stretched(refusedTrip, c.w.chance()) / 2
+		back = stretched(refusedTrip, j.chance()) / 2
 	case errConflict:
 		c.w.model.calls.Conflicts++
-		back = stretched(refusedTrip, c.w.chance()) / 2
+		back = stretched(refusedTrip, j.chance()) / 2
 	}
 	time.Sleep(back)
 	c.w.turns.Wait(j.Job, "answered")

@@ -63,7 +63,7 @@ func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 				if took > ownTime {
 					w.pool.cold++
 				}
-				w.pause(j, stretched(took, w.chance()))
+				w.pause(j, stretched(took, j.chance()))
 				res, err = h(ctx, e)
 			})
 		} else {

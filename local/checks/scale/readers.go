@@ -150,14 +150,14 @@ func (w *world) deliver(ctx context.Context, j *job, r *reader, q *queue, batch 
 		Invoke: func(records []tables.StreamRecord) (res events.DynamoDBEventResponse, err error) {
 			for !w.pool.enter() {
 				r.waits++
-				w.pause(j, stretched(busyPause, w.chance()))
+				w.pause(j, stretched(busyPause, j.chance()))
 				if w.over.Load() {
 					return res, delivery.ErrAgain
 				}
 			}
 			r.batches++
 			w.execute(j, func() {
-				w.pause(j, stretched(ownTime, w.chance()))
+				w.pause(j, stretched(ownTime, j.chance()))
 				ctx, cancel := context.WithTimeout(ctx, host.ReaderSize.Timeout)
 				defer cancel()
 				res, err = q.handle(ctx, stream.ToLambda(records))
@@ -167,7 +167,7 @@ func (w *world) deliver(ctx context.Context, j *job, r *reader, q *queue, batch 
 			}
 			return res, err
 		},
-		Pause: func(tries int) { w.pause(j, stretched(min(retryPause<<tries, retryMost), w.chance())) },
+		Pause: func(tries int) { w.pause(j, stretched(min(retryPause<<tries, retryMost), j.chance())) },
 		Done: func(records []tables.StreamRecord) {
 			for _, rec := range records {
 				r.lags = append(r.lags, time.Since(rec.At))

@@ -62,6 +62,9 @@ type job struct {
 	*turns.Job
 	calls, attempts atomic.Int64 // of the table: some are made side by side
 	ran, refused    bool         // by a function; by Lambda
+
+	mu  sync.Mutex
+	rng *rand.Rand
 }
 
 type jobKey struct{}
@@ -71,7 +74,7 @@ func jobOf(ctx context.Context) *job { j, _ := ctx.Value(jobKey{}).(*job); retur
 // start starts a job.
 func (w *world) start(name string, do func(context.Context, *job)) {
 	w.live.Add(1)
-	j := &job{}
+	j := &job{rng: w.dice.Source(name)}
 	j.Job = w.turns.Start(name, func(ctx context.Context, _ *turns.Job) {
 		defer w.live.Add(-1)
 		do(context.WithValue(ctx, jobKey{}, j), j)
@@ -84,11 +87,12 @@ func (w *world) pause(j *job, d time.Duration) {
 	w.turns.Wait(j.Job, "paused")
 }
 
-// chance draws a number from 0 to 1.
-func (w *world) chance() float64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.rng.Float64()
+// chance draws a number from 0 to 1. Each job has a source of its own: two that wake at
+// the same moment draw in any order.
+func (j *job) chance() float64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.rng.Float64()
 }
 
 const base = "https://social.example"
