@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -312,7 +313,13 @@ var rare = []bench.Habit{
 
 // idea returns a request to make an idea.
 func (w *world) idea(a *agent, c *channel) *request {
-	r := w.signs(a, "POST", "/v1/ideas", fields{"title": "An idea, " + w.text(60), "body": w.text(280), "force": true})
+	w.numbers++
+	var words []string // like no other idea's, since each is compared with all
+	for i := range uint64(8) {
+		words = append(words, "w"+strconv.FormatUint(w.dice.N("idea", uint64(w.numbers), i)>>24, 36))
+	}
+	text := strings.Join(words, " ")
+	r := w.signs(a, "POST", "/v1/ideas", fields{"title": text[:40], "body": text})
 	r.done = func(got *transcripts.Answer) *request { c.idea = got.Text("id"); return nil }
 	return r
 }
