@@ -16,14 +16,13 @@ func days(circles int) Scenario {
 	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 10 * circles, Circle: 10, Ranges: 4, For: 4 * time.Minute, Days: 1}
 }
 
-// A key grows if it takes 2.5 times as much in the large network as in the small one,
-// and at least some units. Keys that all share take six times as much. Those of a circle
-// take the same, but for what follows from the number of processes: each reads an agent's
-// key once.
-const (
-	growth = 2.5
-	least  = 4
-)
+// A key grows if it takes three times as much in the large network as in the small one,
+// and more than some units. Keys that all share take six times as much. Those of a circle
+// take the same, but for what follows from the number of processes, each of which reads an
+// agent's key once, and from chance: when a search index is sealed depends on ids.
+const growth = 3
+
+var least = [2]float64{reads: 15, writes: 4}
 
 // TestBudgets holds the list of keys whose load grows with the network: those that are
 // much busier when six times as many agents do the same.
@@ -46,7 +45,7 @@ func TestBudgets(t *testing.T) {
 		was := before[h.Family]
 		for k, name := range []string{"read", "write"} {
 			t.Logf("%-28s %5s units of the busiest key: %6.1f, then %6.1f", h.Family, name, was.Sum[k], h.Sum[k])
-			if h.Sum[k] < least || h.Sum[k] < growth*was.Sum[k] || slices.Contains(found, h.Family) {
+			if h.Sum[k] < least[k] || h.Sum[k] < growth*was.Sum[k] || slices.Contains(found, h.Family) {
 				continue
 			}
 			found = append(found, h.Family)
