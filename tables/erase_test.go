@@ -66,7 +66,7 @@ func eraseTrials() []trial {
 		{"of support that is counted meanwhile", append(writes(support.Give()), given(item(tables.SupportKey("id_1", owl.ID), tables.TypeSupport))...), writes(supported.Count(new(tables.IdeaCounters))), first},
 		{"of a later vote that is gone", nil, writes(tables.ListGiven(vote)), first},
 		{"of the author of a post that is not deleted", writes(tables.Put(post)), writes(tables.ForgetAuthor(post)), first},
-		{"of the sender of an event that has expired", nil, writes(tables.ForgetSender(fox, 1, owl.ID)), first},
+		{"of the sender of an event that has expired", nil, writes(tables.ForgetSender(tables.InboxEventKey(fox, 1), owl.ID)), first},
 	}
 }
 

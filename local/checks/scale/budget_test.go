@@ -22,7 +22,7 @@ func days(circles int) Scenario {
 // agent's key once, and from chance: when a search index is sealed depends on ids.
 const growth = 3
 
-var least = [2]float64{reads: 15, writes: 4}
+var least = [2]float64{reads: 15, writes: 3}
 
 // TestBudgets holds the list of keys whose load grows with the network: those that are
 // much busier when six times as many agents do the same.

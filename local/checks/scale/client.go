@@ -1,8 +1,10 @@
 package scale
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -12,8 +14,8 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// client is the table as the functions see it: DynamoDB's real client, with its
-// retries, whose requests the model answers. A request carries its call in its context,
+// client is the table as a process calls it: DynamoDB's real client, whose requests the
+// model answers. [retry.Table] repeats its calls. A request carries its call in its context,
 // so that no request and no answer need be decoded.
 type client struct {
 	w  *world
@@ -28,24 +30,17 @@ func newClient(w *world) *client {
 	return c
 }
 
-// call is a call of the client's, which makes one or more attempts.
+// call is a call of the client's.
 type call struct {
 	trip time.Duration
 	// do makes an attempt. It returns what the client is told: an error of the model's, or
 	// the answer.
 	do func(now time.Time, trip time.Duration) (answer string, err error)
 
-	refused int       // attempts in a row
-	at      time.Time // of the last answer
-	last    string    // that answer
-	failed  error     // of the table itself
+	failed error // of the table itself
 }
 
 type callKey struct{}
-
-// firstPause is the longest pause before the client's second attempt; each further one is
-// twice as long (tables/dynamo).
-const firstPause = 50 * time.Millisecond
 
 // Do implements [aws.HTTPClient].
 func (c *client) Do(r *http.Request) (*http.Response, error) {
@@ -54,14 +49,7 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	j := jobOf(ctx)
 	if j == nil { // the world is furnished
 		answer, err := at.do(time.Now(), 0)
-		return c.answer(at, answer, err), nil
-	}
-	if now := time.Now(); at.refused > 0 && now.After(at.at) {
-		select {
-		case <-time.After(at.at.Add(firstPause << (at.refused - 1)).Sub(now)):
-		case <-ctx.Done(): // as if it had been in the client's own pause
-			return c.answer(at, at.last, errThrottled), nil
-		}
+		return c.answer(answer, err), nil
 	}
 	trip := stretched(at.trip, j.chance())
 	time.Sleep(trip / 2)
@@ -83,21 +71,15 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	}
 	time.Sleep(back)
 	c.w.turns.Wait(j.Job, "answered")
-	return c.answer(at, answer, err), nil
+	return c.answer(answer, err), nil
 }
 
 // answer makes DynamoDB's answer.
-func (c *client) answer(at *call, text string, err error) *http.Response {
+func (c *client) answer(text string, err error) *http.Response {
 	status := http.StatusOK
 	if err == errThrottled || err == errConflict {
 		status = http.StatusBadRequest
 	}
-	if err == errThrottled {
-		at.refused++
-	} else {
-		at.refused = 0
-	}
-	at.at, at.last = time.Now(), text
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amzn-Requestid": {"scale"}},
 		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
@@ -168,14 +150,15 @@ func (c *client) Get(ctx context.Context, of tables.Consistency, keys ...tables.
 		b, err := json.Marshal(map[string]any{"UnprocessedKeys": map[string]any{"scale": map[string]any{"Keys": rest}}})
 		return string(b), err
 	}
-	if _, err := c.db.Get(c.with(ctx, at), of, keys...); err != nil {
+	_, err := c.db.Get(c.with(ctx, at), of, keys...)
+	if err != nil && !errors.As(err, new(*tables.Throttled)) {
 		return nil, err
 	}
 	items := make([]tables.Item, len(keys))
 	for i, k := range keys {
 		items[i] = found[k]
 	}
-	return items, at.failed
+	return items, cmp.Or(at.failed, err)
 }
 
 // Query implements [tables.Backend].

@@ -52,8 +52,8 @@ func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 		if n := len(idle); n > 0 { // Lambda takes the one that was used last
 			h, idle = idle[n-1], idle[:n-1]
 		} else {
-			own := *w.app
-			group := declare(&own)
+			own := w.process()
+			group := declare(own)
 			h = host.Gateway(api.NewServer(own.Only(group.Needs), declare(own.Only(group.Needs))))
 			took += coldStart
 		}

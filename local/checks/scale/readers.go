@@ -60,8 +60,7 @@ type queue struct {
 
 func (w *world) openReaders() {
 	for _, declare := range evts.All() {
-		own := *w.app
-		w.readers = append(w.readers, &reader{Function: declare(&own), declare: declare, lanes: map[lane]*queue{}})
+		w.readers = append(w.readers, &reader{Function: declare(w.process()), declare: declare, lanes: map[lane]*queue{}})
 	}
 }
 
@@ -103,7 +102,7 @@ func (w *world) poll() {
 				l := lane{shard, int(placeOf(rec.Key.PK+"/"+rec.Key.SK, "").hash % uint64(max(1, w.model.spaces[""].limits.Parallel)))}
 				q := r.lanes[l]
 				if q == nil {
-					own := *w.app
+					own := w.process()
 					q = &queue{handle: host.Batches(own.Only(app.Table), r.declare(own.Only(app.Table)))}
 					r.lanes[l] = q
 				}

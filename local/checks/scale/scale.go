@@ -50,10 +50,6 @@
 // they share here as well. Followers beyond the simulated agents: a slice's lists of
 // followers are short.
 //
-// The client draws its pauses from a source without a seed. The model rounds each up to
-// its longest ([firstPause]), so that a run can be repeated; such waits are twice as long
-// as in truth. TestRepeatable fails if the client's pauses become longer.
-//
 // # Slices
 //
 // A large network is simulated as a slice: one in k of its agents with their neighbours,

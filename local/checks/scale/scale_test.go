@@ -67,7 +67,7 @@ func TestScale(t *testing.T) {
 // Another seed gives another one.
 func TestRepeatable(t *testing.T) {
 	limits := AWS
-	limits.Writes, limits.Executions = 12, 12
+	limits.Writes, limits.Executions = 12, 4
 	s := Scenario{
 		Name: "small", Slice: 1, Agents: 20, Circle: 10, Ranges: 4, For: 12 * time.Second, Flows: habits(20, secondsDay/20),
 		Closed: Span{4 * time.Second, 6 * time.Second}, Reader: "inbox", Down: Span{time.Second, 9 * time.Second}, limits: &limits,

@@ -23,6 +23,7 @@ import (
 	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/retry"
 )
 
 // world is a run of a scenario.
@@ -119,6 +120,13 @@ func run(t *testing.T, s Scenario, seed uint64) *Result {
 	}
 	w.play()
 	return w.result()
+}
+
+// process returns the app of a new process, which has its own budget of retries.
+func (w *world) process() *app.App {
+	own := *w.app
+	own.Table = retry.Over(w.app.Table, own.Intn)
+	return &own
 }
 
 // open assembles the service.
