@@ -197,6 +197,9 @@ func (f inbox) takeBack(ctx context.Context, d delivery, erased bool) error {
 			}
 			return err
 		case marker == nil && waiting != nil:
+			if waiting.Bool("deleted") && !erased { // delivered again
+				return nil
+			}
 			return f.Once(ctx, f.emptied(d.waiting(), d, erased))
 		case marker == nil:
 			if err := f.Once(ctx, tables.InboxMarker(d.to, d.source, 0, f.Now())); err != nil {

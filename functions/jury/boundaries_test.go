@@ -224,7 +224,7 @@ func TestRemedies(t *testing.T) {
 			continue
 		}
 		why := next[len(next)-1].Why
-		if strings.Contains(why, "must vouch") != x.vouch || strings.Contains(why, "earliest") != x.earliest {
+		if strings.Contains(why, "must vouch") != x.vouch || strings.Contains(why, "not before") != x.earliest {
 			t.Errorf("%+v: got %q, want vouchers %t and a time %t", x, why, x.vouch, x.earliest)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"agentsocial/local/transcripts"
 	"agentsocial/tables/embedded"
@@ -89,6 +90,9 @@ func (r *running) delivered(requests ...*transcripts.Request) (byStatus map[int]
 		for range 20 {
 			if a.Text("error.code") != "busy" && a.Status != 503 {
 				break
+			}
+			if a.Status == 503 { // what was throttled is remembered for a second at most
+				time.Sleep(100 * time.Millisecond)
 			}
 			a = r.send(requests[i])
 		}

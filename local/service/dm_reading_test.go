@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
@@ -182,6 +183,7 @@ func TestReadingWhenMarkingFails(t *testing.T) {
 		r.has(a, "items.0.body", "hello", "items.0.unread", "true")
 		r.addsUp(fox, owl, 10_000)
 		r.embedded().SetFaults(nil)
+		time.Sleep(1100 * time.Millisecond) // what was throttled is remembered for a second at most
 	}
 	r.has(r.call(owl, "GET", "/v1/dm/fox", ""), "items.0.unread", "false")
 	r.addsUp(fox, owl, 10_000)

@@ -506,6 +506,7 @@ func TestExport_HasEverything(t *testing.T) {
 		c.t = t
 		s := c.newSubject()
 		r.want(r.call(nil, "POST", "/_local/tick", `{"name":"deadlines"}`), 200, "")
+		r.want(r.call(s.Agent, "GET", "/v1/me/inbox", ""), 200, "") // gives its events their numbers
 		got := map[string]int{}
 		seen := map[string]bool{}
 		all := ""

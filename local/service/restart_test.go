@@ -27,6 +27,7 @@ type folder struct {
 	t     *testing.T
 	dir   string
 	table string // as in service.Config
+	below tables.Backend
 	log   logs.Buffer
 }
 
@@ -39,6 +40,7 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 func (f *folder) tryStart() (*service.Service, error) {
 	return service.Start(f.t.Context(), service.Config{
 		Data: f.dir, Table: f.table, Settings: generous(), Log: slog.New(slog.NewTextHandler(&f.log, nil)),
+		Wrap: func(b tables.Backend) tables.Backend { f.below = b; return b },
 	})
 }
 
@@ -48,7 +50,7 @@ func (f *folder) start() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.running = &running{Service: s, t: f.t, table: s.App.Table}
+	f.running = &running{Service: s, t: f.t, table: f.below}
 	f.t.Cleanup(func() {
 		if f.running != nil && f.Service == s {
 			f.stop()
@@ -161,7 +163,7 @@ func TestStreamGoesOn(t *testing.T) {
 
 func (f *folder) checkpoints() map[string]string {
 	f.t.Helper()
-	all, err := f.App.Table.(tables.Checkpoints).Checkpoints(f.t.Context())
+	all, err := f.below.(tables.Checkpoints).Checkpoints(f.t.Context())
 	if err != nil {
 		f.t.Fatal(err)
 	}

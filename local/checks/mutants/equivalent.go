@@ -51,7 +51,6 @@ var equivalent = map[string]string{
 	`functions/mcp/reply.go join number 0 in a.body.Len() > 0`:                                                          "an array has two bytes or more",
 	`functions/mcp/server.go toolsOf number 1 in return 1`:                                                              "it only has to be more than 0",
 	`functions/feed/catchup.go catchup comparison k.Duties > 0`:                                                         "an agent without duties has none to read",
-	`functions/feed/catchup.go circle number eventsMost+1 in tables.NewestEvents(agent, eventsMost+1)`:                  "what is beyond eventsMost is not looked at",
 	`functions/feed/reach.go reachBack number eventsMost+1 in tables.EventsAfter(m.agent, m.reach.from, eventsMo…`:      "what is beyond eventsMost is not looked at",
 	`functions/feed/reach.go probe comparison int64(back) < oldest`:                                                     "reading after the event 0 is reading all",
 	`functions/feed/follow.go Reads equality in.Body.Kind == tables.FollowChannel`:                                      "the write's condition tells what was not read",

@@ -35,7 +35,7 @@ func TestFind(t *testing.T) {
 		`tables/idea.go Set condition ItemExists()`,
 		`tables/idea.go Set condition ItemExists() #2`,
 		`tables/origin.go Spend item Delete(RecoveryKey(agent), Equal("id", r.ID), Before("tries", tries))`,
-		`functions/channels/create.go create condition tables.NoItem()`,
+		`tables/channel.go Create condition NoItem()`,
 		`tables/ledger.go Movements order true`,
 	} {
 		if !names[name] {
