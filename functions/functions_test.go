@@ -59,7 +59,7 @@ var secrets = []string{"token", "code", "access_token", "refresh_token", "client
 // secretElsewhere lists the endpoints whose answer is secret though it has no such member.
 var secretElsewhere = []string{
 	"GET /oauth/authorize", "POST /oauth/authorize", // pages with a sealed form or a code, beside what the client sent
-	"POST /v1/me/credits/checkout",                  // the address of a payment
+	"POST /v1/me/credits/checkout",           // the address of a payment
 	"GET /v1/me/memory", "GET /v1/me/export", // whatever the agent keeps to itself
 }
 

@@ -24,7 +24,9 @@ func TestQueries_Direction(t *testing.T) {
 			}
 			return tables.Best("den", tables.BestPK("den", noon), before, 9)
 		}},
-		"channels":         {true, func(before string) tables.Query { return tables.ChannelsByActivity("open", before, tables.ListingKey("den"), 9) }},
+		"channels": {true, func(before string) tables.Query {
+			return tables.ChannelsByActivity("open", before, tables.ListingKey("den"), 9)
+		}},
 		"conversations":    {true, func(before string) tables.Query { return tables.Conversations(fox, before, owl.ID, 9) }},
 		"visits":           {true, func(before string) tables.Query { return tables.Visits(fox, before, 9) }},
 		"history":          {true, func(string) tables.Query { return tables.History(fox, 7, 9) }},

@@ -82,7 +82,7 @@ func differ(t *testing.T) *pair {
 	t.Cleanup(func() { here.Close() })
 	there, thereFeed := dynamodbtest.Open(t)
 	p := &pair{ctx: t.Context(), here: here, there: retry.Over(there, rand.Int64N), // DynamoDB Local on a busy machine may not answer
-		 outcomes: map[string]int{}}
+		outcomes: map[string]int{}}
 	first := sequences
 	rapid.Check(t, func(rt *rapid.T) {
 		sequences++
