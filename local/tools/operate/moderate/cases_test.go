@@ -85,3 +85,26 @@ func TestTakedown_RacesWithNewCase(t *testing.T) {
 		})
 	}
 }
+
+// The record of a takedown does not name an author who was erased.
+func TestTakedown_OfErasedAuthor(t *testing.T) {
+	for state, named := range map[string]bool{tables.StateActive: true, tables.StateErased: false} {
+		t.Run(state, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, table tables.Backend) {
+				c := &tables.Case{ID: firstCase, Kind: tables.CasePost, Target: postID, Channel: "den", Author: owl, State: tables.CaseOverturned, Settled: true, OpenedAt: 1}
+				author := &tables.Profile{ID: owl.ID, State: state}
+				commit(t, table, c.Begin(), (&tables.Evidence{Body: "secret"}).Put(firstCase), tables.Put(author.Item()))
+				if _, err := do(t, table, "takedown", map[string]string{"WHAT": "cases/" + firstCase, "REASON": "illegal", "OPERATOR": "ann"}); err != nil {
+					t.Fatal(err)
+				}
+				page, err := table.Query(t.Context(), tables.Acts(9))
+				if err != nil || len(page.Items) != 1 {
+					t.Fatalf("got %d acts, %v; want 1", len(page.Items), err)
+				}
+				if got := page.Items[0].Str("agent") == owl.ID; got != named {
+					t.Errorf("the act names the author: got %t, want %t: %v", got, named, page.Items[0])
+				}
+			})
+		})
+	}
+}

@@ -51,6 +51,11 @@ func takedown(ctx context.Context, d *Desk) error {
 		if err != nil {
 			return err
 		}
+		if p, ok, err := one[tables.Profile](ctx, d, tables.ProfileKey(a.Agent)); err != nil {
+			return err
+		} else if ok && p.State == tables.StateErased { // nothing may name it or be listed under it
+			a.Agent = ""
+		}
 		return d.Transact(ctx, append(writes, a.Record()...)...)
 	})
 	switch {
