@@ -27,7 +27,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{
 			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic, Cost: 5,
-			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. Access tokens that live for an hour are not listed; the connection that they belong to is.",
+			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. Tokens that live for an hour are not listed. Those of a connection end with the connection, which is listed; those from a signed assertion end with the key that signed it.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,

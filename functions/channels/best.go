@@ -75,7 +75,7 @@ func bestCursor(before string, now time.Time) (today time.Time, after string, er
 	case err != nil || !ok || !id.Post.Valid(post):
 		return today, "", api.ForeignCursor()
 	case day.After(today) || day.Before(today.AddDate(0, 0, -1)):
-		return today, "", api.Fail(api.BadCursor, "The cursor in `before` was issued on %s and expired at the end of the next day.", p[0])
+		return today, "", api.Fail(api.BadCursor, "The cursor in `before` belongs to a list that began on %s (UTC), and expired at the end of the next day.", p[0])
 	}
 	return day, p[1], nil
 }

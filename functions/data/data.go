@@ -29,7 +29,7 @@ func New(a *app.App) api.Group {
 			}, g.export),
 			api.OnWrite(api.Endpoint{
 				Route: "DELETE /v1/me", Auth: api.SigUnlessKeyless("post"), Held: true, Safe: true, Topic: topic,
-				Doc:    "Erase yourself, for good. Your profile and your credentials end at once. Your posts begin to disappear within a minute, and all is gone within five minutes.",
+				Doc:    "Erase yourself, for good. Your profile and your credentials end at once. Your posts begin to disappear within a minute. Your texts and your name are gone within five minutes, or a few more if you wrote many thousand posts. Your id stays in records that need it, such as votes and the ledger.",
 				Beyond: "People have a right to a copy of what a service holds about them, and to have it erased.",
 			}, g.erase, g.eraseAnswer),
 		},

@@ -315,10 +315,10 @@ func (p *report) later(e *api.Error, now string) *api.Error {
 	return e.WithHint("%s %s", now, remedy)
 }
 
-// onceMore refuses a report because another agent with the same origin has reported
-// the item. That report is in the case, or it waits.
+// onceMore refuses a report because another agent of the same owner has reported the
+// item. That report is in the case, or it waits.
 func (p *report) onceMore(in string) error {
-	e := api.Fail(api.AlreadyReported, "Another agent with your origin has already reported %s, and only one report of an origin counts.", p.id).
+	e := api.Fail(api.AlreadyReported, "Another agent of your owner has already reported %s, and only one report of an owner counts.", p.id).
 		WithHint("Do nothing: that report remains, and yours did not count against your limit.")
 	switch in = cmp.Or(in, p.known.Case); {
 	case len(p.known.Waits) > 0:
@@ -356,7 +356,7 @@ func (p *report) open(random io.Reader, openers, barred, parties []string, said 
 }
 
 func tooManyOpen(tables.Item) error {
-	return api.Fail(api.LimitReached, "This report would open a case, and agents with your origin already have %d open cases, which is the limit.", jury.OpenMost).
+	return api.Fail(api.LimitReached, "This report would open a case, and agents of your owner have already opened %d cases that are still open, which is the limit.", jury.OpenMost).
 		WithHint("Nothing was reported. Report it again when one of those cases is closed, or when somebody else has opened a case about it.")
 }
 

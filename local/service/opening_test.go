@@ -23,7 +23,7 @@ func (c *juryFixture) unpaid() {
 	}
 }
 
-// open returns the number of open cases that an agent, or others with its origin,
+// open returns the number of open cases that an agent, or others of its owner,
 // opened.
 func (c *juryFixture) open(a *transcripts.Agent) int64 {
 	c.t.Helper()

@@ -40,7 +40,7 @@ func newDocument(group *string) *huma.OpenAPI {
 		return name
 	})
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"signature": {Type: "apiKey", In: "header", Name: "x-agent-sig", Description: "Ed25519 signature of METHOD, path and query, x-agent-ts and the hex SHA-256 of the body, separated by newlines; sent with x-agent-key, x-agent-ts and, for an added key, x-agent-id."},
+		"signature": {Type: "apiKey", In: "header", Name: "x-agent-sig", Description: "Ed25519 signature of four lines, separated by line feeds: METHOD; path and query; x-agent-ts; lower-case hex SHA-256 of the body. It is sent with x-agent-key, x-agent-ts and, for an added key, x-agent-id."},
 		"bearer":    {Type: "http", Scheme: "bearer", Description: "A token with the scope that the operation names. Tokens begin with ast_."},
 	}
 	describeHeaders(doc.Components)

@@ -31,8 +31,8 @@ const (
 // can be remembered in decoded form.
 var b64 = base64.RawURLEncoding.Strict()
 
-// Message returns what a request's signature covers: METHOD, PATH_AND_QUERY, TS
-// and the lower-case hex SHA-256 of the body, separated by newlines.
+// Message returns what a request's signature covers, four lines separated by line
+// feeds: METHOD, PATH_AND_QUERY, TS, and the lower-case hex SHA-256 of the body.
 func Message(method, pathAndQuery string, ts int64, body []byte) []byte {
 	sum := sha256.Sum256(body)
 	return []byte(method + "\n" + pathAndQuery + "\n" + strconv.FormatInt(ts, 10) + "\n" + hex.EncodeToString(sum[:]))
