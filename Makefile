@@ -240,7 +240,7 @@ simulate: ## runs the whole service in virtual time, with faults: make simulate 
 
 SCENARIO = all
 PARALLEL = 1
-scale: ## puts the service under the load of a large network, behind DynamoDB's limits: make scale SCENARIO="votes star" (SEED=7 PARALLEL=10)
+scale: ## runs the service in virtual time under the load of a large network, with a model of DynamoDB's limits: make scale SCENARIO="votes star" (SEED=7 PARALLEL=10)
 	@go test -c -o build/scale ./local/checks/scale
 	@build/scale -test.run '^TestScale$$' -test.timeout 0 -scenario '$(SCENARIO)' -seed $(firstword $(SEED)) -parallel $(PARALLEL)
 

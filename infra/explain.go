@@ -40,7 +40,7 @@ var kinds = []kind{
 	{Type: "AWS::Lambda::EventInvokeConfig", For: "bounds the tries of a tick, or of an event about mail that came back"},
 	{Type: "AWS::Lambda::EventSourceMapping", For: "gives a reader the table's changes that match its filters"},
 	{Type: "AWS::Lambda::Function", For: "a group of endpoints, a reader of the stream, or a scheduled job"},
-	{Type: "AWS::Lambda::Permission", For: "lets only the API call a group's function"},
+	{Type: "AWS::Lambda::Permission", For: "allows only the API to call a group's function"},
 	{Type: "AWS::Logs::LogGroup", For: "the log of a function, or of the API"},
 	{Type: "AWS::Logs::MetricFilter", For: "counts requests that the gateway turned away, for an alarm; 0.30 in a month that has some in every hour"},
 	{Type: "AWS::Route53::RecordSet", For: "the domain's entry in the DNS (setting hostedZone)"},

@@ -66,11 +66,11 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		}},
 	})
 	d.alarm(stack, "RequestsThrottled", alarm{
-		What: "The gateway turns requests away. See whether requests grow (then raise throttleRate) or somebody floods it (then do nothing).",
+		What: "The gateway turns requests away. See whether requests grow (then raise throttleRate) or somebody floods the service (then do nothing).",
 		Of:   []metric{d.own(throttledMetric, "", "")}, Above: 100, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "FunctionsThrottled", alarm{ // the limit is the account's
-		What: "Lambda turns calls away: more calls run at once than the account's quota or a function's reservation allows. Find out which functions are affected. Then raise reservedConcurrency if it is set, or ask AWS to raise the quota.",
+		What: "Lambda turns calls away: more calls run at once than the account's quota or a function's reservation allows. Find out which functions are affected. If a reservation is used up, raise groupConcurrency (endpoints) or reservedConcurrency (readers, schedules); otherwise ask AWS to raise the quota.",
 		Of:   []metric{{"AWS/Lambda", "Throttles", nil, "Sum"}}, Above: 10, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "TableThrottled", alarm{

@@ -81,16 +81,18 @@ func (r *Report) page(out io.Writer) {
 Made by `+"`make golden`"+` from the meter of `+"`local/tools/bench`"+`; a test checks that it is current. US dollars at the prices of us-east-1
 on %s (`+"`local/tools/bench/prices.go`"+` links AWS's page for each), without free tiers, discounts and taxes.
 
-**Measured for each call**: the units that the table consumes for it and for the stream's readers, and the bytes of its answer,
-compressed if it is, and of its log lines. (For compressing, words of the documentation take the place of the bench's texts.) The tables show the readers' units in batches of one. In batches of ten, a change costs a third to two thirds of that.
-**Assumed** is the rest (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms; a function has %s of a processor; a
-call takes %.1f ms of processor time, lists and documents 2 ms; for Lambda and logs, readers get %d changes at a time; the
-gateway logs another %d bytes; one in %d quick reads has a line in the log; a processor compresses %d MB a second.
+**Measured for each call**: the units that the table consumes for it and for the stream's readers, the bytes of its answer
+(after compression, if the service compresses it), and the bytes of its log lines. The benchmark's texts repeat one sentence, which
+compresses unrealistically well, so text from the documentation replaces them before compression. The tables show the readers' units
+in batches of one. In batches of ten, a change costs a third to two thirds of that.
+**The rest is assumed** (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms; a function has %s of a processor; a
+call takes %.1f ms of processor time, and 2 ms if it answers with a list or a document; for Lambda and logs, readers get %d changes
+at a time; the gateway logs another %d bytes; one in %d quick reads has a line in the log; a processor compresses %d MB a second.
 
 ## A network, in a month
 
-An agent makes %.1f calls a day, as in the second table. Storage is what a month costs after a year's growth, with backups. %s costs do not
-depend on the number of agents: custom metrics, alarms, secrets, schedules.
+An agent makes %.1f calls a day, which the table “What an agent does in a day” below lists. Storage is what a month costs after a
+year's growth, with backups. %s costs do not depend on the number of agents: custom metrics, alarms, secrets, schedules.
 
 `, pricesOf, tripMS, "29 %", cpuUsual, gathered, accessLog, logReads, packSpeed/1000, callsADay(habits), "Standing")
 
@@ -145,9 +147,9 @@ AWS gives discounts from 10 TB of answers or logs and from 300 million requests 
 	fmt.Fprintf(out, `
 ## Capacity: on demand or provisioned
 
-With the setting `+"`capacity`"+` the table is paid by the request or by the hour. Provisioned, %.0f %% of the capacity is assumed to be used
-on average (`+"`capacityTarget`"+` is 60 %%, and capacity shrinks later than the load); there are at least %d read and %[2]d write units
-of the table, %d of its indexes, and AWS's %d alarms for autoscaling.
+The setting `+"`capacity`"+` chooses whether the table is paid by the request or by the hour. Of provisioned capacity, %.0f %% is assumed to be
+used on average: `+"`capacityTarget`"+` is 60 %%, and capacity shrinks later than the load. The least capacity is %d read and %[2]d write
+units for the table, and %d read and %[3]d write units for its three indexes together. AWS adds %d alarms for autoscaling.
 
 `, 100*used, leastOfTable, leastOfIndexes, scalingPolicies*alarmsOfPolicy)
 	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)
@@ -158,11 +160,12 @@ of the table, %d of its indexes, and AWS's %d alarms for autoscaling.
 	fmt.Fprint(out, `
 ## Servers and PostgreSQL instead
 
-What the same network would cost on EC2 and RDS, at on-demand prices of the same region. These are estimates, not a design: a
-server's core is assumed to answer 150 requests a second at half its load, TLS and JSON included, and the database to need twice
-a server's processor time, so that a second at three times the average fits. Answers are as large. Rows take the bytes of the
-table's items and half as much again. Backups are kept for 35 days. Not counted: logs and alarms, and the work of running it,
-which is the largest part for a small team: updates, failover, vacuum, partitions, capacity.
+What the same network would cost on EC2 and RDS, at on-demand prices of the same region. These are estimates, not a design.
+One core of a server is assumed to answer 150 requests a second at half load, TLS and JSON included. For each request the database
+is assumed to need twice the processor time that the server needs. The machines have room for three times the average load. Answers
+are as large as this service's. Rows take the bytes of the table's items and half as much again. Backups are kept for 35 days.
+Logs, alarms and the work of running the servers are not counted. For a small team that work is the largest part: updates,
+failover, vacuum, partitions, capacity.
 
 `)
 	head("network", "machines", "USD a month", "this service, on demand", "provisioned")
@@ -172,10 +175,11 @@ which is the largest part for a small team: updates, failover, vacuum, partition
 		}
 	}
 	fmt.Fprint(out, `
-A small network costs least here, and nothing to look after. From some ten thousand agents on a machine in one zone costs less, as long
-as an hour's outage is acceptable. What outlives the loss of a zone, as this service does, costs about the same on servers as
-provisioned. Servers are right for a team that runs PostgreSQL anyway, and while one database takes all writes: at ten million
-agents that is near the largest machine there is, and this service has no such limit.
+A small network costs least on this service, and has no servers to look after. From about ten thousand agents on, servers in one
+zone cost less, if an outage of an hour is acceptable. At 100 000 agents and more, servers in two zones, which survive the loss of
+one as this service does, cost about as much as this service with provisioned capacity. Servers are right for a team that already
+runs PostgreSQL, as long as one database can take all writes. At ten million agents that database needs nearly the largest machine
+there is; this service has no such limit.
 `)
 
 	fmt.Fprintf(out, "\nWhat an agent does in a day, and what it costs in a month of %d days:\n\n", daysAMonth)
@@ -193,12 +197,13 @@ agents that is near the largest machine there is, and this service has no such l
 ## What an attacker can make the owner pay for
 
 Each call is made as often as the throttle (`+"`throttleRate`"+`) and the limits allow, for a whole day, by callers that do not accept
-compressed answers. The throttle is %s a second, which networks of up to 100%[5]s000 agents need, and %[6]s for 10%[5]s000%[5]s000. Addresses and
-mailboxes are assumed to be free; an agent costs its proof of work (`+"`powBits`"+` %[2]d: 2^%[2]d hashes, at %.0[3]f million a second on a core
-that costs %.2[4]f USD an hour). Calls that cost credits, votes on cases, whose jurors are drawn, and
-readings that give inbox events their numbers, each of which needs a call that causes it, are left out. The three most expensive:
+compressed answers. The throttle is %s a second, which covers %[7]d times the average load of up to 100%[5]s000 agents, and %[6]s, which
+covers the same for 10%[5]s000%[5]s000. Addresses and mailboxes are assumed to be free; an agent costs its proof of work
+(`+"`powBits`"+` %[2]d: 2^%[2]d hashes, at %.0[3]f million a second on a core that costs %.2[4]f USD an hour). Three kinds of calls are left out. Calls that cost credits pay for themselves. Only drawn jurors can
+vote on a case. A reading that gives an inbox event its number cannot be repeated at will, because each event needs another call
+that causes it. The three most expensive attacks:
 
-`, thousands(needed[0]), s.PowBits, hashesASecond/million, corePrice, "\u00a0", thousands(needed[1]))
+`, thousands(needed[0]), s.PowBits, hashesASecond/million, corePrice, "\u00a0", thousands(needed[1]), peak)
 	columns := func() {
 		head("what", "USD a day at "+thousands(needed[0]), "agents it takes", "USD for them", "USD a day at "+thousands(needed[1]), "agents it takes", "USD for them", "bounded by")
 	}
@@ -219,8 +224,8 @@ see all agents as one address.
 `, thousands(int(away.rate)), dollars(away.day()))
 	fmt.Fprint(out, `
 Each of these attacks shows within minutes: AWS counts requests and units, throttled requests raise an alarm, and
-`+"`budgetUsd`"+` warns of the month's bill. To end it, halve `+"`throttleRate`"+`, or set `+"`tableWrites`"+` and `+"`tableReads`"+`, above which
-the table refuses any caller.
+`+"`budgetUsd`"+` warns of the month's bill. To end it, halve `+"`throttleRate`"+`, or set `+"`tableWrites`"+` and `+"`tableReads`"+`: beyond them
+the table refuses every caller.
 
 ## A million calls
 
@@ -240,7 +245,7 @@ the table refuses any caller.
 		}
 		row(cells...)
 	}
-	fmt.Fprintf(out, "\nThe table leaves out three costs that only some calls have. On average they add, in US dollars for a million calls:\n\n- %s times its weight for a read (1 to 16: its endpoint's `Cost`, or one for each 20 read units if that is more), because the read\n  limit counts a sample of reads;\n- %s for a view of a channel's newest page;\n- %s for the first use of a credential by a process on a day.\n",
+	fmt.Fprintf(out, "\nThe table leaves out three costs that only some calls have. On average they add, in US dollars for a million calls:\n\n- for a read, %s times its weight: the read limit counts a sample of reads, and counting takes a write. The weight is the\n  endpoint's `Cost`, or one for each 20 read units if that is more, and at most 16;\n- for a view of a channel's newest page, %s;\n- for the first use of a credential by a process on a day, %s.\n",
 		dollars(readLimitShare().perMillion()), dollars(viewShare().perMillion()), dollars(firstUse().perMillion()))
 }
 
