@@ -14,14 +14,15 @@ type Channel struct {
 	Followers  int64  `db:"followers,keep"`
 	LastPostAt int64  `db:"last_post_at"` // unix ms
 
-	// Until when there may be promos: unix ms, 0 if none. It saves pages
-	// without promos a read; the board is exact.
+	// PromosUntil is the time until which the channel may have promos: unix ms, 0 if
+	// none. After it, a page need not read the board ([Board]), which is exact.
 	PromosUntil int64 `db:"promos_until"`
 
 	Taken string `db:"taken"` // why an operator took it down; "" if none did
 
-	// Place is set in a channel that is its own entry in the directory: one whose last
-	// post is from before entries became items. Its next post moves it ([Channel.AddPosts]).
+	// Place is the sort key in by_rank of a channel that has no [ListingKey] item yet,
+	// because its last post is older than those items. Its next post puts the item, and
+	// removes Place ([Channel.AddPosts]).
 	Place string `db:"rank_sk"`
 }
 
@@ -56,17 +57,18 @@ func ActivitySK(at time.Time, name string) string {
 // Item returns the item of the channel.
 func (c *Channel) Item() Item { return keyed(ChannelKey(c.Name), TypeChannel, Marshal(c)) }
 
-// ListingKey is the key of a channel's entry in the directory. It is an item of its own,
-// since an index is written with every change of an item that it lists: the posts of all
-// channels would meet in one partition.
+// ListingKey is the key of a channel's entry in the directory. The entry is an item of
+// its own, because every change of a listed item also writes the index. If channels were
+// listed themselves, each post in any channel would write to the one partition of its
+// kind.
 func ListingKey(channel string) Key { return Key{ChannelPK(channel), "LISTED"} }
 
-// place returns where the directory has the channel.
+// place returns the sort key of the channel in the directory.
 func (c *Channel) place() string {
 	return ActivitySK(time.UnixMilli(max(c.LastPostAt, c.CreatedAt)), c.Name)
 }
 
-// listed puts the channel's entry at a place.
+// listed puts the channel's entry in the directory, with place as its sort key.
 func (c *Channel) listed(place string) Write {
 	return Put(keyed(ListingKey(c.Name), TypeListing, Item{"name": c.Name, "rank_pk": ChannelsPK(c.Kind), "rank_sk": place}))
 }
@@ -120,8 +122,9 @@ func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Wr
 	return w
 }
 
-// AddPosts adds to the number of posts and updates the channel's activity, on
-// condition that it is as read. In a new hour the channel moves in the directory.
+// AddPosts adds n to the number of posts. It sets the time of the last post if at is
+// later, on condition that this time is as read. In a new hour the channel moves in the
+// directory.
 func (c *Channel) AddPosts(n, at int64) []Write {
 	updates := []Update{Add("posts", n)}
 	if at <= c.LastPostAt {
@@ -143,10 +146,10 @@ func (c *Channel) AddPosts(n, at int64) []Write {
 	return []Write{Change(ChannelKey(c.Name), updates...).When(append(still, Absent("taken"))...), c.listed(now.place())}
 }
 
-// ChannelsByActivity queries the entries of a kind in the directory, the most recently
-// active channel first, after the one with the given [ActivitySK] and key ("" begins
-// with the first). An entry has the channel's name and its own place. They may be some
-// milliseconds old.
+// ChannelsByActivity queries a kind's entries in the directory, the most recently active
+// channel first. It begins after the entry with the sort key place ([ActivitySK]) and the
+// key entry, or at the start if place is "". An entry has the channel's name and the
+// entry's place. The answer may be some milliseconds old.
 func ChannelsByActivity(kind, place string, entry Key, most int) Query {
 	q := Query{Index: ByRank, PK: ChannelsPK(kind), Desc: true, Limit: most}
 	if place != "" {

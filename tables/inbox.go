@@ -137,10 +137,10 @@ func ReadWaiting(item Item) (*WaitingEvent, error) {
 }
 
 // Number gives the event the number after head, and moves head, whose own write is
-// [InboxHead.Advance]. The event must be as it was read: its text may have been removed
-// meanwhile. Its source must have no marker: a cause that was delivered again may wait
-// again for a moment, and a text may be deleted before its event arrives. numbered returns
-// the error if there is one ([Write.Else]).
+// [InboxHead.Advance]. The writes require that the event is as it was read, because its
+// text may have been removed meanwhile. They also require that its source has no marker.
+// It has one if the event was put a second time after it got its number, or if its text
+// was deleted before it arrived. numbered returns the error for that case ([Write.Else]).
 func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item) error) (InboxEvent, []Write) {
 	e := w.InboxEvent
 	head.Seq, head.At = head.Seq+1, max(head.At, e.At)
@@ -158,8 +158,8 @@ func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item)
 	}
 }
 
-// News queries the events of an inbox after one, then its head, then what waits, each in
-// order.
+// News queries the events of an inbox whose seq is greater than seq, then the inbox's
+// head, then the waiting events, each in order.
 func News(agent string, seq int64, most int) Query {
 	return Query{PK: InboxPK(agent), From: InboxEventSK(seq + 1), To: waitingPrefix + "~", Limit: most, Consistency: Strong}
 }
@@ -178,7 +178,7 @@ func NewestEvents(agent string, most int) Query {
 	return q
 }
 
-// EventsAfter queries the events of an inbox after one, oldest first.
+// EventsAfter queries the events of an inbox whose seq is greater than seq, oldest first.
 func EventsAfter(agent string, seq int64, most int) Query {
 	return Query{
 		PK: InboxPK(agent), From: InboxEventSK(seq + 1), To: inboxEventPrefix + "~", Limit: most, Consistency: Strong,

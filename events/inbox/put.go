@@ -12,18 +12,19 @@ import (
 )
 
 // put puts deliveries where they wait for the agent to read its inbox. Each is one write,
-// on condition that it is new: nobody else's event touches it. A delivery from a blocked
-// agent leaves only a marker, so unblocking brings nothing back.
+// on condition that it does not wait already. No two events have the same key, so the
+// writes of different senders do not conflict. A delivery from a blocked agent leaves only
+// a marker, so unblocking brings nothing back.
 //
-// A waiting event is deleted when it gets its number, and its marker stays. So a change
-// that is delivered again later is put again. check finds the marker then, and takes the
-// event back.
+// When a waiting event gets its number, the waiting item is deleted, and a marker is put.
+// If the change is delivered again later, its event is put a second time. check then finds
+// the marker, and deletes that event.
 func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) error {
 	blocked, err := f.blocked(ctx, agent, deliveries)
 	if err != nil {
 		return err
 	}
-	now := f.Now() // one arrival: these get numbers in the order of their causes
+	now := f.Now() // all arrive at the same time, so they get numbers in the order of their causes
 	work := app.Together(ctx)
 	work.SetLimit(putsAtOnce)
 	var taken []delivery
@@ -58,9 +59,10 @@ func (f inbox) refuse(ctx context.Context, d delivery) error {
 	return err
 }
 
-// check takes back what an agent's inbox may not hold: everything if the agent was
-// erased, and events whose source has a marker. It reads after the events were put. So
-// either check sees the marker or the closed head, or whoever writes that finds the event.
+// check deletes waiting events that the agent's inbox may not hold: all of them if the
+// agent was erased, else those whose source has a marker. It reads after the events were
+// put. So if a marker or the closed head is written at the same time, check sees it, or
+// its writer sees the event.
 func (f inbox) check(ctx context.Context, agent string, deliveries []delivery) error {
 	if len(deliveries) == 0 {
 		return nil
@@ -141,7 +143,8 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 	return work.Wait()
 }
 
-// toldOf returns the deliveries that a deleted item had as it was.
+// toldOf returns the deliveries that an item caused. old is the item before it was
+// deleted or erased.
 func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) {
 	switch old.Str(tables.AttrType) {
 	case tables.TypeMessage:
@@ -175,12 +178,15 @@ func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) 
 		}
 		return out, nil
 	}
-	return f.ofPost(ctx, old, f.pushedNoMore, everyone) // an agent that has taken a mentioned handle since has no event, and gets only a marker
+	// An agent that took a mentioned handle after the post was made has no event, and gets
+	// only a marker.
+	return f.ofPost(ctx, old, f.pushedNoMore, everyone)
 }
 
-// takeBack empties a delivery's event, and removes its sender's name if that was
-// erased. If the event has not arrived, takeBack puts its marker, so that it never
-// will. If it arrives or gets its number meanwhile, takeBack retries.
+// takeBack removes the text of a delivery's event, and the sender's name if the sender
+// was erased. If the event has not arrived, takeBack puts its marker, and deletes the
+// event if it arrived just before. If the event gets its number meanwhile, takeBack
+// retries.
 func (f inbox) takeBack(ctx context.Context, d delivery, erased bool) error {
 	err := f.Retry(ctx, func() error {
 		items, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source), d.waiting())
@@ -214,7 +220,8 @@ func (f inbox) takeBack(ctx context.Context, d delivery, erased bool) error {
 	return nil
 }
 
-// emptied returns the write that empties the event under a key.
+// emptied returns the write that removes the text of the event under a key, and the
+// sender's name if the sender was erased.
 func (f inbox) emptied(event tables.Key, d delivery, erased bool) tables.Write {
 	w := tables.RedactEvent(event)
 	if from := d.event.From.ID; erased && from != "" {

@@ -117,10 +117,10 @@ func (p *report) again() bool {
 	return p.earlier != nil && p.earlier.Int("weight") == 0 && p.Counts(p.now)
 }
 
-// writes returns the writes of the report and of its effects. If the target's
-// earlier reports or the caller's own changed since they were read, known or before
-// is set to the new state. Conditions are in the order in which their refusals take
-// precedence.
+// writes returns the writes of the report and of its effects. If the target's earlier
+// reports changed since they were read, the failed commit sets *known to their new state.
+// If the caller's own report did, it sets *before. If several conditions fail, the first
+// one decides the refusal.
 func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.Item) ([]tables.Write, error) {
 	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
 	said := tables.Complaint{ID: own.ID, By: p.by.ID, Reason: p.reason, At: own.At}
@@ -158,8 +158,8 @@ func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.
 }
 
 // join adds the report to the open case. The first reporters are parties, and
-// their reasons are public. Half of the places are kept for reports that count:
-// otherwise free agents could take all with silly reasons.
+// their reasons are public. Half of the places are kept for reports that count.
+// Otherwise agents that cost nothing to make could take all places with silly reasons.
 func (p *report) join(said tables.Complaint) []tables.Write {
 	p.opened = p.known.Case
 	most := int64(jury.PartiesAny)
@@ -179,14 +179,15 @@ func (p *report) join(said tables.Complaint) []tables.Write {
 	return writes
 }
 
-// parties returns the number of parties of an item's newest case. Before it was
-// stored, the first reporters were the parties.
+// parties returns the number of parties of an item's newest case. An older item does not
+// store it. Its parties are the first reporters.
 func parties(k *tables.Reported) int64 {
 	return cmp.Or(k.Parties, min(k.Reports, jury.PartiesMost))
 }
 
-// heard returns how many owners had counting reports in an item's cases. Before it was
-// stored, one case was enough for the next to take several reports.
+// heard returns how many owners had counting reports in an item's cases. An older item
+// has a case but no such number. For it heard returns ReopenReports, because then every
+// case after the first needed several reports.
 func heard(k *tables.Reported) int64 {
 	if k.Heard == 0 && k.Case != "" {
 		return jury.ReopenReports
@@ -198,7 +199,7 @@ func heard(k *tables.Reported) int64 {
 // enough of them count. Only one report of each owner waits, unless its origin is
 // throwaway; a report that counts replaces one that does not.
 func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) ([]tables.Write, error) {
-	kept := jury.Needed(heard(&p.known)) > 1 // three owners had the item judged in vain
+	kept := jury.Needed(heard(&p.known)) > 1 // reports by three owners led to no removal
 	if p.again() {
 		delete(p.known.Waits, p.behind)
 	}
@@ -280,9 +281,9 @@ func missing(k *tables.Reported) int64 {
 	return needed
 }
 
-// inVain refuses a report that does not count and may not wait: an item that three
-// owners had judged in vain takes only reports that count, and the number of waiting
-// reports is bounded. The caller can report again once its reports count.
+// inVain refuses a report that does not count and may not wait. After reports by three
+// owners led to no removal, an item takes only reports that count. Until then, the number of
+// waiting reports is bounded. The caller can report again once its reports count.
 func (p *report) inVain(because, so string) error {
 	code, who, _ := p.lacking()
 	return p.later(api.Fail(code, "%s, and the report of %s %s.", fmt.Sprintf(because, p.id), who, so), "Nothing was reported.")
@@ -305,8 +306,9 @@ func (p *report) lacking() (code api.Code, who, remedy string) {
 // oldEnough returns when a reporter has the age at which reports count.
 func oldEnough(r jury.Reporter) time.Time { return time.UnixMilli(r.CreatedAt).Add(jury.ReporterAge) }
 
-// later says in a refusal's hint, after what is so now, when the caller can report
-// again because its reports count.
+// later adds a hint to a refusal: first now, then what the caller can do so that its
+// reports count. If the caller is only too young, later also sets the time at which it is
+// old enough.
 func (p *report) later(e *api.Error, now string) *api.Error {
 	code, _, remedy := p.lacking()
 	if code == api.AccountTooYoung {

@@ -11,29 +11,31 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Answers are compressed with gzip for callers that accept it: the HTTP API compresses
-// nothing, and every byte that leaves is paid for. An answer of an endpoint that is
-// Secret never is. Whoever sees the sizes of encrypted answers and has a hand in a part
-// of them could otherwise guess the rest, a token say, character by character: a right
-// guess repeats what is there, and so makes the answer shorter (BREACH,
-// https://breachattack.com).
+// Answers are compressed with gzip for callers that accept it, because the gateway (the
+// HTTP API) compresses nothing, and every byte that leaves AWS costs money.
+//
+// Answers of Secret endpoints are never compressed. If they were, an attacker who sees the
+// sizes of encrypted answers and controls part of their text could guess a token in them
+// character by character. A right guess repeats text of the answer, so the compressed
+// answer is shorter (BREACH, https://breachattack.com).
 
 const (
 	// compressFrom is the size in bytes from which compressing pays. A smaller answer
 	// fits into one packet with its headers.
 	compressFrom = 1024
 
-	// The fastest level makes a page of posts a third of its size, at 130 MB a second on
-	// a whole processor, three times as fast as the usual one. Answers that are kept are
-	// made as small as they get.
+	// The fastest level compresses a page of posts to a third of its size, at 130 MB a
+	// second on a whole processor. Answers that a process keeps are compressed at the level
+	// with the smallest output.
 	levelOnce, levelKept = gzip.BestSpeed, gzip.BestCompression
 
 	// A process keeps this many compressed answers, of at least this many bytes.
 	packedMost, packedFrom = 64, 8 << 10
 )
 
-// compressible reports whether an answer is compressed for callers that accept it. What
-// caches hold must tell them so with Vary, whoever asked.
+// compressible reports whether an answer is compressed for callers that accept gzip. If
+// such an answer may be cached, its Vary names Accept-Encoding, also when this caller does
+// not accept gzip, because a cache may hold the answer for another caller.
 func (rec *recorder) compressible(c *Call) bool {
 	return !c.e.Secret && !c.secret.Load() && rec.body.Len() >= compressFrom && isText(rec.header.Get("Content-Type")) &&
 		rec.header.Get("Content-Encoding") == ""

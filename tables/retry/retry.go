@@ -6,12 +6,12 @@
 //     ends soon.
 //   - A throttled, lost or unsent call is repeated at most twice, and only while the
 //     process has tokens ([bucket]).
-//   - What stays throttled is remembered for a moment ([hot]): calls of the same
-//     partition then fail without an attempt.
+//   - A partition that stays throttled is remembered for a moment ([hot]). Calls of it
+//     then fail without an attempt.
 //
 // A reader of the stream or a schedule must not lose work, and nobody waits for its
-// answer: with [Patiently] it goes on for ten seconds. Work that may be left out is
-// never repeated ([Never]).
+// answer. With [Patiently] it repeats refused calls for ten seconds. Work that may be
+// left out is never repeated ([Never]).
 package retry
 
 import (
@@ -31,11 +31,12 @@ const (
 	attemptsMost = 3 // of a refused call
 
 	patience = 10 * time.Second // how long a patient caller repeats a refused call
-	apart    = time.Second      // between its attempts while there are no tokens
+	apart    = time.Second      // the mean of its pauses while there are no tokens
 
-	// The longest first pause, and the longest of all. The pause doubles each time,
-	// and is random ("full jitter"), so that callers refused together do not come
-	// back together. A refused call waits 150 ms in all at the most.
+	// Pauses are random ("full jitter"), so that callers refused together do not come
+	// back together. Their upper bound begins with firstConflict or firstRefusal, and
+	// doubles up to longest, or up to apart for a patient caller's refused call. A
+	// refused call that is not patient waits at most 150 ms in all.
 	firstConflict = 5 * time.Millisecond
 	firstRefusal  = 50 * time.Millisecond
 	longest       = 400 * time.Millisecond
@@ -65,7 +66,8 @@ func (t *Table) Do(ctx context.Context, do func() error) error {
 	return t.run(ctx, nil, "", false, true, do)
 }
 
-// Get implements [tables.Backend]. An attempt reads what the attempts before it did not.
+// Get implements [tables.Backend]. Each attempt reads only the items that no attempt
+// before it has read.
 func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	items, left := make([]tables.Item, len(keys)), make([]int, len(keys)) // left: what is not read yet
 	for i := range keys {
@@ -122,8 +124,9 @@ func (t *Table) Query(ctx context.Context, q tables.Query) (page tables.Page, er
 	return page, err
 }
 
-// Commit implements [tables.Backend]. After a lost answer it repeats what has a token
-// or may be made twice. Several writes without a token get one: it costs nothing.
+// Commit implements [tables.Backend]. After a lost answer it repeats a transaction that
+// has a Tx.Token (which is not a token of the bucket) or may be made twice. A transaction
+// of several writes that has no Tx.Token gets one, which costs nothing.
 func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	if tx.Token == "" && len(tx.Writes) > 1 {
 		tx.Token = fmt.Sprintf("%016x%016x", t.random(math.MaxInt64), t.random(math.MaxInt64))
@@ -165,7 +168,7 @@ func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, 
 	}
 }
 
-// repeatable reports whether an error may pass.
+// repeatable reports whether an error may be gone when the call is repeated.
 func repeatable(err error) bool {
 	return errors.Is(err, tables.ErrConflict) || refused(err)
 }

@@ -17,10 +17,11 @@
 //     (aws.amazon.com/blogs/database, "Scaling DynamoDB: How partitions, hot keys, and
 //     split for heat impact performance", parts 2 and 3). The growing end of a sorted
 //     collection stays in one half, so a split does not help it.
-//   - A transaction costs double, and is refused while another one with an item of its own
-//     is under way (DDB/transaction-apis.html, "Transaction conflict handling"). What a
-//     refused attempt costs is left out. A batched read is refused only if all of its keys
-//     are; else the answer names the rest (API/API_BatchGetItem.html).
+//   - A transaction costs double. A write is refused while a transaction that has one of
+//     the same items is under way (DDB/transaction-apis.html, "Transaction conflict
+//     handling"). The model leaves out what a refused attempt costs. A batched read is
+//     refused only if all of its keys are; else the answer names those that are
+//     (API/API_BatchGetItem.html).
 //
 // Lambda and the HTTP API, by their developer guides (LAMBDA, GATEWAY):
 //
@@ -41,22 +42,26 @@
 //
 // # What is not modelled
 //
-// The whole table's and the account's limits, and how an on-demand table grows: each
-// scenario begins with as many ranges as its network has had time for. Burst and
-// adaptive capacity beyond a range's second: AWS promises none above these limits.
-// Network failures and lost answers (make simulate has those). Lambda's rate of scaling
-// (1 000 more executions of a function in ten seconds, LAMBDA/scaling-behavior.html).
-// Storage, egress and logs in the cost. What processes share by a pointer of [app.App]
-// they share here as well. Followers beyond the simulated agents: a slice's lists of
-// followers are short.
+//   - The whole table's and the account's limits, and how an on-demand table grows: each
+//     scenario begins with as many ranges as its network has had time for.
+//   - Burst and adaptive capacity: a range serves its limit in each second and no more,
+//     because AWS promises no more.
+//   - Network failures and lost answers (make simulate has those).
+//   - Lambda's rate of scaling (1 000 more executions of a function in ten seconds,
+//     LAMBDA/scaling-behavior.html).
+//   - Storage, egress and logs in the cost.
+//   - Separate memory: on AWS each process has its own copy of what [app.App] points to,
+//     here all processes share it. Only the [retry.Table], which bounds retries, is one
+//     for each process.
+//   - Followers beyond the simulated agents: a slice's lists of followers are short.
 //
 // # Slices
 //
 // A large network is simulated as a slice: one in k of its agents with their neighbours,
-// and one in k of the table's ranges. A range and a shard then have the load of a true
-// one. Keys that all agents share ([Growing]) would have a k-th of theirs, so each unit
-// of them counts k times. Conflicts on such keys are those of the slice, which has fewer
-// shards and readers. The tables say what was simulated.
+// and one in k of the table's ranges. A range and a shard then have the same load as in
+// the whole network. A key that all agents share ([Growing]) would have only a k-th of its
+// load, so each of its units counts k times. Conflicts on such keys are those of the
+// slice, which has fewer shards and readers. The printed report says what was simulated.
 package scale
 
 import (

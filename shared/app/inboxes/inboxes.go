@@ -1,14 +1,14 @@
 // Package inboxes reads an agent's inbox, and gives numbers to the events that wait there.
 //
-// The stream's reader puts events without numbers, so that those who cause them never
-// write the same item. They get their numbers here, when the agent reads: one transaction
-// moves some of them behind the inbox's last event, together with its head. Two readers
-// of an inbox race for the head. The one that loses reads again, and finds the winner's
-// numbers.
+// The stream's reader puts events without numbers, so that the agents that cause them
+// never write the same item. The events get their numbers here, when the agent reads. One
+// transaction moves some of them behind the inbox's last event, and advances the inbox's
+// head. If two requests read an inbox at the same time, only one of them advances the
+// head. The other one reads again, and finds the numbers that the first one gave.
 //
-// What waits is read in the order of the causes' times. What one transaction numbers gets
-// its numbers in the order of arrival. An event that arrives late gets the next number all
-// the same; its happened_at tells when its cause was.
+// Waiting events are read in the order of their causes' times. Within one transaction,
+// they are numbered in the order in which they arrived. An event that arrives late gets
+// the next number all the same; its happened_at is the time of its cause.
 package inboxes
 
 import (
@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	numberMost = 33 // events of one transaction: each is three writes, and the head one
+	numberMost = 33 // events of one transaction: three writes for each, and one for the head
 	passes     = 4  // transactions of one request
 )
 
-// Page holds the events of an inbox after one.
+// Page holds the events of an inbox that follow a given event.
 type Page struct {
-	Events []tables.InboxEvent // oldest first, without a gap; some may have expired
+	Events []tables.InboxEvent // oldest first; may include expired events that the table has not removed yet
 	Head   tables.InboxHead    // as of the last read
 	Waits  bool                // events may still wait for their numbers
 
@@ -35,14 +35,14 @@ type Page struct {
 	agent    string
 	most     int
 	last     int64           // the seq up to which events were read
-	numbered map[string]bool // sources of waiting events that have a number already
+	numbered map[string]bool // sources of waiting events that have a marker already
 }
 
-// Read reads the events of an agent's inbox after one, up to most and one more, which
-// tells that there are more. It gives numbers to those that wait until it has so many, but
-// in no more than four transactions. head is the seq of the newest event that is known.
-// Besides the errors of the table it returns one that is [tables.ErrConflict] if other
-// readers of the inbox were always faster.
+// Read reads the events of an agent's inbox whose seq is greater than after. It stops
+// once it has more than most, which shows that there are more. Until it has that many, it
+// also numbers waiting events, in at most four transactions. head is the seq of the newest
+// event that the caller knows of. Besides the errors of the table, Read returns one that
+// is [tables.ErrConflict] if other requests numbered events first at every attempt.
 func Read(ctx context.Context, a *app.App, agent string, after, head int64, most int) (*Page, error) {
 	p := &Page{
 		Head: tables.InboxHead{Seq: head}, app: a, agent: agent, most: most, last: after, numbered: map[string]bool{},
@@ -58,11 +58,13 @@ func Read(ctx context.Context, a *app.App, agent string, after, head int64, most
 	return p, nil
 }
 
-// More reports whether there are later events than the most that were wanted.
+// More reports whether there may be events after the first p.most of the page, with or
+// without a number.
 func (p *Page) More() bool { return p.Waits || len(p.Events) > p.most }
 
-// read reads on, and gives numbers to what waits. If another reader does so meanwhile, it
-// fails with [tables.ErrOvertaken], and what it has read stays.
+// read reads the events after p.last, and gives numbers to waiting ones. If another
+// request does so meanwhile, read fails with [tables.ErrOvertaken], and p keeps the events
+// that it has read.
 func (p *Page) read(ctx context.Context) error {
 	const head = 1
 	page, err := p.app.Table.Query(ctx, tables.News(p.agent, p.last, p.most+1-len(p.Events)+head))
@@ -102,16 +104,17 @@ func (p *Page) read(ctx context.Context) error {
 	return nil
 }
 
-// take adds an event that was not read yet.
+// take adds an event to the page unless it is there already.
 func (p *Page) take(e tables.InboxEvent) {
 	if e.Seq > p.last {
 		p.Events, p.last = append(p.Events, e), e.Seq
 	}
 }
 
-// number gives numbers to events. It deletes those that have expired, and those whose
-// source has a number: because two causes of one source wait, or, as the last try noted,
-// because a cause was delivered again.
+// number gives numbers to waiting events. It deletes those that have expired, those whose
+// source has an earlier event in waiting, and those whose source has a marker, for example
+// because their cause was delivered again. The transaction fails on such a marker. number
+// then adds the source to p.numbered, and the next try deletes the event.
 func (p *Page) number(ctx context.Context, waiting []*tables.WaitingEvent) error {
 	slices.SortStableFunc(waiting, func(a, b *tables.WaitingEvent) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.HappenedAt, b.HappenedAt))

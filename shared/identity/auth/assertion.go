@@ -26,8 +26,8 @@ const (
 	jtiMost = 200
 )
 
-// Assertion is a JWT with a valid signature and valid claims. Whether the key
-// belongs to the agent is for the table to say.
+// Assertion is a JWT with a valid signature and valid claims. [ParseAssertion] does not
+// check that the key belongs to the agent, which only the table knows.
 type Assertion struct {
 	Agent   string // iss and sub
 	Key     string // kid: the public key that it is signed with
@@ -35,8 +35,9 @@ type Assertion struct {
 	Expires time.Time
 }
 
-// ErrAssertion is wrapped by the error of every refused assertion. The text
-// before it is a predicate that may be shown: "is not signed by the key…".
+// ErrAssertion matches the error of every refused assertion ([errors.Is]). The text of
+// such an error is a predicate that may be shown to the caller: "is not signed by the
+// key…".
 var ErrAssertion = errors.New("assertion refused")
 
 type refused string
@@ -155,7 +156,7 @@ func (c *claims) hold(audiences []string, now time.Time) error {
 	case c.iat == nil || c.exp == nil:
 		return refuse("has no iat, or no exp")
 	case c.iat.milliseconds() || c.exp.milliseconds() || c.nbf.milliseconds():
-		return refuse("has an iat, exp or nbf in milliseconds: these are unix seconds; the service's clock is at %d", now.Unix())
+		return refuse("has an iat, exp or nbf in milliseconds; they must be unix seconds, and the service's clock is at %d", now.Unix())
 	case c.exp.time().Sub(c.iat.time()) > AssertionMost:
 		return refuse("has an exp more than %d s after its iat", int(AssertionMost.Seconds()))
 	case !c.exp.time().After(now):
@@ -188,8 +189,8 @@ func (n *numericDate) time() time.Time { return time.UnixMilli(int64(float64(*n)
 const (
 	// farthest is beyond any real date, and fits every time type.
 	farthest = 1 << 50
-	// seconds is the boundary to milliseconds: as milliseconds it is before
-	// 1974, as seconds after 5000.
+	// A number above seconds is taken for milliseconds. 1e11 ms is in the year 1973;
+	// 1e11 s is after the year 5000.
 	seconds = 1e11
 )
 

@@ -29,8 +29,9 @@ func MintLinkCode(rand io.Reader) (code, hash string, err error) {
 	return code, hashLinkCode(code), nil
 }
 
-// LinkCodeHash returns the stored hash of a pasted link code: in either case,
-// with space around it. ok is false if code does not have the form of one.
+// LinkCodeHash returns the hash that is stored for a pasted link code. The code may be in
+// upper or lower case, and may have space around it. ok is false if it does not have the
+// form of a link code.
 func LinkCodeHash(code string) (hash string, ok bool) {
 	code = strings.ToLower(strings.TrimSpace(code))
 	digits, ok := strings.CutPrefix(code, LinkCodePrefix)

@@ -47,7 +47,7 @@ func Sign(key ed25519.PrivateKey, method, pathAndQuery string, ts int64, body []
 // shown to the caller.
 var (
 	ErrKeyForm   = errors.New("is not the unpadded base64url form of 32 bytes")
-	ErrKeyPoint  = errors.New("is not a usable Ed25519 public key (it is not a canonical point, or of small order)")
+	ErrKeyPoint  = errors.New("is not a usable Ed25519 public key (it is of small order, or is not a canonical point)")
 	ErrSigForm   = errors.New("is not the unpadded base64url form of 64 bytes")
 	ErrSignature = errors.New("the signature does not verify")
 )

@@ -39,9 +39,9 @@ func InOrder(scopes []string) []string {
 
 // A token is the prefix and 68 bytes in base62: the ids of the agent and of the
 // token (a ULID each), 32 random bytes, and their CRC-32. So one read finds the
-// token, and a secret scanner recognises one offline. A token of a connection
-// or of an assertion has more bytes before the random ones, which name what it
-// depends on ([Hangs]), so that the same read gets that too.
+// token, and a secret scanner recognises a token offline. In a token of a connection
+// or of an assertion, more bytes stand before the random ones. They name what the
+// token depends on ([Hangs]), so that the same read gets that too.
 const (
 	idBytes     = 16
 	secretBytes = 32
@@ -89,7 +89,7 @@ func MintToken(agent, token string, rand io.Reader) (value string, hash []byte, 
 	return Hangs{}.MintToken(agent, token, rand)
 }
 
-// MintToken makes a token that depends on what on names.
+// MintToken makes a token that depends on the credentials that the receiver names.
 func (on Hangs) MintToken(agent, token string, rand io.Reader) (value string, hash []byte, err error) {
 	var b []byte
 	add := func(id string) {
