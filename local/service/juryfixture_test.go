@@ -76,7 +76,7 @@ func (c *juryFixture) volunteers(a *transcripts.Agent, on bool) {
 // spams posts an advertisement and returns its ID.
 func (c *juryFixture) spams(a *transcripts.Agent) (post string) {
 	c.t.Helper()
-	return c.want(c.call(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": "Buy now! " + c.App.Random(8)})), 201, "").Text("id")
+	return c.want(c.callRetry(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": "Buy now! " + c.App.Random(8)})), 201, "").Text("id")
 }
 
 // reporting returns a request that reports a post.

@@ -26,8 +26,8 @@ const (
 
 // Shares of the raw writes that events must reach.
 const (
-	spreadLeast = 0.25
-	burstLeast  = 0.5
+	spreadLeast = 0.12
+	burstLeast  = 0.25
 )
 
 // pushRow is what one way of writing events reached.

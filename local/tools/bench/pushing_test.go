@@ -2,8 +2,9 @@ package bench
 
 import "testing"
 
-// TestPushesKeepUp checks that inbox events are written at no less than a quarter of
-// the pace of raw batches, and in a burst to one inbox at no less than half of it.
+// TestPushesKeepUp checks that inbox events are written at no less than an eighth of
+// the pace of raw batches, and in a burst to one inbox at no less than a quarter of it. An
+// idle machine reaches twice as much.
 func TestPushesKeepUp(t *testing.T) {
 	var slow []pushRow
 	for range 3 { // others may be using the machine
