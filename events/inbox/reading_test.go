@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -133,6 +134,23 @@ func TestRaceOfReaders(t *testing.T) {
 		if numbered, waiting := whole(t, f, "ag_fox"); len(numbered) != before+40 || waiting != nil {
 			t.Errorf("after %d events: got %q, and %q wait", before, numbered, waiting)
 		}
+	}
+}
+
+// TestReadingOrder checks that what waits gets its numbers in the order of its causes,
+// however it arrived, and that no event's time is before the previous one's.
+func TestReadingOrder(t *testing.T) {
+	f, table := open(t)
+	for _, i := range []int{2, 0, 1} {
+		r := replies(i, 1)
+		r[0].New["created_at"] = int64(1000 + i)
+		f.hand(t, r...)
+		time.Sleep(2 * time.Millisecond) // until the next arrival
+	}
+	events := read(t, table, "ag_fox")
+	holds(t, f, "ag_fox", []string{"po_000", "po_001", "po_002"}, nil)
+	if !slices.IsSortedFunc(events, func(a, b tables.InboxEvent) int { return cmp.Compare(a.At, b.At) }) {
+		t.Errorf("got times out of order: %+v", events)
 	}
 }
 
