@@ -129,8 +129,11 @@ func TestSpecification(t *testing.T) {
 	}
 	for _, g := range functions.Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
-			if _, beyond := declared[e.Route]; beyond != (e.Beyond != "") {
-				t.Errorf("%s: got the reason %q in Beyond, want one if and only if the specification lacks the endpoint (it does: %t)", e.Route, e.Beyond, beyond)
+			switch _, beyond := declared[e.Route]; {
+			case beyond && e.Beyond == "":
+				t.Errorf("%s is not in the specification: say in Beyond why it exists (functions/%s)", e.Route, g.Name)
+			case !beyond && e.Beyond != "":
+				t.Errorf("%s is in the specification: remove Beyond (functions/%s)", e.Route, g.Name)
 			}
 		}
 	}
