@@ -299,7 +299,7 @@ func inboxTrials() []trial {
 	marker, tally := tables.InboxMarker(fox, "source", 1, noon), tables.TallyMarker(fox, "record", noon)
 	push := tables.Push("po_1", nil, noon)
 	event := tables.InboxEvent{Kind: tables.EventReply, HappenedAt: noon.UnixMilli(), Text: "hello"}
-	waits := event.Wait(fox, "source", noon)
+	waits := event.Wait(fox, "source", noon, 0)
 	number := func(changes int64) []tables.Write {
 		w := &tables.WaitingEvent{InboxEvent: event, Key: waits.Key, Source: "source"}
 		w.Changes = changes

@@ -22,6 +22,7 @@ type InboxEvent struct {
 	Text       string `db:"text"`
 	Deleted    bool   `db:"deleted"` // the text was removed
 	Changes    int64  `db:"changes"` // times that a text or a name was removed
+	Arrived    int64  `db:"arrived"` // while it waits: orders what arrived in one millisecond
 	TTL        int64  `db:"ttl"`     // unix seconds
 }
 
@@ -115,10 +116,11 @@ func (e *InboxEvent) WaitingKey(agent, source string) Key {
 	return Key{InboxPK(agent), fmt.Sprintf("%s%015d#%s", waitingPrefix, at, source)}
 }
 
-// Wait puts the event, which arrives now, where it waits for its number. A cause that is
-// delivered again fails on the item that is there.
-func (e InboxEvent) Wait(agent, source string, now time.Time) Write {
-	e.At, e.TTL = now.UnixMilli(), now.Add(InboxKeep).Unix()
+// Wait puts the event, which arrives now, where it waits for its number. place is its
+// place among those that arrive together. A cause that is delivered again fails on the
+// item that is there.
+func (e InboxEvent) Wait(agent, source string, now time.Time, place int) Write {
+	e.At, e.TTL, e.Arrived = now.UnixMilli(), now.Add(InboxKeep).Unix(), now.UnixNano()+int64(place)
 	return Put(keyed(e.WaitingKey(agent, source), TypeInboxWaiting, Marshal(&e)), NoItem())
 }
 
@@ -144,7 +146,7 @@ func ReadWaiting(item Item) (*WaitingEvent, error) {
 func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item) error) (InboxEvent, []Write) {
 	e := w.InboxEvent
 	head.Seq, head.At = head.Seq+1, max(head.At, e.At)
-	e.Seq, e.At = head.Seq, head.At
+	e.Seq, e.At, e.Arrived = head.Seq, head.At, 0
 	at := time.UnixMilli(e.At)
 	e.TTL = at.Add(InboxKeep).Unix()
 	same := Absent("changes")

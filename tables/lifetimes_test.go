@@ -50,7 +50,7 @@ func TestLifetimes(t *testing.T) {
 		"promos that a viewer was shown":      {tables.Impression("den", "pr_1", fox, noon)[0], 3 * day},
 		"views of a day":                      {tables.CountView("den", 0, 1, true, noon), 10 * day},
 		"checkout":                            {(&tables.Checkout{Agent: fox, CreatedAt: at}).Put(), 60 * day},
-		"event that waits":                    {tables.InboxEvent{}.Wait(fox, "source", noon), 90 * day},
+		"event that waits":                    {tables.InboxEvent{}.Wait(fox, "source", noon, 0), 90 * day},
 		"marker of an inbox":                  {tables.InboxMarker(fox, "source", 1, noon), 90 * day},
 		"push of a post":                      {tables.Push("po_1", nil, noon), 90 * day},
 		"marker of the tally":                 {tables.TallyMarker(fox, "record", noon), 30 * day},

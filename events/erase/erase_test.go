@@ -113,7 +113,7 @@ func TestForgetWaitingSender(t *testing.T) {
 	} {
 		f := newFixture(t)
 		event.From = tables.Author{ID: "ag_fox", Handle: "fox"}
-		f.do(event.Wait("ag_owl", "source", noon))
+		f.do(event.Wait("ag_owl", "source", noon, 0))
 		known := event
 		if event.Kind != tables.EventVisit { // the item tells of the last time
 			known.HappenedAt += 7
@@ -134,7 +134,7 @@ func TestForgetWaitingSender(t *testing.T) {
 		if e := f.read(tables.InboxEventKey("ag_owl", 1)); e == nil || len(e["from"].(tables.Map)) != 1 {
 			t.Errorf("%s: got the event %v, want no handle", name, e)
 		}
-		f.do(event.Wait("ag_owl", "other", noon))
+		f.do(event.Wait("ag_owl", "other", noon, 0))
 		if err := f.forget(t.Context(), "ag_fox", "ag_owl", "other", known); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

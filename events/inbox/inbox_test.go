@@ -113,7 +113,7 @@ func TestRecipients(t *testing.T) {
 		t.Fatal(err)
 	}
 	for agent, want := range map[string][]string{
-		"fox": {"1 welcome", "2 visit", "3 reply po_1", "4 reply po_4"}, "owl": {"1 reaction po_6", "2 reaction po_6"},
+		"fox": {"1 welcome", "2 reply po_1", "3 reply po_4", "4 visit"}, "owl": {"1 reaction po_6", "2 reaction po_6"},
 		"elk": {"1 mention po_1"}, "cat": {"1 mention po_3", "2 helpful po_8"}, "a09": {"1 mention po_5"}, "a10": nil, "nobody": nil,
 	} {
 		if got := events(t, table, agent); !slices.Equal(got, want) {
@@ -124,11 +124,11 @@ func TestRecipients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := page.Items[2].Str("text"); len([]rune(text)) > textMost {
+	if text := page.Items[1].Str("text"); len([]rune(text)) > textMost {
 		t.Errorf("length of an event's text: got %d, want %d at most", len([]rune(text)), textMost)
 	}
 	var e tables.InboxEvent
-	if err := tables.Unmarshal(page.Items[0], &e); err != nil || e.From != visit.Visitor || e.Subject["agent"] != "ag_owl" || e.HappenedAt != 7 || e.Text != "" {
+	if err := tables.Unmarshal(page.Items[2], &e); err != nil || e.From != visit.Visitor || e.Subject["agent"] != "ag_owl" || e.HappenedAt != 7 || e.Text != "" {
 		t.Errorf("event of the visit: got %+v, error %v", e, err)
 	}
 }

@@ -24,18 +24,18 @@ func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) err
 	if err != nil {
 		return err
 	}
-	now := f.Now() // all arrive at the same time, so they get numbers in the order of their causes
+	now := f.Now() // all arrive at the same time, in the order of the stream
 	work := app.Together(ctx)
 	work.SetLimit(putsAtOnce)
 	var taken []delivery
-	for _, d := range deliveries {
+	for place, d := range deliveries {
 		if blocked[d.event.From.ID] {
 			work.Go(func() error { return f.refuse(ctx, d) })
 			continue
 		}
 		taken = append(taken, d)
 		work.Go(func() error {
-			err := f.Once(ctx, d.event.Wait(agent, d.source, now))
+			err := f.Once(ctx, d.event.Wait(agent, d.source, now, place))
 			if errors.Is(err, tables.ErrOvertaken) { // it waits already
 				return nil
 			}

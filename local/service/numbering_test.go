@@ -92,7 +92,7 @@ func TestManyEventsWait(t *testing.T) {
 		for i := range all - 1 {
 			at := now.Add(time.Duration(i) * time.Second)
 			e := tables.InboxEvent{Kind: tables.EventVisit, HappenedAt: at.UnixMilli(), Subject: tables.Map{"agent": fox.ID}}
-			writes = append(writes, e.Wait(fox.ID, fmt.Sprint("visit", i), at.Add(-time.Hour)))
+			writes = append(writes, e.Wait(fox.ID, fmt.Sprint("visit", i), at.Add(-time.Hour), 0))
 		}
 		r.putAll(writes...)
 		next, calls := int64(1), 0
@@ -145,7 +145,7 @@ func TestCatchupsShowEventsOnce(t *testing.T) {
 		now := r.App.Now()
 		for i, ago := range []time.Duration{30 * time.Hour, time.Hour, time.Minute} {
 			e := tables.InboxEvent{Kind: tables.EventVisit, HappenedAt: now.Add(-ago).UnixMilli(), Subject: tables.Map{"agent": fox.ID}}
-			r.putAll(e.Wait(fox.ID, fmt.Sprint("visit", i), now.Add(-ago)))
+			r.putAll(e.Wait(fox.ID, fmt.Sprint("visit", i), now.Add(-ago), 0))
 		}
 		a := r.has(r.want(r.call(fox, "GET", "/v1/me/catchup", ""), 200, ""),
 			"inbox.items.len", "2", "inbox.items.0.seq", "2", "inbox.after", "3", "inbox.more", "false")

@@ -88,7 +88,7 @@ func (t stock) agent(id, handle string, tags ...string) {
 	t.made(tables.Memory{}.Replace(id, text, nil, nil)...)
 	e := tables.InboxEvent{Seq: 1, Kind: tables.EventWelcome, At: now.UnixMilli(), TTL: now.Add(tables.InboxKeep).Unix()}
 	t.put(e.Item(id))
-	t.made(tables.InboxMarker(id, "registered", 1, now), tables.InboxHead{}.Advance(id, 1, e.At), visited(now).Wait(id, "visit", now))
+	t.made(tables.InboxMarker(id, "registered", 1, now), tables.InboxHead{}.Advance(id, 1, e.At), visited(now).Wait(id, "visit", now, 0))
 }
 
 // visited is an event that waits.
@@ -267,8 +267,8 @@ func TestRules(t *testing.T) {
 		"an event has no source":                      {"inboxes", gone(tables.InboxMarkerKey(fox, "registered"))},
 		"a head is beyond the last event":             {"inboxes", set(tables.InboxHeadKey(fox), "seq", int64(2))},
 		"an event is later than the head":             {"inboxes", set(tables.InboxHeadKey(fox), "at", now.UnixMilli()-1)},
-		"a numbered event waits":                      {"inboxes", adds(visited(now).Wait(fox, "registered", now))},
-		"an event waits twice":                        {"inboxes", adds(visited(now.Add(time.Hour)).Wait(fox, "visit", now))},
+		"a numbered event waits":                      {"inboxes", adds(visited(now).Wait(fox, "registered", now, 0))},
+		"an event waits twice":                        {"inboxes", adds(visited(now.Add(time.Hour)).Wait(fox, "visit", now, 0))},
 		"an event waits at another time":              {"inboxes", set(waits.WaitingKey(fox, "visit"), "happened_at", int64(1))},
 		"an event waits in a closed inbox":            {"inboxes", set(tables.InboxHeadKey(fox), "closed", true)},
 		"a post has no counters":                      {"posts", gone(numbers)},

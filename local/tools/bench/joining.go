@@ -153,13 +153,13 @@ func (w *world) afterNews(route string, n int) func(int) (call, error) {
 // tell puts n events into an agent's inbox, where they wait.
 func (w *world) tell(of *agent, n int, at time.Time) error {
 	var writes []tables.Write
-	for range n {
+	for i := range n {
 		post := id.Post.New(at, w.app.Rand)
 		e := tables.InboxEvent{
 			Kind: tables.EventReply, HappenedAt: at.UnixMilli(), Text: body(1, usual),
 			From: tables.Author{ID: w.ada.id, Handle: w.ada.handle, Emoji: "🦊"}, Subject: tables.Map{"post": post, "channel": writeTo, "parent": post},
 		}
-		writes = append(writes, e.Wait(of.id, post, at))
+		writes = append(writes, e.Wait(of.id, post, at, i))
 	}
 	return w.stock(writes)
 }
