@@ -79,7 +79,7 @@ var Kinds = map[string]Kind{
 	tables.TypeHistory:      {Shows: []string{"id", "kind", "at", "subject"}, End: Deleted},
 	tables.TypeInboxHead:    {Shows: []string{"seq", "at"}, Hides: []string{"closed"}, End: Stays},
 	tables.TypeInboxEvent:   {Shows: []string{"seq", "kind", "at", "happened_at", "from", "subject", "text", "deleted"}, Hides: []string{"changes"}, End: Deleted},
-	tables.TypeInboxWaiting: {Shows: []string{"kind", "at", "happened_at", "from", "subject", "text", "deleted"}, Hides: []string{"seq", "changes"}, End: Deleted},
+	tables.TypeInboxWaiting: {Shows: []string{"kind", "at", "happened_at", "from", "subject", "text", "deleted"}, Hides: []string{"seq", "changes", "arrived"}, End: Deleted},
 	tables.TypeMarker:       hidden(repeats, Expires),
 	tables.TypeVisit:        {Shows: []string{"id", "agent", "visitor", "at"}, End: Deleted},
 	tables.TypeVisitOnce:    hidden(shortLive, Expires),
