@@ -22,12 +22,20 @@ import (
 type between struct {
 	tables.Backend
 	when func(tables.Write) bool
+	mu   sync.Mutex
 	do   func()
 }
 
 func (b *between) Commit(ctx context.Context, tx tables.Tx) error {
-	if do := b.do; do != nil && slices.ContainsFunc(tx.Writes, b.when) {
+	b.mu.Lock()
+	do := b.do
+	if !slices.ContainsFunc(tx.Writes, b.when) {
+		do = nil
+	} else {
 		b.do = nil
+	}
+	b.mu.Unlock()
+	if do != nil {
 		do()
 	}
 	return b.Backend.Commit(ctx, tx)
