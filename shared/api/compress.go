@@ -72,7 +72,7 @@ func (s *Server) compress(rec *recorder, r *http.Request, c *Call) {
 	}
 	var small []byte
 	if rec.body.Len() >= packedFrom && (c.e.Cache > 0 || c.e.Foreign.Relays) { // documents, pages that many read, the list of tools
-		small = s.packed.of(rec.body.Bytes())
+		small = s.packed.of(rec.digest(), rec.body.Bytes())
 	} else {
 		small = gzipped(rec.body.Bytes(), &onceWriters)
 	}
@@ -111,12 +111,11 @@ func gzipped(body []byte, writers *sync.Pool) []byte {
 // packed keeps compressed answers by the hash of their bodies.
 type packed struct {
 	mu     sync.Mutex
-	bodies map[[32]byte][]byte
+	bodies map[[sha256.Size]byte][]byte
 }
 
-// of returns a body, compressed.
-func (p *packed) of(body []byte) []byte {
-	sum := sha256.Sum256(body)
+// of returns the body that has a hash, compressed.
+func (p *packed) of(sum [sha256.Size]byte, body []byte) []byte {
 	p.mu.Lock()
 	small := p.bodies[sum]
 	p.mu.Unlock()
@@ -127,7 +126,7 @@ func (p *packed) of(body []byte) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bodies == nil || len(p.bodies) >= packedMost { // begin anew: what is asked for often is soon back
-		p.bodies = map[[32]byte][]byte{}
+		p.bodies = map[[sha256.Size]byte][]byte{}
 	}
 	p.bodies[sum] = small
 	return small

@@ -154,7 +154,7 @@ func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 		}
 		return
 	}
-	sum := sha256.Sum256(rec.body.Bytes())
+	sum := rec.digest()
 	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	h.Set("ETag", "W/"+etag) // weak: it is also that of the compressed answer
 	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(c.e.Cache.Seconds())))
@@ -273,6 +273,16 @@ type recorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
+	sum    *[sha256.Size]byte // of the body, once it was asked for
+}
+
+// digest returns the hash of the body, which must not change any more.
+func (r *recorder) digest() [sha256.Size]byte {
+	if r.sum == nil {
+		sum := sha256.Sum256(r.body.Bytes())
+		r.sum = &sum
+	}
+	return *r.sum
 }
 
 func (r *recorder) Header() http.Header         { return r.header }
