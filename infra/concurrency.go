@@ -92,13 +92,9 @@ func (s Settings) reservedInAll(d declared) (sum int) {
 func reservations(name string, into *string) setting {
 	const want = `an object such as {"feed": 200}`
 	return setting{name, want, func(v any) error {
-		object, isText := v.(string)
-		if !isText {
-			b, err := json.Marshal(v)
-			if err != nil {
-				return wrong(name, v, want)
-			}
-			object = string(b)
+		object, ok := objectText(v)
+		if !ok {
+			return wrong(name, v, want)
 		}
 		if object == "" {
 			*into = ""

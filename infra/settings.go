@@ -287,17 +287,22 @@ func boolean(name string, into *bool) setting {
 	}}
 }
 
+// objectText returns the JSON of an object, which a setting gives as text or as itself.
+func objectText(v any) (object string, ok bool) {
+	if object, ok = v.(string); ok {
+		return object, true
+	}
+	b, err := json.Marshal(v)
+	return string(b), err == nil
+}
+
 // limits reads the limits as the functions do.
 func limits(name string, into *app.Limits) setting {
 	const want = `an object such as {"posts_per_minute": 3}`
 	return setting{name, want, func(v any) error {
-		object, isText := v.(string)
-		if !isText {
-			b, err := json.Marshal(v)
-			if err != nil {
-				return wrong(name, v, want)
-			}
-			object = string(b)
+		object, ok := objectText(v)
+		if !ok {
+			return wrong(name, v, want)
 		}
 		l, err := into.With(object)
 		*into = l
