@@ -22,7 +22,7 @@ type InboxEvent struct {
 	Text       string `db:"text"`
 	Deleted    bool   `db:"deleted"` // the text was removed
 	Changes    int64  `db:"changes"` // times that a text or a name was removed
-	Arrived    int64  `db:"arrived"` // while it waits: orders what arrived in one millisecond
+	Arrived    int64  `db:"arrived"` // unix ns, while it waits: orders also what arrived together
 	TTL        int64  `db:"ttl"`     // unix seconds
 }
 

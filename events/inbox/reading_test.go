@@ -27,14 +27,12 @@ type between struct {
 }
 
 func (b *between) Commit(ctx context.Context, tx tables.Tx) error {
-	b.mu.Lock()
-	do := b.do
-	if !slices.ContainsFunc(tx.Writes, b.when) {
-		do = nil
-	} else {
-		b.do = nil
+	var do func()
+	if slices.ContainsFunc(tx.Writes, b.when) {
+		b.mu.Lock()
+		do, b.do = b.do, nil
+		b.mu.Unlock()
 	}
-	b.mu.Unlock()
 	if do != nil {
 		do()
 	}

@@ -116,9 +116,7 @@ func (p *Page) take(e tables.InboxEvent) {
 // because their cause was delivered again. The transaction fails on such a marker. number
 // then adds the source to p.numbered, and the next try deletes the event.
 func (p *Page) number(ctx context.Context, waiting []*tables.WaitingEvent) error {
-	slices.SortStableFunc(waiting, func(a, b *tables.WaitingEvent) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Arrived, b.Arrived), cmp.Compare(a.HappenedAt, b.HappenedAt))
-	})
+	slices.SortStableFunc(waiting, func(a, b *tables.WaitingEvent) int { return cmp.Compare(a.Arrived, b.Arrived) })
 	head, now := p.Head, p.app.Now().Unix()
 	here := map[string]bool{}
 	var events []tables.InboxEvent
