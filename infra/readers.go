@@ -11,10 +11,6 @@ import (
 )
 
 const (
-	// retries of a batch, beyond those that halve it. Conflicts and throttles pass within
-	// that many, and a record that never passes does not hold up its shard for longer.
-	retries = 10
-
 	// recordAge is the age at which a record goes to the failed batches. The stream
 	// itself drops it after 24 h; half of that leaves time to disable a broken reader
 	// and look at it.
@@ -57,7 +53,7 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		ParallelizationFactor:          jsii.Number(float64(parallel)),
 		BisectBatchOnFunctionError:     jsii.Bool(true),
 		FunctionResponseTypes:          jsii.Strings("ReportBatchItemFailures"),
-		MaximumRetryAttempts:           jsii.Number(float64(retries)),
+		MaximumRetryAttempts:           jsii.Number(stream.Retries),
 		MaximumRecordAgeInSeconds:      jsii.Number(recordAge.Seconds()),
 		DestinationConfig: &awslambda.CfnEventSourceMapping_DestinationConfigProperty{
 			OnFailure: &awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: d.store.failed.BucketArn()},

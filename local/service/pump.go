@@ -45,7 +45,6 @@ type reader struct {
 }
 
 const (
-	pumpTries  = 10 // deliveries of a failing record, as in the mapping
 	pumpPause  = 20 * time.Millisecond
 	shardsEach = 2 * time.Second // the period of listing shards
 	idleWait   = time.Second     // bounds the wait of a read for a change
@@ -176,7 +175,7 @@ func (u *pump) batch(ctx context.Context, r reader, records []tables.StreamRecor
 	u.work.Add(1)
 	defer u.work.Add(1)
 	delivery.Mapping{
-		Tries: pumpTries,
+		Tries: stream.Retries,
 		Invoke: func(records []tables.StreamRecord) (events.DynamoDBEventResponse, error) {
 			bctx, over := u.faults.crash(ctx)
 			res, err := r.handle(bctx, stream.ToLambda(records))

@@ -145,7 +145,7 @@ func (w *world) wake(r *reader, l lane, q *queue) {
 // deliver delivers a batch as Lambda does.
 func (w *world) deliver(ctx context.Context, j *job, r *reader, q *queue, batch []tables.StreamRecord) {
 	delivery.Mapping{
-		Tries: retries,
+		Tries: stream.Retries,
 		Invoke: func(records []tables.StreamRecord) (res events.DynamoDBEventResponse, err error) {
 			for !w.pool.enter() {
 				r.waits++
@@ -176,9 +176,6 @@ func (w *world) deliver(ctx context.Context, j *job, r *reader, q *queue, batch 
 		Over:   w.over.Load,
 	}.Deliver(batch)
 }
-
-// retries of a record, as infra sets it.
-const retries = 10
 
 // drain lets requests and readers finish.
 func (w *world) drain() {

@@ -96,12 +96,9 @@ func shuffled(rng *rand.Rand, all []tables.StreamRecord) (out []tables.StreamRec
 	return out
 }
 
-// triesMost is the number of deliveries after which a record is set aside; before, the
-// last few meet no faults, so that only a record that cannot be processed is.
-const (
-	triesMost = 10
-	calmTries = 3
-)
+// calmTries is the number of deliveries, the last before a record is set aside, that meet
+// no faults, so that only a record that cannot be processed is.
+const calmTries = 3
 
 // deliver delivers a batch as Lambda does.
 func (w *world) deliver(ctx context.Context, r *reader, rng *rand.Rand, batch []tables.StreamRecord) {
@@ -110,9 +107,9 @@ func (w *world) deliver(ctx context.Context, r *reader, rng *rand.Rand, batch []
 	var failure error
 	defer func() { j.calm = calm }()
 	delivery.Mapping{
-		Tries: triesMost,
+		Tries: stream.Retries,
 		Invoke: func(records []tables.StreamRecord) (events.DynamoDBEventResponse, error) {
-			j.calm = calm || tries >= triesMost-calmTries
+			j.calm = calm || tries >= stream.Retries-calmTries
 			tries = 0 // unless it fails again
 			res, err := r.Invoke(ctx, stream.ToLambda(records))
 			if err == nil && len(res.BatchItemFailures) == 0 && !j.calm && rng.Float64() < w.c.Rates.Redeliver {

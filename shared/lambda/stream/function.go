@@ -11,6 +11,11 @@ import (
 	"agentsocial/tables"
 )
 
+// Retries bounds the retries of a batch, beyond those that halve it. Conflicts and
+// throttles pass within that many, and a record that never passes does not hold up its
+// shard for longer.
+const Retries = 10
+
 // Function reads the table's stream.
 type Function struct {
 	Name    string // of the folder and the function
