@@ -120,7 +120,10 @@ func WriteUnits(old, now Item, transactional bool) float64 {
 	oldSize, nowSize := old.Size(), now.Size()
 	total := TableUnits(oldSize, nowSize, transactional)
 	for _, index := range Indexes {
-		total += index.units(old, now, oldSize, nowSize)
+		writes, n := index.writes(old, now, oldSize, nowSize)
+		for _, w := range writes[:n] {
+			total += w.Units
+		}
 	}
 	return total
 }
@@ -140,38 +143,60 @@ func TableUnits(old, now int, transactional bool) float64 {
 // transaction with its Token: each of its items is read transactionally.
 func ReplayUnits(sizes ...int) float64 { return 2 * GetUnits(Strong, sizes...) }
 
-// entry reports whether an item is in the index, and the size of its entry.
-func (s IndexSchema) entry(item Item, size int) (entry int, ok bool) {
-	pk, hasPK := item[s.PK]
-	sk, hasSK := item[s.SK]
-	switch {
-	case !hasPK || !hasSK:
-		return 0, false
-	case s.All:
-		return size, true
-	}
-	key := item.Key()
-	return len(AttrPK) + len(key.PK) + len(AttrSK) + len(key.SK) + len(s.PK) + valueSize(pk) + len(s.SK) + valueSize(sk), true
+// IndexWrite is the write of one entry of an index, and its price in write units.
+type IndexWrite struct {
+	Index  Index
+	PK, SK string // the key in the index
+	Units  float64
 }
 
-// units returns the index's part of replacing one item by another. A changed
-// key is a delete and a put.
-func (s IndexSchema) units(old, now Item, oldSize, nowSize int) float64 {
-	oldEntry, was := s.entry(old, oldSize)
-	nowEntry, is := s.entry(now, nowSize)
-	switch {
-	case !was && !is:
-		return 0
-	case !was:
-		return units(nowEntry, writeUnitSize)
-	case !is:
-		return units(oldEntry, writeUnitSize)
-	case !same(old[s.PK], now[s.PK]) || !same(old[s.SK], now[s.SK]):
-		return units(oldEntry, writeUnitSize) + units(nowEntry, writeUnitSize)
-	case !s.All || old.Equal(now):
-		return 0
+// IndexWrites returns what replacing old by now, either of which may be nil, writes to
+// the indexes.
+func IndexWrites(old, now Item) (all []IndexWrite) {
+	oldSize, nowSize := old.Size(), now.Size()
+	for _, index := range Indexes {
+		writes, n := index.writes(old, now, oldSize, nowSize)
+		all = append(all, writes[:n]...)
 	}
-	return units(max(oldEntry, nowEntry), writeUnitSize)
+	return all
+}
+
+// entry returns the key of an item in the index, with the price of writing its entry,
+// and reports whether the item is there.
+func (s IndexSchema) entry(item Item, size int) (w IndexWrite, ok bool) {
+	pk, hasPK := item[s.PK].(string)
+	sk, hasSK := item[s.SK].(string)
+	if !hasPK || !hasSK {
+		return w, false
+	}
+	if !s.All {
+		key := item.Key()
+		size = len(AttrPK) + len(key.PK) + len(AttrSK) + len(key.SK) + len(s.PK) + len(pk) + len(s.SK) + len(sk)
+	}
+	return IndexWrite{s.Name, pk, sk, units(size, writeUnitSize)}, true
+}
+
+// writes returns the n writes to the index of replacing one item by another. A changed
+// key is a delete and a put.
+func (s IndexSchema) writes(old, now Item, oldSize, nowSize int) (all [2]IndexWrite, n int) {
+	before, was := s.entry(old, oldSize)
+	after, is := s.entry(now, nowSize)
+	if was && is && before.PK == after.PK && before.SK == after.SK {
+		if !s.All || old.Equal(now) {
+			return all, 0
+		}
+		after.Units = max(before.Units, after.Units)
+		was = false
+	}
+	if was {
+		all[n] = before
+		n++
+	}
+	if is {
+		all[n] = after
+		n++
+	}
+	return all, n
 }
 
 // same reports whether two values of an item are equal.

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -148,6 +149,42 @@ func TestWriteUnits_SameEntry(t *testing.T) {
 		}
 		if got := WriteUnits(item(), changed, false); got != want {
 			t.Errorf("changed %s: got %v units, want %v", attr, got, want)
+		}
+	}
+}
+
+// TestIndexWrites checks which entries a write touches: an index's entry is written at its
+// old key and at its new one when the key changes, and once when only the rest does.
+func TestIndexWrites(t *testing.T) {
+	at := func(pk, sk string, size int) Item {
+		return Item{AttrPK: "P", AttrSK: "S", "rank_pk": pk, "rank_sk": sk, "text": strings.Repeat("x", size)}
+	}
+	type entry struct {
+		pk, sk string
+		units  float64
+	}
+	for _, c := range []struct {
+		name     string
+		old, now Item
+		want     []entry
+	}{
+		{"put", nil, at("a", "1", 1), []entry{{"a", "1", 1}}},
+		{"delete", at("a", "1", 1500), nil, []entry{{"a", "1", 2}}},
+		{"a moved entry", at("a", "1", 1500), at("a", "2", 1), []entry{{"a", "1", 2}, {"a", "2", 1}}},
+		{"another partition", at("a", "1", 1), at("b", "1", 1), []entry{{"a", "1", 1}, {"b", "1", 1}}},
+		{"the rest changed", at("a", "1", 1500), at("a", "1", 1), []entry{{"a", "1", 2}}},
+		{"nothing changed", at("a", "1", 1), at("a", "1", 1), nil},
+		{"no key", Item{AttrPK: "P", AttrSK: "S", "rank_pk": "a"}, nil, nil},
+	} {
+		var got []entry
+		for _, w := range IndexWrites(c.old, c.now) {
+			if w.Index != ByRank {
+				t.Errorf("%s: a write to %s", c.name, w.Index)
+			}
+			got = append(got, entry{w.PK, w.SK, w.Units})
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
 }

@@ -190,8 +190,8 @@ func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) e
 	var asked []demand
 	for i, w := range tx.Writes {
 		asked = append(asked, demand{spot{"", w.Key.PK}, w.Key.SK, writes, 0})
-		for _, e := range entries(before[i], foreseen(before[i], w)) {
-			asked = append(asked, demand{spot{e.index, e.pk}, e.sk, writes, 0})
+		for _, e := range tables.IndexWrites(before[i], foreseen(before[i], w)) {
+			asked = append(asked, demand{spot{string(e.Index), e.PK}, e.SK, writes, 0})
 		}
 	}
 	if !m.admits(now, asked...) {
@@ -205,8 +205,8 @@ func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) e
 	transactional := len(tx.Writes) > 1 || tx.Token != ""
 	for i, key := range keys {
 		m.takes(now, demand{spot{"", key.PK}, key.SK, writes, tables.TableUnits(before[i].Size(), after[i].Size(), transactional)})
-		for _, e := range entries(before[i], after[i]) {
-			m.takes(now, demand{spot{e.index, e.pk}, e.sk, writes, e.units})
+		for _, e := range tables.IndexWrites(before[i], after[i]) {
+			m.takes(now, demand{spot{string(e.Index), e.PK}, e.SK, writes, e.Units})
 		}
 		if transactional {
 			m.locks[key] = done
@@ -221,4 +221,29 @@ func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) e
 		}
 	}
 	return made
+}
+
+// foreseen returns the item that a write leaves, as far as its indexes are concerned.
+func foreseen(old tables.Item, w tables.Write) tables.Item {
+	switch w.Op {
+	case tables.OpPut:
+		return w.Item
+	case tables.OpDelete:
+		return nil
+	case tables.OpCheck:
+		return old
+	}
+	now := tables.Item{"": w.Key.SK} // it differs from old
+	for name, v := range old {
+		now[name] = v
+	}
+	for _, u := range w.Updates {
+		switch u.Op {
+		case tables.UpdSet:
+			now[u.Attr] = u.Value
+		case tables.UpdRemove:
+			delete(now, u.Attr)
+		}
+	}
+	return now
 }

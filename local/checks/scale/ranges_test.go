@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -158,31 +156,4 @@ func TestConflicts(t *testing.T) {
 	if err := commit(hour.Add(6*time.Millisecond), tables.Put(a)); err != nil || m.calls.Writes != 6 {
 		t.Errorf("writes beside each other: got %v and %v units, want none and 6", err, m.calls.Writes)
 	}
-}
-
-// TestUnits checks that the units of an index's entries are those of the table's meter.
-func TestUnits(t *testing.T) {
-	attrs := []string{"rank_pk", "rank_sk", "parent_pk", "parent_sk", "author_pk", "author_sk"}
-	rapid.Check(t, func(t *rapid.T) {
-		item := func(name string) tables.Item {
-			if rapid.Bool().Draw(t, name+" absent") {
-				return nil
-			}
-			i := tables.Item{tables.AttrPK: "C#x", tables.AttrSK: "P#1", "text": string(make([]byte, rapid.SampledFrom([]int{1, 900, 3000}).Draw(t, name)))}
-			for _, a := range attrs {
-				if rapid.IntRange(0, 3).Draw(t, a) > 0 {
-					i[a] = rapid.SampledFrom([]string{"x", "y"}).Draw(t, "value")
-				}
-			}
-			return i
-		}
-		old, now := item("old"), item("now")
-		got := 0.0
-		for _, e := range entries(old, now) {
-			got += e.units
-		}
-		if want := tables.WriteUnits(old, now, false) - tables.TableUnits(old.Size(), now.Size(), false); got != want {
-			t.Fatalf("units of the indexes: got %v, want %v, from %v to %v", got, want, old, now)
-		}
-	})
 }
