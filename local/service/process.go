@@ -37,9 +37,10 @@ func Die(ctx context.Context) {
 // Dead reports whether the function of ctx died.
 func Dead(ctx context.Context) bool {
 	p, ok := ctx.Value(processKey{}).(*process)
-	if !ok {
-		return false
-	}
+	return ok && p.died()
+}
+
+func (p *process) died() bool {
 	select {
 	case <-p.dead:
 		return true
@@ -69,6 +70,9 @@ func survive[R any](ctx context.Context, f func(context.Context) (R, error)) (re
 	case <-p.dead:
 		return res, errDied
 	case e := <-ended:
+		if p.died() { // its goroutine ended as it died
+			return res, errDied
+		}
 		if e.panicked != nil {
 			panic(e.panicked)
 		}
