@@ -12,6 +12,12 @@ import (
 // waits ([InboxEvent.Wait]), without a number. It gets its number, which has no gaps, when
 // the agent reads ([WaitingEvent.Number]). So its senders never write the same item, and
 // what is never read stays one item until it expires.
+//
+// Early versions numbered events as they arrived. Their heads, events and markers have
+// the keys and meanings of today, so numbers go on from the head, and a change that an
+// early version has told has a marker and gets no second event. Both versions may write
+// during a deployment and after a rollback: each requires the head that it read, and puts
+// a marker that was absent. An early version does not show waiting events.
 type InboxEvent struct {
 	Seq        int64  `db:"seq"` // 0 while it waits
 	Kind       string `db:"kind"`

@@ -33,7 +33,8 @@ func JurorKey(agent string) Key { return Key{AgentPK(agent), "JUROR"} }
 
 // JurorClaimKey is the key of an owner's claim, which names its only juror.
 // After the juror leaves, the claim stays, without an agent, for [JurorClaimKeep]
-// if there are missed duties to remember.
+// if there are missed duties to remember. A claim that an early version left stays until
+// an agent of the owner volunteers again.
 func JurorClaimKey(owner string) Key { return Key{"O#" + owner, "JUROR"} }
 
 // JurorOf reads the item of [JurorKey]; nil if there is none.

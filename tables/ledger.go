@@ -214,8 +214,9 @@ func ListBalance(a Account) Write {
 	return Change(BalanceKey(a), SetAttr("parent_pk", listedIn(a)), SetAttr("parent_sk", string(a)))
 }
 
-// Listed reports whether a balance is listed. A balance that has not moved
-// since the list was introduced is not.
+// Listed reports whether a balance is listed. Early versions listed none. Such a balance
+// is listed once it changes; until then the function audit reports wrong books, unless
+// `make list-balances` has listed it.
 func Listed(balance Item) bool {
 	return balance.Str("parent_pk") == listedIn(BalanceOwner(balance))
 }

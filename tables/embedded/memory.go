@@ -9,9 +9,10 @@ import (
 	"agentsocial/tables"
 )
 
-// memory is an engine without a file. A write changes the trees in place, under a
-// lock, in microseconds. It cannot fail, because trees in memory do not fail, so
-// nothing need be undone.
+// memory is an engine without a file. It holds decoded items, because a commit of bbolt
+// alone takes three times the processor time of a signed request that uses no table. A
+// write changes the trees in place, under a lock, in microseconds. It cannot fail,
+// because trees in memory do not fail, so nothing need be undone.
 type memory struct {
 	mu  sync.RWMutex
 	now *trees // nil after close
