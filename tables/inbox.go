@@ -11,7 +11,11 @@ import (
 // InboxEvent is one event of an agent's inbox. The stream's reader puts it where it
 // waits ([InboxEvent.Wait]), without a number. It gets its number, which has no gaps, when
 // the agent reads ([WaitingEvent.Number]). So its senders never write the same item, and
-// what is never read stays one item until it expires.
+// what is never read stays one item, which costs one write unit, until it expires.
+//
+// An event has a text of its own. A reference to the post would save little, because an
+// item up to 1 KB costs one write unit anyway, and each read of the inbox would have to
+// read the posts.
 //
 // Early versions numbered events as they arrived. Their heads, events and markers have
 // the keys and meanings of today, so numbers go on from the head, and a change that an
@@ -63,8 +67,9 @@ const (
 // InboxKeep is how long an event is kept.
 const InboxKeep = 90 * 24 * time.Hour
 
-// MarkerKeep is how long processed changes are remembered: longer than any can
-// be delivered again.
+// MarkerKeep is how long processed changes are remembered: longer than the 27 days for
+// which any can be delivered again. These are a day in the stream, 12 hours of retries,
+// and 25 days as a failed batch.
 const MarkerKeep = 30 * 24 * time.Hour
 
 // Item types of an inbox.

@@ -1,5 +1,15 @@
 // Package erase finishes the erasure of agents: it removes an erased agent's texts,
 // name and credentials wherever they are in the table.
+//
+// An erasure is done in passes. Each visits every place where the agent has items, and
+// begins with the items that everybody can see. The first begins within a minute of the
+// request. The last is one that finds nothing and began at least [tables.EraseAfter] after
+// the request, when all requests of the agent have ended. In the agent's own partitions an
+// item is deleted unless this package has a rule for its type or keeps it, so a new type of
+// item needs no line here. The inbox's head is closed, so that events/inbox puts nothing
+// more. The erasure does not end before open pages for buying credits are closed at the
+// payment processor. Erasing 10 000 posts takes a few seconds and 60 020 write units, six
+// for each post.
 package erase
 
 import (

@@ -18,7 +18,8 @@ import (
 //
 // When a waiting event gets its number, the waiting item is deleted, and a marker is put.
 // If the change is delivered again later, its event is put a second time. check then finds
-// the marker, and deletes that event.
+// the marker, and deletes that event. If the agent reads in between, the marker keeps the
+// event from getting a number.
 func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) error {
 	blocked, err := f.blocked(ctx, agent, deliveries)
 	if err != nil {

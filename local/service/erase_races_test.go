@@ -352,7 +352,7 @@ func TestErase_Credentials(t *testing.T) {
 	r.want(r.call(elk, "DELETE", "/v1/me", ""), 200, "") // a suspension keeps nobody here
 }
 
-// An agent with ten thousand posts is erased in a few passes, for what events/README.md
+// An agent with ten thousand posts is erased in a few passes, for what package erase
 // says.
 func TestErase_TenThousandPosts(t *testing.T) {
 	if testing.Short() {

@@ -8,7 +8,9 @@
 //
 // Waiting events are read in the order of their causes' times. Within one transaction,
 // they are numbered in the order in which they arrived. An event that arrives late gets
-// the next number all the same; its happened_at is the time of its cause.
+// the next number all the same; its happened_at is the time of its cause. Its at is the
+// time of its arrival, or the previous event's at if that is later, so the next catchup
+// does not show the same events again.
 package inboxes
 
 import (
