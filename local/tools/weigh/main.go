@@ -7,6 +7,11 @@
 // this machine. They run in turns, and the fastest of many counts, since other load
 // only adds to it. Only the ratios mean anything: Lambda's 512 MB come with 29 % of a
 // processor, and a new environment does more than start a program.
+//
+// Bare is listed but bounds nothing: a smaller function, which builds its client as the
+// service's functions do. mcp has 2.05 times its zip and takes 1.9 times as long to start,
+// because it holds nine groups, the MCP SDK and the clients of Stripe and SES. No other
+// function has more than 1.4 times its zip.
 package main
 
 import (
