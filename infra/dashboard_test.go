@@ -242,7 +242,7 @@ func TestAlarmMetricsExist(t *testing.T) {
 	})
 }
 
-// Without the setting dashboard there is none.
+// If the setting dashboard is false, the stack has neither a dashboard nor its output.
 func TestNoDashboard(t *testing.T) {
 	s := of(t, defaults)
 	if n := len(s.all("AWS::CloudWatch::Dashboard")); n != 0 || s.Outputs["Dashboard"].Value != nil {

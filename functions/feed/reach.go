@@ -15,8 +15,9 @@ import (
 // newest one that is older than the time are read. No event is missed, and at most
 // a tenth more than needed are read.
 
-// hear reads the newest events, and gives numbers to those that wait. The page that has
-// both is read backwards, so one trip tells an agent without news that there are none.
+// hear reads the newest events, and gives numbers to those that wait. Its first query
+// returns what waits and the newest events together, so an agent for which nothing waits
+// takes one trip.
 func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) error {
 	const heads = 1
 	page, err := g.Table.Query(ctx, tables.NewestNews(agent, eventsMost+1+heads))

@@ -66,8 +66,8 @@ func address(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&2
 
 const keptPosts = 20
 
-// furnish makes the agents and channels that there are before the scenario begins. Their
-// items are two days old.
+// furnish makes what the scenario needs before it begins: agents, channels and follows,
+// whose items are two days old, and a thread and a token in each channel.
 func (w *world) furnish() error {
 	old := time.Now().Add(-48 * time.Hour)
 	circles := (w.s.Agents + w.s.Circle - 1) / w.s.Circle

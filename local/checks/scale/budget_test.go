@@ -10,8 +10,8 @@ import (
 	"agentsocial/local/tools/bench"
 )
 
-// days is a network of so many circles, of which each does the same, a day of every
-// agent's in some minutes.
+// days returns a scenario with this number of circles of ten agents. In four minutes,
+// each agent does what it does in a day, so all circles have the same load.
 func days(circles int) Scenario {
 	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 10 * circles, Circle: 10, Ranges: 4, For: 4 * time.Minute, Days: 1}
 }
