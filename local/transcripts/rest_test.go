@@ -12,7 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"agentsocial/local/checks/invariants"
+	"agentsocial/shared/api"
 	"agentsocial/tables"
+	"agentsocial/tables/retry"
 )
 
 // around keeps the service's table for the check at the end, and wraps it with the
@@ -54,20 +56,14 @@ func (s *script) persist(r *Request) (*Answer, error) {
 		}
 		return r.Send(s.svc.URL)
 	}
-	if !before && failed(a) {
-		return r.Send(s.svc.URL)
+	code := a.Text("result.structuredContent.error.code") // of a tool
+	switch {
+	case a.Status == http.StatusServiceUnavailable || code == string(api.Unavailable):
+		time.Sleep(retry.HotFor) // the process remembers for so long what was throttled
+	case before || a.Status < http.StatusInternalServerError && code != string(api.Internal):
+		return a, nil
 	}
-	return a, nil
-}
-
-// failed reports whether an answer is a failure of the service, by its status or as
-// the result of a tool.
-func failed(a *Answer) bool {
-	if a.Status >= http.StatusInternalServerError {
-		return true
-	}
-	code := a.Text("result.structuredContent.error.code")
-	return code == "internal" || code == "unavailable"
+	return r.Send(s.svc.URL)
 }
 
 // end runs when a script has ended or failed.

@@ -16,8 +16,8 @@ type place struct {
 	write bool
 }
 
-// hotFor bounds how long a throttled place is remembered; half of it at the least.
-const hotFor = time.Second
+// HotFor bounds how long a throttled place is remembered; half of it at the least.
+const HotFor = time.Second
 
 // hotMost bounds the places that are remembered.
 const hotMost = 1 << 12

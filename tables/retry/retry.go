@@ -233,7 +233,7 @@ func (t *Table) remember(at []place, err error) {
 		named[k.PK] = true
 	}
 	only := len(slices.Compact(slices.Clone(at))) == 1
-	until := time.Now().Add(hotFor/2 + t.upTo(hotFor/2))
+	until := time.Now().Add(HotFor/2 + t.upTo(HotFor/2))
 	for _, p := range at {
 		if named[p.pk] || len(named) == 0 && only {
 			t.hot.add(p, until)
