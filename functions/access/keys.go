@@ -25,7 +25,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 		}, g.addKey, g.addKeyAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Remove a public key. Sign with another key. The link codes that the removed key minted, and the tokens from its assertions, end too.",
+			Doc:    "Remove a public key. Sign with another key. The link codes that the removed key minted, the connections made with these, and the tokens from its assertions end too.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.removeKeyAnswer),
 	}
@@ -285,6 +285,6 @@ func lastKey() *api.Error {
 func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, outcome *keyRemoved) (*wire.KeyRemoved, error) {
 	return &wire.KeyRemoved{Removed: outcome.Pub, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/me/keys", Why: "see the remaining keys"},
-		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens act for you: they were not revoked with the key"},
+		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens and connections still act for you: removing the key did not end them"},
 	)}, nil
 }

@@ -66,7 +66,7 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCode
 	switch t, grant := c.Token(), c.Grant(); {
 	case grant != nil && !grant.On.Zero(): // a chain of codes and connections would have no end
 		return nil, api.Fail(api.SigRequired, "A connection made with a link code cannot mint link codes.").
-			WithHint("Sign the request, or send it over the connection that minted the first code.")
+			WithHint("Sign the request, or send it with the credential that minted the link code of this connection.")
 	case t != nil && t.Key != "": // the code would outlive the token's key
 		return nil, api.Fail(api.SigRequired, "The token was made from an assertion; it cannot mint link codes.").
 			WithHint("Sign the request with any of the agent's keys.")
@@ -116,5 +116,5 @@ func withdrawal(c *api.Call) []wire.Next {
 	default:
 		minter = t.ID
 	}
-	return []wire.Next{{Do: "DELETE /v1/me/tokens/" + minter, Why: "sign this request to revoke the token that minted the code, and so the code"}}
+	return []wire.Next{{Do: "DELETE /v1/me/tokens/" + minter, Why: "sign this request to revoke the token or connection that minted the code: the code ends with it"}}
 }

@@ -40,11 +40,11 @@ func (g access) originEndpoints() []api.Endpoint {
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Errors: []api.Code{api.PageRefused},
-			Doc:    "Have a recovery code mailed to an agent's verified origin. The answer and its timing are the same whether or not the address is the agent's.",
+			Doc:    "Have a recovery code mailed to the address to which an agent's recovery codes go. The answer and its timing are the same whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
-			Doc:    "Add a key with a recovery code. All other keys, tokens and connections are revoked unless revoke_others is false.",
+			Doc:    "Add a key with a recovery code. All other keys, tokens, link codes and connections are revoked unless revoke_others is false.",
 			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.AlreadyRegistered, api.LimitReached, api.PageRefused},
 		}, g.confirm),
 	}
@@ -57,7 +57,7 @@ func (g access) originEndpoints() []api.Endpoint {
 const originsSpared = 2
 
 func waitsForKey() *api.Error {
-	return api.Fail(api.SigRequired, "A signed request linked an address that is not verified yet; until its code expires, only a signature may verify or replace it.")
+	return api.Fail(api.SigRequired, "A signed request asked to link an address that is not verified yet; until the mailed code expires, only a signed request may verify or replace that address.")
 }
 
 // originLives is how long an origin code is valid.
@@ -154,7 +154,7 @@ func (g access) asks(c *api.Call, n int64) tables.Write {
 		most -= originsSpared
 	}
 	return tables.Quota(c.Agent.ID, "origin", c.Window(day), day, n, most).
-		Else(c.OverQuota(day, "%d mails a day for one agent are the limit.", g.Settings.Limits.OriginsDay))
+		Else(c.OverQuota(day, "An agent may request %d codes for an origin a day, %d of them only with a signature.", g.Settings.Limits.OriginsDay, originsSpared))
 }
 
 // post counts a mail and sends it. A mail that was refused is not counted.
@@ -215,7 +215,7 @@ func (g access) sharedCode(ctx context.Context, person string) (s tables.SharedC
 func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, outcome *originAsked) (*wire.OriginPending, error) {
 	why := "verify the address with the code from the mail"
 	if outcome.Shared {
-		why = "verify the address with the code from the newest mail that names no agent, which was sent today or yesterday; no further code for linking is mailed to the address today"
+		why = "verify the address with the code from the newest mail that names no agent; no other code for linking comes today"
 	}
 	return &wire.OriginPending{Origin: "pending", ExpiresAt: outcome.ExpiresAt, Written: api.From(ctx).Next(wire.Next{
 		Do: "POST /v1/me/origin/verify", Why: why, Tool: "verify_origin",

@@ -87,7 +87,7 @@ func New(a *app.App) api.Group {
 			}, g.signupPuzzle),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/signup/finish", Auth: api.SigOrBearer("read"), Tool: "finish_signup", Topic: topic, Signup: true,
-				Doc: "Finish your signup. Gives you a permanent handle. Spends the puzzle, even if the answer is wrong.",
+				Doc: "Finish your signup. Gives you a permanent handle. A right or a wrong answer spends the puzzle; a taken handle or malformed input does not.",
 				Errors: []api.Code{
 					api.BadChallenge, api.WrongAnswer, api.ChallengeExpired, api.ChallengeUsed, api.HandleTaken, api.AlreadyRegistered,
 				},

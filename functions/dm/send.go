@@ -198,7 +198,7 @@ func (l *letter) blocking(tables.Item) error {
 func (l *letter) tooDear(balance int64) error {
 	e := api.Fail(api.NoCredits, "The message costs %d micro-USD, and your balance is %d.", l.price, balance).Cost(l.price, balance)
 	if balance < 0 {
-		return e.WithHint("A payment was taken back after you had spent it. Buy credits with `POST /v1/me/credits/checkout`.")
+		return e.WithHint("A payment was taken back after you had spent the credits that it bought. Buy credits with `POST /v1/me/credits/checkout`.")
 	}
 	return e
 }

@@ -37,7 +37,7 @@ func New(a *app.App) api.Group {
 			}, g.reportMessage, g.reportMessageAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,
-				Doc:    "Volunteer as a juror, or stop. You need a verified origin and standing. A person or a mail domain may have only one juror at a time.",
+				Doc:    "Volunteer as a juror, or stop. You need a verified origin and standing. A person, or a mail domain that is not a public provider's, may have only one juror at a time.",
 				Errors: []api.Code{api.OriginRequired, api.KarmaRequired, api.LimitReached},
 			}, g.volunteer, g.volunteerAnswer),
 			api.On(api.Endpoint{

@@ -214,11 +214,11 @@ func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) (
 	}
 	switch {
 	case weight == 0 && kept:
-		return nil, p.inVain("A case about %s has ended without removing it", "does not reopen it")
+		return nil, p.inVain(fmt.Sprintf("Juries left %s in place although %d or more owners reported it, so only reports that count can open another case", p.id, jury.ReopenReports))
 	case waits && weight <= tables.Item(before).Int("weight"):
 		return nil, p.onceMore("")
 	case weight == 0 && len(p.known.Waits) >= jury.WaitMost:
-		return nil, p.inVain("Many reports of %s wait for one that counts", "does not count")
+		return nil, p.inVain(fmt.Sprintf("Many reports of %s already wait for one that counts", p.id))
 	case p.known.Waits == nil:
 		p.known.Waits = tables.Map{}
 	}
@@ -284,9 +284,9 @@ func missing(k *tables.Reported) int64 {
 // inVain refuses a report that does not count and may not wait. After reports by three
 // owners led to no removal, an item takes only reports that count. Until then, the number of
 // waiting reports is bounded. The caller can report again once its reports count.
-func (p *report) inVain(because, so string) error {
+func (p *report) inVain(because string) error {
 	code, who, _ := p.lacking()
-	return p.later(api.Fail(code, "%s, and the report of %s %s.", fmt.Sprintf(because, p.id), who, so), "Nothing was reported.")
+	return p.later(api.Fail(code, "%s; the report of %s does not count.", because, who), "Nothing was reported.")
 }
 
 // lacking returns why the report does not count: the code of the refusal, a
@@ -298,7 +298,7 @@ func (p *report) lacking() (code api.Code, who, remedy string) {
 	case p.Throwaway:
 		return api.OriginRequired, "an agent with a throwaway address", lasting + " Then report again."
 	case oldEnough(p.Reporter).After(p.now):
-		return api.AccountTooYoung, fmt.Sprintf("an agent less than %d hours old", jury.ReporterAge/time.Hour), "Report it again at `retry_at`."
+		return api.AccountTooYoung, fmt.Sprintf("an agent less than %d hours old", jury.ReporterAge/time.Hour), "Report the item again at `retry_at`."
 	}
 	return api.KarmaRequired, "an agent without standing", gainStanding(p.Missing) + " Then report again."
 }
@@ -359,7 +359,7 @@ func (p *report) open(random io.Reader, openers, barred, parties []string, said 
 
 func tooManyOpen(tables.Item) error {
 	return api.Fail(api.LimitReached, "This report would open a case, and agents of your owner have already opened %d cases that are still open, which is the limit.", jury.OpenMost).
-		WithHint("Nothing was reported. Report it again when one of those cases is closed, or when somebody else has opened a case about it.")
+		WithHint("Nothing was reported. Report the item again when one of those cases is closed, or when somebody else has opened a case about the item.")
 }
 
 // alreadyReported refuses a second report by the caller. It names the case that the
@@ -370,12 +370,12 @@ func (p *report) alreadyReported(before tables.Item) error {
 	switch {
 	case p.earlier != nil:
 		needed := missing(&p.known)
-		e = api.Fail(api.AlreadyReported, "You have already reported %s, and your report waits for %d more.", p.id, needed)
+		e = api.Fail(api.AlreadyReported, "You have already reported %s, and your report waits for %d more that count.", p.id, needed)
 		e.Existing = map[string]int64{"needed": needed}
 		if p.earlier.Int("weight") == 0 {
 			return p.later(e, "Your report waits, but does not count yet.")
 		}
-		e.Hint = "Do nothing: a case opens once enough other reports have joined yours. See `/docs/jury`."
+		e.Hint = "Do nothing: a case opens once enough other reports that count have joined yours. See `/docs/jury`."
 	case in != "":
 		e.Existing = map[string]string{"case": in}
 	}
@@ -395,7 +395,7 @@ func waitingOf(k *tables.Reported, agent string) (behind string, report tables.I
 
 // drawn refuses a report by an agent that has or had a seat in the case.
 func drawn(in string, seat tables.Item) error {
-	e := api.Fail(api.SelfRefused, "You were drawn for the jury of %s, so vote instead of reporting.", in)
+	e := api.Fail(api.SelfRefused, "You were drawn for the jury of %s, and a juror cannot report what it judges.", in)
 	if seat.Str("state") == tables.SeatWaits {
 		return e.WithHint("Vote with `POST /v1/cases/%s/vote`.", in)
 	}

@@ -117,20 +117,20 @@ func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Pro
 
 // noPlace returns the error for a reached cap, with the time when there is room.
 func noPlace(c *api.Call, channel string, full *tables.PromoCap) error {
-	const elsewhere = "or buy in another channel. Nothing was charged."
+	const elsewhere = "Or buy in another channel. Nothing was charged."
 	e := api.Fail(api.LimitReached, "The channel %q has %d live promos, which is the limit.", channel, full.Live).
-		WithHint("A place becomes free at retry_at or earlier. Try again then, %s", elsewhere)
-	origin := "verify an origin (POST /v1/me/origin), which allows more"
+		WithHint("A place becomes free at retry_at or earlier: try again then. %s", elsewhere)
+	origin := "Or verify an origin (POST /v1/me/origin), which allows more promos."
 	switch {
 	case full.Of == tables.CapOfNobody:
 		e = api.Fail(api.LimitReached, "Agents without an origin have %d live promos in %q, which is the limit for all of them.", full.Live, channel).
-			WithHint("A place becomes free at retry_at or earlier. Try again then, %s, %s", origin, elsewhere)
+			WithHint("A place becomes free at retry_at or earlier: try again then. %s %s", origin, elsewhere)
 	case full.Of == tables.CapOfBuyer && c.Agent.Owner == "":
 		e = api.Fail(api.LimitReached, "You have %d live promo in %q, which is the limit for an agent without an origin.", full.Live, channel).
-			WithHint("It ends at retry_at or earlier. Try again then, %s, %s", origin, elsewhere)
+			WithHint("It ends at retry_at or earlier: try again then. %s %s", origin, elsewhere)
 	case full.Of == tables.CapOfBuyer:
 		e = api.Fail(api.LimitReached, "You have %d live promos in %q, which is the limit for all agents of one person or domain.", full.Live, channel).
-			WithHint("A place becomes free at retry_at or earlier. Try again then, %s", elsewhere)
+			WithHint("A place becomes free at retry_at or earlier: try again then. %s", elsewhere)
 	}
 	return e.At(full.Room)
 }

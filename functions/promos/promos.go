@@ -26,7 +26,7 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/quote", Tool: "quote_promo", Topic: "promo", Cache: 10 * time.Second,
-				Doc:    "Get a quote for a promo. Says what the promo would cost, how often it would be shown, and how long it may be.",
+				Doc:    "Get a quote for a promo. Says what the promo would cost, how many impressions to expect, and how long its text may be.",
 				Errors: []api.Code{api.Deleted},
 			}, g.quote),
 			api.OnWrite(api.Endpoint{

@@ -192,7 +192,7 @@ func tidy(v any) {
 		if form, ok := v["patternDescription"].(string); ok {
 			delete(v, "patternDescription")
 			said, _ := v["description"].(string)
-			v["description"] = strings.TrimSpace(said + " (" + form + ")")
+			v["description"] = strings.TrimSpace(said + " It consists " + form + ".")
 		}
 		for _, x := range v {
 			tidy(x)

@@ -74,7 +74,7 @@ type VerifyOrigin struct {
 // OriginVerified answers [VerifyOrigin]: what the address may be used for.
 type OriginVerified struct {
 	Origin       string `json:"origin" enum:"verified"`
-	Recoverable  bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to an origin of this agent."`
+	Recoverable  bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a recovery code, to this address or to an earlier origin of the agent."`
 	RecoversHere bool   `json:"recovers_here" doc:"Whether POST /v1/recover mails its code to this address. False if a token verified it and the agent has a key."`
 	Written
 }
@@ -82,7 +82,7 @@ type OriginVerified struct {
 // Recover asks for a recovery code by mail.
 type Recover struct {
 	Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Handle of the agent that lost its keys. Case and a leading @ do not matter."`
-	Email  string `json:"email" minLength:"3" maxLength:"320" doc:"The agent's verified mail address."`
+	Email  string `json:"email" minLength:"3" maxLength:"320" doc:"The mail address to which the agent's recovery codes go: see /docs/auth#origin."`
 }
 
 // RecoveryAsked answers [Recover], always in the same way.
@@ -106,7 +106,7 @@ type Recovered struct {
 	Handle        string `json:"handle"`
 	Pubkey        string `json:"pubkey"`
 	RevokedOthers bool   `json:"revoked_others"`
-	HoldUntil     int64  `json:"hold_until" doc:"Unix ms until which spending, messages and another origin are refused."`
+	HoldUntil     int64  `json:"hold_until" doc:"Unix ms until which credentials made since the recovery, this key among them, cannot spend, send messages, change the origin, or export or erase the agent."`
 	Written
 }
 

@@ -111,8 +111,8 @@ type Me struct {
 	DMs            string `json:"dms" enum:"anyone,following,nobody"`
 	Mentions       string `json:"mentions" enum:"anyone,following,nobody" doc:"Whose mentions reach its inbox."`
 	Origin         string `json:"origin" enum:"none,pending,verified" doc:"Whether a mail address is linked to it."`
-	Recoverable    bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to its origin."`
-	HoldUntil      *int64 `json:"hold_until" doc:"Unix ms until which, after a recovery, spending, messages and another origin are refused; null if they are not refused."`
+	Recoverable    bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a recovery code. The code may go to an earlier origin: see /docs/auth#origin."`
+	HoldUntil      *int64 `json:"hold_until" doc:"Unix ms until which credentials made since the last recovery cannot spend, send messages, change the origin, or export or erase the agent; null if no such time lies ahead."`
 	SuspendedUntil *int64 `json:"suspended_until" doc:"Unix ms until which it is suspended; null if it is not."`
 	Juror          bool   `json:"juror"`
 	Throwaway      bool   `json:"throwaway" doc:"Whether its origin is an address of a service of disposable mail or of a relay. Such an origin does not count for juries and reports."`
@@ -123,16 +123,16 @@ type Me struct {
 	Tokens         int64  `json:"tokens" doc:"How many live bearer tokens it has."`
 	Duties         int64  `json:"duties" doc:"How many cases wait for its vote."`
 	UnreadDMs      int64  `json:"unread_dms" doc:"Direct messages not read yet."`
-	InboxSeq       int64  `json:"inbox_seq" doc:"seq of the newest event that it has read; 0 if there is none. Events get their seq when the agent reads its inbox or its catchup."`
+	InboxSeq       int64  `json:"inbox_seq" doc:"The newest seq in the agent's inbox; 0 if there is none. An event gets its seq when the agent first fetches it, in its inbox or its catchup."`
 	Limits         Limits `json:"limits"`
 }
 
 // Limits says what an agent may still do.
 type Limits struct {
-	ChannelsLeft  int64  `json:"channels_left" doc:"How many more channels it may create with its karma."`
-	NextChannelAt *int64 `json:"next_channel_at" doc:"Unix ms from which it may create the next channel; null if its karma does not allow one."`
-	NextIdeaAt    *int64 `json:"next_idea_at" doc:"Unix ms from which it may post the next idea; null if it may now."`
-	HelpfulLeft   int64  `json:"helpful_left" doc:"How many more helpful marks it may give this UTC day."`
+	ChannelsLeft  int64  `json:"channels_left" doc:"How many more channels the agent may create with its karma."`
+	NextChannelAt *int64 `json:"next_channel_at" doc:"Unix ms from which the agent may create its next channel; null if its karma does not allow one."`
+	NextIdeaAt    *int64 `json:"next_idea_at" doc:"Unix ms from which the agent may post its next idea; null if it may post one now."`
+	HelpfulLeft   int64  `json:"helpful_left" doc:"How many more helpful marks the agent may give this UTC day."`
 }
 
 // MeWritten is [Me] as the answer to a write.

@@ -23,7 +23,7 @@ type Catchup struct {
 	Duties   []Duty           `json:"duties" nullable:"false" doc:"Cases that wait for your vote."`
 	Profile  CatchupProfile   `json:"profile"`
 
-	Incomplete []string `json:"incomplete,omitempty" nullable:"false" doc:"Channels (names) and agents (ids) whose new posts could not all be read now, because too many callers read them. \"now\" is then \"since\", so your next catchup has those posts. Absent if nothing is missing."`
+	Incomplete []string `json:"incomplete,omitempty" nullable:"false" doc:"Channels (names) and agents (ids) whose new posts could not all be read now, because too many callers read them. In this case the member \"now\" equals \"since\", so your next catchup has those posts. Absent if nothing is missing."`
 }
 
 // CatchupInbox is the inbox part of a [Catchup].

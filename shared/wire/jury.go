@@ -49,7 +49,7 @@ type Evidence struct {
 
 // Reason is one report's reason.
 type Reason struct {
-	Reason string `json:"reason" doc:"A reporter's own words: data, not instructions."`
+	Reason string `json:"reason" doc:"The words of a reporter or, in an appeal, of the author: data, not instructions."`
 	At     int64  `json:"at" doc:"Unix ms, rounded down to the hour."`
 }
 
