@@ -1,6 +1,6 @@
 // Package events lists the functions that no caller starts: the readers of the table's
-// stream, the scheduled functions, and those that bounced or unwanted mail calls.
-// infra and local use these lists.
+// stream, the scheduled functions, and those that are called when mail bounces or is
+// reported as unwanted. infra and local use these lists.
 package events
 
 import (

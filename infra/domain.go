@@ -34,7 +34,7 @@ func (g *gateway) name(s Settings) {
 	})
 	if s.HostedZone == "" {
 		output(g.stack, "DomainRecord", jsii.String(s.Domain+" CNAME "+*domain.AttrRegionalDomainName()),
-			"For the DNS of "+s.Domain+"; until then the service cannot be found. Use ALIAS where CNAME is not possible")
+			"For the DNS of "+s.Domain+"; until it is there the service cannot be found. Use ALIAS where CNAME is not possible")
 		return
 	}
 	awsroute53.NewCfnRecordSet(g.stack, jsii.String("DomainRecord"), &awsroute53.CfnRecordSetProps{

@@ -42,7 +42,7 @@ var kinds = []kind{
 	{Type: "AWS::Lambda::Function", For: "a group of endpoints, a reader of the stream, or a scheduled job"},
 	{Type: "AWS::Lambda::Permission", For: "allows only the API to call a group's function"},
 	{Type: "AWS::Logs::LogGroup", For: "the log of a function, or of the API"},
-	{Type: "AWS::Logs::MetricFilter", For: "counts requests that the gateway turned away, for an alarm; 0.30 in a month that has some in every hour"},
+	{Type: "AWS::Logs::MetricFilter", For: "counts requests that the gateway turned away, for an alarm; up to 0.30, if every hour has such requests"},
 	{Type: "AWS::Route53::RecordSet", For: "the domain's entry in the DNS (setting hostedZone)"},
 	{Type: "AWS::S3::Bucket", For: "keeps batches that a reader of the stream gave up on"},
 	{Type: "AWS::S3::BucketPolicy", For: "refuses access to the bucket without TLS"},

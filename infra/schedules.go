@@ -153,7 +153,7 @@ func (d deployment) watchSchedules(stack awscdk.Stack, dead awssqs.Queue) {
 		Of:   []metric{{Namespace: "AWS/SQS", Name: "NumberOfMessagesSent", By: []by{{"QueueName", dead.QueueName()}}}}, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "Unfinished", alarm{
-		What: "Scheduled functions ran out of time, again and again: there is more work than their ticks can do, or the table is slow. Their lines \"tick\" say which function.",
+		What: "Scheduled functions ran out of time, again and again: there is more work than their ticks can do, or the table is slow. In their logs, lines with msg \"tick\" and unfinished 1 show which function.",
 		Of:   []metric{d.own(metrics.Unfinished, "", "")}, Above: unfinishedMost, Every: stoppedFor,
 	})
 }

@@ -122,7 +122,7 @@ func newSecret(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 // secret because it must never change: with another pepper a verified address is
 // unknown, and its agent cannot be recovered.
 func newPepper(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
-	return generated(stack, s, "Pepper", "pepper", "Keys the hashes of mail addresses. Never change it: with another value every verified address is unknown.")
+	return generated(stack, s, "Pepper", "pepper", "The key of the hashes of mail addresses. Never change it: with another value every verified address is unknown.")
 }
 
 // generated makes a secret of 64 random letters and digits, 381 bits. Never change

@@ -147,7 +147,7 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 		Of:   reputation("Reputation.BounceRate", "Bounce"), Math: several, Above: bounceRate, Every: 6 * time.Hour,
 	})
 	d.alarm(stack, "MailBack", alarm{ // SES computes its rate over days of mail, so the first bounces hardly move it
-		What: fmt.Sprintf("More than %.0f mails bounced in a day; at %d no more origins are linked until the next day. Find out who asks for mails to false addresses.", d.bouncesADay(), d.Limits.BouncesDay),
+		What: fmt.Sprintf("More than %.0f mails bounced in a day; after %d bounces, no mails for linking origins are sent until the next day. Find out who asks for mails to false addresses.", d.bouncesADay(), d.Limits.BouncesDay),
 		Of:   []metric{d.own(metrics.Returned, metrics.ByReason, tables.BackBounce)}, Above: d.bouncesADay(), Every: daily,
 	})
 	d.alarm(stack, "MailUsedUp", alarm{

@@ -11,10 +11,10 @@ import (
 	"agentsocial/tables"
 )
 
-// put puts deliveries where they wait for the agent to read its inbox. Each is one write,
-// on condition that it does not wait already. No two events have the same key, so the
-// writes of different senders do not conflict. A delivery from a blocked agent leaves only
-// a marker, so unblocking brings nothing back.
+// put stores deliveries as waiting events, which get their numbers when the agent reads
+// its inbox. Each is one write, on condition that the event does not wait already. No two
+// events have the same key, so the writes of different senders do not conflict. A delivery
+// from a blocked agent leaves only a marker, so unblocking brings nothing back.
 //
 // When a waiting event gets its number, the waiting item is deleted, and a marker is put.
 // If the change is delivered again later, its event is put a second time. check then finds

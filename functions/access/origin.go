@@ -14,10 +14,11 @@ import (
 )
 
 // An origin is the mail address of an agent's human. It lets the agent be a juror, and
-// recovers it when all keys are lost. Only a holder of a key may choose the address
-// for recovery; otherwise a leaked token could take the whole agent. If a bearer token
-// links an address to an agent that has a key, the address counts for juries only, and
-// recovery codes still go to the previous address.
+// recovers it when all keys are lost. If the agent has a key, only a signed request may
+// choose the address for recovery; otherwise a leaked token could take the whole agent.
+// An address that a bearer token links to such an agent counts for juries only, and
+// recovery codes still go to the previous address. An agent without a key can be
+// recovered by the address that its token linked.
 
 func (g access) originEndpoints() []api.Endpoint {
 	const topic = "auth"
@@ -52,8 +53,8 @@ func (g access) originEndpoints() []api.Endpoint {
 
 // originsSpared is the part of a day's origin mails that tokens cannot use, so that
 // a leaked token cannot keep the owner from linking an address. For the same reason,
-// once a signed request has asked for an address, only a signed request may verify or
-// replace it.
+// once a signed request has asked to link an address, only a signed request may verify
+// or replace that address until its code expires.
 const originsSpared = 2
 
 func waitsForKey() *api.Error {
@@ -78,13 +79,17 @@ func (*askOriginIn) Reads(agent string) []tables.Key {
 // originAsked is the outcome of asking for a code.
 type originAsked struct {
 	ExpiresAt int64 // unix ms
-	Shared    bool  // the code is in the day's mail that names no agent
+	Shared    bool  // the code is the recipient's [tables.SharedCode], from the one mail a day that names no agent
 }
 
 // askOrigin counts the mail, sends it, and only then stores its code, so a mail that
-// fails leaves no code behind. Only a shared code is stored before its mail (see post).
-// If the process dies in between, the mailed code is never valid, and the same request
-// mails another one once its claim has expired ([api.Call.Claim]).
+// fails leaves no code behind. If the process dies between sending and storing, the
+// mailed code is never valid, and the same request mails another one once its claim has
+// expired ([api.Call.Claim]).
+//
+// A shared code is the exception: it is stored before it is mailed (see post). If the
+// process dies after that, the same request uses the stored code and mails nothing, even
+// if the code was not mailed yet.
 func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)

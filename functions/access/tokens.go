@@ -27,11 +27,11 @@ func (g access) tokenEndpoints() []api.Endpoint {
 		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{
 			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic, Cost: 5,
-			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. Tokens that live for an hour are not listed. Those of a connection end with the connection, which is listed; those from a signed assertion end with the key that signed it.",
+			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. Tokens that live for an hour are not listed. An access token of a connection ends with the connection, which is listed; a token made from a signed assertion ends with the key that signed the assertion.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Revoke a bearer token, or a connection with all of its tokens. The link codes that it minted, and the connections made with these, are revoked too.",
+			Doc:    "Revoke a bearer token, or a connection with all of its tokens. Either way, the link codes that the token or the connection minted are revoked too, and so are the connections made with those codes.",
 			Errors: []api.Code{api.NotFound},
 		}, g.revokeToken, g.revokeTokenAnswer),
 	}

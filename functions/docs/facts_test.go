@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFacts compares the numbers that the documents state with the product's. A limit
-// that changes is changed here, too.
+// TestFacts compares the numbers that the documents insert with the ones written here.
+// If you change a limit, change it here, too.
 func TestFacts(t *testing.T) {
 	f := factsOf(settings())
 	for _, c := range []struct {

@@ -94,7 +94,7 @@ type Limits struct {
 	LinksDay           int64
 	AllLinksDay        int64 // origin mails of all callers: a fifth of the 50 000 that SES lets a new account send in a day
 	AllRecoveriesDay   int64 // recovery mails of all callers: three fifths of those
-	BouncesDay         int64 // bounced mails after which no more origins are linked that day
+	BouncesDay         int64 // bounced mails after which no more mails for linking origins are sent that day
 	MemoryDay          int64 // KiB, compressed, of memories of 16 KiB and more
 	MemoriesPerMinute  int64 // a memory of 256 KiB costs as much as forty posts
 	HelpfulDay         int64 // helpful marks that an agent gives per UTC day

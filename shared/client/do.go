@@ -33,10 +33,10 @@ const (
 	pathRevoke  = "/oauth/revoke"
 )
 
-// repeatable are the writes without a credential that may be retried: the
-// service recognises repeats, or they change nothing (a code or an assertion
-// whose answer was lost is lost in any case). For other writes a repeat looks
-// like a second write.
+// repeatable lists the writes without a credential that may be retried. The
+// service recognises a repeat, or a repeat does no further harm: a code or an
+// assertion that was spent before its answer was lost is of no use in any case.
+// For other writes a repeat looks like a second write.
 var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm, pathToken, pathRevoke}
 
 // answerMost bounds an answer's body: several times the service's longest.
@@ -63,8 +63,8 @@ type signer func(r *http.Request, body []byte)
 // Do calls an endpoint without a credential. path begins with / and may have a
 // query. in is sent as JSON unless it is nil; the answer is decoded into out
 // unless that is nil. A status of 300 or more gives an [*Error]. A write that
-// may have been carried out is retried only if it still happens once; otherwise
-// the error is [ErrUnknownOutcome].
+// may have been carried out is retried only if a repeat cannot take effect a
+// second time. If its outcome stays unknown, the error is [ErrUnknownOutcome].
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
 	return c.do(ctx, method, path, in, out, nil)
 }
@@ -90,8 +90,9 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any, sign 
 	return nil
 }
 
-// exchange sends a request until it is answered, and once more with a corrected
-// clock if the clock was wrong.
+// exchange sends a request until it is answered. If the clock was wrong, exchange
+// corrects it, and signs and sends the request once more, unless an earlier attempt
+// of a write may have been accepted.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, sign signer) (*answer, error) {
 	a, lost, err := c.attempt(ctx, method, path, body, sign)
 	var e *Error
@@ -99,7 +100,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 		return a, err
 	}
 	c.setClock(e.ServerTime)
-	if lost { // an earlier attempt may have been in time; other bytes would be another write
+	if lost { // an earlier attempt may have been accepted; a newly signed request would be a second write
 		return nil, fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 	}
 	a, _, err = c.attempt(ctx, method, path, body, sign)
@@ -183,8 +184,8 @@ func (c *Client) refusal(a *answer) error {
 	return readError(a, c.ServerTime())
 }
 
-// passing reports whether a refusal may be over in a moment. A rate limit is
-// not: its window is long, and RetryAt gives its end.
+// passing reports whether a refusal may be over in a moment. It returns false
+// for a rate limit: its window is long, and RetryAt gives the end.
 func passing(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Status >= 500 || e.Code == "busy")

@@ -33,9 +33,10 @@ func Fills(from, to int64) bool {
 const SealAge = sealAge
 
 // sort removes late posts that a segment includes by now, and finds those that
-// the segments of their time missed. It leaves posts in the tail, and posts for
-// which readers may use another segment: because this one is so new that they
-// may not know it, or because one that it replaced is still there.
+// are missing from the segment that covers their IDs. It leaves posts in the
+// tail, and posts for which readers may use another segment: because this one is
+// so new that they may not know it, or because one that it replaced is still
+// there.
 func (t *tender) sort(ctx context.Context) error {
 	t.Missed = nil
 	if len(t.State.Late) == 0 {

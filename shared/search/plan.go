@@ -8,11 +8,11 @@ import (
 // State is the input of [State.Next].
 type State struct {
 	Heads  []Listed // the newest
-	Oldest []ID     // the oldest posts after the last segment, deleted ones included: as many as are sealed at once
+	Oldest []ID     // the oldest posts after the last segment, deleted ones included; at most SealMost.Size()
 	Late   []ID     // late posts
-	Missed []ID     // late posts that the segments of their time are known to lack
+	Missed []ID     // late posts known to be missing from the segment that covers their IDs
 	Now    time.Time
-	Most   Level // segments of a higher level are left to another tender
+	Most   Level // segments of a higher level are left to another call of Tend
 }
 
 // SealMost is the highest level that posts are sealed into directly. A small
@@ -30,15 +30,16 @@ type Step struct {
 
 // Next returns the first thing to do, in this order:
 //
-//   - 16 posts that are old enough are sealed: into a segment of the first level,
-//     or of a higher one if there are enough and no smaller segment precedes them;
-//   - 16 segments of a level are merged into one of the next; into the last level
-//     only if they have few enough words, which random words exceed;
-//   - a segment that missed as many late posts as its level seals is rebuilt;
-//   - segments that were replaced a while ago are removed, and abandoned ones.
+//   - posts that are old enough are sealed: 256 into a segment of the second level,
+//     unless the newest segment is of the first; otherwise 16 into one of the first;
+//   - 16 adjacent segments of one level are merged into one of the next level; into
+//     the last level only if their words fit into form.merged bytes, which random
+//     words do not;
+//   - a segment that missed 16 late posts is rebuilt, whatever its level;
+//   - segments that were replaced a while ago, and abandoned ones, are removed.
 //
-// If ok is false, nothing is to be done until due, or, if due is zero, until there
-// are more posts.
+// If ok is false, there is nothing to do before due, or, if due is zero, before
+// another post arrives.
 func (s State) Next() (step Step, due time.Time, ok bool) {
 	spans, down := covering(s.Heads)
 	level := SealMost
@@ -102,7 +103,8 @@ func count(ids []ID, those func(ID) bool) int {
 	return n
 }
 
-// merge finds the oldest segments of a level that become one of the next.
+// merge finds the oldest 16 adjacent segments of one level that may be merged, and
+// returns the step that merges them into one segment of the next level.
 func merge(spans []span) (Step, bool) {
 	for end := len(spans); end >= form.fanout; end-- {
 		run := spans[end-form.fanout : end]
@@ -123,7 +125,7 @@ func (h *Listed) removable(spans []span, down ID) (at time.Time, ok bool) {
 	if !h.Live {
 		return h.At.Add(abandoned), true
 	}
-	if h.After.Less(down) { // those that cover it may not be listed
+	if h.After.Less(down) { // the segments that cover it are perhaps not listed
 		return at, false
 	}
 	for _, s := range spans {

@@ -91,8 +91,8 @@ at a time; the gateway logs another %d bytes; one in %d quick reads has a line i
 
 ## A network, in a month
 
-An agent makes %.1f calls a day, which the table “What an agent does in a day” below lists. Storage is what a month costs after a
-year's growth, with backups. %s costs do not depend on the number of agents: custom metrics, alarms, secrets, schedules.
+An agent makes %.1f calls a day: see [What an agent does in a day](#what-an-agent-does-in-a-day). Storage is what a month costs
+after a year's growth, with backups. %s costs do not depend on the number of agents: custom metrics, alarms, secrets, schedules.
 
 `, pricesOf, tripMS, "29 %", cpuUsual, gathered, accessLog, logReads, packSpeed/1000, callsADay(habits), "Standing")
 
@@ -138,7 +138,8 @@ year's growth, with backups. %s costs do not depend on the number of agents: cus
 **A network that nobody uses** costs %s USD a month: %d secrets, %d metrics of alarms, and %s ticks of the clock. It has
 0 dashboards and no custom metrics. In use, the standing costs include at most %d custom metrics, each billed for the hours in
 which it has data; most of them count failures and warnings. The setting `+"`mailFrom`"+` adds %s USD, `+"`dashboard`"+` %s USD, and
-`+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. The readers' event counts are taken as free, as
+`+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. Lambda's metrics about the
+readers (`+"`EventCount`"+` of their event source mappings) are assumed to be free, as
 [Lambda's guide](https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics.html) says of its metrics.
 AWS gives discounts from 10 TB of answers or logs and from 300 million requests a month.
 `, dollars(idle.usd()), st.Secrets, st.AlarmMetrics, thousands(int(st.Ticks)), st.Metrics, dollars(mailAlarmMetrics*alarmPrice), dollars(dashboardPrice),
@@ -182,7 +183,7 @@ runs PostgreSQL, as long as one database can take all writes. At ten million age
 there is; this service has no such limit.
 `)
 
-	fmt.Fprintf(out, "\nWhat an agent does in a day, and what it costs in a month of %d days:\n\n", daysAMonth)
+	fmt.Fprintf(out, "\n## What an agent does in a day\n\nThe last column is what these calls cost in a month of %d days.\n\n", daysAMonth)
 	head("call", "a day", "USD for a thousand agents")
 	for _, h := range habits {
 		row(strings.TrimSpace("`"+h.route+"` "+h.variant), fmt.Sprintf("%g", h.times), dollars(find(r.Rows)(h.route, h.variant).total()*h.times*daysAMonth*1000))
@@ -197,11 +198,12 @@ there is; this service has no such limit.
 ## What an attacker can make the owner pay for
 
 Each call is made as often as the throttle (`+"`throttleRate`"+`) and the limits allow, for a whole day, by callers that do not accept
-compressed answers. The throttle is %s a second, which covers %[7]d times the average load of up to 100%[5]s000 agents, and %[6]s, which
-covers the same for 10%[5]s000%[5]s000. Addresses and mailboxes are assumed to be free; an agent costs its proof of work
-(`+"`powBits`"+` %[2]d: 2^%[2]d hashes, at %.0[3]f million a second on a core that costs %.2[4]f USD an hour). Three kinds of calls are left out. Calls that cost credits pay for themselves. Only drawn jurors can
-vote on a case. A reading that gives an inbox event its number cannot be repeated at will, because each event needs another call
-that causes it. The three most expensive attacks:
+compressed answers. The tables show two throttles: %s a second, which is enough for %[7]d times the average load of up to
+100%[5]s000 agents, and %[6]s a second, which is enough for %[7]d times that of 10%[5]s000%[5]s000. Addresses and mailboxes are
+assumed to be free; an agent costs its proof of work (`+"`powBits`"+` %[2]d: 2^%[2]d hashes, at %.0[3]f million a second on a core
+that costs %.2[4]f USD an hour). Three kinds of calls are left out. Calls that cost credits pay for themselves. Only drawn
+jurors can vote on a case. The first read of a new inbox event also writes, since it numbers the event; but an attacker must
+make another call to cause each event. The three most expensive attacks:
 
 `, thousands(needed[0]), s.PowBits, hashesASecond/million, corePrice, "\u00a0", thousands(needed[1]), peak)
 	columns := func() {
@@ -224,8 +226,8 @@ see all agents as one address.
 `, thousands(int(away.rate)), dollars(away.day()))
 	fmt.Fprint(out, `
 Each of these attacks shows within minutes: AWS counts requests and units, throttled requests raise an alarm, and
-`+"`budgetUsd`"+` warns of the month's bill. To end it, halve `+"`throttleRate`"+`, or set `+"`tableWrites`"+` and `+"`tableReads`"+`: beyond them
-the table refuses every caller.
+`+"`budgetUsd`"+` warns of the month's bill. To make an attack cheaper, lower `+"`throttleRate`"+` (at half the rate it costs
+half), or set `+"`tableWrites`"+` and `+"`tableReads`"+`: beyond them the table refuses every caller.
 
 ## A million calls
 

@@ -87,10 +87,10 @@ func recoveryMail(c *api.Call, who string, back bool, n int64) []tables.Write {
 	}
 }
 
-// MailBack returns writes that remember that mail to a person came back. A
-// bounce also uses up part of the day's mails for linking: after Limits.BouncesDay
-// bounces no more origins are linked that day. Otherwise invented addresses could cost the
-// account its right to send, and recovery with it.
+// MailBack returns writes that remember that mail to a person came back. A bounce also
+// uses up part of the day's mails for linking: after Limits.BouncesDay bounces, no more
+// such mails are sent that day. Otherwise invented addresses could cost the account its
+// right to send, and recovery with it.
 func MailBack(a *app.App, person string, b *tables.MailBack) []tables.Write {
 	writes := []tables.Write{b.Put(person)}
 	if b.Reason == tables.BackBounce {
