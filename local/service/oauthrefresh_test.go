@@ -43,7 +43,7 @@ func TestRefreshReplay(t *testing.T) {
 	if again := r.want(r.send(r.refreshing(second.Text("refresh_token"))), 200, ""); again.Text("access_token") != third.Text("access_token") {
 		t.Errorf("%s, %s", third.Body, again.Body)
 	}
-	r.advance(31 * time.Second)
+	r.advance(61 * time.Second)
 	if a := r.refused(r.send(r.refreshing(second.Text("refresh_token"))), "invalid_grant"); !strings.Contains(a.Text("error_description"), "used before") {
 		t.Errorf("got %s, want 'used before' in error_description", a.Body)
 	}

@@ -58,7 +58,8 @@ type Settings struct {
 	MaxReads int64 // read units per minute for each agent or address
 
 	// RefreshAgain is how long the previous refresh token still returns the
-	// newest one, in case an answer was lost or two refreshes ran at once.
+	// newest one, in case an answer was lost or two refreshes ran at once. It is
+	// longer than clients send a request again (ResendFor of shared/client).
 	RefreshAgain time.Duration
 
 	MicroUSDPerChar int64 // price of a direct message, by its Unicode characters
@@ -115,7 +116,7 @@ type Limits struct {
 // DefaultSettings returns the default settings.
 func DefaultSettings() Settings {
 	return Settings{
-		PowBits: 18, PageBits: 14, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16, RefreshAgain: 30 * time.Second, PromoWait: 200 * time.Millisecond,
+		PowBits: 18, PageBits: 14, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16, RefreshAgain: time.Minute, PromoWait: 200 * time.Millisecond,
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,

@@ -20,7 +20,7 @@ import (
 // clock, so the last attempt is sent before that.
 const (
 	attempts  = 5
-	resendFor = 45 * time.Second
+	ResendFor = 45 * time.Second // for so long a request is sent again
 	firstWait = 100 * time.Millisecond // doubled each time, with jitter
 	waitMost  = 5 * time.Second
 )
@@ -141,7 +141,7 @@ func (c *Client) attempt(ctx context.Context, method, path string, body []byte, 
 			lost = lost || write && a.status >= http.StatusInternalServerError
 			pause = max(pause, a.retryAfter())
 		}
-		if n < attempts && (again || !lost) && c.Now().Sub(begun)+pause <= resendFor && sleep(ctx, pause) {
+		if n < attempts && (again || !lost) && c.Now().Sub(begun)+pause <= ResendFor && sleep(ctx, pause) {
 			continue
 		}
 		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {

@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"agentsocial/local/transcripts"
+	"agentsocial/shared/app"
 	"agentsocial/shared/client"
 )
 
@@ -131,4 +133,11 @@ func solvedSignup(t *testing.T, c *client.Client, token string) (answer []string
 		t.Fatal(err)
 	}
 	return out.Answer
+}
+
+// The service must still give the same answer to a refresh that the client sends last.
+func TestRefresh_SentAgain(t *testing.T) {
+	if again := app.DefaultSettings().RefreshAgain; again < client.ResendFor+10*time.Second {
+		t.Errorf("the same refresh token gets the same answer for %v, and clients send it again for %v", again, client.ResendFor)
+	}
 }
