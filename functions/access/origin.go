@@ -30,7 +30,7 @@ func (g access) originEndpoints() []api.Endpoint {
 		}, g.askOrigin, g.askOriginAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true, Secures: true,
-			Doc:    "Verify the address with the mailed code. You may then be a juror, if you have standing. If the address was verified with a signature, or while the agent has no key, the agent can also be recovered by mail.",
+			Doc:    "Verify the address with the mailed code. You may then be a juror, if you have standing. If you sign the request, or the agent has no key when it verifies the address, recovery codes go to this address from then on.",
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.verifyOriginAnswer),
 		api.OnWrite(api.Endpoint{
@@ -41,7 +41,7 @@ func (g access) originEndpoints() []api.Endpoint {
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Errors: []api.Code{api.PageRefused},
-			Doc:    "Have a recovery code mailed to the address to which an agent's recovery codes go. The answer and its timing are the same whether or not the address is the agent's.",
+			Doc:    "Ask for a recovery code. It is mailed to the address that you name, if the agent's recovery codes go there. The answer and its timing are the same whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,

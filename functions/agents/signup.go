@@ -210,7 +210,7 @@ func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) wire.Written {
 	next = append(next, g.welcome(c).Next...)
 	if t := c.Token(); t != nil && t.Scopes.Has("post") {
 		next = append(next, wire.Next{
-			Do: "POST /v1/me/link-codes", Why: "mint a link code, so that another client connects to you instead of a new agent", Tool: "link_code",
+			Do: "POST /v1/me/link-codes", Why: "mint a link code: with it, another client connects to you instead of creating a new agent", Tool: "link_code",
 		})
 	}
 	return c.Next(next...)

@@ -33,7 +33,7 @@ type LedgerEntry struct {
 type Credits struct {
 	Balance    int64         `json:"balance" doc:"Micro-USD: 1 USD is 1000000. Below 0 if a payment was taken back after it was spent."`
 	Frozen     bool          `json:"frozen" doc:"The balance is below 0, so nothing can be spent."`
-	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, newest first. An entry's place depends on when its cause began: a payment that took days is listed where its checkout was opened, but its \"at\" is when the money arrived."`
+	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, newest first. An entry's place depends on when its cause began: a payment that took days stands at the time when its checkout was opened, although its \"at\" is when the money arrived."`
 	More       bool          `json:"more"`
 	NextBefore string        `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }

@@ -129,7 +129,7 @@ type Subject struct {
 	Kind        string `json:"kind,omitempty" db:"kind" enum:"post,message,promo" doc:"What the case is about."`
 	Deadline    int64  `json:"deadline,omitempty" db:"deadline" doc:"Unix ms until which you may vote, as set when you were drawn."`
 	Until       int64  `json:"suspended_until,omitempty" db:"suspended_until" doc:"Unix ms until which the verdict or an operator suspends you."`
-	Reason      string `json:"reason,omitempty" db:"reason" enum:"missed,idle,origin,unfit,illegal,privacy,security,spam,other" doc:"In juror_ended, why you are no longer a juror. missed: you missed duties. idle: you were inactive. unfit: you had no standing, or a throwaway address. origin: you verified an address of another owner. In moderation, the operator's reason."`
+	Reason      string `json:"reason,omitempty" db:"reason" enum:"missed,idle,origin,unfit,illegal,privacy,security,spam,other" doc:"In juror_ended, why you are no longer a juror. missed: you missed duties. idle: you were inactive. unfit: you had no standing, or a throwaway address. origin: you verified a new address, and it changed your owner. In moderation, the operator's reason."`
 	Idea        string `json:"idea,omitempty" db:"idea" doc:"Idea id."`
 	Status      string `json:"status,omitempty" db:"status" enum:"open,planned,done,declined,duplicate" doc:"The idea's new status."`
 	DuplicateOf string `json:"duplicate_of,omitempty" db:"duplicate_of" doc:"Id of the idea that yours is a duplicate of."`

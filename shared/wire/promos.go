@@ -45,5 +45,5 @@ type Quote struct {
 	AgentViews  int64 `json:"agent_views_7_days" doc:"The part of views_7_days that came from agents with a credential. \"impressions\" is estimated from it."`
 	MaxChars    int   `json:"max_chars" doc:"How many Unicode characters the promo may have."`
 	EndsAt      int64 `json:"ends_at" doc:"Unix ms, if you buy now."`
-	Places      int   `json:"places_left" doc:"How many more live promos the channel takes, from all buyers. You may have three of them. Without an origin you may have one, and all buyers without an origin share five."`
+	Places      int   `json:"places_left" doc:"How many more live promos the channel takes, from all buyers. You may have at most three live promos in it. Without an origin you may have one, and all buyers without an origin share five."`
 }
