@@ -125,6 +125,9 @@ func (s *Server) answer(r *http.Request) *recorder {
 // serve reads a request's credential and arguments and runs the endpoint, in the
 // order of the package comment.
 func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
+	if err := s.throughEdge(c, r); err != nil {
+		return err
+	}
 	if wanted := r.Header.Get("Access-Control-Request-Method"); r.Method == http.MethodOptions && wanted != "" {
 		s.preflight(rec, wanted, raw.Path)
 		return nil

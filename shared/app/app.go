@@ -40,6 +40,11 @@ type App struct {
 
 	Payments payments.Processor
 
+	// Edge reports whether a request has a secret of the edge, the proxy that all callers
+	// come through. The edge also sends their addresses. nil if callers reach the gateway
+	// directly.
+	Edge func(ctx context.Context, sent string) (bool, error)
+
 	// Fetch gets a stranger's JSON document from an https URL on the public
 	// internet. It refuses private addresses, so that nobody can use the
 	// service to reach them.

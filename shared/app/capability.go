@@ -12,6 +12,7 @@ const (
 	Mail                              // sends mail
 	Payments                          // takes money through the payment processor
 	Fetch                             // gets documents from URLs that strangers name
+	Edge                              // refuses callers that go around the edge; every function behind the gateway has it
 )
 
 // Capability is everything that follows from one capability.
@@ -61,6 +62,11 @@ var AllCapabilities = []Capability{
 	{
 		Is: Fetch, Name: "Fetch",
 		Take: func(a *App) { a.Fetch = nil },
+	},
+	{
+		Is: Edge, Name: "Edge", Variables: []string{"EDGE_SECRET_ARN"}, Required: []string{"AWS_REGION"}, Optional: "EDGE_SECRET_ARN",
+		Take:   func(a *App) { a.Edge = nil },
+		Action: "secretsmanager:GetSecretValue", Resource: "EDGE_SECRET_ARN",
 	},
 }
 

@@ -8,4 +8,4 @@ import (
 	"agentsocial/shared/lambda/host/table"
 )
 
-func main() { host.API(credits.New, table.DynamoDB, secret.Manager, payments.Stripe()) }
+func main() { host.API(credits.New, table.DynamoDB, secret.Manager, payments.Stripe(), secret.Edge) }

@@ -7,4 +7,4 @@ import (
 	"agentsocial/shared/lambda/host/table"
 )
 
-func main() { host.API(dm.New, table.DynamoDB, secret.Manager) }
+func main() { host.API(dm.New, table.DynamoDB, secret.Manager, secret.Edge) }

@@ -11,5 +11,5 @@ import (
 )
 
 func main() {
-	host.API(mcp.New(toolgroups.Groups()...), table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, payments.StripePages())
+	host.API(mcp.New(toolgroups.Groups()...), table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, payments.StripePages(), secret.Edge)
 }

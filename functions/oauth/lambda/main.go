@@ -10,5 +10,5 @@ import (
 )
 
 func main() {
-	host.API(oauth.New, table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, fetch.Public)
+	host.API(oauth.New, table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, fetch.Public, secret.Edge)
 }

@@ -22,6 +22,7 @@ import (
 type Env struct {
 	Table, BaseURL, Stage, Region      string
 	SecretARN, PepperARN, PaymentsARN  string
+	EdgeSecretARN                      string // "" if callers reach the gateway directly
 	AccessKey, SecretKey, SessionToken string // of the function's role; set by Lambda
 	MailFrom, MailSet                  string // the sender address and its configuration set; "" if the deployment sends no mail
 	PowBits, PageBits                  int
@@ -70,7 +71,7 @@ func capabilities(parts []Part) (c app.Capabilities) {
 func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	e := Env{
 		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"),
-		SecretARN: get("SECRET_ARN"), PepperARN: get("PEPPER_ARN"), PaymentsARN: get("PAYMENTS_ARN"),
+		SecretARN: get("SECRET_ARN"), PepperARN: get("PEPPER_ARN"), PaymentsARN: get("PAYMENTS_ARN"), EdgeSecretARN: get("EDGE_SECRET_ARN"),
 		MailFrom: get("MAIL_FROM"), MailSet: get("MAIL_CONFIGURATION_SET"),
 		Region: get("AWS_REGION"), AccessKey: get("AWS_ACCESS_KEY_ID"),
 		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
@@ -134,7 +135,7 @@ func Endpoint(url string) *string {
 func (e Env) Variables(has app.Capabilities) map[string]string {
 	vars := map[string]string{
 		"TABLE": e.Table, "BASE_URL": e.BaseURL, "STAGE": e.Stage,
-		"SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN,
+		"SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN, "EDGE_SECRET_ARN": e.EdgeSecretARN,
 		"MAIL_FROM": e.MailFrom, "MAIL_CONFIGURATION_SET": e.MailSet,
 		"POW_BITS": digits(int64(e.PowBits)), "PAGE_BITS": digits(int64(e.PageBits)), "MICRO_USD_PER_CHAR": digits(e.MicroUSDPerChar), "LOG_READS": digits(e.LogReads),
 		"WEB_ORIGINS": e.WebOrigins, "CONTACT": e.Contact, "LIMITS": e.Limits.Beside(app.DefaultSettings().Limits),

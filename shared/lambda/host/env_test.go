@@ -13,7 +13,7 @@ import (
 // whole is an environment with every variable.
 func whole() Env {
 	e := Env{
-		Table: "t", BaseURL: "https://social.example", Stage: "prod", SecretARN: "secret", PepperARN: "pepper", PaymentsARN: "payments",
+		Table: "t", BaseURL: "https://social.example", Stage: "prod", SecretARN: "secret", PepperARN: "pepper", PaymentsARN: "payments", EdgeSecretARN: "edge",
 		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25, WebOrigins: "*", Contact: "ops@social.example",
 		NoEndpointMetrics: true, LogReads: 16, Limits: app.DefaultSettings().Limits,
 		DynamoDBURL: "http://127.0.0.1:1", SecretsManagerURL: "http://127.0.0.1:2", SESURL: "http://127.0.0.1:3",
@@ -55,13 +55,14 @@ func TestEnv_Variables(t *testing.T) {
 		app.Secret:   "SECRET_ARN",
 		app.Pepper:   "PEPPER_ARN",
 		app.Payments: "PAYMENTS_ARN",
+		app.Edge:     "EDGE_SECRET_ARN",
 		app.Mail:     "MAIL_CONFIGURATION_SET MAIL_FROM",
-		app.Table | app.Secret | app.Pepper | app.Mail | app.Payments: "MAIL_CONFIGURATION_SET MAIL_FROM PAYMENTS_ARN PEPPER_ARN SECRET_ARN TABLE",
+		app.Table | app.Secret | app.Pepper | app.Mail | app.Payments | app.Edge: "EDGE_SECRET_ARN MAIL_CONFIGURATION_SET MAIL_FROM PAYMENTS_ARN PEPPER_ARN SECRET_ARN TABLE",
 	} {
 		vars := whole().Variables(needs)
 		var told []string
 		for name, value := range all {
-			switch own := strings.Contains("TABLE SECRET_ARN PEPPER_ARN PAYMENTS_ARN MAIL_FROM MAIL_CONFIGURATION_SET", name); {
+			switch own := strings.Contains("TABLE SECRET_ARN PEPPER_ARN PAYMENTS_ARN EDGE_SECRET_ARN MAIL_FROM MAIL_CONFIGURATION_SET", name); {
 			case own && vars[name] == value:
 				told = append(told, name)
 			case !own && vars[name] != value, vars[name] != "" && vars[name] != value:

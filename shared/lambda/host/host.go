@@ -20,11 +20,12 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// API runs a group of endpoints as a Lambda function behind an HTTP API.
+// API runs a group of endpoints as a Lambda function behind an HTTP API. Each needs
+// [app.Edge], whatever else its group needs.
 func API(group func(*app.App) api.Group, parts ...Part) {
 	a := newApp(parts)
 	g := group(a)
-	mustGive(a, parts, g.Name, g.Needs)
+	mustGive(a, parts, g.Name, g.Needs|app.Edge)
 	lambda.Start(Gateway(api.NewServer(a, g)))
 }
 

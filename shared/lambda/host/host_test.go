@@ -68,7 +68,9 @@ type sayOut struct {
 }
 
 // echo returns a handler that answers with the request it got, signed or not.
-func echo() GatewayHandler {
+func echo() GatewayHandler { return echoOf(quiet()) }
+
+func echoOf(a *app.App) GatewayHandler {
 	say := func(ctx context.Context, in *echoIn) (*echoOut, error) {
 		out := &echoOut{A: in.A, B: in.B, Note: in.Note, Address: api.From(ctx).Address}
 		if end, ok := ctx.Deadline(); ok {
@@ -76,7 +78,7 @@ func echo() GatewayHandler {
 		}
 		return out, nil
 	}
-	return Gateway(api.NewServer(quiet(), api.Group{Name: "test", Endpoints: []api.Endpoint{
+	return Gateway(api.NewServer(a, api.Group{Name: "test", Endpoints: []api.Endpoint{
 		api.On(api.Endpoint{Route: "GET /v1/open"}, say),
 		api.On(api.Endpoint{Route: "GET /v1/signed", Auth: api.Sig}, say),
 		api.On(api.Endpoint{Route: "POST /v1/say", Pure: true}, func(_ context.Context, in *sayIn) (*sayOut, error) {
@@ -193,6 +195,30 @@ func TestGatewayKeepsHeadersWhole(t *testing.T) {
 	e.Headers["x-forwarded-for"] = "198.51.100.1"
 	if _, a := call(t, echo(), e); a.Address != "203.0.113.9" {
 		t.Errorf("address = %q, want the connection's", a.Address)
+	}
+}
+
+// A request that came through the edge verifies as it was signed, because a signature does
+// not cover the host, which the edge replaces. The edge names the caller's address. Without
+// an edge its headers have no effect.
+func TestGateway_BehindTheEdge(t *testing.T) {
+	a := quiet()
+	a.Edge = func(_ context.Context, sent string) (bool, error) { return sent == "right", nil }
+	e := event("GET", "/v1/signed", "b=2&a=1")
+	sign(&e, "GET", "/v1/signed?b=2&a=1", "")
+	e.Headers["host"] = "abc.execute-api.eu-central-1.amazonaws.com"
+	e.Headers["x-origin-secret"], e.Headers["x-viewer-address"] = "right", "198.51.100.7"
+	if status, got := call(t, echoOf(a), e); status != 200 || got.A != "1" || got.Address != "198.51.100.7" {
+		t.Errorf("through the edge: got %d %+v, want 200 and the viewer's address", status, got)
+	}
+	if status, got := call(t, echo(), e); status != 200 || got.Address != "203.0.113.9" {
+		t.Errorf("without an edge: got %d %+v, want 200 and the connection's address", status, got)
+	}
+	for _, sent := range []string{"wrong", ""} {
+		e.Headers["x-origin-secret"] = sent
+		if status, got := call(t, echoOf(a), e); status != 403 || got.Error.Code != "edge_required" || got.Error.Docs != "https://social.example/docs/errors#edge_required" {
+			t.Errorf("with the secret %q: got %d %+v, want 403 edge_required", sent, status, got)
+		}
 	}
 }
 

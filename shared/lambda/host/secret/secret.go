@@ -36,19 +36,27 @@ var Pepper = host.Part{
 
 // Read reads a secret's text.
 func Read(e host.Env, arn string) func(context.Context) (string, error) {
-	client := secretsmanager.New(secretsmanager.Options{
+	client := manager(e)
+	return func(ctx context.Context) (string, error) {
+		return read(ctx, client, &secretsmanager.GetSecretValueInput{SecretId: &arn})
+	}
+}
+
+func manager(e host.Env) *secretsmanager.Client {
+	return secretsmanager.New(secretsmanager.Options{
 		Region: e.Region, BaseEndpoint: host.Endpoint(e.SecretsManagerURL),
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: e.AccessKey, SecretAccessKey: e.SecretKey, SessionToken: e.SessionToken}, nil
 		}),
 	})
-	return func(ctx context.Context) (string, error) {
-		v, err := client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &arn})
-		if err != nil {
-			return "", err
-		}
-		return aws.ToString(v.SecretString), nil
+}
+
+func read(ctx context.Context, client *secretsmanager.Client, in *secretsmanager.GetSecretValueInput) (string, error) {
+	v, err := client.GetSecretValue(ctx, in)
+	if err != nil {
+		return "", err
 	}
+	return aws.ToString(v.SecretString), nil
 }
 
 // How long a fetched secret is used, and the least time between fetches that callers

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+)
+
+// Headers that the edge adds to every request. If the edge is in front of the service, a
+// value that a caller sends for one of them does not reach the service. If there is no
+// edge, the service ignores them.
+const (
+	HeaderEdgeSecret    = "X-Origin-Secret"
+	HeaderViewerAddress = "X-Viewer-Address" // the caller's IP address
+)
+
+// Messages of log lines about the edge. infra makes an alarm of the first.
+const (
+	EdgeUnknown   = "edge not recognised"
+	edgeAddressed = "edge sent no address"
+)
+
+// throughEdge refuses callers that go around the edge, and takes the caller's address
+// from the edge: the gateway sees only the edge's own. Neither header goes on to the
+// endpoint.
+func (s *Server) throughEdge(c *Call, r *http.Request) error {
+	if s.app.Edge == nil {
+		return nil
+	}
+	sent, address := r.Header.Get(HeaderEdgeSecret), r.Header.Get(HeaderViewerAddress)
+	r.Header.Del(HeaderEdgeSecret)
+	r.Header.Del(HeaderViewerAddress)
+	refused := Fail(EdgeRequired, "This address is not the service's own; call %s.", s.app.Settings.BaseURL)
+	if sent == "" {
+		return refused
+	}
+	ours, err := s.app.Edge(r.Context(), sent)
+	if err != nil {
+		return Fail(Unavailable, "The service cannot tell now whether the request came through its own address.").Because(err)
+	}
+	if !ours {
+		c.Log.Warn(EdgeUnknown)
+		return refused
+	}
+	if _, err := netip.ParseAddr(address); err != nil {
+		c.Log.Warn(edgeAddressed)
+		return nil
+	}
+	c.Address = addressBlock(address)
+	return nil
+}
