@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"agentsocial/events/audit"
+	"agentsocial/shared/api"
 )
 
 // Only CloudWatch publishes to the operators' topic, over TLS and for this account.
@@ -215,7 +216,7 @@ func messages(t *testing.T) (all []string) {
 	for _, m := range logged.FindAllStringSubmatch(text, -1) {
 		message, err := strconv.Unquote(m[1])
 		if err != nil {
-			message = map[string]string{"Wrong": audit.Wrong, "Unproved": audit.Unproved}[m[1]]
+			message = map[string]string{"Wrong": audit.Wrong, "Unproved": audit.Unproved, "EdgeUnknown": api.EdgeUnknown}[m[1]]
 		}
 		if message == "" {
 			t.Errorf("%s: the message of this log line is unknown", m[1])
@@ -229,7 +230,7 @@ func messages(t *testing.T) (all []string) {
 // The program logs every message that an alarm watches.
 func TestMessagesAreLogged(t *testing.T) {
 	all := messages(t)
-	for _, m := range slices.Concat(unheard, unsent, usedUp, full, []string{audit.Wrong, audit.Unproved}) {
+	for _, m := range slices.Concat(unheard, unsent, usedUp, full, []string{audit.Wrong, audit.Unproved, api.EdgeUnknown}) {
 		if !slices.Contains(all, m) {
 			t.Errorf("nothing logs %q; the program logs %q", m, all)
 		}
@@ -264,8 +265,10 @@ var alarmSection = regexp.MustCompile(`(?m)^## Alarm: ([A-Z]\w+)$`)
 // Every alarm has a section with three steps in the runbook, and every section an alarm.
 func TestRunbookKnowsAlarms(t *testing.T) {
 	kinds := map[string]bool{}
-	for id := range of(t, ours).all("AWS::CloudWatch::Alarm") {
-		kinds[kindOf(id)] = true
+	for _, which := range []func() (*service, error){ours, edged} {
+		for id := range of(t, which).all("AWS::CloudWatch::Alarm") {
+			kinds[kindOf(id)] = true
+		}
 	}
 	book := runbook(t)
 	for _, at := range alarmSection.FindAllStringSubmatchIndex(book, -1) {

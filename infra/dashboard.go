@@ -24,7 +24,8 @@ type graph struct {
 	Every   time.Duration
 	Lines   []line
 	Stacked bool
-	Wide    bool // half of the page instead of a third
+	Wide    bool   // half of the page instead of a third
+	Region  string // where its metrics are; "" for the stack's
 }
 
 // line is a line of a graph: a metric or an expression.
@@ -159,6 +160,18 @@ func (d deployment) sections(g *gateway, a actors) []section {
 			}, Stacked: true},
 		}},
 	}
+	if d.edge != nil {
+		edge := func(name, statistic string) metric {
+			return metric{"AWS/CloudFront", name, []by{{"Region", jsii.String("Global")}, {"DistributionId", d.edge.distribution.AttrId()}}, statistic}
+		}
+		sections = append(sections, section{"The edge", []graph{
+			{Title: "Requests at the edge, stored answers included", Region: edgeRegion, Lines: []line{{Label: "requests", Metric: edge("Requests", "")}}},
+			{Title: "Errors at the edge, percent of requests", Unit: "%", Region: edgeRegion, Lines: []line{
+				{Label: "4xx", Metric: edge("4xxErrorRate", "Average")}, {Label: "5xx", Metric: edge("5xxErrorRate", "Average")},
+			}},
+			{Title: "Bytes to callers", Region: edgeRegion, Lines: []line{{Label: "bytes", Metric: edge("BytesDownloaded", "")}}},
+		}})
+	}
 	if d.mail != nil {
 		set := func(name, statistic string) metric {
 			return metric{"AWS/SES", name, []by{{mailDimension, d.mail.set.ConfigurationSetName()}}, statistic}
@@ -201,7 +214,7 @@ func ofMetrics(all []metric) (lines []line) {
 func (g graph) widget() map[string]any {
 	every := cmp.Or(g.Every, fiveMinutes)
 	properties := map[string]any{
-		"title": g.Title, "region": *awscdk.Aws_REGION(), "period": int(every.Seconds()), "view": "timeSeries", "stacked": g.Stacked,
+		"title": g.Title, "region": cmp.Or(g.Region, *awscdk.Aws_REGION()), "period": int(every.Seconds()), "view": "timeSeries", "stacked": g.Stacked,
 		"yAxis": map[string]any{"left": map[string]any{"min": 0, "label": g.Unit, "showUnits": false}},
 	}
 	var rows []any

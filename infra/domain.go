@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
 	"github.com/aws/jsii-runtime-go"
@@ -8,18 +9,22 @@ import (
 
 // baseURL returns the service's address without a trailing slash. It has no stage,
 // since that is $default.
-func (g *gateway) baseURL(s Settings) *string {
-	if s.Domain == "" {
-		return g.api.AttrApiEndpoint()
+func (g *gateway) baseURL(s Settings, e *edge) *string {
+	switch {
+	case s.Domain != "":
+		return jsii.String("https://" + s.Domain)
+	case e != nil:
+		return e.address()
 	}
-	return jsii.String("https://" + s.Domain)
+	return g.api.AttrApiEndpoint()
 }
 
 // name lets the API answer only under the domain of the settings, with TLS 1.2 or 1.3;
 // AWS's own address is disabled. Signatures, links and the issuer of tokens contain
-// the base URL, so there must be exactly one.
+// the base URL, so there must be exactly one. With an edge the domain is the edge's, and
+// AWS's address stays: the edge calls it.
 func (g *gateway) name(s Settings) {
-	if s.Domain == "" {
+	if s.Domain == "" || s.Edge {
 		return
 	}
 	g.api.SetDisableExecuteApiEndpoint(jsii.Bool(true))
@@ -33,14 +38,22 @@ func (g *gateway) name(s Settings) {
 		ApiId: g.api.Ref(), DomainName: domain.Ref(), Stage: g.stage.Ref(),
 	})
 	if s.HostedZone == "" {
-		output(g.stack, "DomainRecord", jsii.String(s.Domain+" CNAME "+*domain.AttrRegionalDomainName()),
-			"For the DNS of "+s.Domain+"; until it is there the service cannot be found. Use ALIAS where CNAME is not possible")
+		askForRecord(g.stack, s, domain.AttrRegionalDomainName())
 		return
 	}
-	awsroute53.NewCfnRecordSet(g.stack, jsii.String("DomainRecord"), &awsroute53.CfnRecordSetProps{
-		HostedZoneId: jsii.String(s.HostedZone), Name: jsii.String(s.Domain), Type: jsii.String("A"),
-		AliasTarget: &awsroute53.CfnRecordSet_AliasTargetProperty{
-			DnsName: domain.AttrRegionalDomainName(), HostedZoneId: domain.AttrRegionalHostedZoneId(),
-		},
+	newRecord(g.stack, s, "DomainRecord", "A", domain.AttrRegionalDomainName(), domain.AttrRegionalHostedZoneId())
+}
+
+// newRecord points the domain's DNS record to AWS's name of the service.
+func newRecord(stack awscdk.Stack, s Settings, id, kind string, name, zone *string) awsroute53.CfnRecordSet {
+	return awsroute53.NewCfnRecordSet(stack, jsii.String(id), &awsroute53.CfnRecordSetProps{
+		HostedZoneId: jsii.String(s.HostedZone), Name: jsii.String(s.Domain), Type: jsii.String(kind),
+		AliasTarget: &awsroute53.CfnRecordSet_AliasTargetProperty{DnsName: name, HostedZoneId: zone},
 	})
+}
+
+// askForRecord is for a domain whose DNS the stack does not write.
+func askForRecord(stack awscdk.Stack, s Settings, name *string) {
+	output(stack, "DomainRecord", jsii.String(s.Domain+" CNAME "+*name),
+		"For the DNS of "+s.Domain+"; until it is there the service cannot be found. Use ALIAS where CNAME is not possible")
 }

@@ -32,6 +32,9 @@ var kinds = []kind{
 	{Type: "AWS::ApplicationAutoScaling::ScalableTarget", For: "bounds of the table's or an index's capacity (setting capacity)"},
 	{Type: "AWS::ApplicationAutoScaling::ScalingPolicy", For: "lets that capacity follow the load, with four alarms of AWS's own (setting capacity)", USD: 0.40},
 	{Type: "AWS::Budgets::Budget", For: "mails the operators when the bill grows (setting budgetUsd); two are free"},
+	{Type: "AWS::CloudFront::CachePolicy", For: "lets the edge store what Cache-Control allows (setting edge)"},
+	{Type: "AWS::CloudFront::Distribution", For: "the edge: stores public answers, and hides the API (setting edge)"},
+	{Type: "AWS::CloudFront::Function", For: "tells the API the caller's address (setting edge)"},
 	{Type: "AWS::CloudWatch::Alarm", For: "tells the operators that something is wrong: see the runbook", USD: 0.10},
 	{Type: "AWS::CloudWatch::Dashboard", For: "shows a day's traffic, errors and lag (setting dashboard)", USD: 3},
 	{Type: "AWS::DynamoDB::Table", For: "the single table; data and backup cost by the gigabyte"},
@@ -55,7 +58,8 @@ var kinds = []kind{
 	{Type: "AWS::SQS::Queue", For: "keeps failed ticks of the clock"},
 	{Type: "AWS::SQS::QueuePolicy", For: "refuses access to the queue without TLS"},
 	{Type: "AWS::Scheduler::Schedule", For: "calls a function every few minutes"},
-	{Type: "AWS::SecretsManager::Secret", For: "a key that encrypts tokens, a key that hashes addresses, or the payment processor's keys", USD: 0.40},
+	{Type: "AWS::SecretsManager::Secret", For: "a key that encrypts tokens, a key that hashes addresses, the payment processor's keys, or the edge's secret", USD: 0.40},
+	{Type: "AWS::WAFv2::WebACL", For: "blocks floods and known attackers at the edge (setting webAcl); two rules", USD: 7},
 }
 
 // Bounds of a deployment, below AWS's own: 500 resources of a stack, 50 MB of a

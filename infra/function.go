@@ -52,6 +52,7 @@ type deployment struct {
 	Settings
 	store   store
 	mail    *mailing // nil if no mail is sent
+	edge    *edge    // nil if callers reach the API directly
 	baseURL *string
 	assets  string
 
@@ -71,7 +72,7 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 	role := awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
 		Description:    jsii.String("What the function " + f.Name + " may do"),
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d.store, d.mail, log, f.Dead)},
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d, log, f.Dead)},
 	})
 	env := map[string]*string{}
 	for name, value := range d.environment().Variables(f.Rights.Needs) {
@@ -103,7 +104,7 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 func (d deployment) environment() host.Env {
 	e := host.Env{
 		Table: *d.store.table.TableName(), BaseURL: *d.baseURL, Stage: d.Stage,
-		SecretARN: *d.store.secret.SecretArn(), PepperARN: *d.store.pepper.SecretArn(), PaymentsARN: *d.store.payments.SecretArn(),
+		SecretARN: *d.store.secret.SecretArn(), PepperARN: *d.store.pepper.SecretArn(), PaymentsARN: *d.store.payments.SecretArn(), EdgeSecretARN: d.edge.arn(),
 		PowBits: d.PowBits, PageBits: d.PageBits, MicroUSDPerChar: int64(d.MicroUSDPerChar),
 		WebOrigins: d.WebOrigins, Contact: d.Contact, Limits: d.Limits, NoEndpointMetrics: !d.EndpointMetrics, LogReads: int64(d.LogReads),
 	}

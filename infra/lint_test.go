@@ -20,7 +20,7 @@ func TestLint(t *testing.T) {
 		t.Skip("SKIPPED, NOT TESTED: cfn-lint is missing; run `make venv`")
 	}
 	arguments := []string{"-i", "W3005", "--"}
-	for name, which := range map[string]func() (*service, error){"defaults": defaults, "everything": whole, "trial": trial, "restored": restored} {
+	for name, which := range map[string]func() (*service, error){"defaults": defaults, "everything": whole, "trial": trial, "provisioned": provisioned, "edge": edged, "restored": restored} {
 		of(t, which)
 		templates, err := filepath.Glob(filepath.Join(scratch, name, "cdk.out", "*.template.json"))
 		if err != nil || len(templates) != 1 {

@@ -24,10 +24,11 @@ type rights struct {
 	Dead   bool // sends failed calls to the function's dead-letter queue
 }
 
-// rightsOf returns a group's rights, by its needs.
+// rightsOf returns a group's rights, by its needs. Its function recognises the edge's
+// requests.
 func rightsOf(g api.Group) rights {
 	reads, writes := g.Rights()
-	return rights{Reads: reads, Writes: writes, Needs: g.Needs}
+	return rights{Reads: reads, Writes: writes, Needs: g.Needs | app.Edge}
 }
 
 // rightsOfReader returns a reader's rights: it turns changes into items.
@@ -71,7 +72,8 @@ func leading(f tables.Families) map[string]any {
 // policy turns rights into statements. The CDK's own grants are wider: Scan with every
 // read, BatchWriteItem with every write, ListStreams on everything, and reading and
 // deleting failed batches.
-func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssqs.Queue) awsiam.PolicyDocument {
+func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) awsiam.PolicyDocument {
+	st := d.store
 	var statements []awsiam.PolicyStatement
 	allow := func(sid string, actions []string, condition map[string]any, resources ...*string) {
 		p := &awsiam.PolicyStatementProps{
@@ -111,7 +113,7 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssq
 		if !r.Needs.Has(c.Is) || c.Action == "" {
 			continue
 		}
-		if resources, condition := grantable(c, st, mail); resources != nil {
+		if resources, condition := d.grantable(c); resources != nil {
 			allow(c.Name, []string{c.Action}, condition, resources...)
 		}
 	}
@@ -132,21 +134,26 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssq
 
 // grantable returns the resources of a capability's action, none if the deployment
 // has none, and the condition of the grant.
-func grantable(c app.Capability, st store, mail *mailing) (resources []*string, condition map[string]any) {
+func (d deployment) grantable(c app.Capability) (resources []*string, condition map[string]any) {
 	switch c.Resource {
 	case "SECRET_ARN":
-		return []*string{st.secret.SecretArn()}, nil
+		return []*string{d.store.secret.SecretArn()}, nil
 	case "PEPPER_ARN":
-		return []*string{st.pepper.SecretArn()}, nil
+		return []*string{d.store.pepper.SecretArn()}, nil
 	case "PAYMENTS_ARN":
-		return []*string{st.payments.SecretArn()}, nil
+		return []*string{d.store.payments.SecretArn()}, nil
+	case "EDGE_SECRET_ARN":
+		if d.edge == nil {
+			return nil, nil
+		}
+		return []*string{d.edge.secret.SecretArn()}, nil
 	case "MAIL_CONFIGURATION_SET":
-		if mail == nil {
+		if d.mail == nil {
 			return nil, nil
 		}
 		// From this address only, through any identity: in SES's sandbox a mail also
 		// needs the permission on its recipient's identity.
-		return []*string{mail.identities, mail.setARN}, map[string]any{"StringEquals": map[string]any{"ses:FromAddress": mail.from}}
+		return []*string{d.mail.identities, d.mail.setARN}, map[string]any{"StringEquals": map[string]any{"ses:FromAddress": d.mail.from}}
 	}
 	panic("infra: the capability " + c.Name + " is on " + c.Resource + ", which is unknown")
 }

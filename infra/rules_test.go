@@ -46,6 +46,51 @@ var rules = []rule{
 			r.Properties["DomainNameConfigurations"].([]any)[0].(map[string]any)["SecurityPolicy"] = "TLS_1_0"
 		}},
 
+	{ID: "CFR1", Says: "a distribution is restricted to countries", Type: "AWS::CloudFront::Distribution",
+		Check: has("DistributionConfig.Restrictions.GeoRestriction"), Break: without("DistributionConfig"),
+		Except: map[string]string{"Edge: DistributionConfig.Restrictions.GeoRestriction is missing": "agents come from everywhere"}},
+	{ID: "CFR2", Says: "a distribution has a web ACL", Type: "AWS::CloudFront::Distribution",
+		Check: has("DistributionConfig.WebACLId"), Break: without("DistributionConfig")},
+	{ID: "CFR3", Says: "a distribution logs requests", Type: "AWS::CloudFront::Distribution",
+		Check: has("DistributionConfig.Logging"), Break: without("DistributionConfig"),
+		Except: map[string]string{"Edge: DistributionConfig.Logging is missing": "the lines would have callers' addresses, and the gateway and the functions log all requests that are not answered from the cache"}},
+	{ID: "CFR4", Says: "a distribution's domain requires TLS 1.2 or later", Type: "AWS::CloudFront::Distribution",
+		Check: is("DistributionConfig.ViewerCertificate.MinimumProtocolVersion", "TLSv1.2_2021"), Break: without("DistributionConfig")},
+	{ID: "CFR5", Says: "a distribution calls the API over TLS 1.2", Type: "AWS::CloudFront::Distribution",
+		Check: func(_ *template, _ string, r resource) (wrong []string) {
+			config, _ := r.Properties["DistributionConfig"].(map[string]any)
+			origins, _ := config["Origins"].([]any)
+			for _, o := range origins {
+				if c := o.(map[string]any)["CustomOriginConfig"]; !strings.Contains(plain(c), `"OriginProtocolPolicy":"https-only"`) || !strings.Contains(plain(c), `"OriginSSLProtocols":["TLSv1.2"]`) {
+					wrong = append(wrong, "an origin is called otherwise")
+				}
+			}
+			if len(origins) == 0 {
+				wrong = append(wrong, "no origin")
+			}
+			return wrong
+		}, Break: func(_ *template, _ string, r resource) {
+			delete(r.Properties["DistributionConfig"].(map[string]any)["Origins"].([]any)[0].(map[string]any), "CustomOriginConfig")
+		}},
+	{Says: "an edge's secret is not in the template", Type: "AWS::CloudFront::Distribution",
+		Check: func(_ *template, _ string, r resource) []string {
+			config, _ := r.Properties["DistributionConfig"].(map[string]any)
+			if origins := plain(config["Origins"]); strings.Count(origins, "HeaderValue") != strings.Count(origins, "{{resolve:secretsmanager:") {
+				return []string{"a header's value is in the template"}
+			}
+			return nil
+		}, Break: func(_ *template, _ string, r resource) {
+			origin := r.Properties["DistributionConfig"].(map[string]any)["Origins"].([]any)[0].(map[string]any)
+			origin["OriginCustomHeaders"].([]any)[0].(map[string]any)["HeaderValue"] = "hunter2"
+		}},
+	{Says: "a web ACL keeps no samples of requests, which have credentials", Type: "AWS::WAFv2::WebACL",
+		Check: func(_ *template, _ string, r resource) []string {
+			if strings.Contains(plain(r.Properties), `"SampledRequestsEnabled":true`) || !strings.Contains(plain(r.Properties), `"SampledRequestsEnabled":false`) {
+				return []string{"SampledRequestsEnabled is true"}
+			}
+			return nil
+		}, Break: with("VisibilityConfig", map[string]any{"SampledRequestsEnabled": true})},
+
 	{ID: "DDB3", Says: "the table can be restored to any second", Type: "AWS::DynamoDB::Table",
 		Check: is("PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", "true"), Break: without("PointInTimeRecoverySpecification")},
 	{Says: "the table cannot be deleted by mistake", Type: "AWS::DynamoDB::Table", Lasting: true,
@@ -136,9 +181,10 @@ var rules = []rule{
 			drop(t, "AWS::SecretsManager::RotationSchedule", "SecretId", id)
 		},
 		Except: map[string]string{
-			"Secret: no rotation":   "operators add a line before the old ones (see the runbook): automatic rotation would need a function that may write the secret, and would drop keys that tokens are sealed with",
-			"Pepper: no rotation":   "it never changes: with another value no verified address is recognized",
-			"Payments: no rotation": "the payment processor makes the keys; the runbook says how to change them without a gap",
+			"EdgeSecret: no rotation": "CloudFront gets the new value only by a deployment (see the runbook)",
+			"Secret: no rotation":     "operators add a line before the old ones (see the runbook): automatic rotation would need a function that may write the secret, and would drop keys that tokens are sealed with",
+			"Pepper: no rotation":     "it never changes: with another value no verified address is recognized",
+			"Payments: no rotation":   "the payment processor makes the keys; the runbook says how to change them without a gap",
 		}},
 	{Says: "the template contains no secret", Type: "AWS::SecretsManager::Secret",
 		Check: func(_ *template, _ string, r resource) []string {
@@ -192,6 +238,9 @@ func init() {
 			Check: func(_ *template, _ string, r resource) []string {
 				// RetainExceptOnCreate would make a rollback try to delete the
 				// protected table.
+				if kind == "AWS::SecretsManager::Secret" && r.Properties["Name"] == nil {
+					return nil // the edge's, which protects no data
+				}
 				if r.DeletionPolicy != "Retain" && (kind == "AWS::DynamoDB::Table" || r.DeletionPolicy != "RetainExceptOnCreate") || r.UpdateReplacePolicy != "Retain" {
 					return []string{"is not retained"}
 				}
@@ -216,7 +265,7 @@ func init() {
 var beside = []struct{ IDs, Type, Why string }{
 	{"APIG2, APIG3, APIG6, COG4", `^AWS::ApiGateway::`, "for REST APIs: the service validates bodies itself, WAF does not protect HTTP APIs, and Cognito is not used"},
 	{"ASC3", `^AWS::AppSync::`, ""}, {"ATH1", `^AWS::Athena::`, ""}, {"CB3-5", `^AWS::CodeBuild::`, ""}, {"C91", `^AWS::Cloud9::`, ""},
-	{"CFR1-7", `^AWS::CloudFront::`, "there is no CDN in front of the API"}, {"COG1-8", `^AWS::Cognito::`, "agents have keys"},
+	{"CFR6", `^AWS::CloudFront::StreamingDistribution$`, "it is old, and for S3"}, {"CFR7", `^AWS::CloudFront::OriginAccessControl$`, "the origin is no bucket"}, {"COG1-8", `^AWS::Cognito::`, "agents have keys"},
 	{"DDB4", `^AWS::DAX::`, ""}, {"DOC1-5", `^AWS::DocDB::`, ""}, {"EC23-29, VPC3, VPC7, ELB1-5, AS1-3", `^AWS::(EC2|ElasticLoadBalancing|ElasticLoadBalancingV2|AutoScaling)::`, "no VPC"},
 	{"EB1-4", `^AWS::ElasticBeanstalk::`, ""}, {"ECR1, ECS2-7, EKS1-2", `^AWS::(ECR|ECS|EKS)::`, "no containers"}, {"EFS1", `^AWS::EFS::`, ""},
 	{"EMR2-6, GL1-3", `^AWS::(EMR|Glue)::`, ""}, {"EVB1", `^AWS::Events::EventBusPolicy$`, "SES sends its events to the account's default bus, which no other account may use"},
@@ -261,8 +310,11 @@ func TestRules(t *testing.T) {
 
 // TestRulesFind breaks each rule on each resource of its type: the rule must find it.
 func TestRulesFind(t *testing.T) {
-	s := of(t, whole)
 	for _, x := range rules {
+		s := of(t, whole)
+		if strings.HasPrefix(x.Type, "AWS::CloudFront::") || strings.HasPrefix(x.Type, "AWS::WAFv2::") {
+			s = of(t, edged)
+		}
 		there := s.all(x.Type)
 		if len(there) == 0 {
 			t.Errorf("rule %q: the template has no %s", x.Says, x.Type)
@@ -310,7 +362,9 @@ func (x rule) excuse(f finding) string { return x.Except[f.name(x)] }
 // stage returns the template's stage.
 func (t *template) stage() string {
 	for _, r := range t.all("AWS::SecretsManager::Secret") {
-		return strings.Split(plain(r.Properties["Name"]), "/")[1]
+		if name := plain(r.Properties["Name"]); name != "" {
+			return strings.Split(name, "/")[1]
+		}
 	}
 	return ""
 }

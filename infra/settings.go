@@ -28,6 +28,10 @@ type Settings struct {
 
 	Domain, CertificateARN, HostedZone string // "": the API keeps AWS's address
 
+	Edge              bool
+	WebACL            string // "", webACLOwn or an ARN
+	EdgeSecretVersion string // "": the current one
+
 	PowBits, PageBits int
 	MicroUSDPerChar   int
 	Limits            app.Limits
@@ -114,6 +118,9 @@ func (s *Settings) all() []setting {
 		text("domain", &s.Domain, "a host's name in lower case, such as agents.example.com, or empty", orEmpty(isHost)),
 		text("certificateArn", &s.CertificateARN, "the ARN of an ACM certificate, or empty", orEmpty(certificateForm.MatchString)),
 		text("hostedZone", &s.HostedZone, "the id of a Route 53 hosted zone, or empty", orEmpty(zoneForm.MatchString)),
+		boolean("edge", &s.Edge),
+		text("webAcl", &s.WebACL, "own, the ARN of a web ACL of CloudFront, or empty", orEmpty(isWebACL)),
+		text("edgeSecretVersion", &s.EdgeSecretVersion, "the id of a version of the edge's secret, or empty", orEmpty(versionForm.MatchString)),
 		number("powBits", &s.PowBits, "8 to 26", between(8, 26)),
 		number("pageBits", &s.PageBits, "8 to 20", between(8, 20)),
 		number("microUsdPerChar", &s.MicroUSDPerChar, "1 to 1000000", between(1, 1_000_000)),
@@ -191,6 +198,10 @@ func (s Settings) together(bad []string) (problems []error) {
 	switch {
 	case (s.Domain == "") != (s.CertificateARN == ""):
 		unfit("domain certificateArn", "setting domain is %q and certificateArn is %q; set both or neither", s.Domain, s.CertificateARN)
+	case s.Domain != "" && s.Edge:
+		if part := strings.Split(s.CertificateARN, ":"); part[3] != edgeRegion || s.Account != "" && part[4] != s.Account {
+			unfit("certificateArn", "setting certificateArn is %q; with edge it must be in the region %q, where CloudFront takes certificates from, and in the account %q", s.CertificateARN, edgeRegion, s.Account)
+		}
 	case s.Domain != "" && elsewhere(s.CertificateARN):
 		unfit("certificateArn", "setting certificateArn is %q; it must be in the API's region %q and account %q", s.CertificateARN, s.Region, s.Account)
 	}
@@ -208,6 +219,15 @@ func (s Settings) together(bad []string) (problems []error) {
 				unfit("capacity "+c.name+" "+c.lower, "setting %s is %d and %s is %d; with capacity provisioned the first is the most capacity, and must not be below the second", c.name, c.most, c.lower, c.least)
 			}
 		}
+	}
+	if s.WebACL != "" && !s.Edge {
+		unfit("webAcl edge", "setting webAcl is %q and edge is false; a web ACL protects an edge only: set edge, or leave webAcl empty", s.WebACL)
+	}
+	if s.EdgeSecretVersion != "" && !s.Edge {
+		unfit("edgeSecretVersion edge", "setting edgeSecretVersion is %q and edge is false; set edge, or leave edgeSecretVersion empty", s.EdgeSecretVersion)
+	}
+	if s.WebACL == webACLOwn && s.Region != edgeRegion {
+		unfit("webAcl region", "setting webAcl is %q and region is %q; CloudFront takes web ACLs from %s only: deploy there, or make a web ACL there and set webAcl to its ARN", s.WebACL, s.Region, edgeRegion)
 	}
 	if s.HostedZone != "" && s.Domain == "" {
 		unfit("hostedZone domain", "setting hostedZone is %q and domain is empty; set domain, or leave both empty", s.HostedZone)
@@ -332,6 +352,8 @@ var (
 	accountForm     = regexp.MustCompile(`^[0-9]{12}$`)
 	labelForm       = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	certificateForm = regexp.MustCompile(`^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]+$`)
+	webACLForm      = regexp.MustCompile(`^arn:aws[a-z-]*:wafv2:us-east-1:[0-9]{12}:global/webacl/[A-Za-z0-9_-]+/[0-9a-f-]+$`)
+	versionForm     = regexp.MustCompile(`^[A-Za-z0-9-]{32,64}$`)
 	zoneForm        = regexp.MustCompile(`^Z[A-Z0-9]{1,31}$`)
 	tableForm       = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 	streamForm      = regexp.MustCompile(`^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/([A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
@@ -373,6 +395,9 @@ func areOrigins(v string) bool {
 	}
 	return true
 }
+
+// isWebACL reports whether v is [webACLOwn] or the ARN of a web ACL of CloudFront.
+func isWebACL(v string) bool { return v == webACLOwn || webACLForm.MatchString(v) }
 
 // isAddress reports whether v is a mail address in canonical form: SES and IAM
 // compare the sender byte for byte.

@@ -18,7 +18,8 @@ func TestSettings(t *testing.T) {
 	})
 	t.Run("from the command line", func(t *testing.T) {
 		s, err := ReadSettings(map[string]any{
-			"stage": "dev", "region": "eu-central-1", "account": "123456789012", "domain": "agents.example", "certificateArn": certificateARN, "hostedZone": "Z0123",
+			"stage": "dev", "region": "eu-central-1", "account": "123456789012", "domain": "agents.example", "certificateArn": edgeCertificateARN, "hostedZone": "Z0123",
+			"edge": "true", "webAcl": webACLARN, "edgeSecretVersion": edgeVersion,
 			"powBits": "26", "pageBits": "20", "microUsdPerChar": "25", "limits": `{"posts_per_minute":3}`, "webOrigins": "https://a.example,https://b.example", "contact": "ops@agents.example",
 			"throttleRate": "1", "throttleBurst": "500000", "tableReads": "100", "tableWrites": "10000000", "warmWrites": "4000",
 			"accountConcurrency": "5000", "groupConcurrency": `{"feed":1000,"docs":0}`, "capacity": "provisioned", "capacityTarget": "70", "tableReadsLeast": "100", "tableWritesLeast": "4", "indexReadsLeast": "3", "indexWritesLeast": "2", "reservedConcurrency": "100", "budgetUsd": "1",
@@ -27,7 +28,8 @@ func TestSettings(t *testing.T) {
 			"aws:cdk:enable-path-metadata": true, "@aws-cdk/core:newStyleStackSynthesis": true, "cli-telemetry": false, // the CDK's own
 		})
 		want := Settings{
-			Stage: "dev", Region: "eu-central-1", Account: "123456789012", Domain: "agents.example", CertificateARN: certificateARN, HostedZone: "Z0123",
+			Stage: "dev", Region: "eu-central-1", Account: "123456789012", Domain: "agents.example", CertificateARN: edgeCertificateARN, HostedZone: "Z0123",
+			Edge: true, WebACL: webACLARN, EdgeSecretVersion: edgeVersion,
 			PowBits: 26, PageBits: 20, MicroUSDPerChar: 25, Limits: limitsWith(t, `{"posts_per_minute":3}`), WebOrigins: "https://a.example,https://b.example", Contact: "ops@agents.example",
 			ThrottleRate: 1, ThrottleBurst: 500_000, TableReads: 100, TableWrites: 10_000_000, WarmWrites: 4000,
 			AccountConcurrency: 5000, GroupConcurrency: `{"docs":0,"feed":1000}`, Capacity: "provisioned", CapacityTarget: 70, TableReadsLeast: 100, TableWritesLeast: 4, IndexReadsLeast: 3, IndexWritesLeast: 2, Reserved: 100, BudgetUSD: 1,
@@ -109,6 +111,9 @@ func TestSettingsRefused(t *testing.T) {
 		"hostedZone":          {"agents.example", "/hostedzone/Z0123", 1.0},
 		"powBits":             {7.0, 27.0, 18.5, "x", "", "18.0", true, -18.0, 1e300},
 		"pageBits":            {7.0, 21.0, 14.5, "x"},
+		"edge":                {"", "on", 1.0},
+		"webAcl":              {"Own", "arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/mine/01234567-89ab-cdef-0123-456789abcdef", true},
+		"edgeSecretVersion":   {"1", edgeVersion + "}}", 1.0},
 		"logRetentionDays":    {0.0, 31.0, "29", "forever"},
 		"throttleRate":        {0.0, 1000001.0, "1e3"},
 		"throttleBurst":       {0.0, 500001.0, []any{1.0}},
@@ -165,6 +170,13 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 			"domain": "agents.example", "certificateArn": certificateARN, "region": "us-east-1"},
 		"certificateArn is \"" + certificateARN + "\"; it must be in the API's region \"\" and account \"210987654321\"": {
 			"domain": "agents.example", "certificateArn": certificateARN, "account": "210987654321"},
+		"with edge it must be in the region \"us-east-1\", where CloudFront takes certificates from, and in the account \"\"": {
+			"edge": true, "domain": "agents.example", "certificateArn": certificateARN, "region": "eu-central-1"},
+		"and in the account \"210987654321\"": {
+			"edge": true, "domain": "agents.example", "certificateArn": edgeCertificateARN, "account": "210987654321"},
+		"webAcl is \"own\" and edge is false":                                                            {"webAcl": "own", "region": "us-east-1"},
+		"webAcl is \"own\" and region is \"eu-central-1\"":                                               {"edge": true, "webAcl": "own", "region": "eu-central-1"},
+		"edgeSecretVersion is \"" + edgeVersion + "\" and edge is":                                       {"edgeSecretVersion": edgeVersion},
 		"hostedZone is \"Z0123\" and domain is empty":                                                    {"hostedZone": zone},
 		"and restoredTable is empty":                                                                     {"restoredStream": stream},
 		"it must belong to the table \"" + table + "2\"":                                                 {"stage": "dev", "restoredTable": table + "2", "restoredStream": stream},

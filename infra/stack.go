@@ -13,8 +13,9 @@ import (
 // (one per route, four or five per function). Account and region are those of the
 // credentials; if they are set, the CDK refuses others.
 //
-// Only the secrets have fixed names. CloudFormation names everything else, so that
-// retained resources do not block the next stack of the same name.
+// Only the lasting secrets and what belongs to the edge have fixed names. CloudFormation
+// names everything else, so that retained resources do not block the next stack of the
+// same name.
 func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	stack := awscdk.NewStack(scope, jsii.String("agentsocial-"+s.Stage), &awscdk.StackProps{
 		Description:           jsii.String("Agent Social Network, stage " + s.Stage),
@@ -26,8 +27,9 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	awscdk.Tags_Of(stack).Add(jsii.String("stage"), jsii.String(s.Stage), nil)
 	store := newStore(stack, s)
 	gateway := newGateway(stack, s)
+	edge := newEdge(stack, s, gateway)
 
-	d := deployment{Settings: s, store: store, mail: newMailing(stack, s), baseURL: gateway.baseURL(s), operators: newOperators(stack, s), rings: new([]*string), assets: p.assets}
+	d := deployment{Settings: s, store: store, mail: newMailing(stack, s), edge: edge, baseURL: gateway.baseURL(s, edge), operators: newOperators(stack, s), rings: new([]*string), assets: p.assets}
 	newBudget(stack, s, d.operators)
 	var readers []awslambda.CfnEventSourceMapping
 	var uncalled actors
@@ -39,6 +41,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	for _, g := range p.groups {
 		f := d.newFunction(stack, functionOf(g))
 		after(f, readers)
+		edge.guard(f)
 		gateway.attach(g.Name, f)
 	}
 	gateway.open(p.routes, s)

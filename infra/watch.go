@@ -9,6 +9,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/events/audit"
+	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/lambda/metrics"
 	"agentsocial/tables"
@@ -94,6 +95,12 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:    []metric{{"AWS/S3", "NumberOfObjects", []by{{"BucketName", d.store.failed.BucketName()}, {"StorageType", jsii.String("AllStorageTypes")}}, "Average"}},
 		Every: daily,
 	})
+	if d.edge != nil {
+		d.alarm(stack, "EdgeRefused", alarm{
+			What: "Requests are refused because they have a wrong secret of the edge. If all requests are, CloudFront sends a secret that was rotated twice: deploy with its current version in edgeSecretVersion. Otherwise somebody guesses it at the API's own address, which does no harm.",
+			Of:   []metric{d.logged(api.EdgeUnknown)}, Above: 10, Every: 5 * time.Minute,
+		})
+	}
 	if d.mail != nil {
 		d.watchMail(stack)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // The real declarations in each kind of deployment: cdk.json's, one with every
-// setting, a disposable stage, one with provisioned capacity, and one with a restored
-// table.
+// setting, a disposable stage, one with provisioned capacity, one with an edge,
+// and one with a restored table.
 var (
 	defaults    = sync.OnceValues(func() (*service, error) { return synthesise("defaults", all(), nil) })
 	whole       = sync.OnceValues(func() (*service, error) { return synthesise("everything", all(), everything) })
@@ -20,6 +20,11 @@ var (
 	provisioned = sync.OnceValues(func() (*service, error) {
 		return synthesise("provisioned", all(), map[string]any{
 			"capacity": "provisioned", "tableReads": "4000", "tableWrites": "2000", "tableReadsLeast": "100", "tableWritesLeast": "200", "indexReadsLeast": "10", "indexWritesLeast": "20", "capacityTarget": "70"})
+	})
+	edged = sync.OnceValues(func() (*service, error) {
+		return synthesise("edge", all(), map[string]any{
+			"region": "us-east-1", "edge": "true", "dashboard": "true", "webAcl": "own", "edgeSecretVersion": edgeVersion,
+			"domain": "agents.example", "certificateArn": edgeCertificateARN, "hostedZone": "Z0123456789", "throttleRate": "100"})
 	})
 	restored = sync.OnceValues(func() (*service, error) {
 		return synthesise("restored", all(), map[string]any{
@@ -36,6 +41,7 @@ func deployments(t *testing.T, check func(*testing.T, *service)) {
 	t.Run("everything", func(t *testing.T) { check(t, of(t, whole)) })
 	t.Run("dev", func(t *testing.T) { check(t, of(t, trial)) })
 	t.Run("provisioned", func(t *testing.T) { check(t, of(t, provisioned)) })
+	t.Run("edge", func(t *testing.T) { check(t, of(t, edged)) })
 	t.Run("restored", func(t *testing.T) { check(t, of(t, restored)) })
 }
 
@@ -54,6 +60,7 @@ var everything = map[string]any{
 // up less; other tests cover them.
 var others = []string{
 	"capacity", "capacityTarget", "tableReadsLeast", "tableWritesLeast", "indexReadsLeast", "indexWritesLeast",
+	"edge", "webAcl", "edgeSecretVersion",
 	"stage", "mailIdentity", "restoredTable", "restoredStream",
 }
 

@@ -13,11 +13,9 @@ const (
 	HeaderViewerAddress = "X-Viewer-Address" // the caller's IP address
 )
 
-// Messages of log lines about the edge. infra makes an alarm of the first.
-const (
-	EdgeUnknown   = "edge not recognised"
-	edgeAddressed = "edge sent no address"
-)
+// EdgeUnknown is the message of the log line about a wrong secret of the edge. infra makes
+// an alarm of it.
+const EdgeUnknown = "edge not recognised"
 
 // throughEdge refuses callers that go around the edge, and takes the caller's address
 // from the edge: the gateway sees only the edge's own. Neither header goes on to the
@@ -42,7 +40,7 @@ func (s *Server) throughEdge(c *Call, r *http.Request) error {
 		return refused
 	}
 	if _, err := netip.ParseAddr(address); err != nil {
-		c.Log.Warn(edgeAddressed)
+		c.Log.Warn("edge sent no address")
 		return nil
 	}
 	c.Address = addressBlock(address)

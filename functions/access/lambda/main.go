@@ -8,4 +8,6 @@ import (
 	"agentsocial/shared/lambda/host/table"
 )
 
-func main() { host.API(access.New, table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, secret.Edge) }
+func main() {
+	host.API(access.New, table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, secret.Edge)
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/functions/docs"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+)
+
+// bare is a service with an edge and no other setting, in no particular region.
+func bare(t *testing.T) *service {
+	t.Helper()
+	needNode(t)
+	s, err := synthesise("bare-edge", fakes, map[string]any{"edge": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The distribution passes on everything that the service reads, stores only what
+// Cache-Control allows, and stores no errors.
+func TestEdge(t *testing.T) {
+	s := bare(t)
+	cache, policy := s.only(t, "AWS::CloudFront::CachePolicy")
+	if got := plain(policy.Properties["CachePolicyConfig"]); got != `{"Comment":"Stores what Cache-Control allows","DefaultTTL":0,"MaxTTL":86400,"MinTTL":0,"Name":{"Fn::Join":["",["agentsocial-prod-",{"Ref":"AWS::Region"}]]},`+
+		`"ParametersInCacheKeyAndForwardedToOrigin":{"CookiesConfig":{"CookieBehavior":"none"},"EnableAcceptEncodingBrotli":false,"EnableAcceptEncodingGzip":true,`+
+		`"HeadersConfig":{"HeaderBehavior":"whitelist","Headers":["Authorization","X-Agent-Key","Accept"]},"QueryStringsConfig":{"QueryStringBehavior":"all"}}}` {
+		t.Errorf("cache policy is %s", got)
+	}
+	function, _ := s.only(t, "AWS::CloudFront::Function")
+	id, d := s.only(t, "AWS::CloudFront::Distribution")
+	config := d.Properties["DistributionConfig"].(map[string]any)
+	for name, want := range map[string]string{
+		"Aliases": "", "Logging": "", "WebACLId": "", "Enabled": "true", "ViewerCertificate": `{"CloudFrontDefaultCertificate":true}`,
+	} {
+		if got := plain(config[name]); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	behaviour := resource{Properties: config["DefaultCacheBehavior"].(map[string]any)}
+	behaviour.expect(t, "behaviour", map[string]string{
+		"ViewerProtocolPolicy": "https-only", "Compress": "false", "CachePolicyId": "${" + cache + "}", "OriginRequestPolicyId": allViewerExceptHost,
+		"AllowedMethods": `["GET","HEAD","OPTIONS","PUT","PATCH","POST","DELETE"]`, "CachedMethods": `["GET","HEAD"]`,
+		"FunctionAssociations": `[{"EventType":"viewer-request","FunctionARN":{"Fn::GetAtt":["` + function + `","FunctionARN"]}}]`,
+	})
+	origin := resource{Properties: config["Origins"].([]any)[0].(map[string]any)}
+	secret := ""
+	for id, r := range s.all("AWS::SecretsManager::Secret") {
+		if strings.HasPrefix(id, "EdgeSecret") {
+			secret = id
+			if r.DeletionPolicy != "Delete" {
+				t.Errorf("the edge's secret has the deletion policy %s, want Delete: it protects no data", r.DeletionPolicy)
+			}
+		}
+	}
+	origin.expect(t, "origin", map[string]string{
+		"DomainName":          `{"Fn::Select":[2,{"Fn::Split":["/",{"Fn::GetAtt":["Api","ApiEndpoint"]}]}]}`,
+		"CustomOriginConfig":  `{"OriginKeepaliveTimeout":60,"OriginProtocolPolicy":"https-only","OriginReadTimeout":35,"OriginSSLProtocols":["TLSv1.2"]}`,
+		"OriginCustomHeaders": `[{"HeaderName":"X-Origin-Secret","HeaderValue":{"Fn::Join":["",["{{resolve:secretsmanager:",{"Ref":"` + secret + `"},":SecretString:::}}"]]}}]`,
+	})
+	errors := config["CustomErrorResponses"].([]any)
+	for _, e := range errors {
+		e := e.(map[string]any)
+		if e["ErrorCachingMinTTL"] != 0.0 || e["ResponsePagePath"] != nil {
+			t.Errorf("errors %v are stored or replaced: %v", e["ErrorCode"], e)
+		}
+	}
+	if len(errors) != len(uncachedErrors) {
+		t.Errorf("got %d codes of errors, want %d", len(errors), len(uncachedErrors))
+	}
+	for name, want := range map[string]string{"BaseUrl": "https://${" + id + ".DomainName}", "McpUrl": "https://${" + id + ".DomainName}/mcp"} {
+		if got := plain(s.Outputs[name].Value); got != want {
+			t.Errorf("output %s is %q, want %q", name, got, want)
+		}
+	}
+	_, gateway := s.only(t, "AWS::ApiGatewayV2::Api")
+	gateway.expect(t, "API", map[string]string{"DisableExecuteApiEndpoint": ""})
+	for _, g := range s.groups {
+		_, f := s.function(t, g.Name)
+		env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+		if got := plain(env["EDGE_SECRET_ARN"]); got != "${"+secret+"}" {
+			t.Errorf("%s: EDGE_SECRET_ARN is %q", g.Name, got)
+		}
+		if got := plain(env["BASE_URL"]); got != "https://${"+id+".DomainName}" {
+			t.Errorf("%s: BASE_URL is %q", g.Name, got)
+		}
+		if !slices.Contains(list(f.DependsOn), id) {
+			t.Errorf("%s does not wait for the distribution: it would refuse callers before they can come through it", g.Name)
+		}
+	}
+	for _, r := range s.readers {
+		_, f := s.function(t, r.Name)
+		if env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any); env["EDGE_SECRET_ARN"] != nil {
+			t.Errorf("%s has the edge's secret, want only functions behind the API to have it", r.Name)
+		}
+	}
+}
+
+// Only groups may read the edge's secret, and only with an edge.
+func TestEdge_Rights(t *testing.T) {
+	for _, which := range []*service{bare(t), of(t, fake)} {
+		secret := ""
+		for id := range which.all("AWS::SecretsManager::Secret") {
+			if strings.HasPrefix(id, "EdgeSecret") {
+				secret = id
+			}
+		}
+		for _, name := range which.names() {
+			may := false
+			for id, role := range which.all("AWS::IAM::Role") {
+				if strings.HasPrefix(id, name+"Role") && secret != "" {
+					may = strings.Contains(plain(role.Properties["Policies"]), secret)
+				}
+			}
+			isGroup := slices.ContainsFunc(which.groups, func(g api.Group) bool { return g.Name == name })
+			if may != (isGroup && secret != "") {
+				t.Errorf("with the secret %q: %s may read it: %v", secret, name, may)
+			}
+		}
+	}
+}
+
+// With a domain, the distribution has its name, its certificate and its record, and the
+// gateway none. The setting edgeSecretVersion chooses the secret's version.
+func TestEdge_OfADomain(t *testing.T) {
+	s := of(t, edged)
+	id, d := s.only(t, "AWS::CloudFront::Distribution")
+	firewall, acl := s.only(t, "AWS::WAFv2::WebACL")
+	config := resource{Properties: d.Properties["DistributionConfig"].(map[string]any)}
+	config.expect(t, "distribution", map[string]string{
+		"Aliases": `["agents.example"]`, "WebACLId": "${" + firewall + ".Arn}",
+		"ViewerCertificate": `{"AcmCertificateArn":"` + edgeCertificateARN + `","MinimumProtocolVersion":"TLSv1.2_2021","SslSupportMethod":"sni-only"}`,
+	})
+	if got := plain(config.Properties["Origins"]); !strings.Contains(got, ":SecretString:::"+edgeVersion+"}}") {
+		t.Errorf("origins are %s, want the version %s of the secret", got, edgeVersion)
+	}
+	for _, kind := range []string{"AWS::ApiGatewayV2::DomainName", "AWS::ApiGatewayV2::ApiMapping"} {
+		if n := s.all(kind); len(n) != 0 {
+			t.Errorf("the gateway has %v, want none: the domain is the edge's", keys(n))
+		}
+	}
+	_, gateway := s.only(t, "AWS::ApiGatewayV2::Api")
+	gateway.expect(t, "API", map[string]string{"DisableExecuteApiEndpoint": ""})
+	var records []string
+	for _, r := range s.all("AWS::Route53::RecordSet") {
+		r.expect(t, "record", map[string]string{
+			"HostedZoneId": "Z0123456789", "Name": "agents.example",
+			"AliasTarget": `{"DNSName":{"Fn::GetAtt":["` + id + `","DomainName"]},"HostedZoneId":"Z2FDTNDATAQYW2"}`,
+		})
+		records = append(records, plain(r.Properties["Type"]))
+	}
+	if slices.Sort(records); !slices.Equal(records, []string{"A", "AAAA"}) {
+		t.Errorf("records are %q, want A and AAAA", records)
+	}
+	for name, want := range map[string]string{"Scope": "CLOUDFRONT", "DefaultAction": `{"Allow":{}}`} {
+		if got := plain(acl.Properties[name]); got != want {
+			t.Errorf("web ACL: %s is %s, want %s", name, got, want)
+		}
+	}
+	rules := plain(acl.Properties["Rules"])
+	if !strings.Contains(rules, `"RateBasedStatement":{"AggregateKeyType":"IP","EvaluationWindowSec":300,"Limit":15000}`) || strings.Contains(rules, "CommonRuleSet") {
+		t.Errorf("rules are %s, want 15000 requests in 300 seconds, half of throttleRate 100, and no rule about contents", rules)
+	}
+	if strings.Contains(plain(acl.Properties), `"SampledRequestsEnabled":true`) {
+		t.Error("the web ACL keeps samples of requests, credentials included")
+	}
+	if _, said := s.Outputs["DomainRecord"]; said {
+		t.Error("output DomainRecord is set, want none with a hosted zone")
+	}
+	asked, err := synthesise("edge-asked", fakes, map[string]any{"edge": true, "domain": "agents.example", "certificateArn": edgeCertificateARN, "webAcl": webACLARN})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, d = asked.only(t, "AWS::CloudFront::Distribution")
+	if got, want := plain(asked.Outputs["DomainRecord"].Value), "agents.example CNAME ${"+id+".DomainName}"; got != want {
+		t.Errorf("output DomainRecord is %q, want %q", got, want)
+	}
+	if got := plain(d.Properties["DistributionConfig"].(map[string]any)["WebACLId"]); got != webACLARN {
+		t.Errorf("web ACL is %q, want the setting's", got)
+	}
+}
+
+// The dashboard shows the distribution's metrics, which are in us-east-1 for all regions,
+// and the alarm of the edge.
+func TestEdge_Dashboard(t *testing.T) {
+	s := of(t, edged)
+	id, _ := s.only(t, "AWS::CloudFront::Distribution")
+	shown := 0
+	for _, w := range s.page(t).Widgets {
+		b, err := json.Marshal(w.Properties.Metrics)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(b), "AWS/CloudFront") {
+			continue
+		}
+		shown++
+		if w.Properties.Region != edgeRegion || !strings.Contains(string(b), `"Region","Global","DistributionId","${`+id) {
+			t.Errorf("%s: region %s, metrics %s", w.Properties.Title, w.Properties.Region, b)
+		}
+	}
+	if shown != 3 {
+		t.Errorf("the dashboard has %d graphs of the edge, want 3", shown)
+	}
+	_, alarm := s.named(t, "AWS::CloudWatch::Alarm", "EdgeRefused")
+	alarm.expect(t, "alarm", map[string]string{
+		"Namespace": "agentsocial/prod", "MetricName": "logged", "Dimensions": `[{"Name":"msg","Value":"` + api.EdgeUnknown + `"}]`,
+	})
+}
+
+const webACLARN = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/mine/01234567-89ab-cdef-0123-456789abcdef"
+
+// Without the setting there is nothing of an edge.
+func TestEdge_Off(t *testing.T) {
+	b, err := json.Marshal(of(t, defaults).Resources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"CloudFront", "WAFv2", "EDGE_SECRET_ARN", "EdgeSecret"} {
+		if strings.Contains(string(b), name) {
+			t.Errorf("the template has %s", name)
+		}
+	}
+}
+
+// The edge replaces an address that the caller sent.
+func TestEdge_Address(t *testing.T) {
+	needNode(t)
+	program := addressCode + `console.log(JSON.stringify(handler({viewer: {ip: "203.0.113.9"}, request: {uri: "/v1/me", headers: {"x-agent-key": {value: "k"}, "x-viewer-address": {value: "198.51.100.1"}}}})));`
+	out, err := exec.Command("node", "-e", program).CombinedOutput()
+	if want := `{"uri":"/v1/me","headers":{"x-agent-key":{"value":"k"},"x-viewer-address":{"value":"203.0.113.9"}}}`; err != nil || strings.TrimSpace(string(out)) != want {
+		t.Errorf("got %s, %v; want %s", out, err, want)
+	}
+}
+
+// The key of stored answers has all headers that answers of the service vary by.
+func TestEdge_KeyHasWhatAnswersVaryBy(t *testing.T) {
+	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: app.DefaultSettings()}
+	a.Settings.BaseURL = "https://agents.example"
+	service := httptest.NewServer(api.NewServer(a, docs.New(a)))
+	defer service.Close()
+	for _, path := range []string{"/docs", "/openapi.json", "/llms.txt"} {
+		res, err := http.Get(service.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		vary := strings.Split(res.Header.Get("Vary"), ", ")
+		if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Cache-Control"), "public, max-age=") || len(vary) < 3 {
+			t.Errorf("%s: %d, Cache-Control %q, Vary %q; want an answer that is stored", path, res.StatusCode, res.Header.Get("Cache-Control"), vary)
+		}
+		for _, name := range vary {
+			if name != "Accept-Encoding" && !slices.Contains(cacheKey, name) { // CloudFront adds this one
+				t.Errorf("%s varies by %s, which is not in the key of stored answers", path, name)
+			}
+		}
+	}
+}
