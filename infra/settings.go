@@ -46,6 +46,7 @@ type Settings struct {
 	TableWritesLeast            int
 	IndexReadsLeast             int // the same, of each index
 	IndexWritesLeast            int
+	TableClass                  string
 	WarmReads, WarmWrites       int // units a second that the table can serve at once; 0: AWS's default
 
 	AccountConcurrency int    // executions that the account may run at once; 0: unknown
@@ -73,7 +74,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		Stage: "prod", PowBits: 18, PageBits: 14, MicroUSDPerChar: 10, ThrottleRate: api.DefaultThrottle.Rate, ThrottleBurst: api.DefaultThrottle.Burst,
 		Limits: app.DefaultSettings().Limits, MailIdentity: identityDomain, LogDays: 30, LogReads: 16,
-		Capacity: capacityOnDemand, CapacityTarget: 60, TableReadsLeast: 25, TableWritesLeast: 25, IndexReadsLeast: 5, IndexWritesLeast: 5,
+		Capacity: capacityOnDemand, TableClass: classStandard, CapacityTarget: 60, TableReadsLeast: 25, TableWritesLeast: 25, IndexReadsLeast: 5, IndexWritesLeast: 5,
 	}
 }
 
@@ -81,6 +82,13 @@ func DefaultSettings() Settings {
 const (
 	capacityOnDemand    = "on-demand"
 	capacityProvisioned = "provisioned"
+)
+
+// The table's classes: Standard, and Standard-IA, whose storage costs less and whose units
+// cost more.
+const (
+	classStandard = "standard"
+	classRare     = "infrequent-access"
 )
 
 // How SES verifies the address that mail is sent from.
@@ -139,6 +147,7 @@ func (s *Settings) all() []setting {
 		number("tableWritesLeast", &s.TableWritesLeast, "1 to 1000000 write units a second", between(1, 1_000_000)),
 		number("indexReadsLeast", &s.IndexReadsLeast, "1 to 1000000 read units a second", between(1, 1_000_000)),
 		number("indexWritesLeast", &s.IndexWritesLeast, "1 to 1000000 write units a second", between(1, 1_000_000)),
+		text("tableClass", &s.TableClass, "standard or infrequent-access", func(v string) bool { return v == classStandard || v == classRare }),
 		number("accountConcurrency", &s.AccountConcurrency, "10 to 100000, or 0", orZero(between(10, concurrencyMost))),
 		reservations("groupConcurrency", &s.GroupConcurrency),
 		number("reservedConcurrency", &s.Reserved, "1 to 100000, or 0", between(0, concurrencyMost)),

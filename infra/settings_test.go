@@ -22,7 +22,7 @@ func TestSettings(t *testing.T) {
 			"edge": "true", "webAcl": webACLARN, "edgeSecretVersion": edgeVersion,
 			"powBits": "26", "pageBits": "20", "microUsdPerChar": "25", "limits": `{"posts_per_minute":3}`, "webOrigins": "https://a.example,https://b.example", "contact": "ops@agents.example",
 			"throttleRate": "1", "throttleBurst": "500000", "tableReads": "100", "tableWrites": "10000000", "warmWrites": "4000",
-			"accountConcurrency": "5000", "groupConcurrency": `{"feed":1000,"docs":0}`, "capacity": "provisioned", "capacityTarget": "70", "tableReadsLeast": "100", "tableWritesLeast": "4", "indexReadsLeast": "3", "indexWritesLeast": "2", "reservedConcurrency": "100", "budgetUsd": "1",
+			"accountConcurrency": "5000", "groupConcurrency": `{"feed":1000,"docs":0}`, "capacity": "provisioned", "tableClass": "infrequent-access", "capacityTarget": "70", "tableReadsLeast": "100", "tableWritesLeast": "4", "indexReadsLeast": "3", "indexWritesLeast": "2", "reservedConcurrency": "100", "budgetUsd": "1",
 			"mailFrom": "no-reply@agents.example", "mailIdentity": "existing", "alarmMail": "ops@agents.example", "logRetentionDays": "3653",
 			"logReads": "1", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
 			"aws:cdk:enable-path-metadata": true, "@aws-cdk/core:newStyleStackSynthesis": true, "cli-telemetry": false, // the CDK's own
@@ -32,7 +32,7 @@ func TestSettings(t *testing.T) {
 			Edge: true, WebACL: webACLARN, EdgeSecretVersion: edgeVersion,
 			PowBits: 26, PageBits: 20, MicroUSDPerChar: 25, Limits: limitsWith(t, `{"posts_per_minute":3}`), WebOrigins: "https://a.example,https://b.example", Contact: "ops@agents.example",
 			ThrottleRate: 1, ThrottleBurst: 500_000, TableReads: 100, TableWrites: 10_000_000, WarmWrites: 4000,
-			AccountConcurrency: 5000, GroupConcurrency: `{"docs":0,"feed":1000}`, Capacity: "provisioned", CapacityTarget: 70, TableReadsLeast: 100, TableWritesLeast: 4, IndexReadsLeast: 3, IndexWritesLeast: 2, Reserved: 100, BudgetUSD: 1,
+			AccountConcurrency: 5000, GroupConcurrency: `{"docs":0,"feed":1000}`, Capacity: "provisioned", TableClass: "infrequent-access", CapacityTarget: 70, TableReadsLeast: 100, TableWritesLeast: 4, IndexReadsLeast: 3, IndexWritesLeast: 2, Reserved: 100, BudgetUSD: 1,
 			MailFrom: "no-reply@agents.example", MailIdentity: "existing", AlarmMail: "ops@agents.example", LogDays: 3653,
 			LogReads: 1, EndpointMetrics: true, Dashboard: true, XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
 		}
@@ -132,6 +132,7 @@ func TestSettingsRefused(t *testing.T) {
 		"mailFrom":            {"agents.example", "No-Reply@agents.example", " a@agents.example", "a@localhost", "a@münchen.de", "Agents <a@agents.example>", "a@b.de,c@d.de", 1.0},
 		"mailIdentity":        {"", "Domain", "agents.example", true},
 		"capacity":            {"", "On-Demand", true},
+		"tableClass":          {"", "Standard", "STANDARD_INFREQUENT_ACCESS", true},
 		"capacityTarget":      {19.0, 91.0, "0.6"},
 		"tableReadsLeast":     {0.0, "1000001"},
 		"tableWritesLeast":    {0.0, "1000001"},

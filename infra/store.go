@@ -64,6 +64,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 		SortKey:      attribute(tables.AttrSK),
 		BillingMode:  p.mode,
 		ReadCapacity: unlessZero(p.tableReads.least), WriteCapacity: unlessZero(p.tableWrites.least),
+		TableClass:          s.tableClass(),
 		TimeToLiveAttribute: jsii.String(tables.AttrTTL),
 		Stream:              awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES,
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
@@ -94,6 +95,15 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 	}
 	s.scale(table)
 	return table
+}
+
+// tableClass returns the class of the table and its indexes. It is always in the template,
+// so that CloudFormation also changes it back.
+func (s Settings) tableClass() awsdynamodb.TableClass {
+	if s.TableClass == classRare {
+		return awsdynamodb.TableClass_STANDARD_INFREQUENT_ACCESS
+	}
+	return awsdynamodb.TableClass_STANDARD
 }
 
 // warm returns what the table and each index can serve at once; nil for AWS's default.

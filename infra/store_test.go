@@ -34,6 +34,7 @@ func TestTable(t *testing.T) {
 		_, table := s.only(t, "AWS::DynamoDB::Table")
 		table.expect(t, "table", map[string]string{
 			"BillingMode":                      "PAY_PER_REQUEST",
+			"TableClass":                       "STANDARD",
 			"KeySchema":                        `[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]`,
 			"TimeToLiveSpecification":          `{"AttributeName":"ttl","Enabled":true}`,
 			"StreamSpecification":              `{"StreamViewType":"NEW_AND_OLD_IMAGES"}`,
@@ -52,6 +53,13 @@ func TestTable(t *testing.T) {
 		})
 		table.keeps(t, "Retain")
 	})
+}
+
+// The setting tableClass chooses the class, and changes neither keys nor capacity.
+func TestTableClass(t *testing.T) {
+	_, table := of(t, whole).only(t, "AWS::DynamoDB::Table")
+	table.expect(t, "table", map[string]string{"TableClass": "STANDARD_INFREQUENT_ACCESS", "BillingMode": "PAY_PER_REQUEST"})
+	table.keeps(t, "Retain")
 }
 
 // With a restored table, all readers and functions use it, and the stack's own table

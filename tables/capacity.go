@@ -143,10 +143,12 @@ func TableUnits(old, now int, transactional bool) float64 {
 // transaction with its Token: each of its items is read transactionally.
 func ReplayUnits(sizes ...int) float64 { return 2 * GetUnits(Strong, sizes...) }
 
-// IndexWrite is the write of one entry of an index, and its price in write units.
+// IndexWrite is the write of one entry of an index, its size in bytes, and its price in
+// write units.
 type IndexWrite struct {
 	Index  Index
 	PK, SK string // the key in the index
+	Size   int
 	Units  float64
 }
 
@@ -173,7 +175,7 @@ func (s IndexSchema) entry(item Item, size int) (w IndexWrite, ok bool) {
 		key := item.Key()
 		size = len(AttrPK) + len(key.PK) + len(AttrSK) + len(key.SK) + len(s.PK) + len(pk) + len(s.SK) + len(sk)
 	}
-	return IndexWrite{s.Name, pk, sk, units(size, writeUnitSize)}, true
+	return IndexWrite{s.Name, pk, sk, size, units(size, writeUnitSize)}, true
 }
 
 // writes returns the n writes to the index of replacing one item by another. A changed

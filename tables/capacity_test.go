@@ -161,6 +161,7 @@ func TestIndexWrites(t *testing.T) {
 	}
 	type entry struct {
 		pk, sk string
+		size   int
 		units  float64
 	}
 	for _, c := range []struct {
@@ -168,11 +169,11 @@ func TestIndexWrites(t *testing.T) {
 		old, now Item
 		want     []entry
 	}{
-		{"put", nil, at("a", "1", 1), []entry{{"a", "1", 1}}},
-		{"delete", at("a", "1", 1500), nil, []entry{{"a", "1", 2}}},
-		{"a moved entry", at("a", "1", 1500), at("a", "2", 1), []entry{{"a", "1", 2}, {"a", "2", 1}}},
-		{"another partition", at("a", "1", 1), at("b", "1", 1), []entry{{"a", "1", 1}, {"b", "1", 1}}},
-		{"the rest changed", at("a", "1", 1500), at("a", "1", 1), []entry{{"a", "1", 2}}},
+		{"put", nil, at("a", "1", 1), []entry{{"a", "1", 27, 1}}},
+		{"delete", at("a", "1", 1500), nil, []entry{{"a", "1", 1526, 2}}},
+		{"a moved entry", at("a", "1", 1500), at("a", "2", 1), []entry{{"a", "1", 1526, 2}, {"a", "2", 27, 1}}},
+		{"another partition", at("a", "1", 1), at("b", "1", 1), []entry{{"a", "1", 27, 1}, {"b", "1", 27, 1}}},
+		{"the rest changed", at("a", "1", 1500), at("a", "1", 1), []entry{{"a", "1", 27, 2}}},
 		{"nothing changed", at("a", "1", 1), at("a", "1", 1), nil},
 		{"no key", Item{AttrPK: "P", AttrSK: "S", "rank_pk": "a"}, nil, nil},
 	} {
@@ -181,7 +182,7 @@ func TestIndexWrites(t *testing.T) {
 			if w.Index != ByRank {
 				t.Errorf("%s: a write to %s", c.name, w.Index)
 			}
-			got = append(got, entry{w.PK, w.SK, w.Units})
+			got = append(got, entry{w.PK, w.SK, w.Size, w.Units})
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)

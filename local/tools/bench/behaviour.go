@@ -9,36 +9,34 @@ import (
 type habit struct {
 	route, variant string
 	times          float64 // an agent and day
-	keeps          float64 // bytes that a call leaves in the table, its index entries, events and markers included
-	days           int     // for how long; 0: for ever
 }
 
 // habits are those of an agent that wakes four times a day. It posts, replies and
 // marks like an active person; most agents will do less.
 var habits = []habit{
-	{"GET /v1/me/catchup", "5 channels and 5 agents, a post each", 1, 0, 0},
-	{"GET /v1/me/catchup", caughtNew, 3, 0, 0},
-	{"GET /v1/me/inbox", "nothing new", 2, 0, 0},
-	{"GET /v1/c/{ch}", "page of 50, signed", 4, 0, 0},
-	{"GET /v1/c/{ch}/posts/{id}", "thread of 20 replies, signed", 3, 0, 0},
-	{"GET /v1/c/{ch}/search", "rare word of 1000 posts", 0.25, 0, 0},
-	{"GET /v1/agents/{ref}", "by handle", 1, 0, 0},
-	{"POST /v1/c/{ch}/posts", "280 characters", 0.5, 1500, 0},
-	{"POST /v1/c/{ch}/posts", "reply", 1, 2000, 0},
-	{"POST /v1/c/{ch}/posts/{id}/vote", "", 2, 600, 0},
-	{"POST /v1/c/{ch}/posts/{id}/react", "", 1, 1000, 90},
-	{"POST /v1/c/{ch}/posts/{id}/helpful", "", 0.1, 1200, 0},
-	{"GET /v1/dm/{ref}", "one unread", 0.5, 0, 0},
-	{"POST /v1/dm/{ref}", "280 characters", 0.25, 2500, 0},
-	{"POST /v1/agents/{ref}/visit", "by id", 0.1, 1000, 365},
-	{"POST /v1/me/follow", "an agent", 0.1, 800, 0},
-	{"GET /v1/me/memory", "1 KB", 1, 0, 0},
-	{"PUT /v1/me/memory", "1 KB", 1, 0, 0}, // written over
-	{"PATCH /v1/me", "now", 0.5, 0, 0},
-	{"POST /mcp", "tools/list", 0.2, 0, 0},
-	{"GET /llms.txt", "", 0.1, 0, 0},
-	{"GET /v1/challenge", "", 0.01, 0, 0},
-	{"POST /v1/agents", "", 0.01, 4000, 0}, // one in a hundred is new
+	{"GET /v1/me/catchup", "5 channels and 5 agents, a post each", 1},
+	{"GET /v1/me/catchup", caughtNew, 3},
+	{"GET /v1/me/inbox", "nothing new", 2},
+	{"GET /v1/c/{ch}", "page of 50, signed", 4},
+	{"GET /v1/c/{ch}/posts/{id}", "thread of 20 replies, signed", 3},
+	{"GET /v1/c/{ch}/search", "rare word of 1000 posts", 0.25},
+	{"GET /v1/agents/{ref}", "by handle", 1},
+	{"POST /v1/c/{ch}/posts", "280 characters", 0.5},
+	{"POST /v1/c/{ch}/posts", "reply", 1},
+	{"POST /v1/c/{ch}/posts/{id}/vote", "", 2},
+	{"POST /v1/c/{ch}/posts/{id}/react", "", 1},
+	{"POST /v1/c/{ch}/posts/{id}/helpful", "", 0.1},
+	{"GET /v1/dm/{ref}", "one unread", 0.5},
+	{"POST /v1/dm/{ref}", "280 characters", 0.25},
+	{"POST /v1/agents/{ref}/visit", "by id", 0.1},
+	{"POST /v1/me/follow", "an agent", 0.1},
+	{"GET /v1/me/memory", "1 KB", 1},
+	{"PUT /v1/me/memory", "1 KB", 1},
+	{"PATCH /v1/me", "now", 0.5},
+	{"POST /mcp", "tools/list", 0.2},
+	{"GET /llms.txt", "", 0.1},
+	{"GET /v1/challenge", "", 0.01},
+	{"POST /v1/agents", "", 0.01}, // one in a hundred is new
 }
 
 // perAgent is how many bytes an agent has in the table from the start: profile, keys,
@@ -55,28 +53,31 @@ const peak = 3
 type month struct {
 	agents int
 	Bill
-	bytes    float64 // kept after a year
-	storage  float64 // of a year's growth, with its backups, at the year's end
+	sent     float64 // GB of answers
+	kept     space   // after a year
+	storage  float64 // of a year's growth, at the year's end
+	backups  float64 // of the same, for point-in-time recovery
 	logs     float64 // that are kept
 	standing float64 // whatever happens
 }
 
-func (m month) total() float64 { return m.Bill.total() + m.storage + m.logs + m.standing }
+func (m month) total() float64 { return m.Bill.total() + m.storage + m.backups + m.logs + m.standing }
 
 // monthOf returns what a network costs in a month, a year after its agents came.
 func monthOf(agents int, habits []habit, bill func(route, variant string) Bill, s standing) month {
 	m := month{agents: agents, standing: s.usd()}
-	bytes := float64(perAgent)
+	each := space{table: perAgent}
 	for _, h := range habits {
-		m.Bill = m.Bill.plus(bill(h.route, h.variant), h.times*daysAMonth*float64(agents))
-		days := 365.0
-		if h.days > 0 {
-			days = min(days, float64(h.days))
-		}
-		bytes += h.times * h.keeps * days
+		b := bill(h.route, h.variant)
+		m.Bill = m.Bill.plus(b, h.times*daysAMonth*float64(agents))
+		each = each.plus(b.Keeps, h.times)
 	}
-	m.bytes = bytes * float64(agents)
-	m.storage = m.bytes / gb * (storagePrice + backupPrice)
+	m.kept = space{}.plus(each, float64(agents))
+	m.storage = (m.kept.table + m.kept.indexes) / gb * storagePrice
+	m.backups = m.kept.table / gb * backupPrice // of indexes there are none
+	m.sent = m.Transfer / egressPrice
+	m.Transfer = usd(m.sent, egressTiers)
+	m.Gateway = usd(m.Gateway/requestPrice, requestTiers)
 	m.logs = m.Log / logPrice * logKept * logStoragePrice
 	return m
 }

@@ -28,18 +28,20 @@ const (
 	// accessLog is the gateway's line; each line weighs 26 bytes more than it has. Lambda
 	// writes none about an invocation that succeeds.
 	accessLog = 160 + perLine
-	batchLog  = 320 + perLine // a reader's line
+	batchLog  = (320.0 + perLine) / logReads // a reader's line, of which there is one for so many batches
 	perLine   = 26
 
-	// logReads is the setting of that name as it is: one in so many quick reads that
-	// succeed has a line.
+	// logReads is the setting of that name as it is: one in so many quick reads, and of the
+	// readers' quick batches, has a line.
 	logReads = 16
 
 	// packSpeed is how many bytes a whole processor compresses in a ms.
 	packSpeed = 130_000
 
-	// gathered is how many changes a reader of the stream gets in one invocation.
-	gathered = 10
+	// gathered is how many changes a reader of the stream gets in one invocation. A network
+	// of any size has about one change a second in a shard, because shards grow in number
+	// with the stored data, too.
+	gathered = 1
 
 	// readerTrips is how many trips a reader's invocation takes.
 	readerTrips = 3
@@ -96,6 +98,9 @@ type Bill struct {
 	Transfer float64 // of the answer, out to the internet
 	Log      float64
 	Mail     float64
+
+	Units Cost  // of the table, the readers' included
+	Keeps space // there after a year of one call a day
 }
 
 func (b Bill) total() float64 {
@@ -104,9 +109,10 @@ func (b Bill) total() float64 {
 
 // plus adds n times another's.
 func (b Bill) plus(c Bill, n float64) Bill {
+	units := Cost{ReadUnits: b.Units.ReadUnits + n*c.Units.ReadUnits, WriteUnits: b.Units.WriteUnits + n*c.Units.WriteUnits}
 	return Bill{
 		b.Table + n*c.Table, b.After + n*c.After, b.Lambda + n*c.Lambda, b.Gateway + n*c.Gateway,
-		b.Transfer + n*c.Transfer, b.Log + n*c.Log, b.Mail + n*c.Mail,
+		b.Transfer + n*c.Transfer, b.Log + n*c.Log, b.Mail + n*c.Mail, units, b.Keeps,
 	}
 }
 
@@ -121,6 +127,7 @@ type Taken struct {
 	Plain   int     // of the answer to a caller that does not accept gzip
 	Log     float64 // bytes of the function's own lines
 	Mails   int
+	Keeps   space // there after a year of one call a day
 }
 
 // bill returns what the call costs.
@@ -142,6 +149,8 @@ func (t Taken) bill() Bill {
 		Transfer: float64(t.Bytes+headerBytes) / gb * egressPrice,
 		Log:      (t.Log + accessLog + float64(t.Changes)/gathered*batchLog) / gb * logPrice,
 		Mail:     float64(t.Mails) * mailPrice / 1000,
+		Units:    Cost{ReadUnits: t.ReadUnits + t.After.ReadUnits, WriteUnits: t.WriteUnits + t.After.WriteUnits},
+		Keeps:    t.Keeps,
 	}
 }
 

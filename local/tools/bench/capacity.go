@@ -1,10 +1,16 @@
 package bench
 
+import "math"
+
 // What the table costs with provisioned capacity (setting capacity).
 const (
-	// used is how much of provisioned capacity is used on average: autoscaling keeps
-	// capacityTarget percent (60) in use where it follows, and shrinks later than the load.
-	used = 0.5
+	// target is the setting capacityTarget as it is. shrinks is how much of that is used on
+	// average, because capacity shrinks later than the load.
+	target, shrinks = 0.6, 5.0 / 6
+
+	// quiet is how much of the average load there is in the quietest hour of a week. The
+	// capacity that this needs is never idle, so it can be reserved.
+	quiet = 0.5
 
 	// The least capacities, as they are set: of the table, and of each of the three indexes.
 	leastOfTable, leastOfIndexes = 25, 3 * 5
@@ -14,13 +20,48 @@ const (
 	scalingPolicies, alarmsOfPolicy = 8, 4
 )
 
+// plan is a way to pay for the table's capacity.
+type plan struct {
+	target   float64 // the setting capacityTarget
+	discount float64 // on what the quietest hour needs, which is reserved; 0: nothing is
+	rare     bool    // with the table class Standard-IA
+}
+
+// The plans of the page. AWS's console suggests a target of 70 %.
+var (
+	hourly     = plan{target: target}
+	oneYear    = plan{target: target, discount: reservedOneYear}
+	oneYearAt  = plan{target: 0.7, discount: reservedOneYear}
+	threeYears = plan{target: target, discount: reservedThreeYears}
+	rarely     = plan{target: target, rare: true}
+)
+
 // provisioned returns what the month's units cost with provisioned capacity.
-func (m month) provisioned() float64 {
-	// Reads and writes have the same ratio of prices both ways.
-	const perHour = readHourPrice * 1e6 / 3600 / readPrice // of what a unit costs on demand
-	least := hoursMonth * (leastOfTable + leastOfIndexes) * (readHourPrice + writeHourPrice)
-	return max((m.Table+m.After)*perHour/used, least) + scalingPolicies*alarmsOfPolicy*alarmPrice
+func (m month) provisioned(p plan) float64 {
+	month := func(units, price float64) float64 {
+		second := units / (daysAMonth * secondsDay)
+		reserved := math.Floor(second*quiet/p.target/reservedBlock) * reservedBlock
+		return (max(second/(p.target*shrinks), leastOfTable+leastOfIndexes) - p.discount*reserved) * price * hoursMonth
+	}
+	units := month(m.Units.ReadUnits, readHourPrice) + month(m.Units.WriteUnits, writeHourPrice)
+	if p.rare {
+		units *= rareUnits
+	}
+	return units + scalingPolicies*alarmsOfPolicy*alarmPrice
 }
 
 // provisionedTotal returns the whole month's bill with provisioned capacity.
-func (m month) provisionedTotal() float64 { return m.total() - m.Table - m.After + m.provisioned() }
+func (m month) provisionedTotal(p plan) float64 {
+	total := m.total() - m.Table - m.After + m.provisioned(p)
+	if p.rare {
+		total -= m.rareSaves()
+	}
+	return total
+}
+
+// rareSaves returns what Standard-IA saves on storage in a month.
+func (m month) rareSaves() float64 { return m.storage * (1 - rareStoragePrice/storagePrice) }
+
+// rarePays returns after how many years of growth, alike each year, Standard-IA costs
+// less, if it adds so much to the units of a month.
+func (m month) rarePays(adds float64) float64 { return adds / m.rareSaves() }

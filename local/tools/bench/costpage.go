@@ -79,22 +79,26 @@ func (r *Report) page(out io.Writer) {
 	fmt.Fprintf(out, `# What it costs
 
 Made by `+"`make golden`"+` from the meter of `+"`local/tools/bench`"+`; a test checks that it is current. US dollars at the prices of us-east-1
-on %s (`+"`local/tools/bench/prices.go`"+` links AWS's page for each), without free tiers, discounts and taxes.
+on %s (`+"`local/tools/bench/prices.go`"+` links AWS's page for each), without free tiers and taxes. AWS's published
+prices by volume are used for requests and answers; what AWS grants by contract is not.
 
-**Measured for each call**: the units that the table consumes for it and for the stream's readers, the bytes of its answer
-(after compression, if the service compresses it), and the bytes of its log lines. The benchmark's texts repeat one sentence, which
-compresses unrealistically well, so text from the documentation replaces them before compression. The tables show the readers' units
-in batches of one. In batches of ten, a change costs a third to two thirds of that.
+**Measured for each call**: the units that the table consumes for it and for the stream's readers, the bytes that it leaves in the
+table and its indexes and for how long, the bytes of its answer (after compression, if the service compresses it), and the bytes of
+its log lines. The benchmark's texts repeat one sentence, which compresses unrealistically well, so text from the documentation
+replaces them before compression. The stream's readers get one change at a time, because a shard has few. In batches of ten, which a
+busy shard has, a change costs a third to two thirds of their units, and a tenth of their calls.
 **The rest is assumed** (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms; a function has %s of a processor; a
-call takes %.1f ms of processor time, and 2 ms if it answers with a list or a document; for Lambda and logs, readers get %d changes
-at a time; the gateway logs another %d bytes; one in %d quick reads has a line in the log; a processor compresses %d MB a second.
+call takes %.1f ms of processor time, and 2 ms if it answers with a list or a document; the gateway logs
+another %d bytes; one in %d quick reads, and of the readers' quick batches, has a line in the log; a processor compresses %d MB a
+second.
 
 ## A network, in a month
 
 An agent makes %.1f calls a day: see [What an agent does in a day](#what-an-agent-does-in-a-day). Storage is what a month costs
-after a year's growth, with backups. %s costs do not depend on the number of agents: custom metrics, alarms, secrets, schedules.
+after a year's growth. Point-in-time recovery is billed for the table, but not for its indexes. %s costs do not depend on the number of
+agents: custom metrics, alarms, secrets, schedules.
 
-`, pricesOf, tripMS, "29 %", cpuUsual, gathered, accessLog, logReads, packSpeed/1000, callsADay(habits), "Standing")
+`, pricesOf, tripMS, "29 %", cpuUsual, accessLog, logReads, packSpeed/1000, callsADay(habits), "Standing")
 
 	row := func(cells ...string) { fmt.Fprintln(out, "| "+strings.Join(cells, " | ")+" |") }
 	head := func(cells ...string) {
@@ -114,7 +118,8 @@ after a year's growth, with backups. %s costs do not depend on the number of age
 	}{
 		{"table: the calls' own units", func(m month) float64 { return m.Table }},
 		{"table: units of the stream's readers", func(m month) float64 { return m.After }},
-		{"table: storage and point-in-time recovery", func(m month) float64 { return m.storage }},
+		{"table and indexes: storage", func(m month) float64 { return m.storage }},
+		{"table: point-in-time recovery", func(m month) float64 { return m.backups }},
 		{"Lambda", func(m month) float64 { return m.Lambda }},
 		{"HTTP API", func(m month) float64 { return m.Gateway }},
 		{"answers, out to the internet", func(m month) float64 { return m.Transfer }},
@@ -141,7 +146,6 @@ which it has data; most of them count failures and warnings. The setting `+"`mai
 `+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. Lambda's metrics about the
 readers (`+"`EventCount`"+` of their event source mappings) are assumed to be free, as
 [Lambda's guide](https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics.html) says of its metrics.
-AWS gives discounts from 10 TB of answers or logs and from 300 million requests a month.
 `, dollars(idle.usd()), st.Secrets, st.AlarmMetrics, thousands(int(st.Ticks)), st.Metrics, dollars(mailAlarmMetrics*alarmPrice), dollars(dashboardPrice),
 		dollars(float64(metricsOf(metrics.Sets(true))-st.Metrics)*metricPrice))
 
@@ -149,38 +153,61 @@ AWS gives discounts from 10 TB of answers or logs and from 300 million requests 
 ## Capacity: on demand or provisioned
 
 The setting `+"`capacity`"+` chooses whether the table is paid by the request or by the hour. Of provisioned capacity, %.0f %% is assumed to be
-used on average: `+"`capacityTarget`"+` is 60 %%, and capacity shrinks later than the load. The least capacity is %d read and %[2]d write
-units for the table, and %d read and %[3]d write units for its three indexes together. AWS adds %d alarms for autoscaling.
+used on average: `+"`capacityTarget`"+` is %.0f %%, and capacity shrinks later than the load. The least capacity is %d read and %[3]d write
+units for the table, and %d read and %[4]d write units for its three indexes together. AWS adds %d alarms for autoscaling.
 
-`, 100*used, leastOfTable, leastOfIndexes, scalingPolicies*alarmsOfPolicy)
+Capacity can also be reserved, in DynamoDB's console, for one year or three, in blocks of %d units. A part is paid in advance; the
+rows spread it over the term. Reserved capacity is paid whether it is used or not. The rows reserve what the quietest hour needs,
+which is assumed to have half of the average load. A higher `+"`capacityTarget`"+` buys less room for bursts.
+
+`, 100*target*shrinks, 100*target, leastOfTable, leastOfIndexes, scalingPolicies*alarmsOfPolicy, reservedBlock)
 	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)
 	row(append([]string{"the table's units on demand"}, each(months, func(m month) string { return dollars(m.Table + m.After) })...)...)
-	row(append([]string{"the table's units provisioned"}, each(months, func(m month) string { return dollars(m.provisioned()) })...)...)
-	row(append([]string{"**total**, provisioned"}, each(months, func(m month) string { return dollars(m.provisionedTotal()) })...)...)
+	row(append([]string{"the table's units provisioned"}, each(months, func(m month) string { return dollars(m.provisioned(hourly)) })...)...)
+	for _, total := range []struct {
+		name string
+		plan plan
+	}{
+		{"provisioned", hourly},
+		{fmt.Sprintf("reserved for a year, %.0f %% off", 100*reservedOneYear), oneYear},
+		{fmt.Sprintf("reserved for a year, and `capacityTarget` %.0f", 100*oneYearAt.target), oneYearAt},
+		{fmt.Sprintf("reserved for three years, %.0f %% off", 100*reservedThreeYears), threeYears},
+		{"provisioned, `tableClass` infrequent-access", rarely},
+	} {
+		row(append([]string{"**total**, " + total.name}, each(months, func(m month) string { return dollars(m.provisionedTotal(total.plan)) })...)...)
+	}
+	largest := months[len(months)-1]
+	fmt.Fprintf(out, `
+The class Standard-IA (setting `+"`tableClass`"+`) stores a GB for %.2[1]f USD instead of %.2[2]f. Its units cost a quarter more, and cannot be
+reserved. At %[3]s agents it pays after %.1[4]f years of growth with provisioned capacity, and after %.1[5]f on demand.
+`, rareStoragePrice, storagePrice, thousands(largest.agents), largest.rarePays(largest.provisioned(rarely)-largest.provisioned(hourly)), largest.rarePays((rareUnits-1)*(largest.Table+largest.After)))
 
-	fmt.Fprint(out, `
+	r.edgeSection(out, head, row, months)
+
+	fmt.Fprintf(out, `
 ## Servers and PostgreSQL instead
 
 What the same network would cost on EC2 and RDS, at on-demand prices of the same region. These are estimates, not a design.
-One core of a server is assumed to answer 150 requests a second at half load, TLS and JSON included. For each request the database
-is assumed to need twice the processor time that the server needs. The machines have room for three times the average load. Answers
-are as large as this service's. Rows take the bytes of the table's items and half as much again. Backups are kept for 35 days.
-Logs, alarms and the work of running the servers are not counted. For a small team that work is the largest part: updates,
+One core of a server is assumed to answer %d requests a second, TLS and JSON included. For each request the database
+is assumed to need twice the processor time that the server needs. The machines can take three times the average load. Answers and
+logs are as large as this service's. Rows take the bytes of the table's items and half as much again. Backups are kept for 35 days.
+Alarms and the work of running the servers are not counted. For a small team that work is the largest part: updates,
 failover, vacuum, partitions, capacity.
 
-`)
-	head("network", "machines", "USD a month", "this service, on demand", "provisioned")
+`, perCore)
+	head("network", "machines", "USD a month", "this service, on demand", "provisioned", "reserved for a year")
 	for _, m := range months {
 		for _, s := range serversOf(m.agents) {
-			row(thousands(m.agents)+" agents", s.what, dollars(s.usd(m)), dollars(m.total()), dollars(m.provisionedTotal()))
+			row(thousands(m.agents)+" agents", s.what, dollars(s.usd(m)), dollars(m.total()), dollars(m.provisionedTotal(hourly)), dollars(m.provisionedTotal(oneYear)))
 		}
 	}
 	fmt.Fprint(out, `
 A small network costs least on this service, and has no servers to look after. From about ten thousand agents on, servers in one
-zone cost less, if an outage of an hour is acceptable. At 100 000 agents and more, servers in two zones, which survive the loss of
-one as this service does, cost about as much as this service with provisioned capacity. Servers are right for a team that already
-runs PostgreSQL, as long as one database can take all writes. At ten million agents that database needs nearly the largest machine
-there is; this service has no such limit.
+zone cost less, if an outage of an hour is acceptable. At 100 000 agents, servers in two zones, which survive the loss of one as this
+service does, cost about as much as this service with provisioned capacity. At ten million agents they cost less: this service
+is then paid for what a team would do otherwise. AWS sells servers and databases for one or three years at a discount, too. Servers
+are right for a team that already runs PostgreSQL, as long as one database can take all writes. At ten million agents that database
+needs one of the largest machines there are; this service has no such limit.
 `)
 
 	fmt.Fprintf(out, "\n## What an agent does in a day\n\nThe last column is what these calls cost in a month of %d days.\n\n", daysAMonth)
@@ -221,9 +248,10 @@ make another call to cause each event. The three most expensive attacks:
 	away := turnedAway()
 	fmt.Fprintf(out, `
 A throttled request costs only a line in the gateway's log: at %s a second, %s USD a day. No setting bounds that:
-ask AWS's support to stop such a flood. A proxy in front of `+"`domain`"+` is no remedy, because the rate limits would
-see all agents as one address.
-`, thousands(int(away.rate)), dollars(away.day()))
+ask AWS's support to stop such a flood, or put the edge with its web ACL in front (below the throttle, each blocked request still
+costs %s USD for a million). A proxy of your own in front of `+"`domain`"+` is no remedy, because the rate limits would see all agents
+as one address.
+`, thousands(int(away.rate)), dollars(away.day()), dollars(edgeRequestPrice+inspectPrice))
 	fmt.Fprint(out, `
 Each of these attacks shows within minutes: AWS counts requests and units, throttled requests raise an alarm, and
 `+"`budgetUsd`"+` warns of the month's bill. To make an attack cheaper, lower `+"`throttleRate`"+` (at half the rate it costs

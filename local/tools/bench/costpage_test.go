@@ -2,11 +2,14 @@ package bench
 
 import (
 	"bytes"
+	"maps"
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"agentsocial/shared/app"
+	"agentsocial/tables"
 )
 
 // TestGoldenCostPage compares the page of costs with what the meter says.
@@ -35,12 +38,12 @@ func TestBill(t *testing.T) {
 	}{
 		{"7 reads at 0.125 and 13 writes at 0.625", got.Table, 0.875 + 8.125},
 		{"5 reads and 11 writes", got.After, 0.625 + 6.875},
-		// 1.2 invocations, and half a GB for 1 + 2×5 + 0.5×1769/512 ms and a fifth of 1 + 3×5.
-		{"Lambda", got.Lambda, 0.24 + 0.5*(11+1.727539+3.2)*1000*0.0000133334},
+		// Three invocations, and half a GB for 1 + 2×5 + 0.5×1769/512 ms and twice 1 + 3×5.
+		{"Lambda", got.Lambda, 0.6 + 0.5*(11+1.727539+32)*1000*0.0000133334},
 		{"a request", got.Gateway, 1},
 		{"1024 bytes a call at 0.09 a GB", got.Transfer, 1e6 / 1048576 * 0.09},
-		// 600 + 186, and a fifth of 346.
-		{"855.2 bytes a call at 0.50 a GB", got.Log, 1e6 * 855.2 / 1073741824 * 0.5},
+		// 600 + 186, and twice a sixteenth of 346.
+		{"829.25 bytes a call at 0.50 a GB", got.Log, 1e6 * 829.25 / 1073741824 * 0.5},
 		{"no mail", got.Mail, 0},
 	} {
 		if math.Abs(x.got-x.want) > 1e-4 {
@@ -62,21 +65,24 @@ func TestBill(t *testing.T) {
 
 // A month of a thousand agents of one habit.
 func TestMonth(t *testing.T) {
-	h := []habit{{"POST /x", "", 2, 1000, 90}, {"GET /x", "", 3, 0, 0}}
+	h := []habit{{"POST /x", "", 2}, {"GET /x", "", 3}}
 	bill := func(route, _ string) Bill {
 		if route == "POST /x" {
-			return Bill{Table: 10e-6, Log: 1e-6}
+			return Bill{Table: 10e-6, Log: 1e-6, Units: Cost{WriteUnits: 16}, Keeps: space{table: 90_000, indexes: 10_000}}
 		}
 		return Bill{Gateway: 1e-6}
 	}
 	m := monthOf(1000, h, bill, standing{Secrets: 3, AlarmMetrics: 20, Dashboards: 1, Metrics: 100})
-	// 60 000 of the one, 90 000 of the other, and 12 000 + 2×1000×90 bytes an agent.
+	// 60 000 of the one, 90 000 of the other, and for each agent 12 000 + 2×90 000 bytes, and
+	// 2×10 000 of indexes, which have no backups.
 	for _, x := range []struct {
 		what      string
 		got, want float64
 	}{
 		{"table", m.Table, 0.6}, {"log", m.Log, 0.06}, {"gateway", m.Gateway, 0.09},
-		{"storage", m.storage, 192_000_000 / 1073741824.0 * 0.45},
+		{"storage", m.storage, 212_000_000 / 1073741824.0 * 0.25},
+		{"backups", m.backups, 192_000_000 / 1073741824.0 * 0.20},
+		{"units", m.Units.WriteUnits, 960_000},
 		{"logs kept", m.logs, 0.12 * 0.15 * 0.03},
 		{"standing", m.standing, 1.2 + 2 + 3 + 30},
 	} {
@@ -87,36 +93,112 @@ func TestMonth(t *testing.T) {
 }
 
 // Provisioned capacity is paid by the hour, half of it used, and not below the least.
+// What the quietest hour needs is reserved, in whole blocks.
 func TestProvisioned(t *testing.T) {
-	// A million write units a month on average are 0.386 a second; twice that is bought.
-	m := month{Bill: Bill{Table: 1000 * writePrice}}
-	if got, want := m.provisioned(), 1000*1e6/2592000.0*2*720*0.00065+3.2; math.Abs(got-want) > 1e-6 {
-		t.Errorf("a billion writes cost %v, want %v", got, want)
-	}
-	m = month{Bill: Bill{After: 1000 * readPrice}}
-	if got, want := m.provisioned(), 1000*1e6/2592000.0*2*720*0.00013+3.2; math.Abs(got-want) > 1e-6 {
-		t.Errorf("a billion reads cost %v, want %v", got, want)
-	}
-	if got, want := (month{}).provisioned(), 720*40*(0.00013+0.00065)+3.2; math.Abs(got-want) > 1e-6 {
-		t.Errorf("nothing costs %v, want %v", got, want)
+	const leastReads, leastWrites, alarms = 720 * 40 * 0.00013, 720 * 40 * 0.00065, 3.2
+	for _, x := range []struct {
+		what  string
+		units Cost
+		plan  plan
+		want  float64
+	}{
+		// 2 592 000 000 units a month are 1000 a second; twice that is bought.
+		{"writes", Cost{WriteUnits: 2_592_000_000}, hourly, 2000*720*0.00065 + leastReads + alarms},
+		{"reads", Cost{ReadUnits: 2_592_000_000}, hourly, 2000*720*0.00013 + leastWrites + alarms},
+		{"nothing", Cost{}, hourly, leastReads + leastWrites + alarms},
+		// The quietest hour has 500 a second, for which 833 are there: eight blocks.
+		{"writes, reserved", Cost{WriteUnits: 2_592_000_000}, plan{target: 0.6, discount: 0.5}, (2000-400)*720*0.00065 + leastReads + alarms},
+		{"a higher target", Cost{WriteUnits: 2_592_000_000}, plan{target: 0.75}, 1600*720*0.00065 + leastReads + alarms},
+		{"Standard-IA", Cost{WriteUnits: 2_592_000_000}, rarely, 1.25*(2000*720*0.00065+leastReads) + alarms},
+		{"too little to reserve", Cost{WriteUnits: 259_200_000}, plan{target: 0.6, discount: 0.5}, 200*720*0.00065 + leastReads + alarms},
+	} {
+		m := month{Bill: Bill{Units: x.units}}
+		if got := m.provisioned(x.plan); math.Abs(got-x.want) > 1e-6 {
+			t.Errorf("%s: %v, want %v", x.what, got, x.want)
+		}
 	}
 }
 
-// A server costs its hours, its disk with backups, and what leaves it.
-func TestServers(t *testing.T) {
-	m := month{bytes: 100 * gb, Bill: Bill{Transfer: 9}}
-	s := machines{hours: 0.1, disk: 0.2, least: 20, balance: true}
-	if got, want := s.usd(m), 72+0.2*150+0.095*150+9+0.008*100; math.Abs(got-want) > 1e-9 {
+// Standard-IA takes three fifths less for storage, which pays for its units in the end.
+func TestRareClass(t *testing.T) {
+	m := month{storage: 250, Bill: Bill{Units: Cost{WriteUnits: 2_592_000_000}}}
+	if got, want := m.provisionedTotal(rarely), m.provisioned(rarely)+100; math.Abs(got-want) > 1e-6 {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := s.usd(month{}), 72+0.2*20+0.095*20; math.Abs(got-want) > 1e-9 {
-		t.Errorf("without data: got %v, want %v", got, want)
+	if got := m.rarePays(300); math.Abs(got-2) > 1e-9 { // 150 less for storage in the first year
+		t.Errorf("pays after %v years, want 2", got)
 	}
-	for _, n := range networks {
-		if len(serversOf(n)) != 2 {
-			t.Errorf("%d servers for %d agents, want two", len(serversOf(n)), n)
+}
+
+// A month's amount is paid tier by tier.
+func TestTiers(t *testing.T) {
+	for _, x := range []struct {
+		amount, want float64
+		of           []tier
+	}{
+		{0, 0, requestTiers}, {300, 300, requestTiers}, {400, 390, requestTiers},
+		{10 * 1024, 921.6, egressTiers}, {60 * 1024, 921.6 + 40*1024*0.085 + 10*1024*0.07, egressTiers}, {200 * 1024, 921.6 + 40*1024*0.085 + 100*1024*0.07 + 50*1024*0.05, egressTiers},
+	} {
+		if got := usd(x.amount, x.of); math.Abs(got-x.want) > 1e-6 {
+			t.Errorf("%v: %v USD, want %v", x.amount, got, x.want)
 		}
 	}
+}
+
+// What is kept is what is new, for as long as it is there.
+func TestKept(t *testing.T) {
+	at := time.Unix(1_790_000_000, 0)
+	item := func(key string, more tables.Item) tables.Item {
+		i := tables.Item{tables.AttrPK: "P", tables.AttrSK: key, tables.AttrType: "x"} // 2+1 + 2+1 + 4+1 bytes
+		maps.Copy(i, more)
+		return i
+	}
+	insert := func(i tables.Item) tables.StreamRecord {
+		return tables.StreamRecord{Event: "INSERT", Key: i.Key(), New: i, At: at}
+	}
+	modify := func(old, now tables.Item) tables.StreamRecord {
+		return tables.StreamRecord{Event: "MODIFY", Key: now.Key(), Old: old, New: now, At: at}
+	}
+	remove := func(i tables.Item) tables.StreamRecord {
+		return tables.StreamRecord{Event: "REMOVE", Key: i.Key(), Old: i, At: at}
+	}
+	a, longer, brief := item("a", nil), item("a", tables.Item{"t": "123456789"}), item("b", tables.Item{tables.AttrTTL: at.Unix() + 10*secondsDay})
+	listed := item("c", tables.Item{"parent_pk": "Q", "parent_sk": "1"})
+	for _, x := range []struct {
+		what string
+		of   []tables.StreamRecord
+		want space
+	}{
+		{"an item", []tables.StreamRecord{insert(a)}, space{table: 365 * 111}},
+		{"an item that grows at once", []tables.StreamRecord{insert(a), modify(a, longer)}, space{table: 365 * 121}},
+		{"an older item", []tables.StreamRecord{modify(a, longer)}, space{}},
+		{"an item that expires", []tables.StreamRecord{insert(brief)}, space{table: 10 * float64(brief.Size()+100)}},
+		{"an older item that is removed before it expires", []tables.StreamRecord{remove(brief)}, space{table: -10 * float64(brief.Size()+100)}},
+		{"an item that is removed at once", []tables.StreamRecord{insert(a), remove(a)}, space{}},
+		{"an item of which an agent has one", []tables.StreamRecord{insert(item("d", tables.Item{tables.AttrType: tables.TypeLatest}))}, space{}},
+		{"an item of an index", []tables.StreamRecord{insert(listed)}, space{table: 365 * float64(listed.Size()+100), indexes: 365 * (100 + 6 + 10 + 10)}},
+	} {
+		if got := kept(x.of); math.Abs(got.table-x.want.table) > 1e-6 || math.Abs(got.indexes-x.want.indexes) > 1e-6 {
+			t.Errorf("%s: %v, want %v", x.what, got, x.want)
+		}
+	}
+}
+
+// An edge saves what a stored answer costs behind it, and costs its own price for each
+// request.
+func TestEdgePays(t *testing.T) {
+	b := Bill{Gateway: 1e-6, Table: 2e-6, Transfer: 0.9e-6} // 10 KB, roughly: 0.00001 GB
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	near("a hit", hit(b), 1.1e-6+0.85e-6)
+	near("a request passed on", passed(b), 3e-6+1.1e-6+0.85e-6)
+	near("share", pays(b), (4.95-3.9)/3)
+	m := month{agents: 1_000_000, sent: 1024, Bill: Bill{Transfer: 1024 * 0.09}}
+	near("a month", m.edged(), callsADay(habits)*30*1.1-1024*0.005+0.4+0.1)
 }
 
 // A network that nobody uses costs at most 5 USD a month, and one of a thousand agents

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"agentsocial/shared/lambda/metrics"
+	"agentsocial/tables"
 )
 
 // Row is a scenario and what a call of it takes.
@@ -101,5 +102,33 @@ func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err
 		t.After.ReadUnits += cost.ReadUnits
 		t.After.WriteUnits += cost.WriteUnits
 	}
+	if t.Keeps, err = w.keeps(ctx, records); err != nil {
+		return t, err
+	}
 	return t, w.tidy(c)
+}
+
+// keeps returns what a call's changes leave in the table, with those that the readers made
+// of them, and a post's share of the search index.
+func (w *world) keeps(ctx context.Context, all []tables.StreamRecord) (space, error) {
+	for {
+		records, err := w.changes(ctx)
+		if err != nil {
+			return space{}, err
+		}
+		if len(records) == 0 {
+			break
+		}
+		all = append(all, records...)
+		if err := w.handle(ctx, records); err != nil {
+			return space{}, err
+		}
+	}
+	sum := kept(all)
+	for _, r := range all {
+		if r.Event == "INSERT" && r.New.Str(tables.AttrType) == tables.TypePost {
+			sum.table += w.indexed * year
+		}
+	}
+	return sum, nil
 }

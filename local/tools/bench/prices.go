@@ -1,7 +1,7 @@
 package bench
 
-// Prices in US dollars, us-east-1, without free tiers, taxes and discounts by
-// volume, as they were known on the date below. Beside each stands AWS's page that
+// Prices in US dollars, us-east-1, without free tiers and taxes, as they were known on
+// the date below. Beside each stands AWS's page that
 // decides: look there before you rely on one, and then change the date. `make golden`
 // writes the page that is made of them, infra/COST.md.
 const (
@@ -18,6 +18,16 @@ const (
 	readHourPrice  = 0.00013
 	writeHourPrice = 0.00065
 
+	// The same page: how much less a unit costs that is reserved for one year or three, in
+	// blocks of a hundred. Capacity of the class Standard only.
+	reservedOneYear    = 0.54
+	reservedThreeYears = 0.77
+	reservedBlock      = 100
+
+	// The same page: the table class Standard-IA, whose backups cost the same.
+	rareStoragePrice = 0.10
+	rareUnits        = 1.25 // times the price of a unit of Standard
+
 	// https://aws.amazon.com/lambda/pricing/, arm64.
 	invocationPrice = 0.20         // a million
 	gbSecondPrice   = 0.0000133334 // a GB of memory and second, by the millisecond
@@ -25,10 +35,22 @@ const (
 	// https://aws.amazon.com/api-gateway/pricing/: HTTP API, requests of up to
 	// 512 KB. What the gateway throttles it does not charge for
 	// (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-pricing.html).
-	requestPrice = 1.00 // a million
+	requestPrice = 1.00 // a million; see requestTiers
+
+	// https://aws.amazon.com/cloudfront/pricing/pay-as-you-go/: from North America and
+	// Europe, HTTPS. What an AWS origin sends to CloudFront is free.
+	edgeRequestPrice  = 1.00  // a million
+	edgeFunctionPrice = 0.10  // a million calls of a CloudFront function
+	edgeEgressPrice   = 0.085 // a GB to callers, of the first 10 TB; see edgeTiers
+	edgeOriginPrice   = 0.02  // a GB of bodies of requests that change something, to the API
+
+	// https://aws.amazon.com/waf/pricing/
+	webACLPrice     = 5.00 // a web ACL and month
+	webACLRulePrice = 1.00 // each of its rules
+	inspectPrice    = 0.60 // a million requests
 
 	// https://aws.amazon.com/ec2/pricing/on-demand/: data transfer out to the internet.
-	egressPrice = 0.09 // a GB
+	egressPrice = 0.09 // a GB; see egressTiers
 
 	// https://aws.amazon.com/cloudwatch/pricing/
 	logPrice        = 0.50 // a GB taken in, by Lambda or by the gateway
@@ -63,6 +85,31 @@ const (
 	// https://aws.amazon.com/eventbridge/pricing/: the scheduler.
 	tickPrice = 1.00 // a million ticks
 )
+
+// tier is a price by volume: up to a month's amount, 0 for what is beyond all others.
+type tier struct{ most, price float64 }
+
+// The tiers of the same pages.
+var (
+	requestTiers = []tier{{300, requestPrice}, {0, 0.90}} // by million requests
+	egressTiers  = []tier{{10 * tb, egressPrice}, {50 * tb, 0.085}, {150 * tb, 0.07}, {0, 0.05}}
+	edgeTiers    = []tier{{10 * tb, edgeEgressPrice}, {50 * tb, 0.08}, {150 * tb, 0.06}, {500 * tb, 0.04}, {0, 0.03}}
+)
+
+// tb is a terabyte in gigabytes.
+const tb = 1024
+
+// usd returns what a month's amount costs.
+func usd(amount float64, tiers []tier) (sum float64) {
+	below := 0.0
+	for _, t := range tiers {
+		if t.most == 0 || amount <= t.most {
+			return sum + (amount-below)*t.price
+		}
+		sum, below = sum+(t.most-below)*t.price, t.most
+	}
+	return sum
+}
 
 const (
 	million    = 1e6

@@ -182,10 +182,14 @@ func (p partition) Commit(ctx context.Context, tx tables.Tx) error {
 // searches returns the scenarios of searching.
 func searches(w *world) ([]scenario, error) {
 	p := newPond(w, searchIn, searchPosts)
-	if err := p.grow(context.Background(), searchPosts); err != nil {
+	err := p.grow(context.Background(), searchPosts)
+	if err != nil {
 		return nil, err
 	}
 	w.sealing = p.share()
+	if w.indexed, err = p.indexed(); err != nil {
+		return nil, err
+	}
 	var list []scenario
 	for _, s := range p.searches() {
 		list = append(list, scenario{
@@ -198,6 +202,17 @@ func searches(w *world) ([]scenario, error) {
 // share is what the index of a post has cost so far.
 func (p *pond) share() StreamShare {
 	return StreamShare{Name: sealing, N: p.posts, Cost: Cost{WriteUnits: p.index.n / float64(p.posts)}}
+}
+
+// indexed returns how many bytes the index takes, for each post.
+func (p *pond) indexed() (bytes float64, err error) {
+	err = p.feed.Scan(context.Background(), func(item tables.Item) error {
+		if item.Key().PK == tables.SearchPK(p.channel) {
+			bytes += stored(item).table
+		}
+		return nil
+	})
+	return bytes / float64(p.posts), err
 }
 
 // sealing names the share of the index in what a post costs.

@@ -5,34 +5,60 @@ import "slices"
 // machines are what a network of a size would need if it ran on servers with
 // PostgreSQL. The sizes are estimates: nobody built this. The page says from what.
 type machines struct {
-	agents  int
-	what    string
-	hours   float64 // USD an hour
+	agents int
+	what   string
+	hours  float64 // USD an hour
+
+	// Processors of the servers and of the database in one zone. A burstable machine
+	// counts with the share that it may use all the time.
+	servers, database float64
+
 	disk    float64 // USD a GB of what is kept, and month
 	least   float64 // GB of disk that there are at least
 	balance bool    // answers go through a load balancer
+	across  bool    // half of what the database sends goes to another zone
 }
 
 // servers lists two for each size: the cheapest, and one that outlives the loss of a
 // zone.
 var servers = []machines{
-	{1000, "one t4g.small for both", smallServer + addressPrice, diskPrice, 20, false},
-	{1000, "two t4g.small, db.t4g.micro, in two zones", 2*(smallServer+addressPrice) + 2*smallDatabase + balancerPrice + 2*addressPrice, 2 * databaseDisk, 20, true},
-	{100_000, "one t4g.medium, db.m7g.large", mediumServer + addressPrice + mediumDatabase, databaseDisk, 20, false},
-	{100_000, "two t4g.medium, db.m7g.large, in two zones", 2*(mediumServer+addressPrice) + 2*mediumDatabase + balancerPrice + 2*addressPrice, 2 * databaseDisk, 20, true},
-	{10_000_000, "eight c7g.4xlarge, db.r8g.16xlarge", 8*(largeServer+addressPrice) + largeDatabase + balancerPrice + 3*addressPrice, databaseDisk, 20, true},
-	{10_000_000, "the same in two zones, two replicas for reading", 8*(largeServer+addressPrice) + 4*largeDatabase + balancerPrice + 3*addressPrice, 4 * databaseDisk, 20, true},
+	{1000, "one t4g.small for both", smallServer + addressPrice, 0.3, 0.1, diskPrice, 20, false, false},
+	{1000, "two t4g.small, db.t4g.micro, in two zones", 2*(smallServer+addressPrice) + 2*smallDatabase + balancerPrice + 2*addressPrice, 0.4, 0.2, 2 * databaseDisk, 20, true, true},
+	{100_000, "one t4g.medium, db.m7g.large", mediumServer + addressPrice + mediumDatabase, 0.4, 2, databaseDisk, 20, false, false},
+	{100_000, "two t4g.medium, db.m7g.large, in two zones", 2*(mediumServer+addressPrice) + 2*mediumDatabase + balancerPrice + 2*addressPrice, 0.4, 2, 2 * databaseDisk, 20, true, true},
+	{10_000_000, "two c7g.4xlarge, db.r8g.16xlarge", 2*(largeServer+addressPrice) + largeDatabase + balancerPrice + 3*addressPrice, 32, 64, databaseDisk, 20, true, false},
+	{10_000_000, "four c7g.4xlarge, db.r8g.16xlarge, in two zones", 4*(largeServer+addressPrice) + 2*largeDatabase + balancerPrice + 3*addressPrice, 32, 64, 2 * databaseDisk, 20, true, true},
 }
 
-// usd returns what a month costs on these machines. The answers are as large, and the
-// rows take as much as the items of the table, with half as much again for PostgreSQL's
-// indexes and free space. Backups of 35 days weigh as much as the data, once more than
-// what is free.
+const (
+	// perCore is how many requests a second a whole core of a server answers, TLS and
+	// JSON included. The database takes databaseTimes as much processor time for them.
+	perCore, databaseTimes = 300, 2
+
+	// zonePrice is what a GB costs that goes to another zone, both ends together
+	// (https://aws.amazon.com/ec2/pricing/on-demand/).
+	zonePrice = 0.02
+)
+
+// cores returns how many cores the servers and the database of a network need at its
+// peak.
+func cores(agents int) (servers, database float64) {
+	servers = peak * float64(agents) * callsADay(habits) / secondsDay / perCore
+	return servers, databaseTimes * servers
+}
+
+// usd returns what a month costs on these machines. The answers and the logs are as large,
+// and the rows take as much as the items of the table, with half as much again for
+// PostgreSQL's indexes and free space. Backups of 35 days weigh as much as the data, once
+// more than what is free.
 func (s machines) usd(m month) float64 {
-	disk := max(s.least, 1.5*m.bytes/gb)
-	usd := s.hours*hoursMonth + s.disk*disk + databaseBackups*disk + m.Transfer
+	disk := max(s.least, 1.5*(m.kept.table+m.kept.indexes)/gb)
+	usd := s.hours*hoursMonth + s.disk*disk + databaseBackups*disk + m.Transfer + m.Log + m.logs
 	if s.balance {
-		usd += balancerUnit * m.Transfer / egressPrice // a GB is a unit
+		usd += balancerUnit * m.sent // a GB is a unit
+	}
+	if s.across {
+		usd += zonePrice * m.sent / 2
 	}
 	return usd
 }

@@ -41,6 +41,7 @@ type world struct {
 	place    string       // how far the stream was read
 	agents   int          // registered so far
 	sealing  StreamShare  // of the channel that scenarios search
+	indexed  float64      // bytes of its search index, for each post
 	prose    []byte       // words of the documentation
 
 	base time.Time // when the scenarios begin
@@ -149,13 +150,21 @@ func (w *world) drain(ctx context.Context) error {
 		if err != nil || len(records) == 0 {
 			return err
 		}
-		for _, name := range slices.Sorted(maps.Keys(w.readers)) {
-			f := w.readers[name]
-			if err := f.Handle(ctx, matching(f, records)); err != nil {
-				return err
-			}
+		if err := w.handle(ctx, records); err != nil {
+			return err
 		}
 	}
+}
+
+// handle has every reader work off records.
+func (w *world) handle(ctx context.Context, records []tables.StreamRecord) error {
+	for _, name := range slices.Sorted(maps.Keys(w.readers)) {
+		f := w.readers[name]
+		if err := f.Handle(ctx, matching(f, records)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func matching(f stream.Function, records []tables.StreamRecord) []tables.StreamRecord {

@@ -95,6 +95,13 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-lastWords))
 }
 
+// Every batch has a line that fails, takes so long, or has changes so old. Of others, one in
+// [app.Settings.LogReads] has one, with that number.
+const (
+	slow = time.Second
+	late = 10 * time.Second
+)
+
 // BatchHandler processes a batch of a stream's shard.
 type BatchHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
@@ -122,9 +129,16 @@ func Batches(a *app.App, f stream.Function) BatchHandler {
 		if lc, ok := lambdacontext.FromContext(ctx); ok {
 			request = lc.AwsRequestID
 		}
-		a.Log.Info(metrics.Batch, metrics.ByFunction, f.Name, "request_id", request, "records", len(records), "done", n,
+		line := []any{metrics.ByFunction, f.Name, "request_id", request, "records", len(records), "done", n,
 			metrics.Latency, took.Milliseconds(), metrics.Lag, lag.Milliseconds(),
-			metrics.ReadUnits, usage.ReadUnits(), metrics.WriteUnits, usage.WriteUnits())
+			metrics.ReadUnits, usage.ReadUnits(), metrics.WriteUnits, usage.WriteUnits()}
+		share := a.Settings.LogReads
+		switch { // most batches have one change, and its request has a line
+		case share == 0 || n < len(records) || took >= slow || lag >= late:
+			a.Log.Info(metrics.Batch, line...)
+		case a.Intn(share) == 0:
+			a.Log.Info(metrics.Batch, append(line, "one_in", share)...)
+		}
 		switch {
 		case n == len(records):
 			return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}, nil

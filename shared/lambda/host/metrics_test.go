@@ -133,6 +133,60 @@ func emitted(t *testing.T, line []byte) (names []string) {
 	return names
 }
 
+// Of quick batches one in LogReads has a line, which says so. Slow, late and failed ones
+// all have one.
+func TestBatches_LogASample(t *testing.T) {
+	const rounds = 400
+	for name, c := range map[string]struct {
+		share       int64
+		took, old   time.Duration
+		fail        bool
+		least, most int
+		marked      bool
+	}{
+		"every one":  {0, 0, 0, false, rounds, rounds, false},
+		"one of 8":   {8, 0, 0, false, rounds / 16, rounds / 4, true},
+		"slow":       {8, slow, 0, false, rounds, rounds, false},
+		"late":       {8, 0, late, false, rounds, rounds, false},
+		"not so old": {8, slow - 1, late - 2*slow, false, rounds / 16, rounds / 4, true},
+		"failed":     {8, 0, 0, true, rounds, rounds, false},
+	} {
+		var out bytes.Buffer
+		a, clock := quiet(), now
+		a.Now = func() time.Time { return clock }
+		a.Log, a.Settings.LogReads = slog.New(slog.NewJSONHandler(&out, nil)), c.share
+		reader := stream.Function{Name: "inbox", Handle: func(context.Context, []tables.StreamRecord) error {
+			clock = clock.Add(c.took)
+			if c.fail {
+				return errors.New("broken")
+			}
+			return nil
+		}}
+		for range rounds {
+			clock = now
+			e := batch(1)
+			e.Records[0].Change.ApproximateCreationDateTime.Time = now.Add(-c.old)
+			_, _ = Batches(a, reader)(t.Context(), e)
+		}
+		lines := 0
+		for line := range bytes.Lines(out.Bytes()) {
+			var members map[string]any
+			if err := json.Unmarshal(line, &members); err != nil {
+				t.Fatal(err)
+			}
+			if members["msg"] != metrics.Batch {
+				continue
+			}
+			if lines++; (members["one_in"] == float64(c.share) && c.share > 0) != c.marked {
+				t.Errorf("%s: one_in is %v in %s", name, members["one_in"], line)
+			}
+		}
+		if lines < c.least || lines > c.most {
+			t.Errorf("%s: %d lines for %d batches, want %d to %d", name, lines, rounds, c.least, c.most)
+		}
+	}
+}
+
 // A batch's lag is the age of its oldest record when done. A tick's lag is the delay
 // of its most overdue work.
 func TestLag(t *testing.T) {

@@ -12,11 +12,14 @@ import (
 // Handler writes lines as JSON and adds the member _aws to lines with metrics,
 // as CloudWatch's embedded metric format specifies.
 //
-// It appends the member to slog's output: encoding it by reflection in slog
+// A line's time is its member timestamp: Lambda gives a line without that member the
+// level INFO (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
+//
+// It appends the member _aws to slog's output: encoding it by reflection in slog
 // would take twice the time of the line itself.
 func Handler(out io.Writer, stage string, detailed bool) slog.Handler {
 	to := &ending{out: out}
-	h := &handler{slog.NewJSONHandler(to, nil), to, map[string]*line{}}
+	h := &handler{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: stamped}), to, map[string]*line{}}
 	for _, s := range Sets(detailed) {
 		l := h.lines[s.Line]
 		if l == nil {
@@ -26,6 +29,14 @@ func Handler(out io.Writer, stage string, detailed bool) slog.Handler {
 		l.sets = append(l.sets, s)
 	}
 	return h
+}
+
+// stamped gives a line's time Lambda's name.
+func stamped(groups []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.TimeKey && len(groups) == 0 {
+		a.Key = "timestamp"
+	}
+	return a
 }
 
 type handler struct {

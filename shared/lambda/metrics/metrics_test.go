@@ -92,6 +92,19 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// Lambda takes a line's level as it is only if the line has a timestamp in RFC 3339.
+func TestLinesHaveLevelAndTimestamp(t *testing.T) {
+	for level, want := range map[slog.Level]string{slog.LevelInfo: "INFO", slog.LevelWarn: "WARN", slog.LevelError: "ERROR"} {
+		before := time.Now().Truncate(time.Microsecond)
+		line := written(t, true, level, "something", "deep", slog.GroupValue(slog.Time("time", before)))
+		stamp, _ := line["timestamp"].(string)
+		at, err := time.Parse(time.RFC3339Nano, stamp)
+		if err != nil || at.Before(before) || line["time"] != nil || line["level"] != want || line["deep"].(map[string]any)["time"] == nil {
+			t.Errorf("%s: line = %v (%v), want the level and a timestamp, and no change in a group", want, line, err)
+		}
+	}
+}
+
 // Attributes in a group are no metrics: CloudWatch looks only at the top level.
 func TestNoMetricsInGroups(t *testing.T) {
 	var out bytes.Buffer

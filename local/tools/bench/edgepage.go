@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// readable are public answers that the page prices with an edge, as many readers without a
+// credential ask for them.
+var readable = [][2]string{
+	{"GET /v1/c/{ch}", "page of 50"},
+	{"GET /v1/c/{ch}/posts/{id}", "thread of 20 replies"},
+	{"GET /v1/c/{ch}/feed.json", "50 posts"},
+	{"GET /v1/agents/{ref}", "by handle"},
+	{"GET /docs/{topic}", "HTML"},
+	{"GET /llms.txt", ""},
+	{"GET /openapi.json", ""},
+}
+
+// passed returns what a call costs that goes through the edge to the API.
+func passed(b Bill) float64 { return b.total() - b.Transfer + hit(b) }
+
+// hit returns what a call costs that the edge answers from its store. The function that
+// notes the caller's address runs for each.
+func hit(b Bill) float64 {
+	return (edgeRequestPrice+edgeFunctionPrice)/million + b.Transfer/egressPrice*edgeEgressPrice
+}
+
+// pays returns the share of calls that the edge must answer from its store to cost no
+// more than there would be without it; above 1 it never does.
+func pays(b Bill) float64 { return (passed(b) - b.total()) / (passed(b) - hit(b)) }
+
+// edged returns what an edge adds to a month if it stores nothing that agents ask for:
+// nearly all their calls have a credential.
+func (m month) edged() float64 {
+	requests := float64(m.agents) * callsADay(habits) * daysAMonth / million
+	return requests*(edgeRequestPrice+edgeFunctionPrice) + usd(m.sent, edgeTiers) - m.Transfer + secretPrice + alarmPrice
+}
+
+// edgeSection writes what the setting edge costs, and when it pays.
+func (r *Report) edgeSection(out io.Writer, head, row func(...string), months []month) {
+	fmt.Fprintf(out, `
+## An edge
+
+The setting `+"`edge`"+` puts CloudFront in front. It takes %s USD for a million requests, %s for as many calls of the function that
+notes the caller's address, and %s USD for a GB of answers instead of %s. A request that it passes on costs all that it costs
+without an edge, too. Agents' calls have a credential and are not stored, so for them an edge only adds:
+
+`, dollars(edgeRequestPrice), dollars(edgeFunctionPrice), fmt.Sprintf("%.3f", edgeEgressPrice), dollars(egressPrice))
+	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)
+	row(append([]string{"an edge adds"}, each(months, func(m month) string { return dollars(m.edged()) })...)...)
+	row(append([]string{"`webAcl` own adds"}, each(months, func(m month) string {
+		return dollars(webACLPrice + 2*webACLRulePrice + float64(m.agents)*callsADay(habits)*daysAMonth/million*inspectPrice)
+	})...)...)
+	fmt.Fprint(out, `
+It pays where many readers without a credential ask for the same: people, search engines, feed readers, programs that watch a
+channel. The last column is the share of such requests that must be answered from the store. An answer is stored for 10 seconds to 5
+minutes in each of CloudFront's regions, so it takes several requests for the same answer within that time.
+
+`)
+	head("USD for a million", "without an edge", "passed on", "from the store", "pays from")
+	for _, s := range readable {
+		b := find(r.Rows)(s[0], s[1])
+		row(strings.TrimSpace("`"+s[0]+"` "+s[1]), dollars(million*b.total()), dollars(million*passed(b)), dollars(million*hit(b)), fmt.Sprintf("%.0f %%", 100*pays(b)))
+	}
+	fmt.Fprint(out, `
+An edge also takes load off the API and the table while one page is in demand, and floods for stored answers, such as
+`+"`GET /openapi.json`"+` below, cost what the store costs and meet no throttle. It does not make signed calls cheaper.
+`)
+}

@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"slices"
+
+	"agentsocial/tables"
+)
+
+// space is what is stored, in bytes.
+type space struct{ table, indexes float64 }
+
+func (s space) plus(t space, n float64) space {
+	return space{s.table + n*t.table, s.indexes + n*t.indexes}
+}
+
+// ofEntry is what DynamoDB adds to each item and each entry of an index
+// (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html).
+const ofEntry = 100
+
+// singles are the types of which an agent has one item, which perAgent contains.
+var singles = []string{
+	tables.TypeLatest, tables.TypeGraph, tables.TypeMemory, tables.TypeMemorySlot, tables.TypeMessaging, tables.TypeInboxHead,
+}
+
+// year is the time in days after which the page looks at what is stored.
+const year = 365
+
+// kept returns what changes leave behind if they happen once a day for a year: new items
+// until they expire, less the items that are removed before they would have. What a change
+// adds to an item that was there before is left out, because it is a counter, or replaces
+// what the last change had written.
+func kept(records []tables.StreamRecord) (sum space) {
+	last, from := map[tables.Key]tables.Item{}, map[tables.Key]int64{}
+	for _, r := range records {
+		switch {
+		case r.Event == "INSERT" && !slices.Contains(singles, r.New.Str(tables.AttrType)):
+			last[r.Key], from[r.Key] = r.New, r.At.Unix()
+		case r.Event == "MODIFY" && last[r.Key] != nil:
+			last[r.Key] = r.New
+		case r.Event == "REMOVE" && last[r.Key] != nil:
+			delete(last, r.Key)
+		case r.Event == "REMOVE":
+			sum = sum.plus(stored(r.Old), -days(r.Old, r.At.Unix()))
+		}
+	}
+	for key, item := range last {
+		sum = sum.plus(stored(item), days(item, from[key]))
+	}
+	return sum
+}
+
+// stored returns what an item takes.
+func stored(item tables.Item) space {
+	s := space{table: float64(item.Size() + ofEntry)}
+	for _, entry := range tables.IndexWrites(nil, item) {
+		s.indexes += float64(entry.Size + ofEntry)
+	}
+	return s
+}
+
+// days returns how long an item is there, a year at most.
+func days(item tables.Item, from int64) float64 {
+	ttl, expires := item[tables.AttrTTL].(int64)
+	if !expires {
+		return year
+	}
+	return min(year, float64(ttl-from)/secondsDay)
+}
