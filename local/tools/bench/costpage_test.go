@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"maps"
 	"math"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -199,6 +201,32 @@ func TestEdgePays(t *testing.T) {
 	near("share", pays(b), (4.95-3.9)/3)
 	m := month{agents: 1_000_000, sent: 1024, Bill: Bill{Transfer: 1024 * 0.09}}
 	near("a month", m.edged(), callsADay(habits)*30*1.1-1024*0.005+0.4+0.1)
+}
+
+// The runbook's table “Grow” has room for the shards of the data that each network has
+// after a year: a partition that has split has 5 GB, and a new table has four.
+func TestRunbookKnowsShards(t *testing.T) {
+	t.Parallel()
+	r, err := counted(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := os.ReadFile("../../../infra/RUNBOOK.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := strings.Cut(string(book), "\n| the stream: shards |")
+	cells := strings.Split(line, "|")
+	for i, n := range networks {
+		said, err := strconv.Atoi(strings.NewReplacer(" ", "", "\u00a0", "").Replace(cells[1+i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		need := max(4, monthOf(n, habits, find(r.Rows), standingNow()).kept.table/gb/5)
+		if got := float64(said); got < need || got > 1.3*need {
+			t.Errorf("the runbook has %v shards for %d agents, want %.0f or a little more", got, n, need)
+		}
+	}
 }
 
 // A network that nobody uses costs at most 5 USD a month, and one of a thousand agents
