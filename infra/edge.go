@@ -41,11 +41,15 @@ var cacheKey = []string{"Authorization", "X-Agent-Key", "Accept"}
 // also if the answer forbids it.
 var uncachedErrors = []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504}
 
-// newEdge makes the distribution; nil without the setting. Logs of CloudFront are off:
-// they would have the callers' addresses.
+// newEdge makes the distribution; nil without the setting. Its key of a stored answer has
+// the whole query and [cacheKey]. Logs of CloudFront are off: they would have the callers'
+// addresses.
 //
 // The edge does not compress. The service does, and leaves answers with secrets as they
 // are (shared/api/compress.go).
+//
+// A refused call that goes around the edge still costs a call of the API and of a function,
+// which throttleRate bounds.
 func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
 	if !s.Edge {
 		return nil

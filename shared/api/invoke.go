@@ -67,7 +67,7 @@ func (c *Call) Invoke(ctx context.Context, on *Server, t *Tool, a *Arguments) (a
 	ctx, _ = tables.WithUsage(ctx) // separate from this call's
 	raw, _ := ctx.Value(rawKey{}).(Raw)
 	called := on.newCall(raw)
-	called.cred, called.agent, called.tool = c.cred, c.agent, t.Name
+	called.cred, called.agent, called.tool, called.Address = c.cred, c.agent, t.Name, c.Address // the gateway saw the edge's
 	usage := on.carry(ctx, called, func(ctx context.Context) error {
 		e := on.endpoints[t.Route]
 		called.e = &e.Endpoint

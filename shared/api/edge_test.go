@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"agentsocial/shared/app"
+)
+
+// A tool's endpoint gets the caller's address as the endpoint that calls it does: the
+// edge's, if there is one.
+func TestEdge_AddressOfTools(t *testing.T) {
+	h := build(t, nil)
+	a := *h.app
+	type none struct{}
+	type where struct {
+		Address string `json:"address"`
+	}
+	group := Group{Name: "inner", Endpoints: []Endpoint{
+		On(Endpoint{Route: "GET /where", Tool: "where", Doc: "Says where."}, func(ctx context.Context, _ *none) (*where, error) {
+			return &where{From(ctx).Address}, nil
+		}),
+	}}
+	tools, _ := Tools(group)
+	if len(tools) != 1 {
+		t.Fatalf("got %d tools, want 1", len(tools))
+	}
+	for sent, want := range map[string]string{"right": "198.51.100.7", "": "203.0.113.9"} {
+		if a.Edge = nil; sent != "" {
+			a.Edge = func(_ context.Context, got string) (bool, error) { return got == "right", nil }
+		}
+		inner := NewServer(&a, group)
+		outer := NewServer(&a, Group{Name: "outer", Endpoints: []Endpoint{
+			On(Endpoint{Route: "POST /relay", Pure: true}, func(ctx context.Context, _ *none) (*where, error) {
+				answer := From(ctx).Invoke(ctx, inner, &tools[0], &Arguments{})
+				if answer.Refusal != nil {
+					return nil, answer.Refusal
+				}
+				return &where{string(answer.Body)}, nil
+			}),
+		}})
+		gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			outer.ServeHTTP(w, r.WithContext(WithRaw(r.Context(), Raw{Path: r.URL.Path, RequestID: "r", Address: "203.0.113.9"})))
+		}))
+		req, err := http.NewRequest("POST", gateway.URL+"/relay", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set(HeaderEdgeSecret, sent)
+		req.Header.Set(HeaderViewerAddress, "198.51.100.7")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		gateway.Close()
+		if res.StatusCode != 200 || !strings.Contains(string(body), want) {
+			t.Errorf("with the secret %q: got %d %s, want the address %s", sent, res.StatusCode, body, want)
+		}
+	}
+}
+
+// Each capability can be taken away, the edge's too.
+func TestEdge_IsACapability(t *testing.T) {
+	a := &app.App{Edge: func(context.Context, string) (bool, error) { return true, nil }}
+	if a.Only(app.Table).Edge != nil || a.Only(app.Table|app.Edge).Edge == nil {
+		t.Error("Only does not take the edge away, or takes it from a function that has it")
+	}
+}
