@@ -43,7 +43,7 @@ type inProcess struct{ app *app.App }
 func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	group := declare(p.app)
 	reads, writes := group.Rights()
-	own := confined(p.app, group.Name, reads, writes).Only(group.Needs)
+	own := confined(p.app, group.Name, reads, writes).Only(group.Needs | app.Edge)
 	start := func() host.GatewayHandler { return host.Gateway(api.NewServer(own, declare(own))) }
 	var mu sync.Mutex
 	runs := start()
@@ -170,6 +170,11 @@ func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
 		Secrets: map[string]string{seal: string(s.secret), pepper: string(s.pepper), payments: string(keys)},
 		Mail:    s.mail, Stripe: s.payer,
 	}
+	edge := ""
+	if s.edge != "" {
+		edge = arn("edge")
+		c.Secrets[edge] = s.edge
+	}
 	server := &http.Server{Handler: c.Handler(), ReadHeaderTimeout: headerWithin}
 	go func() { _ = server.Serve(listener) }() // until it is closed
 
@@ -177,7 +182,7 @@ func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
 	return &Cloud{server: server, Env: host.Env{
 		Table: s.table.dynamo.Table, BaseURL: baseURL, Stage: localStage, Region: dynamodb.Region,
 		AccessKey: dynamodb.AccessKey, SecretKey: dynamodb.SecretKey,
-		SecretARN: seal, PepperARN: pepper, PaymentsARN: payments, MailFrom: "no-reply@agentsocial.example", MailSet: "local",
+		SecretARN: seal, PepperARN: pepper, PaymentsARN: payments, EdgeSecretARN: edge, MailFrom: "no-reply@agentsocial.example", MailSet: "local",
 		PowBits: set.PowBits, PageBits: set.PageBits, MicroUSDPerChar: set.MicroUSDPerChar,
 		WebOrigins: strings.Join(set.WebOrigins, ","), Contact: set.Contact, Limits: set.Limits,
 		DynamoDBURL: s.table.dynamo.Endpoint, SecretsManagerURL: url, SESURL: url,

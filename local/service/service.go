@@ -47,6 +47,7 @@ type Config struct {
 	Rand         io.Reader    // crypto/rand if nil
 	Noon         bool         // a new clock starts at the next noon, UTC, so that no day or hour ends during a test
 	Mailed       io.Writer    // receives each mail as text, unless nil
+	Edge         string // the secret of an edge, which all requests then need; "": there is none
 	StreamFaults StreamFaults
 	Payments     payments.Processor                                    // nil: the stand-in
 	Fetch        func(ctx context.Context, url string) ([]byte, error) // fetches foreign documents; nil: from the internet
@@ -100,6 +101,7 @@ type Service struct {
 	stop    context.CancelFunc
 
 	secret, pepper []byte
+	edge           string
 
 	unused unused
 	failed chan error
@@ -173,6 +175,9 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		Box:    func(context.Context) (*seal.Box, error) { return box, nil },
 		Pepper: func(context.Context) ([]byte, error) { return s.pepper, nil },
 		Mail:   s.mail,
+	}
+	if s.edge = c.Edge; s.edge != "" {
+		s.App.Edge = func(_ context.Context, sent string) (bool, error) { return sent == s.edge, nil }
 	}
 	if s.App.Fetch = c.Fetch; s.App.Fetch == nil {
 		s.App.Fetch = fetch.New(s.clock.Now).Get
