@@ -132,6 +132,34 @@ func TestRareClass(t *testing.T) {
 	}
 }
 
+// A server costs its hours, its disk with backups, its logs, and what leaves it. The
+// machines of each size have the cores that the page's assumptions ask for, and the
+// largest not many more.
+func TestServers(t *testing.T) {
+	m := month{kept: space{60 * gb, 40 * gb}, sent: 100, logs: 1, Bill: Bill{Transfer: 9, Log: 2}}
+	s := machines{hours: 0.1, disk: 0.2, least: 20, balance: true, across: true}
+	if got, want := s.usd(m), 72+0.2*150+0.095*150+9+2+1+0.008*100+0.02*50; math.Abs(got-want) > 1e-9 {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := s.usd(month{}), 72+0.2*20+0.095*20; math.Abs(got-want) > 1e-9 {
+		t.Errorf("without data: got %v, want %v", got, want)
+	}
+	for _, n := range networks {
+		if len(serversOf(n)) != 2 {
+			t.Errorf("%d servers for %d agents, want two", len(serversOf(n)), n)
+		}
+		serving, storing := cores(n)
+		for _, s := range serversOf(n) {
+			if s.servers < serving || s.database < storing {
+				t.Errorf("%s for %d agents: %g and %g cores, want %.2f and %.2f at least", s.what, n, s.servers, s.database, serving, storing)
+			}
+			if n == networks[2] && (s.servers > 2*serving || s.database > 2*storing) {
+				t.Errorf("%s for %d agents: %g and %g cores, and only %.2f and %.2f are needed", s.what, n, s.servers, s.database, serving, storing)
+			}
+		}
+	}
+}
+
 // A month's amount is paid tier by tier.
 func TestTiers(t *testing.T) {
 	for _, x := range []struct {
