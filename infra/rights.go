@@ -24,11 +24,10 @@ type rights struct {
 	Dead   bool // sends failed calls to the function's dead-letter queue
 }
 
-// rightsOf returns a group's rights, by its needs. Its function recognises the edge's
-// requests.
+// rightsOf returns a group's rights.
 func rightsOf(g api.Group) rights {
 	reads, writes := g.Rights()
-	return rights{Reads: reads, Writes: writes, Needs: g.Needs | app.Edge}
+	return rights{Reads: reads, Writes: writes, Needs: g.Capabilities()}
 }
 
 // rightsOfReader returns a reader's rights: it turns changes into items.

@@ -43,7 +43,7 @@ type inProcess struct{ app *app.App }
 func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	group := declare(p.app)
 	reads, writes := group.Rights()
-	own := confined(p.app, group.Name, reads, writes).Only(group.Needs | app.Edge)
+	own := confined(p.app, group.Name, reads, writes).Only(group.Capabilities())
 	start := func() host.GatewayHandler { return host.Gateway(api.NewServer(own, declare(own))) }
 	var mu sync.Mutex
 	runs := start()

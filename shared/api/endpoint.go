@@ -63,6 +63,10 @@ type Group struct {
 	Elsewhere func() map[string]map[string]bool
 }
 
+// Capabilities returns what the group's function is built with: its needs, and the secret
+// of the edge, by which every function behind the gateway knows the edge's requests.
+func (g Group) Capabilities() app.Capabilities { return g.Needs | app.Edge }
+
 // Rights returns the partition families and indexes that the group's function
 // reads and writes.
 func (g Group) Rights() (reads, writes tables.Families) {

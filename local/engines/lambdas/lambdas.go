@@ -45,7 +45,7 @@ func Open(c Config) *Lambdas { return &Lambdas{c: c} }
 // Group returns the handler of a group of endpoints.
 func (l *Lambdas) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	g := declare(&app.App{})
-	f, err := l.function(g.Name, g.Needs, host.GroupSize)
+	f, err := l.function(g.Name, g.Capabilities(), host.GroupSize)
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (res events.APIGatewayV2HTTPResponse, err error) {
 		return res, invoke(ctx, f, e, &res)
 	}, err

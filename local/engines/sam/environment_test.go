@@ -88,7 +88,7 @@ func TestContainers_Environment(t *testing.T) {
 			t.Errorf("%s has no container", group.Name)
 			continue
 		}
-		want := deployed.Variables(group.Needs)
+		want := deployed.Variables(group.Capabilities())
 		want["AWS_ACCESS_KEY_ID"], want["AWS_SECRET_ACCESS_KEY"] = "defaultkey", "defaultsecret" // which SAM makes up
 		for name, value := range want {
 			if got[name] != value {

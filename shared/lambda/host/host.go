@@ -20,12 +20,11 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// API runs a group of endpoints as a Lambda function behind an HTTP API. Each needs
-// [app.Edge], whatever else its group needs.
+// API runs a group of endpoints as a Lambda function behind an HTTP API.
 func API(group func(*app.App) api.Group, parts ...Part) {
 	a := newApp(parts)
 	g := group(a)
-	mustGive(a, parts, g.Name, g.Needs|app.Edge)
+	mustGive(a, parts, g.Name, g.Capabilities())
 	lambda.Start(Gateway(api.NewServer(a, g)))
 }
 
