@@ -216,7 +216,7 @@ func messages(t *testing.T) (all []string) {
 	for _, m := range logged.FindAllStringSubmatch(text, -1) {
 		message, err := strconv.Unquote(m[1])
 		if err != nil {
-			message = map[string]string{"Wrong": audit.Wrong, "Unproved": audit.Unproved, "EdgeUnknown": api.EdgeUnknown}[m[1]]
+			message = map[string]string{"Wrong": audit.Wrong, "Unproved": audit.Unproved, "EdgeUnknown": api.EdgeUnknown, "EdgeAddressed": api.EdgeAddressed}[m[1]]
 		}
 		if message == "" {
 			t.Errorf("%s: the message of this log line is unknown", m[1])
@@ -230,7 +230,7 @@ func messages(t *testing.T) (all []string) {
 // The program logs every message that an alarm watches.
 func TestMessagesAreLogged(t *testing.T) {
 	all := messages(t)
-	for _, m := range slices.Concat(unheard, unsent, usedUp, full, []string{audit.Wrong, audit.Unproved, api.EdgeUnknown}) {
+	for _, m := range slices.Concat(unheard, unsent, usedUp, full, []string{audit.Wrong, audit.Unproved, api.EdgeUnknown, api.EdgeAddressed}) {
 		if !slices.Contains(all, m) {
 			t.Errorf("nothing logs %q; the program logs %q", m, all)
 		}

@@ -213,10 +213,12 @@ func TestEdge_Dashboard(t *testing.T) {
 	if shown != 3 {
 		t.Errorf("the dashboard has %d graphs of the edge, want 3", shown)
 	}
-	_, alarm := s.named(t, "AWS::CloudWatch::Alarm", "EdgeRefused")
-	alarm.expect(t, "alarm", map[string]string{
-		"Namespace": "agentsocial/prod", "MetricName": "logged", "Dimensions": `[{"Name":"msg","Value":"` + api.EdgeUnknown + `"}]`,
-	})
+	_, alarm := s.named(t, "AWS::CloudWatch::Alarm", "EdgeWrong")
+	for _, message := range []string{api.EdgeUnknown, api.EdgeAddressed} {
+		if got := plain(alarm.Properties["Metrics"]); !strings.Contains(got, `{"Name":"msg","Value":"`+message+`"}`) {
+			t.Errorf("the alarm watches %s, want the lines %q too", got, message)
+		}
+	}
 }
 
 const webACLARN = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/mine/01234567-89ab-cdef-0123-456789abcdef"

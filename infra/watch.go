@@ -96,9 +96,9 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Every: daily,
 	})
 	if d.edge != nil {
-		d.alarm(stack, "EdgeRefused", alarm{
-			What: "Requests are refused because they have a wrong secret of the edge. If all requests are, CloudFront sends a secret that was rotated twice: deploy with its current version in edgeSecretVersion. Otherwise somebody guesses it at the API's own address, which does no harm.",
-			Of:   []metric{d.logged(api.EdgeUnknown)}, Above: 10, Every: 5 * time.Minute,
+		d.alarm(stack, "EdgeWrong", alarm{
+			What: "CloudFront and the functions do not agree. Either requests have a wrong secret of the edge: then see whether all requests are refused. Or CloudFront does not say whose requests they are: then limits take all callers for one.",
+			Of:   d.loggedAny([]string{api.EdgeUnknown, api.EdgeAddressed}), Above: 10, Every: 5 * time.Minute,
 		})
 	}
 	if d.mail != nil {

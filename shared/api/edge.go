@@ -13,9 +13,12 @@ const (
 	HeaderViewerAddress = "X-Viewer-Address" // the caller's IP address
 )
 
-// EdgeUnknown is the message of the log line about a wrong secret of the edge. infra makes
-// an alarm of it.
-const EdgeUnknown = "edge not recognised"
+// Messages of log lines about a wrong secret of the edge, and about a request of the edge
+// that does not say whose it is. infra makes an alarm of them.
+const (
+	EdgeUnknown   = "edge not recognised"
+	EdgeAddressed = "edge sent no address"
+)
 
 // throughEdge refuses callers that go around the edge, and takes the caller's address
 // from the edge: the gateway sees only the edge's own. Neither header goes on to the
@@ -40,7 +43,7 @@ func (s *Server) throughEdge(c *Call, r *http.Request) error {
 		return refused
 	}
 	if _, err := netip.ParseAddr(address); err != nil {
-		c.Log.Warn("edge sent no address")
+		c.Log.Warn(EdgeAddressed)
 		return nil
 	}
 	c.Address = addressBlock(address)

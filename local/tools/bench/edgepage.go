@@ -35,7 +35,7 @@ func pays(b Bill) float64 { return (passed(b) - b.total()) / (passed(b) - hit(b)
 // nearly all their calls have a credential.
 func (m month) edged() float64 {
 	requests := float64(m.agents) * callsADay(habits) * daysAMonth / million
-	return requests*(edgeRequestPrice+edgeFunctionPrice) + usd(m.sent, edgeTiers) - m.Transfer + secretPrice + alarmPrice
+	return requests*(edgeRequestPrice+edgeFunctionPrice) + usd(m.sent, edgeTiers) - m.Transfer + secretPrice + 2*alarmPrice
 }
 
 // edgeSection writes what the setting edge costs, and when it pays.

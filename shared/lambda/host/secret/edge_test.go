@@ -169,8 +169,13 @@ func TestEdge_RefusesCallersThatGoAroundIt(t *testing.T) {
 	if log := f.log.String(); strings.Contains(log, minEdgeDigits(edgeOne)) || strings.Contains(log, minEdgeDigits(edgeTwo)) || strings.Contains(log, "203.0.113.9") {
 		t.Errorf("the log has a secret or an address:\n%s", log)
 	}
-	if n := strings.Count(f.log.String(), api.EdgeUnknown); n != 4*5 {
-		t.Errorf("the log says %d times %q, want once for each wrong secret, and not for a missing one", n, api.EdgeUnknown)
+	for message, want := range map[string]int{
+		api.EdgeUnknown:   4 * 5, // once for each wrong secret, and not for a missing one
+		api.EdgeAddressed: 2 * 2,
+	} {
+		if n := strings.Count(f.log.String(), message); n != want {
+			t.Errorf("the log says %d times %q, want %d", n, message, want)
+		}
 	}
 }
 
