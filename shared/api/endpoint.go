@@ -5,7 +5,8 @@
 //
 // A request is decided in this order:
 //
-//  1. Its route, and the size of its body, which is read as bytes (server.go).
+//  1. Whether it came through the edge, if there is one (edge.go). Its route, and the size
+//     of its body, which is read as bytes (server.go).
 //  2. The form of its credential. A signature is verified without the table
 //     (credential.go).
 //  3. [Call.screen] refuses callers that this process remembers to be over a limit. It
