@@ -248,10 +248,9 @@ make another call to cause each event. The three most expensive attacks:
 	away := turnedAway()
 	fmt.Fprintf(out, `
 A throttled request costs only a line in the gateway's log: at %s a second, %s USD a day. No setting bounds that:
-ask AWS's support to stop such a flood, or put the edge with its web ACL in front (below the throttle, each blocked request still
-costs %s USD for a million). A proxy of your own in front of `+"`domain`"+` is no remedy, because the rate limits would see all agents
-as one address.
-`, thousands(int(away.rate)), dollars(away.day()), dollars(edgeRequestPrice+inspectPrice))
+ask AWS's support to stop such a flood. A proxy of your own in front of `+"`domain`"+` is no remedy, because the rate limits would see
+all agents as one address; the setting `+"`edge`"+` makes such a flood cost more.
+`, thousands(int(away.rate)), dollars(away.day()))
 	fmt.Fprint(out, `
 Each of these attacks shows within minutes: AWS counts requests and units, throttled requests raise an alarm, and
 `+"`budgetUsd`"+` warns of the month's bill. To make an attack cheaper, lower `+"`throttleRate`"+` (at half the rate it costs

@@ -64,8 +64,17 @@ minutes in each of CloudFront's regions, so it takes several requests for the sa
 		b := find(r.Rows)(s[0], s[1])
 		row(strings.TrimSpace("`"+s[0]+"` "+s[1]), dollars(million*b.total()), dollars(million*passed(b)), dollars(million*hit(b)), fmt.Sprintf("%.0f %%", 100*pays(b)))
 	}
-	fmt.Fprint(out, `
-An edge also takes load off the API and the table while one page is in demand, and floods for stored answers, such as
-`+"`GET /openapi.json`"+` below, cost what the store costs and meet no throttle. It does not make signed calls cheaper.
-`)
+	const flood = refusedAtGateway * secondsDay
+	largest := 0.0
+	for _, b := range r.Rows {
+		if b.route == "GET /openapi.json" {
+			largest = max(largest, hit(b.unpacked()))
+		}
+	}
+	fmt.Fprintf(out, `
+An edge also takes load off the API and the table while one page is in demand. But `+"`throttleRate`"+` does not bound what CloudFront
+takes in, nor what it answers from its store. At %s requests a second, a flood costs %s USD a day if the API throttles it;
+%s if it asks for `+"`/openapi.json`"+`, accepts no compressed answers, and gets it from the store; %s if the web ACL blocks it,
+which it does for what comes from few addresses. So set `+"`webAcl`"+` and `+"`budgetUsd`"+` with `+"`edge`"+`.
+`, thousands(refusedAtGateway), dollars(flood*(turnedAway().usd+(edgeRequestPrice+edgeFunctionPrice)/million)), dollars(flood*largest), dollars(flood*inspectPrice/million))
 }

@@ -38,16 +38,16 @@ const (
 	requestPrice = 1.00 // a million; see requestTiers
 
 	// https://aws.amazon.com/cloudfront/pricing/pay-as-you-go/: from North America and
-	// Europe, HTTPS. What an AWS origin sends to CloudFront is free.
+	// Europe, HTTPS. What an AWS origin sends to CloudFront is free, and so are requests that
+	// the web ACL blocks. Left out: 0.02 a GB for the bodies of requests that go on.
 	edgeRequestPrice  = 1.00  // a million
 	edgeFunctionPrice = 0.10  // a million calls of a CloudFront function
 	edgeEgressPrice   = 0.085 // a GB to callers, of the first 10 TB; see edgeTiers
-	edgeOriginPrice   = 0.02  // a GB of bodies of requests that change something, to the API
 
 	// https://aws.amazon.com/waf/pricing/
 	webACLPrice     = 5.00 // a web ACL and month
 	webACLRulePrice = 1.00 // each of its rules
-	inspectPrice    = 0.60 // a million requests
+	inspectPrice    = 0.60 // a million requests, blocked or not
 
 	// https://aws.amazon.com/ec2/pricing/on-demand/: data transfer out to the internet.
 	egressPrice = 0.09 // a GB; see egressTiers
