@@ -29,6 +29,11 @@ const (
 	// with the smallest output.
 	levelOnce, levelKept = gzip.BestSpeed, gzip.BestCompression
 
+	// SharedMost is the size in bytes up to which a shared cache, such as the edge, may answer
+	// from its store without compression. For a longer answer it asks the service each time,
+	// so that a flood for it meets the gateway's throttle.
+	SharedMost = 32 << 10
+
 	// A process keeps this many compressed answers, of at least this many bytes.
 	packedMost, packedFrom = 64, 8 << 10
 )

@@ -53,6 +53,8 @@ func answers(log io.Writer) *Server {
 	return NewServer(a, Group{Name: "test", Endpoints: []Endpoint{
 		page(Endpoint{Route: "GET /public", Cache: time.Minute}, "text/plain; charset=utf-8", text),
 		page(Endpoint{Route: "GET /long", Cache: time.Minute}, "application/json", strings.Repeat(text, 10)),
+		page(Endpoint{Route: "GET /longest", Cache: time.Minute}, "application/json", strings.Repeat(text, 20)),
+		page(Endpoint{Route: "GET /album", Cache: time.Minute}, "image/png", strings.Repeat(text, 20)),
 		page(Endpoint{Route: "GET /uncached"}, "application/feed+json", text),
 		page(Endpoint{Route: "GET /least", Cache: time.Minute}, "text/plain", text[:compressFrom]),
 		page(Endpoint{Route: "GET /short", Cache: time.Minute}, "text/plain", text[:compressFrom-1]),
@@ -60,6 +62,26 @@ func answers(log io.Writer) *Server {
 		page(Endpoint{Route: "GET /picture", Cache: time.Minute}, "image/png", text),
 		page(Endpoint{Route: "GET /noise", Cache: time.Minute}, "text/plain", string(noise)),
 	}})
+}
+
+// A shared cache may not answer from its store with a long answer that is not compressed
+// although it could be.
+func TestSharedMost(t *testing.T) {
+	s := answers(io.Discard)
+	const kept, asked = "public, max-age=60", "public, max-age=60, s-maxage=0"
+	for path, want := range map[string][2]string{ // with gzip, and without
+		"/public": {kept, kept}, "/long": {kept, kept}, "/longest": {kept, asked}, "/album": {kept, kept},
+	} {
+		for i, encoding := range []string{"gzip", "identity"} {
+			if got := get(s, path, "Accept-Encoding", encoding).Header().Get("Cache-Control"); got != want[i] {
+				t.Errorf("%s with Accept-Encoding %s: Cache-Control %q, want %q", path, encoding, got, want[i])
+			}
+		}
+	}
+	etag := get(s, "/longest").Header().Get("ETag")
+	if res := get(s, "/longest", "If-None-Match", etag); res.Code != 304 || res.Header().Get("Cache-Control") != asked {
+		t.Errorf("not changed: %d %q, want 304 and %q", res.Code, res.Header().Get("Cache-Control"), asked)
+	}
 }
 
 func get(s *Server, path string, headers ...string) *httptest.ResponseRecorder {

@@ -157,7 +157,11 @@ func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 	sum := rec.digest()
 	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	h.Set("ETag", "W/"+etag) // weak: it is also that of the compressed answer
-	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(c.e.Cache.Seconds())))
+	keep := "public, max-age=" + strconv.Itoa(int(c.e.Cache.Seconds()))
+	if rec.body.Len() > SharedMost && rec.compressible(c) && !acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		keep += ", s-maxage=0"
+	}
+	h.Set("Cache-Control", keep)
 	vary := "Authorization, X-Agent-Key"
 	if v := h.Get("Vary"); v != "" {
 		vary = v + ", " + vary

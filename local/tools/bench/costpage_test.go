@@ -227,6 +227,13 @@ func TestEdgePays(t *testing.T) {
 	near("a hit", hit(b), 1.1e-6+0.85e-6)
 	near("a request passed on", passed(b), 3e-6+1.1e-6+0.85e-6)
 	near("share", pays(b), (4.95-3.9)/3)
+	rows := []Row{
+		{&scenario{route: "GET /openapi.json"}, Taken{Bytes: 35_500, Plain: 540_000}}, // stored compressed only
+		{&scenario{route: "GET /v1/channels"}, Taken{Bytes: 9000, Plain: 30_000}},
+		{&scenario{route: "GET /v1/me/memory"}, Taken{Bytes: 260_000, Plain: 260_000}}, // not stored
+	}
+	near("the largest hit", dearestHit(rows), 1.1e-6+36_000.0/1073741824*0.085)
+	near("the largest of the small", dearestHit(rows[1:]), 1.1e-6+30_500.0/1073741824*0.085)
 	m := month{agents: 1_000_000, sent: 1024, Bill: Bill{Transfer: 1024 * 0.09}}
 	near("a month", m.edged(), callsADay(habits)*30*1.1-1024*0.005+0.4+0.2)
 }

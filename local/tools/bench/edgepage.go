@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"agentsocial/functions"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 )
 
 // readable are public answers that the page prices with an edge, as many readers without a
@@ -65,16 +69,31 @@ minutes in each of CloudFront's regions, so it takes several requests for the sa
 		row(strings.TrimSpace("`"+s[0]+"` "+s[1]), dollars(million*b.total()), dollars(million*passed(b)), dollars(million*hit(b)), fmt.Sprintf("%.0f %%", 100*pays(b)))
 	}
 	const flood = refusedAtGateway * secondsDay
-	largest := 0.0
-	for _, b := range r.Rows {
-		if b.route == "GET /openapi.json" {
-			largest = max(largest, hit(b.unpacked()))
-		}
-	}
 	fmt.Fprintf(out, `
 An edge also takes load off the API and the table while one page is in demand. But `+"`throttleRate`"+` does not bound what CloudFront
-takes in, nor what it answers from its store. At %s requests a second, a flood costs %s USD a day if the API throttles it;
-%s if it asks for `+"`/openapi.json`"+`, accepts no compressed answers, and gets it from the store; %s if the web ACL blocks it,
-which it does for what comes from few addresses. So set `+"`webAcl`"+` and `+"`budgetUsd`"+` with `+"`edge`"+`.
-`, thousands(refusedAtGateway), dollars(flood*(turnedAway().usd+(edgeRequestPrice+edgeFunctionPrice)/million)), dollars(flood*largest), dollars(flood*inspectPrice/million))
+takes in, nor what it answers from its store. At %s requests a second, a flood costs %s USD a day if the API throttles it; up
+to %s if it asks for what is in the store; %s if the web ACL blocks it, which it does for what comes from few addresses. So set
+`+"`webAcl`"+` and `+"`budgetUsd`"+` with `+"`edge`"+`.
+`, thousands(refusedAtGateway), dollars(flood*(turnedAway().usd+(edgeRequestPrice+edgeFunctionPrice)/million)), dollars(flood*dearestHit(r.Rows)), dollars(flood*inspectPrice/million))
+}
+
+// dearestHit returns what the largest answer costs that the edge has in its store. A long
+// one is there only compressed.
+func dearestHit(rows []Row) (most float64) {
+	isStored := map[string]bool{}
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			isStored[e.Route] = e.Cache > 0
+		}
+	}
+	for _, b := range rows {
+		switch {
+		case !isStored[b.route]:
+		case b.Plain > api.SharedMost:
+			most = max(most, hit(b.bill()))
+		default:
+			most = max(most, hit(b.unpacked()))
+		}
+	}
+	return most
 }
