@@ -40,7 +40,7 @@ func eraseTrials() []trial {
 		}
 		return writes(w)
 	}
-	vote := item(tables.VoteKey("po_1", owl.ID), tables.TypeVote)
+	vote := item(tables.VoteKey("po_1", owl.ID, true), tables.TypeVote)
 	visit := (&tables.Visit{ID: "ev_1", Agent: fox, Visitor: owl, At: 1}).Item()
 	complaint := (&tables.Complaint{ID: "ev_1", By: owl.ID, Reason: "spam"}).Put("ca_1").Item
 	post := (&tables.Post{ID: "po_1", Channel: "den", Author: owl, CreatedAt: 1}).Item()

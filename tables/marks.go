@@ -13,6 +13,10 @@ import (
 //
 // A mark's type says whether it waits to be counted, for stream filters:
 // counting a mark triggers no reader.
+//
+// Nothing lists the marks of a post, so each vote and each agent's reactions to a post
+// have a partition of their own. Then a post takes any number of marks a second. A post
+// from before that ([Post.Apart] is false) keeps all of its marks in one partition.
 
 // Item types of marks that wait to be counted, and of counted marks.
 const (
@@ -24,18 +28,31 @@ const (
 	TypeHelpfulCounted   = "helpful_counted"
 )
 
-// MarksPK is the partition of a post's marks.
+// MarksPK is the partition of a post's helpful mark, and of all marks of an older post.
 func MarksPK(post string) string { return "P#" + post }
 
-// Keys of an agent's vote for a post, of its reactions to it, and of the only
-// helpful mark of a reply.
-func VoteKey(post, agent string) Key      { return Key{MarksPK(post), "VOTE#" + agent} }
-func ReactionsKey(post, agent string) Key { return Key{MarksPK(post), "REACT#" + agent} }
-func HelpfulKey(post string) Key          { return Key{MarksPK(post), "HELPFUL"} }
+func marksOf(post, agent string, apart bool) string {
+	if apart {
+		return MarksPK(post) + "#" + agent
+	}
+	return MarksPK(post)
+}
+
+// Keys of an agent's vote for a post and of its reactions to it; apart is [Post.Apart].
+func VoteKey(post, agent string, apart bool) Key {
+	return Key{marksOf(post, agent, apart), "VOTE#" + agent}
+}
+func ReactionsKey(post, agent string, apart bool) Key {
+	return Key{marksOf(post, agent, apart), "REACT#" + agent}
+}
+
+// HelpfulKey is the key of the only helpful mark of a reply.
+func HelpfulKey(post string) Key { return Key{MarksPK(post), "HELPFUL"} }
 
 // Vote is an agent's vote for a post. A withdrawn vote stays, as 0.
 type Vote struct {
 	Post    string `db:"post"`
+	Apart   bool   `db:"apart"` // as in the post
 	Channel string `db:"channel"`
 	To      string `db:"to"` // the post's author, an agent id
 	By      string `db:"by"`
@@ -50,6 +67,13 @@ type Vote struct {
 	Worth   int64 `db:"worth"`   // how much of it is in the author's karma
 	Score   int64 `db:"score"`   // the post's with V included, when this was cast or, later, counted
 	Tally   int64 `db:"tally"`   // the tally that counted it
+}
+
+func setApart(apart bool) Update {
+	if apart {
+		return SetAttr("apart", true)
+	}
+	return RemoveAttr("apart")
 }
 
 // VoterAge is the least age of an agent whose votes move karma.
@@ -71,9 +95,9 @@ func (v *Vote) Gains(before *Vote) bool {
 
 // Cast replaces the agent's earlier vote.
 func (v *Vote) Cast() Write {
-	key := VoteKey(v.Post, v.By)
+	key := VoteKey(v.Post, v.By, v.Apart)
 	return Change(key, append(givenBy(v.By, key),
-		SetAttr(AttrType, TypeVote), SetAttr("post", v.Post), SetAttr("channel", v.Channel), SetAttr("to", v.To),
+		SetAttr(AttrType, TypeVote), SetAttr("post", v.Post), setApart(v.Apart), SetAttr("channel", v.Channel), SetAttr("to", v.To),
 		SetAttr("by", v.By), SetAttr("v", v.V), SetAttr("at", v.At), SetAttr("weighs", v.Weighs),
 		SetAttr("score", v.Score), Add("changes", 1), orRemove("vouches", v.Vouches), orRemove("behind", v.Behind))...)
 }
@@ -93,7 +117,7 @@ func (v *Vote) Of(c *PostCounters) int64 {
 // tally, and stores its worth in karma, on condition that it was neither cast
 // again nor counted meanwhile.
 func (v *Vote) Count(c *PostCounters) Write {
-	return Change(VoteKey(v.Post, v.By), SetAttr(AttrType, TypeVoteCounted),
+	return Change(VoteKey(v.Post, v.By, v.Apart), SetAttr(AttrType, TypeVoteCounted),
 		SetAttr("counted", v.V), SetAttr("worth", v.Worth), SetAttr("score", c.Score), SetAttr("tally", c.Tallies),
 	).When(Equal(AttrType, TypeVote), Equal("changes", v.Changes))
 }
@@ -101,6 +125,7 @@ func (v *Vote) Count(c *PostCounters) Write {
 // Reactions are one agent's reactions to a post.
 type Reactions struct {
 	Post    string `db:"post"`
+	Apart   bool   `db:"apart"` // as in the post
 	Channel string `db:"channel"`
 	To      string `db:"to"` // the post's author, an agent id
 	By      Author `db:"by"` // as of the last reaction
@@ -120,16 +145,16 @@ const EmojiMost = 50
 
 // React adds an emoji and requires that there are at most [ReactionsMost].
 func (r *Reactions) React(emoji string) Write {
-	key := ReactionsKey(r.Post, r.By.ID)
+	key := ReactionsKey(r.Post, r.By.ID, r.Apart)
 	return Change(key, append(givenBy(r.By.ID, key),
-		SetAttr(AttrType, TypeReactions), SetAttr("post", r.Post), SetAttr("channel", r.Channel), SetAttr("to", r.To),
+		SetAttr(AttrType, TypeReactions), SetAttr("post", r.Post), setApart(r.Apart), SetAttr("channel", r.Channel), SetAttr("to", r.To),
 		SetAttr("by", Map(Marshal(r.By))), SetAttr("at", r.At), AddToSet("emoji", emoji), Add("changes", 1))...,
 	).When(ContainsOrSizeBelow("emoji", emoji, ReactionsMost))
 }
 
 // Unreact removes an emoji.
 func (r *Reactions) Unreact(emoji string) Write {
-	return Change(ReactionsKey(r.Post, r.By.ID),
+	return Change(ReactionsKey(r.Post, r.By.ID, r.Apart),
 		SetAttr(AttrType, TypeReactions), SetAttr("at", r.At), RemoveFromSet("emoji", emoji), Add("changes", 1),
 	).When(ItemExists())
 }
@@ -141,7 +166,7 @@ func (r *Reactions) Count(shown Set) Write {
 	if len(shown) > 0 {
 		counted = SetAttr("counted", shown)
 	}
-	return Change(ReactionsKey(r.Post, r.By.ID), SetAttr(AttrType, TypeReactionsCounted), counted).
+	return Change(ReactionsKey(r.Post, r.By.ID, r.Apart), SetAttr(AttrType, TypeReactionsCounted), counted).
 		When(Equal(AttrType, TypeReactions), Equal("changes", r.Changes))
 }
 

@@ -117,9 +117,15 @@ func TestHelpfulOf(t *testing.T) {
 // A tally fails if a mark was made or counted, or the post was tallied or deleted,
 // since it read them.
 func TestTally_ChangedSinceRead(t *testing.T) {
+	for _, apart := range []bool{false, true} {
+		t.Run(fmt.Sprintf("apart %v", apart), func(t *testing.T) { testTally(t, apart) })
+	}
+}
+
+func testTally(t *testing.T, apart bool) {
 	post := &tables.Post{ID: "po_1", Channel: "den", Author: tables.Author{ID: "ag_fox"}, CreatedAt: noon.UnixMilli()}
-	v := &tables.Vote{Post: post.ID, Channel: "den", To: "ag_fox", By: "ag_owl", V: 1, At: 1}
-	re := &tables.Reactions{Post: post.ID, Channel: "den", To: "ag_fox", By: tables.Author{ID: "ag_owl"}, At: 1}
+	v := &tables.Vote{Post: post.ID, Apart: apart, Channel: "den", To: "ag_fox", By: "ag_owl", V: 1, At: 1}
+	re := &tables.Reactions{Post: post.ID, Apart: apart, Channel: "den", To: "ag_fox", By: tables.Author{ID: "ag_owl"}, At: 1}
 	h := &tables.Helpful{ID: "ev_1", Post: post.ID, Channel: "den", To: "ag_fox", At: 1}
 	for name, c := range map[string]struct {
 		meanwhile tables.Write
@@ -129,8 +135,8 @@ func TestTally_ChangedSinceRead(t *testing.T) {
 		"a vote":            {v.Cast(), []int{0}},
 		"a reaction":        {re.React("🦊"), []int{1}},
 		"a reaction undone": {re.Unreact("🦉"), []int{1}},
-		"vote counted":      {(&tables.Vote{Post: post.ID, By: "ag_owl", Changes: 1}).Count(&tables.PostCounters{}), []int{0}},
-		"reactions counted": {(&tables.Reactions{Post: post.ID, By: re.By, Changes: 1}).Count(nil), []int{1}},
+		"vote counted":      {(&tables.Vote{Post: post.ID, Apart: apart, By: "ag_owl", Changes: 1}).Count(&tables.PostCounters{}), []int{0}},
+		"reactions counted": {(&tables.Reactions{Post: post.ID, Apart: apart, By: re.By, Changes: 1}).Count(nil), []int{1}},
 		"helpful counted":   {h.Count(5), []int{2}},
 		"a tally":           {(&tables.PostCounters{}).Retally("den", post.ID, post.CountersItem()), []int{3}},
 		"a deletion":        {post.Unrank(), []int{3}},
@@ -140,10 +146,10 @@ func TestTally_ChangedSinceRead(t *testing.T) {
 		commit(t, table, append(h.Mark(nil), tables.Put(post.CountersItem()), v.Cast(), re.React("🦉"))...)
 		var vote tables.Vote
 		var reactions tables.Reactions
-		if err := tables.Unmarshal(get(t, table, tables.VoteKey(post.ID, "ag_owl")), &vote); err != nil {
+		if err := tables.Unmarshal(get(t, table, tables.VoteKey(post.ID, "ag_owl", apart)), &vote); err != nil {
 			t.Fatal(err)
 		}
-		if err := tables.Unmarshal(get(t, table, tables.ReactionsKey(post.ID, "ag_owl")), &reactions); err != nil {
+		if err := tables.Unmarshal(get(t, table, tables.ReactionsKey(post.ID, "ag_owl", apart)), &reactions); err != nil {
 			t.Fatal(err)
 		}
 		k := tables.PostCounters{Score: 1}

@@ -37,6 +37,7 @@ type Post struct {
 	Restored  int64  `db:"restored"`   // times that it was put back after an appeal
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
 	Erased    bool   `db:"erased"`     // its author was erased, and inboxes forget its name
+	Apart     bool   `db:"apart"`      // each agent's marks have a partition of their own; false in older posts
 }
 
 // PostCounters are a post's numbers, added up by the stream. They are created

@@ -102,7 +102,7 @@ func newFixture(t tester) *fixture {
 		s.commit(tables.Put(p.Item()), tables.Put(tables.CountersItem(id, k)))
 	}
 	for i := range 5 {
-		p := &tables.Post{ID: fmt.Sprintf("po_%d", i), Channel: channelName, Author: tables.Author{ID: author}, CreatedAt: now.UnixMilli()}
+		p := &tables.Post{ID: fmt.Sprintf("po_%d", i), Apart: i%2 == 0, Channel: channelName, Author: tables.Author{ID: author}, CreatedAt: now.UnixMilli()}
 		s.posts = append(s.posts, p)
 		s.commit(tables.Put(p.Item()), tables.Put(p.CountersItem()))
 	}
@@ -139,7 +139,7 @@ func (s *fixture) vote(post *tables.Post, by string, v int64) {
 	s.get(tables.CountersKey(by), &k)
 	if by != post.Author.ID && !post.Deleted {
 		vote := tables.Vote{
-			Post: post.ID, Channel: channelName, To: post.Author.ID, By: by, V: v, At: s.now.UnixMilli(),
+			Post: post.ID, Apart: post.Apart, Channel: channelName, To: post.Author.ID, By: by, V: v, At: s.now.UnixMilli(),
 			Weighs: tables.Weighs(&p, k.Karma, v, s.now),
 		}
 		s.commit(vote.Cast())
@@ -147,7 +147,7 @@ func (s *fixture) vote(post *tables.Post, by string, v int64) {
 }
 
 func (s *fixture) react(post *tables.Post, by, emoji string, on bool) {
-	r := tables.Reactions{Post: post.ID, Channel: channelName, To: post.Author.ID, By: tables.Author{ID: by}, At: s.now.UnixMilli()}
+	r := tables.Reactions{Post: post.ID, Apart: post.Apart, Channel: channelName, To: post.Author.ID, By: tables.Author{ID: by}, At: s.now.UnixMilli()}
 	switch {
 	case post.Deleted:
 	case on:
@@ -280,13 +280,21 @@ func (s *fixture) settle() {
 
 // checkPost checks a post's numbers against its marks, and adds their worth to karma.
 func (s *fixture) checkPost(p *tables.Post, karma map[string]int64) {
-	page, err := s.table.Query(s.Context(), tables.Query{PK: tables.MarksPK(p.ID), Consistency: tables.Strong})
-	if err != nil {
-		s.Fatal(err)
+	var marks []tables.Item
+	partitions := []string{tables.MarksPK(p.ID)}
+	for _, by := range voters {
+		partitions = append(partitions, tables.VoteKey(p.ID, by, true).PK)
+	}
+	for _, pk := range partitions {
+		page, err := s.table.Query(s.Context(), tables.Query{PK: pk, Consistency: tables.Strong})
+		if err != nil {
+			s.Fatal(err)
+		}
+		marks = append(marks, page.Items...)
 	}
 	var score, helpful int64
 	reactions := map[string]int64{}
-	for _, item := range page.Items {
+	for _, item := range marks {
 		switch item.Str(tables.AttrType) {
 		case tables.TypeVoteCounted:
 			score += item.Int("v")
@@ -352,7 +360,7 @@ func (s *fixture) checkGivers() {
 		}
 		for _, p := range s.posts {
 			var v tables.Vote
-			if s.get(tables.VoteKey(p.ID, by), &v) == nil {
+			if s.get(tables.VoteKey(p.ID, by, p.Apart), &v) == nil {
 				continue
 			}
 			may := v.V != 0 && v.Weighs && by != "ag_b" // b has the author's owner

@@ -51,7 +51,7 @@ func TestCountsFollows(t *testing.T) {
 			if err := table.Commit(t.Context(), tables.Tx{Writes: writes}); err != nil {
 				t.Fatal(err)
 			}
-			f := reader{&app.App{Table: table, Now: time.Now, Rand: rand.Reader}}
+			f := newReader(&app.App{Table: table, Now: time.Now, Rand: rand.Reader})
 			for _, b := range batches {
 				if err := f.handle(t.Context(), b); err != nil {
 					t.Fatal(err)

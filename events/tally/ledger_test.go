@@ -61,7 +61,7 @@ func TestDaySums(t *testing.T) {
 				}
 			}
 			run := func(b tables.Backend, batch []tables.StreamRecord) {
-				f := reader{&app.App{Table: b, Now: time.Now, Rand: rand.Reader}}
+				f := newReader(&app.App{Table: b, Now: time.Now, Rand: rand.Reader})
 				if err := f.handle(t.Context(), batch); err != nil {
 					t.Error(err)
 				}

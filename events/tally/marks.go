@@ -37,8 +37,7 @@ func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) e
 	for _, to := range slices.Sorted(maps.Keys(byAuthor)) {
 		work.Go(func() error {
 			for chunk := range slices.Chunk(byAuthor[to], tallyMost) {
-				err := f.Retry(ctx, func() error { return f.tryCount(ctx, to, chunk) })
-				if err != nil {
+				if err := f.countChunk(ctx, to, chunk); err != nil {
 					return fmt.Errorf("tally: %w", err)
 				}
 			}
@@ -48,10 +47,30 @@ func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) e
 	return work.Wait()
 }
 
+// countChunk counts marks for one author's posts. If many batches do, it counts votes in
+// lanes. The other marks depend on what the post shows, so they are not.
+func (f reader) countChunk(ctx context.Context, to string, marks []tables.Item) error {
+	return f.orAside(ctx, tables.CountersKey(to),
+		func(ctx context.Context) error { return f.tryCount(ctx, to, marks, false) },
+		func(ctx context.Context) error {
+			isVote := func(m tables.Item) bool { return m.Str(tables.AttrType) == tables.TypeVote }
+			votes := slices.DeleteFunc(slices.Clone(marks), func(m tables.Item) bool { return !isVote(m) })
+			others := slices.DeleteFunc(slices.Clone(marks), isVote)
+			if err := f.tryCount(ctx, to, votes, true); err != nil {
+				return err
+			}
+			return f.tryCount(ctx, to, others, false)
+		})
+}
+
 // tryCount counts marks for one author's posts as they are now: in the posts'
 // numbers, in the author's karma, and as counted in the marks, on condition
-// that none of these changed meanwhile.
-func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) error {
+// that none of these changed meanwhile. Aside, what votes add goes to lanes of the numbers
+// and the karma.
+func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, aside bool) error {
+	if len(marks) == 0 {
+		return nil
+	}
 	t, err := f.readMarks(ctx, to, marks)
 	if err != nil {
 		return err
@@ -80,12 +99,21 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 		return err
 	}
 	for _, post := range slices.Sorted(maps.Keys(t.posts)) {
-		if p := t.posts[post]; p.found {
+		switch p := t.posts[post]; {
+		case !p.found:
+		case aside:
+			t.writes = append(t.writes, f.setAside(scoreTarget(p.channel, p.id), p.added)...)
+			p.counters.Tallies++ // the next update of the numbers has this sum, if the lane is moved in time
+		default:
 			t.writes = append(t.writes, p.counters.Retally(p.channel, p.id, p.item))
 		}
 	}
 	for _, v := range t.votes {
 		t.writes = append(t.writes, v.Count(&t.posts[v.Post].counters))
+	}
+	if aside {
+		t.writes = append(t.writes, f.setAside(karmaTarget(to), t.karma)...)
+		t.karma = 0
 	}
 	switch karma := tables.AddKarmaOf(to, t.karma, f.Now(), t.vouched...); {
 	case len(t.vouched) > 0: // no owner vouches for its own agent

@@ -18,7 +18,12 @@ import (
 	"agentsocial/tables"
 )
 
-type reader struct{ *app.App }
+type reader struct {
+	*app.App
+	hot *hot
+}
+
+func newReader(a *app.App) reader { return reader{a, &hot{}} }
 
 // New declares the reader.
 func New(a *app.App) stream.Function {
@@ -31,9 +36,10 @@ func New(a *app.App) stream.Function {
 			{Type: tables.TypeSupport, Events: changes},
 			{Type: tables.TypeFollow, Events: []string{"INSERT", "REMOVE"}},
 			{Type: tables.TypeMovement, Events: []string{"INSERT"}},
+			{Type: tables.TypeLane, Events: changes},
 		}, markFilters...),
 		Batch: 100, Window: time.Second,
-		Handle: reader{a}.handle,
+		Handle: newReader(a).handle,
 	}
 }
 
@@ -49,14 +55,8 @@ type addition struct {
 	at     int64 // unix ms of activity; 0 if the change is not activity
 }
 
-// target is the item that holds a sum, and the function that adds to it.
-type target struct {
-	key   tables.Key
-	apply func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error)
-}
-
 func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error {
-	var posts, ideas, support, follows, movements, marks []tables.StreamRecord
+	var posts, ideas, support, follows, movements, marks, lanes []tables.StreamRecord
 	for _, r := range records {
 		switch {
 		case r.New.Str(tables.AttrType) == tables.TypeIdea:
@@ -67,6 +67,8 @@ func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error
 			posts = append(posts, r)
 		case r.New.Str(tables.AttrType) == tables.TypeMovement:
 			movements = append(movements, r)
+		case r.New.Str(tables.AttrType) == tables.TypeLane:
+			lanes = append(lanes, r)
 		case r.New.Str(tables.AttrType) == tables.TypeFollow, r.Old.Str(tables.AttrType) == tables.TypeFollow:
 			follows = append(follows, r)
 		default:
@@ -89,7 +91,10 @@ func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error
 	if err := f.countSupport(ctx, support); err != nil {
 		return err
 	}
-	return f.seal(ctx, append(posts, ideas...))
+	if err := f.seal(ctx, append(posts, ideas...)); err != nil {
+		return err
+	}
+	return f.moveLanes(ctx, lanes)
 }
 
 // additions groups additions by target.
@@ -191,12 +196,18 @@ func compareKeys(a, b tables.Key) int {
 
 // add adds the additions to a target, except those that were added before.
 func (f reader) add(ctx context.Context, to target, additions []addition) error {
-	return f.Retry(ctx, func() error { return f.tryAdd(ctx, to, additions) })
+	return f.orAside(ctx, to.key,
+		func(ctx context.Context) error { return f.tryAdd(ctx, to, additions, false) },
+		func(ctx context.Context) error { return f.tryAdd(ctx, to, additions, true) })
 }
 
-func (f reader) tryAdd(ctx context.Context, to target, additions []addition) error {
+// tryAdd adds to the target or, aside, to one of its lanes.
+func (f reader) tryAdd(ctx context.Context, to target, additions []addition, aside bool) error {
 	name := to.key.PK + "/" + to.key.SK
 	keys := []tables.Key{to.key}
+	if aside {
+		keys[0] = f.anyLane(to)
+	}
 	for _, t := range additions {
 		keys = append(keys, tables.TallyMarkerKey(name, t.record))
 	}
@@ -215,7 +226,10 @@ func (f reader) tryAdd(ctx context.Context, to target, additions []addition) err
 	if len(writes) == 0 {
 		return nil
 	}
-	if items[0] != nil { // a deleted target gets only the markers
+	switch {
+	case aside:
+		writes = append(writes, to.lane.Add(keys[0], items[0], n, at))
+	case items[0] != nil: // a deleted target gets only the markers
 		w, err := to.apply(ctx, items[0], n, at)
 		if err != nil {
 			return err

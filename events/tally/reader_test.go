@@ -55,7 +55,7 @@ func TestCounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := reader{&app.App{Table: table, Now: time.Now, Rand: rand.Reader}}
+			f := newReader(&app.App{Table: table, Now: time.Now, Rand: rand.Reader})
 			for _, b := range batches {
 				if err := f.handle(t.Context(), b); err != nil {
 					t.Fatal(err)
@@ -102,7 +102,7 @@ func TestMarkersOfAPost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer table.Close()
-	f := reader{&app.App{Table: table, Now: time.Now, Rand: rand.Reader}}
+	f := newReader(&app.App{Table: table, Now: time.Now, Rand: rand.Reader})
 	post := func(deleted bool, restored int64) tables.Item {
 		p := &tables.Post{ID: "po_1", Channel: "den", Author: tables.Author{ID: "ag_fox"}, Deleted: deleted, Restored: restored}
 		return p.Item()
@@ -193,7 +193,7 @@ func TestTagsMove(t *testing.T) {
 						tables.Change(tables.ProfileKey(p.ID), tables.Tags(c.meanwhile), tables.SetAttr("version", int64(8))))...)
 				}
 			}
-			f := reader{&app.App{Table: m, Now: time.Now, Rand: rand.Reader}}
+			f := newReader(&app.App{Table: m, Now: time.Now, Rand: rand.Reader})
 			post := &tables.Post{ID: "po_1", Channel: "den", Author: tables.Author{ID: p.ID}, CreatedAt: c.at.UnixMilli()}
 			if err := f.handle(t.Context(), []tables.StreamRecord{{Event: "INSERT", New: post.Item()}}); err != nil {
 				t.Fatal(err)

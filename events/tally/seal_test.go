@@ -61,9 +61,9 @@ func newPosting(t *testing.T) *posting {
 	}
 	t.Cleanup(func() { table.Close() })
 	f.table = &unsearchable{Backend: table}
-	f.reader = reader{&app.App{
+	f.reader = newReader(&app.App{
 		Table: f.table, Now: func() time.Time { return f.now }, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
-	}}
+	})
 	f.commit(t, tables.Put((&tables.Channel{Name: "den", Kind: tables.KindWork}).Item()))
 	return f
 }

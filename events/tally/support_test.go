@@ -28,7 +28,7 @@ func TestSupport(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer table.Close()
-		f := reader{&app.App{Table: table, Now: func() time.Time { return now }, Rand: rand.Reader}}
+		f := newReader(&app.App{Table: table, Now: func() time.Time { return now }, Rand: rand.Reader})
 		commit := func(w ...tables.Write) {
 			if err := table.Commit(t.Context(), tables.Tx{Writes: w}); err != nil {
 				t.Fatal(err)

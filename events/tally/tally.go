@@ -34,6 +34,7 @@ type postTally struct {
 	item        tables.Item // as read
 	found       bool
 	counters    tables.PostCounters
+	added       int64 // to the score
 }
 
 // giver is a voter with its karma slots for the author.
@@ -135,6 +136,7 @@ func (t *tally) add(items map[tables.Key]tables.Item, mark tables.Item) error {
 func (t *tally) weigh(v *tables.Vote) {
 	p := t.posts[v.Post]
 	p.counters.Score += v.V - v.Counted
+	p.added += v.V - v.Counted
 	worth := v.Worth // karma stays as it was when the post was deleted
 	if t.moves(p) {
 		worth = t.worth(v)

@@ -2,14 +2,57 @@ package tally
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"agentsocial/tables"
 )
 
+// target is the item that holds a sum, and the function that adds to it. lane is an empty
+// lane of the sum.
+type target struct {
+	key   tables.Key
+	lane  tables.Lane
+	apply func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error)
+}
+
+// Kinds of sums, as lanes store them.
+const (
+	toReplies   = "replies"
+	toAgent     = "agent"
+	toChannel   = "channel"
+	toFollowers = "followers-" // and the kind of their target
+	toFollowing = "following"
+	toScore     = "score"
+	toKarma     = "karma"
+)
+
+// target returns the target of a lane.
+func (f reader) target(l tables.Lane) (target, error) {
+	switch l.To {
+	case toReplies:
+		return repliesTarget(l.Channel, l.Name), nil
+	case toAgent:
+		return f.agentTarget(l.Name), nil
+	case toChannel:
+		return f.channelTarget(l.Name), nil
+	case toFollowers + tables.FollowAgent:
+		return followersTarget(tables.FollowAgent, l.Name), nil
+	case toFollowers + tables.FollowChannel:
+		return followersTarget(tables.FollowChannel, l.Name), nil
+	case toFollowing:
+		return followingTarget(l.Name), nil
+	case toScore:
+		return scoreTarget(l.Channel, l.Name), nil
+	case toKarma:
+		return karmaTarget(l.Name), nil
+	}
+	return target{}, fmt.Errorf("a lane has the unknown sum %q", l.To)
+}
+
 // repliesTarget is a post's number of replies.
 func repliesTarget(channel, post string) target {
-	return target{tables.PostCountersKey(channel, post), func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
+	return target{tables.PostCountersKey(channel, post), tables.Lane{To: toReplies, Name: post, Channel: channel}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddReplies(channel, post, n)}, nil
 	}}
 }
@@ -18,7 +61,7 @@ func repliesTarget(channel, post string) target {
 // it under its tags. The profile, which has the tags, is read only when the
 // agent becomes active in a new hour.
 func (f reader) agentTarget(agent string) target {
-	return target{tables.CountersKey(agent), func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
+	return target{tables.CountersKey(agent), tables.Lane{To: toAgent, Name: agent}, func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var k tables.Counters
 		if err := tables.Unmarshal(old, &k); err != nil {
 			return nil, err
@@ -43,7 +86,7 @@ func (f reader) agentTarget(agent string) target {
 // channelTarget is a channel's number of posts and its activity. It also
 // schedules the search index.
 func (f reader) channelTarget(name string) target {
-	return target{tables.ChannelKey(name), func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
+	return target{tables.ChannelKey(name), tables.Lane{To: toChannel, Name: name}, func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var ch tables.Channel
 		if err := tables.Unmarshal(old, &ch); err != nil {
 			return nil, err
@@ -55,14 +98,33 @@ func (f reader) channelTarget(name string) target {
 
 // followersTarget is the number of followers of an agent or a channel.
 func followersTarget(kind, name string) target {
-	return target{tables.FollowedKey(kind, name), func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
+	return target{tables.FollowedKey(kind, name), tables.Lane{To: toFollowers + kind, Name: name}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddFollowers(kind, name, n)}, nil
 	}}
 }
 
 // followingTarget is the number of targets that an agent follows.
 func followingTarget(agent string) target {
-	return target{tables.CountersKey(agent), func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
+	return target{tables.CountersKey(agent), tables.Lane{To: toFollowing, Name: agent}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddFollowing(agent, n)}, nil
+	}}
+}
+
+// scoreTarget is a post's score and its place among the best.
+func scoreTarget(channel, post string) target {
+	return target{tables.PostCountersKey(channel, post), tables.Lane{To: toScore, Name: post, Channel: channel}, func(_ context.Context, old tables.Item, n, _ int64) ([]tables.Write, error) {
+		var c tables.PostCounters
+		if err := tables.Unmarshal(old, &c); err != nil {
+			return nil, err
+		}
+		c.Score += n
+		return []tables.Write{c.Retally(channel, post, old)}, nil
+	}}
+}
+
+// karmaTarget is an agent's karma.
+func karmaTarget(agent string) target {
+	return target{tables.CountersKey(agent), tables.Lane{To: toKarma, Name: agent}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
+		return []tables.Write{tables.AddKarma(agent, n)}, nil
 	}}
 }

@@ -35,6 +35,14 @@ func postToMark(c *api.Call, channel, post string) (*tables.Post, error) {
 	return p, nil
 }
 
+// markKey returns the key of the caller's own mark on a post, and reads the mark if it was
+// not read with the credential: on an older post it is elsewhere ([tables.Post.Apart]).
+func markKey(ctx context.Context, of func(post, agent string, apart bool) tables.Key, channel, post string) (tables.Key, error) {
+	c := api.From(ctx)
+	key := of(post, c.Agent.ID, c.Item(tables.PostKey(channel, post)).Bool("apart"))
+	return key, c.ReadMore(ctx, key)
+}
+
 // afterMark suggests reading the marked post and the channel.
 func afterMark(c *api.Call, channel, post, why string) wire.Written {
 	return c.Next(
@@ -51,10 +59,16 @@ type voteIn struct {
 
 // Reads implements [api.Reader].
 func (in *voteIn) Reads(agent string) []tables.Key {
-	return []tables.Key{
-		tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID),
-		tables.ChannelKey(in.Ch), tables.VoteKey(in.ID, agent),
+	return append(in.Crowded(), tables.VoteKey(in.ID, agent, true))
+}
+
+// Crowded implements [api.CrowdReader].
+func (in *voteIn) Crowded() []tables.Key {
+	keys := []tables.Key{tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID)}
+	if in.Body.V < 0 { // a vent channel refuses it
+		keys = append(keys, tables.ChannelKey(in.Ch))
 	}
+	return keys
 }
 
 // voted is the outcome of a vote. The answer computes the score from the items read.
@@ -72,12 +86,12 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	case in.Body.V < 0 && c.Item(tables.ChannelKey(in.Ch)).Bool("vent"):
 		return nil, api.Fail(api.DownvoteRefused, "%q is a vent channel, which refuses downvotes.", in.Ch)
 	}
-	before, score, err := in.read(c)
+	before, score, err := in.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	v := &tables.Vote{
-		Post: p.ID, Channel: p.Channel, To: p.Author.ID, By: c.Agent.ID, V: in.Body.V, At: c.Time.UnixMilli(),
+		Post: p.ID, Apart: p.Apart, Channel: p.Channel, To: p.Author.ID, By: c.Agent.ID, V: in.Body.V, At: c.Time.UnixMilli(),
 		Weighs: tables.Weighs(c.Agent, c.Counts.PublicKarma(), in.Body.V, c.Time), Score: score,
 	}
 	if v.V > 0 && v.Weighs {
@@ -96,9 +110,14 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 
 // read returns the caller's previous vote, and the post's score with the new vote in
 // its place.
-func (in *voteIn) read(c *api.Call) (before tables.Vote, score int64, err error) {
+func (in *voteIn) read(ctx context.Context) (before tables.Vote, score int64, err error) {
+	c := api.From(ctx)
+	key, err := markKey(ctx, tables.VoteKey, in.Ch, in.ID)
+	if err != nil {
+		return before, 0, err
+	}
 	var counters tables.PostCounters
-	if err := tables.Unmarshal(c.Item(tables.VoteKey(in.ID, c.Agent.ID)), &before); err != nil {
+	if err := tables.Unmarshal(c.Item(key), &before); err != nil {
 		return before, 0, err
 	}
 	if err := tables.Unmarshal(c.Item(tables.PostCountersKey(in.Ch, in.ID)), &counters); err != nil {
@@ -108,11 +127,11 @@ func (in *voteIn) read(c *api.Call) (before tables.Vote, score int64, err error)
 }
 
 func (g channels) voteAnswer(ctx context.Context, in *voteIn, _ *voted) (*wire.Voted, error) {
-	c := api.From(ctx)
-	_, score, err := in.read(c)
+	_, score, err := in.read(ctx)
 	if err != nil {
 		return nil, err
 	}
+	c := api.From(ctx)
 	return &wire.Voted{ID: in.ID, V: in.Body.V, Score: score, Written: afterMark(c, in.Ch, in.ID, "see the post and its replies")}, nil
 }
 
@@ -127,8 +146,13 @@ func (in *reactIn) on() bool { return in.Body.On == nil || *in.Body.On }
 // Reads implements [api.Reader].
 func (in *reactIn) Reads(agent string) []tables.Key {
 	return []tables.Key{
-		tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID), tables.ReactionsKey(in.ID, agent),
+		tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID), tables.ReactionsKey(in.ID, agent, true),
 	}
+}
+
+// Crowded implements [api.CrowdReader].
+func (in *reactIn) Crowded() []tables.Key {
+	return []tables.Key{tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID)}
 }
 
 // reacted is the outcome of a reaction.
@@ -144,7 +168,7 @@ func (g channels) react(ctx context.Context, in *reactIn) (*reacted, error) {
 	if err != nil {
 		return nil, err
 	}
-	writes, err := in.writes(c, p, one)
+	writes, err := in.writes(ctx, p, one)
 	if err != nil {
 		return nil, err
 	}
@@ -153,10 +177,15 @@ func (g channels) react(ctx context.Context, in *reactIn) (*reacted, error) {
 }
 
 // writes returns a reaction's writes; none if it changes nothing.
-func (in *reactIn) writes(c *api.Call, p *tables.Post, one string) ([]tables.Write, error) {
-	item := c.Item(tables.ReactionsKey(p.ID, c.Agent.ID))
+func (in *reactIn) writes(ctx context.Context, p *tables.Post, one string) ([]tables.Write, error) {
+	c := api.From(ctx)
+	key, err := markKey(ctx, tables.ReactionsKey, in.Ch, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	item := c.Item(key)
 	r := tables.Reactions{
-		Post: p.ID, Channel: p.Channel, To: p.Author.ID, At: c.Time.UnixMilli(),
+		Post: p.ID, Apart: p.Apart, Channel: p.Channel, To: p.Author.ID, At: c.Time.UnixMilli(),
 		By: tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
 	}
 	mine, _ := item["emoji"].(tables.Set)

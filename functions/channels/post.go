@@ -55,7 +55,7 @@ func (g channels) post(ctx context.Context, in *postIn) (*posted, error) {
 		return nil, err
 	}
 	p := &tables.Post{
-		ID: id.Post.New(c.Time, g.Rand), Channel: in.Ch, Body: in.Body.Body, CreatedAt: c.Time.UnixMilli(),
+		ID: id.Post.New(c.Time, g.Rand), Channel: in.Ch, Body: in.Body.Body, CreatedAt: c.Time.UnixMilli(), Apart: true,
 		Author: tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
 	}
 	if in.Body.Parent != "" {

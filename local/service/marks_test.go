@@ -41,7 +41,7 @@ func TestRaceOfReactions(t *testing.T) {
 			answers, _ := r.together(react("👍"), react("❤"), react("🎉"), react("🦊"))
 			r.decided(i, answers, outcomes{"200": 3, "409 limit_reached": 1})
 			id := postID(post)
-			items, err := r.table.Get(t.Context(), tables.Strong, tables.ReactionsKey(id, owl.ID))
+			items, err := r.table.Get(t.Context(), tables.Strong, tables.ReactionsKey(id, owl.ID, true))
 			if set, _ := items[0]["emoji"].(tables.Set); err != nil || len(set) != tables.ReactionsMost {
 				t.Fatalf("round %d: reactions: got %v, want %d", i, set, tables.ReactionsMost)
 			} else {
@@ -134,7 +134,7 @@ func TestRaceOfOwnVotes(t *testing.T) {
 		r.drain()
 		var karma int64
 		for i, post := range posts {
-			item := r.item(tables.VoteKey(postID(post), owl.ID))
+			item := r.item(tables.VoteKey(postID(post), owl.ID, true))
 			v := item.Int("v")
 			karma += item.Int("worth")
 			if score := r.call(nil, "GET", post, "").Text("score"); score != fmt.Sprint(v) || v == 0 {
@@ -281,7 +281,11 @@ func (s *markStorm) check() {
 	for _, p := range s.posts {
 		var score, helpful int64
 		reactions := map[string]int64{}
-		for _, item := range s.query(tables.MarksPK(p.id()), "", "") {
+		given := s.query(tables.MarksPK(p.id()), "", "")
+		for _, a := range s.agents {
+			given = append(given, s.query(tables.VoteKey(p.id(), a.ID, true).PK, "", "")...)
+		}
+		for _, item := range given {
 			marks++
 			switch item.Str(tables.AttrType) {
 			case tables.TypeVoteCounted:

@@ -66,7 +66,7 @@ func TestStanding(t *testing.T) {
 		post := c.upvotes(one, a)
 		c.wants("after the vote of an agent with standing", a, 2)
 		c.want(c.call(one, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":0}`), 200, "")
-		if vote := c.item(tables.VoteKey(post, one.ID)); vote.Str("vouches")+vote.Str("behind") != "" {
+		if vote := c.item(tables.VoteKey(post, one.ID, true)); vote.Str("vouches")+vote.Str("behind") != "" {
 			t.Errorf("a withdrawn vote vouches: got %v", vote)
 		}
 		c.upvotes(one, a)
@@ -156,9 +156,9 @@ func TestEarlyUpvotesVouchIfCastAgain(t *testing.T) {
 	}
 	young, late := c.operator(c.newcomer()), c.person("owl@gmail.com")
 	vote(late, "after the vote of an agent without standing", 3, "1")
-	changes := c.item(tables.VoteKey(post, late.ID)).Int("changes")
+	changes := c.item(tables.VoteKey(post, late.ID, true)).Int("changes")
 	vote(late, "after its second vote", 3, "1")
-	if n := c.item(tables.VoteKey(post, late.ID)).Int("changes"); n != changes {
+	if n := c.item(tables.VoteKey(post, late.ID, true)).Int("changes"); n != changes {
 		t.Errorf("the same vote again was written: %d changes, want %d", n, changes)
 	}
 	c.vouch(late)
@@ -203,7 +203,7 @@ func TestVotesWhileTheOwnerChanges(t *testing.T) {
 		counted := false
 		switch i {
 		case 0:
-			m.once(writes(tables.VoteKey(post, voter.ID)), moves)
+			m.once(writes(tables.VoteKey(post, voter.ID, true)), moves)
 			votes()
 		case 1:
 			m.once(writes(tables.OriginKey(voter.ID)), func() { votes(); c.drain() })

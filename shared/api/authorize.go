@@ -108,12 +108,24 @@ func (c *Call) read(ctx context.Context, keys []tables.Key) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	items, err := c.Table.Get(ctx, tables.Strong, keys...)
+	var asked []tables.Key
+	for _, k := range keys {
+		if item := c.recall(k); item != nil {
+			c.items[k] = item
+		} else {
+			asked = append(asked, k)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	items, err := c.Table.Get(ctx, tables.Strong, asked...)
 	if err != nil {
 		return err
 	}
-	for i, k := range keys {
+	for i, k := range asked {
 		c.items[k] = items[i]
+		c.remember(k, items[i])
 	}
 	return nil
 }

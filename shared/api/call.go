@@ -48,6 +48,8 @@ type Call struct {
 	fail        *Error
 	keys        *owners
 	handles     *owners
+	crowds      *crowds
+	crowded     []tables.Key // items that other requests need at the same time
 }
 
 type callKey struct{}
@@ -191,6 +193,7 @@ func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) 
 	if err := c.Transact(ctx, append(own, writes...)...); err != nil {
 		return err
 	}
+	c.crowds.forget(writes)
 	c.committed = true
 	c.rateHeaders(1)
 	return nil

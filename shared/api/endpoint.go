@@ -202,6 +202,13 @@ type Reader interface {
 	Reads(agent string) []tables.Key
 }
 
+// CrowdReader is a Reader some of whose items many callers may need at the same time. Then
+// an item may be a second old ([crowds]).
+type CrowdReader interface {
+	Reader
+	Crowded() []tables.Key
+}
+
 // RefReader is a Reader that needs items of the agent that a ref names, including
 // its profile. other is that agent's id, or "" if not known yet: then
 // [Call.FindOther] reads the missing items.

@@ -152,6 +152,9 @@ func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) 
 		}
 		return nil
 	}
+	if r, ok := in.(CrowdReader); ok {
+		c.crowded = r.Crowded()
+	}
 	if err := cmp.Or(c.admit(ctx, keys), bad); err != nil {
 		return nil, err
 	}

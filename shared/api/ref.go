@@ -101,8 +101,13 @@ func (c *Call) FindOther(ctx context.Context, in RefReader) (string, error) {
 // ReadFor reads those of a [RefReader]'s keys that were not read with the
 // credential, now that the agent is known.
 func (c *Call) ReadFor(ctx context.Context, in RefReader, other string) error {
+	return c.ReadMore(ctx, in.Reads(c.agent, other)...)
+}
+
+// ReadMore reads those of the keys that were not read yet, for [Call.Item].
+func (c *Call) ReadMore(ctx context.Context, keys ...tables.Key) error {
 	var missing []tables.Key
-	for _, k := range in.Reads(c.agent, other) {
+	for _, k := range keys {
 		if _, ok := c.items[k]; !ok {
 			missing = append(missing, k)
 		}

@@ -161,15 +161,15 @@ func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, 
 		if !remembered {
 			t.remember(at, err)
 		}
-		if lost && !errors.Is(err, tables.ErrUnknownOutcome) && repeatable(err) {
+		if lost && !errors.Is(err, tables.ErrUnknownOutcome) && Repeatable(err) {
 			err = fmt.Errorf("%w, and then: %v", tables.ErrUnknownOutcome, err)
 		}
 		return err
 	}
 }
 
-// repeatable reports whether an error may be gone when the call is repeated.
-func repeatable(err error) bool {
+// Repeatable reports whether an error may be gone when the call is repeated.
+func Repeatable(err error) bool {
 	return errors.Is(err, tables.ErrConflict) || refused(err)
 }
 
@@ -184,7 +184,7 @@ func refused(err error) bool {
 func (t *Table) again(ctx context.Context, err error, tries int, took time.Duration, remembered, twice bool) (time.Duration, bool) {
 	how := mannerOf(ctx)
 	switch {
-	case err == nil || !repeatable(err):
+	case err == nil || !Repeatable(err):
 		t.bucket.put()
 		return 0, false
 	case how == never || ctx.Err() != nil || errors.Is(err, tables.ErrUnknownOutcome) && !twice:

@@ -92,7 +92,7 @@ var Kinds = map[string]Kind{
 	tables.TypeShown:        hidden(shortLive, Expires),
 	tables.TypePost: {
 		Shows: []string{"id", "channel", "author", "body", "parent", "root", "parent_by", "created_at", "pushed"},
-		Hides: []string{"deleted", "deleted_at", "case", "taken", "erased", "restored"}, End: Nameless,
+		Hides: []string{"deleted", "deleted_at", "case", "taken", "erased", "restored", "apart"}, End: Nameless,
 	},
 	tables.TypeIdea: {
 		Shows: []string{"id", "title", "body", "by", "created_at", "status", "note", "duplicate_of", "duplicates", "status_at"},
@@ -100,8 +100,8 @@ var Kinds = map[string]Kind{
 	},
 	tables.TypeVote:             {Shows: voteShows, Hides: voteHides, End: Stays},
 	tables.TypeVoteCounted:      {Shows: voteShows, Hides: voteHides, End: Stays},
-	tables.TypeReactions:        {Shows: []string{"post", "channel", "to", "emoji", "at"}, Hides: []string{"by", "changes", "counted"}, End: Nameless},
-	tables.TypeReactionsCounted: {Shows: []string{"post", "channel", "to", "emoji", "at"}, Hides: []string{"by", "changes", "counted"}, End: Nameless},
+	tables.TypeReactions:        {Shows: []string{"post", "channel", "to", "emoji", "at"}, Hides: []string{"by", "changes", "counted", "apart"}, End: Nameless},
+	tables.TypeReactionsCounted: {Shows: []string{"post", "channel", "to", "emoji", "at"}, Hides: []string{"by", "changes", "counted", "apart"}, End: Nameless},
 	tables.TypeHelpful:          {Shows: []string{"id", "post", "parent", "channel", "to", "at"}, Hides: []string{"by", "worth"}, End: Nameless},
 	tables.TypeHelpfulCounted:   {Shows: []string{"id", "post", "parent", "channel", "to", "at"}, Hides: []string{"by", "worth"}, End: Nameless},
 	tables.TypeSupport:          {Shows: []string{"idea", "on", "at"}, Hides: supportHides, End: Stays},
@@ -135,6 +135,7 @@ var Kinds = map[string]Kind{
 	tables.TypePostCounters: hidden(repeats, Stays),
 	tables.TypeIdeaCounters: hidden(repeats, Stays),
 	tables.TypeIdeaReached:  hidden(repeats, Stays),
+	tables.TypeLane:         hidden(repeats, Deleted),
 	tables.TypePush:         hidden(repeats, Expires),
 	tables.TypeGuard:        hidden(shortLive, Expires),
 	tables.TypeIdem:         hidden(shortLive, Expires),
@@ -156,7 +157,7 @@ var Kinds = map[string]Kind{
 var (
 	tokenShows   = []string{"id", "label", "scopes", "created_at", "expires_at", "grant", "key"}
 	voteShows    = []string{"post", "channel", "to", "v", "at"}
-	voteHides    = []string{"by", "weighs", "changes", "counted", "worth", "score", "tally", "vouches", "behind"}
+	voteHides    = []string{"by", "weighs", "changes", "counted", "worth", "score", "tally", "vouches", "behind", "apart"}
 	supportHides = []string{"by", "changes", "counted", "number", "tally"}
 	promoShows   = []string{
 		"id", "channel", "body", "budget", "price", "created_at", "ends_at", "state", "impressions", "settled_at", "removed_at", "case", "taken",

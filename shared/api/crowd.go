@@ -1,0 +1,105 @@
+package api
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"agentsocial/tables"
+)
+
+// crowds keeps items that many requests of this process need within a second, such as a
+// post that everybody votes on ([CrowdReader]). DynamoDB serves 3 000 reads of an item in
+// a second, and no more. A process that needs an item often reads it once a second. Other
+// processes see a change after at most a second; the one that makes it sees it at once.
+type crowds struct {
+	mu sync.Mutex
+	m  map[tables.Key]*crowd
+}
+
+// crowd is an item's requests in a second.
+type crowd struct {
+	since time.Time // when the second began
+	n     int
+	busy  bool        // the second before had many
+	item  tables.Item // as read in this second; nil before that
+}
+
+const (
+	crowdFor   = time.Second
+	crowdLeast = 4       // so many requests in a second are a crowd
+	crowdMost  = 1 << 10 // items that are counted
+)
+
+// recall counts a request that needs an item. It returns the item if there is a crowd and
+// the item is known, else nil.
+func (o *crowds) recall(key tables.Key, now time.Time) tables.Item {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	e := o.m[key]
+	if e == nil {
+		if e = o.begin(key, now); e == nil {
+			return nil
+		}
+	}
+	if age := now.Sub(e.since); age < 0 || age >= crowdFor {
+		*e = crowd{since: now, busy: e.n >= crowdLeast && age < 2*crowdFor}
+	}
+	if e.n++; e.busy || e.n > crowdLeast {
+		return e.item
+	}
+	return nil
+}
+
+// begin makes room for an item; nil if there is none.
+func (o *crowds) begin(key tables.Key, now time.Time) *crowd {
+	if len(o.m) >= crowdMost {
+		for k, e := range o.m {
+			if age := now.Sub(e.since); age < 0 || age >= crowdFor {
+				delete(o.m, k)
+			}
+		}
+	}
+	if len(o.m) >= crowdMost {
+		return nil
+	}
+	if o.m == nil {
+		o.m = map[tables.Key]*crowd{}
+	}
+	e := &crowd{since: now}
+	o.m[key] = e
+	return e
+}
+
+// remember keeps an item that was just read.
+func (o *crowds) remember(key tables.Key, item tables.Item) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if e := o.m[key]; e != nil {
+		e.item = item
+	}
+}
+
+// forget drops the items that were just written.
+func (o *crowds) forget(writes []tables.Write) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, w := range writes {
+		delete(o.m, w.Key)
+	}
+}
+
+// recall returns an item that a crowd needs, if this process knows it; else nil.
+func (c *Call) recall(key tables.Key) tables.Item {
+	if !slices.Contains(c.crowded, key) {
+		return nil
+	}
+	return c.crowds.recall(key, c.Now())
+}
+
+// remember keeps an item that was just read, if a crowd may need it.
+func (c *Call) remember(key tables.Key, item tables.Item) {
+	if slices.Contains(c.crowded, key) {
+		c.crowds.remember(key, item)
+	}
+}
