@@ -150,11 +150,6 @@ func (in *reactIn) Reads(agent string) []tables.Key {
 	}
 }
 
-// Crowded implements [api.CrowdReader].
-func (in *reactIn) Crowded() []tables.Key {
-	return []tables.Key{tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID)}
-}
-
 // reacted is the outcome of a reaction.
 type reacted struct{}
 

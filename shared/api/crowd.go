@@ -27,7 +27,7 @@ type crowd struct {
 
 const (
 	crowdFor   = time.Second
-	crowdLeast = 4       // so many requests in a second are a crowd
+	crowdLeast = 2       // so many requests in a second are a crowd
 	crowdMost  = 1 << 10 // items that are counted
 )
 

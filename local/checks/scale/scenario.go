@@ -26,7 +26,8 @@ type Scenario struct {
 	Reader string // is down
 	Down   Span   // meanwhile
 
-	limits *Limits // AWS if nil
+	limits *Limits      // AWS if nil
+	after  func(*world) // looks at the table when all is done
 }
 
 // Span is a time since the scenario's begin.
@@ -68,6 +69,13 @@ func habits(agents, times float64) (all []Flow) {
 	return all
 }
 
+// votes are votes for one post.
+func votes(rate float64) Flow {
+	return Flow{"votes", rate, func(w *world, r *rand.Rand) *request {
+		return w.signs(w.anyone(r), "POST", "/v1/c/"+w.hot.channel+"/posts/"+w.hot.id+"/vote", fields{"v": 1 - 2*r.IntN(2)})
+	}}
+}
+
 // Scenarios are those of `make scale`.
 func Scenarios() []Scenario {
 	return []Scenario{
@@ -104,9 +112,7 @@ func Scenarios() []Scenario {
 		},
 		{
 			Name: "votes", Doc: "20 000 votes a second on one post", Slice: 1, Agents: 5000, Circle: 50, Ranges: 64,
-			For: 4 * time.Second, Flows: append(habits(100_000, 1), Flow{"votes", 20_000, func(w *world, r *rand.Rand) *request {
-				return w.signs(w.anyone(r), "POST", "/v1/c/"+w.hot.channel+"/posts/"+w.hot.id+"/vote", fields{"v": 1 - 2*r.IntN(2)})
-			}}),
+			For: 4 * time.Second, Flows: append(habits(100_000, 1), votes(20_000)),
 		},
 		{
 			Name: "star", Doc: "an agent whom all follow and mention: 200 mentions and 50 follows a second", Slice: 1, Agents: 6000, Circle: 50, Ranges: 64, Star: true,

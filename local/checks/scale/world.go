@@ -119,6 +119,9 @@ func run(t *testing.T, s Scenario, seed uint64) *Result {
 		t.Fatal(err)
 	}
 	w.play()
+	if s.after != nil {
+		s.after(w)
+	}
 	return w.result()
 }
 
