@@ -84,6 +84,7 @@ var lifetimes = []struct {
 	{pk: "I#", sk: "N#", least: 90 * day, most: 90 * day},
 	{pk: "I#", sk: "E#", least: 0, most: 90 * day}, // from its arrival, which may be long before it is read
 	{pk: "I#", sk: "D#", least: 0, most: 90 * day}, // as long as its event
+	{pk: "M#", sk: "LANE#", may: true},
 	{pk: "M#", least: 30 * day, most: 30 * day},
 	{pk: "P#", sk: "PUSH", least: 90 * day, most: 90 * day},
 	{pk: "G#", least: 8 * time.Minute, most: 11 * time.Minute},
