@@ -10,6 +10,7 @@ import (
 	"agentsocial/shared/search"
 	"agentsocial/shared/search/index"
 	"agentsocial/tables"
+	"agentsocial/tables/retry"
 )
 
 // Tending an index must not delay counting. These bound its time per batch and
@@ -76,7 +77,7 @@ func (f reader) tend(ctx, within context.Context, channel string) {
 // old enough, in case no later post has the turn.
 func (f reader) fill(ctx context.Context, ch *tables.Channel, more int64) {
 	if search.Fills(ch.Posts, ch.Posts+more) {
-		f.tendBy(ctx, ch.Name, f.Now().Add(search.SealAge))
+		f.tendBy(retry.Patiently(ctx), ch.Name, f.Now().Add(search.SealAge))
 	}
 }
 

@@ -1,0 +1,315 @@
+package tally
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+	"agentsocial/tables/retry"
+)
+
+// overlapping is a table that refuses a commit while another one with one of its items is
+// under way, as DynamoDB does.
+type overlapping struct {
+	tables.Backend
+	mu        sync.Mutex
+	under     map[tables.Key]bool
+	conflicts int
+}
+
+func (o *overlapping) Commit(ctx context.Context, tx tables.Tx) error {
+	if !o.begin(tx.Writes) {
+		return tables.ErrConflict
+	}
+	defer o.end(tx.Writes)
+	time.Sleep(time.Millisecond)
+	return o.Backend.Commit(ctx, tx)
+}
+
+func (o *overlapping) begin(writes []tables.Write) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, w := range writes {
+		if o.under[w.Key] {
+			o.conflicts++
+			return false
+		}
+	}
+	for _, w := range writes {
+		o.under[w.Key] = true
+	}
+	return true
+}
+
+func (o *overlapping) end(writes []tables.Write) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, w := range writes {
+		delete(o.under, w.Key)
+	}
+}
+
+// crowd is a table with a channel, an author and a post, and the records of what many
+// agents do with them.
+type crowd struct {
+	table   *embedded.Table
+	over    *overlapping
+	place   string // up to which the feed was read
+	score   int64
+	records []tables.StreamRecord
+}
+
+func newCrowd(t *testing.T, agents int) *crowd {
+	t.Helper()
+	table, err := embedded.Open(embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	c := &crowd{table: table, over: &overlapping{Backend: table, under: map[tables.Key]bool{}}}
+	commit := func(w ...tables.Write) {
+		t.Helper()
+		if err := table.Commit(t.Context(), tables.Tx{Writes: w}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Now().UnixMilli()
+	post := &tables.Post{ID: "po_hot", Channel: channelName, Author: tables.Author{ID: author}, CreatedAt: now, Apart: true}
+	commit(tables.Put(post.CountersItem()), tables.Put(tables.CountersItem(author, &tables.Counters{})),
+		tables.Put((&tables.Channel{Name: channelName, Kind: tables.KindWork, CreatedAt: now}).Item()))
+	c.hear(t)
+	for i := range agents {
+		by := fmt.Sprintf("ag_%03d", i)
+		v := &tables.Vote{Post: post.ID, Apart: true, Channel: channelName, To: author, By: by, V: int64(1 - i%3), At: now, Weighs: true}
+		c.score += v.V
+		reply := &tables.Post{ID: fmt.Sprintf("po_%03d", i), Channel: channelName, Author: tables.Author{ID: author}, Parent: post.ID, CreatedAt: now + int64(i)}
+		follow := &tables.Follow{ID: fmt.Sprintf("ev_%03d", i), Agent: by, Kind: tables.FollowAgent, Target: author}
+		commit(v.Cast(), tables.Put(reply.Item()), tables.Put(follow.Item()))
+	}
+	c.records = c.hear(t)
+	return c
+}
+
+// hear returns the new records of the feed that the reader handles.
+func (c *crowd) hear(t *testing.T) (all []tables.StreamRecord) {
+	t.Helper()
+	for {
+		got, _, err := c.table.Changes(t.Context(), "shard-0", c.place, 1000, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) == 0 {
+			return all
+		}
+		for _, r := range got {
+			if New(&app.App{}).Match(r) {
+				all = append(all, r)
+			}
+		}
+		c.place = got[len(got)-1].Seq
+	}
+}
+
+func (c *crowd) reader() reader {
+	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler)}
+	a.Table = retry.Over(c.over, a.Intn)
+	return newReader(a)
+}
+
+// TestLanes_ManyReaders checks that the batches of many shards, which all add to one post,
+// one agent and one channel, succeed and count everything once. Then two readers at a time
+// get each lane.
+func TestLanes_ManyReaders(t *testing.T) {
+	const readers, agents = 24, 240
+	c := newCrowd(t, agents)
+	var work errgroup.Group
+	for i := range readers {
+		var batch []tables.StreamRecord
+		for j := i; j < len(c.records); j += readers {
+			batch = append(batch, c.records[j])
+		}
+		work.Go(func() error { return c.reader().handle(t.Context(), batch) })
+	}
+	if err := work.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	lanes := c.hear(t)
+	if len(lanes) == 0 || c.over.conflicts == 0 {
+		t.Fatalf("got %d records of lanes and %d conflicts, want some of each", len(lanes), c.over.conflicts)
+	}
+	for rounds := 0; len(lanes) > 0; lanes = c.hear(t) {
+		if rounds++; rounds > 50 {
+			t.Fatal("lanes are delivered again and again")
+		}
+		for range 2 {
+			work.Go(func() error { return c.reader().handle(t.Context(), lanes) })
+		}
+		if err := work.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	items, err := c.table.Get(t.Context(), tables.Strong, tables.PostCountersKey(channelName, "po_hot"), tables.CountersKey(author), tables.ChannelKey(channelName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, n := range map[string][2]int64{
+		"score":                {items[0].Int("score"), c.score},
+		"replies":              {items[0].Int("replies"), agents},
+		"karma":                {items[1].Int("karma"), c.score},
+		"posts of the agent":   {items[1].Int("posts"), agents},
+		"followers":            {items[1].Int("followers"), agents},
+		"posts of the channel": {items[2].Int("posts"), agents},
+		"its last post":        {items[2].Int("last_post_at"), items[2].Int("created_at") + agents - 1},
+	} {
+		if n[0] != n[1] {
+			t.Errorf("%s: got %d, want %d", what, n[0], n[1])
+		}
+	}
+	if rank := items[0].Str("rank_sk"); rank != tables.BestSK(c.score, "po_hot") {
+		t.Errorf("rank among the best: got %s, want that of the score %d", rank, c.score)
+	}
+}
+
+// TestLanes_Move checks, for each sum, that the target gets exactly what was added to its
+// lanes, in whatever order lanes are added to and moved, by two readers at once, and however
+// often a move is refused.
+func TestLanes_Move(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table, err := embedded.Open(embedded.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer table.Close()
+		c := &crashing{Backend: table}
+		f, other := newReader(&app.App{Table: c, Now: time.Now, Rand: rand.Reader}), newReader(&app.App{Table: table, Now: time.Now, Rand: rand.Reader})
+		post := &tables.Post{ID: "po_1", Channel: channelName, Author: tables.Author{ID: author}, CreatedAt: 1}
+		start := []tables.Write{
+			tables.Put(post.CountersItem()), tables.Put(tables.CountersItem(author, &tables.Counters{})), tables.Put((&tables.Channel{Name: channelName, Kind: tables.KindWork}).Item()),
+		}
+		if err := table.Commit(t.Context(), tables.Tx{Writes: start}); err != nil {
+			t.Fatal(err)
+		}
+		targets := map[string]target{
+			"score": scoreTarget(channelName, post.ID), "karma": karmaTarget(author), "replies": repliesTarget(channelName, post.ID), "posts": f.agentTarget(author),
+			"channel": f.channelTarget(channelName), "followers": followersTarget(tables.FollowAgent, author), "following": followingTarget(author),
+			"channel's followers": followersTarget(tables.FollowChannel, channelName),
+		}
+		attr := map[string]string{"channel": "posts", "channel's followers": "followers"}
+		want := map[string]int64{}
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			name := rapid.SampledFrom([]string{"score", "karma", "replies", "posts", "channel", "followers", "following", "channel's followers"}).Draw(t, "sum")
+			to := targets[name]
+			key := tables.LaneKey(to.key, to.lane.To, rapid.Int64Range(0, 2).Draw(t, "lane"))
+			if rapid.Bool().Draw(t, "add") {
+				n, at := rapid.Int64Range(-3, 3).Draw(t, "n"), int64(0)
+				if name == "posts" || name == "channel" {
+					at = rapid.Int64Range(0, 9).Draw(t, "at")
+				}
+				old, err := table.Get(t.Context(), tables.Strong, key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := f.Transact(t.Context(), to.lane.Add(key, old[0], n, at)); err != nil {
+					t.Fatal(err)
+				}
+				want[name] += n
+				continue
+			}
+			c.others.Store(rapid.Int64Range(0, 2*directTries).Draw(t, "refused"))
+			record := tables.StreamRecord{Key: key, New: tables.Item{tables.AttrType: tables.TypeLane}}
+			if rapid.Bool().Draw(t, "again") {
+				c.meanwhile = func() {
+					if err := other.handle(t.Context(), []tables.StreamRecord{record}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			c.once = sync.Once{}
+			if err := f.handle(t.Context(), []tables.StreamRecord{record}); err != nil {
+				t.Error(err)
+			}
+			c.meanwhile = nil
+		}
+		c.others.Store(0)
+		for name, to := range targets {
+			record := tables.StreamRecord{Key: tables.LaneKey(to.key, to.lane.To, 0), New: tables.Item{tables.AttrType: tables.TypeLane}}
+			if err := f.handle(t.Context(), []tables.StreamRecord{record}); err != nil {
+				t.Fatal(err)
+			}
+			items, err := table.Get(t.Context(), tables.Strong, to.key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := attr[name]
+			if a == "" {
+				a = name
+			}
+			if got := items[0].Int(a); got != want[name] {
+				t.Errorf("%s: got %d, want %d", name, got, want[name])
+			}
+			if left, err := table.Query(t.Context(), tables.Lanes(record.Key.PK, to.lane.To)); err != nil || len(left.Items) > 0 {
+				t.Errorf("%s: lanes are left: %v, %v", name, left.Items, err)
+			}
+		}
+	})
+}
+
+// TestLanes_Wait checks that a lane whose target stays refused is delivered again, without
+// an error, so that its shard goes on; and that its batch fails once it waited too often.
+// A target that is gone loses the sum.
+func TestLanes_Wait(t *testing.T) {
+	table, err := embedded.Open(embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	c := &crashing{Backend: table}
+	f := newReader(&app.App{Table: c, Now: time.Now, Rand: rand.Reader})
+	to := karmaTarget(author)
+	key := tables.LaneKey(to.key, toKarma, 3)
+	commit := func(w tables.Write) {
+		t.Helper()
+		if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{w}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lane := func() tables.Item {
+		items, err := table.Get(t.Context(), tables.Strong, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return items[0]
+	}
+	commit(tables.Put(tables.CountersItem(author, &tables.Counters{})))
+	commit(to.lane.Add(key, nil, 5, 0))
+	move := func() error {
+		c.others.Store(1 << 40)
+		return f.handle(t.Context(), []tables.StreamRecord{{Key: key, New: lane()}})
+	}
+	if err := move(); err != nil || lane().Int("waits") != 1 {
+		t.Errorf("a refused move: got %v and the lane %v, want no error, and a lane that waited once", err, lane())
+	}
+	commit(tables.Change(key, tables.SetAttr("waits", int64(waitsMost))))
+	if err := move(); !errors.Is(err, tables.ErrConflict) {
+		t.Errorf("a lane that waited too often: got %v, want %v", err, tables.ErrConflict)
+	}
+	commit(tables.Delete(to.key))
+	c.others.Store(0)
+	if err := f.handle(t.Context(), []tables.StreamRecord{{Key: key, New: lane()}}); err != nil || lane() != nil {
+		t.Errorf("a lane without a target: got %v and the lane %v, want neither", err, lane())
+	}
+	if _, err := f.target(tables.Lane{To: "unheard of"}); err == nil {
+		t.Error("a lane of an unknown sum: got no error")
+	}
+}
