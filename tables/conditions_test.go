@@ -29,7 +29,7 @@ var (
 func TestConditions(t *testing.T) {
 	for noun, trials := range map[string][]trial{
 		"agent": agentTrials(), "appeal": appealTrials(), "board": boardTrials(), "case": caseTrials(), "channel": channelTrials(), "erasure": eraseTrials(), "guard": guardTrials(),
-		"idea": ideaTrials(), "inbox": inboxTrials(), "juror": jurorTrials(), "ledger": ledgerTrials(), "mark": markTrials(),
+		"idea": ideaTrials(), "inbox": inboxTrials(), "juror": jurorTrials(), "lane": laneTrials(), "ledger": ledgerTrials(), "mark": markTrials(),
 		"message": messageTrials(), "origin": originTrials(), "promo": promoTrials(), "recovery": recoveryTrials(),
 		"report": reportTrials(), "search": searchTrials(), "takedown": takedownTrials(),
 	} {
@@ -525,5 +525,24 @@ func searchTrials() []trial {
 		{"makes a segment live twice", writes(announced, enliven), writes(enliven), first},
 		{"retires a segment that does not exist", nil, writes(retire), first},
 		{"announces a retired segment", writes(live, retire), writes(announced), nil},
+	}
+}
+
+func laneTrials() []trial {
+	lane := tables.Lane{To: "karma", Name: fox}
+	key := tables.LaneKey(tables.CountersKey(fox), lane.To, 1)
+	at := func(n, at int64) tables.Lane { return tables.Lane{N: n, At: at} }
+	add := func(old tables.Item, n, at int64) []tables.Write { return writes(lane.Add(key, old, n, at)) }
+	return []trial{
+		{"is added to twice", add(nil, 5, 0), add(nil, 5, 0), nil},
+		{"moves after an addition", append(add(nil, 5, 0), add(nil, 2, 0)...), writes(at(5, 0).Take(key)), first},
+		{"moves after an activity", append(add(nil, 5, 0), add(nil, 0, 7)...), writes(at(5, 0).Take(key)), first},
+		{"moves after a later activity", append(add(nil, 5, 7), add(tables.Item{"at": int64(7)}, 0, 8)...), writes(at(5, 7).Take(key)), first},
+		{"moves again", append(add(nil, 5, 0), at(5, 0).Take(key)), writes(at(5, 0).Take(key)), first},
+		{"moves as read", add(nil, 5, 7), writes(at(5, 7).Take(key)), nil},
+		{"has a first activity after a concurrent one", add(nil, 1, 7), add(nil, 1, 6), first},
+		{"has a later activity after a concurrent one", append(add(nil, 1, 7), add(tables.Item{"at": int64(7)}, 1, 9)...), add(tables.Item{"at": int64(7)}, 1, 8), first},
+		{"has an earlier activity than it has", add(nil, 1, 7), add(tables.Item{"at": int64(7)}, 1, 6), nil},
+		{"that was moved waits", nil, writes(lane.Wait(key)), first},
 	}
 }

@@ -206,12 +206,12 @@ func TestLanes_Move(t *testing.T) {
 			"channel's followers": followersTarget(tables.FollowChannel, channelName),
 		}
 		attr := map[string]string{"channel": "posts", "channel's followers": "followers"}
-		want := map[string]int64{}
+		want, last := map[string]int64{}, int64(0)
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			name := rapid.SampledFrom([]string{"score", "karma", "replies", "posts", "channel", "followers", "following", "channel's followers"}).Draw(t, "sum")
 			to := targets[name]
 			key := tables.LaneKey(to.key, to.lane.To, rapid.Int64Range(0, 2).Draw(t, "lane"))
-			if rapid.Bool().Draw(t, "add") {
+			add := func() {
 				n, at := rapid.Int64Range(-3, 3).Draw(t, "n"), int64(0)
 				if name == "posts" || name == "channel" {
 					at = rapid.Int64Range(0, 9).Draw(t, "at")
@@ -220,15 +220,24 @@ func TestLanes_Move(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := f.Transact(t.Context(), to.lane.Add(key, old[0], n, at)); err != nil {
+				if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{to.lane.Add(key, old[0], n, at)}}); err != nil {
 					t.Fatal(err)
 				}
 				want[name] += n
+				if name == "channel" {
+					last = max(last, at)
+				}
+			}
+			if rapid.Bool().Draw(t, "add") {
+				add()
 				continue
 			}
-			c.others.Store(rapid.Int64Range(0, 2*directTries).Draw(t, "refused"))
+			c.others.Store(rapid.SampledFrom([]int64{0, 0, 0, 0, 0, 0, 1, directTries, 2 * directTries}).Draw(t, "refused"))
 			record := tables.StreamRecord{Key: key, New: tables.Item{tables.AttrType: tables.TypeLane}}
-			if rapid.Bool().Draw(t, "again") {
+			switch rapid.IntRange(0, 2).Draw(t, "meanwhile") {
+			case 1:
+				c.meanwhile = add
+			case 2:
 				c.meanwhile = func() {
 					if err := other.handle(t.Context(), []tables.StreamRecord{record}); err != nil {
 						t.Error(err)
@@ -257,6 +266,9 @@ func TestLanes_Move(t *testing.T) {
 			}
 			if got := items[0].Int(a); got != want[name] {
 				t.Errorf("%s: got %d, want %d", name, got, want[name])
+			}
+			if got := items[0].Int("last_post_at"); name == "channel" && got != last {
+				t.Errorf("the channel's last post: got %d, want %d", got, last)
 			}
 			if left, err := table.Query(t.Context(), tables.Lanes(record.Key.PK, to.lane.To)); err != nil || len(left.Items) > 0 {
 				t.Errorf("%s: lanes are left: %v, %v", name, left.Items, err)
