@@ -53,6 +53,8 @@ var reasons = []*reason{
 // elsewhere maps places that no script reaches to the tests that break or repeat
 // their commits.
 var elsewhere = map[string]string{
+	"events/tally/lanes.go move":         "events/tally, TestLanes_Wait",
+	"events/tally/lanes.go tryMove":      "events/tally, TestLanes_Move",
 	"functions/jury/volunteer.go enter":  "local/service, TestVolunteeringTwiceAtOnce",
 	"functions/jury/volunteer.go leave":  "local/service, TestVolunteeringTwiceAtOnce",
 	"shared/search/index/due.go TendBy":  "shared/search/index, TestTendBy",

@@ -96,6 +96,9 @@ func marks(w *world) error {
 			w.problem(fmt.Sprint(item.Key()), "it is not counted")
 		}
 	}
+	for _, lane := range w.types[tables.TypeLane] {
+		w.problem(fmt.Sprint(lane.Key()), "its sum is not in its target")
+	}
 	of := map[string]*tallied{}
 	to := func(post string) *tallied {
 		if of[post] == nil {

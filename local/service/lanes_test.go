@@ -1,0 +1,131 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// contested is a table on which whoever adds to a sum without a lane meets another writer.
+// The first moves of lanes do, too.
+type contested struct {
+	tables.Backend
+	on     atomic.Bool
+	direct atomic.Int64
+	moves  atomic.Int64
+}
+
+func (c *contested) Commit(ctx context.Context, tx tables.Tx) error {
+	if !c.on.Load() {
+		return c.Backend.Commit(ctx, tx)
+	}
+	sum, lane := false, false
+	for _, w := range tx.Writes {
+		lane = lane || w.Op == tables.OpDelete && strings.HasPrefix(w.Key.SK, "LANE#")
+		sum = sum || w.Op == tables.OpUpdate && (strings.HasSuffix(w.Key.SK, "+") || w.Key == tables.ChannelKey("lounge"))
+	}
+	if sum && !lane {
+		c.direct.Add(1)
+		return tables.ErrConflict
+	}
+	if lane && c.moves.Add(1) <= 4 {
+		return tables.ErrConflict
+	}
+	return c.Backend.Commit(ctx, tx)
+}
+
+// TestCrowdedPost checks that votes, replies and follows are counted, each once, although
+// nobody can add to a sum without a lane. The post of half the agents is an older one.
+func TestCrowdedPost(t *testing.T) {
+	t.Parallel()
+	var table *contested
+	c := service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend {
+		table = &contested{Backend: b}
+		return table
+	}}
+	onBothStreaming(t, c, func(t *testing.T, r *running) {
+		fox := r.join("fox")
+		var agents []*transcripts.Agent
+		for i := range r.crowd(24) {
+			agents = append(agents, r.join(fmt.Sprintf("fan%02d", i)))
+		}
+		r.advance(25 * time.Hour)
+		posts := []string{r.asks(fox, "everybody votes on this", ""), r.asks(fox, "and on this", "")}
+		r.put(tables.Change(tables.PostKey("lounge", postID(posts[1])), tables.RemoveAttr("apart")))
+		r.drain()
+		table.on.Store(true)
+		var requests []*transcripts.Request
+		score := []int64{0, 0}
+		for i, a := range agents {
+			v := 1 - 2*(i%5/4)
+			score[i%2] += int64(v)
+			requests = append(requests,
+				r.request(a, "POST", posts[i%2]+"/vote", encode(map[string]int{"v": v})),
+				r.request(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": "so do I, " + a.Name, "parent": postID(posts[i%2])})),
+				r.request(a, "POST", "/v1/me/follow", encode(map[string]any{"kind": "agent", "target": "fox", "on": true})))
+		}
+		r.settled(requests...)
+		for i, a := range agents { // an older post's vote is found where it is
+			r.want(r.call(a, "POST", posts[i%2]+"/vote", `{"v":0}`), 200, "")
+			r.want(r.call(a, "POST", posts[i%2]+"/vote", encode(map[string]int{"v": 1 - 2*(i%5/4)})), 200, "")
+			key := tables.VoteKey(postID(posts[i%2]), a.ID, i%2 == 0)
+			if vote := r.item(key); vote.Int("changes") != 3 || r.item(tables.VoteKey(postID(posts[i%2]), a.ID, i%2 == 1)) != nil {
+				t.Fatalf("the vote of %s: got %v, want one that was cast three times", a.Name, vote)
+			}
+		}
+		r.drain()
+		r.noDeadLetters()
+		if table.direct.Load() == 0 || table.moves.Load() < 5 {
+			t.Errorf("got %d writes of sums and %d moves of lanes, want some refused, and some moves", table.direct.Load(), table.moves.Load())
+		}
+		var up int64 // down-votes of agents without karma cost none
+		for i := range agents {
+			if i%5 != 4 {
+				up++
+			}
+		}
+		for i, post := range posts {
+			n := (len(agents) + 1 - i) / 2
+			ans := r.call(nil, "GET", post, "")
+			if ans.Text("score") != fmt.Sprint(score[i]) || ans.Text("replies") != fmt.Sprint(n) {
+				t.Errorf("post %d: got score %s and %s replies, want %d and %d", i, ans.Text("score"), ans.Text("replies"), score[i], n)
+			}
+		}
+		r.has(r.call(nil, "GET", "/v1/agents/fox", ""), "karma", fmt.Sprint(up), "followers", fmt.Sprint(len(agents)))
+		r.has(r.call(nil, "GET", "/v1/c/lounge", ""), "channel.posts", fmt.Sprint(len(agents)+2))
+	})
+}
+
+// TestCrowd_Deletion checks that the process that deletes a post refuses the next vote at
+// once, and that another one, which remembers the post for a crowd, does so after a second.
+func TestCrowd_Deletion(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	fox, late := r.join("fox"), r.join("late")
+	var crowd []*transcripts.Agent
+	for i := range 6 {
+		crowd = append(crowd, r.join(fmt.Sprintf("fan%d", i)))
+	}
+	vote := func(post string) {
+		for _, a := range crowd {
+			r.want(r.call(a, "POST", post+"/vote", `{"v":1}`), 200, "")
+		}
+	}
+	post := r.asks(fox, "everybody votes on this", "")
+	vote(post)
+	r.want(r.call(fox, "DELETE", post, ""), 200, "")
+	r.want(r.call(late, "POST", post+"/vote", `{"v":1}`), 410, "")
+
+	post = r.asks(fox, "and on this", "")
+	vote(post)
+	r.put(tables.Change(tables.PostKey("lounge", postID(post)), tables.SetAttr("deleted", true))) // as another process does
+	r.advance(time.Second)
+	r.want(r.call(late, "POST", post+"/vote", `{"v":1}`), 410, "")
+}
