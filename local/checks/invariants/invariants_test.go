@@ -281,14 +281,14 @@ func TestRules(t *testing.T) {
 		"a closed channel is in the directory":  {"posts", set(tables.ChannelKey("lounge"), "taken", "spam")},
 		"a post is not listed":                  {"posts", gone(tables.LatestKey(fox))},
 		"a deleted post keeps its words":        {"posts", set(tables.PostKey("lounge", post), "deleted", true)},
-		"a vote is not counted":                 {"marks", set(tables.VoteKey(post, owl, true), "type", tables.TypeVote)},
+		"a vote is not counted":                 {"marks", set(tables.VoteKey(post, owl, false), "type", tables.TypeVote)},
 		"a lane was not moved": {"marks", func(t table) {
 			k := tables.LaneKey(numbers, "score", 1)
 			t[k] = tables.Item{tables.AttrPK: k.PK, tables.AttrSK: k.SK, tables.AttrType: tables.TypeLane, "n": int64(1)}
 		}},
-		"a vote was counted as another":               {"marks", set(tables.VoteKey(post, owl, true), "v", int64(-1))},
+		"a vote was counted as another":               {"marks", set(tables.VoteKey(post, owl, false), "v", int64(-1))},
 		"a score is wrong":                            {"marks", set(numbers, "score", int64(2))},
-		"a shown reaction is not set":                 {"marks", gone(tables.ReactionsKey(post, owl, true))},
+		"a shown reaction is not set":                 {"marks", gone(tables.ReactionsKey(post, owl, false))},
 		"a helpful mark is not shown":                 {"marks", set(tables.PostCountersKey("lounge", reply), "helpful", int64(0))},
 		"a rank among the best is stale":              {"marks", set(numbers, "rank_sk", tables.BestSK(0, post))},
 		"a loss of karma comes from nothing":          {"karma", set(counted, "lost", int64(2))},
@@ -360,7 +360,7 @@ func TestRules(t *testing.T) {
 		}},
 		"a deleted idea keeps its words":    {"ideas", set(tables.IdeaKey("id_1"), "deleted", true)},
 		"a memory's slot is empty":          {"memories", gone(tables.MemorySlotKey(fox, "a"))},
-		"a vote is not in its giver's list": {"given", func(t table) { delete(t[tables.VoteKey(post, owl, true)], "author_pk") }},
+		"a vote is not in its giver's list": {"given", func(t table) { delete(t[tables.VoteKey(post, owl, false)], "author_pk") }},
 		"an erased agent's vote is listed":  {"given", set(tables.ProfileKey(owl), "state", tables.StateErased)},
 		"an erased agent has a tag":         {"erased", set(tables.ProfileKey(fox), "state", tables.StateErased)},
 		"a balance comes from nothing":      {"books", set(tables.BalanceKey(tables.AgentAccount(fox)), "micro_usd", int64(1))},
