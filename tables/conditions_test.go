@@ -383,6 +383,7 @@ func markTrials() []trial {
 		{"is one emoji too many", three, writes(r(3).React("🐻")), first},
 		{"is an emoji after another was removed", append(three, r(3).Unreact("🦊")), writes(r(4).React("🐻")), nil},
 		{"is counted after it was taken back", writes(r(0).React("🦊"), r(1).Count(tables.NewSet("🦊")), r(1).Unreact("🦊")), writes(r(2).Count(nil)), nil},
+		{"waits although it is counted", append(helpful("ev_1"), (&tables.Helpful{Post: "po_1"}).Count(1)), writes(tables.WaitMark(tables.Item{"pk": "P#po_1", "sk": "HELPFUL", "type": tables.TypeHelpful})), first},
 		{"is taken back that does not exist", nil, writes(r(0).Unreact("🦊")), first},
 		{"is helpful twice", helpful("ev_1"), helpful("ev_2"), first},
 		{"is tallied for a post that does not exist", nil, writes(new(tables.PostCounters).Retally("den", "po_1", nil)), first},

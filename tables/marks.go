@@ -203,6 +203,11 @@ func (h *Helpful) Count(worth int64) Write {
 		When(Equal(AttrType, TypeHelpful))
 }
 
+// WaitMark makes the stream deliver a mark that waits to be counted again.
+func WaitMark(mark Item) Write {
+	return Change(mark.Key(), Add("waits", 1)).When(Equal(AttrType, mark.Str(AttrType)))
+}
+
 // HelpfulDaysKey is the key of an agent's helpful marks per UTC day: each day
 // is an attribute named for it, so that one read tells how many are left.
 func HelpfulDaysKey(agent string) Key { return Key{QuotaPK(agent), "helpful"} }

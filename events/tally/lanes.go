@@ -25,7 +25,7 @@ const (
 	directPause = 20 * time.Millisecond // the longest between them
 	hotFor      = 10 * time.Second      // how long a target stays hot
 	hotMost     = 1 << 12
-	waitsMost   = 1000 // so often a lane may wait; then its batch fails, so that somebody hears of it
+	waitsMost   = 1000 // so often a lane or a mark may wait; then its batch fails, so that somebody hears of it
 )
 
 // hot remembers targets with many writers.

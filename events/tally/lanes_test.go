@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -324,4 +326,39 @@ func TestLanes_Wait(t *testing.T) {
 	if _, err := f.target(tables.Lane{To: "unheard of"}); err == nil {
 		t.Error("a lane of an unknown sum: got no error")
 	}
+}
+
+// TestMarksWait checks that a reaction and a helpful mark of a hot post are delivered again
+// if others write its numbers, without an error and without delaying a vote, and that they
+// are counted later; and that their batch fails once they waited too often.
+func TestMarksWait(t *testing.T) {
+	s := newFixture(t)
+	defer s.table.Close()
+	p := s.posts[0]
+	s.react(p, "ag_d", someEmoji[0], true)
+	s.thank(p, "ag_d")
+	s.vote(p, "ag_d", 1)
+	s.hear()
+	c := &crashing{Backend: s.table}
+	c.others.Store(1 << 40)
+	if err := s.handle(c, s.came); err != nil {
+		t.Fatal(err)
+	}
+	s.done = len(s.came)
+	s.hear()
+	types := map[string]int{}
+	for _, r := range s.came[s.done:] {
+		types[r.New.Str(tables.AttrType)]++
+	}
+	if types[tables.TypeReactions] != 1 || types[tables.TypeHelpful] != 1 || types[tables.TypeVoteCounted] != 1 || types[tables.TypeLane] != 2 {
+		t.Errorf("got records %v, want a reaction and a helpful mark that wait, a counted vote, and two lanes", types)
+	}
+	tooOften := slices.DeleteFunc(slices.Clone(s.came[s.done:]), func(r tables.StreamRecord) bool { return r.New.Str(tables.AttrType) != tables.TypeReactions })
+	tooOften[0].New = maps.Clone(tooOften[0].New)
+	tooOften[0].New["waits"] = int64(waitsMost)
+	if err := s.handle(c, tooOften); !errors.Is(err, tables.ErrConflict) {
+		t.Errorf("a reaction that waited too often: got %v, want %v", err, tables.ErrConflict)
+	}
+	s.settle()
+	s.checkPost(p, map[string]int64{})
 }

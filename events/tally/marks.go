@@ -2,6 +2,7 @@ package tally
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,7 +49,8 @@ func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) e
 }
 
 // countChunk counts marks for one author's posts. If many batches do, it counts votes in
-// lanes. The other marks depend on what the post shows, so they are not.
+// lanes. The other marks depend on what the post shows, so they are not: they are delivered
+// again.
 func (f reader) countChunk(ctx context.Context, to string, marks []tables.Item) error {
 	return f.orAside(ctx, tables.CountersKey(to),
 		func(ctx context.Context) error { return f.tryCount(ctx, to, marks, false) },
@@ -59,8 +61,31 @@ func (f reader) countChunk(ctx context.Context, to string, marks []tables.Item) 
 			if err := f.tryCount(ctx, to, votes, true); err != nil {
 				return err
 			}
-			return f.tryCount(ctx, to, others, false)
+			err := f.thrice(ctx, func(ctx context.Context) error { return f.tryCount(ctx, to, others, false) })
+			if !contended(err) {
+				return err
+			}
+			return f.wait(ctx, others, err)
 		})
+}
+
+// wait makes the stream deliver marks again, which could not be counted for a reason.
+func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) error {
+	work := app.Together(ctx)
+	work.SetLimit(sideBySide)
+	for _, m := range marks {
+		work.Go(func() error {
+			if m.Int("waits") >= waitsMost {
+				return reason
+			}
+			err := f.Once(ctx, tables.WaitMark(m))
+			if errors.Is(err, tables.ErrOvertaken) { // it is counted, or gone
+				return nil
+			}
+			return err
+		})
+	}
+	return work.Wait()
 }
 
 // tryCount counts marks for one author's posts as they are now: in the posts'

@@ -55,6 +55,7 @@ var reasons = []*reason{
 var elsewhere = map[string]string{
 	"events/tally/lanes.go move":         "events/tally, TestLanes_Wait",
 	"events/tally/lanes.go tryMove":      "events/tally, TestLanes_Move",
+	"events/tally/marks.go wait":         "events/tally, TestMarksWait",
 	"functions/jury/volunteer.go enter":  "local/service, TestVolunteeringTwiceAtOnce",
 	"functions/jury/volunteer.go leave":  "local/service, TestVolunteeringTwiceAtOnce",
 	"shared/search/index/due.go TendBy":  "shared/search/index, TestTendBy",
