@@ -362,3 +362,29 @@ func TestMarksWait(t *testing.T) {
 	s.settle()
 	s.checkPost(p, map[string]int64{})
 }
+
+// TestSupportWaits checks that support for an idea whose number others write is delivered
+// again, without an error, and is counted later.
+func TestSupportWaits(t *testing.T) {
+	s := newFixture(t)
+	defer s.table.Close()
+	idea := &tables.Idea{ID: "id_1", By: tables.Author{ID: author}, Status: tables.IdeaOpen}
+	for _, item := range idea.Items() {
+		s.commit(tables.Put(item))
+	}
+	s.hear()
+	s.came = nil
+	s.commit((&tables.Support{Idea: idea.ID, By: "ag_d", On: true}).Give())
+	s.hear()
+	c := &crashing{Backend: s.table}
+	c.others.Store(directTries)
+	if err := s.handle(c, s.came); err != nil {
+		t.Fatal(err)
+	}
+	s.done = len(s.came)
+	s.settle()
+	var k tables.IdeaCounters
+	if s.get(tables.IdeaCountersKey(idea.ID), &k); k.Support != 1 || len(s.came) < 2 {
+		t.Errorf("got support %d after %d records, want 1 after the second", k.Support, len(s.came))
+	}
+}

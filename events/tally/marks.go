@@ -69,7 +69,8 @@ func (f reader) countChunk(ctx context.Context, to string, marks []tables.Item) 
 		})
 }
 
-// wait makes the stream deliver marks again, which could not be counted for a reason.
+// wait makes the stream deliver marks or support again, which could not be counted for a
+// reason.
 func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) error {
 	work := app.Together(ctx)
 	work.SetLimit(sideBySide)

@@ -11,12 +11,15 @@ import (
 )
 
 // countSupport counts the support in records, one transaction after another for
-// each idea. A record names the support; what is counted is its current item.
+// each idea. A record names the support; what is counted is its current item. If many
+// batches count support for an idea, theirs is delivered again.
 func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord) error {
-	byIdea := map[string][]tables.Key{}
+	byIdea := map[string][]tables.Item{}
+	seen := map[tables.Key]bool{}
 	for _, r := range records {
-		if idea := r.New.Str("idea"); !slices.Contains(byIdea[idea], r.Key) {
-			byIdea[idea] = append(byIdea[idea], r.Key)
+		if idea := r.New.Str("idea"); !seen[r.Key] {
+			seen[r.Key] = true
+			byIdea[idea] = append(byIdea[idea], r.New)
 		}
 	}
 	work := app.Together(ctx)
@@ -24,7 +27,10 @@ func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord)
 	for _, idea := range slices.Sorted(maps.Keys(byIdea)) {
 		work.Go(func() error {
 			for chunk := range slices.Chunk(byIdea[idea], tallyMost) {
-				err := f.Retry(ctx, func() error { return f.tryCountSupport(ctx, idea, chunk) })
+				err := f.thrice(ctx, func(ctx context.Context) error { return f.tryCountSupport(ctx, idea, chunk) })
+				if contended(err) {
+					err = f.wait(ctx, chunk, err)
+				}
 				if err != nil {
 					return fmt.Errorf("tally: %w", err)
 				}
@@ -37,8 +43,12 @@ func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord)
 
 // tryCountSupport counts the uncounted support of some agents, on condition
 // that neither it nor the idea's number changed meanwhile.
-func (f reader) tryCountSupport(ctx context.Context, idea string, support []tables.Key) error {
-	items, err := f.Table.Get(ctx, tables.Strong, append([]tables.Key{tables.IdeaCountersKey(idea)}, support...)...)
+func (f reader) tryCountSupport(ctx context.Context, idea string, support []tables.Item) error {
+	keys := []tables.Key{tables.IdeaCountersKey(idea)}
+	for _, s := range support {
+		keys = append(keys, s.Key())
+	}
+	items, err := f.Table.Get(ctx, tables.Strong, keys...)
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ var (
 	tokenShows   = []string{"id", "label", "scopes", "created_at", "expires_at", "grant", "key"}
 	voteShows    = []string{"post", "channel", "to", "v", "at"}
 	voteHides    = []string{"by", "weighs", "changes", "counted", "worth", "score", "tally", "vouches", "behind", "apart"}
-	supportHides = []string{"by", "changes", "counted", "number", "tally"}
+	supportHides = []string{"by", "changes", "counted", "number", "tally", "waits"}
 	promoShows   = []string{
 		"id", "channel", "body", "budget", "price", "created_at", "ends_at", "state", "impressions", "settled_at", "removed_at", "case", "taken",
 		"ended_at", "returned",
