@@ -121,6 +121,9 @@ func (c *Call) read(ctx context.Context, keys []tables.Key) error {
 	}
 	items, err := c.Table.Get(ctx, tables.Strong, asked...)
 	if err != nil {
+		if others, ok := c.recallRefused(err, asked); ok {
+			return c.read(ctx, others)
+		}
 		return err
 	}
 	for i, k := range asked {

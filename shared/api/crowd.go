@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -10,8 +11,9 @@ import (
 
 // crowds keeps items that many requests of this process need within a second, such as a
 // post that everybody votes on ([CrowdReader]). DynamoDB serves 3 000 reads of an item in
-// a second, and no more. A process that needs an item often reads it once a second. Other
-// processes see a change after at most a second; the one that makes it sees it at once.
+// a second, and no more. A process that needs an item often reads it once a second, and if
+// the table refuses that, takes what it read up to two seconds ago. So other processes may
+// see a change two seconds late. The one that makes it sees it at once.
 type crowds struct {
 	mu sync.Mutex
 	m  map[tables.Key]*crowd
@@ -21,13 +23,14 @@ type crowds struct {
 type crowd struct {
 	since time.Time // when the second began
 	n     int
-	busy  bool        // the second before had many
-	item  tables.Item // as read in this second; nil before that
+	busy  bool // the second before had many
+	item  tables.Item
+	at    time.Time // when the item was read
 }
 
 const (
 	crowdFor   = time.Second
-	crowdLeast = 2       // so many requests in a second are a crowd
+	crowdLeast = 8       // so many requests in a second are a crowd
 	crowdMost  = 1 << 10 // items that are counted
 )
 
@@ -43,9 +46,20 @@ func (o *crowds) recall(key tables.Key, now time.Time) tables.Item {
 		}
 	}
 	if age := now.Sub(e.since); age < 0 || age >= crowdFor {
-		*e = crowd{since: now, busy: e.n >= crowdLeast && age < 2*crowdFor}
+		e.busy = e.n >= crowdLeast && age < 2*crowdFor
+		e.since, e.n = now, 0
 	}
-	if e.n++; e.busy || e.n > crowdLeast {
+	if e.n++; (e.busy || e.n > crowdLeast) && !e.at.Before(e.since) && !e.at.After(now) {
+		return e.item
+	}
+	return nil
+}
+
+// latest returns an item that this process read up to two seconds ago; nil if none.
+func (o *crowds) latest(key tables.Key, now time.Time) tables.Item {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if e := o.m[key]; e != nil && now.Sub(e.at).Abs() < 2*crowdFor {
 		return e.item
 	}
 	return nil
@@ -55,7 +69,7 @@ func (o *crowds) recall(key tables.Key, now time.Time) tables.Item {
 func (o *crowds) begin(key tables.Key, now time.Time) *crowd {
 	if len(o.m) >= crowdMost {
 		for k, e := range o.m {
-			if age := now.Sub(e.since); age < 0 || age >= crowdFor {
+			if age := now.Sub(e.since); age < 0 || age >= 2*crowdFor {
 				delete(o.m, k)
 			}
 		}
@@ -72,11 +86,11 @@ func (o *crowds) begin(key tables.Key, now time.Time) *crowd {
 }
 
 // remember keeps an item that was just read.
-func (o *crowds) remember(key tables.Key, item tables.Item) {
+func (o *crowds) remember(key tables.Key, item tables.Item, now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if e := o.m[key]; e != nil {
-		e.item = item
+		e.item, e.at = item, now
 	}
 }
 
@@ -100,6 +114,30 @@ func (c *Call) recall(key tables.Key) tables.Item {
 // remember keeps an item that was just read, if a crowd may need it.
 func (c *Call) remember(key tables.Key, item tables.Item) {
 	if slices.Contains(c.crowded, key) {
-		c.crowds.remember(key, item)
+		c.crowds.remember(key, item, c.Now())
 	}
+}
+
+// recallRefused takes the items of keys that err says the table refused from what a crowd
+// needs. It returns whether all could be taken, and the other keys.
+func (c *Call) recallRefused(err error, keys []tables.Key) (others []tables.Key, ok bool) {
+	var refused *tables.Throttled
+	if !errors.As(err, &refused) || len(refused.Keys) == 0 {
+		return nil, false
+	}
+	for _, k := range keys {
+		if !slices.Contains(refused.Keys, k) {
+			others = append(others, k)
+			continue
+		}
+		if !slices.Contains(c.crowded, k) {
+			return nil, false
+		}
+		item := c.crowds.latest(k, c.Now())
+		if item == nil {
+			return nil, false
+		}
+		c.items[k] = item
+	}
+	return others, true
 }

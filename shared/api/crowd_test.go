@@ -14,7 +14,7 @@ func needs(o *crowds, key tables.Key, now time.Time, requests int, item tables.I
 	for range requests {
 		if o.recall(key, now) == nil {
 			reads++
-			o.remember(key, item)
+			o.remember(key, item, now)
 		}
 	}
 	return reads
@@ -49,6 +49,12 @@ func TestCrowds(t *testing.T) {
 	}
 	if item := o.recall(key, now.Add(-time.Minute)); item != nil { // the clock was set back
 		t.Errorf("at an earlier time: got %v, want none", item)
+	}
+	o.remember(key, changed, now)
+	for age, want := range map[time.Duration]bool{0: true, 2*crowdFor - 1: true, 2 * crowdFor: false, -2 * crowdFor: false} {
+		if item := o.latest(key, now.Add(age)); (item != nil) != want {
+			t.Errorf("if the table refuses to read what was read %s ago: got %v, want some: %v", age, item, want)
+		}
 	}
 	for i := range 3 * crowdMost {
 		needs(&o, tables.Key{PK: "C#den", SK: fmt.Sprint("P#", i)}, now, 1, old)
