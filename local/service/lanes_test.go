@@ -110,7 +110,7 @@ func TestCrowd_Deletion(t *testing.T) {
 	r := run(t, unlimited())
 	fox, late := r.join("fox"), r.join("late")
 	var crowd []*transcripts.Agent
-	for i := range 16 {
+	for i := range 30 {
 		crowd = append(crowd, r.join(fmt.Sprintf("fan%d", i)))
 	}
 	vote := func(post string) {

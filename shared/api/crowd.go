@@ -30,7 +30,7 @@ type crowd struct {
 
 const (
 	crowdFor   = time.Second
-	crowdLeast = 8       // so many requests in a second are a crowd
+	crowdLeast = 20      // so many requests in a second are a crowd
 	crowdMost  = 1 << 10 // items that are counted
 )
 
@@ -55,11 +55,17 @@ func (o *crowds) recall(key tables.Key, now time.Time) tables.Item {
 	return nil
 }
 
-// latest returns an item that this process read up to two seconds ago; nil if none.
+// latest returns an item that this process read up to two seconds ago; nil if none. The
+// table refused to read it, so there is a crowd, though perhaps in other processes.
 func (o *crowds) latest(key tables.Key, now time.Time) tables.Item {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if e := o.m[key]; e != nil && now.Sub(e.at).Abs() < 2*crowdFor {
+	e := o.m[key]
+	if e == nil {
+		return nil
+	}
+	e.n = max(e.n, crowdLeast)
+	if now.Sub(e.at).Abs() < 2*crowdFor {
 		return e.item
 	}
 	return nil

@@ -50,11 +50,15 @@ func TestCrowds(t *testing.T) {
 	if item := o.recall(key, now.Add(-time.Minute)); item != nil { // the clock was set back
 		t.Errorf("at an earlier time: got %v, want none", item)
 	}
+	o.recall(key, now)
 	o.remember(key, changed, now)
 	for age, want := range map[time.Duration]bool{0: true, 2*crowdFor - 1: true, 2 * crowdFor: false, -2 * crowdFor: false} {
 		if item := o.latest(key, now.Add(age)); (item != nil) != want {
 			t.Errorf("if the table refuses to read what was read %s ago: got %v, want some: %v", age, item, want)
 		}
+	}
+	if n := needs(&o, key, now.Add(crowdFor), 100, changed); n != 1 {
+		t.Errorf("100 requests after the table refused: got %d reads, want 1", n)
 	}
 	for i := range 3 * crowdMost {
 		needs(&o, tables.Key{PK: "C#den", SK: fmt.Sprint("P#", i)}, now, 1, old)
