@@ -20,7 +20,7 @@ import (
 // clock, so the last attempt is sent before that.
 const (
 	attempts  = 5
-	ResendFor = 45 * time.Second // for so long a request is sent again
+	ResendFor = 45 * time.Second       // for so long a request is sent again
 	firstWait = 100 * time.Millisecond // doubled each time, with jitter
 	waitMost  = 5 * time.Second
 )
