@@ -40,7 +40,9 @@ const (
 )
 
 // ChannelKey is a channel's key.
-func ChannelKey(name string) Key { return Key{ChannelPK(name), "CHANNEL"} }
+func ChannelKey(name string) Key { return Key{ChannelPK(name), channelSK} }
+
+const channelSK = "CHANNEL"
 
 // ChannelsPK is the partition of by_rank that lists the channels of a kind by activity.
 func ChannelsPK(kind string) string { return "CHANNELS#" + kind }

@@ -217,8 +217,8 @@ func channelTrials() []trial {
 }
 
 func guardTrials() []trial {
-	bound := tables.Guard(fox, noon, "", "", tables.Bound{Name: "n", Most: 1})
-	digest := tables.Guard(fox, noon, "d:1", "201")
+	bound := tables.Guard(fox, noon, noon, "", "", tables.Bound{Name: "n", Most: 1})
+	digest := tables.Guard(fox, noon, noon, "d:1", "201")
 	quota := tables.Quota(fox, "rule", noon, time.Hour, 2, 3)
 	idempotency := tables.Idempotency(fox, "key", "digest", "201", noon)
 	claim := tables.ClaimRequest(fox, "name", noon)

@@ -17,12 +17,27 @@ const (
 	TypeIdem  = "idempotency"
 )
 
+// guardAt is the attribute of a guard that holds the time of the last write, unix ms.
+const guardAt = "at"
+
+// WroteSince reports whether the last write that a guard counts was at a time or later.
+// The guards of early versions do not tell, and count as if it was.
+func WroteSince(guard Item, at time.Time) bool {
+	last := guard.Int(guardAt)
+	return last == 0 || last >= at.UnixMilli()
+}
+
 // guardKeep is longer than a request's timestamp can be accepted.
 const guardKeep = 10 * time.Minute
 
 // GuardKey is the key of a minute's guard.
 func GuardKey(agent string, minute time.Time) Key {
 	return Key{"G#" + agent, minute.UTC().Format("200601021504")}
+}
+
+// GuardsBetween queries the guards of the minutes between two times, both included.
+func GuardsBetween(agent string, from, to time.Time) Query {
+	return Query{PK: GuardKey(agent, from).PK, From: GuardKey(agent, from).SK, To: GuardKey(agent, to).SK, Consistency: Strong}
 }
 
 // Digest returns the attribute of a guard that holds a request's outcome.
@@ -34,11 +49,11 @@ type Bound struct {
 	Most int64
 }
 
-// Guard counts one write in its minute and records its outcome under digest (""
+// Guard counts one write of now in its minute and records its outcome under digest (""
 // for none). It requires that no bound is exceeded and that the digest is new.
-func Guard(agent string, minute time.Time, digest, outcome string, bounds ...Bound) Write {
+func Guard(agent string, minute, now time.Time, digest, outcome string, bounds ...Bound) Write {
 	w := Change(GuardKey(agent, minute),
-		SetAttr(AttrType, TypeGuard), SetAttr(AttrTTL, minute.Add(guardKeep).Unix()))
+		SetAttr(AttrType, TypeGuard), SetAttr(AttrTTL, minute.Add(guardKeep).Unix()), SetAttr(guardAt, now.UnixMilli()))
 	for _, b := range bounds {
 		w.Updates = append(w.Updates, Add(b.Name, 1))
 		w.If = append(w.If, AbsentOrBefore(b.Name, b.Most))

@@ -55,7 +55,7 @@ func TestLifetimes(t *testing.T) {
 		"push of a post":                      {tables.Push("po_1", nil, noon), 90 * day},
 		"marker of the tally":                 {tables.TallyMarker(fox, "record", noon), 30 * day},
 		"text of a post":                      {tables.BodyOnce(fox, "hash", "po_1", "den", noon), day},
-		"guard":                               {tables.Guard(fox, noon, "", ""), 10 * time.Minute},
+		"guard":                               {tables.Guard(fox, noon, noon, "", ""), 10 * time.Minute},
 		"request's outcome":                   {tables.Idempotency(fox, "key", "d", "201", noon), day},
 		"request under way":                   {tables.ClaimRequest(fox, "name", noon), 30 * time.Second},
 		"quota":                               {tables.Quota(fox, "rule", noon, time.Hour, 1, 2), time.Hour},

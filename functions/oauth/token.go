@@ -123,6 +123,6 @@ func clientHash(client string) string {
 // guard counts a new token as one of the agent's writes in this minute.
 func (g oauth) guard(c *api.Call, agent string) tables.Write {
 	most := g.Settings.Limits.WritesPerMinute
-	return tables.Guard(agent, c.Window(time.Minute), "", "", tables.Bound{Name: "n", Most: most}).
+	return tables.Guard(agent, c.Window(time.Minute), c.Now(), "", "", tables.Bound{Name: "n", Most: most}).
 		Else(c.OverQuota(time.Minute, "%d writes a minute are the limit, and getting a token is a write.", most))
 }

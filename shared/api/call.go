@@ -182,7 +182,7 @@ func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) 
 		return fmt.Errorf("api: %s: %w", c.e.Route, err)
 	}
 	bounds := c.allBounds()
-	own := []tables.Write{tables.Guard(c.agent, c.minute(), c.cred.digest, record, bounds...).Else(func(guard tables.Item) error {
+	own := []tables.Write{tables.Guard(c.agent, c.minute(), c.Now(), c.cred.digest, record, bounds...).Else(func(guard tables.Item) error {
 		c.items[tables.GuardKey(c.agent, c.minute())] = guard
 		c.rateHeaders(0)
 		return c.judgeGuard(guard, bounds)

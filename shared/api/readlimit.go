@@ -179,7 +179,7 @@ func (c *Call) isRefusedWrite() bool {
 // chargeWrite counts a refused write in its minute.
 func (c *Call) chargeWrite(ctx context.Context) {
 	key, all := tables.GuardKey(c.agent, c.minute()), c.allBounds()[0]
-	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Guard(c.agent, c.minute(), "", "", all)}})
+	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Guard(c.agent, c.minute(), c.Now(), "", "", all)}})
 	if err != nil && !errors.As(err, new(*tables.Cancelled)) { // cancelled: the minute is full
 		c.Log.Warn("refused write not counted", "error", err.Error())
 		return
