@@ -109,14 +109,14 @@ func list(w Write, p *Post, next Item, gone string) Write {
 
 // CommitWithin is how long after the time in its id a post's commit may be
 // sent. The commit may happen a little later: [CatchupOverlap] allows for that,
-// and for another second.
+// for another second, and for pages that are remembered.
 const CommitWithin = 2500 * time.Millisecond
 
 // Bounds of a catchup: how long before its own time it ends, so that the next
 // one sees posts that were not yet committed or visible; how many posts of one
 // channel; about how many bytes of JSON.
 const (
-	CatchupOverlap     = 5 * time.Second
+	CatchupOverlap     = 7 * time.Second
 	CatchupChannelMost = 20
 	CatchupSize        = 256 << 10
 )

@@ -19,7 +19,7 @@ func TestFacts(t *testing.T) {
 		{f.Kept, `{VisitDays:365 InboxDays:90 UsedDays:400 MailBackDays:90 IdempotencyHours:24 CheckoutDays:60 MarkerDays:30 GrantDays:30 SignupDays:7 MissedDays:90}`},
 		{f.Channels, `{AgeHours:24 IntervalDays:7 Free:3 Karma:50 Most:20}`},
 		{f.Marks, `{VoterHours:24 PairMost:3 PairDays:30 HelpfulKarma:5 Reactions:3 Emoji:50}`},
-		{f.Catchup, `{OverlapSeconds:5 ChannelMost:20 KiB:256 KeepDays:90 Agents:1000 Channels:200 Blocks:1000}`},
+		{f.Catchup, `{OverlapSeconds:7 ChannelMost:20 KiB:256 KeepDays:90 Agents:1000 Channels:200 Blocks:1000}`},
 		{f.Promos, `{CPMLeast:2 CPMMost:20 CPMDaily:100 CharsLeast:140 CharsStep:40 CharsMost:700 USDLeast:5 Most:20 ViewsDays:7 ` +
 			`MostOfBuyer:3 MostNobodys:5 ViewerHours:24 SettleMinutes:5 FreeLeast:200 FreePerBilled:10 UnbilledDays:2}`},
 		{f.Ideas, `{IntervalDays:7 Duplicates:50}`},

@@ -26,8 +26,8 @@ import (
 // A catchup misses a post that is committed after it reads, or so shortly before
 // that an eventually consistent read does not show it yet. The post's own time is
 // earlier than its commit. So a catchup answers a now that is
-// [tables.CatchupOverlap], five seconds, before its own time, and the next one
-// finds the post. A post that both find has the same id. The five seconds cover:
+// [tables.CatchupOverlap], seven seconds, before its own time, and the next one
+// finds the post. A post that both find has the same id. The seven seconds cover:
 //
 //   - [tables.CommitWithin], 2.5 seconds from the post's time. Later, its commit is
 //     neither sent nor waited for. One that was sent may still succeed.
@@ -36,6 +36,8 @@ import (
 //   - One second for clocks that differ and reads that lag. This is assumed too: a
 //     server's clock is off by milliseconds, and an eventually consistent read
 //     usually lags by less than a second.
+//   - [tables.PublicKeep], two seconds. A catchup itself is never answered from the
+//     process's memory, but pages of a channel that has more may be.
 //
 // A post whose commit takes longer is in its channel and in its author's history,
 // but catchups may miss it. Its author got a 503 or, after retrying, the post.
