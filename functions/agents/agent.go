@@ -20,7 +20,7 @@ func (g agents) agent(ctx context.Context, in *agentIn) (*wire.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, err := g.Table.Get(ctx, tables.Eventual, tables.ProfileKey(agent), tables.CountersKey(agent))
+	items, err := g.Recent().Get(ctx, tables.Eventual, tables.ProfileKey(agent), tables.CountersKey(agent))
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func bestCursor(before string, now time.Time) (today time.Time, after string, er
 func (g channels) queryUpTo(ctx context.Context, q tables.Query) ([]tables.Item, error) {
 	var items []tables.Item
 	for {
-		page, err := g.Table.Query(ctx, q)
+		page, err := g.Recent().Query(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (g channels) rankedPosts(ctx context.Context, channel string, ranked []tabl
 		_, post, _ := tables.ReadBestSK(r.Str("rank_sk"))
 		keys[i] = tables.PostKey(channel, post)
 	}
-	items, err := g.GetAll(ctx, tables.Strong, keys)
+	items, err := g.GetRecent(ctx, tables.Strong, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([
 	} else if from != "" {
 		return nil, "", api.ForeignCursor()
 	}
-	page, err := g.Table.Query(ctx, tables.ChannelsByActivity(kind, place, entry, limit+1))
+	page, err := g.Recent().Query(ctx, tables.ChannelsByActivity(kind, place, entry, limit+1))
 	if err != nil {
 		return nil, "", err
 	}
@@ -75,7 +75,7 @@ func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([
 	for i, e := range entries {
 		keys[i] = tables.ChannelKey(e.Str("name"))
 	}
-	items, err := g.GetAll(ctx, tables.Eventual, keys)
+	items, err := g.GetRecent(ctx, tables.Eventual, keys)
 	if err != nil {
 		return nil, "", err
 	}

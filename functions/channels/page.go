@@ -64,9 +64,9 @@ func (g channels) withChannel(ctx context.Context, name string, read func(contex
 	return ch, err
 }
 
-// readChannel reads a channel, eventually consistent.
+// readChannel reads a channel, eventually consistent, for an endpoint that shows it.
 func (g channels) readChannel(ctx context.Context, name string) (*tables.Channel, error) {
-	items, err := g.Table.Get(ctx, tables.Eventual, tables.ChannelKey(name))
+	items, err := g.Recent().Get(ctx, tables.Eventual, tables.ChannelKey(name))
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +84,17 @@ type listing struct {
 }
 
 // newest reads a channel's posts before a post, newest first, and leaves out those
-// that keep refuses.
+// that keep refuses. A strong read is never answered from memory.
 func (g channels) newest(ctx context.Context, c tables.Consistency, channel, before string, limit int, keep func(*view.Post) bool) (listing, error) {
 	l := listing{items: []wire.Post{}}
-	q := tables.Posts(channel, before, limit+1, c)
+	q, query := tables.Posts(channel, before, limit+1, c), g.Recent().Query
+	if c == tables.Strong {
+		query = g.Table.Query
+	}
 	var pairing view.Pairing
 	last := ""
 	for range pageRounds {
-		page, err := g.Table.Query(ctx, q)
+		page, err := query(ctx, q)
 		if err != nil {
 			return l, err
 		}
@@ -121,7 +124,7 @@ func (g channels) newest(ctx context.Context, c tables.Consistency, channel, bef
 // listed reads the posts that an index lists, in two round trips. It
 // reads one post fewer than q.Limit: the last entry only shows that the list goes on.
 func (g channels) listed(ctx context.Context, q tables.Query) (listing, error) {
-	found, err := g.Table.Query(ctx, q)
+	found, err := g.Recent().Query(ctx, q)
 	if err != nil {
 		return listing{}, err
 	}
@@ -134,7 +137,7 @@ func (g channels) listed(ctx context.Context, q tables.Query) (listing, error) {
 	for i, r := range refs {
 		keys[i] = r.Key()
 	}
-	items, err := g.GetAll(ctx, tables.Eventual, view.WithCounters(keys...))
+	items, err := g.GetRecent(ctx, tables.Eventual, view.WithCounters(keys...))
 	if err != nil {
 		return listing{}, err
 	}

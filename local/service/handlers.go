@@ -44,7 +44,10 @@ func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 	group := declare(p.app)
 	reads, writes := group.Rights()
 	own := confined(p.app, group.Name, reads, writes).Only(group.Capabilities())
-	start := func() host.GatewayHandler { return host.Gateway(api.NewServer(own, declare(own))) }
+	start := func() host.GatewayHandler {
+		process := own.Remembering()
+		return host.Gateway(api.NewServer(process, declare(process)))
+	}
 	var mu sync.Mutex
 	runs := start()
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
@@ -188,7 +191,7 @@ func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
 		DynamoDBURL: s.table.dynamo.Endpoint, SecretsManagerURL: url, SESURL: url,
 		Local: &host.Local{
 			Ahead: s.clock.lead(), StripeURL: url,
-			ByAddr: set.ByAddr, MaxReads: set.MaxReads, ViewSample: set.ViewSample, PromoWait: set.PromoWait,
+			ByAddr: set.ByAddr, MaxReads: set.MaxReads, ViewSample: set.ViewSample, PromoWait: set.PromoWait, Remember: set.Remember,
 		},
 	}}, nil
 }

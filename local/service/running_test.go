@@ -81,7 +81,7 @@ func (r *running) embedded() *embedded.Table { return r.table.(*embedded.Table) 
 func generous() app.Settings {
 	const many = 1 << 40
 	s := app.DefaultSettings()
-	s.PowBits, s.ByAddr, s.MaxReads, s.PromoWait = 0, false, many, 0
+	s.PowBits, s.ByAddr, s.MaxReads, s.PromoWait, s.Remember = 0, false, many, 0, 0
 	l := &s.Limits
 	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute, &l.MemoryDay, &l.CheckoutsPerMinute, &l.MessagesPerMinute, &l.FollowsPerHour, &l.ReportsDay} {
 		*most = many

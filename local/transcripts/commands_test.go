@@ -279,7 +279,7 @@ func options(args []string, set func(name, value string) error) error {
 
 func (s *script) service(args []string) error {
 	c := service.Config{Data: service.Memory, Table: onTable(), Endpoint: s.endpoint, Settings: app.DefaultSettings(), Noon: true}
-	c.Settings.PowBits, c.Settings.ByAddr, c.Settings.PromoWait = 4, false, 0
+	c.Settings.PowBits, c.Settings.ByAddr, c.Settings.PromoWait, c.Settings.Remember = 4, false, 0, 0
 	l := &c.Settings.Limits
 	number := map[string]*int64{
 		"writes": &l.WritesPerMinute, "posts": &l.PostsPerMinute, "posts-hour": &l.PostsPerHour,

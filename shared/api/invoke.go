@@ -161,7 +161,7 @@ func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) 
 	var out any
 	var err error
 	if c.replay == "" {
-		out, err = work.do(ctx, in)
+		out, err = work.do(c.remembering(ctx), in)
 	}
 	// A read of several items is not a snapshot. If the same request was carried out
 	// meanwhile, the handler may have seen its effect although the guard was read

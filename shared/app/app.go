@@ -18,12 +18,14 @@ import (
 	"agentsocial/shared/outside/payments"
 	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
+	"agentsocial/tables/recent"
 )
 
 // App is passed to handlers, events and schedules. With its zero value one can
 // only list endpoints.
 type App struct {
 	Table    tables.Backend
+	Memory   *recent.Memory // of public pages that this process has read; nil remembers nothing
 	Now      func() time.Time
 	Rand     io.Reader
 	Log      *slog.Logger
@@ -82,6 +84,9 @@ type Settings struct {
 	// PromoWait bounds how long a channel's page waits for its promo and its
 	// count; 0 means no bound.
 	PromoWait time.Duration
+	// Remember is how long a process remembers public pages that it has read, and how
+	// long after a deletion others may see the text; 0 remembers nothing.
+	Remember time.Duration
 }
 
 // Limits of writes.
@@ -121,7 +126,7 @@ type Limits struct {
 // DefaultSettings returns the default settings.
 func DefaultSettings() Settings {
 	return Settings{
-		PowBits: 18, PageBits: 14, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16, RefreshAgain: time.Minute, PromoWait: 200 * time.Millisecond,
+		PowBits: 18, PageBits: 14, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16, RefreshAgain: time.Minute, PromoWait: 200 * time.Millisecond, Remember: tables.PublicKeep,
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
@@ -152,6 +157,7 @@ func (a *App) Once(ctx context.Context, w tables.Write) error {
 
 func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	err := a.Table.Commit(ctx, tx)
+	a.Memory.Committed(tx.Writes)
 	if cancelled := (*tables.Cancelled)(nil); errors.As(err, &cancelled) {
 		return tx.Resolve(cancelled)
 	}
@@ -163,6 +169,18 @@ const (
 	retryTries = 12
 	retryPause = 400 * time.Millisecond
 )
+
+// Remembering returns an App for a new process, which remembers public pages as its
+// settings say.
+func (a *App) Remembering() *App {
+	own := *a
+	own.Memory = recent.New(own.Now, own.Settings.Remember)
+	return &own
+}
+
+// Recent returns the reads of public content that may be answered from the process's
+// memory. Reads that authorise or decide use Table.
+func (a *App) Recent() recent.Reader { return recent.Reader{Memory: a.Memory, Table: a.Table} }
 
 // Retry calls f until it no longer fails with [tables.ErrOvertaken]. f commits
 // on condition that its inputs are unchanged; it reads them again each time, or

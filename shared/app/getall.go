@@ -9,12 +9,23 @@ import (
 // GetAll is the backend's Get for any number of keys. It makes parallel calls
 // of the most keys that one call takes.
 func (a *App) GetAll(ctx context.Context, c tables.Consistency, keys []tables.Key) ([]tables.Item, error) {
+	return getAll(ctx, a.Table.Get, c, keys)
+}
+
+// GetRecent is GetAll for public content, see [App.Recent].
+func (a *App) GetRecent(ctx context.Context, c tables.Consistency, keys []tables.Key) ([]tables.Item, error) {
+	return getAll(ctx, a.Recent().Get, c, keys)
+}
+
+type get func(context.Context, tables.Consistency, ...tables.Key) ([]tables.Item, error)
+
+func getAll(ctx context.Context, get get, c tables.Consistency, keys []tables.Key) ([]tables.Item, error) {
 	items := make([]tables.Item, len(keys))
 	var work Group
 	for from := 0; from < len(keys); from += tables.MaxGetKeys {
 		part := keys[from:min(from+tables.MaxGetKeys, len(keys))]
 		work.Go(func() error {
-			got, err := a.Table.Get(ctx, c, part...)
+			got, err := get(ctx, c, part...)
 			copy(items[from:], got)
 			return err
 		})

@@ -24,7 +24,7 @@ import (
 // start runs the whole service in memory, with a puzzle's worth of work less.
 func start() (*service.Service, error) {
 	settings := app.DefaultSettings()
-	settings.PowBits, settings.ByAddr = 8, false
+	settings.PowBits, settings.ByAddr, settings.Remember = 8, false, 0 // tests read what others have just written
 	return service.Start(context.Background(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings,
 		Log: slog.New(asked{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),

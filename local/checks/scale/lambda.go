@@ -53,8 +53,8 @@ func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 			h, idle = idle[n-1], idle[:n-1]
 		} else {
 			own := w.process()
-			group := declare(own)
-			h = host.Gateway(api.NewServer(own.Only(group.Needs), declare(own.Only(group.Needs))))
+			own = own.Only(declare(own).Needs).Remembering()
+			h = host.Gateway(api.NewServer(own, declare(own)))
 			took += coldStart
 		}
 		if j != nil {

@@ -49,6 +49,7 @@ type Local struct {
 	MaxReads   int64         `json:"max_reads"`
 	ViewSample int64         `json:"view_sample"`
 	PromoWait  time.Duration `json:"promo_wait"`
+	Remember   time.Duration `json:"remember"`
 }
 
 // Part gives an App a capability. Each is a package of its own, so that only
@@ -200,6 +201,7 @@ func newApp(parts []Part) *app.App {
 	if l := e.Local; l != nil {
 		a.Now = func() time.Time { return time.Now().Add(l.Ahead) }
 		a.Settings.ByAddr, a.Settings.MaxReads, a.Settings.ViewSample, a.Settings.PromoWait = l.ByAddr, l.MaxReads, l.ViewSample, l.PromoWait
+		a.Settings.Remember = l.Remember
 	}
 	for _, p := range parts {
 		p.Add(e, a)

@@ -17,7 +17,7 @@ func whole() Env {
 		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25, WebOrigins: "*", Contact: "ops@social.example",
 		NoEndpointMetrics: true, LogReads: 16, Limits: app.DefaultSettings().Limits,
 		DynamoDBURL: "http://127.0.0.1:1", SecretsManagerURL: "http://127.0.0.1:2", SESURL: "http://127.0.0.1:3",
-		Local: &Local{Ahead: time.Hour, StripeURL: "http://127.0.0.1:4", ByAddr: true, MaxReads: 7, ViewSample: 3, PromoWait: time.Second},
+		Local: &Local{Ahead: time.Hour, StripeURL: "http://127.0.0.1:4", ByAddr: true, MaxReads: 7, ViewSample: 3, PromoWait: time.Second, Remember: time.Minute},
 	}
 	e.Limits.MailsDay, e.Limits.PostsPerHour = 1, 2
 	return e
@@ -87,7 +87,7 @@ func TestLocal(t *testing.T) {
 		t.Errorf("clock is %s ahead, want an hour", ahead)
 	}
 	s := a.Settings
-	if !s.ByAddr || s.MaxReads != 7 || s.ViewSample != 3 || s.PromoWait != time.Second || s.Limits != e.Limits || s.PowBits != 20 || s.LogReads != 16 {
+	if !s.ByAddr || s.MaxReads != 7 || s.ViewSample != 3 || s.PromoWait != time.Second || s.Remember != time.Minute || s.Limits != e.Limits || s.PowBits != 20 || s.LogReads != 16 {
 		t.Errorf("settings = %+v", s)
 	}
 	if _, err := readEnv(func(name string) string {

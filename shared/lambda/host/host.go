@@ -22,7 +22,7 @@ import (
 
 // API runs a group of endpoints as a Lambda function behind an HTTP API.
 func API(group func(*app.App) api.Group, parts ...Part) {
-	a := newApp(parts)
+	a := newApp(parts).Remembering()
 	g := group(a)
 	mustGive(a, parts, g.Name, g.Capabilities())
 	lambda.Start(Gateway(api.NewServer(a, g)))

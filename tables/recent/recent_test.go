@@ -1,0 +1,432 @@
+package recent_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+	"agentsocial/tables/recent"
+)
+
+const keep = 2 * time.Second
+
+// fixture is a process in front of a table that others write, too.
+type fixture struct {
+	recent.Reader
+	now time.Time
+}
+
+func open(t testing.TB) *fixture {
+	f := &fixture{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	table, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: f.time})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	f.Reader = recent.Reader{Memory: recent.New(f.time, keep), Table: table}
+	return f
+}
+
+func (f *fixture) time() time.Time { return f.now }
+
+// elsewhere commits as another process does.
+func (f *fixture) elsewhere(t testing.TB, writes ...tables.Write) {
+	t.Helper()
+	if err := f.Table.Commit(context.Background(), tables.Tx{Writes: writes}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// here commits as the process itself does.
+func (f *fixture) here(t testing.TB, writes ...tables.Write) {
+	t.Helper()
+	f.elsewhere(t, writes...)
+	f.Memory.Committed(writes)
+}
+
+func post(n int, body string) *tables.Post {
+	return &tables.Post{ID: fmt.Sprintf("po_%03d", n), Channel: "den", Body: body, Author: tables.Author{ID: "ag_fox"}}
+}
+
+func stranger(context.Context) bool { return false }
+func author(context.Context) bool   { return true }
+
+// reads returns the bodies of the channel's posts for a caller, and their cost.
+func (f *fixture) reads(t testing.TB, wrote func(context.Context) bool) (bodies string, units float64) {
+	t.Helper()
+	ctx, used := tables.WithUsage(context.Background())
+	page, err := f.Query(recent.For(ctx, wrote), tables.Posts("den", "", 10, tables.Eventual))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, item := range page.Items {
+		if item.Str(tables.AttrType) == tables.TypePost {
+			all = append(all, item.Str("body"))
+		}
+	}
+	return strings.Join(all, " "), used.ReadUnits()
+}
+
+// gets reads a post by its key in the same way.
+func (f *fixture) gets(t testing.TB, wrote func(context.Context) bool, n int) (body string, units float64) {
+	t.Helper()
+	ctx, used := tables.WithUsage(context.Background())
+	items, err := f.Get(recent.For(ctx, wrote), tables.Strong, tables.PostKey("den", post(n, "").ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items[0].Str("body"), used.ReadUnits()
+}
+
+// TestHot: a page is read once in two seconds, whoever asks, and costs nothing meanwhile.
+func TestHot(t *testing.T) {
+	f := open(t)
+	f.elsewhere(t, tables.Put(post(1, "one").Item()))
+	for i, step := range []struct {
+		wait  time.Duration
+		wrote func(context.Context) bool
+		adds  string // by another process, before
+		want  string
+		free  bool
+	}{
+		{0, stranger, "", "one", false},
+		{0, stranger, "", "one", true},
+		{keep - 1, stranger, "two", "one", true},
+		{1, stranger, "", "two one", false},
+		{keep / 2, author, "three", "three two one", false},       // an author's read is not from memory
+		{keep / 2, stranger, "", "three two one", true},           // but others get what it found
+		{keep / 2, stranger, "four", "four three two one", false}, // for as long as from any other read
+		{-time.Hour, stranger, "", "four three two one", false},   // the clock was set back
+	} {
+		f.now = f.now.Add(step.wait)
+		if step.adds != "" {
+			f.elsewhere(t, tables.Put(post(i+1, step.adds).Item()))
+		}
+		if got, units := f.reads(t, step.wrote); got != step.want || units == 0 != step.free {
+			t.Errorf("step %d: got %q for %v units, want %q, free %v", i, got, units, step.want, step.free)
+		}
+	}
+}
+
+// TestGet: items are remembered one by one; missing ones and what is not public are not.
+func TestGet(t *testing.T) {
+	f := open(t)
+	f.elsewhere(t, tables.Put(post(1, "one").Item()), tables.Put(post(2, "two").Item()))
+	if _, units := f.gets(t, stranger, 1); units != 1 {
+		t.Errorf("the first read took %v units, want 1", units)
+	}
+	if got, units := f.gets(t, stranger, 1); got != "one" || units != 0 {
+		t.Errorf("got %q for %v units, want \"one\" for none", got, units)
+	}
+	secret := tables.AgentKeyKey("ag_fox", "pub")
+	f.elsewhere(t, tables.Put(tables.Item{tables.AttrPK: secret.PK, tables.AttrSK: secret.SK, tables.AttrType: "key"}))
+	ctx, used := tables.WithUsage(t.Context())
+	ctx = recent.For(ctx, stranger)
+	keys := []tables.Key{tables.PostKey("den", "po_002"), tables.PostKey("den", "po_001"), tables.PostKey("den", "po_009"), secret}
+	for range 2 {
+		if _, err := f.Get(ctx, tables.Strong, keys...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := used.ReadUnits(); got != 3+2 { // first without po_001, then without po_002 either
+		t.Errorf("the reads took %v units, want 5", got)
+	}
+	f.elsewhere(t, tables.Put(post(9, "nine").Item()))
+	if got, _ := f.gets(t, stranger, 9); got != "nine" {
+		t.Errorf("got %q for a post that was missing before, want \"nine\"", got)
+	}
+}
+
+// TestUncalled: without a caller the table is read, and so it is without a memory and for
+// what is not public.
+func TestUncalled(t *testing.T) {
+	f := open(t)
+	f.elsewhere(t, tables.Put(post(1, "one").Item()))
+	f.reads(t, stranger)
+	f.gets(t, stranger, 1)
+	none := recent.Reader{Table: f.Table}
+	for i, read := range []func(context.Context) error{
+		func(ctx context.Context) error {
+			_, err := f.Query(ctx, tables.Posts("den", "", 10, tables.Eventual))
+			return err
+		},
+		func(ctx context.Context) error {
+			_, err := f.Get(ctx, tables.Eventual, tables.PostKey("den", "po_001"))
+			return err
+		},
+		func(ctx context.Context) error {
+			q := tables.LivePromos("den", tables.Eventual)
+			_, err := f.Query(recent.For(context.Background(), stranger), q)
+			if err == nil {
+				_, err = f.Query(recent.For(ctx, stranger), q)
+			}
+			return err
+		},
+		func(ctx context.Context) error {
+			_, err := none.Query(recent.For(ctx, stranger), tables.Posts("den", "", 10, tables.Eventual))
+			return err
+		},
+		func(ctx context.Context) error {
+			_, err := none.Get(recent.For(ctx, stranger), tables.Eventual, tables.PostKey("den", "po_001"))
+			return err
+		},
+	} {
+		ctx, used := tables.WithUsage(t.Context())
+		if err := read(ctx); err != nil || used.ReadUnits() == 0 {
+			t.Errorf("read %d: got %v units and %v, want a read of the table", i, used.ReadUnits(), err)
+		}
+	}
+}
+
+// TestWroteOnce: whether the caller wrote is asked once, and only if the memory has an
+// answer.
+func TestWroteOnce(t *testing.T) {
+	f := open(t)
+	f.elsewhere(t, tables.Put(post(1, "one").Item()))
+	asked := 0
+	ctx := recent.For(t.Context(), func(context.Context) bool { asked++; return false })
+	for i, want := range []int{0, 1, 1} {
+		if _, err := f.Query(ctx, tables.Posts("den", "", 10, tables.Eventual)); err != nil {
+			t.Fatal(err)
+		}
+		if asked != want {
+			t.Errorf("read %d: asked %d times, want %d", i, asked, want)
+		}
+	}
+}
+
+// TestForgets: the process that changes or deletes a post forgets it at once. New posts and
+// what is not public do not make it forget.
+func TestForgets(t *testing.T) {
+	gone := post(1, "")
+	for what, c := range map[string]struct {
+		write  tables.Write
+		forget bool
+	}{
+		"tombstone": {gone.Tombstone(time.UnixMilli(1)), true},
+		"delete":    {tables.Delete(tables.PostKey("den", gone.ID)), true},
+		"channel":   {tables.Change(tables.ChannelKey("den"), tables.SetAttr("about", "x")), true},
+		"put":       {tables.Put((&tables.Channel{Name: "den"}).Item()), true},
+		"profile":   {tables.Change(tables.ProfileKey("ag_fox"), tables.SetAttr("bio", "x")), true},
+		"new post":  {tables.Put(post(2, "two").Item()), false},
+		"counters":  {tables.Put(post(2, "two").CountersItem()), false},
+		"check":     {tables.Check(tables.PostKey("den", gone.ID), tables.ItemExists()), false},
+		"view":      {tables.CountView("den", 1, 1, false, time.UnixMilli(1)), false},
+		"newest":    {tables.Change(tables.LatestKey("ag_fox"), tables.SetAttr("x", "y")), false},
+	} {
+		f := open(t)
+		f.elsewhere(t, tables.Put(post(1, "one").Item()))
+		f.reads(t, stranger)
+		f.here(t, c.write)
+		if _, units := f.reads(t, stranger); (units > 0) != c.forget {
+			t.Errorf("%s: the next read took %v units, want to forget %v", what, units, c.forget)
+		}
+	}
+}
+
+// slow is a table whose answers wait.
+type slow struct {
+	tables.Backend
+	read func()
+}
+
+func (s slow) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	page, err := s.Backend.Query(ctx, q)
+	s.read()
+	return page, err
+}
+
+// TestRace: what was read before a deletion by the process is not remembered after it.
+func TestRace(t *testing.T) {
+	f := open(t)
+	f.elsewhere(t, tables.Put(post(1, "one").Item()))
+	table := f.Table
+	f.Table = slow{table, func() {
+		f.Table = table
+		f.here(t, tables.Delete(tables.PostKey("den", "po_001")))
+	}}
+	if got, _ := f.reads(t, stranger); got != "one" {
+		t.Fatalf("got %q, want a read before the deletion", got)
+	}
+	if got, _ := f.reads(t, stranger); got != "" {
+		t.Errorf("got %q after the deletion, want nothing", got)
+	}
+}
+
+// TestCopies: a caller may change what it gets.
+func TestCopies(t *testing.T) {
+	f := open(t)
+	item := post(1, "one").Item()
+	item["reactions"], item["set"], item["list"] = tables.Map{"👍": int64(1)}, tables.NewSet("a", "b"), tables.List{tables.Map{"x": []byte("y")}}
+	f.elsewhere(t, tables.Put(item))
+	want := item.Clone()
+	key := tables.PostKey("den", "po_001")
+	for i := range 3 { // from the table, then from memory
+		items, err := f.Get(recent.For(t.Context(), stranger), tables.Strong, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := items[0]
+		if !got.Equal(want) {
+			t.Fatalf("read %d: got %v, want %v", i, got, want)
+		}
+		got["body"] = "changed"
+		got["reactions"].(tables.Map)["👍"] = int64(2)
+		got["set"].(tables.Set)[0] = "changed"
+		got["list"].(tables.List)[0].(tables.Map)["x"].([]byte)[0] = 'z'
+	}
+	if p := (tables.Item)(nil).Clone(); p != nil {
+		t.Errorf("got %v for a copy of nothing, want nil", p)
+	}
+}
+
+// TestBounds: a memory is bounded in bytes and in answers, and forgets the oldest.
+func TestBounds(t *testing.T) {
+	f := open(t)
+	const big, all = 200 << 10, 40 // 8 MB
+	for n := range all {
+		f.elsewhere(t, tables.Put(post(n, strings.Repeat("x", big)).Item()))
+	}
+	for n := range all {
+		f.gets(t, stranger, n)
+	}
+	remembered := 0
+	for n := range all {
+		ctx, used := tables.WithUsage(t.Context())
+		ctx = recent.For(ctx, stranger)
+		if _, err := (recent.Reader{Memory: f.Memory, Table: none{f.Table}}).Get(ctx, tables.Strong, tables.PostKey("den", post(n, "").ID)); err == nil && used.ReadUnits() == 0 {
+			if remembered++; n < all/2 {
+				t.Errorf("post %d is remembered, want the newest ones", n)
+			}
+		}
+	}
+	if want := 20; remembered != want {
+		t.Errorf("%d posts of 200 KB are remembered, want %d: 4 MB", remembered, want)
+	}
+	was := f.Memory.Len()
+	if f.reads(t, stranger); f.Memory.Len() != was {
+		t.Errorf("%d answers are remembered after a page of a megabyte, want %d: such a page is not", f.Memory.Len(), was)
+	}
+	for n := range 9000 {
+		_, _ = f.Query(recent.For(t.Context(), stranger), tables.Posts("den", fmt.Sprintf("po_%06d", n), 1, tables.Eventual))
+	}
+	if got := f.Memory.Len(); got > 8192 {
+		t.Errorf("%d answers are remembered, want 8192 at most", got)
+	}
+	f.now = f.now.Add(keep)
+	f.gets(t, stranger, 1)
+	if got := f.Memory.Len(); got != 1 {
+		t.Errorf("%d answers are remembered after their time, want 1", got)
+	}
+}
+
+// none is a table that reads nothing.
+type none struct{ tables.Backend }
+
+func (none) Get(context.Context, tables.Consistency, ...tables.Key) ([]tables.Item, error) {
+	return nil, tables.ErrUnreachable
+}
+
+// TestThrottled: an error is not remembered, and comes without items.
+func TestThrottled(t *testing.T) {
+	f := open(t)
+	f.elsewhere(t, tables.Put(post(1, "one").Item()))
+	table := f.Table
+	f.Table = none{table}
+	if items, err := f.Get(recent.For(t.Context(), stranger), tables.Strong, tables.PostKey("den", "po_001")); err == nil || items != nil {
+		t.Errorf("got %v and %v, want an error", items, err)
+	}
+	f.Table = table
+	if got, _ := f.gets(t, stranger, 1); got != "one" {
+		t.Errorf("got %q, want \"one\"", got)
+	}
+}
+
+// TestSideBySide: goroutines share a memory.
+func TestSideBySide(t *testing.T) {
+	f := open(t)
+	f.elsewhere(t, tables.Put(post(1, "one").Item()))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for n := range 200 {
+				if got, _ := f.reads(t, stranger); !strings.HasSuffix(got, "one") {
+					t.Errorf("got %q, want the post", got)
+				}
+				if n%20 == 0 {
+					f.here(t, tables.Change(tables.ChannelKey("den"), tables.SetAttr("about", "x")))
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestAge: whatever this and other processes do, a stranger sees a state of at most two
+// seconds ago, and not from before a change by this process. A caller that wrote sees the
+// state of now.
+func TestAge(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		f := open(t)
+		type state struct {
+			bodies string
+			until  time.Time // of being the newest
+		}
+		past, bodies := []state{}, []string{}
+		text := func() string { b := slices.Clone(bodies); slices.Reverse(b); return strings.Join(b, " ") }
+		n := 0
+		change := func(commit func(testing.TB, ...tables.Write), w tables.Write, next []string) {
+			past = append(past, state{text(), f.now})
+			commit(t, w)
+			bodies = next
+		}
+		add := func(commit func(testing.TB, ...tables.Write)) {
+			n++
+			body := fmt.Sprint("p", n)
+			change(commit, tables.Put(post(n, body).Item()), append(slices.Clone(bodies), body))
+		}
+		remove := func(commit func(testing.TB, ...tables.Write)) {
+			if len(bodies) == 0 {
+				return
+			}
+			i := rapid.IntRange(0, len(bodies)-1).Draw(r, "which")
+			var number int
+			fmt.Sscanf(bodies[i], "p%d", &number)
+			change(commit, tables.Delete(tables.PostKey("den", post(number, "").ID)), slices.Delete(slices.Clone(bodies), i, i+1))
+		}
+		check := func(wrote func(context.Context) bool) {
+			got, _ := f.reads(t, wrote)
+			if got == text() {
+				return
+			}
+			if wrote(context.Background()) || !slices.ContainsFunc(past, func(s state) bool { return s.bodies == got && f.now.Sub(s.until) < keep }) {
+				r.Fatalf("got %q, want %q or what it was within two seconds: %v", got, text(), past)
+			}
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"pass": func(r *rapid.T) {
+				f.now = f.now.Add(time.Duration(rapid.IntRange(1, 2500).Draw(r, "ms")) * time.Millisecond)
+			},
+			"post here":      func(*rapid.T) { add(f.here) },
+			"post elsewhere": func(*rapid.T) { add(f.elsewhere) },
+			"delete here": func(*rapid.T) {
+				if len(bodies) > 0 {
+					remove(f.here)
+					past = nil
+				}
+			},
+			"delete there": func(*rapid.T) { remove(f.elsewhere) },
+			"stranger":     func(*rapid.T) { check(stranger) },
+			"author":       func(*rapid.T) { check(author) },
+		})
+	})
+}
