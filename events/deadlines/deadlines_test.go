@@ -111,7 +111,7 @@ func TestSweep(t *testing.T) {
 func TestDueAgain(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
-	burst(t, table, "den", noon.Add(30*time.Second), 16)
+	burst(t, table, "den", noon.Add(65*time.Second), 16)
 	if err := index.Of(d.App, "den").TendBy(t.Context(), noon.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestDueAgain(t *testing.T) {
 	if err := d.handle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want := noon.Add(90*time.Second + 15*time.Millisecond).UnixMilli()
+	want := noon.Add(75*time.Second + 15*time.Millisecond).UnixMilli()
 	if due := dueAt(t, table, "den"); due != want || sealed(t, d, "den") != 16 {
 		t.Errorf("got due %d and %d sealed, want %d and 16", due, sealed(t, d, "den"), want)
 	}
@@ -246,7 +246,7 @@ func (m *meddled) Query(ctx context.Context, q tables.Query) (tables.Page, error
 // TestAskedMeanwhile checks that the earlier of two times applies: the one that a sweep
 // finds for its remaining work, and one that is requested meanwhile.
 func TestAskedMeanwhile(t *testing.T) {
-	left := noon.Add(90*time.Second + 15*time.Millisecond)
+	left := noon.Add(75*time.Second + 15*time.Millisecond)
 	for name, c := range map[string]struct{ asked, want time.Time }{
 		"later":  {left.Add(time.Minute), left},
 		"sooner": {left.Add(-time.Second), left.Add(-time.Second)},
@@ -255,7 +255,7 @@ func TestAskedMeanwhile(t *testing.T) {
 			d, table, clock := newSweep(t)
 			den := index.Of(d.App, "den")
 			burst(t, table, "den", noon, 16)
-			burst(t, table, "den", noon.Add(30*time.Second), 16)
+			burst(t, table, "den", noon.Add(65*time.Second), 16)
 			if err := den.TendBy(t.Context(), noon.Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}

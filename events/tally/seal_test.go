@@ -123,8 +123,8 @@ func TestTurns(t *testing.T) {
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
 		t.Fatal(err)
 	}
-	// The 16th is old enough a minute after it was made.
-	want := last.Add(time.Minute - time.Second).UnixMilli()
+	// The 16th is old enough a while after it was made.
+	want := last.Add(search.SealAge - time.Second).UnixMilli()
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != want || f.heads(t) != 0 {
 		t.Errorf("got %d heads, and the index due at %d; want 0 heads, due at %d", f.heads(t), due.Int("at"), want)
 	}
@@ -149,8 +149,8 @@ func TestNoTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(time.Minute).UnixMilli() {
-		t.Errorf("due: got %v, want %d", due, f.now.Add(time.Minute).UnixMilli())
+	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(search.SealAge).UnixMilli() {
+		t.Errorf("due: got %v, want %d", due, f.now.Add(search.SealAge).UnixMilli())
 	}
 }
 
@@ -221,7 +221,7 @@ func TestFailingIndex(t *testing.T) {
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
 		t.Errorf("got error %v, want none", err)
 	}
-	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(time.Minute).UnixMilli() || posts() != 1 {
+	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(search.SealAge).UnixMilli() || posts() != 1 {
 		t.Errorf("due is %v, %d posts", due, posts())
 	}
 	f.commit(t, tables.Delete(tables.SealDueKey("den")))
@@ -260,7 +260,7 @@ func TestNoTimeToTend(t *testing.T) {
 		t.Errorf("got %d heads without time, want 0; error %v", f.heads(t), err)
 	}
 	due, posts := f.item(t, tables.SealDueKey("den")), f.item(t, tables.ChannelKey("den")).Int("posts")
-	if due.Int("at") != f.now.Add(time.Minute).UnixMilli() || posts != 17 {
+	if due.Int("at") != f.now.Add(search.SealAge).UnixMilli() || posts != 17 {
 		t.Errorf("due is %v, %d posts", due, posts)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), countFor+time.Minute)

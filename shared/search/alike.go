@@ -116,8 +116,9 @@ func (q *alike[P]) run(ctx context.Context) error {
 // readNew reads the tail, late posts, and the shards of the newest segments
 // that can hold the stems.
 func (q *alike[P]) readNew(ctx context.Context, end ID, late []ID) error {
-	var tail, others []Post[P]
-	work := []func() error{func() (err error) { tail, _, err = q.Tail(ctx, end, Newest); return }}
+	var tail Tail[P]
+	var others []Post[P]
+	work := []func() error{func() (err error) { tail, err = q.Tail(ctx, end, Newest); return }}
 	if late = late[:min(len(late), form.batch)]; len(late) > 0 {
 		work = append(work, func() (err error) { others, err = q.Posts(ctx, late); return })
 	}
@@ -133,9 +134,9 @@ func (q *alike[P]) readNew(ctx context.Context, end ID, late []ID) error {
 	if len(wanted) > 0 {
 		work = append(work, func() error { return q.read(ctx, wanted) })
 	}
-	q.trips++
 	err := together(work...)
-	q.posts = append(tail, others...)
+	q.trips += max(1, tail.Trips)
+	q.posts = append(tail.Posts, others...)
 	for _, p := range q.posts {
 		q.likes.looked++
 		for _, s := range Stems(p.Text) {

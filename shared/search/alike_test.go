@@ -62,6 +62,7 @@ func TestAlikeFindsWhatReadingFinds(t *testing.T) {
 	small(t)
 	rapid.Check(t, func(t *rapid.T) {
 		c := newChannel()
+		c.quick = true
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		text := func() string {
 			var b []string

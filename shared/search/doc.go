@@ -4,11 +4,12 @@
 //
 // Like a log-structured search engine it writes nothing when a post is made.
 // The newest posts, the tail, are searched by reading them. Once 16 of them are
-// a minute old they are sealed into a [Segment]: an index of the posts in a
-// range of IDs. 16 segments are merged into one of 256 posts, and 16 of these
-// into one of 4096 unless they have too many words; the smaller ones are then
-// removed ([Tend]). A post that arrives in a sealed range is late: it is
-// listed, and searched by reading it, until a segment includes it.
+// ten seconds old they are sealed into a [Segment]: an index of the posts in a
+// range of IDs. 16 segments are merged into one of 256 posts, which in a busy
+// channel are sealed at once, and 16 of these into one of 4096 unless they have
+// too many words; the smaller ones are then removed ([Tend]). A post that
+// arrives in a sealed range is late: it is listed, and searched by reading it,
+// until a segment includes it.
 //
 // A segment is stored as:
 //
@@ -21,11 +22,13 @@
 //
 // A [Search] lists the heads. From each segment, as far back as necessary, it
 // reads the shards that can hold its words, then the IDs and the posts of the
-// newest hits: at most six round trips, whatever the number of posts.
+// newest hits: at most six round trips, whatever the number of posts. Of the
+// tail it reads about a hundred posts at most, whatever the rate of posts. If
+// there are more, the page ends there, and the next one goes on.
 //
 // Every write is independent. That is safe because a segment is a pure function
 // of its posts and is named by a digest of them, so a repeated write, or
 // another segment for the same range, does no harm. A segment is searched only
-// once it is complete, and a replaced one is kept for a minute for current
+// once it is complete, and a replaced one is kept for a while for current
 // readers. The ranges alone determine which segments are read.
 package search

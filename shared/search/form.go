@@ -10,7 +10,8 @@ var form = struct {
 	shard    int    // target bytes of a shard
 	chunk    int    // IDs of a chunk
 	recent   int    // heads listed
-	batch    int    // most parts, and late posts, that a search reads first
+	batch    int    // most parts that a search reads first
+	late     int    // most late posts that it reads
 	units    int    // shards that one trip reads, in units of 4 KB
 	promises int    // least posts that a search looks at first
 }{
@@ -21,6 +22,7 @@ var form = struct {
 	chunk:    256,     // some 3 KB
 	recent:   128,     // the newest 350 000 posts, or more if nothing waits to be merged
 	batch:    100,     // one call of the table
+	late:     5,       // a post and its counters are 1.5 read units
 	units:    600,
 	promises: 4096,
 }

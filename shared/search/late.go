@@ -22,7 +22,7 @@ func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
 // Fills reports whether a channel that grew from one number of posts to another
 // has two more of the smallest segments to seal. The counter then schedules
-// tending a minute later, for the last posts of a channel that falls silent
+// tending soon after, for the last posts of a channel that falls silent
 // before another post has the turn.
 func Fills(from, to int64) bool {
 	every := int64(2 * form.sizes[0])

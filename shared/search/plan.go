@@ -31,7 +31,8 @@ type Step struct {
 // Next returns the first thing to do, in this order:
 //
 //   - posts that are old enough are sealed: 256 into a segment of the second level,
-//     unless the newest segment is of the first; otherwise 16 into one of the first;
+//     unless the newest segment is of the first; otherwise 16 into one of the first.
+//     If 256 could be sealed but not all are old enough yet, they wait until they are;
 //   - 16 adjacent segments of one level are merged into one of the next level; into
 //     the last level only if their words fit into form.merged bytes, which random
 //     words do not;
@@ -55,10 +56,8 @@ func (s State) Next() (step Step, due time.Time, ok bool) {
 		if !s.Now.Before(old) {
 			return Step{Build: true, Level: level, After: end(spans), To: last}, due, true
 		}
-		if level == 0 {
-			due = old
-			break
-		}
+		due = old // in a busy channel soon: so many posts are one large segment, not many small ones
+		break
 	}
 	if step, ok := merge(spans); ok {
 		if step.Level > s.Most {

@@ -46,10 +46,12 @@ func TestNext(t *testing.T) {
 	}{
 		{"nothing", State{}, 1000, "", 0},
 		{"15 posts", State{Oldest: ids(1, 15)}, 1000, "", 0},
-		{"16 young posts", State{Oldest: ids(1, 16)}, 75, "", 76},
-		{"16 posts", State{Oldest: ids(1, 16)}, 76, "build 0 from 0 to 16", 0},
-		{"256 posts, one too young", State{Oldest: ids(1, 256)}, 315, "build 0 from 0 to 16", 0},
-		{"256 posts", State{Oldest: ids(1, 256)}, 316, "build 1 from 0 to 256", 0},
+		{"16 young posts", State{Oldest: ids(1, 16)}, 25, "", 26},
+		{"16 posts", State{Oldest: ids(1, 16)}, 26, "build 0 from 0 to 16", 0},
+		{"255 posts", State{Oldest: ids(1, 255)}, 265, "build 0 from 0 to 16", 0},
+		{"256 posts, one too young", State{Oldest: ids(1, 256)}, 265, "", 266},
+		{"256 posts", State{Oldest: ids(1, 256)}, 266, "build 1 from 0 to 256", 0},
+		{"256 posts, one too young, behind a small segment", State{Heads: row(0, 1, 16, 0), Oldest: ids(17, 272)}, 281, "build 0 from 16 to 32", 0},
 		{"many posts", State{Oldest: ids(1, 4096)}, 5000, "build 1 from 0 to 256", 0},
 		{"many posts behind the last level", State{Heads: row(2, 1, 4096, 0), Oldest: ids(4097, 9000)}, 9999, "build 1 from 4096 to 4352", 0},
 		{"many behind a small segment", State{Heads: row(0, 1, 16, 0), Oldest: ids(17, 5000)}, 9000, "build 0 from 16 to 32", 0},
@@ -63,11 +65,11 @@ func TestNext(t *testing.T) {
 		{"16 small ones, however heavy", State{Heads: heavy(form.merged, row(0, 16, 16, 0))}, 9000, "build 1 from 0 to 256", 0},
 		{"16 larger ones, left to others", State{Heads: row(1, 16, 256, 0), Most: SealMost}, 9000, "", 9000},
 		{"16 of the last level", State{Heads: row(2, 16, 4096, 0)}, 9000, "", 0},
-		{"replaced a moment ago", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, true, 9000))}, 9001, "", 9060},
-		{"replaced", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, true, 9000))}, 9060, "remove 2", 0},
+		{"replaced a moment ago", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, true, 9000))}, 9001, "", 9015},
+		{"replaced", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, true, 9000))}, 9015, "remove 2", 0},
 		{"being written", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, false, 9000))}, 9999, "", 12600},
 		{"abandoned", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, false, 9000))}, 12600, "remove 1", 0},
-		{"late, to be judged", State{Heads: row(0, 2, 16, 0), Late: ids(5, 5)}, 50, "", 60},
+		{"late, to be judged", State{Heads: row(0, 2, 16, 0), Late: ids(5, 5)}, 14, "", 15},
 		{"late, and missed", State{Heads: row(0, 2, 16, 0), Missed: ids(1, 15)}, 9000, "", 0},
 		{"too many missed", State{Heads: append(row(0, 2, 16, 0), seg(0, 32, 90, true, 0)), Missed: ids(40, 55)}, 9000, "build 0 from 32 to 90", 0},
 		{"what covers them is not listed", State{Heads: []Listed{seg(0, 64, 80, true, 0), seg(0, 16, 32, true, 0)}}, 9000, "", 0},
@@ -101,7 +103,7 @@ func TestNext(t *testing.T) {
 }
 
 func TestIsLate(t *testing.T) {
-	for seconds, want := range map[int]bool{-100: false, 0: false, 29: false, 30: true, 600: true} {
+	for seconds, want := range map[int]bool{-100: false, 0: false, 4: false, 5: true, 600: true} {
 		if got := IsLate(idAt(start, 7), start.Add(time.Duration(seconds)*time.Second)); got != want {
 			t.Errorf("IsLate after %d s = %v, want %v", seconds, got, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Request describes a search.
@@ -29,6 +30,9 @@ type Found[P any] struct {
 // that probably suffice; in all other segments the shards of one term, then
 // those of the other terms where that one occurs; IDs; posts.
 const tripsMost = 6
+
+// restTrips is how many of them are left when all segments can still be searched.
+const restTrips = 4
 
 // Search finds the newest posts that have all terms, in at most six round
 // trips.
@@ -61,6 +65,7 @@ type query[P any] struct {
 	fresh    bool // whether heads are read strongly
 	trips    int
 	segments []*segment // newest first, as far as the search goes
+	tailed   bool       // there may be posts that no segment has
 	from     ID         // no post from here on is missing
 	reached  ID         // no hit from here on is missing
 	posts    []Post[P]  // found
@@ -97,7 +102,7 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 	}
 	got, err := q.first(ctx, end(spans), late)
 	if err == nil && got < q.Limit {
-		err = q.rest(ctx)
+		err = q.further(ctx)
 	}
 	if err == nil {
 		err = q.fetch(ctx, got)
@@ -132,43 +137,71 @@ func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err err
 }
 
 // first reads the tail, late posts, and as many of the newest segments as
-// should suffice. got is how many posts of the tail have the terms.
+// should suffice. got is how many posts of the tail have the terms. In a busy
+// channel the tail is probably more than a page, and would leave no use for
+// segments.
 func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err error) {
-	if len(late) > form.batch {
-		late = late[:form.batch]
-		q.from = later(q.from, late[form.batch-1])
+	if len(late) > form.late {
+		late = late[:form.late]
+		q.from = later(q.from, late[form.late-1])
 	}
 	var work []func() error
-	var tail, others []Post[P]
-	if end.next().Less(q.Before) {
-		work = append(work, func() error {
-			posts, down, err := q.Tail(ctx, end, q.Before)
-			tail, q.from = posts, later(q.from, down)
-			return err
-		})
+	var tail Tail[P]
+	var others []Post[P]
+	q.tailed = end.next().Less(q.Before)
+	if q.tailed {
+		work = append(work, func() (err error) { tail, err = q.Tail(ctx, end, q.Before); return })
 	}
 	if len(late) > 0 {
 		work = append(work, func() (err error) { others, err = q.Posts(ctx, late); return })
 	}
-	if wanted := q.promising(); len(wanted) > 0 {
+	if wanted := q.promising(); len(wanted) > 0 && !(q.tailed && q.busy()) {
 		work = append(work, func() error { return q.read(ctx, wanted) })
 	}
 	if len(work) == 0 {
 		return 0, nil
 	}
-	q.trips++
 	if err := together(work...); err != nil {
 		return 0, err
 	}
-	tail = q.having(tail)
-	q.posts = append(tail, q.having(others)...)
+	q.trips += max(1, tail.Trips)
+	q.from = later(q.from, tail.Down)
+	tail.Posts = q.having(tail.Posts)
+	q.posts = append(tail.Posts, q.having(others)...)
 	for i, s := range q.segments {
 		if s.upTo.Less(q.from) { // the tail is more than a page
 			q.segments = q.segments[:i]
 			break
 		}
 	}
-	return len(tail), q.match()
+	return len(tail.Posts), q.match()
+}
+
+// busy reports whether more posts wait to be sealed than a quiet channel has, as the
+// newest segment tells.
+func (q *query[P]) busy() bool {
+	if len(q.segments) == 0 {
+		return false
+	}
+	s := q.segments[0]
+	return time.Duration(s.Posts)*sealAge > TailFirst*s.To.Time().Sub(s.After.Time())
+}
+
+// further searches the segments that are left. After a tail that took two trips, these
+// are only the promising ones: the rest is left to the next page, which has no tail.
+func (q *query[P]) further(ctx context.Context) error {
+	if !q.tailed || q.trips+restTrips <= tripsMost {
+		return q.rest(ctx)
+	}
+	wanted := q.promising()
+	if len(wanted) == 0 {
+		return nil
+	}
+	q.trips++
+	if err := q.read(ctx, wanted); err != nil {
+		return err
+	}
+	return q.match()
 }
 
 // having returns the posts that have the terms.

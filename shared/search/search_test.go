@@ -261,10 +261,11 @@ func TestCrashWhileRemoving(t *testing.T) {
 	for k := 0; ; k++ {
 		for _, after := range []bool{false, true} {
 			c := newChannel()
-			c.random(rand.New(rand.NewPCG(14, 15)), 9, vocabulary...)
-			due := c.tend(t)
-			for len(c.heads) < 4 { // three, and the merged one
-				c.now = due
+			rng := rand.New(rand.NewPCG(14, 15))
+			var due time.Time
+			for range 3 { // segments, and the merged one
+				c.random(rng, 3, vocabulary...)
+				c.now = c.now.Add(sealAge)
 				due = c.tend(t)
 			}
 			c.now = due

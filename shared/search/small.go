@@ -6,6 +6,6 @@ package search
 func Small() (restore func()) {
 	usual := form
 	form.sizes, form.fanout, form.shard, form.chunk = [3]int{3, 9, 27}, 3, 40, 2
-	form.recent, form.batch, form.units, form.promises = 128, 8, 40, 9
+	form.recent, form.batch, form.late, form.units, form.promises = 128, 8, 3, 40, 9
 	return func() { form = usual }
 }

@@ -19,16 +19,28 @@ type Store[P any] interface {
 	// Late returns the IDs of late posts, see [IsLate].
 	Late(ctx context.Context) ([]ID, error)
 
-	// Tail returns the existing posts with after < ID < before, newest first,
-	// as one page of about 1 MB. If there are more, no post from down on is
-	// missing.
-	Tail(ctx context.Context, after, before ID) (posts []Post[P], down ID, err error)
+	// Tail returns the newest existing posts with after < ID < before, newest
+	// first: at least [TailFirst], if there are so many, and more while they
+	// have few bytes. If there are still more, no post from down on is missing.
+	// It takes one round trip for up to TailFirst posts, else one or two.
+	Tail(ctx context.Context, after, before ID) (t Tail[P], err error)
 
 	// Parts returns parts as written; nil for a missing one.
 	Parts(ctx context.Context, parts []Part) ([][]byte, error)
 
 	// Posts returns the existing posts of the IDs, in any order.
 	Posts(ctx context.Context, ids []ID) ([]Post[P], error)
+}
+
+// TailFirst is the number of posts that a store reads first of a tail. In a quiet channel
+// seldom more wait to be sealed.
+const TailFirst = 24
+
+// Tail is the newest posts of a channel.
+type Tail[P any] struct {
+	Posts []Post[P]
+	Down  ID // if there are more: the oldest that was read, deleted ones included
+	Trips int
 }
 
 // Post is a post that is not deleted, and what the store adds to it.
@@ -85,12 +97,14 @@ type Listed struct {
 const (
 	// sealAge is the age at which a post is sealed: no ID can still arrive
 	// before it, except late ones.
-	sealAge = time.Minute
+	sealAge = 10 * time.Second
 	// lateAge is how long after its ID was made a post's commit may be too late
-	// for its segment. It is less than sealAge by more than clocks differ.
+	// for its segment. It is more than a commit usually takes, so that few posts
+	// are late. It is less than sealAge by more than clocks differ, and the
+	// stream's times are off.
 	lateAge = sealAge / 2
 	// grace is how long a reader may use what it listed.
-	grace = time.Minute
+	grace = 15 * time.Second
 	// abandoned is the age at which an announced head will no longer become
 	// live: longer than any function runs.
 	abandoned = time.Hour

@@ -26,6 +26,7 @@ type channel struct {
 	parts map[Part][]byte
 	late  map[ID]bool
 	words map[ID][]string // of posts that were read
+	quick bool            // a tail takes one trip, as that of ideas
 
 	mu     sync.Mutex
 	reads  float64 // read units of the index
@@ -127,22 +128,26 @@ func (c *channel) Late(context.Context) ([]ID, error) {
 // pageMost bounds the posts on a page of the tail.
 const pageMost = 100
 
-func (c *channel) Tail(_ context.Context, after, before ID) (posts []Post[int], down ID, err error) {
+func (c *channel) Tail(_ context.Context, after, before ID) (t Tail[int], err error) {
 	from, _ := c.at(after.next())
 	to, _ := c.at(before)
 	size := 0
 	for i := to - 1; i >= from; i-- {
 		if to-i > pageMost {
-			down = c.posts[i+1].ID
+			t.Down = c.posts[i+1].ID
 			break
 		}
 		size += len(c.posts[i].Text) + 2*keys
 		if e := c.posts[i]; !e.Deleted {
-			posts = append(posts, Post[int]{e.Doc, i})
+			t.Posts = append(t.Posts, Post[int]{e.Doc, i})
 		}
 	}
+	t.Trips = 1
+	if to-from > TailFirst && !c.quick {
+		t.Trips = 2
+	}
 	c.count(&c.found, units(size, 4*kb))
-	return posts, down, nil
+	return t, nil
 }
 
 func (c *channel) Parts(_ context.Context, parts []Part) ([][]byte, error) {

@@ -10,10 +10,11 @@ import (
 	"agentsocial/local/tools/bench"
 )
 
-// days returns a scenario with this number of circles of ten agents. In four minutes,
-// each agent does what it does in a day, so all circles have the same load.
+// days returns a scenario with this number of circles of twenty agents, which are enough
+// for a channel's search index to become due. In four minutes, each agent does what it
+// does in a day, so all circles have the same load.
 func days(circles int) Scenario {
-	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 10 * circles, Circle: 10, Ranges: 4, For: 4 * time.Minute, Days: 1}
+	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 20 * circles, Circle: 20, Ranges: 4, For: 4 * time.Minute, Days: 1}
 }
 
 // A key grows if it takes three times as much in the large network as in the small one,

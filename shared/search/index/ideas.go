@@ -53,11 +53,13 @@ func foundIdea(idea, numbers tables.Item) (p search.Post[FoundIdea], err error) 
 	return p, err
 }
 
-// Tail implements [search.Store].
-func (c Ideas) Tail(ctx context.Context, after, before search.ID) (ideas []search.Post[FoundIdea], down search.ID, err error) {
+// Tail implements [search.Store]. It takes one trip: an agent posts an idea a week at most,
+// so few wait to be sealed.
+func (c Ideas) Tail(ctx context.Context, after, before search.ID) (t search.Tail[FoundIdea], err error) {
 	page, err := c.app.Table.Query(ctx, tables.IdeasBetween(IdeaID(after), IdeaID(before)))
+	t.Trips = 1
 	if err != nil {
-		return nil, down, err
+		return t, err
 	}
 	var numbers tables.Item // precede their idea
 	for _, item := range page.Items {
@@ -67,16 +69,16 @@ func (c Ideas) Tail(ctx context.Context, after, before search.ID) (ideas []searc
 		}
 		p, err := foundIdea(item, numbers)
 		if err != nil {
-			return nil, down, err
+			return t, err
 		}
 		if page.Next != nil {
-			down = p.ID
+			t.Down = p.ID
 		}
 		if !p.Value.Idea.Deleted {
-			ideas = append(ideas, p)
+			t.Posts = append(t.Posts, p)
 		}
 	}
-	return ideas, down, nil
+	return t, nil
 }
 
 // Posts implements [search.Store]: here, ideas and their numbers.
@@ -108,7 +110,7 @@ func (c Ideas) Posts(ctx context.Context, ids []search.ID) (ideas []search.Post[
 func (c Ideas) Range(ctx context.Context, after, to search.ID, most int) (entries []search.Entry, err error) {
 	q := tables.IdeasAfter(IdeaID(after), IdeaID(to))
 	q.Limit = 2 * most // an idea is two items
-	err = c.each(ctx, q, func(item tables.Item) (bool, error) {
+	err = c.each(ctx, c.app.Table.Query, q, func(item tables.Item) (bool, error) {
 		if item.Str(tables.AttrType) != tables.TypeIdea {
 			return false, nil
 		}

@@ -50,10 +50,13 @@ func idOf(kind id.Kind, s string) (search.ID, error) {
 	return search.ParseID(ulid)
 }
 
+// query is a table's Query, or that of its recent pages.
+type query func(context.Context, tables.Query) (tables.Page, error)
+
 // each calls f with the items of a query, page by page, until f has enough.
-func (c shelf) each(ctx context.Context, q tables.Query, f func(tables.Item) (enough bool, err error)) error {
+func (c shelf) each(ctx context.Context, query query, q tables.Query, f func(tables.Item) (enough bool, err error)) error {
 	for {
-		page, err := c.app.Table.Query(ctx, q)
+		page, err := query(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -71,8 +74,11 @@ func (c shelf) each(ctx context.Context, q tables.Query, f func(tables.Item) (en
 
 // Heads implements [search.Store] and [search.Shelf].
 func (c shelf) Heads(ctx context.Context, before search.ID, most int, fresh bool) (heads []search.Listed, err error) {
-	q := tables.SearchHeads(c.name, before.String(), most, tables.Consistency(fresh))
-	err = c.each(ctx, q, func(item tables.Item) (bool, error) {
+	q, query := tables.SearchHeads(c.name, before.String(), most, tables.Consistency(fresh)), c.app.Recent().Query
+	if fresh {
+		query = c.app.Table.Query
+	}
+	err = c.each(ctx, query, q, func(item tables.Item) (bool, error) {
 		var h tables.SearchHead
 		if err := tables.Unmarshal(item, &h); err != nil {
 			return false, err
@@ -89,7 +95,7 @@ func (c shelf) Heads(ctx context.Context, before search.ID, most int, fresh bool
 
 // Late implements [search.Store] and [search.Shelf].
 func (c shelf) Late(ctx context.Context) (late []search.ID, err error) {
-	err = c.each(ctx, tables.SearchLate(c.name), func(item tables.Item) (bool, error) {
+	err = c.each(ctx, c.app.Recent().Query, tables.SearchLate(c.name), func(item tables.Item) (bool, error) {
 		i, err := search.ParseID(item.Str("post"))
 		late = append(late, i)
 		return false, err
@@ -110,7 +116,7 @@ func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error)
 				keys, places = append(keys, tables.SearchPartKey(c.name, p.String())), append(places, i)
 			}
 		}
-		items, err := c.app.GetAll(ctx, consistency, keys)
+		items, err := c.app.GetRecent(ctx, consistency, keys)
 		if err != nil {
 			return nil, err
 		}
@@ -125,22 +131,39 @@ func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error)
 	return bytes, nil
 }
 
+// tailBytes is about how much of a tail is read: 18 read units, unless the first posts
+// have more.
+const tailBytes = 72 << 10
+
 // Tail implements [search.Store].
-func (c Channel) Tail(ctx context.Context, after, before search.ID) (posts []search.Post[view.Post], down search.ID, err error) {
-	page, err := c.app.Table.Query(ctx, tables.PostsBetween(c.name, PostID(after), PostID(before)))
-	if err != nil {
-		return nil, down, err
+func (c Channel) Tail(ctx context.Context, after, before search.ID) (t search.Tail[view.Post], err error) {
+	q := tables.PostsBetween(c.name, PostID(after), PostID(before))
+	q.Limit = 2 * search.TailFirst // a post is two items
+	var items []tables.Item
+	for more := true; more; {
+		t.Trips++
+		page, err := c.app.Recent().Query(ctx, q)
+		if err != nil {
+			return t, err
+		}
+		items, q.After = append(items, page.Items...), page.Next
+		size := 0
+		for _, item := range items {
+			size += item.Size()
+		}
+		q.Limit = (tailBytes - size) * len(items) / max(1, size)
+		more = t.Trips == 1 && page.Next != nil && q.Limit > 1
 	}
-	all, err := found(page.Items)
+	all, err := found(items)
 	for _, p := range all {
-		if page.Next != nil {
-			down = p.ID
+		if q.After != nil {
+			t.Down = p.ID
 		}
 		if !p.Value.Deleted {
-			posts = append(posts, p)
+			t.Posts = append(t.Posts, p)
 		}
 	}
-	return posts, down, err
+	return t, err
 }
 
 // found converts items to search results.
@@ -163,8 +186,8 @@ func (c Channel) Posts(ctx context.Context, ids []search.ID) (posts []search.Pos
 	}
 	var items, counters []tables.Item
 	work, ctx := app.SideBySide(ctx)
-	work.Go(func() (err error) { items, err = c.app.GetAll(ctx, tables.Strong, keys); return err })
-	work.Go(func() (err error) { counters, err = c.app.GetAll(ctx, tables.Eventual, numbers); return err })
+	work.Go(func() (err error) { items, err = c.app.GetRecent(ctx, tables.Strong, keys); return err })
+	work.Go(func() (err error) { counters, err = c.app.GetRecent(ctx, tables.Eventual, numbers); return err })
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}

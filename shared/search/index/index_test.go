@@ -17,6 +17,7 @@ import (
 	"agentsocial/shared/search/index"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/recent"
 	"agentsocial/tables/retry"
 )
 
@@ -62,7 +63,7 @@ func (d *fixture) post(t *testing.T, ago time.Duration, body string) search.ID {
 	d.posts = slices.Insert(d.posts, i, p)
 	must(t, d.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(p.Item()), tables.Put(p.CountersItem())}}))
 	if search.IsLate(id, d.now) {
-		must(t, d.AddLate(t.Context(), id))
+		must(t, d.AddLate(retry.Patiently(t.Context()), id)) // as the stream's reader does
 	}
 	return id
 }
@@ -321,5 +322,31 @@ func TestSizes(t *testing.T) {
 	}
 	if most > 4096-len("a-channel-with-a-name-of-forty-characters") || most < 3500 {
 		t.Errorf("the largest item has %d bytes, want about 4096 and no more", most)
+	}
+}
+
+// TestRememberedHeads: a search that remembers segments which were removed since finds the
+// posts in those that replaced them.
+func TestRememberedHeads(t *testing.T) {
+	t.Cleanup(search.Small())
+	d := newFixture(t, 1)
+	d.write(t, 60)
+	d.settle(t)
+	process := *d.app
+	process.Memory = recent.New(process.Now, time.Hour)
+	searches := func(q string) int {
+		terms, err := search.Query(q)
+		must(t, err)
+		ctx := recent.For(t.Context(), func(context.Context) bool { return false })
+		found, err := search.Search(ctx, index.Of(&process, "den"), search.Request{Terms: terms, Limit: 100})
+		must(t, err)
+		return len(found.Posts)
+	}
+	searches("nothing")
+	d.write(t, 60)
+	d.now = d.now.Add(time.Minute)
+	d.settle(t)
+	if got := searches("fox"); got == 0 {
+		t.Error("got no posts")
 	}
 }

@@ -50,7 +50,7 @@ func headItem(h *search.Head, live bool, now time.Time) *tables.SearchHead {
 func (c Channel) Range(ctx context.Context, after, to search.ID, most int) (entries []search.Entry, err error) {
 	q := tables.PostsAfter(c.name, PostID(after), PostID(to))
 	q.Limit = 2 * most // a post is two items
-	err = c.each(ctx, q, func(item tables.Item) (bool, error) {
+	err = c.each(ctx, c.app.Table.Query, q, func(item tables.Item) (bool, error) {
 		posts, err := found([]tables.Item{item})
 		if err != nil || len(posts) == 0 { // counters
 			return false, err

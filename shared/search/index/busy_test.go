@@ -1,0 +1,159 @@
+package index_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/shared/search"
+	"agentsocial/shared/search/index"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// busy posts at a rate for some time, while the index is tended each second, as the
+// stream's reader does. Each post has a word of its own, and one in a hundred is rare.
+func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {
+	t.Helper()
+	for end := d.now.Add(long); d.now.Before(end); {
+		var writes []tables.Write
+		for i := range perSecond {
+			id := search.From(d.now.Add(time.Duration(i) * time.Second / time.Duration(perSecond)))
+			binary.BigEndian.PutUint64(id[8:], d.rng.Uint64())
+			body := fmt.Sprintf("fox number%d %s", len(d.posts), words[len(d.posts)%3])
+			if len(d.posts)%100 == 0 {
+				body += " rare"
+			}
+			for n := 0; len(body) < size; n++ {
+				body += fmt.Sprintf(" w%d", (len(d.posts)*7919+n*n*31)%4000)
+			}
+			p := &tables.Post{
+				ID: index.PostID(id), Channel: "den", Body: body, CreatedAt: id.Time().UnixMilli(),
+				Author: tables.Author{ID: "ag_01k6xxxxxxxxxxxxxxxxxxxxxx", Handle: "somebody", Emoji: "🦊"},
+			}
+			d.posts = append(d.posts, p)
+			writes = append(writes, tables.Put(p.Item()), tables.Put(p.CountersItem()))
+		}
+		for chunk := range slices.Chunk(writes, tables.MaxTxWrites) {
+			must(t, d.table.Commit(t.Context(), tables.Tx{Writes: chunk}))
+		}
+		d.now = d.now.Add(time.Second)
+		_, err := d.Tend(t.Context(), search.SealMost)
+		must(t, err)
+	}
+}
+
+// walk pages through a search until it has so many posts, and returns their ids and the
+// cost of the first page.
+func (d *fixture) walk(t *testing.T, r search.Request, enough int) (ids []string, pages int, first float64) {
+	t.Helper()
+	for {
+		ctx, used := tables.WithUsage(t.Context())
+		found, err := search.Search(ctx, d.Channel, r)
+		must(t, err)
+		if found.Trips > 6 {
+			t.Errorf("%q: %d trips, want at most 6", r.Terms, found.Trips)
+		}
+		if pages++; pages == 1 {
+			first = used.ReadUnits()
+		}
+		for _, p := range found.Posts {
+			ids = append(ids, index.PostID(p.ID))
+		}
+		if r.Before = found.Next; found.Next == (search.ID{}) || len(ids) >= enough {
+			return ids, pages, first
+		}
+	}
+}
+
+// TestBusy: a search of a channel with many posts a second takes at most thirty read units,
+// at any rate. Its pages have every post that has the words, once and newest first.
+func TestBusy(t *testing.T) {
+	for _, c := range []struct {
+		perSecond, size int
+		long            time.Duration
+	}{{20, 200, time.Minute}, {30, 200, 3 * time.Minute}, {30, 50, time.Minute}, {30, 4000, 30 * time.Second}, {100, 200, time.Minute}} {
+		t.Run(fmt.Sprintf("%d a second of %d bytes", c.perSecond, c.size), func(t *testing.T) {
+			d := newFixture(t, 7)
+			d.busy(t, c.perSecond, c.size, c.long)
+			for _, q := range []string{"fox", "rare", "nothing", "owl rare", "fox number w1 w2 w3 w4 w5 w6"} {
+				terms, err := search.Query(q)
+				must(t, err)
+				var want []string
+				for _, p := range slices.Backward(d.posts) {
+					if !slices.ContainsFunc(terms, func(x search.Term) bool { return !strings.Contains(" "+p.Body, " "+string(x)) }) {
+						want = append(want, p.ID)
+					}
+				}
+				const enough = 500
+				got, pages, units := d.walk(t, search.Request{Terms: terms, Limit: 20}, enough)
+				t.Logf("%q: %.1f read units for the first of %d pages with %d posts", q, units, pages, len(got))
+				if units > 30 {
+					t.Errorf("%q: %.1f read units, want at most 30", q, units)
+				}
+				if len(got) < min(enough, len(want)) || !slices.Equal(got, want[:len(got)]) {
+					t.Errorf("%q: got %d posts, want the newest of %d", q, len(got), len(want))
+				}
+			}
+		})
+	}
+}
+
+// TestBehind: while nobody tends the index of a busy channel, searches cost as much as
+// otherwise and still find everything, in more pages.
+func TestBehind(t *testing.T) {
+	d := newFixture(t, 7)
+	d.busy(t, 30, 200, time.Minute)
+	d.table.SetFaults(func(kind string, keys []tables.Key) embedded.Fault {
+		if kind == embedded.KindCommit && keys[0].PK == tables.SearchPK("den") {
+			return embedded.Throttled
+		}
+		return embedded.None
+	})
+	was := len(d.posts)
+	for range 60 {
+		for i := range 30 {
+			d.now = d.now.Add(time.Second / 30)
+			d.post(t, 0, fmt.Sprintf("fox rare%d", i))
+		}
+	}
+	d.table.SetFaults(nil)
+	for _, c := range []struct {
+		q    string
+		want int
+	}{{"rare7", 60}, {"rare", len(d.posts) - was + (was+99)/100}} {
+		terms, err := search.Query(c.q)
+		must(t, err)
+		got, pages, units := d.walk(t, search.Request{Terms: terms, Limit: 50}, len(d.posts))
+		t.Logf("%q: %.1f read units for the first of %d pages", c.q, units, pages)
+		if units > 30 || len(got) != c.want || !slices.IsSortedFunc(got, func(a, b string) int { return strings.Compare(b, a) }) {
+			t.Errorf("%q: got %d posts, the first page for %.1f read units; want %d posts, newest first, and at most 30 units", c.q, len(got), units, c.want)
+		}
+	}
+}
+
+// TestManyLate: however many posts came late, a search reads a few of them, and its pages
+// have all.
+func TestManyLate(t *testing.T) {
+	d := newFixture(t, 7)
+	for range 40 {
+		d.now = d.now.Add(time.Second)
+		d.post(t, 0, "fox")
+	}
+	d.now = d.now.Add(time.Minute)
+	_, err := d.Tend(t.Context(), search.Top)
+	must(t, err)
+	for i := range 40 {
+		d.post(t, time.Duration(60+i)*time.Second, "elk late")
+	}
+	terms, err := search.Query("late")
+	must(t, err)
+	got, pages, units := d.walk(t, search.Request{Terms: terms, Limit: 50}, 41)
+	t.Logf("%.1f read units for the first of %d pages", units, pages)
+	if units > 30 || len(got) != 40 || !slices.IsSortedFunc(got, func(a, b string) int { return strings.Compare(b, a) }) {
+		t.Errorf("got %d posts, the first page for %.1f read units; want 40 posts, newest first, and at most 30 units", len(got), units)
+	}
+}
