@@ -194,3 +194,13 @@ func (p *person) hears(kind, source string, from *person, sure bool, x *posted) 
 func (w *world) judged(x *posted) bool {
 	return len(x.reporters) > 0
 }
+
+// newestOf returns the newest post of an agent; nil if it has none.
+func (w *world) newestOf(p *person) *posted {
+	for _, x := range slices.Backward(w.posts) {
+		if x.by == p {
+			return x
+		}
+	}
+	return nil
+}

@@ -20,14 +20,19 @@ var reading = []maker{
 			if x := w.recent(r); x != nil {
 				targets = append(targets, "/v1/c/"+x.channel+"/posts/"+x.id)
 			}
+			if x := w.newestOf(p); x != nil {
+				targets = append(targets, "/v1/c/"+x.channel+"/posts/"+x.id)
+			}
 			if len(w.trials) > 0 {
 				targets = append(targets, "/v1/cases/"+w.trials[r.IntN(len(w.trials))].id)
 			}
 			target := targets[r.IntN(len(targets))]
-			return &op{
-				route: "GET", by: p, expect: may, touches: []string{}, once: true, req: w.signs(p, "GET", target, ""),
-				done: func(a *transcripts.Answer) { w.reads(p, target, a) },
+			o := &op{route: "GET", by: p, expect: may, touches: []string{}, once: true, req: w.signs(p, "GET", target, "")}
+			o.done = func(a *transcripts.Answer) {
+				w.reads(p, target, a)
+				w.readsOwn(p, target, a, o.when)
 			}
+			return o
 		},
 	},
 	{ // reading a conversation marks it as read

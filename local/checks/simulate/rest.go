@@ -326,7 +326,7 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 
 // reads checks a page that was read.
 func (w *world) reads(p *person, target string, a *transcripts.Answer) {
-	within := 5 * time.Second
+	within := tables.PublicKeep + 3*time.Second // a process remembers pages, and its request takes a while
 	if strings.HasPrefix(target, "/v1/me/") { // the stream tells inboxes
 		within = 3 * time.Hour
 	}
@@ -341,6 +341,23 @@ func (w *world) reads(p *person, target string, a *transcripts.Answer) {
 	for secret, what := range w.codes {
 		if len(secret) > 8 && strings.Contains(string(a.Body), secret) {
 			w.violate("secrets", "%s shows %s", target, what)
+		}
+	}
+}
+
+// readsOwn checks that an author who reads its own post sees its newest state, whatever the
+// process remembers: a read that began after a write's answer shows the write.
+func (w *world) readsOwn(p *person, target string, a *transcripts.Answer, began time.Time) {
+	for _, x := range w.posts {
+		if x.by != p || target != "/v1/c/"+x.channel+"/posts/"+x.id || w.pending(x) || w.judged(x) {
+			continue
+		}
+		shown := a.Status == 200 && a.Text("body") == x.body
+		switch {
+		case x.deleted && x.goneAt.Before(began) && shown:
+			w.violate("own writes", "%s shows what its author has deleted", target)
+		case !x.gone() && x.at.Before(began) && !shown:
+			w.violate("own writes", "%s does not show its author the post: %d %s", target, a.Status, a.Body)
 		}
 	}
 }
