@@ -327,7 +327,7 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 // reads checks a page that was read.
 func (w *world) reads(p *person, target string, a *transcripts.Answer) {
 	within := tables.PublicKeep + 3*time.Second // a process remembers pages, and its request takes a while
-	if strings.HasPrefix(target, "/v1/me/") { // the stream tells inboxes
+	if strings.HasPrefix(target, "/v1/me/") {   // the stream tells inboxes
 		within = 3 * time.Hour
 	}
 	if m := w.erased(string(a.Body), within); m != "" && !strings.HasPrefix(target, "/v1/cases/") {
