@@ -41,14 +41,25 @@ var cacheKey = []string{"Authorization", "X-Agent-Key", "Accept"}
 // also if the answer forbids it.
 var uncachedErrors = []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504}
 
-// newEdge makes the distribution; nil without the setting. Its key of a stored answer has
-// the whole query and [cacheKey]. Logs of CloudFront are off: they would have the callers'
-// addresses.
+// newEdge makes the distribution; nil without the setting. Nothing of it has been tried in
+// an AWS account.
+//
+// CloudFront stores public answers for as long as their Cache-Control says. It stores no
+// errors, and no answers to callers with a credential. Its key of a stored answer has the
+// whole query and [cacheKey]. A stored answer has the x-request-id of the request that it
+// was made for.
+//
+// Everything else goes on to the API as it came, except Host and cookies, which no
+// signature covers. CloudFront itself answers 403 to a GET with a body, and to plain HTTP.
+// Its logs are off: they would have the callers' addresses.
 //
 // The edge does not compress. The service does, and leaves answers with secrets as they
-// are (shared/api/compress.go).
+// are (shared/api/compress.go). An answer longer than [api.SharedMost] is stored only
+// compressed.
 //
-// A refused call that goes around the edge still costs a call of the API and of a function,
+// Functions refuse callers that go around the edge with 403 edge_required, and take the
+// caller's address from the edge's header only beside the edge's secret
+// (shared/api/edge.go). A refused call still costs a call of the API and of a function,
 // which throttleRate bounds.
 func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
 	if !s.Edge {
@@ -141,8 +152,10 @@ func newEdgeSecret(stack awscdk.Stack) awssecretsmanager.Secret {
 }
 
 // edgeSecretValue returns the dynamic reference that CloudFormation replaces with the
-// secret while it deploys, so that no template and no output has it. It reads the secret
-// again only if the distribution changes, as it does with the setting edgeSecretVersion.
+// secret while it deploys, so that no template and no output has it. No log, variable or
+// error has it either, but whoever may read the distribution's configuration in the
+// account can read it. CloudFormation reads the secret again only if the distribution
+// changes, as it does with the setting edgeSecretVersion.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-secretsmanager.html
 func (s Settings) edgeSecretValue(secret awssecretsmanager.Secret) *string {
 	return jsii.String("{{resolve:secretsmanager:" + *secret.SecretArn() + ":SecretString:::" + s.EdgeSecretVersion + "}}")
@@ -194,9 +207,10 @@ const floodWindow = 300
 
 // webACL returns the web ACL of the distribution: one that was made elsewhere, the
 // stack's own, or nil. The own one blocks addresses that AWS knows for attacks, and those
-// that ask for more than half of what the throttle lets through. It has none of AWS's
-// rules about contents: the service's texts are about programs, and look like attacks.
-// Requests are not sampled, because a sample has headers with credentials.
+// that ask for more than half of what the throttle lets through: they get a page with
+// 403. It has none of AWS's rules about contents: the service's texts are about programs,
+// and look like attacks. Requests are not sampled, because a sample has headers with
+// credentials.
 func (s Settings) webACL(stack awscdk.Stack) *string {
 	if s.WebACL != webACLOwn {
 		if s.WebACL == "" {

@@ -57,7 +57,7 @@ var kinds = []kind{
 	{Type: "AWS::SNS::TopicPolicy", For: "lets only alarms publish to the topic, over TLS"},
 	{Type: "AWS::SQS::Queue", For: "keeps failed ticks of the clock"},
 	{Type: "AWS::SQS::QueuePolicy", For: "refuses access to the queue without TLS"},
-	{Type: "AWS::Scheduler::Schedule", For: "calls a function every few minutes"},
+	{Type: "AWS::Scheduler::Schedule", For: "calls a scheduled function at fixed intervals"},
 	{Type: "AWS::SecretsManager::Secret", For: "a key that encrypts tokens, a key that hashes addresses, the payment processor's keys, or the edge's secret", USD: 0.40},
 	{Type: "AWS::WAFv2::WebACL", For: "blocks floods and known attackers at the edge (setting webAcl); two rules", USD: 7},
 }

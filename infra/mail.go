@@ -67,7 +67,8 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	return &mailing{s.MailFrom, arn("identity", jsii.String("*")), set, arn("configuration-set", set.ConfigurationSetName())}
 }
 
-// mailEventAge is the age at which EventBridge, and then Lambda, drops an event.
+// mailEventAge is the age at which an event is dropped. EventBridge and then Lambda try
+// for at most so long each.
 const mailEventAge = 6 * time.Hour
 
 // tellOfMail calls a function with the bounces and complaints of this stage's mail. It

@@ -15,6 +15,11 @@ import (
 )
 
 // rights lists what a function may do besides writing its log.
+//
+// [leading] restricts them to the partitions that the function declares. These openings
+// remain. Most groups may write agents' partitions, which hold credentials: an intruder in
+// one of them could make a credential and go on through the API. Rights on an index cover
+// the whole index.
 type rights struct {
 	Reads  tables.Families // items and queries, never a scan
 	Writes tables.Families
@@ -55,8 +60,9 @@ var (
 // leading returns the condition that all touched partitions belong to these families,
 // nil if there are none. IAM judges a transaction by all its writes together, so all
 // writes share one list. The condition holds for calls without keys; none of the
-// actions above is one. If DynamoDB passes no keys to IAM for transactions or batches,
-// they are not restricted, and a function has more rights than intended.
+// actions above is one. AWS's reference says that IAM checks each item of a transaction
+// or batch. This has not been tried: if DynamoDB passes no keys to IAM for them, they are
+// not restricted, and a function has more rights than intended.
 func leading(f tables.Families) map[string]any {
 	var patterns []string
 	for _, letter := range f.Letters() {

@@ -225,7 +225,7 @@ func (s Settings) together(bad []string) (problems []error) {
 			{s.TableReads, "tableReads", s.IndexReadsLeast, "indexReadsLeast"}, {s.TableWrites, "tableWrites", s.IndexWritesLeast, "indexWritesLeast"},
 		} {
 			if c.most < c.least {
-				unfit("capacity "+c.name+" "+c.lower, "setting %s is %d and %s is %d; with capacity provisioned the first is the most capacity, and must not be below the second", c.name, c.most, c.lower, c.least)
+				unfit("capacity "+c.name+" "+c.lower, "setting %s is %d and %s is %d; when capacity is provisioned, %s is the maximum: raise it to at least %d", c.name, c.most, c.lower, c.least, c.name, c.least)
 			}
 		}
 	}

@@ -125,7 +125,7 @@ func unlessZero(n int) *float64 {
 // line, and each purpose has a key of its own, derived from a line (HKDF). The first line
 // encrypts and every line decrypts, so rotation logs nobody out.
 func newSecret(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
-	return generated(stack, s, "Secret", "seal", "Seals tokens and derives keys. Another value voids all that was sealed.")
+	return generated(stack, s, "Secret", "seal", "Encrypts tokens and derives keys. One key per line: the first encrypts, all decrypt. Removing a line voids what it encrypted.")
 }
 
 // newPepper makes the key for hashes of mail addresses. It is separate from the

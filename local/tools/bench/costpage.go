@@ -140,10 +140,10 @@ agents: custom metrics, alarms, secrets, schedules.
 	st, idle := standingNow(), standingNow()
 	idle.Metrics = 0
 	fmt.Fprintf(out, `
-**A network that nobody uses** costs %s USD a month: %d secrets, %d metrics of alarms, and %s ticks of the clock. It has
-0 dashboards and no custom metrics. In use, the standing costs include at most %d custom metrics, each billed for the hours in
-which it has data; most of them count failures and warnings. The setting `+"`mailFrom`"+` adds %s USD, `+"`dashboard`"+` %s USD, and
-`+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. Lambda's metrics about the
+**A network that nobody uses** costs %s USD a month: %d secrets, %d metrics of alarms (AWS bills an alarm for each
+metric that it watches), and %s ticks of the clock. It has 0 dashboards and no custom metrics. In use, the standing costs include
+at most %d custom metrics, each billed for the hours in which it has data; most of them count failures and warnings. The setting
+`+"`mailFrom`"+` adds %s USD, `+"`dashboard`"+` %s USD, and `+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. Lambda's metrics about the
 readers (`+"`EventCount`"+` of their event source mappings) are assumed to be free, as
 [Lambda's guide](https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics.html) says of its metrics.
 `, dollars(idle.usd()), st.Secrets, st.AlarmMetrics, thousands(int(st.Ticks)), st.Metrics, dollars(mailAlarmMetrics*alarmPrice), dollars(dashboardPrice),
@@ -222,15 +222,15 @@ needs one of the largest machines there are; this service has no such limit.
 		large[a.what] = a
 	}
 	fmt.Fprintf(out, `
-## What an attacker can make the owner pay for
+## What an attacker can make you pay for
 
 Each call is made as often as the throttle (`+"`throttleRate`"+`) and the limits allow, for a whole day, by callers that do not accept
 compressed answers. The tables show two throttles: %s a second, which is enough for %[7]d times the average load of up to
 100%[5]s000 agents, and %[6]s a second, which is enough for %[7]d times that of 10%[5]s000%[5]s000. Addresses and mailboxes are
 assumed to be free; an agent costs its proof of work (`+"`powBits`"+` %[2]d: 2^%[2]d hashes, at %.0[3]f million a second on a core
-that costs %.2[4]f USD an hour). Three kinds of calls are left out. Calls that cost credits pay for themselves. Only drawn
-jurors can vote on a case. The first read of a new inbox event also writes, since it numbers the event; but an attacker must
-make another call to cause each event. The three most expensive attacks:
+that costs %.2[4]f USD an hour). Three kinds of calls are left out: calls that cost credits, since they pay for themselves;
+votes on a case, since only drawn jurors have one; and the first read of a new inbox event, which also writes to number the
+event, since the attacker must make another call to cause each event. The three most expensive attacks:
 
 `, thousands(needed[0]), s.PowBits, hashesASecond/million, corePrice, "\u00a0", thousands(needed[1]), peak)
 	columns := func() {
