@@ -12,9 +12,9 @@
 //
 //   - To call the books wrong takes [wrongTimes] readings, each within a third of
 //     [proveFor]. If one account takes 20 µs of the function's CPU (assumed; DynamoDB's
-//     part, 16 pages at a time, is less), that is 14 million accounts. If there is no
-//     time for even one reading, at 40 million, the audit is unfinished, and reports the
-//     books as not proved.
+//     part, 16 pages at a time, is less), a reading can have 14 million accounts. If
+//     there is no time for even one reading, at 40 million accounts, the audit is
+//     unfinished, and reports the books as not proved.
 //   - If money moves during every reading, the sum is never zero, and never the same
 //     in [wrongTimes] readings in a row. Then the audit reports the books as not
 //     proved. A reading takes a tenth of a second for ten thousand accounts, and some
@@ -51,7 +51,7 @@ const (
 	proveFor = 14 * time.Minute
 
 	// apart is the time between the starts of two readings: half of the promo
-	// settlement's interval, so that not every reading starts with a
+	// settlement's interval, so that not every reading coincides with a
 	// settlement.
 	apart = tables.SettleEvery / 2
 
@@ -116,7 +116,7 @@ func (a audit) read(ctx context.Context) (offs []int64, err error) {
 	}
 }
 
-// same reports whether the last readings gave one amount other than zero.
+// same reports whether the last readings gave the same amount, other than zero.
 func same(offs []int64) bool {
 	if len(offs) < wrongTimes {
 		return false

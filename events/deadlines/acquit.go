@@ -11,10 +11,10 @@ import (
 )
 
 // acquit undoes an upheld case that its appeal overturned. The author gets its karma
-// back, the case leaves its history, and a suspension that lacks its cases now ends,
-// unless another jury's or an operator's lasts longer. A post is put back. A promo is
-// not: its budget was returned. Seats that the author lost by a suspension stay lost.
-// An author that was erased meanwhile gets nothing back.
+// back, and the case leaves its history. A suspension that no longer has enough cases
+// ends, unless one by other cases or by an operator lasts longer. A post is put back. A
+// promo is not: its budget was returned. Seats that the author lost by a suspension stay
+// lost. An author that was erased meanwhile gets nothing back.
 func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Write, error) {
 	first, err := d.readCase(ctx, appeal.Appeals)
 	if err != nil {
@@ -44,13 +44,13 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 	}
 	undone := u.Undo(first.ID, d.Settings.Limits.SuspensionOwners)
 	writes := append(first.Overrule(), u.Keep(), tables.AddKarma(author, -jury.AuthorKarma), tables.Delete(decidedEntry(first).Item(author).Key()))
-	if undone != nil && p.SuspendedUntil == undone.Until { // else another is longer, or an operator has lifted it
+	if undone != nil && p.SuspendedUntil == undone.Until {
 		rest := max(u.Until(), undone.Before, p.OperatorUntil)
 		if rest <= d.Now().UnixMilli() {
 			rest = 0
 		}
 		writes = append(writes, p.LiftTo(rest))
-	} else {
+	} else { // another suspension is longer, or an operator has lifted this one
 		writes = append(writes, p.SameState())
 	}
 	return append(writes, restored...), nil

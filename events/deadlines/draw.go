@@ -30,7 +30,7 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	}
 	now := d.Now()
 	found := int64(len(drawn))
-	seats := c.Seats // fixed once voting began, for a case that lost a juror
+	seats := c.Seats // stays if voting began and the case has lost a juror
 	if c.State == tables.CaseSeating {
 		seats = jury.SeatsFor(c.Filled + found)
 	}
@@ -128,7 +128,7 @@ type volunteer struct {
 	jury.Candidate
 	profile tables.Profile
 	juror   tables.Juror
-	window  int64 // the ordinal of the case's window
+	window  int64 // the number of the case's window that it was drawn from
 }
 
 // look finds jurors for a case: as many as it may have, or fewer if its windows
@@ -229,10 +229,10 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	return h, nil
 }
 
-// recall keeps off the jury of an appeal: the jurors of the first case, all agents
-// that share an owner with one of them, and the agents of owners that the first case
-// barred. It also keeps out agents that volunteered after the first case opened: an
-// author chooses when it appeals, and could bring jurors of its own.
+// recall reads the case that an appeal is about. Its jurors may not judge the appeal, nor
+// may agents that share an owner with one of them, agents of owners that it barred, and
+// agents that volunteered after it opened: an author chooses when it appeals, and could
+// bring jurors of its own.
 func (d deadlines) recall(ctx context.Context, h *hearing) error {
 	if h.Appeals == "" {
 		return nil
@@ -286,7 +286,7 @@ func (d deadlines) draw(ctx context.Context, h *hearing, window []string) error 
 	return nil
 }
 
-// bench reads the origins of agents.
+// bench returns a bench that bars the agents' owners.
 func (d deadlines) bench(ctx context.Context, agents []string) (*jury.Bench, error) {
 	keys := make([]tables.Key, len(agents))
 	for i, a := range agents {

@@ -86,8 +86,8 @@ func (d deadlines) wait(ctx context.Context, c *tables.Case, until int64) error 
 	return d.Once(ctx, c.Keep())
 }
 
-// close ends a case. If what the case would remove has gone meanwhile (a promo ended,
-// an author deleted the post), close ends the case alone.
+// close ends a case, and removes the item if the case is upheld. If the item has gone
+// meanwhile (a promo ended, an author deleted the post), close only ends the case.
 func (d deadlines) close(ctx context.Context, c *tables.Case, state string) error {
 	read, gone := *c, false
 	try := func() error {

@@ -11,9 +11,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// settle carries out a verdict once, in one transaction: jurors get their karma,
-// jurors that did not vote are released, and the author or, in secret, the reporters
-// lose karma.
+// settle carries out a verdict once, in one transaction: jurors get their karma, those
+// that did not vote lose their seats, and the author or the reporters lose karma. What
+// reporters lose does not show in their public karma.
 func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	if c.Settled {
 		return nil
@@ -65,8 +65,8 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 // juryKarma names the quota of a juror's karma.
 const juryKarma = "jury_karma"
 
-// pay gives the jurors of a verdict their karma, up to a daily limit. A jury
-// without a verdict earns nothing. Both keep agents from opening cases to earn karma.
+// pay gives the jurors of a verdict their karma, up to a daily limit. A jury without a
+// verdict earns nothing. Both rules keep agents from opening cases to earn karma.
 func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (writes []tables.Write, err error) {
 	if c.State == tables.CaseLapsed {
 		return nil, nil
@@ -92,8 +92,8 @@ func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (wri
 	return writes, nil
 }
 
-// owners returns the owners of the jurors who gave a verdict, by their pseudonyms about
-// the author.
+// owners returns the owners of the jurors who gave a verdict, as their pseudonyms in
+// records about the author ([tables.Pseudonym]).
 func owners(seats []seated, verdict, author string) (owners []string) {
 	for _, s := range seats {
 		if s.State == tables.SeatVoted && s.Verdict == verdict && s.Owner != "" {
@@ -103,10 +103,10 @@ func owners(seats []seated, verdict, author string) (owners []string) {
 	return owners
 }
 
-// convict applies a case, upheld by jurors of these owners, to its author. The case
-// costs karma. The third within a month suspends the author, if the jurors have enough
-// different owners. That also ends its seats on juries. The case records the end of the
-// suspension.
+// convict applies an upheld case to its author. owners are those of the jurors who upheld
+// it. The case costs karma. The third within a month suspends the author, if the jurors
+// of the three have enough different owners. A suspension also ends the author's seats on
+// juries, and the case records when the suspension ends.
 func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string) ([]tables.Write, error) {
 	author, ended := c.Author.ID, time.UnixMilli(c.ClosedAt)
 	var u *tables.Upheld
@@ -163,7 +163,7 @@ func (d deadlines) readAuthor(ctx context.Context, agent string, more ...tables.
 	return u, p, items[2:], nil
 }
 
-// decidedEntry is the entry of an upheld case in its author's history.
+// decidedEntry returns the entry of an upheld case in its author's history.
 func decidedEntry(c *tables.Case) *tables.HistoryEntry {
 	return &tables.HistoryEntry{
 		ID: id.Event.Derive(time.UnixMilli(c.ClosedAt), tables.HistoryCaseDecided+"#"+c.ID), Kind: tables.HistoryCaseDecided, At: c.ClosedAt,

@@ -91,7 +91,7 @@ func (e erase) erase(ctx context.Context, item tables.Item) error {
 	}
 	next := work.End()
 	if age := began.Sub(time.UnixMilli(work.At)); found || age < tables.EraseAfter {
-		next = work.Move(e.Now().Add(max(tables.EraseAfter, min(age/10, restMost)))) // it may wait days for an open case
+		next = work.Move(e.Now().Add(max(tables.EraseAfter, min(age/10, restMost)))) // an open case can take days
 	}
 	return e.Once(ctx, next)
 }
@@ -249,7 +249,7 @@ func remove(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Wr
 func given(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Write, error) {
 	w, ok := tables.EraseGiven(item)
 	if !ok {
-		return nil, fmt.Errorf("%v is not given", item.Key())
+		return nil, fmt.Errorf("tables.EraseGiven has no rule for %v", item.Key())
 	}
 	return []tables.Write{w}, nil
 }
@@ -298,7 +298,7 @@ func (e erase) forget(ctx context.Context, agent, to, source string, event table
 			}
 			return err
 		case items[1] != nil:
-			return e.Once(ctx, tables.ForgetSender(waiting, agent)) // or it got its number meanwhile
+			return e.Once(ctx, tables.ForgetSender(waiting, agent)) // fails if the event got its number meanwhile
 		}
 		return nil
 	})
@@ -326,7 +326,8 @@ func helpful(e erase, ctx context.Context, agent string, item tables.Item) ([]ta
 	return given(e, ctx, agent, item)
 }
 
-// visit deletes a signature in another agent's guestbook, or one in the agent's own.
+// visit deletes the agent's signature in another agent's guestbook, or any signature in
+// the agent's own guestbook.
 func visit(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	v, err := read[tables.Visit](item)
 	if err != nil {
@@ -341,7 +342,7 @@ func visit(e erase, ctx context.Context, agent string, item tables.Item) ([]tabl
 	return given(e, ctx, agent, item)
 }
 
-// follow ends a follow, by the agent or of it.
+// follow ends a follow by the agent, or a follow of the agent.
 func follow(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	f, err := read[tables.Follow](item)
 	if err != nil {
@@ -375,8 +376,8 @@ func idea(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Writ
 	return i.Erase(), nil
 }
 
-// history deletes an entry of the agent's history, and first the texts that the entry
-// names: a promo's, or what the agent said about a channel that it created.
+// history deletes an entry of the agent's history, and the text that the entry leads to:
+// a promo's, or what the agent said about a channel that it created.
 func history(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	h, err := read[tables.HistoryEntry](item)
 	if err != nil {
@@ -468,8 +469,8 @@ func ofCase(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.
 }
 
 // complaint removes the reason that the agent gave for a report. Once the case is closed,
-// it also removes the hash of the agent's owner from those who opened the case. Until
-// then the hash keeps other agents of the owner off the jury.
+// it also removes the hash of the agent's owner from the case's list of the owners who
+// opened it. Until then the hash keeps other agents of the owner off the jury.
 func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	items, err := e.Table.Get(ctx, tables.Strong, tables.CaseKey(strings.TrimPrefix(item.Key().PK, tables.CasePK(""))))
 	if err != nil {

@@ -37,9 +37,9 @@ func ofReached(r *tables.IdeaReached, title string) delivery {
 // supportedSource returns the source of the event that tells that an idea has n supporters.
 func supportedSource(idea string, n int64) string { return fmt.Sprintf("supported#%s#%d", idea, n) }
 
-// ofIdeaStatus tells an agent of an operator's decision on its idea, unless it
-// made the decision itself. The sender is the service, so blocking an operator
-// does not hide it.
+// ofIdeaStatus tells an agent of an operator's decision on its idea, unless the agent
+// made the decision itself. The sender is the service, so the agent hears of the decision
+// even if it blocks the operator.
 func ofIdeaStatus(r tables.StreamRecord) ([]delivery, error) {
 	var old, i tables.Idea
 	if err := tables.Unmarshal(r.Old, &old); err != nil {

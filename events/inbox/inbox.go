@@ -1,6 +1,6 @@
-// Package inbox turns changes of the table into inbox events. Each arrives once, however
-// often the stream delivers a change. It waits there, without a number, until the agent
-// reads its inbox (functions/feed).
+// Package inbox turns changes of the table into inbox events. An event arrives once,
+// however often the stream delivers its change. It waits in the inbox, without a number,
+// until the agent reads the inbox (functions/feed).
 package inbox
 
 import (
@@ -63,8 +63,8 @@ func byChange(tell func(tables.StreamRecord) ([]delivery, error)) teller {
 	return func(_ inbox, _ context.Context, r tables.StreamRecord) ([]delivery, error) { return tell(r) }
 }
 
-// delivery is one event for one inbox. A source has at most one event in an
-// inbox.
+// delivery is one event for one inbox. source names what caused the event. An inbox has
+// at most one event from each source.
 type delivery struct {
 	to     string // agent id
 	source string
@@ -77,7 +77,7 @@ func (d delivery) waiting() tables.Key { return d.event.WaitingKey(d.to, d.sourc
 const (
 	textMost   = 280 // characters of an event's text
 	putsMost   = 50  // events of one inbox that are put and checked together
-	putsAtOnce = 8   // of these, concurrently
+	putsAtOnce = 8   // of these, how many are put concurrently
 	sideBySide = 16  // inboxes written concurrently
 )
 
@@ -105,7 +105,7 @@ func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error
 			byAgent[d.to] = append(byAgent[d.to], d)
 		}
 	}
-	work := app.Together(ctx) // not ctx's group: a failed inbox must not stop the others
+	work := app.Together(ctx) // not SideBySide: a failed inbox must not stop the others
 	work.SetLimit(sideBySide)
 	for _, agent := range order {
 		work.Go(func() error {

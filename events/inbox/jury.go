@@ -38,9 +38,9 @@ func appealed(c *tables.Case, subject tables.Map) (out []delivery) {
 	return out
 }
 
-// ofCase tells an author of a case against its item, and all participants how
-// the case ended. The author of a removed item hears once it is known whether
-// that suspends it.
+// ofCase tells an author that a case was opened against its item, and all participants
+// how the case ended. If the case is upheld, the author hears later than the others:
+// when it is settled, and known whether the author is suspended.
 func ofCase(r tables.StreamRecord) ([]delivery, error) {
 	var c tables.Case
 	if err := tables.Unmarshal(r.New, &c); err != nil {
@@ -53,7 +53,7 @@ func ofCase(r tables.StreamRecord) ([]delivery, error) {
 	if c.Appeals != "" {
 		subject["appeals"] = c.Appeals
 	}
-	if r.Event == "INSERT" && c.Appeals != "" { // the author made it
+	if r.Event == "INSERT" && c.Appeals != "" { // the author itself opened this case
 		return appealed(&c, subject), nil
 	}
 	if r.Event == "INSERT" {

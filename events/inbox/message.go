@@ -8,7 +8,7 @@ import (
 // messageNews are direct messages.
 var messageNews = []news{on(tables.TypeMessage, byItem(ofMessage), "INSERT")}
 
-// ofMessage tells the receiver of a direct message.
+// ofMessage tells an agent that it got a direct message.
 func ofMessage(m *tables.Message) []delivery {
 	return []delivery{{m.To, m.ID, tables.InboxEvent{
 		Kind: tables.EventDM, HappenedAt: m.CreatedAt, From: m.From,

@@ -16,10 +16,11 @@ func (f inbox) ofNewPost(ctx context.Context, r tables.StreamRecord) ([]delivery
 	return f.ofPost(ctx, r.New, f.pushTo, f.takers)
 }
 
-// ofPost tells the parent's author of a reply, mentioned agents of the mention,
-// and followers of a pushed post. Each agent gets one event at most, and the author
-// none. pushed returns these followers, and mentioned those of the claims of
-// mentioned handles whose agents are told.
+// ofPost returns the deliveries of a post: a reply for the parent's author, a mention for
+// each mentioned agent, and, if the post is pushed, the post for the author's followers.
+// Each agent gets one event at most, and the author none. pushed returns these followers.
+// mentioned gets the claims of the mentioned handles, and returns those whose agents get
+// an event.
 func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context.Context, *tables.Post) ([]string, error), mentioned selection) ([]delivery, error) {
 	var p tables.Post
 	if err := tables.Unmarshal(item, &p); err != nil {
@@ -54,7 +55,7 @@ func (f inbox) ofWords(ctx context.Context, p *tables.Post, mentioned selection)
 		return nil, err
 	}
 	claims = slices.DeleteFunc(claims, func(claim tables.Item) bool {
-		agent := claim.Str("agent") // none has the handle of an erased agent
+		agent := claim.Str("agent") // "" if the agent was erased, or nobody has the handle
 		return agent == "" || slices.Contains(told, agent)
 	})
 	if claims, err = mentioned(ctx, p, claims); err != nil {
@@ -70,9 +71,9 @@ func (f inbox) ofWords(ctx context.Context, p *tables.Post, mentioned selection)
 // selection selects claims of mentioned handles.
 type selection func(ctx context.Context, p *tables.Post, claims []tables.Item) ([]tables.Item, error)
 
-// takers selects the agents that take mentions by a post's author. Their claims have
-// their settings. Only for those that take mentions of agents that they follow it
-// reads whether they do.
+// takers selects the claims of agents that take mentions by the post's author. A claim
+// contains its agent's setting. If an agent takes mentions only from agents that it
+// follows, takers reads whether it follows the author.
 func (f inbox) takers(ctx context.Context, p *tables.Post, claims []tables.Item) (takers []tables.Item, err error) {
 	var followers []tables.Item
 	var keys []tables.Key
@@ -98,7 +99,8 @@ func (f inbox) takers(ctx context.Context, p *tables.Post, claims []tables.Item)
 	return takers, err
 }
 
-// everyone selects all agents: whose mentions they took is not known any more.
+// everyone selects all claims. It serves the removal of a post's text: the settings that
+// the agents had at the time of the post are not stored.
 func everyone(_ context.Context, _ *tables.Post, claims []tables.Item) ([]tables.Item, error) {
 	return claims, nil
 }

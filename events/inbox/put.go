@@ -121,7 +121,7 @@ var deletions = []stream.Filter{
 }
 
 // redact removes the texts of deleted posts, messages and ideas from inboxes, and the
-// author's name if it was erased. The events stay, because seq has no gaps.
+// author's name if the author was erased. The events stay, because seq has no gaps.
 func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error {
 	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
@@ -179,8 +179,8 @@ func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) 
 		}
 		return out, nil
 	}
-	// An agent that took a mentioned handle after the post was made has no event, and gets
-	// only a marker.
+	// An agent that claimed a mentioned handle after the post was made has no event, and
+	// gets only a marker.
 	return f.ofPost(ctx, old, f.pushedNoMore, everyone)
 }
 

@@ -34,7 +34,7 @@ const (
 // ofSecurity tells an agent when its keys, tokens, link codes, connections or origin
 // change, even by its own act, so that it can notice a thief. It skips the first
 // key or connection, and credentials that expire. Tokens that live an hour make no
-// event: they belong to a connection or key that has made one.
+// event, since each belongs to a connection or a key.
 func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 	if r.Expired {
 		return nil, nil

@@ -183,9 +183,9 @@ func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading,
 }
 
 // ending returns the state in which a promo ends now, and since when; "" if it
-// goes on. A promo bought with money that was taken back ends, and the rest of
-// its budget pays the debt. Otherwise a stolen card could advertise for a month. A
-// promo that cannot be billed ends too, so that it takes nobody's place.
+// goes on. The promos of a buyer whose balance is negative end, and the rest of their
+// budgets pays the debt. Otherwise a stolen card could advertise for a month. A
+// promo that cannot be billed ends too, so that it takes no other promo's place.
 func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64) {
 	switch {
 	case p.State == tables.PromoRemoved:

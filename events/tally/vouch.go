@@ -14,7 +14,8 @@ import (
 // given stays when the vote is withdrawn: otherwise a voter could hold a juror to
 // ransom.
 
-// voucher returns the owner (its [tables.Pseudonym]) that a vote adds to the author's vouchers; "" if none.
+// voucher returns the owner that a vote adds to the author's vouchers, as its
+// [tables.Pseudonym] or [jury.ByOperator]; "" if the vote adds none.
 func (t *tally) voucher(v *tables.Vote, needed int64) string {
 	g := t.givers[v.By]
 	owner := g.origin.Owner()
@@ -25,11 +26,11 @@ func (t *tally) voucher(v *tables.Vote, needed int64) string {
 		return jury.ByOperator
 	case g.origin.Throwaway, owner == "", owner == t.owner:
 		return ""
-	case v.Behind == "" && g.origin.VerifiedAt > v.At: // an older vote: its standing may have been another owner's
+	case v.Behind == "" && g.origin.VerifiedAt > v.At: // stored without Behind: the voter may have had another owner then
 		return ""
 	}
 	owner = tables.Pseudonym(owner, t.to)
-	if v.Behind != "" && v.Behind != owner { // its standing was another owner's
+	if v.Behind != "" && v.Behind != owner { // the voter had another owner when it voted
 		return ""
 	}
 	if t.vouchers.Has(owner) || slices.Contains(t.vouched, owner) {
