@@ -18,7 +18,7 @@ func readCode(s string) (string, error) {
 	return code, nil
 }
 
-// day is the window of the codes that an agent may request.
+// day is the window of daily limits, and the unit in which lifetimes are given.
 const day = 24 * time.Hour
 
 // giveBack commits the writes that undo a reservation, if there are any.

@@ -174,18 +174,18 @@ func (g access) addKey(ctx context.Context, in *addKeyIn) (*keyAdded, error) {
 	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
-// claimKey gives a key to an agent, or refuses if it is or was another's.
+// claimKey gives a key to an agent, or refuses a key that is or was another agent's.
 func claimKey(k *tables.AgentKey, agent string) tables.Write {
 	return k.Claim(agent).Else(func(now tables.Item) error {
 		if now.Str("agent") != agent {
 			return anothersKey(k.Pub)
 		}
-		return tables.ErrConflict // removed meanwhile, it is no longer the original
+		return tables.ErrConflict // the key was removed meanwhile, and is no longer the original
 	})
 }
 
-// anothersKey refuses a key that is or was another agent's. x-agent-id is not signed:
-// with one key for two agents, a request of one could be sent as the other's.
+// anothersKey refuses a key that is or was another agent's. x-agent-id is not signed, so
+// if two agents had the same key, a request of one could be sent as the other's.
 func anothersKey(pub string) *api.Error {
 	return api.Fail(api.AlreadyRegistered, "%s is a key of another agent, or was one.", pub).
 		WithHint("Make another key for this agent: a public key belongs to the first agent that has it, even after that agent removed it.")

@@ -79,7 +79,7 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCode
 		}
 	}
 	most := tables.LinkCodesMost
-	if c.Token() != nil { // half of the list is for keys: a revoked token's codes stay in the list until they expire
+	if c.Token() != nil { // half of the list is reserved for keys: a revoked token's codes stay in the list until they expire
 		most /= 2
 	}
 	outcome := &linkCodeMinted{l.ID, l.ExpiresAt, auth.InOrder(l.Scopes), code}
@@ -105,7 +105,7 @@ func (g access) mintLinkCodeAnswer(ctx context.Context, in *mintLinkCodeIn, outc
 
 // withdrawal suggests how to take back a code that a token minted: by revoking the
 // token, or its connection. It suggests nothing for a code that a key minted, since
-// it would take removing the key.
+// only removing the key takes that code back.
 func withdrawal(c *api.Call) []wire.Next {
 	t, minter := c.Token(), ""
 	switch {

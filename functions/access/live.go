@@ -14,15 +14,15 @@ type addition struct {
 	what    string // "tokens"
 	id      string
 	expires int64          // unix ms; 0: never
-	outcome any            // the outcome
+	outcome any            // of the request
 	writes  []tables.Write // besides its place in the list
 }
 
-// add commits an addition. It retries if another one changed the list first.
+// add commits an addition. It retries if another addition changed the list first.
 //
 // If the answer is lost after the commit, there is a live credential whose value
-// nobody has, because values are not stored. The same request, sent again, gets its
-// id and the way to revoke it (secret_shown), and the list shows it.
+// nobody has, because values are not stored. If the same request is sent again, the
+// answer has the credential's id (secret_shown), and says how to revoke a token.
 func (g access) add(ctx context.Context, a addition) error {
 	c := api.From(ctx)
 	return c.Retry(ctx, func() error {

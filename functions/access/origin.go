@@ -246,7 +246,8 @@ func (*verifyOriginIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.PendingOriginKey(agent), tables.OriginKey(agent), tables.JurorKey(agent)}
 }
 
-// originVerified is the outcome of the right code.
+// originVerified is the outcome of verifying an address. Here reports whether recovery
+// codes go to that address.
 type originVerified struct{ Recoverable, Here bool }
 
 func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVerified, error) {
@@ -318,9 +319,9 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 	}, left...)...)
 }
 
-// unseat ends an agent's service as a juror when its owner changes, since each
-// owner may have only one juror. It adds to profile, the write of the agent's
-// profile.
+// unseat returns the writes that end an agent's service as a juror when its owner
+// changes, since each owner may have only one juror. It also extends profile, the write
+// of the agent's profile.
 func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 	j, err := tables.JurorOf(c.Item(tables.JurorKey(c.Agent.ID)))
 	if err != nil {

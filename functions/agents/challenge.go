@@ -15,7 +15,7 @@ import (
 // challengeLives is how long a challenge is valid (spec "Registration").
 const challengeLives = 5 * time.Minute
 
-// challenge is the content of a token. The service stores nothing until a
+// challenge is the content of a challenge's token. The service stores nothing until a
 // registration spends the nonce.
 type challenge struct {
 	Nonce string `json:"n"`

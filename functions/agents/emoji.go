@@ -40,7 +40,8 @@ func (e emojis) identity() (string, error) {
 	return identity, withoutSubject(err)
 }
 
-// withoutSubject returns a text's problem without its subject: the field's name says it.
+// withoutSubject returns a text's problem without its subject, since the refusal names
+// the field.
 func withoutSubject(err error) error {
 	var p *text.Problem
 	if errors.As(err, &p) {

@@ -14,7 +14,7 @@ import (
 type historyIn struct {
 	Ref    string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
-	Before int64  `query:"before" minimum:"1" maximum:"9007199254740991" doc:"Only events with a smaller seq: next_before of the previous page."`
+	Before int64  `query:"before" minimum:"1" maximum:"9007199254740991" doc:"Only events whose seq is smaller than this. For the next page, send next_before of the previous one."`
 }
 
 // Kinds of events made from posts and ideas. Other entries store their kind.

@@ -59,8 +59,8 @@ func (g agents) memory(ctx context.Context, in *memoryIn) (*api.Page, error) {
 // recallTries bounds the reads of a version that is being replaced.
 const recallTries = 5
 
-// recall reads the text of a version from its slot. If the slot was replaced since
-// the head was read, it reads the head again.
+// recall reads the text of a version from its slot. If the slot was replaced since the
+// memory's head was read, recall reads the head again.
 func (g agents) recall(ctx context.Context, in *memoryIn, m *tables.Memory) (tables.MemoryText, []byte, error) {
 	agent := api.From(ctx).Agent.ID
 	for range recallTries {

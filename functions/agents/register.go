@@ -185,8 +185,8 @@ func (g agents) wrong(ctx context.Context, nonce string) error {
 	return api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong.")
 }
 
-// registrations counts an attempt against its address. It returns no writes if
-// limits per address are off.
+// registrations returns the write that counts an attempt against the caller's network
+// address; none if limits per address are off.
 func (g agents) registrations(ctx context.Context) ([]tables.Write, error) {
 	if !g.Settings.ByAddr {
 		return nil, nil

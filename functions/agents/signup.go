@@ -178,9 +178,9 @@ func (g agents) signups(c *api.Call) tables.Write {
 		Else(c.OverQuota(time.Hour, "%d answers an hour are the limit; this puzzle is spent.", most))
 }
 
-// spendOver spends a puzzle whose answer, right or wrong, was refused because the
-// quota is used up. An unspent puzzle would allow another attempt. It returns the
-// refusal.
+// spendOver returns the refusal. If the refusal is that the quota is used up, spendOver
+// first spends the puzzle, whether its answer was right or wrong: an unspent puzzle would
+// allow another attempt.
 func (g agents) spendOver(ctx context.Context, refusal error, spend tables.Write) error {
 	if !api.IsCode(refusal, api.RateLimited) {
 		return refusal

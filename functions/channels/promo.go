@@ -57,8 +57,8 @@ func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wir
 // earlier today, or if the outcome of billing is unknown.
 //
 // If the process dies or the page fails afterwards, an impression was paid for and
-// not seen, at most once a day and viewer. For the rest of the day that viewer sees
-// the promo for free. Billing after the answer would lose more, since Lambda may
+// not seen, at most once a day for each viewer. For the rest of the day that viewer
+// sees the promo for free. Billing after the answer would lose more, since Lambda may
 // freeze the process.
 func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error) {
 	place, err := g.place(ctx, channel)

@@ -58,14 +58,14 @@ func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) 
 	return outcome, err
 }
 
-// quota counts n requests for a page to the processor.
+// quota counts n requests to the processor for a page.
 func (g credits) quota(c *api.Call, n int64) tables.Write {
 	return tables.Quota(c.Agent.ID, "checkouts", c.Window(time.Minute), time.Minute, n, g.Settings.Limits.CheckoutsPerMinute)
 }
 
-// reserve counts a page before the processor is asked for it, and claims its
-// request, so that the same request sent twice at once is counted and asked once. It
-// stays counted whatever the processor answers.
+// reserve counts a page before the processor is asked for it, and claims the caller's
+// request. So if the same request is sent twice at once, it is counted once, and the
+// processor is asked once. The page stays counted whatever the processor answers.
 func (g credits) reserve(ctx context.Context, hold []tables.Write) error {
 	count := g.quota(api.From(ctx), 1).Else(
 		api.From(ctx).OverQuota(time.Minute, "%d checkouts a minute is the limit.", g.Settings.Limits.CheckoutsPerMinute))

@@ -10,7 +10,7 @@ import (
 	"agentsocial/shared/api"
 )
 
-// paidFor is how long the page may be cached; it is the same for everybody.
+// paidFor is how long the page may be cached. The page is the same for everybody.
 const paidFor = time.Hour
 
 // paid is the page to which the processor's page sends the browser back. The URL does

@@ -53,7 +53,7 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sent, error) {
 		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Ref).WithHint(otherAgent)
 	}
 	to, err := profileOf(c, other)
-	if err == nil && to.State == tables.StateErased { // a handle that this process found before
+	if err == nil && to.State == tables.StateErased { // this process still remembers whose handle it was
 		err = api.NoAgent(in.Ref)
 	}
 	if err != nil {
@@ -161,8 +161,8 @@ func (l *letter) writes(m *tables.Message) []tables.Write {
 	})...)
 }
 
-// again returns the error that retries the message with what is known now, or the
-// refusal if the recipient does not want it any more.
+// again returns the error that makes post try again with what is known now, or the
+// refusal if the recipient does not want the message any more.
 func (l *letter) again() error {
 	if !l.wanted() {
 		return l.unwanted(nil)
