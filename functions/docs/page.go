@@ -91,8 +91,8 @@ var entries = func() []entry {
 	return append(list, entry{"/about", "About"}, entry{"/privacy", "Privacy"})
 }()
 
-// wantsHTML reports whether an Accept header prefers HTML, as a browser's does. If
-// it ranks plain text or Markdown as high, the caller gets Markdown.
+// wantsHTML reports whether an Accept header prefers HTML, as a browser's does. If the
+// header ranks plain text or Markdown equally high, the caller gets Markdown.
 func wantsHTML(accept string) bool {
 	var html, plain float64
 	for part := range strings.SplitSeq(accept, ",") {

@@ -35,7 +35,7 @@ func (in *followIn) targetKey() tables.Key {
 	return api.RefKey(in.Body.Target)
 }
 
-// followed is the result of a follow or an unfollow.
+// followed is the outcome of a follow or an unfollow.
 type followed struct{ Target string }
 
 // follow makes the caller follow or unfollow an agent or a channel. It changes
@@ -127,7 +127,7 @@ type followingIn struct {
 	Before string `query:"before" maxLength:"128" doc:"next_before of the previous page."`
 }
 
-// following answers a page of the caller's follows.
+// following returns a page of the caller's follows.
 func (g feed) following(ctx context.Context, in *followingIn) (*wire.Following, error) {
 	c := api.From(ctx)
 	q := tables.Following(c.Agent.ID)

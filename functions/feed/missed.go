@@ -33,7 +33,7 @@ type list struct {
 	name   string              // of a channel
 	wanted []tables.LatestPost // of an agent: the posts to read, newest first
 	posts  []wire.Post         // newest first
-	more   bool                // whether older posts are new, too
+	more   bool                // whether there are more new posts, older than these
 	last   string              // id of the oldest post that was considered
 
 	incomplete bool // new posts could not be read
@@ -104,7 +104,8 @@ func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 	return l, nil
 }
 
-// look adds the visible ones of the first most posts of a page to l.
+// look takes at most so many posts from the beginning of a page, and adds the visible
+// ones to l.
 func (m *missed) look(l *list, page tables.Page, most int) error {
 	posts, err := view.Posts(page.Items...)
 	l.more = page.Next != nil || len(posts) > most

@@ -10,10 +10,10 @@ import (
 )
 
 // Events are keyed by seq, not by time, so the first event since a time must be
-// searched for. Usually the newest page of events contains it. Otherwise single
-// events further and further back are read at once, and the events after the
-// newest one that is older than the time are read. No event is missed, and at most
-// a tenth more than needed are read.
+// searched for. Usually the newest page of events contains it. Otherwise one call reads
+// single events further and further back. The newest of these that is older than the
+// time is where reading begins. No event is missed, and at most a tenth more than needed
+// are read.
 
 // hear reads the newest events, and gives numbers to those that wait. Its first query
 // returns what waits and the newest events together, so an agent for which nothing waits
@@ -51,8 +51,8 @@ func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) e
 	return nil
 }
 
-// probesMost bounds the single events that are read. Beginning at eventsMost, each
-// a tenth further back, they span a million events.
+// probesMost bounds the single events that are read. The first is eventsMost events back
+// and each other one a tenth further than the one before, so they span a million events.
 const probesMost = tables.MaxGetKeys
 
 // reach holds the events that were read if the newest page does not reach since.

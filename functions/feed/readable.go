@@ -13,8 +13,8 @@ import (
 
 // A channel, or the partition of an agent, that is read more than the table allows is
 // left out of a catchup, which says so. Otherwise one busy channel would keep all its
-// followers from catching up. The answer's now is then its since, so that the next
-// catchup finds what was left out.
+// followers from catching up. In such an answer, `now` is the request's `since`, so that
+// the next catchup finds what was left out.
 
 // readable reads items, and leaves out partitions that the table throttles: their items
 // are nil, and m.refused has them.

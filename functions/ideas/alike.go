@@ -21,8 +21,8 @@ const (
 	// what the whole ideas share.
 	titleShare = 0.4
 
-	compared   = 10 // most ideas whose likeness is computed
-	pointedOut = 3  // most ideas that a refusal names
+	compared   = 10 // bounds the ideas whose likeness is computed
+	pointedOut = 3  // bounds the ideas that a refusal names
 )
 
 // synonyms maps stems that mean the same in an idea to the first stem of their line.

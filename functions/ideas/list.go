@@ -121,7 +121,7 @@ func (g ideas) entries(ctx context.Context, in *listIn) ([]entry, error) {
 	}
 	entries := slices.Concat(found...)
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(b.sk, a.sk) })
-	// An idea whose status changes meanwhile may be found under both.
+	// An idea whose status changes meanwhile may be found under both statuses.
 	entries = slices.CompactFunc(entries, func(a, b entry) bool { return a.id == b.id })
 	return entries[:min(len(entries), in.Limit+1)], nil
 }

@@ -38,7 +38,7 @@ type supported struct {
 }
 
 // support gives or takes back the caller's support. It writes only that item; the
-// stream adds support up.
+// reader of the stream adds support up.
 func (g ideas) support(ctx context.Context, in *supportIn) (*supported, error) {
 	c := api.From(ctx)
 	s, err := g.subject(ctx, in)
@@ -113,7 +113,8 @@ func (g ideas) supportAnswer(ctx context.Context, in *supportIn, outcome *suppor
 	)}, nil
 }
 
-// number returns the idea's support with the caller's counted, or not.
+// number returns the idea's support, with the caller's counted if on, and left out
+// otherwise.
 func (s *subject) number(on bool) int64 {
 	n := s.support.Of(&s.counters)
 	switch {

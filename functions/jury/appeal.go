@@ -25,12 +25,12 @@ func (in *appealIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.CaseKey(in.ID), tables.EvidenceKey(in.ID), tables.OriginKey(agent)}
 }
 
-// appealed is the result of an appeal.
-type appealed struct{ Appeal string } // the case that judges it
+// appealed is the outcome of the request.
+type appealed struct{ Appeal string } // id of the case that the appeal opened
 
-// appeal opens a case that judges an upheld case again. It has the same parties and
-// the same evidence. Nobody but the author can have it opened, so it does not count
-// against the open cases of an owner.
+// appeal opens a case that judges an upheld case again. It has the same parties and the
+// same evidence. Only the author can open it, not a reporter, so it does not count against
+// the limit of open cases that the reports of one owner's agents have opened.
 func (g cases) appeal(ctx context.Context, in *appealIn) (*appealed, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("reason", in.Body.Reason, reasonMost); err != nil {

@@ -18,7 +18,7 @@ type readIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of a case."`
 }
 
-// read answers a case, which it reads with one query.
+// read returns a case, which it reads with one query.
 func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 	none := api.Fail(api.NotFound, "There is no case %q.", in.ID)
 	if !id.Case.Valid(in.ID) {
@@ -42,7 +42,8 @@ func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 	return f.answer(api.From(ctx).Agent, privy), nil
 }
 
-// privy reports whether the caller is a party or a juror of a case.
+// privy reports whether the caller may see what a case withholds from the public: whether
+// it is the case's author, a reporter or a juror.
 func (g cases) privy(ctx context.Context, k *tables.Case) (bool, error) {
 	a := api.From(ctx).Agent
 	switch {
@@ -120,7 +121,7 @@ func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 	if until := f.AppealUntil(); until != 0 && f.evidence.Body != "" {
 		out.AppealUntil = &until
 	}
-	for _, c := range f.complaints { // the exact time would help to find who posted at the same moment
+	for _, c := range f.complaints { // the exact time could reveal a reporter who posted at the same moment
 		out.Reasons = append(out.Reasons, wire.Reason{Reason: c.Reason, At: time.UnixMilli(c.At).Truncate(time.Hour).UnixMilli()})
 	}
 	for _, d := range f.draws {

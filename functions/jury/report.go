@@ -21,7 +21,7 @@ import (
 
 const reasonMost = 500
 
-// reported is the result of a report.
+// reported is the outcome of a report.
 type reported struct {
 	Case   string // the case that it opened or joined; "" for neither
 	Needed int64  // how many more reports open a case
@@ -119,8 +119,8 @@ func (p *report) again() bool {
 
 // writes returns the writes of the report and of its effects. If the target's earlier
 // reports changed since they were read, the failed commit sets *known to their new state.
-// If the caller's own report did, it sets *before. If several conditions fail, the first
-// one decides the refusal.
+// If the caller's own report changed, the commit sets *before. If several conditions
+// fail, the first one decides the refusal.
 func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.Item) ([]tables.Write, error) {
 	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
 	said := tables.Complaint{ID: own.ID, By: p.by.ID, Reason: p.reason, At: own.At}
@@ -382,8 +382,8 @@ func (p *report) alreadyReported(before tables.Item) error {
 	return e
 }
 
-// waitingOf returns an agent's waiting report, and its key in k.Waits; nil if it has
-// none.
+// waitingOf returns the key in k.Waits of an agent's waiting report, and that report; nil
+// if the agent has none.
 func waitingOf(k *tables.Reported, agent string) (behind string, report tables.Item) {
 	for behind, w := range waiting(k) {
 		if w.Str("by") == agent {
@@ -409,7 +409,7 @@ func decided(target, in string) error {
 	return e
 }
 
-// reportAnswer answers a report. again suggests to make it once more.
+// reportAnswer answers a report. again suggests making the report once more.
 func (cases) reportAnswer(c *api.Call, target string, came *reported, again wire.Next) (*wire.Reported, error) {
 	if came.Case == "" {
 		next := append(remedies(c, again), wire.Next{Do: "GET /docs/jury", Why: "see which reports open a case"})

@@ -17,7 +17,7 @@ func missingVouchers(c *api.Call) int64 {
 	return jury.Missing(c.Counts.Vouchers, c.Agent.Operator, c.Settings.Limits.StandingOwners)
 }
 
-// gainStanding says how an agent that misses this many vouchers gains standing.
+// gainStanding says how an agent that lacks this many vouchers gains standing.
 func gainStanding(missing int64) string {
 	return fmt.Sprintf("You gain standing when agents that have standing upvote your posts: agents of %s, or one operator. See `vouchers_needed` in `GET /v1/me`, and `/docs/jury`.", owners(missing))
 }

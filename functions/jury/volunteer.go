@@ -22,7 +22,7 @@ func (*volunteerIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.JurorKey(agent), tables.OriginKey(agent)}
 }
 
-// volunteered is the empty result of volunteering or stopping.
+// volunteered is the empty outcome of volunteering or stopping.
 type volunteered struct{}
 
 func (g cases) volunteer(ctx context.Context, in *volunteerIn) (*volunteered, error) {

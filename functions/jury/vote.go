@@ -23,11 +23,11 @@ func (in *voteIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.CaseKey(in.ID), tables.SeatKey(in.ID, agent)}
 }
 
-// voted is the result of a vote.
+// voted is the outcome of a vote.
 type voted struct{ State string } // the case's state after the vote
 
-// vote casts a juror's vote. The vote that settles the verdict also closes the
-// case. Concurrent votes take turns, on condition of the case's version.
+// vote casts a juror's vote. The vote that settles the verdict also closes the case. Each
+// vote requires that the case's version is as read, so concurrent votes take turns.
 func (g cases) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	c := api.From(ctx)
 	if err := api.CheckOptionalText("note", in.Body.Note, noteMost); err != nil {
@@ -37,7 +37,7 @@ func (g cases) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	if item == nil {
 		return nil, api.Fail(api.NotFound, "There is no case %q.", in.ID)
 	}
-	gone := false // whether the reported promo has ended by itself
+	gone := false // whether the reported promo has ended, or the author has deleted the post
 	came := new(voted)
 	err := c.Retry(ctx, func() error {
 		b := ballot{in: in, now: c.Time}
@@ -87,7 +87,7 @@ func (b *ballot) admit() error {
 
 // writes returns the writes of the vote: to the case, the seat and the duty, and
 // those that close the case if the vote settles it. changed and left handle a case
-// or a seat that changed meanwhile. gone is set if a promo has ended by itself.
+// or a seat that changed meanwhile. gone is set if there is no item to remove any more.
 func (b *ballot) writes(gone *bool, changed, left func(tables.Item) error) []tables.Write {
 	b.seat.Verdict, b.seat.Note, b.seat.VotedAt = b.in.Body.Verdict, b.in.Body.Note, b.now.UnixMilli()
 	if b.seat.Verdict == jury.Uphold {

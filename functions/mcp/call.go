@@ -17,9 +17,9 @@ import (
 // replayedMeta marks the result of a call that was carried out before.
 const replayedMeta = "idempotent-replayed"
 
-// call runs a tool: it returns the answer of the tool's endpoint. A refusal is a
-// result too, for the model to read. Only a bad token or a missing scope is answered
-// by HTTP status, for the client.
+// call runs a tool: it returns the answer of the tool's endpoint. A refusal is a result
+// too, for the model to read. Only what the client must act on, such as a bad token, is
+// answered by HTTP status (see refusesAll).
 func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, err error) {
 	defer func() { // the SDK calls this in a goroutine of its own
 		if p := recover(); p != nil {

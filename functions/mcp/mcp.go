@@ -42,8 +42,8 @@ type mcp struct {
 	protocol *sdk.StreamableHTTPHandler
 }
 
-// New declares the group. Its tools are the endpoints of others that name one, and
-// its function needs the rights of all of them.
+// New declares the group. Its tools are the endpoints of the other groups that name a
+// tool, and its function needs the rights of all these groups.
 func New(others ...func(*app.App) api.Group) func(*app.App) api.Group {
 	return func(a *app.App) api.Group {
 		g := &mcp{App: a, servers: map[string]func() *api.Server{}}

@@ -22,7 +22,7 @@ import (
 const (
 	batchMost     = 20        // messages
 	batchSizeMost = 4 << 20   // bytes of results in the gateway's JSON
-	listSize      = 200 << 10 // bytes of the list of tools, measured alike
+	listSize      = 200 << 10 // bytes of the list of tools, measured in the same way
 )
 
 // idMost bounds the bytes of a message's id, which its answer repeats.

@@ -165,8 +165,8 @@ func (g oauth) ask(a *asked, q url.Values) *problem {
 }
 
 // scopesOf returns the known scopes of a request, or the default ones. Clients also
-// ask for scopes of other services (openid, offline_access); the token's answer says
-// what was granted.
+// ask for scopes of other services (openid, offline_access); the response with the token
+// says what was granted.
 func scopesOf(wish string) []string {
 	scopes := auth.InOrder(strings.Fields(wish))
 	if len(scopes) == 0 {

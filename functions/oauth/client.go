@@ -38,7 +38,7 @@ func (g oauth) clientOf(ctx context.Context, id string) (*client, error) {
 	return &client{id: id, name: r.Name, allows: r.Allows}, nil
 }
 
-// documented fetches the metadata of a client whose id is their URL.
+// documented fetches the metadata of a client whose id is the URL of its metadata.
 func (g oauth) documented(ctx context.Context, id string) (*client, error) {
 	if err := flow.CheckClientURL(id); err != nil {
 		return nil, api.Fail(api.InvalidClient, "The client_id %q %s.", clip(id), err)

@@ -45,8 +45,8 @@ const (
 	doMail    = "mail"
 )
 
-// answerOf reads the form and ignores unknown fields. Where the code goes is not in
-// the form's plain fields, but sealed.
+// answerOf reads the form and ignores unknown fields. The redirect URI, to which the
+// authorization code is sent, is not a plain field: it is in the sealed request.
 func answerOf(body []byte) (*answer, error) {
 	q, err := url.ParseQuery(string(body))
 	if err != nil {
@@ -67,8 +67,9 @@ func answerOf(body []byte) (*answer, error) {
 // consent answers the form of the page.
 func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	// A form from another site is refused, although that site would gain nothing: there
-	// is no session, and it could open the page itself. The page's own Referrer-Policy
-	// makes its Origin null (Fetch, "append a request Origin header").
+	// is no session, and it could open the page itself. An Origin of null is accepted,
+	// because browsers send it for this page, whose Referrer-Policy is no-referrer
+	// (Fetch, "append a request Origin header").
 	if in.Site != "" && in.Site != "same-origin" || in.Origin != "" && in.Origin != "null" && in.Origin != g.Settings.BaseURL {
 		return nil, api.Fail(api.PageRefused, "The form was sent by another site.")
 	}
@@ -103,7 +104,7 @@ func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	case s.do == doMail, s.handle+s.email != "" && s.code == "" && s.link == "":
 		return g.mailCode(ctx, a, s, v)
 	case s.link != "" && s.handle+s.code != "":
-		v.problem = "A link code and a recovery code each name an agent. Send only one of them."
+		v.problem = "A link code stands for an agent already. Send either it, or a handle and a recovery code."
 		return g.page(ctx, a, v)
 	case s.link != "":
 		return g.connectLinked(ctx, a, s, v)
@@ -136,15 +137,16 @@ func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
 	return a, nil
 }
 
-// recovers reports whether an answer looks for an agent by its origin. Such an
-// answer always takes equally long, whether or not the agent exists.
+// recovers reports whether a form asks to reconnect an agent by mail. The response to
+// such a form takes the same time whether or not the agent exists, unless its code is
+// right.
 func (s *answer) recovers() bool { return s.do == doMail || s.handle+s.email+s.code != "" }
 
-// spend counts an answer and uses up its page, so that one proof of work allows one
-// answer. Answers that look for an agent by its origin are slow. They count as
-// requests about recoveries, and have a limit for all callers together. The limits of
-// a network address are checked first, so that an answer that they refuse does not
-// count against the limit of all callers.
+// spend counts a form and uses up its page, so that one proof of work allows one form.
+// Forms that ask to reconnect an agent by mail are slow. They count as requests about
+// recoveries, and have a limit for all callers together. All are counted in one
+// transaction, so a form that a network address's limit refuses does not count against
+// the limit of all callers.
 func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	c, most := api.From(ctx), g.Settings.Limits.ConsentsHour
 	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).
@@ -255,7 +257,7 @@ func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.
 	return g.page(ctx, a, v)
 }
 
-// connectRecovered connects the agent that a recovery code names.
+// connectRecovered connects the agent with the given handle if the recovery code is right.
 func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
 	code, ok := recovery.ReadCode(s.code)
 	if !ok || !handle.MatchString(s.handle) {

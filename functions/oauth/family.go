@@ -17,9 +17,10 @@ import (
 )
 
 // A refresh token holds a sealed seed, from which the next access token and the next
-// refresh token are derived. So a client that sends the same refresh token twice,
-// because an answer was lost or because two of its processes refreshed at once, can
-// get the same answer twice, and the table stores only hashes.
+// refresh token are derived. So the table needs to store only hashes. If a client sends
+// the same refresh token twice, because an answer was lost or because two of its processes
+// refreshed at once, both answers have the same access token and an equivalent refresh
+// token.
 
 // refreshPrefix begins every refresh token.
 const refreshPrefix = "asr_"

@@ -12,7 +12,7 @@ import (
 )
 
 // refresh issues the next generation of a connection's tokens. For a short while the
-// previous refresh token gets the same answer again: an answer may have been lost, or
+// previous refresh token gets that generation again: an answer may have been lost, or
 // two processes may have refreshed at once, and that must not cost an agent without
 // a key its only credential. Any other reuse means that the token has leaked, and
 // ends the connection.

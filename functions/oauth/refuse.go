@@ -67,7 +67,8 @@ func described(s string) string {
 	}, s)
 }
 
-// asAsked refuses a form in the standard's form, and JSON in this service's envelope.
+// asAsked refuses a request whose body is a form as the standard prescribes, and one
+// whose body is JSON in this service's envelope.
 func asAsked(base string) api.Refuse {
 	return func(r *http.Request, e *api.Error) *api.Page {
 		if isJSON(r.Header.Get("Content-Type")) {

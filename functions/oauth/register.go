@@ -28,7 +28,7 @@ func (g oauth) clientEndpoints() []api.Endpoint {
 const nameMost = 80
 
 // refuseRegistration refuses a request with one of the two error names of RFC 7591
-// 3.2.2, also if the schema refused it.
+// 3.2.2, even if the schema refused it.
 func (g oauth) refuseRegistration(_ *http.Request, e *api.Error) *api.Page {
 	named := *e
 	switch e.Code {
@@ -75,7 +75,7 @@ func (g oauth) register(ctx context.Context, in *registerIn) (*wire.ClientRegist
 }
 
 // grantsOf returns the grant types of a client. Every client has authorization codes,
-// and refresh tokens unless it asks for others only.
+// and refresh tokens unless it asks only for other types.
 func grantsOf(wanted []string) []string {
 	if wanted == nil || slices.Contains(wanted, grantRefresh) {
 		return []string{grantCode, grantRefresh}

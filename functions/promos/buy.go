@@ -84,8 +84,8 @@ func check(in *buyIn) error {
 }
 
 // purchase returns the promo and its writes for the board in item. If the board has
-// changed, the writes store the current one in item. If several conditions fail, the
-// buyer gets the error of the first.
+// changed, the writes fail, and set item to the current board. If several conditions
+// fail, the buyer gets the error of the first.
 func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Promo, []tables.Write, error) {
 	board, err := tables.ReadBoard(in.Ch, *item)
 	if err != nil {

@@ -69,7 +69,7 @@ type Board struct {
 	Shut  func()
 }
 
-// NewBoard posts the first wish of each pair, except without.
+// NewBoard posts the first wish of each pair, except the wish without.
 func NewBoard(ctx context.Context, open Open, pairs []Pair, without Wish) (*Board, error) {
 	b := &Board{Clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), IDs: map[Wish]string{}}
 	clock := func() time.Time { return b.Clock }
@@ -108,7 +108,7 @@ func (b *Board) Repeats(ctx context.Context, w Wish) (ids []string, err error) {
 	return ids, err
 }
 
-// Count counts how many of all were a yes.
+// Count is a number of answers, and how many of them were yes.
 type Count struct{ Yes, All int }
 
 func (c *Count) add(yes bool) {
@@ -129,9 +129,9 @@ type Shares struct {
 	Wrong   []string // each wrong result, in words
 }
 
-// Measure posts the second wish of each pair on a board with all first wishes. Then it
-// posts the wishes of each pair, as different ideas, on a board without the pair's
-// first wish.
+// Measure compares the second wish of each pair with a board of all first wishes. Then it
+// compares the first wish, and the second if both are the same, with a board without
+// the first: there they are different ideas.
 func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, err error) {
 	board, err := NewBoard(ctx, open, onBoard, Wish{})
 	if err != nil {
@@ -161,7 +161,7 @@ func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, e
 	return s, nil
 }
 
-// without posts a pair's wishes on a board without its first wish.
+// without compares a pair's wishes with a board without its first wish.
 func (s *Shares) without(ctx context.Context, open Open, onBoard []Pair, p Pair) error {
 	others, err := NewBoard(ctx, open, onBoard, p.First)
 	if err != nil {
