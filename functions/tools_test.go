@@ -32,8 +32,8 @@ func tools() map[string]string {
 	return routes
 }
 
-// TestToolsAreFew checks that there are 30 to 40 tools, each of one endpoint, and all of
-// groups that the mcp function includes.
+// TestToolsAreFew checks that there are 30 to 40 tools, that each belongs to one endpoint,
+// and that the mcp function includes the groups of all of them.
 func TestToolsAreFew(t *testing.T) {
 	seen := map[string]string{}
 	inside := map[string]bool{}

@@ -169,7 +169,7 @@ func TestAudit_BooksInUse(t *testing.T) {
 
 // TestAudit_SlowReadings checks that readings follow without a pause if each is slow.
 // If there is time for only one, its sum is logged as not proved. If there is no time
-// for one, the audit is unfinished, too.
+// even for one, the audit is also unfinished.
 func TestAudit_SlowReadings(t *testing.T) {
 	for _, c := range []struct {
 		takes time.Duration

@@ -16,8 +16,9 @@ func (b *fixture) block(by, other string, before time.Duration) {
 }
 
 // TestBlocksPutLast checks which blocks put a volunteer last, so that it sits only if
-// the others do not fill the jury: blocks of the author, and the author's three oldest
-// blocks from before the post. Newer blocks and a reporter's have no effect.
+// the others do not fill the jury: the volunteer's block of the author, and the author's
+// three oldest blocks from before the post. The author's newer blocks, and blocks by or of
+// a reporter, have no effect.
 func TestBlocksPutLast(t *testing.T) {
 	for name, test := range map[string]struct {
 		block func(b *fixture, all []string)
@@ -37,7 +38,7 @@ func TestBlocksPutLast(t *testing.T) {
 			b.block(all[3], "ag_reporter", 30*24*time.Hour)
 		}, []int{0, 1, 2, 3, 4, 5, 6}},
 		"too many": {func(b *fixture, all []string) {
-			for i, before := range []time.Duration{5, 7, 4, 6} { // the third is one too many
+			for i, before := range []time.Duration{5, 7, 4, 6} { // older than the block below; only three count
 				b.block("ag_author", fmt.Sprint("ag_else", i), before*time.Hour)
 			}
 			b.block("ag_author", all[1], 3*time.Hour)

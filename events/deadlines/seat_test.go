@@ -52,7 +52,7 @@ func (b *fixture) volunteer(change func(*tables.Profile, *tables.Counters, *tabl
 	return *j
 }
 
-// opens opens a case an hour ago, about a post from two hours ago.
+// opens adds a case that was opened an hour ago, about a post from two hours ago.
 func (b *fixture) opens(change func(*tables.Case)) *tables.Case {
 	b.t.Helper()
 	opened := noon.Add(-time.Hour)

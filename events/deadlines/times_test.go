@@ -52,7 +52,7 @@ func TestMissedAtTheDeadline(t *testing.T) {
 	}
 }
 
-// TestFirstVainTry checks that a case waits 15 minutes after its first vain try, also if
+// TestFirstVainTry checks that a case waits 15 minutes after its first vain try, even if
 // it was waiting for busy jurors before.
 func TestFirstVainTry(t *testing.T) {
 	b, advance := newFixture(t)
@@ -133,8 +133,8 @@ func TestDrawEndsWhenFull(t *testing.T) {
 	}
 }
 
-// TestAcquittedUnderAnOperator checks that an appeal that ends a suspension leaves an
-// operator's that lasts longer, and none that ends now.
+// TestAcquittedUnderAnOperator checks that an appeal that ends a jury's suspension leaves
+// an operator's suspension if that lasts longer than now.
 func TestAcquittedUnderAnOperator(t *testing.T) {
 	for left, want := range map[int64]int64{0: 0, 1: noon.UnixMilli() + 1} {
 		b, _ := newFixture(t)

@@ -83,7 +83,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestForgetSender checks that the agent's name goes from an event that it caused, also
+// TestForgetSender checks that the agent's name goes from an event that it caused, even
 // if that is the first of an inbox, and that an event that never arrived is no error.
 func TestForgetSender(t *testing.T) {
 	f := newFixture(t)
@@ -115,7 +115,7 @@ func TestForgetWaitingSender(t *testing.T) {
 		event.From = tables.Author{ID: "ag_fox", Handle: "fox"}
 		f.do(event.Wait("ag_owl", "source", noon, 0))
 		known := event
-		if event.Kind != tables.EventVisit { // the item tells of the last time
+		if event.Kind != tables.EventVisit { // the follow or reaction may be newer than the event that waits
 			known.HappenedAt += 7
 		}
 		numbers := func() {
@@ -177,7 +177,7 @@ func TestReasonGoesAtOnce(t *testing.T) {
 }
 
 // TestOpenCasesOfTheOwner checks that the number of an owner's open cases stays while
-// another of its agents has one.
+// another agent of the owner has an open case.
 func TestOpenCasesOfTheOwner(t *testing.T) {
 	const owner = "person"
 	for open, stays := range map[int64]bool{0: false, 1: true} {

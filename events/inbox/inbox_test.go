@@ -154,8 +154,8 @@ func TestTextsAreCut(t *testing.T) {
 	}
 }
 
-// TestOnce checks that each event arrives once, in order, if batches repeat, overlap or
-// come in another order.
+// TestOnce checks that each event arrives once, in order, even if batches repeat, overlap
+// or come in another order.
 func TestOnce(t *testing.T) {
 	f, table := open(t)
 	var records []tables.StreamRecord

@@ -39,7 +39,8 @@ func (b *between) Commit(ctx context.Context, tx tables.Tx) error {
 	return b.Backend.Commit(ctx, tx)
 }
 
-// before returns a reader of the stream whose first fitting commit comes after do.
+// before returns a reader of the stream that calls do right before its first commit that
+// fits.
 func (f inbox) before(when func(tables.Write) bool, do func()) (inbox, *between) {
 	own, b := *f.App, &between{Backend: f.Table, when: when, do: do}
 	own.Table = b
@@ -121,8 +122,8 @@ func removed(r tables.StreamRecord) tables.StreamRecord {
 	return tables.StreamRecord{Event: "MODIFY", Key: r.Key, Old: r.New, New: gone}
 }
 
-// TestRaceOfReaders checks that of two readers that give numbers at once one wins, and
-// that both get its numbers.
+// TestRaceOfReaders checks that if two readers give numbers at once, one wins, and both
+// get its numbers.
 func TestRaceOfReaders(t *testing.T) {
 	for _, before := range []int{0, 3} {
 		f, table := open(t)
@@ -175,9 +176,8 @@ func TestReadingRacesWithDelivery(t *testing.T) {
 	holds(t, f, "ag_fox", []string{"po_005", "po_000"}, nil)
 }
 
-// TestDeliveredAgain checks that a change that is delivered again changes nothing: while
-// its event waits, after it got its number, and if it gets it at any moment of the second
-// delivery.
+// TestDeliveredAgain checks that a second delivery of a change has no effect, whether the
+// change's event waits, has its number, or gets its number at any moment of that delivery.
 func TestDeliveredAgain(t *testing.T) {
 	for name, when := range map[string]func(tables.Write) bool{"the put": puts(tables.TypeInboxWaiting), "the check": deletes} {
 		f, table := open(t)
@@ -262,7 +262,7 @@ func TestDeletionRaces(t *testing.T) {
 			reads(racing)
 			return f, b
 		},
-		"it is removed twice while the event gets its number": func(f inbox, reads func(inbox)) (inbox, *between) {
+		"the text is removed twice while the event gets its number": func(f inbox, reads func(inbox)) (inbox, *between) {
 			f.hand(t, records...)
 			f.hand(t, gone)
 			racing, b := f.before(puts(tables.TypeInboxHead), func() { f.hand(t, gone) })
@@ -274,7 +274,7 @@ func TestDeletionRaces(t *testing.T) {
 			racing.hand(t, gone)
 			return f, b
 		},
-		"it is taken back while the event arrives": func(f inbox, reads func(inbox)) (inbox, *between) {
+		"the event is taken back while it arrives": func(f inbox, reads func(inbox)) (inbox, *between) {
 			racing, b := f.before(puts(tables.TypeInboxWaiting), func() { f.hand(t, gone) })
 			racing.hand(t, records...)
 			return f, b
@@ -285,7 +285,7 @@ func TestDeletionRaces(t *testing.T) {
 			f.hand(t, records...)
 			return f, nil
 		},
-		"it was deleted before": func(f inbox, reads func(inbox)) (inbox, *between) {
+		"the post was deleted before": func(f inbox, reads func(inbox)) (inbox, *between) {
 			f.hand(t, gone)
 			f.hand(t, records...)
 			return f, nil
@@ -311,8 +311,8 @@ func TestDeletionRaces(t *testing.T) {
 	}
 }
 
-// TestBlockedLater checks that an event that arrived before a block stays, if its change is
-// delivered again, and that one from after it never comes.
+// TestBlockedLater checks that an event that arrived before a block stays if its change is
+// delivered again, and that an event from after the block never comes.
 func TestBlockedLater(t *testing.T) {
 	for _, reads := range []bool{false, true} {
 		f, table := open(t)
@@ -331,8 +331,8 @@ func TestBlockedLater(t *testing.T) {
 	}
 }
 
-// TestClosedInbox checks that nothing stays in the inbox of an erased agent, also if it is
-// erased while an event arrives or gets its number.
+// TestClosedInbox checks that nothing stays in the inbox of an erased agent, even if the
+// agent is erased while an event arrives or gets its number.
 func TestClosedInbox(t *testing.T) {
 	erase := func(f inbox) func() {
 		return func() { commitTo(t, f, tables.CloseInbox("ag_fox")) }
@@ -371,8 +371,8 @@ func (s slow) Commit(ctx context.Context, tx tables.Tx) error {
 	return s.Backend.Commit(ctx, tx)
 }
 
-// TestOnePopularAgent checks that 64 shards can tell one agent at once, while it reads: no
-// batch fails, and each event arrives once.
+// TestOnePopularAgent checks that batches of 64 shards can bring events to one agent at
+// once, while it reads: no batch fails, and each event arrives once.
 func TestOnePopularAgent(t *testing.T) {
 	const shards, each = 64, 20
 	f, table := open(t)

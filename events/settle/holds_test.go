@@ -83,8 +83,8 @@ func TestStaleBoard(t *testing.T) {
 	d.refuses("dropping without a channel", board().Drop(p.ID)...)
 }
 
-// TestFull checks which promos count against each cap. A buyer's promos are the
-// agent's own, even if its owner has changed, and those of its owner, while they last.
+// TestFull checks which promos count against each cap. The cap of a buyer counts the live
+// promos of the agent, even if its owner has changed, and those of the agent's owner.
 // Promos of agents without an origin count together. A cap has room again when the
 // first promo that it counts ends.
 func TestFull(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // idea makes an idea and returns its id and record. turn chooses an id that has the
-// turn.
+// turn ([search.IsTurn]).
 func (f *posting) idea(t *testing.T, ago time.Duration, turn bool) (search.ID, tables.StreamRecord) {
 	t.Helper()
 	f.now = f.now.Add(time.Second)
@@ -26,7 +26,7 @@ func (f *posting) idea(t *testing.T, ago time.Duration, turn bool) (search.ID, t
 }
 
 // TestIdeasAreIndexed checks that ideas are sealed like posts, in an index of their
-// own, when one has the turn, and that a late one is found before it is sealed.
+// own, when an idea has the turn, and that a late idea is found before it is sealed.
 func TestIdeasAreIndexed(t *testing.T) {
 	f := newPosting(t)
 	ideas := index.OfIdeas(f.App)

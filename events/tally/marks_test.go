@@ -165,8 +165,8 @@ func TestEmojiMost(t *testing.T) {
 	if shown()[someEmoji[last]] != nil {
 		t.Fatalf("the post shows the last emoji, which had no room: %v", shown())
 	}
-	// In one batch, the agent whose emoji had no room reacts again, also with a shown
-	// emoji, and then another agent takes its emoji back.
+	// In one batch, the agent whose emoji had no room reacts again, this time with a shown
+	// emoji as well, and then another agent takes its emoji back.
 	err = f.Handle(t.Context(), []tables.StreamRecord{
 		commit(by(last).React(someEmoji[last])), commit(by(last).React(someEmoji[1])), commit(by(0).Unreact(someEmoji[0])),
 	})

@@ -7,8 +7,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// A token expires after 90 days, after as many as asked for, or never. Its item is deleted
-// in the second after that.
+// A token expires after 90 days, after as many days as asked for, or never. Its item is
+// deleted in the second after it expires.
 func TestToken_Expires(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -22,7 +22,7 @@ func TestIdentity_NamesTheElement(t *testing.T) {
 	}
 }
 
-// TestReserved_Comments checks that comments of the list are no words.
+// TestReserved_Comments checks that comments in the list are not reserved.
 func TestReserved_Comments(t *testing.T) {
 	for _, word := range reserved() {
 		if strings.HasPrefix(word, "#") {

@@ -106,7 +106,7 @@ func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) 
 	}
 }
 
-// TestBest_PagesListAllPostsSorted compares best with a naive sort, also for posts at
+// TestBest_PagesListAllPostsSorted compares best with a naive sort, including posts at
 // the boundaries of days.
 func TestBest_PagesListAllPostsSorted(t *testing.T) {
 	midnight := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) // after the last of February
@@ -139,8 +139,8 @@ func TestBest_PagesListAllPostsSorted(t *testing.T) {
 	})
 }
 
-// TestBest_Midnight checks that a day has its first and its last millisecond, and
-// that since is the first.
+// TestBest_Midnight checks that a day includes its first and its last millisecond, and
+// that the answer's since is its first.
 func TestBest_Midnight(t *testing.T) {
 	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	f := newFixture(t, midnight)

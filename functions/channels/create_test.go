@@ -30,7 +30,7 @@ func TestMayCreate(t *testing.T) {
 		"the third":              {created: 2},
 		"the fourth":             {created: 3, want: api.KarmaRequired},
 		"the fourth, with karma": {created: 3, k: tables.Counters{Karma: 50}},
-		"with too little":        {created: 3, k: tables.Counters{Karma: 49}, want: api.KarmaRequired},
+		"with too little karma":  {created: 3, k: tables.Counters{Karma: 49}, want: api.KarmaRequired},
 		"the twentieth":          {created: 19, k: tables.Counters{Karma: 850}},
 		"the twenty-first":       {created: 20, k: tables.Counters{Karma: 9000}, want: api.LimitReached},
 	} {
@@ -51,7 +51,8 @@ func TestMayCreate(t *testing.T) {
 	}
 }
 
-// TestUpTo checks that a feed ends before the post that is too much, and has at least one.
+// TestUpTo checks that a page of a feed ends before the post that would make it too
+// large, and has at least one post.
 func TestUpTo(t *testing.T) {
 	post := func(size int) wire.Post {
 		return wire.Post{ID: string(rune('a' + size)), Body: strings.Repeat("x", size)}

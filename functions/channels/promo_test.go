@@ -8,8 +8,8 @@ import (
 	"agentsocial/shared/rules/promo"
 )
 
-// TestChance_Anonymous checks that a channel's readers that are not billed for draw the
-// same for a minute, and then another.
+// TestChance_Anonymous checks that all readers that cannot be billed draw the same number
+// for a minute, and then another one.
 func TestChance_Anonymous(t *testing.T) {
 	g, minute := channels{&app.App{}}, time.Date(2026, 11, 21, 13, 5, 0, 0, time.UTC)
 	at := func(after time.Duration) float64 { return g.chance(promo.Place{Now: minute.Add(after)}, "lounge") }

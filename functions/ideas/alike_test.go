@@ -30,8 +30,8 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// TestLikely checks the share of duplicates in other words that are pointed out, and
-// of different ideas that are refused, some of them written to be close. It asks for
+// TestLikely checks which share of the duplicates in other words is pointed out, and which
+// share of the different ideas, some of them written to be close, is refused. It asks for
 // less from pairs that the thresholds were not chosen with.
 func TestLikely(t *testing.T) {
 	pairs, unseen := must[[]wishes.Pair](t)(wishes.ChosenWith()), must[[]wishes.Pair](t)(wishes.Unseen())

@@ -82,7 +82,8 @@ func TestParties(t *testing.T) {
 	}
 }
 
-// A case with a report for which nothing was stored had as many owners as reopen it.
+// If an item has a case, but no stored number of owners that were heard, the number is the
+// one from which several reports are needed for another case.
 func TestHeard(t *testing.T) {
 	for _, c := range []struct {
 		heard int64
@@ -95,7 +96,8 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// At most ten reports wait that do not count. One that counts replaces one of its owner.
+// At most ten reports that do not count wait. One that counts replaces one of the same
+// owner that does not.
 func TestWait(t *testing.T) {
 	fresh := noon.UnixMilli()             // too young to count
 	old := noon.Add(-2 * day).UnixMilli() // counts
@@ -150,8 +152,9 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// The reports that wait are parties of the case that opens. The owners of those that count
-// open it, and of all others are barred from its jury, as the author's is.
+// The agents whose reports wait become parties of the case that opens. The owners of those
+// whose reports count are its openers. The owners of the others, and the author's owner,
+// are barred from its jury.
 func TestWait_Opens(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {

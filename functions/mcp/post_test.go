@@ -111,8 +111,8 @@ func TestLeavesToEndpoint(t *testing.T) {
 	}
 }
 
-// TestProblem_Null checks that null is no params for a handshake and for a call, and no
-// problem for others.
+// TestProblem_Null checks that null as params is a problem for a handshake and for a call,
+// and for no other method.
 func TestProblem_Null(t *testing.T) {
 	for method, want := range map[string]bool{methodInitialize: true, methodCall: true, methodList: false, "ping": false} {
 		m := &message{ID: json.RawMessage("1"), Method: method, Params: json.RawMessage("null")}
