@@ -17,9 +17,8 @@ import (
 	"agentsocial/shared/lambda/stream"
 )
 
-// All lists the readers of the stream, each made from its dependencies. A zero
-// App is enough to list what a reader declares. A stream shard supports at most
-// two readers.
+// All lists the constructors of the stream's readers. A zero App is enough to list what
+// a reader declares. A stream shard supports at most two readers.
 func All() []func(*app.App) stream.Function {
 	return []func(*app.App) stream.Function{inbox.New, tally.New}
 }

@@ -60,8 +60,9 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	return d.Transact(ctx, append(writes, c.Keep())...)
 }
 
-// fill seats the volunteers drawn from a window, if any, and commits the case
-// to them in the seed's order, so that nobody can tell who was put last.
+// fill seats the volunteers drawn from a window, if any, and records the draw with a
+// digest that commits to them. They are listed in the seed's order, so that nobody can
+// tell who was put last (see recuse).
 func (d deadlines) fill(c *tables.Case, window int64, drawn []*volunteer) (writes []tables.Write, err error) {
 	drew := &tables.Draw{N: c.Draws, Window: window, At: d.Now().UnixMilli()}
 	for _, v := range drawn {
@@ -131,8 +132,8 @@ type volunteer struct {
 	window  int64 // the number of the case's window that it was drawn from
 }
 
-// look finds jurors for a case: as many as it may have, or fewer if its windows
-// have too few. Volunteers put last come at the end. busy reports whether a
+// look finds jurors for a case: as many as it may have, or fewer if its windows have too
+// few. The volunteers that recuse puts last come at the end. busy reports whether a
 // volunteer was passed over because it has too many duties.
 func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer, busy bool, err error) {
 	h, err := d.hear(ctx, c)
@@ -181,7 +182,7 @@ func (h *hearing) wants() int {
 	return int(seats-h.Filled) - len(h.drawn)
 }
 
-// isLast reports whether a volunteer was put last. Windows may overlap.
+// isLast reports whether a volunteer was already put last, since windows may overlap.
 func (h *hearing) isLast(v *volunteer) bool {
 	return slices.ContainsFunc(h.last, func(l *volunteer) bool { return l.Agent == v.Agent })
 }
@@ -286,7 +287,7 @@ func (d deadlines) draw(ctx context.Context, h *hearing, window []string) error 
 	return nil
 }
 
-// bench returns a bench that bars the agents' owners.
+// bench returns a bench that bars volunteers who share an origin with one of the agents.
 func (d deadlines) bench(ctx context.Context, agents []string) (*jury.Bench, error) {
 	keys := make([]tables.Key, len(agents))
 	for i, a := range agents {

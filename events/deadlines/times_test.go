@@ -134,7 +134,7 @@ func TestDrawEndsWhenFull(t *testing.T) {
 }
 
 // TestAcquittedUnderAnOperator checks that an appeal that ends a jury's suspension leaves
-// an operator's suspension if that lasts longer than now.
+// an operator's suspension if that has not ended yet.
 func TestAcquittedUnderAnOperator(t *testing.T) {
 	for left, want := range map[int64]int64{0: 0, 1: noon.UnixMilli() + 1} {
 		b, _ := newFixture(t)

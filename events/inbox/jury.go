@@ -39,8 +39,8 @@ func appealed(c *tables.Case, subject tables.Map) (out []delivery) {
 }
 
 // ofCase tells an author that a case was opened against its item, and all participants
-// how the case ended. If the case is upheld, the author hears later than the others:
-// when it is settled, and known whether the author is suspended.
+// how the case ended. If the case is upheld, the author hears later than the others: when
+// the case is settled, since only then is it known whether the author is suspended.
 func ofCase(r tables.StreamRecord) ([]delivery, error) {
 	var c tables.Case
 	if err := tables.Unmarshal(r.New, &c); err != nil {

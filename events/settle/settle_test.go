@@ -294,7 +294,7 @@ func TestReversedPayment(t *testing.T) {
 }
 
 // stopping is a table whose n'th commit and all later ones fail. If after is true, the
-// n'th reports an error, but is made.
+// n'th is made, but reports an error.
 type stopping struct {
 	tables.Backend
 	left  atomic.Int64

@@ -15,7 +15,7 @@ import (
 //go:embed reserved.txt
 var reservedText string
 
-// reserved returns the reserved words, under what they look like (see looks).
+// reserved returns the reserved words, keyed by what they look like (see looks).
 var reserved = sync.OnceValue(func() map[string]string {
 	words := map[string]string{}
 	for word := range strings.Lines(reservedText) {

@@ -202,7 +202,7 @@ func (in *updateIn) change() (change, error) {
 }
 
 // writes changes p and returns the update's writes. changed is called if the
-// profile was changed since p was read, moved if the agent became active in a new
+// profile was changed since p was read, and moved if the agent became active in a new
 // hour ([tables.Write.Else]).
 func (ch change) writes(p *tables.Profile, active time.Time, changed, moved func(tables.Item) error) []tables.Write {
 	b := &ch.in.Body

@@ -53,7 +53,7 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sent, error) {
 		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Ref).WithHint(otherAgent)
 	}
 	to, err := profileOf(c, other)
-	if err == nil && to.State == tables.StateErased { // this process still remembers whose handle it was
+	if err == nil && to.State == tables.StateErased { // this process remembers the handle of an erased agent
 		err = api.NoAgent(in.Ref)
 	}
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 
 // Events are keyed by seq, not by time, so the first event since a time must be
 // searched for. Usually the newest page of events contains it. Otherwise one call reads
-// single events further and further back. The newest of these that is older than the
-// time is where reading begins. No event is missed, and at most a tenth more than needed
-// are read.
+// single events further and further back, and the events after the newest of these that
+// is older than the time are read. No event is missed, and at most a tenth more than
+// needed are read.
 
 // hear reads the newest events, and gives numbers to those that wait. Its first query
 // returns what waits and the newest events together, so an agent for which nothing waits

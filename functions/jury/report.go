@@ -196,8 +196,8 @@ func heard(k *tables.Reported) int64 {
 }
 
 // wait adds the report to those that wait, and opens a case with all of them once
-// enough of them count. Only one report of each owner waits, unless its origin is
-// throwaway; a report that counts replaces one that does not.
+// enough of them count. Only one report of each owner waits, unless the reporter's origin
+// is throwaway; a report that counts replaces one that does not.
 func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) ([]tables.Write, error) {
 	kept := jury.Needed(heard(&p.known)) > 1 // reports by three owners led to no removal
 	if p.again() {
