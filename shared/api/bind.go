@@ -54,8 +54,8 @@ type param struct {
 // QueryTaker is implemented by inputs that need the raw query.
 type QueryTaker interface{ TakeQuery(url.Values) }
 
-// bind reads an endpoint's input type. schemas belongs to this endpoint alone, so
-// that it can be bound while others are served.
+// bind reads an endpoint's input type. schemas belongs to this endpoint alone, so that
+// the endpoint can be bound while others are served.
 func bind(e *Endpoint, schemas huma.Registry) *bound {
 	b := &bound{e: e, schemas: schemas, takesBody: e.Foreign.Media != nil || e.work.serve != nil}
 	if e.work.in == nil {

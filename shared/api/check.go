@@ -32,8 +32,8 @@ type problems struct {
 const (
 	// problemsMost bounds the problems that a refusal lists; checking stops there.
 	problemsMost = 10
-	// repeatedMost bounds the characters of a value that a message repeats, and
-	// secretMost the bytes of it that are searched for a secret before.
+	// repeatedMost bounds the characters of a value that a message repeats. First, at
+	// most secretMost bytes of the value are searched for a secret.
 	repeatedMost, secretMost = 40, 1 << 10
 	// wholeBody is the field of problems with the whole body.
 	wholeBody = "request body"
@@ -198,8 +198,8 @@ func (p *problems) checkObject(name string, s *huma.Schema, v any) {
 	}
 }
 
-// firstNames returns the first problemsMost names, in order, of those to keep. It
-// takes time in proportion to the names.
+// firstNames sorts the names that keep accepts and returns the first problemsMost. Its
+// time is proportional to the number of names.
 func firstNames(names iter.Seq[string], keep func(string) bool) (first []string) {
 	for name := range names {
 		if full := len(first) == problemsMost; !keep(name) || full && name > first[problemsMost-1] {

@@ -119,7 +119,7 @@ type packed struct {
 	bodies map[[sha256.Size]byte][]byte
 }
 
-// of returns the body that has a hash, compressed.
+// of returns a body compressed. sum is the body's hash.
 func (p *packed) of(sum [sha256.Size]byte, body []byte) []byte {
 	p.mu.Lock()
 	small := p.bodies[sum]

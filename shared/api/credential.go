@@ -27,7 +27,7 @@ type credential struct {
 	kind   credKind
 	pub    string // base64url public key of a signature
 	ts     int64  // the signature's timestamp, unix ms
-	digest string // key of its outcome in the guard
+	digest string // hash of the signature; the request's outcome has this key in the guard item
 	token  auth.ParsedToken
 }
 

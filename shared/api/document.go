@@ -2,7 +2,7 @@ package api
 
 import "slices"
 
-// part of the document, as JSON.
+// part is an object in the OpenAPI document's JSON.
 type part = map[string]any
 
 // at returns the value under nested names, or nil.
@@ -13,7 +13,8 @@ func at(o part, names ...string) part {
 	return o
 }
 
-// tell adds rules of every endpoint's input that huma cannot express.
+// tell adds the rules that hold for the inputs of all endpoints and that huma cannot
+// express.
 func tell(doc part) {
 	rename(doc)
 	for _, item := range at(doc, "paths") {

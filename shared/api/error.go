@@ -96,8 +96,8 @@ func (e *Error) JSON(base string) []byte {
 	return e.Within(base, func(body []byte) bool { return len(body) <= RefusalMost })
 }
 
-// Within is JSON with a bound of the caller's. If the body does not fit, it leaves
-// out the last fields, and then cuts the message and the remaining field.
+// Within is JSON with a bound that the caller chooses. If the body does not fit, Within
+// leaves out the last fields, and then cuts the message and the remaining field.
 func (e *Error) Within(base string, fits func(body []byte) bool) []byte {
 	cut := *e
 	for most := 1 << 10; ; {

@@ -11,8 +11,8 @@ import (
 // AnyWebOrigin in Settings.WebOrigins allows all origins.
 const AnyWebOrigin = "*"
 
-// fromFewPages refuses calls of an endpoint from web pages of other origins. Without
-// a needed credential, a page could make each of its visitors call from another
+// fromFewPages refuses calls of a FewPages endpoint from web pages of other origins. If a
+// call needs no credential, a page could make each of its visitors send it, from another
 // address. (Browsers set the header Origin; a program may leave it out.)
 func (s *Server) fromFewPages(e *Endpoint, r *http.Request) error {
 	origin := r.Header.Get("Origin")

@@ -35,8 +35,8 @@ func badFields(fields []wire.Field) *Error {
 	return e
 }
 
-// quoted quotes a caller's text for a message, shortened to at most 60 characters
-// and, if it has characters that are escaped, to about as many bytes.
+// quoted quotes a caller's text for a message. It shortens the text to 60 characters, and
+// further if the quoted text, with its escapes, has more than 240 bytes.
 func quoted(s string) string {
 	const most = 60
 	q := strconv.Quote(clip(s, most))

@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// Request returns the name of the request: the same for the same bytes, and for all
-// requests with the same Idempotency-Key. It is "" for a token without
-// Idempotency-Key, where a repetition cannot be told from a new request.
+// Request returns a name for the request. Signed requests with the same signature have
+// the same name, and so do all requests with the same Idempotency-Key. The name is "" for
+// a token without Idempotency-Key: a repetition cannot be told from a new request.
 func (c *Call) Request() string {
 	if c.idemKey != "" {
 		return "i:" + c.idemKey
@@ -22,10 +22,10 @@ func (c *Call) Request() string {
 
 // Claim returns writes that reserve the request, for effects that cannot be undone and
 // so come before the Commit. Of two identical requests at once, one proceeds and the
-// other is [Busy]. release frees the reservation for another try. If the process dies
-// first, the request is [Busy] for [tables.ClaimFor] and then carried out again; once
-// committed, it is answered from its record. hold and release are empty if the request
-// has no name ([Call.Request]).
+// other is refused as [Busy]. release frees the reservation for another try. If the
+// process dies first, a repetition is refused as [Busy] for [tables.ClaimFor] and carried
+// out after that. Once the request is committed, a repetition is answered from its
+// record. hold and release are empty if the request has no name ([Call.Request]).
 func (c *Call) Claim() (hold, release []tables.Write) {
 	name := c.Request()
 	if name == "" {

@@ -48,8 +48,9 @@ func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoi
 }
 
 // retryAfter returns the seconds after which a refused caller should come back; 0 if
-// waiting does not help. It is random, and never too early, so that callers refused at
-// the same moment, or until the same one, do not come back together.
+// waiting does not help. A random part is added to the necessary wait, so that callers
+// that are refused at the same moment, or must wait until the same moment, do not come
+// back together.
 func (s *Server) retryAfter(e *Error, status int) int64 {
 	wait := int64(0)
 	switch {
@@ -79,7 +80,8 @@ func encodeJSON(to *bytes.Buffer, v any) error {
 	return enc.Encode(v)
 }
 
-// of returns the refusal in the other standard's form, or nil.
+// of returns the refusal in the form that another standard prescribes for the endpoint
+// ([Foreign]), or nil for this service's envelope.
 func (form Refuse) of(r *http.Request, e *Error) *Page {
 	if form == nil {
 		return nil
@@ -101,10 +103,10 @@ func (p *Page) write(rec *recorder) {
 	rec.body.Write(p.Body)
 }
 
-// challengeAt returns WWW-Authenticate for an endpoint's 401, or "". An endpoint
-// that accepts no token gives no challenge: a client would look for a token and not
-// read the error. A client that tried Basic is answered with that scheme (RFC 6749
-// 5.2).
+// challengeAt returns WWW-Authenticate for an endpoint's 401, or "". An endpoint that
+// accepts no token sends no Bearer challenge: a client would look for a token instead of
+// reading the error. If the client tried Basic, the challenge names that scheme (RFC
+// 6749 5.2).
 func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
 	if !at.Foreign.NoBearer {
 		return s.challenge(e)
@@ -115,14 +117,14 @@ func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
 	return ""
 }
 
-// asked are the scopes that a 401 tells a client to ask a person for (RFC 6750 3): those
-// of a token by default, and memory, without which an agent forgets everything between
-// two conversations. The consent page ticks only what the client asked for.
+// asked lists the scopes that a 401 tells a client to ask a person for (RFC 6750 3): the
+// default scopes of a token, and memory, without which an agent forgets everything
+// between two conversations. The consent page ticks only what the client asked for.
 const asked = "read post memory jury"
 
-// challenge returns WWW-Authenticate (RFC 6750, RFC 9728). For a token that lacks a
-// scope it names the token's scopes too: a client asks for exactly those, and should
-// not lose any.
+// challenge returns WWW-Authenticate (RFC 6750, RFC 9728). If the token lacks a scope,
+// the challenge names the missing scope and the token's own: the client then asks for
+// exactly the scopes named, and should not lose any.
 func (s *Server) challenge(e *Error) string {
 	v := "Bearer "
 	switch e.Code {
@@ -204,7 +206,7 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	ours := false
 	if e := s.endpoints[here]; e != nil {
 		ours = e.open() && (e.Method() == method || method == http.MethodHead && e.Head())
-	} else { // a mux matches HEAD to GET
+	} else { // maybe a route of another function; find matches HEAD to GET
 		ours = s.elsewhere().public[s.elsewhere().find(probe)]
 	}
 	if !ours {
@@ -216,18 +218,18 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	rec.header.Set("Access-Control-Max-Age", "86400")
 }
 
-// slow is the time from which a read is logged even if it succeeded.
+// slow is the duration from which every read is logged, even if it succeeded.
 const slow = time.Second
 
-// sampled reports whether the lines of such requests are only a sample: a quick read
-// that succeeded. What an operator looks for is always there: effects, refusals,
+// sampled reports whether only a sample of requests like this one is logged: quick reads
+// that succeeded. What an operator looks for is always logged: effects, refusals,
 // failures, and slow requests.
 func (s *Server) sampled(c *Call, took time.Duration) bool {
 	return s.app.Settings.LogReads > 0 && c.fail == nil && !c.e.Writes() && c.made == "" && took < slow
 }
 
-// log writes the request's line. It contains no address, credential or body. A line
-// that stands for others has their number in the member one_in.
+// log writes the request's line. It contains no address, credential or body. The member
+// one_in of a sampled line is the number of requests that the line stands for.
 func (s *Server) log(ctx context.Context, method string, c *Call, raw Raw, status, size int, usage *tables.Usage) {
 	took := s.app.Now().Sub(c.Time)
 	route, level := c.e.Route, slog.LevelInfo

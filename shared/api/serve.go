@@ -24,7 +24,7 @@ func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 	return e
 }
 
-// serveAs answers a request with an endpoint of its own protocol.
+// serveAs answers a request to an endpoint that [Serve] declared.
 func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call, a *Arguments) error {
 	if !e.Foreign.Relays || a.bad != nil {
 		if err := cmp.Or(c.Admit(r.Context()), a.bad); err != nil {
@@ -36,8 +36,8 @@ func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call, a *A
 	return nil
 }
 
-// Admit decides by credential and read limit whether a request may go on. An
-// endpoint that relays calls it before answering anything itself.
+// Admit decides by credential and read limit whether a request may go on. An endpoint
+// that relays requests calls Admit before it answers anything itself.
 func (c *Call) Admit(ctx context.Context) error {
 	return c.admit(ctx, func() []tables.Key { return nil })
 }

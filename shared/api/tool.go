@@ -55,8 +55,8 @@ func memberName(header string) string {
 
 // Arguments turns a tool call's arguments into the endpoint's. Those without a place
 // in the path, query or headers go into the body, where the endpoint refuses unknown
-// ones. key is the Idempotency-Key if the arguments have none; it may be "". What is
-// wrong with the arguments is refused by [Call.Invoke], after the credential.
+// ones. key is the Idempotency-Key if the arguments have none; it may be "". Wrong
+// arguments are refused only by [Call.Invoke], after it has checked the credential.
 func (t *Tool) Arguments(arguments json.RawMessage, key string) *Arguments {
 	a := &Arguments{path: map[string]string{}, query: url.Values{}, header: http.Header{}}
 	a.bad = t.read(a, arguments, key)
@@ -118,7 +118,7 @@ func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err er
 	return nil
 }
 
-// target returns the path and query of arguments as in HTTP.
+// target returns the path and query of the HTTP request that has these arguments.
 func (t *Tool) target(a *Arguments) string {
 	_, route, _ := strings.Cut(t.Route, " ")
 	parts := strings.Split(route, "/")

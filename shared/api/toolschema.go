@@ -126,8 +126,8 @@ func (o *object) schema(defs map[string]any) json.RawMessage {
 	return whole(s, defs)
 }
 
-// orRefusal returns the schema of a tool's result: clients check refusals against it
-// too.
+// orRefusal returns the schema of a tool's result. It allows a refusal, since clients
+// check refusals against it, too.
 func (o *object) orRefusal(defs map[string]any) json.RawMessage {
 	slices.Sort(o.required)
 	answer := append([]string{}, o.required...)
