@@ -28,9 +28,9 @@ func Together(ctx context.Context) *Group { return &Group{new(errgroup.Group), t
 
 type turnsKey struct{}
 
-// WithTurns returns a context whose groups begin their functions in an order that
-// take decides: a simulation is repeatable only if the order of goroutines is. Go
-// calls take in the caller's goroutine; the function's own goroutine then calls
+// WithTurns returns a context whose groups begin their functions in an order that take
+// decides. A simulation needs this: it is repeatable only if the order of its goroutines
+// is. Go calls take in the caller's goroutine; the function's own goroutine then calls
 // begin, which returns when it is the function's turn.
 func WithTurns(ctx context.Context, take func() (begin func())) context.Context {
 	return context.WithValue(ctx, turnsKey{}, take)
@@ -42,7 +42,7 @@ func turnsOf(ctx context.Context) func() func() {
 }
 
 // Turn waits for the caller's turn ([WithTurns]). Call it after a wait of a constant
-// time: requests that began together would go on together.
+// time. Otherwise requests that began the wait together would go on together.
 func Turn(ctx context.Context) {
 	if take := turnsOf(ctx); take != nil {
 		take()()

@@ -14,10 +14,10 @@ import (
 	"agentsocial/shared/rules/jury"
 )
 
-// A limit is at least one, because a counter's condition always lets the first
-// through. Pushes may be zero, and so may the owners that standing and a suspension
-// ask for. Pushes have a maximum because one call pushes to all followers, and owners
-// because they are stored.
+// A limit is at least one, because a counter's condition always lets the first through.
+// Four may be zero: PushFollowers, PushesDay, StandingOwners and SuspensionOwners.
+// PushFollowers has a lower maximum because one call pushes to all followers, and the
+// limits on owners have one because the owners are stored.
 const (
 	limitMost         = 1_000_000_000
 	pushFollowersMost = 100
@@ -63,8 +63,7 @@ func (l Limits) With(object string) (Limits, error) {
 	return l, errors.Join(problems...)
 }
 
-// Beside returns the object with which others.With returns l; "" if they are
-// equal.
+// Beside returns the object for which others.With returns l; "" if they are equal.
 func (l Limits) Beside(others Limits) string {
 	named := map[string]int64{}
 	theirs := others.fields()

@@ -105,8 +105,8 @@ func (x Exporter) Page(ctx context.Context, p *tables.Profile, from []string) (*
 	return out, nil
 }
 
-// place adds the next items of a place to a page, and returns where it goes on; "" at
-// its end.
+// place adds the next items of a place to a page, and returns the position after them;
+// "" at the place's end.
 func (x Exporter) place(ctx context.Context, out *Page, agent string, p place, after string, then tables.Key) (next string, thenNext tables.Key, err error) {
 	if p.read != nil {
 		items, next, thenNext, err := p.read(x, ctx, agent, after, then.PK)
@@ -181,8 +181,8 @@ func (x Exporter) made(ctx context.Context, agent, after, _ string) (items []tab
 	return items, next, "", err
 }
 
-// messages reads messages of the agent's conversations, one after another. A position
-// is the other agent of a conversation, and the last message that was read of it.
+// messages reads the agent's conversations, one after another. A position is the other
+// agent of a conversation, and the last message that was read from that conversation.
 func (x Exporter) messages(ctx context.Context, agent, other, last string) (items []tables.Item, next, nextLast string, err error) {
 	if other != "" && !id.Agent.Valid(other) {
 		return nil, "", "", ErrPosition
@@ -220,7 +220,7 @@ func (out *Page) add(items ...tables.Item) error {
 		if !known || kind.Not != "" {
 			continue
 		}
-		if item.Str(tables.AttrType) == tables.TypeReport && tables.ReportOwner(item) != "" { // the report again
+		if item.Str(tables.AttrType) == tables.TypeReport && tables.ReportOwner(item) != "" { // the owner's record of a report that is exported already
 			continue
 		}
 		data := map[string]any{}
@@ -237,7 +237,7 @@ func (out *Page) add(items ...tables.Item) error {
 	return nil
 }
 
-// complete adds what an item holds in its key, or compressed.
+// complete adds the values that an item holds in its key or in compressed form.
 func complete(item tables.Item, data map[string]any) error {
 	key := item.Key()
 	after := func(k tables.Key) string { return strings.TrimPrefix(key.SK, k.SK) }

@@ -10,8 +10,8 @@ import (
 )
 
 // Leave returns the writes that remove an agent from the juries of open cases, on
-// condition that no draw seats it meanwhile. There are none for an agent that has no
-// counters, since it has not finished its signup.
+// condition that no draw seats it meanwhile. It returns none for an agent without
+// counters, which has not finished its signup.
 func Leave(ctx context.Context, a *app.App, agent string) ([]tables.Write, error) {
 	var counters []tables.Item
 	var duties tables.Page
