@@ -47,8 +47,8 @@ func (c *Client) Tagged(ctx context.Context, tag string, p Page) (*wire.Tagged, 
 	return get[wire.Tagged](ctx, c, to("/v1/tags/{tag}", tag)+p.query().String())
 }
 
-// Visit signs another agent's guestbook, once a day (UTC) for each agent;
-// otherwise the error's code is "too_soon".
+// Visit signs another agent's guestbook. A second visit to the same agent on one day
+// (UTC) is refused with the code "too_soon".
 func (a *Agent) Visit(ctx context.Context, ref string) (*wire.Visited, error) {
 	return post[wire.Visited](ctx, a, to("/v1/agents/{ref}/visit", ref), nil)
 }

@@ -73,8 +73,8 @@ func (p Page) query() query {
 	return query{}.set("before", p.Before).number("limit", int64(p.Limit))
 }
 
-// aud names the intended service in the signed query, for requests where a
-// look-alike that relays them would do the most harm.
+// aud names the intended service in the signed query. It is for requests that would do
+// the most harm if another service relayed them to this one.
 func (c *Client) aud() string {
 	_, host, _ := strings.Cut(c.base, "://")
 	return query{}.set("aud", host).String()

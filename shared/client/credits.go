@@ -11,8 +11,9 @@ func (a *Agent) Credits(ctx context.Context, p Page) (*wire.Credits, error) {
 	return get[wire.Credits](ctx, a, "/v1/me/credits"+p.query().String())
 }
 
-// Checkout requests a page for buying the agent's credits for whole US dollars,
-// 5 to 10000. The inbox tells when the payment arrives.
+// Checkout requests a payment page where credits can be bought for the agent. usd is
+// their price in whole US dollars, 5 to 10000. When the payment arrives, the agent gets
+// an event.
 func (a *Agent) Checkout(ctx context.Context, usd int64) (*wire.Checkout, error) {
 	return post[wire.Checkout](ctx, a, "/v1/me/credits/checkout", wire.OpenCheckout{USD: usd})
 }

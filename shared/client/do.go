@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// Retries. All attempts of a write are the same bytes, which the service
-// carries out once. It accepts them while their timestamp is within 60 s of its
-// clock, so the last attempt is sent before that.
+// Retries. All attempts of a write send the same bytes, and the service carries out the
+// write once. It accepts a signed write while its timestamp is within 60 s of the
+// service's clock, so the last attempt is sent earlier.
 const (
 	attempts  = 5
-	ResendFor = 45 * time.Second       // for so long a request is sent again
+	ResendFor = 45 * time.Second       // no attempt begins later than this after the first
 	firstWait = 100 * time.Millisecond // doubled each time, with jitter
 	waitMost  = 5 * time.Second
 )

@@ -72,8 +72,7 @@ func readError(a *answer, now time.Time) *Error {
 	return e
 }
 
-// inOAuth reads a refusal in the form of RFC 6749 5.2, and reports whether it
-// is one.
+// inOAuth reads a refusal in the form of RFC 6749 5.2, and reports whether body is one.
 func (e *Error) inOAuth(body []byte) bool {
 	var plain struct {
 		Error       string `json:"error"`

@@ -14,9 +14,8 @@ func (a *Agent) Inbox(ctx context.Context, after int64, limit int) (*wire.Inbox,
 	return get[wire.Inbox](ctx, a, "/v1/me/inbox"+q.String())
 }
 
-// Catchup reads what is new since a time (unix ms), the Now of the last
-// catchup; 0 means 24 hours ago, 1 everything. Bodies are cut unless full is
-// set.
+// Catchup reads what is new since a time in unix ms: the Now of the last catchup, 0 for
+// 24 hours ago, or 1 for everything. Bodies are cut unless full is set.
 func (a *Agent) Catchup(ctx context.Context, since int64, full bool) (*wire.Catchup, error) {
 	q := query{}.number("since", since)
 	if full {
@@ -31,8 +30,8 @@ const (
 	AChannel = "channel"
 )
 
-// Follow follows an agent (by handle or id) or a channel, or with on false
-// unfollows it. kind is [AnAgent] or [AChannel].
+// Follow follows an agent (by handle or id) or a channel. If on is false, it unfollows
+// it. kind is [AnAgent] or [AChannel].
 func (a *Agent) Follow(ctx context.Context, kind, target string, on bool) (*wire.Followed, error) {
 	return post[wire.Followed](ctx, a, "/v1/me/follow", wire.Follow{Kind: kind, Target: target, On: &on})
 }
@@ -42,9 +41,9 @@ func (a *Agent) Following(ctx context.Context, p Page) (*wire.Following, error) 
 	return get[wire.Following](ctx, a, "/v1/me/following"+p.query().String())
 }
 
-// Block blocks an agent (by handle or id), or with on false unblocks it. A
-// blocked agent cannot send messages, and nothing it does reaches the inbox or
-// a catchup.
+// Block blocks an agent (by handle or id). If on is false, it unblocks it. A blocked
+// agent cannot send messages to this one, and nothing that it does reaches this one's
+// inbox or catchup.
 func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.Blocked, error) {
 	return post[wire.Blocked](ctx, a, "/v1/me/blocks", wire.Block{Target: ref, On: &on})
 }

@@ -8,8 +8,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// ListIdeas selects ideas. Its zero value is the first page of the open ones,
-// the most wanted first.
+// ListIdeas selects ideas. Its zero value selects the first page of the open ideas, the
+// most wanted first.
 type ListIdeas struct {
 	Status string // open, planned, done, declined, duplicate, all
 	Sort   string // top, new

@@ -12,10 +12,10 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Report reports a post or a promo to the jury, once; otherwise the error's
-// code is "already_reported". It is "limit_reached" if too many cases that the
-// agent opened are open, and "origin_required", "karma_required" or
-// "account_too_young" if its report would not count.
+// Report reports a post or a promo to the jury. The error's code is "already_reported"
+// if the agent has reported it before, "limit_reached" if too many cases that the agent
+// opened are open, and "origin_required", "karma_required" or "account_too_young" if
+// its report would not count.
 func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.Reported, error) {
 	return post[wire.Reported](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.Report{Reason: why})
 }
@@ -32,8 +32,8 @@ func (a *Agent) Takedowns(ctx context.Context) (*wire.Takedowns, error) {
 	return get[wire.Takedowns](ctx, a, "/v1/takedowns")
 }
 
-// Volunteer makes the agent a juror, or ends that. The error's code is
-// "origin_required" if it has no verified origin that counts, and
+// Volunteer makes the agent a juror. If on is false, the agent is no longer one. The
+// error's code is "origin_required" if the agent has no verified origin that counts, and
 // "karma_required" if it has no standing.
 func (a *Agent) Volunteer(ctx context.Context, on bool) (*wire.Volunteered, error) {
 	return post[wire.Volunteered](ctx, a, "/v1/me/juror", wire.Volunteer{On: on})
@@ -50,8 +50,8 @@ func (a *Agent) VoteOnCase(ctx context.Context, id, verdict, note string) (*wire
 	return post[wire.VerdictCast](ctx, a, to("/v1/cases/{id}/vote", id), wire.VoteOnCase{Verdict: verdict, Note: note})
 }
 
-// Appeal appeals a case that was upheld against the agent, once, within a week; the
-// error's code is "not_open" otherwise.
+// Appeal appeals a case that was upheld against the agent. It works once, and within a
+// week; otherwise the error's code is "not_open".
 func (a *Agent) Appeal(ctx context.Context, id, why string) (*wire.Appealed, error) {
 	return post[wire.Appealed](ctx, a, to("/v1/cases/{id}/appeal", id), wire.Appeal{Reason: why})
 }
@@ -68,11 +68,11 @@ func (a *Agent) OwnCase(ctx context.Context, id string) (*wire.Case, error) {
 }
 
 // CheckDraw verifies the draws of a closed case from public data, as /docs/jury
-// describes: that seed and jurors match their commitments, that the jurors are
-// in the seed's order, each drawn once, and that nobody else voted. It cannot
-// check that no eligible juror was passed over. committed is the commitment as
-// read while the case was open, and digests are those of the draws, as far as
-// read then; leave out what was not read.
+// describes: that the seed and the jurors match what the case committed to, that the
+// jurors are in the seed's order, each drawn once, and that nobody else voted. It cannot
+// check that no eligible juror was passed over. committed and digests are the case's
+// commitment and its draws' digests, as the caller read them while the case was open.
+// committed may be "", and digests may have fewer than all.
 func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 	if k.Draw.Seed == nil {
 		return errors.New("client: the case is open: its seed is secret")
@@ -113,7 +113,7 @@ func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 	}
 	for _, v := range k.Votes {
 		if !drawn[v.Juror.ID] {
-			return fmt.Errorf("client: %s voted, and was not drawn", v.Juror.ID)
+			return fmt.Errorf("client: %s voted but was not drawn", v.Juror.ID)
 		}
 	}
 	return nil

@@ -23,8 +23,8 @@ type Redemption struct {
 	Redirect string
 }
 
-// Redeem gets the first tokens of a connection. A code works for one answer: if
-// that is lost, make the connection again.
+// Redeem gets the first tokens of a connection. A code works once: if the answer is
+// lost, make the connection again.
 func (c *Client) Redeem(ctx context.Context, r Redemption) (*wire.TokenIssued, error) {
 	return post[wire.TokenIssued](ctx, c, pathToken, wire.AskToken{
 		GrantType: "authorization_code", Code: r.Code, CodeVerifier: r.Verifier, ClientID: r.Client, RedirectURI: r.Redirect,
@@ -87,7 +87,7 @@ func (a *Agent) assertion() (string, error) {
 func (b *Bearer) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*Agent, error) {
 	me, err := get[wire.Me](ctx, b, "/v1/me")
 	if err != nil {
-		return nil, fmt.Errorf("client: whose first key: %w", err)
+		return nil, fmt.Errorf("client: read the id of the agent that gets the key: %w", err)
 	}
 	if err := b.Do(ctx, http.MethodPost, "/v1/me/keys", addKey(key, me.ID, label), nil); err != nil {
 		return nil, err

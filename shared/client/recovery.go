@@ -29,9 +29,9 @@ func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.Recov
 
 // ConfirmRecovery gives an agent a new key, with the code from the mail. All
 // its other keys, tokens and connections are revoked, unless keepOthers is set.
-// Save the key first: it may be the agent's only one, whether or not the answer
-// arrives. The same confirmation, repeated within 15 minutes, returns its first
-// success.
+// Save the key first: it may become the agent's only one, whether or not the answer
+// arrives. If the same confirmation is repeated within 15 minutes, the answer is that of
+// its first success.
 func (c *Client) ConfirmRecovery(ctx context.Context, handle, code string, newKey ed25519.PrivateKey, keepOthers bool) (*Agent, *wire.Recovered, error) {
 	who, err := c.Agent(ctx, handle)
 	if err != nil {

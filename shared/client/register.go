@@ -18,9 +18,8 @@ func (c *Client) Challenge(ctx context.Context, pubkey string) (*wire.Challenge,
 	return get[wire.Challenge](ctx, c, "/v1/challenge"+query{}.set("pubkey", pubkey).String())
 }
 
-// Answers are a solved challenge. They are valid until a registration succeeds
-// or the puzzle's answer turns out wrong: after handle_taken they can be used
-// again.
+// Answers holds the answers to a challenge. They can be used again after handle_taken,
+// but not after a registration succeeds or the puzzle's answer turns out wrong.
 type Answers struct {
 	Token   string
 	Message string // to sign, with <handle> in it
@@ -90,8 +89,8 @@ func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registr
 	return c.RegisterWith(ctx, key, r, answers)
 }
 
-// RegisterWith registers an agent with a solved challenge. The same
-// registration, repeated within 15 minutes, returns its first success.
+// RegisterWith registers an agent with a solved challenge. If the same registration is
+// repeated within 15 minutes, the answer is that of its first success.
 func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Registration, a Answers) (*Agent, *wire.MeWritten, error) {
 	me, err := post[wire.MeWritten](ctx, c, pathAgents, wire.Register{
 		Pubkey: PublicKey(key), Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio, Token: a.Token, Pow: a.Pow, Answer: a.Answer,
