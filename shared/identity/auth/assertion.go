@@ -12,17 +12,16 @@ import (
 	"time"
 )
 
-// An assertion is a JWT (RFC 7519) that an agent signs with its own key to get
-// a token for it (RFC 7523). It is parsed here: it needs only one JOSE
-// algorithm, whose new name the libraries do not know, and none of their
-// options.
+// An assertion is a JWT (RFC 7519) that an agent signs with its own key and exchanges for
+// a token (RFC 7523). This file parses it without a library: it needs only one JOSE
+// algorithm, whose new name the libraries do not know, and none of their options.
 
 const (
 	// AssertionMost is how long an assertion may live, from iat to exp.
 	AssertionMost = 5 * time.Minute
-	// AssertionSize is the most bytes of one.
+	// AssertionSize bounds the bytes of an assertion.
 	AssertionSize = 4 << 10
-	// jtiMost is the most bytes of a jti.
+	// jtiMost bounds the bytes of a jti.
 	jtiMost = 200
 )
 

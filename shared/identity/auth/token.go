@@ -136,8 +136,7 @@ func (on Hangs) MintToken(agent, token string, rand io.Reader) (value string, ha
 	return TokenPrefix + strings.Repeat("0", digitsOf(len(b))-len(digits)) + digits, hashToken(b), nil
 }
 
-// ParsedToken is a well-formed token. Whether it is valid is for the table to
-// say.
+// ParsedToken is a well-formed token. Only the table shows whether it is valid.
 type ParsedToken struct {
 	Agent, ID string
 	On        Hangs

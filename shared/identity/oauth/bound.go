@@ -38,13 +38,15 @@ func (b *Bound) Reads() []tables.Key {
 }
 
 // Spend returns the writes that use up the proof, for the transaction that
-// makes the grant, or ErrGone if they would fail. They include a check of the
-// agent's epoch: DynamoDB allows no second write to the same profile. If a
-// condition fails, the error is ErrGone, or [tables.ErrOvertaken] if another
-// use of the link code may have come first: then retry with fresh items.
+// makes the grant, or ErrGone if they would fail. They include a check of the epoch in
+// the agent's profile, so the transaction must not write the profile otherwise: DynamoDB
+// allows one write of an item. If a condition fails, the error is ErrGone, or
+// [tables.ErrOvertaken] if another use of the link code may have come first: then retry
+// with fresh items.
 //
 // link is the link code that was read; nil for a recovery. The grant records
-// the code's minter (Token, Key), ends with it, and is limited to its Scopes.
+// the code's minter ([tables.LinkCode.Minter]), ends with it, and is limited to the
+// code's Scopes.
 //
 // A recovery adds an event to the agent's public history and holds the agent
 // ([tables.HoldFor]), as every recovery does. It revokes nothing.

@@ -11,10 +11,10 @@ import (
 // ClientURLMost bounds the characters of a client id that is a URL.
 const ClientURLMost = 512
 
-// CheckClientURL returns why a URL cannot be a client id, at which the client's
-// metadata are found (draft-ietf-oauth-client-id-metadata-document); nil if it
-// can. A query is refused: strangers must not choose parameters of a request,
-// least of all to this service's own pages.
+// CheckClientURL returns why a URL cannot be a client id; nil if it can. The client's
+// metadata document is fetched from that URL
+// (draft-ietf-oauth-client-id-metadata-document). A query is refused: strangers must not
+// choose parameters of a request, least of all to this service's own pages.
 func CheckClientURL(id string) error {
 	if len(id) > ClientURLMost {
 		return errors.New("has more than 512 characters")
@@ -50,8 +50,8 @@ type Metadata struct {
 	Secret    any      `json:"client_secret"`
 }
 
-// ReadMetadata reads the document of a client whose id is a URL. The error is a
-// predicate of the document.
+// ReadMetadata reads the document of a client whose id is a URL. An error is a predicate
+// whose subject is the document, such as "has a client_secret".
 func ReadMetadata(id string, document []byte) (*Metadata, error) {
 	m := new(Metadata)
 	if err := json.Unmarshal(document, m); err != nil {

@@ -4,13 +4,13 @@
 // redeems. Both are sealed values (shared/identity/seal), so the service stores
 // neither.
 //
-// POST /oauth/authorize seals a [Code], with the agent of the connection in
-// [Bound] if a link code or a mailed recovery code named one. The token
-// endpoint opens it with [OpenCode], compares the client, the redirect URI and
-// [Code.Proves] with its request, and checks [Code.Alive]. In one transaction
-// it spends Code.ID (a conditional put), makes what it issues, and makes the
-// writes of [Bound.Spend]. A code is sealed only once, so a spent code that is
-// shown again, however late, has leaked.
+// POST /oauth/authorize seals a [Code]. If the person proved the right to an agent with
+// a link code or a mailed recovery code, [Code.Bound] names that agent. The token
+// endpoint opens the code with [OpenCode], compares its client and redirect URI with the
+// request's, and checks [Code.Proves] and [Code.Alive]. In one transaction it spends
+// Code.ID (a conditional put), makes what it issues, and makes the writes of
+// [Bound.Spend]. A code is sealed only once, so a spent code that is shown again, however
+// late, has leaked.
 package oauth
 
 import (

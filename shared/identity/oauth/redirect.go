@@ -13,9 +13,8 @@ import (
 // RedirectMost bounds the characters of a redirect URI.
 const RedirectMost = 512
 
-// known are private-use redirect URIs of common programs. Anybody may register
-// them; only the program that the operating system knows for the scheme opens
-// them.
+// known lists private-use redirect URIs of common programs. Any client may register
+// them; the operating system opens them only in the program that handles their scheme.
 var known = []string{"cursor://anysphere.cursor-mcp/oauth/callback"}
 
 // CheckRedirect returns why a URI cannot be a redirect URI; nil if it can. A
@@ -109,8 +108,8 @@ func SameRedirect(registered, sent string) bool {
 	return CheckRedirect(sent) == nil && CheckRedirect(registered) == nil && portless(registered) == portless(sent)
 }
 
-// portless removes the port from a loopback redirect URI. There it also treats
-// no path as "/" (RFC 3986 6.2.3), because one client writes both.
+// portless removes the port from a loopback redirect URI, and writes an empty path as "/"
+// (RFC 3986 6.2.3), because one client sends both forms. It returns other URIs unchanged.
 func portless(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" || !loopback(u) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// distinct: how many different agents or days, times the hours of one task.
+// distinct asks for the number of different agents or days, times the hours of one task.
 func distinct(t *table) (draft, bool) {
 	variant, counted, field := t.IntN(2), "agents", "agent"
 	if variant == 1 {
@@ -40,7 +40,8 @@ func distinct(t *table) (draft, bool) {
 	}, len(seen) >= 2 && len(seen) < len(t.that(a))
 }
 
-// difference: how much more one group has than another, within some sort.
+// difference asks how many more hours one group has than another, among the tasks that
+// fulfil a third condition.
 func difference(t *table) (draft, bool) {
 	a, b, ok := t.pair("agent", "state", "day", "verb", "object")
 	c := t.cond(a.field)
@@ -61,7 +62,7 @@ func difference(t *table) (draft, bool) {
 	}, len(more) < len(t.that(a)) || len(less) < len(t.that(b))
 }
 
-// conditional: which of two sums is asked for depends on a comparison.
+// conditional asks for one of two sums; a comparison decides which.
 func conditional(t *table) (draft, bool) {
 	x, y, ok := t.pair("day", "agent")
 	a, b := t.cond("waits"), t.cond("waits") // a column of two values only would be tried first
@@ -87,7 +88,7 @@ func conditional(t *table) (draft, bool) {
 	}, true
 }
 
-// weighted: points per hour that differ between two groups.
+// weighted asks for a sum of points, which differ per hour between two groups.
 func weighted(t *table) (draft, bool) {
 	a, b, ok := t.pair("agent", "state", "day", "verb", "object")
 	m, k := 2+t.IntN(4), 2+t.IntN(4)

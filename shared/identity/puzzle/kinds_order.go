@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// chain: how many tasks a chain has, times the hours at its end.
+// chain asks for the number of tasks in a chain, times the hours of the last one.
 func chain(t *table) (draft, bool) {
 	start := t.records[t.IntN(len(t.records))]
 	way := t.follow(start)
@@ -23,8 +23,8 @@ func chain(t *table) (draft, bool) {
 	}, len(way) >= 3
 }
 
-// sequence: tasks in order of days and hours; the id of one end, the hours of
-// the other.
+// sequence sorts tasks by day and hours. It asks for the number in the id of the task at
+// one end, plus the hours of the task at the other end.
 func sequence(t *table) (draft, bool) {
 	a := t.cond()
 	row := t.that(a)
@@ -55,7 +55,7 @@ func sequence(t *table) (draft, bool) {
 	}, true
 }
 
-// second: the second-longest of one sort and the shortest of another.
+// second asks for the second-largest hours of one group plus the smallest of another.
 func second(t *table) (draft, bool) {
 	a, b := t.cond(), t.cond()
 	as, bs := t.that(a), t.that(b)

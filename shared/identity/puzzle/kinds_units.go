@@ -8,7 +8,7 @@ var minuteNotes = []string{
 	"time given in minutes",
 }
 
-// units: a sum in which one record is in minutes, as its note says.
+// units asks for a sum in which one record is in minutes, as its note says.
 func units(t *table) (draft, bool) {
 	a := t.cond("waits")
 	group := t.that(a)

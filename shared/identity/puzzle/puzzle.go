@@ -6,9 +6,9 @@
 // a word list, a template or the order of drawing therefore changes all puzzles
 // that are open at that moment.
 //
-// A kind of question draws a table and conditions and says whether they make a
-// good question. If not, it draws again from the same stream, so each kind only
-// describes what it wants.
+// A kind of question gets a random table, draws conditions, and reports whether they make
+// a good question. If not, it is tried again with the next table from the same stream, so
+// each kind only describes what it wants.
 package puzzle
 
 import (

@@ -113,9 +113,9 @@ func (t *table) fresh(used *[]int, min, max int) int {
 	}
 }
 
-// shows reports whether a number can be guessed from the table without the
-// question: it is in a record, is the count, sum or mean of a column, or the
-// hours of all records with, or without, a column's commonest value.
+// shows reports whether a number can be guessed from the table without the question: it
+// is at most the number of records, stands in a record, is a column's sum or mean, or is
+// the sum of the hours of all records that have, or lack, a column's commonest value.
 func (t *table) shows(answer int64) bool {
 	for _, field := range fields {
 		common := cond{field: field, op: "is", value: t.commonest(field)}

@@ -2,9 +2,9 @@ package puzzle
 
 import "strings"
 
-// A selection describes some of a table's tasks in words. {ask} is an
-// imperative: the signup asks for their ids, nine kinds of puzzle for the sum
-// of their hours.
+// A selection describes some of a table's tasks in words. In its templates, {ask} stands
+// for a request: a signup asks for the tasks' ids, and nine kinds of puzzle ask for the
+// sum of their hours.
 type selection struct {
 	plan      plan
 	chosen    []Record

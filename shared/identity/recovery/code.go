@@ -13,7 +13,7 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// A mailed code: 8 digits of Crockford's base32, 40 bits.
+// A mailed code is 8 digits of Crockford's base32, 40 bits.
 const (
 	codeDigits   = 8
 	codeAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -39,8 +39,8 @@ func ReadCode(s string) (code string, ok bool) {
 	return code, len(code) == codeDigits && strings.Trim(code, codeAlphabet) == ""
 }
 
-// Hasher makes the stored hashes of addresses and codes. Without the pepper
-// nobody can tell what they are of.
+// Hasher makes the stored hashes of addresses and codes. Without the pepper nobody can
+// tell what was hashed.
 type Hasher []byte
 
 // NewHasher returns the Hasher with the app's pepper.
@@ -61,13 +61,14 @@ func (h Hasher) hash(purpose string, parts ...string) string {
 	return auth.EncodeKey(mac.Sum(nil))
 }
 
-// Address of a mailbox, Person who reads it, and Code that was mailed for a use.
+// Address hashes a mail address, Person the one form of all addresses of its mailbox, and
+// Code a code that was mailed for a use.
 func (h Hasher) Address(a mail.Address) string    { return h.hash("address", a.Reveal()) }
 func (h Hasher) Person(a mail.Address) string     { return h.hash("person", a.Person()) }
 func (h Hasher) Code(use, agent, c string) string { return h.hash("code", use, agent, c) }
 
-// Domain returns "" if anybody can get an address there, since it would say
-// nothing.
+// Domain hashes the registered part of an address's domain. It returns "" if anybody can
+// get an address there, since the domain then says nothing about the owner.
 func (h Hasher) Domain(a mail.Address) string {
 	if a.Public() {
 		return ""

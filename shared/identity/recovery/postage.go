@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// week is the longer window of the mails to one recipient.
+// week is the longer of the two windows in which the mails to a recipient are limited.
 const week = 7 * day
 
 // ErrRecipientFull means that a recipient got the mails of one kind that it may
@@ -73,8 +73,8 @@ func (w Way) Admit(ctx context.Context) error {
 }
 
 // recoveryMail returns writes that count n recovery mails for an agent and a
-// recipient; who is the hash of both. back reports whether mail to the recipient
-// came back; then there is one mail a day, so that its owner can still recover.
+// recipient; who is the hash of both. back reports whether mail to the recipient came
+// back. Then one mail a day is still allowed, so that the agent can be recovered.
 func recoveryMail(c *api.Call, who string, back bool, n int64) []tables.Write {
 	l := c.Settings.Limits
 	most := l.MailsDay

@@ -10,11 +10,10 @@
 // and ten a week, each for one agent; strangers could use these up by naming
 // somebody's address, as often as they like and with any number of agents. So beyond
 // them the recipient gets one more mail a day, which names no agent: its code works
-// once, until the end of the next day, for any agent that named the address after its
-// own mails were used up. Nobody but the recipient reads it, so strangers can only
-// have it sent earlier. Whatever they do, a recipient who asks for a code finds one
-// that works in the mailbox at once, and gets at most four mails a day and seventeen a
-// week.
+// once, until the end of the next day, for any agent that named the address after the
+// other mails were used up. Only the recipient reads it, so strangers can only have it
+// sent earlier. Whatever they do, a recipient who asks for a code finds one that works in
+// the mailbox at once, and gets at most four mails a day and seventeen a week.
 package recovery
 
 import (
@@ -35,7 +34,7 @@ const (
 	// request's arrival, unless the recovery succeeded. All work is done by then,
 	// so its duration stays hidden.
 	patience = 2 * time.Second
-	// margin is the part of it that is left when the work is cut off.
+	// margin is the part of patience that is left when the work is cut off.
 	margin = 100 * time.Millisecond
 
 	// Cost is how many reads a request counts as.
@@ -45,9 +44,9 @@ const (
 	// ([Way.Admit]), so that a few callers cannot keep everybody from recovering.
 	Rate = 100
 
-	// tries bounds the wrong tries of a code from one address;
-	// oauth.RecoveryTries bounds them in all. So many tries cannot guess 40
-	// bits, and a stranger who knows a handle cannot use up its owner's tries.
+	// tries bounds the wrong tries of a code from one address; oauth.RecoveryTries
+	// bounds them in all. Even the second number is too small for guessing 40 bits, and
+	// it is too large for a stranger to use it up and so lock out the owner.
 	tries = 5
 
 	// codeLives is as long as the window of the mail limit. A stranger who
@@ -174,10 +173,9 @@ func (w Way) TriesOf(ctx context.Context, recovery string) (t Tries, err error) 
 	return Tries{[]tables.Write{count}, []tables.Write{tables.Check(count.Key, count.If...)}}, nil
 }
 
-// Bind returns the agent of a handle for a caller with the code that was mailed
-// to its origin; otherwise nil. The code stays valid: making the connection
-// uses it up. A try is counted before it is judged, so that concurrent requests
-// cannot exceed the limit.
+// Bind returns the agent with a handle if code is the one that was mailed to its origin;
+// otherwise nil. The code stays valid: making the connection uses it up. A try is counted
+// before it is judged, so that concurrent requests cannot exceed the limit.
 func (w Way) Bind(ctx context.Context, handle, code string) (*oauth.Bound, error) {
 	hash, err := NewHasher(ctx, w.App)
 	if err != nil {
