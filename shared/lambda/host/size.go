@@ -36,10 +36,10 @@ var (
 	// each recipient.
 	MailSize = Size{memory, 10 * time.Second}
 
-	// scheduleSize is for scheduled functions. Several due search indexes are
-	// built concurrently, each whole in memory, and wait for the CPU. Few calls
-	// pay for it. Its timeout is more than a sweep takes (events/deadlines), and
-	// less than the time to the next.
+	// scheduleSize is for scheduled functions. Several due search indexes are built
+	// concurrently, each whole in memory, and wait for the CPU. The larger memory costs
+	// little, because there are few calls. The timeout is more than a sweep takes
+	// (events/deadlines), and less than the time to the next one.
 	scheduleSize = Size{1024, 2 * time.Minute}
 )
 

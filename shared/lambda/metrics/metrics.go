@@ -57,7 +57,7 @@ type Metric struct {
 	zero       bool   // whether a zero is logged
 }
 
-// Set is metrics that share a dimension, or have none.
+// Set holds metrics that share a dimension, or have none.
 type Set struct {
 	Line    string // message of their lines; "" for all other warnings and errors
 	By      string // "" for none
@@ -69,9 +69,9 @@ const (
 	millis = "Milliseconds"
 )
 
-// Sets returns the metrics of a deployment. Without the detailed ones there are none
-// while nothing is wrong, except the numbers of new agents and posts. The detailed
-// ones are those by endpoint, refusals by code, and the lag of functions.
+// Sets returns the metrics of a deployment. The detailed ones are those by endpoint,
+// refusals by code, and the lag of functions. Without them, a deployment in which nothing
+// is wrong writes only the numbers of new agents and posts.
 func Sets(detailed bool) []Set {
 	sets := []Set{
 		{Request, ByCode, []Metric{{Failed, count, false}}},

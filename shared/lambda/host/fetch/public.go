@@ -2,8 +2,8 @@ package fetch
 
 import "net/netip"
 
-// special are the unicast ranges that lead to no host of the public internet,
-// or to another address than they show (IANA's special-purpose registries).
+// special lists the unicast ranges that lead to no host of the public internet, or to
+// another address than they show (IANA's special-purpose registries).
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
 	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
@@ -11,7 +11,7 @@ var special = prefixes(
 	"2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
 )
 
-// global are the IPv6 unicast addresses that are allocated (RFC 4291 2.4).
+// global is the range of the IPv6 unicast addresses that are allocated (RFC 4291 2.4).
 // Local addresses, and those that embed an IPv4 address, are outside.
 var global = netip.MustParsePrefix("2000::/3")
 
