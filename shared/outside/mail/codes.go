@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// OriginCode is the mail that asks the reader of an address whether an agent
-// may name it as its origin. service is the service's base URL; lives is the
-// code's lifetime.
+// OriginCode is the mail that asks the reader of an address whether an agent may name
+// that address as its origin. service is the service's base URL; lives is the code's
+// lifetime.
 func OriginCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
@@ -30,9 +30,9 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 	}.to(to)
 }
 
-// SharedCode is the mail, at most one a day, for an address that was already
-// sent all mails that name an agent. Its code works for any agent that named the address.
-// service is the service's base URL; lives is the code's least lifetime.
+// SharedCode is the mail for an address that has already got all the mails that may name
+// an agent. It is sent at most once a day, and its code works for any agent that named
+// the address. service is the service's base URL; lives is the code's least lifetime.
 func SharedCode(to Address, service, code string, lives time.Duration) Message {
 	host := hostOf(service)
 	return letter{

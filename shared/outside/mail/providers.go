@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Lists of domains, sorted and one a line, after comments. They are searched as
-// texts, so that they need no work or memory when a function starts.
-// providers.mjs makes those that are not kept by hand.
+// The lists of domains have one domain a line, sorted, after comments. They are searched
+// as texts, so that they need no work or memory when a function starts. providers.mjs
+// makes those that are not kept by hand.
 var (
 	//go:embed providers.txt
 	providersByHand string

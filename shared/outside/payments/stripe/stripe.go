@@ -58,8 +58,8 @@ type Config struct {
 // Processor implements [payments.Processor].
 type Processor struct{ *Seller }
 
-// New makes a processor. It does not call Stripe yet. It panics without a
-// stage, since nobody would own the payments.
+// New makes a processor. It does not call Stripe yet. It panics without a stage, since
+// the service could not recognise its own payments.
 func New(c Config) *Processor { return &Processor{NewSeller(c)} }
 
 // Seller implements [payments.Processor] for functions that make pages but read
@@ -118,17 +118,16 @@ func (p *Seller) ask(ctx context.Context, f func(context.Context, Keys) error) e
 	return f(ctx, others)
 }
 
-// Metadata of this service's sales, under names that nobody else in the account
-// uses. The code reads them on the page; on the payment they are for operators.
+// Metadata of this service's sales, under names that nobody else in the account uses.
+// The code reads the metadata of the page; those of the payment are for operators.
 const (
 	metaAgent = "agentsocial_agent"
 	metaStage = "agentsocial_stage"
 )
 
-// Checkout implements [payments.Processor]. Everything that could change the
-// sum (taxes, codes, the payer's currency) is off. A page expires after
-// Stripe's default, a day: an explicit expiry would differ when the same page
-// is requested again.
+// Checkout implements [payments.Processor]. Everything that could change the sum (taxes,
+// promotion codes, the payer's currency) is off. A page expires after Stripe's default, a
+// day. If the code set the expiry, a repeated request for the same page would differ.
 func (p *Seller) Checkout(ctx context.Context, o payments.Order) (payments.Page, error) {
 	meta := map[string]string{metaAgent: o.Agent, metaStage: p.c.Stage}
 	params := &stripe.CheckoutSessionCreateParams{
