@@ -15,7 +15,7 @@ func NoChannel(name string) *api.Error {
 }
 
 // ChannelOpen refuses a channel that does not exist or that an operator took down.
-// item is what was read of it.
+// item is the channel's item; nil if there is none.
 func ChannelOpen(name string, item tables.Item) error {
 	if item == nil {
 		return NoChannel(name)
