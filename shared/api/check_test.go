@@ -262,7 +262,7 @@ func TestCheckAgreesWithHuma(t *testing.T) {
 	})
 }
 
-// What is listed is what sorting everything would list first.
+// firstNames returns the names that sorting all of them would put first.
 func TestFirstNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c]{0,4}`), 0, 60, rapid.ID[string]).Draw(t, "names")

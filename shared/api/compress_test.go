@@ -112,8 +112,8 @@ func unzip(t *testing.T, body []byte) string {
 }
 
 // An answer is compressed if the caller accepts it and it is text, long enough, and not
-// of a Secret endpoint. It decompresses to the plain one, with the same ETag. Caches are
-// told of both.
+// of a Secret endpoint. It decompresses to the plain one, with the same ETag. Vary tells
+// caches that both forms exist.
 func TestCompression(t *testing.T) {
 	var log bytes.Buffer
 	s := answers(&log)

@@ -156,7 +156,7 @@ func FuzzCheckJSON(f *testing.F) {
 	})
 }
 
-// What is measured before decoding is what decoding finds.
+// measure finds the same depth as decoding, and at least the same number of values.
 func TestMeasure(t *testing.T) {
 	var values, depth func(v any) int
 	values = func(v any) (n int) {

@@ -314,8 +314,8 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// A write is carried out once per signature, and never if it is refused. Both count
-// against the limit; a repetition does not.
+// A write is carried out once per signature, and never if it is refused. Accepted and
+// refused writes count against the limit; a repetition does not.
 func TestWritesOnce(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.Limits.WritesPerMinute = 8 })
 	h.now = h.now.Truncate(time.Minute)
@@ -369,7 +369,7 @@ func TestReadLimit(t *testing.T) {
 			if n < 6 || n == 3000 { // 100/16 samples at the least
 				t.Errorf("refused after %d reads, want 6 to 2999", n)
 			}
-			for range 20 { // not the samples alone
+			for range 20 { // over the limit every read is refused, not only the sampled ones
 				if w, _ := h.answer(request(h)); w.Code != 429 {
 					t.Errorf("got status %d over the limit, want 429", w.Code)
 				}
@@ -497,8 +497,8 @@ func TestTheLogHoldsNoSecrets(t *testing.T) {
 	}
 }
 
-// A request of which the table refused everything is not counted: the table would refuse
-// the count, too. One that failed otherwise is.
+// A request is not counted if the table refused all its calls: the table would refuse the
+// count, too. A request that failed for another reason is counted.
 func TestRefusedRequestsAreNotCounted(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.MaxReads = 1000 })
 	commits := 0
