@@ -51,7 +51,7 @@ func TestCommitsSurviveLostAnswers(t *testing.T) {
 	}
 }
 
-// A failed condition has the error that its write gives for it.
+// If a condition fails, Transact returns the error that its write names.
 func TestTransactResolves(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
