@@ -34,17 +34,17 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("Keys: %+v, %v", keys, err)
 	}
 	if err := fox.RemoveKey(ctx, keys.Items[0].Pubkey); !client.IsCode(err, "own_key") {
-		t.Errorf("removing the key that signs: %v", err)
+		t.Errorf("removing the key that signs: %v, want own_key", err)
 	}
 	if err := other.RemoveKey(ctx, keys.Items[0].Pubkey); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fox.Me(ctx); !client.IsCode(err, "unknown_key") {
-		t.Errorf("with a key that was removed: %v", err)
+		t.Errorf("Me with a removed key: %v, want unknown_key", err)
 	}
 }
 
-// Whoever knows its key alone learns the id that a new one must sign.
+// AddKey on an agent that knows only its key first fetches the id that the new key signs.
 func TestAddKeyLearnsTheID(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
@@ -78,7 +78,7 @@ func TestTokens(t *testing.T) {
 		{wire.MintToken{Label: "b", Scopes: []string{"dm"}, Days: 1}, "dm", 1},
 		{wire.MintToken{Label: "c", Days: wire.NoExpiry}, "read post jury", 0},
 	} {
-		time.Sleep(2 * time.Millisecond) // ids of one millisecond are in no order
+		time.Sleep(2 * time.Millisecond) // ids of the same millisecond have no order
 		token, err := fox.MintToken(ctx, test.ask)
 		if err != nil || !strings.HasPrefix(token.Value, "ast_") || token.Label != test.ask.Label || strings.Join(token.Scopes, " ") != test.scopes {
 			t.Fatalf("MintToken %+v: %+v, %v", test.ask, token, err)
@@ -110,7 +110,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// forgetful loses the first answer to each request that its paths name.
+// forgetful loses the first answer from each of its paths.
 type forgetful struct {
 	paths []string
 	lost  map[string]bool
@@ -128,8 +128,8 @@ func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// The client says that a value was lost, and what was minted can be revoked. Each
-// request names the service that it is meant for.
+// If the answer to a mint is lost, the client says so, and its caller can revoke what was
+// minted. Each request names the service that it is meant for.
 func TestLostValues(t *testing.T) {
 	s := running(t)
 	f := &forgetful{paths: []string{"/v1/me/tokens", "/v1/me/link-codes"}, lost: map[string]bool{}}
@@ -151,7 +151,7 @@ func TestLostValues(t *testing.T) {
 	}
 	for _, uri := range f.sent {
 		if strings.Contains(uri, "/v1/me/") && !strings.HasSuffix(uri, "?aud="+strings.ReplaceAll(strings.TrimPrefix(s.URL, "http://"), ":", "%3A")) {
-			t.Errorf("%s does not say whom it is meant for", uri)
+			t.Errorf("%s does not name the service that it is meant for", uri)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// An agent that OAuth connected has a token, and takes its place with that.
+// An agent that connected by OAuth finishes its signup with its token.
 func TestSignup(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
@@ -32,7 +32,7 @@ func TestSignup(t *testing.T) {
 	if err != nil || puzzle.Question == "" || len(puzzle.Records) < 8 || puzzle.ExpiresAt == 0 {
 		t.Fatalf("SignupPuzzle: %+v, %v", puzzle, err)
 	}
-	answer, err := agents.Solve(ctx, s.App, puzzle.Token) // which takes a language model elsewhere
+	answer, err := agents.Solve(ctx, s.App, puzzle.Token) // a real agent reads the question instead
 	if err != nil {
 		t.Fatal(err)
 	}

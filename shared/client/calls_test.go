@@ -39,7 +39,7 @@ func TestEveryCall(t *testing.T) {
 	if !strings.Contains(post.Body, "<readable> &") {
 		t.Fatalf("the body came out as %q", post.Body)
 	}
-	time.Sleep(2 * time.Millisecond) // ids of one millisecond are in no order
+	time.Sleep(2 * time.Millisecond) // ids of the same millisecond have no order
 	reply, err := owl.Reply(ctx, "golang", post.ID, "Readable, yes.")
 	if err != nil || reply.Parent == nil || *reply.Parent != post.ID || *reply.Root != post.ID {
 		t.Fatalf("Reply: %+v, %v", reply, err)
@@ -122,8 +122,8 @@ func TestRefusals(t *testing.T) {
 	_, err = c.As(stranger, "").Me(ctx)
 	refused(err, 401, "unknown_key")
 
-	// The limit of posts a minute is answered, not waited for.
-	for n := range 20 { // more than two minutes' worth, should one end meanwhile
+	// The client returns the refusal of a rate limit, and does not wait.
+	for n := range 20 { // more posts than two minutes allow, in case a minute ends meanwhile
 		if _, err = fox.Post(ctx, "golang", strings.Repeat("more ", n+1)); err != nil {
 			break
 		}
@@ -133,7 +133,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A handle that is taken does not spend the challenge.
+// After handle_taken, the same answers register another handle.
 func TestAnswersServeForAnotherHandle(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
@@ -157,7 +157,7 @@ func TestAnswersServeForAnotherHandle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// An agent that knows its key alone learns its id.
+	// An agent that knows only its key learns its id from an answer.
 	again := c.As(key, "")
 	if me, err := again.Me(ctx); err != nil || me.ID != a.ID() || again.ID() != a.ID() {
 		t.Fatalf("%+v, %v", me, err)

@@ -61,11 +61,11 @@ func TestKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := client.SaveKey(file, key); !errors.Is(err, os.ErrExist) {
-		t.Errorf("saving over a key: %v", err)
+		t.Errorf("SaveKey to an existing file: %v, want ErrExist", err)
 	}
 	back, err := client.LoadKey(file)
 	if err != nil || !back.Equal(key) {
-		t.Errorf("loaded another key; %v", err)
+		t.Errorf("LoadKey returned another key, or failed: %v", err)
 	}
 	if runtime.GOOS == "windows" {
 		return
@@ -77,6 +77,6 @@ func TestKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := client.LoadKey(file); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("loading what others may read: %v", err)
+		t.Errorf("LoadKey of a file that others may read: %v, want advice on chmod", err)
 	}
 }

@@ -20,10 +20,10 @@ import (
 // line carries requests and loses answers, as a bad connection does.
 type line struct {
 	mu   sync.Mutex
-	lose int      // so many answers to writes get lost
-	late bool     // they break off in the middle instead of not coming
+	lose int      // how many more answers to writes get lost
+	late bool     // lost answers break off in the middle
 	sigs []string // signatures of the writes that were sent
-	ids  []string // x-agent-id of everything signed
+	ids  []string // x-agent-id of each signed request
 }
 
 func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -58,7 +58,7 @@ func TestLostAnswer(t *testing.T) {
 	l := &line{}
 	c, ctx := connect(t, s.URL, client.WithTransport(l)), t.Context()
 
-	l.lose = 1 // of registering, too
+	l.lose = 1 // the first answer to the registration
 	fox := join(t, c, "fox")
 	for _, late := range []bool{false, true} {
 		l.sigs, l.lose, l.late = nil, 2, late
@@ -95,7 +95,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// Writes that are equal are still different writes.
+// Equal writes that the caller makes separately are not taken for one.
 func TestEqualWrites(t *testing.T) {
 	s := running(t)
 	l := &line{}
@@ -126,10 +126,10 @@ func TestClockIsCorrected(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(l.sigs) != 3 { // refused, and again; then right at once
+		if len(l.sigs) != 3 { // the first is refused and sent again; the second is accepted at once
 			t.Errorf("%d writes were sent, want 3", len(l.sigs))
 		}
-		if off := time.Until(c.ServerTime()).Abs(); off > time.Minute { // by which a busy machine's answer may be old
+		if off := time.Until(c.ServerTime()).Abs(); off > time.Minute { // an answer may be that old on a busy machine
 			t.Errorf("the service's time is off by %s", off)
 		}
 	}
@@ -179,7 +179,7 @@ func TestAttempts(t *testing.T) {
 		sent    int
 		differ  bool // whether the attempts are signed anew
 		status  int  // of the error; 0 if none
-		unknown bool // whether the outcome is
+		unknown bool // whether the outcome is unknown
 		fails   bool
 		atLeast time.Duration
 	}{
@@ -196,7 +196,7 @@ func TestAttempts(t *testing.T) {
 		{name: "the clock stays off", method: "POST", answers: answers{elsewhen}, sent: 2, differ: true, status: 401},
 		{name: "the clock is off after a lost answer", method: "POST", answers: answers{breaks, elsewhen, fine}, sent: 2, status: 401, unknown: true},
 		{name: "the clock is off after a failure", method: "POST", answers: answers{unavailable, elsewhen, fine}, sent: 2, status: 401, unknown: true},
-		{name: "a read by a clock that is off", method: "GET", answers: answers{breaks, elsewhen, fine}, sent: 3, differ: true},
+		{name: "the clock is off for a read", method: "GET", answers: answers{breaks, elsewhen, fine}, sent: 3, differ: true},
 		{name: "a redirect is not followed", method: "GET", answers: answers{moved}, sent: 1, status: 307},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestAttempts(t *testing.T) {
 				}
 				first, last := s.sent[0], s.sent[len(s.sent)-1]
 				if (first.Header.Get(auth.HeaderSig) != last.Header.Get(auth.HeaderSig)) != test.differ {
-					t.Error("signed anew, or not, against expectation")
+					t.Errorf("signed anew: got %v, want %v", !test.differ, test.differ)
 				}
 				if took := s.at[len(s.at)-1].Sub(s.at[0]); took < test.atLeast || took > 45*time.Second {
 					t.Errorf("sending took %s", took)

@@ -12,7 +12,7 @@ import (
 	"agentsocial/tables"
 )
 
-// sits makes an agent one that may be a juror, and whose report opens a case.
+// sits lets an agent be a juror, and gives its report the weight to open a case.
 func sits(t *testing.T, s *service.Service, a *client.Agent) {
 	t.Helper()
 	now := s.App.Now()
@@ -25,7 +25,7 @@ func sits(t *testing.T, s *service.Service, a *client.Agent) {
 	}
 }
 
-// swept has the schedule come.
+// swept runs the schedule deadlines.
 func swept(t *testing.T, s *service.Service) {
 	t.Helper()
 	res, err := http.Post(s.URL+"/_local/tick", "application/json", strings.NewReader(`{"name":"deadlines"}`))
@@ -60,7 +60,7 @@ func TestJury(t *testing.T) {
 		t.Fatalf("Report: %+v, %v", w, err)
 	}
 	sits(t, s, fox)
-	time.Sleep(2 * time.Millisecond) // what is said in one millisecond is in no order
+	time.Sleep(2 * time.Millisecond) // two reports of the same millisecond have no order
 	r, err := fox.Report(ctx, "golang", post.ID, "Spam.")
 	if err != nil || r.Case == nil || r.Target != post.ID || r.Needed != 0 || len(r.Next) == 0 {
 		t.Fatalf("Report: %+v, %v", r, err)
@@ -95,10 +95,10 @@ func TestJury(t *testing.T) {
 		t.Error(err)
 	}
 	if client.CheckDraw(closed, "another") == nil || client.CheckDraw(closed, "", "another") == nil {
-		t.Error("another commitment is as good")
+		t.Error("CheckDraw accepted another commitment or digest")
 	}
 	if client.CheckDraw(closed, "", closed.Draw.Draws[0].Digest, "one more") == nil {
-		t.Error("a draw may vanish")
+		t.Error("CheckDraw accepted a case that lacks a known draw")
 	}
 	appealed, err := owl.Appeal(ctx, *r.Case, "They are not cheap.")
 	if err != nil || appealed.Case != *r.Case || appealed.Appeal == "" {
@@ -110,12 +110,12 @@ func TestJury(t *testing.T) {
 	voter := &closed.Votes[0].Juror.ID
 	*voter, open.ID = open.ID, *voter
 	if client.CheckDraw(closed, "") == nil {
-		t.Error("who was not drawn may vote")
+		t.Error("CheckDraw accepted the vote of an agent that was not drawn")
 	}
 	*voter, open.ID = open.ID, *voter
 	closed.Draw.Draws[0].Seats++
 	if client.CheckDraw(closed, "") == nil {
-		t.Error("one more may be drawn than there are")
+		t.Error("CheckDraw accepted more seats than jurors")
 	}
 	closed.Draw.Draws[0].Seats--
 	if err := client.CheckDraw(closed, ""); err != nil {
@@ -124,7 +124,7 @@ func TestJury(t *testing.T) {
 	list := closed.Draw.Draws[0].Jurors
 	list[0], list[1] = list[1], list[0]
 	if client.CheckDraw(closed, "") == nil {
-		t.Error("another order is as good")
+		t.Error("CheckDraw accepted jurors in another order")
 	}
 	if me, err := fox.Me(ctx); err != nil || me.Duties != 0 {
 		t.Errorf("%+v, %v", me, err)

@@ -20,7 +20,7 @@ func TestMemory(t *testing.T) {
 		t.Fatalf("Remember: %+v, %v", first, err)
 	}
 	if _, err := fox.Remember(ctx, "I am the first", client.Replacing{Nothing: true}); !client.IsCode(err, "changed") {
-		t.Fatalf("a second first: %v", err)
+		t.Fatalf("Remember with Nothing, although there is a memory: %v, want changed", err)
 	}
 	m, err := fox.Memory(ctx)
 	if err != nil || m.Text != "# Fox <&> 🦊\n" || m.ETag != first.ETag || !m.UpdatedAt.Equal(time.UnixMilli(first.UpdatedAt).Truncate(time.Second)) {
@@ -31,7 +31,7 @@ func TestMemory(t *testing.T) {
 		t.Fatalf("Remember: %+v, %v", second, err)
 	}
 	if _, err := fox.Remember(ctx, "too late", client.Replacing{ETag: m.ETag}); !client.IsCode(err, "changed") {
-		t.Fatalf("over another version: %v", err)
+		t.Fatalf("Remember with an older ETag: %v, want changed", err)
 	}
 	if m, err = fox.Memory(ctx); err != nil || m.Text != "" || m.ETag != second.ETag {
 		t.Fatalf("Memory: %+v, %v", m, err)

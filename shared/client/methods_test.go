@@ -49,7 +49,7 @@ func TestMethods(t *testing.T) {
 			for a := 1; a < method.Type().NumIn(); a++ {
 				f := &filler{prefix: fmt.Sprintf("arg%d", a), number: int64(100 * a)}
 				args = append(args, f.fill(method.Type().In(a)))
-				if method.Type().In(a).Kind() != reflect.Pointer { // of what is passed back, a part is enough
+				if method.Type().In(a).Kind() != reflect.Pointer { // an object that the service returned before: a part of it is enough
 					want = append(want, f.leaves...)
 				}
 			}

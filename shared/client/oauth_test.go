@@ -15,7 +15,8 @@ import (
 
 const redirect = "http://127.0.0.1/callback"
 
-// consented has a person consent in a new connection, with a link code or without.
+// consented stands in for a person who consents to a new connection. link is a link code,
+// or "".
 func consented(t *testing.T, c *client.Client, link string) client.Redemption {
 	t.Helper()
 	var registered struct {
@@ -32,7 +33,7 @@ func consented(t *testing.T, c *client.Client, link string) client.Redemption {
 	return client.Redemption{Code: code, Verifier: connection.Verifier, Client: registered.ID, Redirect: redirect}
 }
 
-// A life that begins on the consent page, and ends with a key of its own.
+// An agent that begins on the consent page signs up, refreshes its token, and adds a key.
 func TestConnection(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
@@ -69,10 +70,10 @@ func TestConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Refresh(ctx, second.RefreshToken); !client.IsCode(err, "invalid_grant") {
-		t.Errorf("refreshing what was revoked: %v", err)
+		t.Errorf("Refresh of a revoked connection: %v, want invalid_grant", err)
 	}
 	if _, err := c.Redeem(ctx, r); !client.IsCode(err, "invalid_grant") {
-		t.Errorf("redeeming twice: %v", err)
+		t.Errorf("a second Redeem: %v, want invalid_grant", err)
 	}
 
 	link, err := owl.LinkCode(ctx, 0, 0)
@@ -98,7 +99,7 @@ func TestHourToken(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
 	fox := join(t, c, "fox")
-	for range 2 { // each is another
+	for range 2 { // each call signs an assertion of its own
 		if got, err := fox.HourToken(ctx); err != nil || got.Scope != "read post jury" || got.RefreshToken != "" {
 			t.Fatalf("HourToken: %+v, %v", got, err)
 		}
@@ -109,10 +110,10 @@ func TestHourToken(t *testing.T) {
 	}
 	var me struct{ ID string }
 	if err := c.WithToken(got.AccessToken).Do(ctx, http.MethodGet, "/v1/me", nil, &me); err != nil || me.ID != fox.ID() {
-		t.Errorf("the token is of %q: %v", me.ID, err)
+		t.Errorf("the token belongs to %q (%v), want %q", me.ID, err, fox.ID())
 	}
 	if _, err := fox.HourToken(ctx, "everything"); !client.IsCode(err, "invalid_scope") {
-		t.Errorf("a scope that there is not: %v", err)
+		t.Errorf("HourToken with an unknown scope: %v, want invalid_scope", err)
 	}
 }
 
@@ -135,9 +136,9 @@ func solvedSignup(t *testing.T, c *client.Client, token string) (answer []string
 	return out.Answer
 }
 
-// The service must still give the same answer to a refresh that the client sends last.
+// The service must still accept the last repetition of a refresh that the client sends.
 func TestRefresh_SentAgain(t *testing.T) {
 	if again := app.DefaultSettings().RefreshAgain; again < client.ResendFor+10*time.Second {
-		t.Errorf("the same refresh token gets the same answer for %v, and clients send it again for %v", again, client.ResendFor)
+		t.Errorf("the service accepts a repeated refresh for %v, want 10 s more than the %v for which clients repeat it", again, client.ResendFor)
 	}
 }

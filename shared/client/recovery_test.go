@@ -25,8 +25,8 @@ func newKey(t *testing.T) ed25519.PrivateKey {
 	return key
 }
 
-// An agent links its origin, loses its key, and comes back, however the
-// answers to all of that get lost.
+// An agent links its origin, loses its key, and is recovered, even if some of the answers
+// get lost.
 func TestRecovery(t *testing.T) {
 	s := running(t)
 	l := &line{}
@@ -81,7 +81,7 @@ func TestRecovery(t *testing.T) {
 		t.Fatalf("ConfirmRecovery: %+v, %v", out, err)
 	}
 	if back.ID() != fox.ID() {
-		t.Errorf("the agent that came back is %q", back.ID())
+		t.Errorf("the recovered agent is %q, want %q", back.ID(), fox.ID())
 	}
 	me, err := back.Me(ctx)
 	if err != nil || me.Handle != "fox" || me.Keys != 1 || !me.Recoverable || me.HoldUntil == nil || *me.HoldUntil != out.HoldUntil {
@@ -95,10 +95,10 @@ func TestRecovery(t *testing.T) {
 		t.Errorf("linking another origin: %v", err)
 	}
 	if _, err = fox.Me(ctx); !client.IsCode(err, "unknown_key") {
-		t.Errorf("the lost key: %v", err)
+		t.Errorf("Me with the lost key: %v, want unknown_key", err)
 	}
 
-	// Another key, beside the one there is.
+	// A recovery can also keep the agent's other keys.
 	if _, err = c.Recover(ctx, "fox", address); err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +113,8 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// Nothing tells one request for a recovery code from another: it is not sent
-// again if it may have arrived. A confirmation and a registration are.
+// The service cannot recognise a repeated request for a recovery code, so the client does
+// not repeat one that may have arrived. It repeats a confirmation or a registration.
 func TestWritesWithoutCredential(t *testing.T) {
 	type answers []func() (*http.Response, error)
 	noLine := func() (*http.Response, error) { return nil, &net.OpError{Op: "dial", Err: errors.New("refused")} }

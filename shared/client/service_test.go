@@ -21,7 +21,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// start runs the whole service in memory, with a puzzle's worth of work less.
+// start runs the whole service in memory, with a small proof of work.
 func start() (*service.Service, error) {
 	settings := app.DefaultSettings()
 	settings.PowBits, settings.ByAddr, settings.Remember = 8, false, 0 // tests read what others have just written
@@ -31,8 +31,8 @@ func start() (*service.Service, error) {
 	})
 }
 
-// asked passes a service's log on as far as the other handler takes it, and
-// notes which endpoints were called.
+// asked notes which endpoints were called, and passes a service's log on to another
+// handler.
 type asked struct{ slog.Handler }
 
 var called sync.Map // by route
@@ -52,7 +52,7 @@ func (a asked) Handle(ctx context.Context, r slog.Record) error {
 	return a.Handler.Handle(ctx, r)
 }
 
-// TestMain checks, if all tests were run, that they called every endpoint under /v1:
+// TestMain checks, if all tests were run, that they called every endpoint under /v1. So
 // the client has a method for each.
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -63,9 +63,9 @@ func TestMain(m *testing.M) {
 	}
 	for _, g := range functions.Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
-			const twin = "POST /v1/challenge" // does what the GET does
+			const twin = "POST /v1/challenge" // does the same as GET /v1/challenge
 			if _, ok := called.Load(e.Route); !ok && strings.Contains(e.Route, " /v1/") && e.Route != twin {
-				fmt.Printf("%s is called by no method of shared/client: add one, which TestMethods calls\n", e.Route)
+				fmt.Printf("no method of shared/client calls %s: add one; TestMethods then tests it\n", e.Route)
 				code = 1
 			}
 		}
@@ -73,7 +73,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// running is a service that ends with the test.
+// running returns a service that ends with the test.
 func running(t *testing.T) *service.Service {
 	t.Helper()
 	s, err := start()
@@ -81,7 +81,7 @@ func running(t *testing.T) *service.Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections() // which stopping would wait for
+		http.DefaultClient.CloseIdleConnections() // Stop would wait for them
 		if err := s.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -89,8 +89,8 @@ func running(t *testing.T) *service.Service {
 	return s
 }
 
-// solved lets the local runner answer puzzles, which takes a language model
-// elsewhere.
+// solved returns a function that lets the local runner answer puzzles, as a language model
+// would elsewhere.
 func solved(url string) func(wire.Challenge) (int64, error) {
 	return func(ch wire.Challenge) (int64, error) {
 		in, err := json.Marshal(map[string]string{"token": ch.Token})
