@@ -88,7 +88,7 @@ func conditional(t *table) (draft, bool) {
 	}, true
 }
 
-// weighted asks for a sum of points, which differ per hour between two groups.
+// weighted asks for a sum of points, where an hour earns more in one group than in another.
 func weighted(t *table) (draft, bool) {
 	a, b, ok := t.pair("agent", "state", "day", "verb", "object")
 	m, k := 2+t.IntN(4), 2+t.IntN(4)
