@@ -176,8 +176,8 @@ func TestNoneSendsNothing(t *testing.T) {
 	}
 }
 
-// The mail for any agent of a reader names none, says who may have the code, and holds
-// neither the code in its subject nor the address.
+// The shared mail names no agent and no address, says who may have the code, and has no
+// code in its subject.
 func TestSharedCode(t *testing.T) {
 	to, err := ParseAddress("Reynard@FoxDen.example")
 	if err != nil {
