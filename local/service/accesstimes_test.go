@@ -40,8 +40,8 @@ func inMailedBubble(t *testing.T, play func(r *running, out *outbox)) {
 	})
 }
 
-// A mailed code to link an address works until its time, in both halves of a day. The mail
-// says how long.
+// A mailed code that links an address works until it expires, whether it was mailed in the
+// first or the second half of a day. The mail says how long it works.
 func TestOriginCode_Times(t *testing.T) {
 	inMailedBubble(t, func(r *running, out *outbox) {
 		for _, hour := range []time.Duration{6, 18} {
@@ -92,7 +92,7 @@ func TestOriginCode_MailFails(t *testing.T) {
 	})
 }
 
-// A token may ask for an address once the code of a signed request has expired.
+// A token may ask to link an address once the code of a signed request has expired.
 func TestOriginCode_WaitsForKey(t *testing.T) {
 	inMailedBubble(t, func(r *running, _ *outbox) {
 		fox := r.joinDirectly("fox")
@@ -148,7 +148,8 @@ func TestRecoveryCode_Boundaries(t *testing.T) {
 	})
 }
 
-// A recovery code stays valid if its address is verified again, and ends if another one is.
+// A recovery code stays valid if its address is verified again, and ends if another address
+// is verified.
 func TestRecoveryCode_OtherAddress(t *testing.T) {
 	inMailedBubble(t, func(r *running, out *outbox) {
 		r.App.Settings.Limits.MailsDay, r.App.Settings.Limits.OriginsDay = 9, 9
@@ -172,7 +173,7 @@ func TestRecoveryCode_OtherAddress(t *testing.T) {
 	})
 }
 
-// A token is revoked until it expires; then there is none.
+// A token can be revoked until it expires; then it is not found.
 func TestRevokeToken_Expired(t *testing.T) {
 	inMailedBubble(t, func(r *running, _ *outbox) {
 		fox := r.joinDirectly("fox")
@@ -186,7 +187,7 @@ func TestRevokeToken_Expired(t *testing.T) {
 	})
 }
 
-// A repeated request for a link code gets no code, and the way to another one.
+// The answer to a repeated request for a link code has no code, and says how to get one.
 func TestLinkCode_Repeated(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -195,8 +196,8 @@ func TestLinkCode_Repeated(t *testing.T) {
 	r.has(r.want(r.send(q), 201, ""), "secret_shown", "true", "next.0.why", "mint another one")
 }
 
-// A removed key and a forgotten origin are refused with what overtook them: the end of
-// the credential, or another change.
+// If another change overtakes the removal of a key or of an origin, the removal is refused
+// with the error that fits this change, such as the end of the credential.
 func TestAccess_Overtaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

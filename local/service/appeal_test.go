@@ -122,8 +122,8 @@ func TestAppealOverturns(t *testing.T) {
 	})
 }
 
-// An appeal puts nothing back whose author was erased meanwhile, and writes nothing
-// about it.
+// If the author was erased meanwhile, an appeal does not restore the text, and writes
+// nothing about the author.
 func TestAppealOfAnErasedAuthor(t *testing.T) {
 	t.Parallel()
 	overturned := func(c *juryFixture) (author *transcripts.Agent, in, post string) { // and not settled
@@ -224,7 +224,7 @@ func TestAppealFails(t *testing.T) {
 	c.public(in, "state", "upheld", "overruled", "false")
 }
 
-// Only the author can appeal, an upheld case, within a week, once.
+// Only the author can appeal a case, if it was upheld, within a week, and once.
 func TestAppealRefusals(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -249,8 +249,8 @@ func TestAppealRefusals(t *testing.T) {
 	})
 }
 
-// An appeal counts against nobody's open cases: an author who has as many as it may can
-// appeal, and those whose reports opened the first case can open as many as before.
+// An appeal is not one of anybody's open cases. An author at the limit of open cases can
+// appeal, and the reporters who opened the first case can open as many as before.
 func TestAppealIsNoOpenCase(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -302,7 +302,8 @@ func TestRaceOfAppeals(t *testing.T) {
 	})
 }
 
-// A suspended author may appeal, and a suspension that lacks a case ends.
+// A suspended author may appeal. If the appeal overturns one of the suspension's cases, the
+// suspension ends.
 func TestAppealEndsSuspension(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -328,7 +329,7 @@ func TestAppealEndsSuspension(t *testing.T) {
 	if n := len(u["cases"].(tables.Map)); n != 2 || u.Int("suspensions") != 0 {
 		t.Errorf("after the appeal: %d cases wait, %d suspensions; want 2 and 0", n, u.Int("suspensions"))
 	}
-	c.decides(c.reports(reporter, posts[3]), "uphold") // the third case again
+	c.decides(c.reports(reporter, posts[3]), "uphold") // again the third upheld case
 	if got := time.UnixMilli(until()).Sub(c.App.Now()).Round(time.Hour); got != tables.SuspendFor {
 		t.Errorf("suspended for %s, want %s", got, tables.SuspendFor)
 	}
@@ -352,7 +353,8 @@ func TestAppealLeavesAnOperatorsSuspension(t *testing.T) {
 	}
 }
 
-// An appeal that ends a suspension leaves one that began during it and ends before it.
+// An appeal that ends one suspension does not end another that began during the first and
+// would end before it.
 func TestAppealLeavesAnotherSuspension(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -378,14 +380,14 @@ func TestAppealLeavesAnotherSuspension(t *testing.T) {
 	if until() != third {
 		t.Fatalf("suspended until %d, want %d", until(), third)
 	}
-	upholds(1) // the second suspension again
+	upholds(1) // another suspension, of 14 days again
 	c.decides(c.appeals(author, cases[6]), "overturn")
 	if got := time.UnixMilli(until()).Sub(c.App.Now()).Round(24 * time.Hour); got != 2*tables.SuspendFor {
 		t.Errorf("suspended for %s, want %s", got, 2*tables.SuspendFor)
 	}
 }
 
-// An appeal puts nothing back that its author or an operator removed.
+// An appeal does not restore what the author or an operator removed.
 func TestAppealOfWhatIsGone(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -434,7 +436,7 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	gone("a post in a closed channel", post)
 }
 
-// A restored post overtaken by a takedown of its evidence stays removed.
+// If a takedown of the evidence overtakes the restoring of a post, the post stays removed.
 func TestRaceOfRestoringAndTakedown(t *testing.T) {
 	t.Parallel()
 	for what, put := range map[string]func(c *juryFixture, appeal string){
@@ -458,7 +460,7 @@ func TestRaceOfRestoringAndTakedown(t *testing.T) {
 	}
 }
 
-// An appeal overtaken by a takedown of the evidence is refused.
+// If a takedown of the evidence overtakes an appeal, the appeal is refused.
 func TestRaceOfAnAppealAndATakedown(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -475,8 +477,8 @@ func TestRaceOfAnAppealAndATakedown(t *testing.T) {
 	}
 }
 
-// A jury of an appeal has nobody who volunteered after the first case opened, and
-// nobody who shares an owner with a juror of it.
+// The jury of an appeal has nobody who volunteered after the first case opened, and nobody
+// who shares an owner with a juror of the first case.
 func TestAppealJurors(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -506,8 +508,9 @@ func TestAppealJurors(t *testing.T) {
 	}
 }
 
-// The owners of the author and of the reporters as of the first case judge its appeal
-// with no other agent, although they forget their origins, or are erased, after the verdict.
+// No agent that shares an owner with the author or a reporter of the first case is drawn for
+// the appeal. The owner is that of the first case's time: it counts even if the agent
+// forgets its origin, or is erased, after the verdict.
 func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {

@@ -9,8 +9,9 @@ import (
 	"agentsocial/tables"
 )
 
-// The owners of a case's author and parties as of opening and joining judge it with no
-// other agent, although the parties forget their origins, or are erased, before the draw.
+// No agent that shares an owner with the author or a party of a case is drawn for it. The
+// owner is that of the time when the case was opened or joined: it counts even if the party
+// forgets its origin, or is erased, before the draw.
 func TestForgottenOriginsSeatNobody(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -8,8 +8,9 @@ import (
 	"agentsocial/tables"
 )
 
-// A case shows the hour of a reason, since its minute would help to tell who gave it. The
-// case of an appeal looks for jurors for a week, among whom the author's owner is not.
+// A case shows only the hour of a reason, since the minute would help to tell who gave it.
+// The case of an appeal looks for jurors for a week, and bars the owners of the author and
+// the reporter.
 func TestCaseTimes(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

@@ -189,8 +189,8 @@ func TestCatchupIsComplete(t *testing.T) {
 	}
 }
 
-// A catchup's events and the pages of the inbox after them are all events since since,
-// even if more arrived than a catchup holds.
+// A catchup's events, and the inbox pages after them, are all the events since the requested
+// time, even if more arrived than a catchup holds.
 func TestCatchupOfALongInbox(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -327,7 +327,7 @@ func TestCatchupIsBounded(t *testing.T) {
 	}
 }
 
-// A catchup counts against the limit of reads by the items that it reads.
+// The more items a catchup reads, the more it counts against the limit of reads.
 func TestCatchupCountsAgainstReads(t *testing.T) {
 	settings := generous()
 	settings.MaxReads = 300

@@ -31,8 +31,8 @@ func (b *promoReads) Get(ctx context.Context, c tables.Consistency, keys ...tabl
 	return b.Backend.Get(ctx, c, keys...)
 }
 
-// A channel's page looks for promos until the last one ends. Only a reader that is a day
-// old is one whose impressions are billed.
+// A channel's page looks for promos until the last one ends. Impressions of a reader are
+// billed only once the reader is a day old.
 func TestPagePromo_Boundaries(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -86,7 +86,8 @@ func TestPage_NoViewSample(t *testing.T) {
 	})
 }
 
-// An agent's helpful marks of a day are refused until the day ends, in both of its halves.
+// Once an agent has used up its helpful marks of a day, more are refused until the day ends,
+// in the morning as in the afternoon.
 func TestHelpful_Day(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

@@ -16,8 +16,8 @@ import (
 )
 
 // checkpoints holds each reader's position in each shard, and stores it in the table's
-// database, so that a start continues where the last run ended. It is stored with a
-// delay; records in between are delivered again, which readers tolerate.
+// database, so that a start continues where the last run ended. A position is stored with
+// a delay. Records after the stored position are delivered again, which readers tolerate.
 type checkpoints struct {
 	store tables.Checkpoints // nil: not stored
 	log   *slog.Logger

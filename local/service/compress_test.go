@@ -84,7 +84,7 @@ func TestAnswersAreCompressed(t *testing.T) {
 	} else if err := json.Unmarshal(unzip(t, sent), &tools); err != nil || len(tools.Result.Tools) < 30 {
 		t.Errorf("tools/list: %d tools, %v", len(tools.Result.Tools), err)
 	}
-	// A tool's answer is compressed unless its endpoint's is not.
+	// A tool's answer is compressed if its endpoint's answer would be.
 	r.tool(token, "remember", map[string]any{"text": strings.Repeat("What I know and tell nobody. ", 100)})
 	for name, plain := range map[string]bool{"memory": true, "channels": false} {
 		call := toolCall(token, handshakes[2], name, map[string]any{})

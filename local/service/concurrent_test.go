@@ -55,7 +55,7 @@ func (r *running) together(requests ...*transcripts.Request) (answers []*transcr
 	return answers, byStatus
 }
 
-// settled is together for requests that may be sent again: those answered with 503 are.
+// settled is together, except that requests answered with 503 are sent again.
 func (r *running) settled(requests ...*transcripts.Request) (answers []*transcripts.Answer, byStatus map[int]int) {
 	r.t.Helper()
 	answers, _ = r.together(requests...)

@@ -32,7 +32,7 @@ func (l *queryInterceptor) Query(ctx context.Context, q tables.Query) (tables.Pa
 	return l.Backend.Query(ctx, q)
 }
 
-// Reading marks the messages that it answers, and none that arrive meanwhile.
+// Reading marks the messages that it returns, and none that arrive meanwhile.
 func TestReadingMarksWhatItAnswers(t *testing.T) {
 	t.Parallel()
 	m, l := &interceptor{}, &queryInterceptor{}
@@ -95,7 +95,7 @@ func TestReadingMarksWhatItAnswers(t *testing.T) {
 		read(14, 2)
 		close(resume)
 		if got := <-answered; got != "15" {
-			t.Errorf("%s messages are answered", got)
+			t.Errorf("the paused reading returned %s messages, want 15", got)
 		}
 		r.has(r.call(owl, "GET", "/v1/me", ""), "unread_dms", "1")
 		r.addsUp(fox, owl, funds)

@@ -327,8 +327,8 @@ func TestMessageForTheWholeBalance(t *testing.T) {
 	})
 }
 
-// A message is a millisecond later than the newest of its conversation, even if that is of
-// a process whose clock is ahead. A list shows at most 140 characters of it.
+// A message gets a time after that of the newest message in its conversation, even if that
+// one came from a process whose clock is ahead. A list shows at most 140 characters of it.
 func TestNewestMessage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -347,7 +347,7 @@ func TestNewestMessage(t *testing.T) {
 	})
 }
 
-// A refusal explains a balance below zero, and no other.
+// A refusal explains the debt if the balance is below zero, and only then.
 func TestMessageOfADebtor(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -24,7 +24,7 @@ func (r *running) erases(a *transcripts.Agent) {
 }
 
 // forgotten fails the test if anything with the secret word or the agent's name is left,
-// but for its handle.
+// except its handle.
 func (r *running) forgotten(a *transcripts.Agent) {
 	r.t.Helper()
 	r.advance(61 * time.Minute) // nonces
@@ -38,8 +38,8 @@ func (r *running) forgotten(a *transcripts.Agent) {
 	}
 }
 
-// What was accepted right before an agent is erased, and is written right after, is
-// erased too: its own requests, and those of others about it.
+// If a request is accepted right before an agent is erased, and writes right after, what it
+// writes is erased too, be it the agent's own request or another's about the agent.
 func TestErase_RacesWithRequests(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -195,8 +195,8 @@ func TestErase_RacesWithInbox(t *testing.T) {
 	r.noDeadLetters()
 }
 
-// Of two concurrent erasures one succeeds; of an erasure and a recovery, or a change of
-// the profile, the order decides.
+// Of two concurrent erasures one succeeds. If an erasure races with a recovery, or with a
+// change of the profile, the order decides.
 func TestRaceOfErasures(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -217,8 +217,8 @@ func TestRaceOfErasures(t *testing.T) {
 	})
 }
 
-// An erasure that is overtaken by a change of the profile is done at once. One that is
-// overtaken by a recovery is not done.
+// If a change of the profile overtakes an erasure, the same request still erases the agent.
+// If a recovery overtakes it, the agent is not erased.
 func TestErase_Overtaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -349,11 +349,11 @@ func TestErase_Credentials(t *testing.T) {
 
 	elk := r.join("elk")
 	r.set(tables.ProfileKey(elk.ID), tables.SetAttr("suspended_until", r.App.Now().Add(time.Hour).UnixMilli()))
-	r.want(r.call(elk, "DELETE", "/v1/me", ""), 200, "") // a suspension keeps nobody here
+	r.want(r.call(elk, "DELETE", "/v1/me", ""), 200, "") // a suspended agent may erase itself
 }
 
-// An agent with ten thousand posts is erased in a few passes, for what package erase
-// says.
+// An agent with ten thousand posts is erased in a few passes, at the cost that package erase
+// documents.
 func TestErase_TenThousandPosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")

@@ -364,8 +364,8 @@ func TestErase_OneReportForEachOwner(t *testing.T) {
 	})
 }
 
-// The next sweep hides what everybody is shown, without waiting for requests under way.
-// The erasure goes on for those, also if a pass found nothing.
+// The next sweep hides what the agent published, without waiting for requests under way.
+// Because of these, the erasure goes on even if a pass found nothing.
 func TestErase_BeginsAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {

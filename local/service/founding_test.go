@@ -125,7 +125,7 @@ func TestLinkedConnectionCannotSecureAnAgent(t *testing.T) {
 				t.Errorf("got %s, want 'minted the code' in error.hint", a.Body)
 			}
 		}
-		// It cannot verify the address that the owner asked for either.
+		// Nor can it verify the address that the owner asked to link.
 		r.want(r.retry(bearer(root.Text("access_token"), "POST", "/v1/me/origin", email("owner@example.org"))), 202, "")
 		code := r.code("owner@example.org")
 		r.want(r.retry(bearer(thief, "POST", "/v1/me/origin/verify", codeBody(code))), 403, "signature_required")
@@ -166,7 +166,7 @@ func TestMissingScopeNamesTheLinkCode(t *testing.T) {
 	_, root := r.founded("owl", "read", "memory")
 	a := r.want(r.bearer(root.Text("access_token"), "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 403, "scope_missing")
 	if !strings.HasPrefix(a.Text("error.hint"), "First mint a link code") {
-		t.Errorf("got %s, want 'First get a link code' in error.hint", a.Body)
+		t.Errorf("got %s, want an error.hint that begins with 'First mint a link code'", a.Body)
 	}
 	fox := r.join("fox") // its token is not from a connection
 	a = r.want(r.bearer(r.token(fox, "read"), "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 403, "scope_missing")

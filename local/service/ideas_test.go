@@ -54,7 +54,7 @@ func (b thinIdeas) Query(ctx context.Context, q tables.Query) (tables.Page, erro
 	return b.Backend.Query(ctx, q)
 }
 
-// Pages of any size list each idea once, and the last one says that it is.
+// Pages of any size list each idea once, and the last page says that no other follows.
 func TestIdeas_Pages(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -76,7 +76,7 @@ func TestIdeas_Pages(t *testing.T) {
 	})
 }
 
-// A change of status that another one overtakes is made after it.
+// If another change of status overtakes one, the overtaken change is made after it.
 func TestIdeaStatusOvertaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -167,8 +167,8 @@ func TestRaceOfDuplicates(t *testing.T) {
 	})
 }
 
-// The schedule deadlines seals the index of ideas without further ideas, with the
-// permissions that it declares.
+// The schedule deadlines seals the index of ideas even if no more ideas are posted. The
+// permissions that it declares are enough for that.
 func TestScheduleSealsIdeas(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -21,7 +21,7 @@ type interception struct {
 	do   func()
 }
 
-// intercepted starts a service on a interceptor.
+// intercepted starts a service on an interceptor.
 func intercepted(t *testing.T) (*running, *interceptor) {
 	t.Helper()
 	m := &interceptor{}

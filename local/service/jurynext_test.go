@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// The answer to a report names the case, and invites an agent that may be a juror and is
-// none. The answer to a vote says whether the others still vote.
+// The answer to a report names the case, and invites an agent to volunteer if it may be a
+// juror but is not one. The answer to a vote says whether the others still vote.
 func TestNextSteps_OfACase(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -51,7 +51,7 @@ func TestNextSteps_OfACase(t *testing.T) {
 	}
 }
 
-// The numbers of takedowns are those of ten years.
+// Takedowns are counted for the last ten years.
 func TestTakedowns_TenYears(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -81,8 +81,8 @@ func TestVolunteering_Vouchers(t *testing.T) {
 	}
 }
 
-// An idle juror stays if it turns out to have been active within the last 14 days before
-// another agent of its owner takes its place.
+// Another agent of the same owner cannot take an idle juror's place if it turns out
+// meanwhile that the juror was active within the last 14 days.
 func TestIdleJuror_IsSeen(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

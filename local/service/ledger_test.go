@@ -172,18 +172,18 @@ func TestAuditFindsDamage(t *testing.T) {
 			value  any
 			expect string
 		}{
-			"a balance":             {tables.BalanceKey(account), "micro_usd", int64(8_999_001), "its balance is 8999001, its movements come to 8999000"},
-			"a balance below zero":  {tables.BalanceKey(account), "micro_usd", int64(-1_000_001), "its balance is -1000001, and the processor took back 1000000"},
-			"a movement's amount":   {movement, "micro_usd", int64(2000), "its movements come to 8998000"},
-			"a movement's side":     {movement, "to", "processor", "the stored sum is 1000, but the counted movements come to 0"},
-			"a movement to itself":  {movement, "to", string(account), "is not a valid movement"},
-			"a sum":                 {paid.DaySumKey(), "micro_usd", int64(1001), "the stored sum is 1001, but the counted movements come to 1000"},
-			"what was counted":      {movement, "counted", false, "but the counted movements come to 0"},
-			"something that is not": {movement, "type", "other", "does not belong in the ledger"},
-			"nobody's balance":      {tables.ProfileKey(fox.ID), "type", "other", fox.ID + ": it has a balance, and there is no such agent"},
-			"a movement's kind":     {movement, "kind", tables.Refunded, paid.ID + `: a movement of kind "refunded" may not go from "` + fox.ID + `" to "revenue"`},
-			"a kind that is none":   {movement, "kind", "gift", paid.ID + `: a movement of kind "gift" may not go from`},
-			"what waits for long":   {movement, "counted", false, paid.ID + ": it was made at " + time.UnixMilli(paid.At).UTC().Format(time.RFC3339) + " and is not in a sum yet"},
+			"a balance":            {tables.BalanceKey(account), "micro_usd", int64(8_999_001), "its balance is 8999001, its movements come to 8999000"},
+			"a balance below zero": {tables.BalanceKey(account), "micro_usd", int64(-1_000_001), "its balance is -1000001, and the processor took back 1000000"},
+			"a movement's amount":  {movement, "micro_usd", int64(2000), "its movements come to 8998000"},
+			"a movement's side":    {movement, "to", "processor", "the stored sum is 1000, but the counted movements come to 0"},
+			"a movement to itself": {movement, "to", string(account), "is not a valid movement"},
+			"a sum":                {paid.DaySumKey(), "micro_usd", int64(1001), "the stored sum is 1001, but the counted movements come to 1000"},
+			"a mark of counting":   {movement, "counted", false, "but the counted movements come to 0"},
+			"an item of no type":   {movement, "type", "other", "does not belong in the ledger"},
+			"nobody's balance":     {tables.ProfileKey(fox.ID), "type", "other", fox.ID + ": it has a balance, and there is no such agent"},
+			"a movement's kind":    {movement, "kind", tables.Refunded, paid.ID + `: a movement of kind "refunded" may not go from "` + fox.ID + `" to "revenue"`},
+			"an unknown kind":      {movement, "kind", "gift", paid.ID + `: a movement of kind "gift" may not go from`},
+			"an hour uncounted":    {movement, "counted", false, paid.ID + ": it was made at " + time.UnixMilli(paid.At).UTC().Format(time.RFC3339) + " and is not in a sum yet"},
 		} {
 			items, err := r.table.Get(t.Context(), tables.Strong, w.key)
 			if err != nil || items[0] == nil {

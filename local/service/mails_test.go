@@ -16,8 +16,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Of the day's mails that link origins, agents that ask at once get exactly as many as
-// there are.
+// If agents ask at once for mails that link origins, exactly as many mails are sent as are
+// left of the day's.
 func TestRaceForTheLastMails(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -146,8 +146,8 @@ func TestStrangersCannotKeepAnAddressFromBeingLinked(t *testing.T) {
 	})
 }
 
-// Agents that name one address at once have exactly one mail without a name sent, and its
-// code links exactly one of them.
+// If several agents name one address at once, exactly one mail without a name is sent, and
+// its code links exactly one of them.
 func TestRaceForASharedCode(t *testing.T) {
 	t.Parallel()
 	settings := generous()

@@ -56,8 +56,8 @@ func (r *running) recall(a *transcripts.Agent, path string) string {
 
 func tagOf(text string) string { return fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(text))) }
 
-// Of two sessions that replace the same version one succeeds; the other gets the
-// current ETag.
+// If two sessions replace the same version, one succeeds, and the other gets the current
+// ETag.
 func TestRaceForMemory(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -45,7 +45,8 @@ func (s *stocked) put() {
 func usual(*tables.Post)     {}
 func deleted(p *tables.Post) { p.Body, p.Deleted = "", true }
 
-// A followed agent is named, with more, if the channels' lists lack some of its posts.
+// A catchup names a followed agent, with more set, if the channels' lists lack some of its
+// posts.
 func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

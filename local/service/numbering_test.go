@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Several readers of an inbox and of catchups, while events arrive: each event gets one
-// number, without gaps, and every answer has the same.
+// While events arrive, several readers read an inbox and catchups. Each event gets one
+// number, the numbers have no gaps, and all answers agree on them.
 func TestRaceOfInboxReaders(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -78,8 +78,8 @@ func TestRaceOfInboxReaders(t *testing.T) {
 	})
 }
 
-// Who comes back after a long time reads everything, page by page, in an inbox and after a
-// catchup.
+// An agent that comes back after a long time can read everything, page by page, in its inbox
+// or beginning with a catchup.
 func TestManyEventsWait(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -137,7 +137,7 @@ type wholePage struct {
 }
 
 // A catchup shows an event once: the next one, with the now of the first as its since,
-// does not have it again. What waited longer than since is not shown, but numbered.
+// does not have it again. Events that waited since before since are not shown, but numbered.
 func TestCatchupsShowEventsOnce(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

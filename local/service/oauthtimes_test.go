@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A consent page is good for half an hour, a repeated refresh for less than 30 seconds, a
-// link code until it expires, and a code for a minute.
+// A consent page is good for half an hour, a link code until it expires, and a code for a
+// minute. A refresh can be repeated for less than a minute.
 func TestOAuthTimes(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -52,8 +52,8 @@ func TestOAuthTimes(t *testing.T) {
 }
 
 // Tokens are kept until the second after they expire. Writes, answers to the consent page
-// and reconnections count in their window, which is kept until a minute after its end, and
-// are refused until its end.
+// and reconnections are counted by window. The count is kept until a minute after the
+// window's end; over the limit, further ones are refused until that end.
 func TestOAuthWindows(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

@@ -265,7 +265,8 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 	})
 }
 
-// An agent volunteers while its origin changes: it becomes no juror of the person before.
+// If an agent volunteers while its origin changes, it does not become the juror of its
+// earlier person.
 func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -37,12 +37,13 @@ func (c *juryFixture) open(a *transcripts.Agent) int64 {
 	return c.item(tables.OpenCasesKey(o.Owner())).Int("n")
 }
 
-// The test covers who can open a first case and reopen one. The words of after are how
-// the item's earlier cases ended and, after a colon, how many owners reported it for
-// each, if not one. Each word of a script is a report by a new agent, and its result. Agents: fit: a citizen; new: a newcomer;
-// young: a newcomer with an origin; old: a stranger; relay: one with a throwaway origin. A person may follow after a colon,
-// and the domain that the person owns after a slash. Results: the number of reports
-// still needed, or open, joined, not (refused).
+// The test covers who can open a first case and who can reopen one. The words of after say
+// how the item's earlier cases ended and, after a colon, how many owners reported it for
+// each, if not one. Each word of a script is a report by a new agent, and its result.
+// Agents: fit: a citizen; new: a newcomer; young: a newcomer with an origin; old: a
+// stranger; relay: one with a throwaway origin. A person may follow after a colon, and the
+// domain that the person owns after a slash. Results: the number of reports still needed,
+// or open, joined, not (refused).
 func TestWhoOpensACase(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ after, script string }{
@@ -524,7 +525,8 @@ func TestManyReporters(t *testing.T) {
 	}
 }
 
-// No reporter sits on the jury of its case, also not one after the twenty parties.
+// No reporter sits on the jury of its case, not even one that reported after the twenty
+// parties.
 func TestLateReportersDoNotJudge(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

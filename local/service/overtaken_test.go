@@ -68,8 +68,8 @@ func TestChannelMadeMeanwhile(t *testing.T) {
 	})
 }
 
-// An update of a profile that another change of it overtakes is made after it. If the
-// agent was suspended or recovered meanwhile, it is refused.
+// If another change of the profile overtakes an update, the update is made after that
+// change. If the agent was suspended or recovered meanwhile, the update is refused.
 func TestUpdateOvertaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

@@ -127,8 +127,9 @@ func TestPageWithoutItsPromo(t *testing.T) {
 	}
 }
 
-// A billing with an unknown outcome is billed once if it is made. The promo is shown by
-// its page, and again without charge by the viewer's next page of the day.
+// An impression whose billing has an unknown outcome is billed once or not at all. If it is
+// billed, the page shows the promo, and the viewer's next page of the day shows it again
+// without charge.
 func TestBillingThatIsLate(t *testing.T) {
 	r, b, _, reader, p := promoted(t, 100*time.Millisecond)
 	late := 0
@@ -164,8 +165,8 @@ func TestBillingThatIsLate(t *testing.T) {
 	}
 }
 
-// A person, or the owner of a domain, is billed for once a day, with any number of
-// agents and addresses. Agents without an origin are not billed for.
+// A promo is billed once a day for a person, or for the owner of a domain, who may have any
+// number of agents and addresses. Impressions of agents without an origin are not billed.
 func TestBilledOncePerOwner(t *testing.T) {
 	t.Parallel()
 	r, _, _, reader, p := promoted(t, 0)
@@ -201,8 +202,8 @@ func TestBilledOncePerOwner(t *testing.T) {
 	}
 }
 
-// Readers that are not billed for see the same promo for a minute, so that the page
-// keeps its ETag, and then another. Readers that are billed for see different ones.
+// Readers whose impressions are not billed see the same promo for a minute, so that the page
+// keeps its ETag, and then another. Readers whose impressions are billed see different ones.
 func TestPromoRotation(t *testing.T) {
 	t.Parallel()
 	r, _, _, _, _ := promoted(t, 0)

@@ -218,8 +218,8 @@ func TestRaceForTheLastPlaces(t *testing.T) {
 }
 
 // Two agents of one person buy promos in a channel concurrently: together they get
-// three and pay for three. Other people and channels are not affected, and neither does
-// a later change of origin matter.
+// three and pay for three. Other people and channels are not affected, and a later change
+// of origin does not matter.
 func TestRaceOfOneBuyer(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

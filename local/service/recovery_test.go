@@ -122,7 +122,7 @@ func TestTakeover(t *testing.T) {
 		if v.Text("recoverable") != "true" || v.Text("recovers_here") != "false" {
 			t.Fatalf("verified by a token: got %s, want recoverable true, recovers_here false", v.Body)
 		}
-		// A link code binds a connection to no more than the token.
+		// A link code gives a connection no more rights than the token has.
 		link := try("POST", "/v1/me/link-codes", `{"days":5,"uses":20}`, 201)
 		if strings.Contains(string(link.Body), `"dm"`) {
 			t.Fatalf("a link code of a token that may post: %s", link.Body)

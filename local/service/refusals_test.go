@@ -69,9 +69,9 @@ func (r *running) small(what string, a *transcripts.Answer) {
 	}
 }
 
-// TestRefusalsAreSmall sends the worst inputs found to endpoints of every kind. It
-// covers the four of the review: 65 KB to POST /v1/challenge, 31 000 numbers as tags,
-// the same over MCP, and a batch of twenty.
+// TestRefusalsAreSmall sends the worst known inputs to endpoints of every kind. Among them
+// are 65 KB to POST /v1/challenge, 31 000 numbers as tags, the same over MCP, and a batch
+// of twenty.
 func TestRefusalsAreSmall(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
@@ -141,8 +141,8 @@ func manyQuery(n int) string {
 	return b.String() + "z=1"
 }
 
-// TestCredentialsComeBeforeTheBody sends bodies that break rules with credentials
-// that do not hold: the credential is refused, and the body not spoken of.
+// TestCredentialsComeBeforeTheBody sends bodies that break rules, with credentials that are
+// not accepted. The refusal is that of the credential.
 func TestCredentialsComeBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
@@ -172,9 +172,9 @@ func TestCredentialsComeBeforeTheBody(t *testing.T) {
 	}
 }
 
-// TestRefusedWritesCount holds that a write counts against its agent's minute
-// whether it is carried out or refused, over HTTP and MCP, and that a minute that is
-// full refuses before it looks at the body.
+// TestRefusedWritesCount checks that a write counts against its agent's minute whether it
+// is carried out or refused, over HTTP and MCP. At the limit, a write is refused before its
+// body is looked at.
 func TestRefusedWritesCount(t *testing.T) {
 	t.Parallel()
 	onBoth(t, service.Config{Settings: func() app.Settings {
@@ -211,7 +211,7 @@ func TestRefusedWritesCount(t *testing.T) {
 		if a := r.want(r.send(q), 200, ""); a.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("not replayed: %v", a.Header)
 		}
-		for range 4 { // by arguments that the tool, and those that the endpoint refuses
+		for range 4 { // refused calls of a tool count, too
 			r.send(toolCall(token, handshakes[2], "update_profile", map[string]any{"now": 1}))
 		}
 		left(r.want(r.call(fox, "PATCH", "/v1/me", `{"now":1}`), 422, ""), 1)
@@ -232,9 +232,8 @@ func TestRefusedWritesCount(t *testing.T) {
 	})
 }
 
-// TestRefusedPostsOfAnAddress holds that what anybody may send counts against the
-// address when it is refused, and that an address over its limit is refused before
-// its body is looked at.
+// TestRefusedPostsOfAnAddress checks that a refused request without a credential counts
+// against its address. At the limit, a request is refused before its body is looked at.
 func TestRefusedPostsOfAnAddress(t *testing.T) {
 	t.Parallel()
 	s := generous()
@@ -251,11 +250,10 @@ func TestRefusedPostsOfAnAddress(t *testing.T) {
 		r.want(r.send(unsigned("POST", "/v1/challenge?a=b", `{}`)), 429, "rate_limited")
 		return
 	}
-	t.Error("3000 bodies of one address were refused within a minute")
+	t.Error("3000 refused bodies from one address in a minute: got no 429")
 }
 
-// TestRefusalsOverMCPRepeatLittle holds that a message's own words are not given
-// back at length.
+// TestRefusalsOverMCPRepeatLittle checks that a refusal does not repeat a long id.
 func TestRefusalsOverMCPRepeatLittle(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})

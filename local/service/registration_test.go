@@ -58,8 +58,8 @@ func (r *running) challenged(name string) *transcripts.Request {
 	}))
 }
 
-// A challenge can be used in its last millisecond. The registration's repetition gets the
-// first answer until 15 minutes after it.
+// A challenge can be used in its last millisecond. For 15 minutes after a registration, its
+// repetition gets the first answer.
 func TestRegistrationBoundaries(t *testing.T) {
 	t.Parallel()
 	const again = 15 * time.Minute
@@ -108,8 +108,9 @@ func TestSignupBoundaries(t *testing.T) {
 	})
 }
 
-// Registrations of an address and answers of an agent to the signup's puzzle count in
-// their hour, which is kept until a minute after its end, and are refused until its end.
+// Registrations from an address, and an agent's answers to the signup's puzzle, are counted
+// by hour. The count is kept until a minute after the hour's end; over the limit, further
+// ones are refused until that end.
 func TestRegistrationWindows(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

@@ -111,8 +111,8 @@ func TestReasonsHaveNoExactTime(t *testing.T) {
 	}
 }
 
-// An item from before the numbers of parties and of owners were stored keeps what it
-// had: the first reporters are the parties, and another case takes three reports.
+// An earlier version stored no numbers of parties and owners. For an item that it stored,
+// the first reporters are the parties, and another case takes three reports.
 func TestOlderReportedItems(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

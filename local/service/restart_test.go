@@ -96,7 +96,7 @@ func (f *folder) works(when string) {
 	}
 }
 
-// A table that was removed or replaced by a copy has the positions that fit its stream.
+// After a table is removed, or replaced by a copy, the readers' positions fit its stream.
 func TestStreamFollowsTheTable(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"embedded", "dynamodb-local"} {

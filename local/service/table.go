@@ -57,7 +57,7 @@ func open(ctx context.Context, kind, dir, endpoint string, now func() time.Time)
 	return nil, fmt.Errorf("TABLE=%q must be embedded, dynamodb-local or aws:NAME", kind)
 }
 
-// given is a table that the caller opened and closes.
+// given returns a table that the caller has opened and will close.
 func given(b tables.Backend, feed tables.Feed) *openTable {
 	return &openTable{
 		Backend: b, feed: feed, lag: streamLag, where: "in a table that was given",

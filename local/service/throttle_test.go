@@ -56,7 +56,7 @@ func TestThrottles(t *testing.T) {
 	if _, refused := flood(run(t, service.Config{Settings: generous()}), slow, n); refused > 0 {
 		t.Errorf("%d of %d requests were throttled by a gateway without throttles", refused, n)
 	}
-	// A stage that lets less through is above no route's own.
+	// A stage's throttle may be lower than a route's own.
 	tight := run(t, service.Config{Settings: generous(), Throttle: api.Throttle{Rate: 1, Burst: 1}})
 	for _, path := range []string{slow, "/v1/challenge", "/nonesuch/" + strings.Repeat("x", 3)} {
 		a, err := unsigned("POST", path, "{").Send(tight.URL)

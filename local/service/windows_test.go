@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A quota counts in the window that its refusal names: from the window's start, kept until
-// a minute after its end, and refusing until its end. It does so in both halves of the window.
+// A quota counts from the start of a window until its end, which its refusal names, and the
+// count is kept a minute longer. That holds in both halves of a window.
 func TestQuotaWindows(t *testing.T) {
 	t.Parallel()
 	s := &countingStripe{}

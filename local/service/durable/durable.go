@@ -20,7 +20,7 @@ func Write(path string, content []byte) error {
 	if err := os.Rename(path+Unfinished, path); err != nil {
 		return err
 	}
-	folder, err := os.Open(filepath.Dir(path)) // it has the file's name
+	folder, err := os.Open(filepath.Dir(path)) // the file's name is in it, so sync it too
 	if err != nil {
 		return err
 	}
