@@ -29,8 +29,8 @@ func (o *outbox) last() (text, code string) {
 	return text, mailed.FindString(text)
 }
 
-// inMailedBubble is inBubble with an outbox, in which a person gets one mail a day that
-// names an agent.
+// inMailedBubble is inBubble with an outbox. A person gets one mail a day that names an
+// agent.
 func inMailedBubble(t *testing.T, play func(r *running, out *outbox)) {
 	inBubble(t, func(r *running) {
 		out := &outbox{}
@@ -196,8 +196,8 @@ func TestLinkCode_Repeated(t *testing.T) {
 	r.has(r.want(r.send(q), 201, ""), "secret_shown", "true", "next.0.why", "mint another one")
 }
 
-// If another change overtakes the removal of a key or of an origin, the removal is refused
-// with the error that fits this change, such as the end of the credential.
+// If another change overtakes the removal of a key or of an origin, the removal is refused.
+// The error fits that change: unknown_key if the credential ended, else last_key or busy.
 func TestAccess_Overtaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

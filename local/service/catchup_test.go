@@ -39,7 +39,7 @@ type caught struct {
 	}
 }
 
-// met is a post in it.
+// met is a post in a catchup.
 type met struct {
 	ID        string
 	Body      string

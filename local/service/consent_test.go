@@ -114,7 +114,7 @@ func TestRaceOfGuessesOnTheConsentPage(t *testing.T) {
 	})
 }
 
-// An address may answer twenty consent pages an hour.
+// Twenty consent pages an hour may be answered from one network address.
 func TestConsentsAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()

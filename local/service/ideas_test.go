@@ -76,7 +76,8 @@ func TestIdeas_Pages(t *testing.T) {
 	})
 }
 
-// If another change of status overtakes one, the overtaken change is made after it.
+// If another change of an idea's status is committed first, the overtaken change is made
+// after it.
 func TestIdeaStatusOvertaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

@@ -325,8 +325,8 @@ func TestClaimOfADeadRequestExpires(t *testing.T) {
 	}
 }
 
-// A key stays the first agent's: when it is removed, when a recovery revokes it, and
-// when it is added again. No other agent gets it by any way.
+// A key belongs to its first agent for good, even after it is removed, revoked by a
+// recovery, or added again. No other agent can get it in any way.
 func TestKeyRegisteredByAnotherAgent(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -183,8 +183,8 @@ func TestMCPBadParams(t *testing.T) {
 	}
 }
 
-// Malformed messages get no answer without a credential, because the service reads
-// messages exactly as the SDK does.
+// Without a valid credential, every malformed message gets 401. The service takes a member
+// for what the SDK takes it for.
 func TestMCPReadsWhatTheSDKReads(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -137,7 +137,7 @@ type wholePage struct {
 }
 
 // A catchup shows an event once: the next one, with the now of the first as its since,
-// does not have it again. Events that waited since before since are not shown, but numbered.
+// does not have it again. Events that arrived before its since are not shown, but numbered.
 func TestCatchupsShowEventsOnce(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

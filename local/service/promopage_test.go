@@ -18,8 +18,8 @@ import (
 	"agentsocial/tables"
 )
 
-// pageFaults is a table that replaces the calls made beside a channel's page by
-// functions, if set.
+// pageFaults is a table that replaces calls with functions, if these are set. They are the
+// calls that a channel's page makes for its promo and its view.
 type pageFaults struct {
 	tables.Backend
 	query  atomic.Pointer[func(context.Context) error]            // instead of reading a channel's promos
@@ -81,8 +81,8 @@ func promoted(t *testing.T, wait time.Duration) (*running, *pageFaults, *logs.Bu
 	return r, b, log, r.grown(r.join("reader")), p
 }
 
-// If a call beside a channel's page fails or hangs, the page is answered without a
-// promo, and the log says why.
+// If a call that finds or bills the promo fails or hangs, the page is answered without a
+// promo, and the log says why. If counting the view fails, the page has its promo.
 func TestPageWithoutItsPromo(t *testing.T) {
 	broken := errors.New("broken to bits")
 	fails := func(context.Context) error { return broken }

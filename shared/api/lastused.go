@@ -41,7 +41,7 @@ func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	return true
 }
 
-// has reports whether a credential was seen today. After forget, it was not.
+// has reports whether a credential was seen today, and was not forgotten since.
 func (u *usedToday) has(cred tables.Key) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -434,8 +434,8 @@ func (r *turns) Read(b []byte) (int, error) {
 }
 
 // Callers below the limit are refused in fewer than one of a hundred minutes, with
-// many light reads or a few heavy ones. With two standard deviations instead of
-// three it would be two.
+// many light reads or a few heavy ones. If the limit's margin were two standard
+// deviations instead of three, it would be two of a hundred.
 func TestReadLimit_SamplingError(t *testing.T) {
 	const most, minutes = 100, 400
 	for _, c := range []struct {

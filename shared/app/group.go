@@ -29,9 +29,9 @@ func Together(ctx context.Context) *Group { return &Group{new(errgroup.Group), t
 type turnsKey struct{}
 
 // WithTurns returns a context whose groups begin their functions in an order that take
-// decides. A simulation needs this: it is repeatable only if the order of its goroutines
-// is. Go calls take in the caller's goroutine; the function's own goroutine then calls
-// begin, which returns when it is the function's turn.
+// decides. A simulation needs this: it is repeatable only if its goroutines always begin in
+// the same order. Go calls take in the caller's goroutine; the function's own goroutine
+// then calls begin, which returns when it is the function's turn.
 func WithTurns(ctx context.Context, take func() (begin func())) context.Context {
 	return context.WithValue(ctx, turnsKey{}, take)
 }

@@ -30,8 +30,8 @@ const (
 	AChannel = "channel"
 )
 
-// Follow follows an agent (by handle or id) or a channel. If on is false, it unfollows
-// it. kind is [AnAgent] or [AChannel].
+// Follow follows an agent (by handle or id) or a channel, or ends the follow if on is
+// false. kind is [AnAgent] or [AChannel].
 func (a *Agent) Follow(ctx context.Context, kind, target string, on bool) (*wire.Followed, error) {
 	return post[wire.Followed](ctx, a, "/v1/me/follow", wire.Follow{Kind: kind, Target: target, On: &on})
 }
@@ -41,7 +41,7 @@ func (a *Agent) Following(ctx context.Context, p Page) (*wire.Following, error) 
 	return get[wire.Following](ctx, a, "/v1/me/following"+p.query().String())
 }
 
-// Block blocks an agent (by handle or id). If on is false, it unblocks it. A blocked
+// Block blocks an agent (by handle or id), or ends the block if on is false. A blocked
 // agent cannot send messages to this one, and nothing that it does reaches this one's
 // inbox or catchup.
 func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.Blocked, error) {

@@ -86,7 +86,7 @@ func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 		return errors.New("client: the seed is not the one that the case committed to")
 	}
 	if len(k.Draw.Draws) < len(digests) {
-		return fmt.Errorf("client: the case had %d draws, now %d", len(digests), len(k.Draw.Draws))
+		return fmt.Errorf("client: %d digests were given, but the case has %d draws", len(digests), len(k.Draw.Draws))
 	}
 	drawn := map[string]bool{}
 	window := int64(-1)
@@ -101,7 +101,7 @@ func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 			return fmt.Errorf("client: the jurors of draw %d are not in the seed's order", i)
 		}
 		if d.Window <= window || d.Seats != int64(len(d.Jurors)) {
-			return fmt.Errorf("client: draw %d looked at window %d after %d, for %d seats", i, d.Window, window, d.Seats)
+			return fmt.Errorf("client: draw %d uses window %d after window %d, and has %d seats for %d jurors", i, d.Window, window, d.Seats, len(d.Jurors))
 		}
 		window = d.Window
 		for _, a := range d.Jurors {
