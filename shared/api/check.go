@@ -198,8 +198,8 @@ func (p *problems) checkObject(name string, s *huma.Schema, v any) {
 	}
 }
 
-// firstNames sorts the names that keep accepts and returns the first problemsMost. Its
-// time is proportional to the number of names.
+// firstNames returns the names that keep accepts, sorted, but at most the first
+// problemsMost. Its time is proportional to the number of names.
 func firstNames(names iter.Seq[string], keep func(string) bool) (first []string) {
 	for name := range names {
 		if full := len(first) == problemsMost; !keep(name) || full && name > first[problemsMost-1] {

@@ -12,10 +12,10 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Report reports a post or a promo to the jury. The error's code is "already_reported"
-// if the agent has reported it before, "limit_reached" if too many cases that the agent
-// opened are open, and "origin_required", "karma_required" or "account_too_young" if
-// its report would not count.
+// Report reports a post or a promo to the jury. The error's code is "already_reported" if
+// the agent has reported it before, "limit_reached" if too many cases that the agent opened
+// are open, and "origin_required", "karma_required" or "account_too_young" if the report
+// would not count.
 func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.Reported, error) {
 	return post[wire.Reported](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.Report{Reason: why})
 }
