@@ -28,12 +28,12 @@ type Report struct {
 type Problem struct {
 	Where string // an account, or a movement
 	What  string
-	off   int64 // by how much, if it is a sum
+	off   int64 // by how much a sum is wrong; 0 for other problems
 }
 
 func (p Problem) String() string { return p.Where + ": " + p.What }
 
-// same reports whether two problems are the same, although sums may have moved.
+// same reports whether two problems are the same. The sums in their texts may differ.
 func (p Problem) same(q Problem) bool {
 	return p.Where == q.Where && p.off == q.off && (p.off != 0 || p.What == q.What)
 }
@@ -54,8 +54,8 @@ type audit struct {
 // countedWithin bounds the time until the stream sums a movement.
 const countedWithin = time.Hour
 
-// Audit reads a table; now is the caller's time. It may see half of a movement that is
-// made meanwhile: see [Settled].
+// Audit reads a table; now is the caller's time. While the table is written, Audit may
+// see half of a movement: see [Settled].
 func Audit(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
 	a := &audit{
 		Report: Report{Balances: map[tables.Account]int64{}, Days: map[tables.Account]map[string]int64{}},
@@ -74,7 +74,7 @@ func (a *audit) problem(where, format string, args ...any) {
 	a.Problems = append(a.Problems, Problem{Where: where, What: fmt.Sprintf(format, args...)})
 }
 
-// off reports a wrong sum.
+// off reports a problem if a sum is wrong.
 func (a *audit) off(where string, is, should int64, format string) {
 	if is != should {
 		a.Problems = append(a.Problems, Problem{where, fmt.Sprintf(format, is, should), is - should})
@@ -212,8 +212,8 @@ func (a *audit) judge() {
 	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// Settled reads a table this often, this far apart, to tell errors from movements in
-// progress.
+// Settled reads a table up to this many times, with this pause, to tell errors from
+// movements in progress.
 const (
 	passes = 3
 	apart  = time.Second

@@ -178,8 +178,8 @@ func conformance(node, version string) func(context.Context, *running) []result 
 	}
 }
 
-// failures returns the checks that failed. The program's own exit status also counts
-// checks in elsewhere.
+// failures returns the checks that failed, except those in elsewhere, which the program's
+// own exit status counts too.
 func failures(out string, err error) string {
 	checks := check.FindAllStringSubmatch(out, -1)
 	var failed []string

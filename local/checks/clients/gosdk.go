@@ -41,7 +41,7 @@ func goSDK(ctx context.Context, s *running) []result {
 		}
 		results = append(results, result{x.name, problem})
 		if g.session == nil {
-			return results // the next steps need this one
+			return results // the other steps need this one
 		}
 	}
 	return results
@@ -160,7 +160,7 @@ func (g *goClient) revoke(ctx context.Context) error {
 		return errors.New(a.Status)
 	}
 	g.asked = nil
-	if err := g.call(ctx); err != nil { // refused, the client asks the person again
+	if err := g.call(ctx); err != nil { // the refused client asks the person again
 		return err
 	}
 	return g.asks("POST /mcp 401", "GET /.well-known/oauth-protected-resource/mcp 200")

@@ -177,7 +177,7 @@ func start(ctx context.Context) (_ *running, err error) {
 	return s, s.serveProxy()
 }
 
-// serveProxy starts a proxy for clients that cannot be given a token.
+// serveProxy starts a proxy that adds the token, for clients that cannot send one.
 func (s *running) serveProxy() error {
 	to, err := url.Parse(s.URL)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 // Kind is a way in which a commit fails.
 type Kind int
 
-// The ways in which commits fail. A lasting fault repeats at every retry of the
-// commit.
+// The ways in which commits fail. A lasting fault also hits every retry of the commit.
 const (
 	Failed    Kind = iota // not made: the table returns an error
 	Throttled             // lasting
@@ -42,10 +41,10 @@ func Kinds() (all []Kind) {
 // ErrFailed is the error of a Failed commit.
 var ErrFailed = errors.New("faults: the table cannot be reached")
 
-// Fault is the failure of one commit of a place.
+// Fault is the failure of one of the commits made at a place.
 type Fault struct {
 	Place Place
-	N     int // the commit of the place that fails, from 1
+	N     int // which commit of the place fails, from 1
 	Kind  Kind
 }
 
@@ -59,12 +58,12 @@ type Table struct {
 
 	mu      sync.Mutex
 	count   map[Place]int
-	strange map[string]bool // committing code outside all places
+	strange map[string]bool // code that committed outside all places, as FILE:LINE
 	met     *tables.Write   // the first write of the commit that met the fault
 }
 
-// New makes a table that wraps others. A fault may be nil; kill ends the process of a
-// context, and never returns.
+// New makes a table that wraps others. Without a fault (nil), it only counts. kill ends
+// the process to which a context belongs, and never returns.
 func New(places []Place, fault *Fault, kill func(context.Context)) *Table {
 	return &Table{places: places, fault: fault, kill: kill, count: map[Place]int{}, strange: map[string]bool{}}
 }
@@ -125,7 +124,7 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	if again {
 		return tables.ErrUnknownOutcome
 	}
-	if err := t.Backend.Commit(ctx, tx); err != nil { // a condition failed: the next commit loses its answer
+	if err := t.Backend.Commit(ctx, tx); err != nil { // a condition failed: the fault moves to the next commit
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.met = nil

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Place is a call in the source that commits to the table, written as FILE:LINE.
+// Place is a call in the source that commits to the table. It prints as FILE:LINE.
 type Place struct {
 	File        string
 	Line, Lines int // the call's first line, and how many more it has
@@ -24,7 +24,7 @@ type Place struct {
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Name returns the place's function; several places may share one.
+// Name returns the function that contains the place; it may contain others.
 func (p Place) Name() string { return p.File + " " + p.Func }
 
 // has reports whether a line of a file belongs to the call.
@@ -32,17 +32,17 @@ func (p Place) has(file string, line int) bool {
 	return p.File == file && p.Line <= line && line <= p.Line+p.Lines
 }
 
-// commits lists the functions that commit, whose first argument is a context: Commit
-// of tables.Backend and api.Call, Transact and Once of app.App.
+// commits lists the functions that commit: Commit of tables.Backend and api.Call, and
+// Transact and Once of app.App. The first argument of each is a context.
 var commits = []string{"Commit", "Transact", "Once"}
 
 // houses lists the folders of deployed code that uses the table.
 var houses = []string{"functions", "shared", "events"}
 
-// own lists the code that commits for others; it has no places.
+// own lists files that commit for their callers. The calls of their functions are places.
 var own = []string{"shared/app/app.go", "shared/api/call.go", "local/service/within.go"}
 
-// apart lists files in deployed folders that are not deployed.
+// apart is a folder of code that is not deployed, inside a deployed folder.
 const apart = "functions/ideas/wishes"
 
 // Places finds all calls that commit, in the order of files and lines.
@@ -105,8 +105,8 @@ var root = func() string {
 	return strings.TrimSuffix(file, "local/checks/faults/place.go")
 }()
 
-// caller returns the file and line that called the commit; "" if that code is not
-// deployed.
+// caller returns the file and line of the deployed code that called the commit; "" if
+// other code did.
 func caller() (file string, line int) {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// within bounds a run, far above its usual time.
+// within bounds the time of a run, far above the usual.
 const within = 5 * time.Minute
 
 // folder is this program's folder, with its hooks and settings.
@@ -91,8 +91,8 @@ func run(ctx context.Context, getenv func(string) string) (err error) {
 	return cmd.Run()
 }
 
-// limitless returns settings with high limits: an answer about a rate limit would hide
-// others.
+// limitless returns settings with high limits, because a refusal for a rate limit would
+// hide the answer to be checked.
 func limitless() app.Settings {
 	s := app.DefaultSettings()
 	s.PowBits, s.ByAddr, s.MaxReads = 0, false, 1<<40
@@ -154,7 +154,7 @@ func furnish(ctx context.Context, s *service.Service, keyFile string) (env []str
 	if err := errors.Join(runner.Pay(ctx, c, checkout.URL), runner.Drain(ctx, c)); err != nil {
 		return nil, err
 	}
-	there, err := json.Marshal(map[string]string{ // by route, or else by the name of a parameter
+	there, err := json.Marshal(map[string]string{ // by route; without one, by the name of a parameter
 		"ch": "lounge", "ref": "other", "tag": "go", "topic": "errors", "id": post.ID, "/v1/ideas/{id}": idea.ID,
 		"/v1/ideas/{id}/support": idea.ID, "/v1/ideas/{id}/status": idea.ID,
 	})

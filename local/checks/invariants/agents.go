@@ -33,24 +33,24 @@ func agents(w *world) error {
 		case active && claim.Str("agent") != p.ID:
 			w.problem(p.ID, "its handle %q belongs to %q", p.Handle, claim.Str("agent"))
 		case active && claim.Str("mentions") != p.Mentions:
-			w.problem(p.ID, "its profile takes mentions of %q, the claim of its handle of %q", p.Mentions, claim.Str("mentions"))
+			w.problem(p.ID, "its profile takes mentions from %q, but the claim of its handle says %q", p.Mentions, claim.Str("mentions"))
 		case active && w.items[tables.CountersKey(p.ID)] == nil:
 			w.problem(p.ID, "it has no counters")
 		case active != registered[p.ID]:
-			w.problem(p.ID, "its state is %s, but registered in its history is %v", p.State, registered[p.ID])
+			w.problem(p.ID, "its state is %s; registered in its history: %v", p.State, registered[p.ID])
 		}
 		origin, there, err := one[tables.Origin](w, tables.OriginKey(p.ID))
 		if err != nil {
 			return err
 		}
 		if there != (p.Origin != "") || p.Owner != origin.Owner() {
-			w.problem(p.ID, "its profile names the owner %q (%q), its origin %q", p.Owner, p.Origin, origin.Owner())
+			w.problem(p.ID, "its profile names the owner %q (%q), but its origin names %q", p.Owner, p.Origin, origin.Owner())
 		}
 		if p.Throwaway != origin.Throwaway {
-			w.problem(p.ID, "throwaway is %v in its profile, %v in its origin", p.Throwaway, origin.Throwaway)
+			w.problem(p.ID, "throwaway is %v in its profile, but %v in its origin", p.Throwaway, origin.Throwaway)
 		}
 		if m := w.items[tables.MessagingKey(p.ID)].Str("dms"); m != "" && m != p.DMs {
-			w.problem(p.ID, "its profile accepts messages from %q, its messaging item from %q", p.DMs, m)
+			w.problem(p.ID, "its profile accepts messages from %q, but its messaging item says %q", p.DMs, m)
 		}
 		w.tags(p)
 	}
@@ -58,7 +58,7 @@ func agents(w *world) error {
 		agent := item.Str("agent")
 		p := w.items[tables.ProfileKey(agent)]
 		handle, isHandle := strings.CutPrefix(item.Key().PK, tables.HandleKey("").PK)
-		if agent == "" && isHandle { // of an erased agent
+		if agent == "" && isHandle { // its agent was erased
 			continue
 		}
 		if p == nil || isHandle && p.Str("handle") != handle {

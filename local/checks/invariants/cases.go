@@ -38,8 +38,9 @@ func jurors(w *world) error {
 	return nil
 }
 
-// cases checks that each case has its evidence, complaints and seats, and that its
-// counters and those of its jurors, its openers and the reported item match them.
+// cases checks that each case has its evidence, complaints and seats. The counters of the
+// case, of its jurors, of the owners whose reports opened it and of the reported item
+// must match them.
 func cases(w *world) error {
 	cases, err := all[tables.Case](w, tables.TypeCase)
 	if err != nil {
@@ -80,7 +81,7 @@ func cases(w *world) error {
 			w.problem(c.ID, "settled: %v; due at %d", c.Settled, c.Due)
 		}
 		if c.Due != 0 && c.Due <= w.now.UnixMilli() {
-			w.problem(c.ID, "it was due at %d", c.Due)
+			w.problem(c.ID, "it was due at %d, and is still due", c.Due)
 		}
 	}
 	for _, item := range w.types[tables.TypeOpenCases] {
@@ -142,10 +143,10 @@ func (w *world) reported(c *tables.Case) error {
 	switch {
 	case !there:
 		w.problem(c.ID, "the reported item %s has no record of it", c.Target)
-	case c.Appeals != "" && r.Case != c.ID: // the item names the case before it
+	case c.Appeals != "" && r.Case != c.ID: // the item names the case that c appeals
 		return nil
 	case r.Case == c.ID && r.State != state:
-		w.problem(c.ID, "its state is %s, but the reported item has %s", state, r.State)
+		w.problem(c.ID, "its state is %s, but the reported item says %s", state, r.State)
 	case r.Case < c.ID:
 		w.problem(c.ID, "the reported item names the case %q", r.Case)
 	}
@@ -157,7 +158,7 @@ func (w *world) reported(c *tables.Case) error {
 	}
 	mark := w.items[tables.PostCountersKey(c.Channel, c.Target)].Str("case")
 	if c.Open != (mark == c.ID) {
-		w.problem(c.ID, "its open is %v, but the post is marked with %q", c.Open, mark)
+		w.problem(c.ID, "open is %v, but the post is marked with the case %q", c.Open, mark)
 	}
 	if p := w.items[tables.PostKey(c.Channel, c.Target)]; c.State == tables.CaseUpheld && !c.Overruled && p.Str("case") != c.ID {
 		w.problem(c.ID, "it is upheld, but the post was not removed")
@@ -167,7 +168,7 @@ func (w *world) reported(c *tables.Case) error {
 	return nil
 }
 
-// restores reports whether an overruled case has to put its post back: the channel is
+// restores reports whether the post of an overruled case must be back: the channel is
 // open, and no operator took down the text.
 func (w *world) restores(c *tables.Case) bool {
 	return w.items[tables.ChannelKey(c.Channel)].Str("taken") == "" && w.items[tables.EvidenceKey(c.Appeal)].Str("body") != ""
@@ -232,8 +233,9 @@ func standing(w *world) error {
 	return nil
 }
 
-// reports checks that each owner's counting report was heard in a case of its target,
-// or waits. Erasing an agent removes what names its owner, but a case has heard it.
+// reports checks that each owner's report that counts either was heard in a case of its
+// target, or waits. Erasing an agent removes the item that names its owner, so a heard
+// report of an erased agent may lack that item.
 func (w *world) reports() error {
 	owners, gone := counts{}, counts{}
 	for _, item := range w.types[tables.TypeReport] {

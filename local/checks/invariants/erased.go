@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// given checks that each item that an agent gave is in the agent's list, and that the
-// list of an erased agent has none.
+// given checks that each item about an agent outside its own partitions is in the list
+// of what the agent gave ([tables.Giver]), and that an erased agent's list is empty.
 func given(w *world) error {
 	for key, item := range w.items {
 		agent := tables.Giver(item)

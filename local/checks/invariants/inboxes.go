@@ -59,9 +59,10 @@ func inboxes(w *world) error {
 	return nil
 }
 
-// waiting checks the events that wait for their numbers: each has its own key, no other of
-// its source waits, and none of its source has a number. They wait in open inboxes only.
-// Two follows of a day, and two reactions to a post, have one key.
+// waiting checks the events that wait for their numbers. Each has the key that follows
+// from its source. Of one source at most one event waits, and only if none has a number.
+// All follows of one agent on a day have one source, and so have its reactions to a post.
+// No event waits in a closed inbox.
 func (w *world) waiting() error {
 	seen := map[tables.Key]bool{}
 	for _, item := range w.types[tables.TypeInboxWaiting] {
@@ -80,7 +81,7 @@ func (w *world) waiting() error {
 		case seen[marker]:
 			w.problem(e.Key.PK, "two events of %s wait", e.Source)
 		case w.items[marker] != nil && !w.erasing(agent):
-			w.problem(e.Key.PK, "an event of %s waits, which has the marker %d", e.Source, w.items[marker].Int("seq"))
+			w.problem(e.Key.PK, "an event of %s waits, but the source has the marker %d", e.Source, w.items[marker].Int("seq"))
 		case head.Closed && !w.erasing(agent):
 			w.problem(e.Key.PK, "it is closed, and an event of %s waits", e.Source)
 		}

@@ -11,9 +11,9 @@ import (
 )
 
 // Mutants of expressions, in the packages that have rules. A mutant moves a comparison
-// to the other side of its boundary. It adds one to a number, and doubles a float, or
-// an amount that is not a constant. It halves a duration, gives a TTL in milliseconds,
-// reverses an order, or makes a cursor repeat the item before it.
+// to the other side of its boundary, or inverts an equality. It adds one to a number,
+// doubles a float or an amount that is not a constant, halves a duration, gives a TTL in
+// milliseconds, reverses an order, or makes a cursor repeat the item before it.
 const (
 	Comparison Kind = "comparison"
 	Equality   Kind = "equality"
@@ -25,11 +25,11 @@ const (
 	Cursor     Kind = "cursor"
 )
 
-// rules lists the folders whose expressions are mutated, with those below them.
+// rules lists the folders whose expressions are mutated, including their subfolders.
 var rules = []string{"functions", "events", "shared/identity/auth", "shared/rules", "shared/text", "tables/id"}
 
-// unruled lists folders and files among them that have no rules of the service: data of
-// tests, the download of the quickstart, and what only backends and bills need.
+// unruled lists exceptions, which have no rules of the service: test data, the programs
+// that the quickstart downloads, and what only backends and bills need.
 var unruled = []string{"functions/ideas/wishes", "functions/docs/programs", "tables/capacity.go", "tables/expression.go"}
 
 // ruled reports whether a folder's or a file's expressions are mutated.
@@ -97,13 +97,13 @@ func parents(file *ast.File) map[ast.Node]ast.Node {
 	return all
 }
 
-// visit finds the mutants of a node and of what is in it. It leaves out types, constant
+// visit finds the mutants of a node and its children. It leaves out types, constant
 // declarations, and places where any number would do.
 func (e *expressions) visit(root ast.Node) {
 	ast.Inspect(root, func(n ast.Node) bool { return n != nil && e.node(n) })
 }
 
-// node finds the mutants of one node, and reports whether to visit what is in it.
+// node finds the mutants of one node, and reports whether to visit its children.
 func (e *expressions) node(n ast.Node) bool {
 	if x, ok := n.(ast.Expr); ok && e.info.Types[x].Value != nil {
 		e.constant(x)
@@ -127,7 +127,7 @@ func (e *expressions) node(n ast.Node) bool {
 		if call, ok := n.X.(*ast.CallExpr); ok && e.name(call) == "slices.Reverse" {
 			e.add(Order, n, edit{n.Pos(), n.Pos(), "if !{mutant}.Is({N}) { "}, edit{n.End(), n.End(), " }"})
 		}
-	case *ast.ForStmt: // "for i := 0" makes the first index
+	case *ast.ForStmt: // the start value, as in "for i := 0", is an index, and not mutated
 		if n.Cond != nil {
 			e.visit(n.Cond)
 		}
@@ -165,8 +165,8 @@ func (e *expressions) small(x ast.Expr) bool {
 	return ok && (n == 0 || n == 1)
 }
 
-// failure visits a return statement that may return an error, and reports whether it is
-// one. Constants beside an error do not count.
+// failure reports whether a return statement may return an error. If so, it visits the
+// results, except constants: callers ignore them beside an error.
 func (e *expressions) failure(r *ast.ReturnStmt) bool {
 	if len(r.Results) < 2 {
 		return false
@@ -188,7 +188,7 @@ var anError = types.Universe.Lookup("error").Type().Underlying().(*types.Interfa
 
 func isError(t types.Type) bool { return t != nil && types.Implements(t, anError) }
 
-// isDuration and isTime report whether a type is time's.
+// isDuration and isTime report whether a type is time.Duration or time.Time.
 func isDuration(t types.Type) bool { return t != nil && t.String() == "time.Duration" }
 func isTime(t types.Type) bool     { return t != nil && t.String() == "time.Time" }
 
@@ -196,7 +196,7 @@ func isTime(t types.Type) bool     { return t != nil && t.String() == "time.Time
 func (e *expressions) constant(x ast.Expr) {
 	tv := e.info.Types[x]
 	if isDuration(tv.Type) {
-		// A small one is a factor beside another duration.
+		// A constant below a microsecond is only a factor of another duration.
 		if n, exact := constant.Int64Val(tv.Value); exact && (n >= int64(time.Microsecond) || n <= -int64(time.Microsecond)) && !e.free(x) {
 			e.wrap(Duration, x, "{mutant}.Half", tv.Type)
 		}
@@ -207,16 +207,16 @@ func (e *expressions) constant(x ast.Expr) {
 	}
 }
 
-// isNumber reports whether a type is a number's. The constants of a named type are
-// names, not numbers.
+// isNumber reports whether a type is a basic type of numbers. Constants of a named type
+// are names, not numbers.
 func (e *expressions) isNumber(t types.Type) bool {
 	basic, ok := t.(*types.Basic)
 	return ok && basic.Info()&(types.IsInteger|types.IsFloat) != 0 && basic.Info()&types.IsUntyped == 0
 }
 
-// version reports whether any other positive number would do as well: the number is
-// added to an item's version or an agent's epoch, which only have to change, or it is
-// how many more items are read than a page shows.
+// version reports whether an expression is a 1 for which any other positive number would
+// do as well. Either it is added to an item's version or an agent's epoch, which only
+// have to change, or it is the number of items read beyond those that a page shows.
 func (e *expressions) version(x ast.Expr) bool {
 	var of ast.Expr
 	switch p := e.parent[x].(type) {
@@ -251,7 +251,7 @@ func (e *expressions) bounds(x ast.Expr) bool {
 	return x == b.Y && (b.Op == token.LSS || b.Op == token.GEQ) || x == b.X && (b.Op == token.GTR || b.Op == token.LEQ)
 }
 
-// free reports whether an expression has a constant for which any number is right.
+// free reports whether an expression uses a constant that may have any value.
 func (e *expressions) free(x ast.Expr) (is bool) {
 	ast.Inspect(x, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
@@ -266,8 +266,8 @@ func (e *expressions) free(x ast.Expr) (is bool) {
 	return is
 }
 
-// name returns a called function as package.Name, a method's as .Name, and a
-// builtin's alone.
+// name returns the name of a called function as package.Name, of a method as .Name, and
+// of a builtin alone.
 func (e *expressions) name(call *ast.CallExpr) string {
 	fun := ast.Unparen(call.Fun)
 	if i, ok := fun.(*ast.IndexExpr); ok {
@@ -295,8 +295,8 @@ func (e *expressions) name(call *ast.CallExpr) string {
 }
 
 // quiet lists packages, functions and methods whose constant arguments are not mutated.
-// They log and format, give up after a while, make random names of any length, or do
-// things in parts of any size. api.CheckText repeats a limit of the schema.
+// They log and format, give up after a while, make random names of any length, or work
+// in parts of any size. api.CheckText checks a limit that the schema checks as well.
 var quiet = []string{
 	"fmt.", "log/slog.", "strconv.", "errors.", "context.", ".Random", ".SetLimit", "slices.Chunk", "shared/lambda/schedule.Each",
 	"shared/api.CheckText", "shared/api.CheckOptionalText",
@@ -337,7 +337,7 @@ func (e *expressions) call(call *ast.CallExpr) bool {
 	return e.formats(call)
 }
 
-// formats visits a call. Constants that are formatted into a text do not count.
+// formats visits a call, except constants that the call formats into a text.
 func (e *expressions) formats(call *ast.CallExpr) bool {
 	s, ok := e.info.Types[call.Fun].Type.(*types.Signature)
 	if !ok || !s.Variadic() || call.Ellipsis.IsValid() {
@@ -370,7 +370,7 @@ func (e *expressions) binary(b *ast.BinaryExpr) {
 			edit{b.OpPos, b.OpPos + token.Pos(len(b.Op.String())), ","}, edit{b.End(), b.End(), ")"})
 	case (b.Op == token.EQL || b.Op == token.NEQ) && !x.IsNil() && !y.IsNil() && !isError(x.Type) && !isError(y.Type):
 		if x.Value != nil && e.isNumber(x.Type) || y.Value != nil && e.isNumber(y.Type) {
-			return // the number's mutant is harder to notice
+			return // the constant has a mutant already, which is harder to notice
 		}
 		e.wrap(Equality, b, "{mutant}.Not", nil)
 	}
@@ -423,7 +423,7 @@ func (e *expressions) assign(a *ast.AssignStmt) bool {
 	return false
 }
 
-// field finds the mutants of a value that a field or a key gets.
+// field finds the mutants of a value that is assigned to a field or a map's key.
 func (e *expressions) field(key, value ast.Expr) {
 	t := e.info.Types[value]
 	if id, ok := key.(*ast.Ident); ok && freeFields[id.Name] != "" {
@@ -456,8 +456,8 @@ func (e *expressions) isTTL(key ast.Expr) bool {
 	return isNamed(key, "TTL") || isNamed(key, "AttrTTL")
 }
 
-// ttl finds the mutants of an item's TTL. Some seconds more do not count, since the
-// clock decides expiry.
+// ttl finds the mutants of an item's TTL. It adds no seconds, because the service checks
+// expiry by its clock, not by the TTL.
 func (e *expressions) ttl(value ast.Expr) {
 	if e.info.Types[value].Value == nil {
 		e.wrap(TTL, value, "{mutant}.Milliseconds", e.info.Types[value].Type)
@@ -474,7 +474,7 @@ type edit struct {
 	text     string
 }
 
-// wrap makes a mutant of an expression by a call of a hook around it.
+// wrap makes a mutant of an expression by wrapping it in a call of a hook.
 func (e *expressions) wrap(kind Kind, x ast.Expr, hook string, t types.Type, args ...string) {
 	var imports []string
 	if t != nil {
@@ -516,7 +516,7 @@ func (e *expressions) text(n ast.Node) string {
 	return oneLine(e.source[e.file][e.set.Position(n.Pos()).Offset:e.set.Position(n.End()).Offset])
 }
 
-// context returns what a constant is part of, since "1" alone says little.
+// context returns the source around a constant, since "1" alone says little.
 func (e *expressions) context(kind Kind, n ast.Node) string {
 	within := e.parent[n]
 	if kind != Number && kind != Duration {

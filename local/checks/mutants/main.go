@@ -40,7 +40,7 @@ func main() {
 	only := flag.String("only", "", "only mutants whose name (file, function, kind, text) matches")
 	kinds := flag.String("kinds", "", "only these kinds, separated by commas")
 	jobs := flag.Int("jobs", 3*runtime.NumCPU(), "how many tests run at once; they mostly wait")
-	budget := flag.Duration("budget", 0, "most time of tests for a mutant; 0: all tests that reach it. A result within a budget is not kept")
+	budget := flag.Duration("budget", 0, "how long tests may run for each mutant; 0: all tests that reach it. \"Not noticed\" is not kept if the budget left out tests")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -177,7 +177,8 @@ func (s *suite) load() (*found, error) {
 	return f, nil
 }
 
-// affordable returns the first batches, up to the budget, and whether these are all.
+// affordable returns as many of the first batches as fit the budget, and reports whether
+// these are all.
 func (s *suite) affordable(batches [][]Unit) (first [][]Unit, whole bool) {
 	var sum time.Duration
 	for i, batch := range batches {
@@ -191,8 +192,8 @@ func (s *suite) affordable(batches [][]Unit) (first [][]Unit, whole bool) {
 	return batches, true
 }
 
-// estimate returns how long it takes to test the mutants that are unknown. Most are
-// noticed by the first tests that reach them; one in a few needs all.
+// estimate returns how long it takes to test the mutants without a result. The first
+// tests that reach a mutant mostly notice it; one mutant in oneIn needs all tests.
 func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) time.Duration {
 	const start = 300 * time.Millisecond // of a test's process
 	var sum time.Duration
@@ -215,7 +216,7 @@ func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) t
 	return (sum / time.Duration(s.jobs)).Round(time.Minute)
 }
 
-// oneIn is the share of mutants that the first tests that reach them do not notice.
+// oneIn is the assumed share, one in so many, of mutants that the first tests miss.
 const oneIn = 10
 
 func (f *found) save() error {
@@ -229,7 +230,7 @@ func (f *found) save() error {
 	return os.Rename(f.file+".new", f.file)
 }
 
-// meetAll runs each unit whose mutants are unknown, one at a time.
+// meetAll runs, one at a time, the units whose reached mutants are not known yet.
 func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	all, err := s.units(ctx)
 	if err != nil {

@@ -17,9 +17,10 @@ import (
 // Kind is the kind of thing that a mutant removes or changes.
 type Kind string
 
-// Conditions are calls of the tables' constructors of conditions. Markers are what a
-// later write's condition checks: an item put or deleted under a condition, or a
-// changed attribute that a condition in the same file uses.
+// Condition is a call of one of package tables' constructors of conditions. Item and
+// Attribute are markers, which conditions of later writes check: an item that is put or
+// deleted under a condition, or a changed attribute that a condition in the same file
+// uses.
 const (
 	Condition Kind = "condition"
 	Item      Kind = "item"
@@ -38,11 +39,11 @@ type Mutant struct {
 	File, Func string
 	Line       int
 	Kind       Kind
-	Text       string // on one line, a constant with what it is in
+	Text       string // the source on one line; of a constant, also the source around it
 
 	from, to int // where it begins and ends in its file
 	edits    []change
-	imports  []string // that its edits need, besides the hooks
+	imports  []string // packages that its edits need, besides the hooks
 }
 
 // change replaces a part of a file: see [edit].
@@ -51,8 +52,8 @@ type change struct {
 	text     string
 }
 
-// Name returns the mutant's name, which does not depend on its line. A second one of
-// the same name in a function is #2.
+// Name returns the mutant's name, which does not depend on its line. The second mutant
+// in a function that would have the same name gets the suffix #2.
 func (m Mutant) Name() string { return fmt.Sprintf("%s %s %s %s", m.File, m.Func, m.Kind, m.Text) }
 
 func (m Mutant) String() string { return fmt.Sprintf("%s:%d %s: %s", m.File, m.Line, m.Kind, m.Text) }
@@ -131,7 +132,7 @@ func findIn(root, file string) (found []Mutant, err error) {
 	text := func(n ast.Node) string {
 		return strings.Join(strings.Fields(string(source[set.Position(n.Pos()).Offset:set.Position(n.End()).Offset])), " ")
 	}
-	held := map[string]bool{} // attributes that conditions are on
+	held := map[string]bool{} // attributes that conditions use
 	calls(parsed, func(_ string, call *ast.CallExpr) {
 		if slices.Contains(conditions, constructor(call, own)) && len(call.Args) > 0 {
 			held[text(call.Args[0])] = true

@@ -187,8 +187,8 @@ All comparison i < len(keys) NOT NOTICED`), "\n")
 	}
 }
 
-// A result is valid while its package's tests are unchanged; "not noticed" while all
-// packages' are.
+// A result is valid while its package's tests are unchanged. "Not noticed" is valid only
+// while the tests of all packages are unchanged.
 func TestResultsStayValid(t *testing.T) {
 	folder := t.TempDir()
 	built := func(pkg, text string) {
@@ -231,7 +231,8 @@ func TestResultsStayValid(t *testing.T) {
 	}
 }
 
-// The tests of a mutant's package run first, and the shortest first, in growing batches of tests that can run together.
+// The tests of a mutant's own package run first, and then the shortest ones. They run in
+// growing batches of tests that can run together.
 func TestBatches(t *testing.T) {
 	var got []string
 	for _, batch := range batches([]Unit{

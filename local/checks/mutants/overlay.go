@@ -146,7 +146,7 @@ const hook = `package tables
 
 import mutant "{leaf}"
 
-// MutantCondition is a condition, or one that always holds.
+// MutantCondition returns c, or as mutant n a condition that always holds.
 func MutantCondition(n int, c Cond) Cond {
 	if mutant.Is(n) {
 		return NotEqual("of no item", "")
@@ -154,7 +154,7 @@ func MutantCondition(n int, c Cond) Cond {
 	return c
 }
 
-// MutantItem is a write, or none of its item.
+// MutantItem returns w, or as mutant n a check that always holds.
 func MutantItem(n int, w Write) Write {
 	if mutant.Is(n) {
 		return Check(w.Key, NotEqual("of no item", ""))
@@ -162,7 +162,7 @@ func MutantItem(n int, w Write) Write {
 	return w
 }
 
-// MutantAttribute is an update, or none of its attribute.
+// MutantAttribute returns u, or as mutant n the removal of an unused attribute.
 func MutantAttribute(n int, u Update) Update {
 	if mutant.Is(n) {
 		return RemoveAttr("of no item: " + u.Attr)
@@ -170,7 +170,7 @@ func MutantAttribute(n int, u Update) Update {
 	return u
 }
 
-// MutantBoundary is a condition on a number, or the other side of its boundary.
+// MutantBoundary returns c, or as mutant n the condition with its number plus one.
 func MutantBoundary(n int, c Cond) Cond {
 	if mutant.Is(n) {
 		c.Value = c.Value.(int64) + 1
@@ -178,7 +178,7 @@ func MutantBoundary(n int, c Cond) Cond {
 	return c
 }
 
-// MutantCursor is where a query begins, or before the item that it begins after.
+// MutantCursor returns after, or as mutant n the position before the item at after.
 func MutantCursor(n int, desc bool, after *Position) *Position {
 	if !mutant.Is(n) || after == nil {
 		return after
@@ -243,8 +243,8 @@ func overlay(root, folder string, all []Mutant) (file string, err error) {
 func mutated(module, source string, mutants []Mutant) string {
 	type insertion struct {
 		change
-		closes bool // a hook, rather than opening it
-		size   int  // of what the hook is around
+		closes bool // whether it closes a hook, rather than opens it
+		size   int  // bytes of source inside the hook
 	}
 	var all []insertion
 	imports := map[string]bool{}
@@ -268,7 +268,7 @@ func mutated(module, source string, mutants []Mutant) string {
 			all = append(all, insertion{c, c.from == m.to, m.to - m.from})
 		}
 	}
-	// Where several begin, the outer hook is first; where several end, the inner one.
+	// Where several hooks open, the outer one comes first; where several close, the inner.
 	slices.SortStableFunc(all, func(a, b insertion) int {
 		if order := cmp.Compare(a.from, b.from); order != 0 || a.closes != b.closes {
 			return cmp.Or(order, map[bool]int{true: -1, false: 1}[a.closes])

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Percent of a package's mutants that must be noticed: of its rules, of those about
-// money and juries, and of the conditions and markers of all packages together.
+// Percent of mutants that must be noticed: in each package with rules, in each package
+// about money and juries, and among the conditions and markers of all packages together.
 const (
 	leastOfRules  = 90
 	leastOfMoney  = 95
@@ -29,7 +29,8 @@ var money = []string{
 // writes lists the kinds that are counted for all packages together.
 var writes = []Kind{Condition, Item, Attribute}
 
-// row returns the row of the printed table that counts a mutant, and the least percent.
+// row returns the name of the printed table's row that counts a mutant, and the least
+// percentage that the row must reach.
 func (m Mutant) row() (name string, least float64) {
 	folder := path.Dir(m.File)
 	switch {
@@ -53,7 +54,7 @@ func (s score) String() string {
 	return fmt.Sprintf("%d/%d", s.noticed, s.all)
 }
 
-// percent is 100 if there are no mutants.
+// percent returns the percentage that was noticed; 100 if there are no mutants.
 func (s score) percent() float64 {
 	if s.all == 0 {
 		return 100

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// Unit is run as a whole to learn which mutants it reaches: a package's tests, or one
-// test of a package with slow tests.
+// Unit is all tests of a package, or one test of a package with slow tests. It is run as
+// a whole to learn which mutants it reaches.
 type Unit struct {
 	Pkg   string        // "local/service"
 	Above string        // the parent test of a subtest
@@ -56,7 +56,7 @@ func (s *suite) binary(pkg string) string {
 	return filepath.Join(s.folder, strings.ReplaceAll(pkg, "/", "-")+".test")
 }
 
-// build builds the tests of all packages that use one with mutants.
+// build builds the tests of all packages that use a package with mutants.
 func (s *suite) build(ctx context.Context, log io.Writer, overlay string) error {
 	list := exec.CommandContext(ctx, "go", append([]string{"list", "-e", "-test", "-overlay", overlay, "-f", "{{.ImportPath}} {{join .Deps \" \"}}"}, tested...)...)
 	list.Dir, list.Stderr = s.root, log
@@ -171,8 +171,8 @@ func (s *suite) command(ctx context.Context, pkg string, args ...string) *exec.C
 	return cmd
 }
 
-// A test gets this many times its usual time with a mutant, and at least this long.
-// Without one its time is not known yet.
+// With a mutant, tests may take atLeast plus longer times their usual time. Without one,
+// when their usual time is not known yet, they may take unmutated.
 const (
 	longer    = 5
 	atLeast   = 20 * time.Second
@@ -270,8 +270,9 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 	return nil
 }
 
-// batches returns the units that reach a mutant in the order of running: those of its own
-// package, whole packages, then single tests, the shortest first, in growing batches.
+// batches returns the units that reach a mutant, in the order in which they run: first
+// those of its own package, then whole packages before single tests, the shortest first.
+// The batches grow.
 func batches(units []Unit, m Mutant) (all [][]Unit) {
 	units = slices.DeleteFunc(slices.Clone(units), func(u Unit) bool {
 		_, meets := slices.BinarySearch(u.Met, m.N)

@@ -24,23 +24,23 @@ type agent struct {
 	*transcripts.Agent
 	n      int
 	circle int
-	at     int64 // unix ms of its newest signature: two equal requests in one millisecond are one
+	at     int64 // unix ms of its newest signature: equal requests of one millisecond count as one
 }
 
-// channel is a channel of a circle's.
+// channel is the channel of a circle.
 type channel struct {
 	name   string
-	token  string    // of its first agent's
+	token  string    // bearer token of the circle's first agent
 	posts  []*posted // the newest
-	idea   string    // of one of its agents
-	thread *posted   // has replies
+	idea   string    // id of the circle's newest idea
+	thread *posted   // a post with replies
 }
 
 // posted is a post.
 type posted struct {
 	id, channel string
 	by          *agent
-	root        *posted // of a reply
+	root        *posted // the post to which this one replies, if any
 }
 
 // request is a request and what follows from its answer.
@@ -48,10 +48,10 @@ type request struct {
 	*transcripts.Request
 	by   *agent
 	addr string
-	done func(*transcripts.Answer) *request // nil: nothing
+	done func(*transcripts.Answer) *request // returns the next request; both may be nil
 }
 
-// from is the network address of a request's.
+// from returns the network address that a request comes from.
 func (r *request) from() string {
 	if r.addr != "" {
 		return r.addr
@@ -148,10 +148,10 @@ func (w *world) furnish() error {
 	return nil
 }
 
-// followed is how many channels, and how many agents, an agent follows.
+// followed is the number of channels that an agent follows, and also the number of agents.
 const followed = 5
 
-// neighbour returns the agent i places further in a circle.
+// neighbour returns the agent that is i places after a in a's circle.
 func (w *world) neighbour(a *agent, i int) *agent {
 	first := a.circle * w.s.Circle
 	size := min(w.s.Circle, len(w.people)-first)
@@ -216,13 +216,14 @@ func (w *world) of(a *agent) *channel { return w.channels[a.circle] }
 // some draws a post of a channel.
 func (c *channel) some(r *rand.Rand) *posted { return c.posts[r.IntN(len(c.posts))] }
 
-// does makes an agent's request of a habit, as infra/COST.md names it.
+// does returns an agent's request for the habit that infra/COST.md gives this route and
+// variant.
 func (w *world) does(route, variant string, a *agent, r *rand.Rand) *request {
 	c, near := w.of(a), w.neighbour(a, 1+r.IntN(max(1, w.s.Circle-1)))
 	get := func(target string) *request { return w.signs(a, "GET", target, nil) }
 	post := func(target string, body any) *request { return w.signs(a, "POST", target, body) }
 	p := c.some(r)
-	for range 5 { // not its own
+	for range 5 { // preferably another agent's post
 		if p.by != a {
 			break
 		}
@@ -304,17 +305,17 @@ func (w *world) does(route, variant string, a *agent, r *rand.Rand) *request {
 	panic("scale: no request for the habit " + route + " " + variant)
 }
 
-// rare are calls that the page of costs leaves out, once a day in a circle of ten. They
-// use keys that all share.
+// rare lists requests that infra/COST.md leaves out, and how often an agent makes each in a
+// day. They use keys that all agents share.
 var rare = []bench.Habit{
 	{Route: "POST /v1/ideas", Times: .1}, {Route: "POST /v1/ideas/{id}/support", Times: .3}, {Route: "PATCH /v1/me", Variant: "tags", Times: .1},
 	{Route: "POST /v1/me/origin", Times: .1},
 }
 
-// idea returns a request to make an idea.
+// idea returns a request to post an idea.
 func (w *world) idea(a *agent, c *channel) *request {
 	w.numbers++
-	var words []string // like no other idea's, since each is compared with all
+	var words []string // unlike those of any other idea, since each idea is compared with all
 	for i := range uint64(8) {
 		words = append(words, "w"+strconv.FormatUint(w.dice.N("idea", uint64(w.numbers), i)>>24, 36))
 	}

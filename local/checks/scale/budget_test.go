@@ -17,15 +17,15 @@ func days(circles int) Scenario {
 	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 20 * circles, Circle: 20, Ranges: 4, For: 4 * time.Minute, Days: 1}
 }
 
-// A key grows if it takes three times as much in the large network as in the small one,
-// and more than some units. Keys that all share take six times as much. Those of a circle
-// take the same, but for what follows from the number of processes, each of which reads an
-// agent's key once, and from chance: when a search index is sealed depends on ids.
+// A key grows if it takes three times as many units in the large network as in the small
+// one, and more than a few. Keys that all agents share take six times as many. Keys of a
+// circle take about the same number, which also depends on the number of processes (each
+// reads an agent's key once) and on chance (ids decide when a search index is sealed).
 const growth = 3
 
 var least = [2]float64{reads: 15, writes: 3}
 
-// TestBudgets holds the list of keys whose load grows with the network: those that are
+// TestBudgets checks the list of keys whose load grows with the network: those that are
 // much busier when six times as many agents do the same.
 func TestBudgets(t *testing.T) {
 	if testing.Short() {
@@ -51,7 +51,7 @@ func TestBudgets(t *testing.T) {
 			}
 			found = append(found, h.Family)
 			if !grows(h.Family) {
-				t.Errorf("%s: the busiest key, %s, takes %.1f %s units of %d agents, and %.1f of %d. No key's load may grow with the network. Divide it, or name it in Growing.",
+				t.Errorf("%s: the busiest key, %s, takes %.1f %s units with %d agents, and %.1f with %d. No key's load may grow with the network. Divide it, or name it in Growing.",
 					h.Family, h.Key, was.Sum[k], name, small.Scenario.Agents, h.Sum[k], large.Scenario.Agents)
 			}
 		}
@@ -64,7 +64,7 @@ func TestBudgets(t *testing.T) {
 		}
 		for k, all := range large.Hot[i].All {
 			if got := all / float64(large.Scenario.Agents); math.Abs(got-g.Units[k]) > 0.05+g.Units[k]/4 {
-				t.Errorf("%s: got %.2f units of an agent and day (kind %d), Growing says %.2f", g.Family, got, k, g.Units[k])
+				t.Errorf("%s: got %.2f units for one agent's day (kind %d), Growing says %.2f", g.Family, got, k, g.Units[k])
 			}
 		}
 		t.Logf("%s is full at %.0f million agents", g.Family, g.Full(AWS, bench.Peak)/1e6)

@@ -30,14 +30,14 @@ func newClient(w *world) *client {
 	return c
 }
 
-// call is a call of the client's.
+// call is one call of the table.
 type call struct {
 	trip time.Duration
 	// do makes an attempt. It returns what the client is told: an error of the model's, or
 	// the answer.
 	do func(now time.Time, trip time.Duration) (answer string, err error)
 
-	failed error // of the table itself
+	failed error // the embedded table's own error
 }
 
 type callKey struct{}
@@ -47,7 +47,7 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	at, _ := ctx.Value(callKey{}).(*call)
 	j := jobOf(ctx)
-	if j == nil { // the world is furnished
+	if j == nil { // the world is being furnished, outside of virtual time
 		answer, err := at.do(time.Now(), 0)
 		return c.answer(answer, err), nil
 	}

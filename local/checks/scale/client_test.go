@@ -13,9 +13,9 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// TestClient checks that the real client, and what repeats its calls, understand the
-// model's answers: the rest of a batch is read again, and throttling and conflicts are
-// told apart.
+// TestClient checks that the real client, and retry.Table, which repeats its calls,
+// understand the model's answers: the rest of a batch is read again, and throttling and
+// conflicts are told apart.
 func TestClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := commits(t)
@@ -51,7 +51,7 @@ func TestClient(t *testing.T) {
 			return attempts, err
 		}
 
-		fill(reads, 3000, 3*time.Millisecond) // the second attempt is in the next one
+		fill(reads, 3000, 3*time.Millisecond) // the second attempt falls into the next second
 		var items []tables.Item
 		attempts, err := try(func(ctx context.Context) (err error) {
 			items, err = c.Get(ctx, tables.Strong, keys[:]...)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// named are the parts of partition keys that name one partition or a kind of them. All
-// others are ids, names or hashes.
+// named lists the parts of partition keys that name one partition or a kind of
+// partitions. All other parts are ids, names or hashes.
 var named = []string{
 	"all", "mail", "idem", "request", "nonce", "authcode", "jti", "code", "link", "revenue", "processor", "ideas", "IDEAS", "acts",
 	"takedowns", "agent", "channel", "erase", "jury", "settle", "seal", "wait", "work", "leisure", "tokens", "open", "planned", "done", "declined", "duplicate",

@@ -4,13 +4,13 @@ package scale
 // agents share it.
 type Grower struct {
 	Family string
-	Keys   int        // so many keys share the load evenly
-	Units  [2]float64 // read and write units that an agent's day adds to them
+	Keys   int        // number of keys that share the load evenly
+	Units  [2]float64 // read and write units that one agent adds to them in a day
 	Why    string
 }
 
 // Growing lists the families that grow. Every other family's busiest key bears the same
-// load in a network of any size: TestBudgets measures that, and Units.
+// load in a network of any size. TestBudgets measures that, and the values of Units.
 var Growing = []Grower{
 	{"by_rank CHANNELS#work", 1, [2]float64{0, 0.05}, "lists channels by the hour of their last post; a second kind, leisure, has a partition of its own"},
 	{"Y#ideas", 1, [2]float64{1.12, 0.9}, "holds all ideas and their numbers; here one agent in twenty has an idea a day, while the limit is one in seven days"},
@@ -19,12 +19,12 @@ var Growing = []Grower{
 	{"S#IDEAS", 1, [2]float64{0.16, 0.01}, "is the search index of ideas, which each new one is compared with"},
 	{"by_rank TAG#…", 1, [2]float64{0, 0.3}, "lists a tag's agents by the hour in which they were last active; here one agent in ten has the tag"},
 	{"by_rank DUE#seal", 1, [2]float64{0, 0.03}, "lists the search indexes that are due"},
-	{"Q#all", 1, [2]float64{0, 0.2}, "counts mails of all callers; a setting ends them first"},
-	{"L#revenue#…", 4, [2]float64{0, 0.33}, "adds up what messages cost, in 4 shards"},
+	{"Q#all", 1, [2]float64{0, 0.2}, "counts the mails of all callers; the setting that limits them is reached before"},
+	{"L#revenue#…", 4, [2]float64{0, 0.33}, "adds up what messages cost; it has 4 shards"},
 }
 
-// Full returns the size of the network at which the key is full at the busiest second of
-// a day, which has peak times as much to do as the mean.
+// Full returns the number of agents at which the key is full in the busiest second of a
+// day, which has peak times the load of the mean second.
 func (g Grower) Full(l Limits, peak float64) float64 {
 	return float64(g.Keys) * secondsDay / peak / max(g.Units[reads]/l.Reads, g.Units[writes]/l.Writes)
 }

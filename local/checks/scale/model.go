@@ -10,16 +10,16 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// model is the embedded table behind DynamoDB's limits. Its methods do at one moment
-// what a call does; [client] adds the trip.
+// model is the embedded table with DynamoDB's limits. Its methods take no virtual time;
+// [client] adds the trips.
 type model struct {
 	below  *embedded.Table
 	spaces map[string]*space        // by index; "" is the table
-	weight func(family string) int  // of how many agents one stands for, see the package comment
+	weight func(family string) int  // how often a family's units count, see Slices in the package comment
 	closed func(now time.Time) bool // whether everything is refused
 	ended  bool                     // all requests were made, and only readers go on
-	free   bool                     // nothing is counted nor refused: the world is furnished
-	locks  map[tables.Key]time.Time // items of transactions under way, until their ends
+	free   bool                     // the world is being furnished: nothing is counted or refused
+	locks  map[tables.Key]time.Time // items of transactions under way, with the time at which each transaction ends
 	swept  time.Time                // when locks was cleaned
 	keys   map[spot]*load           // by partition
 
@@ -29,19 +29,19 @@ type model struct {
 // spot is a partition of the table or of an index.
 type spot struct{ space, pk string }
 
-// load is what a partition had to bear.
+// load is the load of one partition, in read and write units.
 type load struct {
 	units   [2]float64 // until the last request
-	sum     [2]float64 // in all
-	second  int64
+	sum     [2]float64 // until the end of the run
+	second  int64      // the newest second with load, in unix time
 	now     [2]float64 // in that second
-	peak    [2]float64 // of all seconds
+	peak    [2]float64 // in the busiest second
 	refused int
 }
 
 // counts are numbers of calls of the table.
 type counts struct {
-	Sent          int // attempts
+	Sent          int // attempts of calls
 	Throttled     int
 	Conflicts     int
 	Reads, Writes float64 // units, of the simulated slice
@@ -142,7 +142,7 @@ func (m *model) get(ctx context.Context, c tables.Consistency, key tables.Key, n
 	return items[0], nil
 }
 
-// query reads a page. All of it counts where it begins.
+// query reads a page. All of its units count at the place where the page begins.
 func (m *model) query(ctx context.Context, q tables.Query, now time.Time) (tables.Page, error) {
 	sk := q.From
 	if q.Desc {
@@ -170,8 +170,8 @@ func (m *model) query(ctx context.Context, q tables.Query, now time.Time) (table
 	return page, nil
 }
 
-// commit makes a transaction, or a single write without one. Its items are locked until
-// a transaction is done.
+// commit makes a transaction, or a single write without one. The items of a transaction
+// are locked until it is done.
 func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) error {
 	if m.free {
 		return m.below.Commit(ctx, tx)
@@ -223,7 +223,7 @@ func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) e
 	return made
 }
 
-// foreseen returns the item that a write leaves, as far as its indexes are concerned.
+// foreseen returns the item that a write leaves, with the attributes that indexes use.
 func foreseen(old tables.Item, w tables.Write) tables.Item {
 	switch w.Op {
 	case tables.OpPut:
@@ -233,7 +233,7 @@ func foreseen(old tables.Item, w tables.Write) tables.Item {
 	case tables.OpCheck:
 		return old
 	}
-	now := tables.Item{"": w.Key.SK} // it differs from old
+	now := tables.Item{"": w.Key.SK} // makes it differ from old
 	for name, v := range old {
 		now[name] = v
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// space is the table's or an index's keys, divided into ranges.
+// space holds the keys of the table or of an index, divided into ranges.
 type space struct {
 	name   string // of the index; "" for the table
 	limits *Limits
@@ -17,8 +17,8 @@ type space struct {
 	splits int
 }
 
-// place is where an item is: partitions are in the order of a hash, items of a
-// partition in that of their sort keys.
+// place is the position of an item. Partitions are ordered by a hash, and the items of a
+// partition by their sort keys.
 type place struct {
 	hash   uint64
 	pk, sk string
@@ -36,7 +36,7 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.hash, q.hash), cmp.Compare(p.pk, q.pk), cmp.Compare(p.sk, q.sk))
 }
 
-// kind of capacity.
+// kind is a kind of capacity.
 type kind int
 
 const (
@@ -44,16 +44,16 @@ const (
 	writes
 )
 
-// keyRange is the keys from one place up to the next range's.
+// keyRange is a range of keys, from one place up to the start of the next range.
 type keyRange struct {
 	id     int
 	from   place
-	second int64 // that used counts
+	second int64 // the second in which used was taken, in unix time
 	used   [2]float64
-	peak   [2]float64 // of all seconds
+	peak   [2]float64 // the most in a second
 
-	hotSince, hotLast time.Time // when it was refused, without a pause of coolAfter
-	recent            []place   // that were asked for since, the oldest overwritten
+	hotSince, hotLast time.Time // first and last refusal, if no pause between refusals reached coolAfter
+	recent            []place   // places asked for since hotSince; new ones overwrite the oldest
 	next              int
 }
 
@@ -127,12 +127,12 @@ func (r *keyRange) sample(p place) {
 	r.next = (r.next + 1) % samples
 }
 
-// split divides a range in the middle of what was asked of it. One item is never
-// divided.
+// split divides a range in the middle of the places that were asked for. A single item
+// is never divided.
 func (s *space) split(r *keyRange, now time.Time) {
 	asked := slices.SortedFunc(slices.Values(r.recent), place.compare)
 	middle := asked[len(asked)/2]
-	if i, _ := slices.BinarySearchFunc(asked, middle, place.compare); i == 0 { // its lower half is one item
+	if i, _ := slices.BinarySearchFunc(asked, middle, place.compare); i == 0 { // no place in asked is lower
 		i = slices.IndexFunc(asked, func(p place) bool { return p != middle })
 		if i < 0 {
 			r.hotSince = now // it stays hot

@@ -12,8 +12,8 @@ import (
 // hour is a time at the beginning of a second.
 var hour = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 
-// asks has a space admit and take n units of a place in each second for a while, one
-// after the other. It returns how many were refused in the last second.
+// asks has a space admit and take n units in each of some seconds, one unit after the
+// other. It returns how many units were refused in the last second.
 func asks(s *space, k kind, from time.Time, seconds, n int, at func(second, i int) place) (refused int) {
 	for second := range seconds {
 		now := from.Add(time.Duration(second) * time.Second)
@@ -29,8 +29,8 @@ func asks(s *space, k kind, from time.Time, seconds, n int, at func(second, i in
 	return refused
 }
 
-// TestRange_Limits checks that a range serves so many units in each second, of writes
-// and of reads apart.
+// TestRange_Limits checks how many units a range serves in each second. Writes and reads
+// have separate limits.
 func TestRange_Limits(t *testing.T) {
 	limits := AWS
 	item := func(int, int) place { return placeOf("A#x", "PROFILE") }
@@ -46,7 +46,7 @@ func TestRange_Limits(t *testing.T) {
 	if asks(s, writes, hour, 1, 1000, item); asks(s, reads, hour, 1, 1, item) > 0 {
 		t.Error("a range that is full of writes refuses a read")
 	}
-	// Another range has a limit of its own.
+	// The limit of another range is separate.
 	two := newSpace("", 2, &limits)
 	var apart [2]place
 	for i := 0; apart[0].pk == "" || apart[1].pk == ""; i++ {
@@ -54,7 +54,7 @@ func TestRange_Limits(t *testing.T) {
 		apart[two.at(p).id] = p
 	}
 	if asks(two, writes, hour, 1, 1000, item); asks(two, writes, hour, 1, 1000, func(int, int) place { return apart[1-two.at(item(0, 0)).id] }) > 0 {
-		t.Error("a full range refuses what is in another one")
+		t.Error("a full range makes another range refuse a call")
 	}
 }
 
@@ -88,7 +88,7 @@ func TestRange_Splits(t *testing.T) {
 			t.Errorf("%s: got %d splits and then %d of 1500 refused, want %d splits and %d to %d", c.name, s.splits, refused, c.splits, c.least, c.most)
 		}
 	}
-	// A range that cools down meanwhile begins anew.
+	// After a pause in which the range was cool, the delay starts anew.
 	s := newSpace("", 1, &limits)
 	asks(s, writes, hour, delay-1, 1500, many)
 	if asks(s, writes, hour.Add(limits.SplitAfter+2*coolAfter), 1, 1500, many); s.splits > 0 {
@@ -136,8 +136,8 @@ func TestIndexThrottlesTheTable(t *testing.T) {
 	}
 }
 
-// TestConflicts checks that a write of an item of a transaction under way is refused, and
-// that transactions cost double.
+// TestConflicts checks that a write is refused while a transaction with the same item is
+// under way, and that transactions cost double.
 func TestConflicts(t *testing.T) {
 	m, commit := commits(t)
 	a, b := tables.Item{tables.AttrPK: "A#a", tables.AttrSK: "X"}, tables.Item{tables.AttrPK: "A#b", tables.AttrSK: "X"}

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	pollEach   = 250 * time.Millisecond // Lambda polls each shard so often
-	busyPause  = time.Second            // until a batch that found no execution is tried again
-	retryPause = 100 * time.Millisecond // the shortest after a failed batch; it doubles
+	pollEach   = 250 * time.Millisecond // how often Lambda polls each shard
+	busyPause  = time.Second            // pause before a batch that found no free execution is tried again
+	retryPause = 100 * time.Millisecond // doubled at each failure of a batch, so the first pause is twice as long
 	retryMost  = 10 * time.Second
-	drainMost  = 10 * time.Minute // for so long the readers may go on after the last request
+	drainMost  = 10 * time.Minute // how long the readers may go on after the last request
 )
 
 // reader is a reader of the stream.
@@ -32,15 +32,15 @@ type reader struct {
 	declare func(*app.App) stream.Function
 	lanes   map[lane]*queue
 
-	came     int             // records
-	lags     []time.Duration // of those that were processed
+	came     int             // records that arrived
+	lags     []time.Duration // of the records that were processed
 	batches  int
 	failed   int           // batches that failed, as a whole or in part
 	given    int           // records that were given up
-	waits    int           // batches that found no execution
-	caughtUp time.Duration // after the last request
+	waits    int           // times that a batch found no free execution
+	caughtUp time.Duration // from the last request until no record was left
 
-	recovered time.Duration // after it was back, if it was down
+	recovered time.Duration // from the end of its outage until no record was left, if it had one
 }
 
 // lane is a shard, or a part of one: its records are delivered in order.
@@ -79,8 +79,8 @@ func (w *world) newest() string {
 	}
 }
 
-// poll gives the readers what is new in the stream. A record is in the shard of its
-// item's range.
+// poll gives the readers the stream's new records. A record is in the shard of its item's
+// range.
 func (w *world) poll() {
 	down := w.s.Down.From <= time.Since(w.began) && time.Since(w.began) < w.s.Down.To
 	for {
@@ -124,7 +124,7 @@ func (w *world) poll() {
 	}
 }
 
-// wake starts a lane's deliveries unless they run.
+// wake starts a delivery of a lane unless one is running.
 func (w *world) wake(r *reader, l lane, q *queue) {
 	if q.runs || len(q.records) == 0 {
 		return

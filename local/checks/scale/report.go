@@ -14,23 +14,23 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// results are what a run notes of its requests.
+// results is what a run notes about its requests.
 type results struct {
 	requests map[string]*outcomes
 	failed   error
 }
 
-// outcomes are those of a flow's requests.
+// outcomes counts what became of requests.
 type outcomes struct {
 	Sent      int
 	Answers   map[string]int // by code, or status
 	OK        int
 	Gateway   int // refused by the gateway's throttle
 	Lambda    int // refused by Lambda
-	Calls     int // of the table
-	Attempts  int
-	InVain    int // attempts of requests that a function refused
-	MostTries int // attempts of one request
+	Calls     int // calls of the table
+	Attempts  int // attempts of these calls
+	InVain    int // attempts made for requests that a function refused
+	MostTries int // most attempts made for one request
 	took      []time.Duration
 	refusal   []time.Duration // of requests that were answered 409, 429 or 503 by a function
 }
@@ -81,9 +81,9 @@ type Result struct {
 	Readers  []*reader
 	Calls    counts
 	Pool     pool
-	Splits   map[string]int     // of ranges, by index
-	Ranges   map[string]float64 // part of the limit that the busiest range took at most, by index
-	USD      float64            // of the slice
+	Splits   map[string]int     // number of split ranges, by index
+	Ranges   map[string]float64 // share of its limit that the busiest range took in a second, by index
+	USD      float64            // cost of the slice
 	Failed   error
 }
 
@@ -91,15 +91,15 @@ type Result struct {
 type Hot struct {
 	Family  string
 	Key     string
-	Units   [2]float64 // a second, in the mean
-	Peak    [2]float64 // in the busiest second
-	Sum     [2]float64 // in all
-	All     [2]float64 // of all keys of the family
-	Keys    int        // of the family
-	Refused int        // calls of the family that were refused for it
+	Units   [2]float64 // mean read and write units per second
+	Peak    [2]float64 // units in the busiest second
+	Sum     [2]float64 // units of the whole run
+	All     [2]float64 // units of the whole run for all keys of the family
+	Keys    int        // number of keys in the family
+	Refused int        // refused calls of all keys of the family
 }
 
-// share is the part of the limit that the key takes, in the mean and at the peak.
+// share returns the part of the limit that the key takes, on average and at the peak.
 func (h Hot) share(l Limits) (mean, peak float64) {
 	return max(h.Units[reads]/l.Reads, h.Units[writes]/l.Writes), max(h.Peak[reads]/l.Reads, h.Peak[writes]/l.Writes)
 }
@@ -174,7 +174,7 @@ func quantile(all []time.Duration, q float64) float64 {
 	return float64(sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]) / float64(time.Millisecond)
 }
 
-// ratio is a/b, and 0 without b.
+// ratio returns a/b, or 0 if b is 0.
 func ratio(a, b int) float64 {
 	if b == 0 {
 		return 0
@@ -265,8 +265,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// PrintGrowing prints the keys whose load grows with the network, and at which size each
-// is full.
+// PrintGrowing prints the keys whose load grows with the network, each with the size of
+// the network at which it is full.
 func PrintGrowing(out io.Writer) {
 	fmt.Fprintf(out, "\n== keys that all agents share, and the size of the network at which each is full, at %d times the mean load\n", bench.Peak)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -20,7 +20,7 @@
 //   - A transaction costs double. A write is refused while a transaction that has one of
 //     the same items is under way (DDB/transaction-apis.html, "Transaction conflict
 //     handling"). The model leaves out what a refused attempt costs. A batched read is
-//     refused only if all of its keys are; else the answer names those that are
+//     refused only if all of its keys are; otherwise the answer names the refused keys
 //     (API/API_BatchGetItem.html).
 //
 // Lambda and the HTTP API, by their developer guides (LAMBDA, GATEWAY):
@@ -36,9 +36,9 @@
 // Times are assumed: a trip to the table takes 3 ms for a read of an item, 4 for a batch or
 // a query, 5 for a write and 10 for a transaction, times 0.7 + 0.3 E, where E is
 // exponential with mean one. So p99 is about twice the mean. A refusal takes 2 ms. An
-// execution takes 3 ms besides. infra/COST.md assumes 5 ms for each trip. Between the ten
-// tries of a failing record are 0.2 s, twice as much each time, and 10 s at most; AWS names
-// no time.
+// invocation takes 3 ms besides its trips. (infra/COST.md assumes 5 ms for each trip.) The
+// pauses between the ten tries of a failing record begin at 0.2 s and double up to 10 s;
+// AWS names no time.
 //
 // # What is not modelled
 //
@@ -69,15 +69,15 @@ import (
 	"time"
 )
 
-// Limits are what AWS serves.
+// Limits are the limits of AWS that the model keeps.
 type Limits struct {
 	Writes, Reads float64       // units of a key range in a second
-	SplitAfter    time.Duration // for so long a range is refused before it is split
-	Executions    int           // of all functions at once
-	Parallel      int           // batches of a shard at once, as infra sets it
+	SplitAfter    time.Duration // how long a range is refused before it is split
+	Executions    int           // of all functions together at one time
+	Parallel      int           // batches of a shard at one time, as infra sets it
 }
 
-// AWS are the limits of a new account, once its concurrency is the usual one.
+// AWS are the limits of an account whose concurrency is the usual 1 000.
 var AWS = Limits{Writes: 1000, Reads: 3000, SplitAfter: 5 * time.Minute, Executions: 1000, Parallel: 1}
 
 // What a call takes in virtual time.
@@ -89,11 +89,12 @@ const (
 	transactTrip = 10 * time.Millisecond
 	refusedTrip  = 2 * time.Millisecond
 
-	ownTime   = 3 * time.Millisecond // of an invocation, besides its trips
+	ownTime   = 3 * time.Millisecond // an invocation takes this besides its trips
 	coldStart = 150 * time.Millisecond
 )
 
-// stretched returns a time of the model, longer or shorter by chance. x is from 0 to 1.
+// stretched makes a time of the model longer or shorter by chance; x is a random number
+// from 0 to 1.
 func stretched(d time.Duration, x float64) time.Duration {
 	return time.Duration(float64(d) * (0.7 - 0.3*math.Log1p(-x)))
 }

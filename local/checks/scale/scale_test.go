@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	scenario = flag.String("scenario", "", "scenarios to run, with spaces between them; all; or growing, the list of keys that all share")
+	scenario = flag.String("scenario", "", "scenarios to run, with spaces between them; or \"all\"; or \"growing\" to list the keys that all agents share")
 	seed     = flag.Uint64("seed", 7, "seed of the run")
 	parallel = flag.Int("parallel", AWS.Parallel, "batches of a shard that Lambda runs at once, 1 to 10")
 )

@@ -11,7 +11,7 @@ import (
 )
 
 var attacking = []maker{
-	{ // a credential that was revoked, or is over
+	{ // a credential that was revoked or has expired
 		routes: []string{"POST /v1/c/{ch}/posts"}, weight: .1, likes: []character{attacker},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil {

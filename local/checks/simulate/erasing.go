@@ -133,7 +133,7 @@ func (w *world) token(r *rand.Rand, p *person) *credential {
 }
 
 // lastWord makes a post that p sends to a channel while p is erased or the channel is
-// closed: it may be accepted, and its text must go.
+// closed. The post may be accepted, but its text must then be removed.
 func (w *world) lastWord(r *rand.Rand, p *person, ch string) (*op, *posted) {
 	w.texts++
 	body := fmt.Sprintf("%s says %d: %s", p.name, w.texts, words(r))
@@ -146,8 +146,8 @@ func (w *world) lastWord(r *rand.Rand, p *person, ch string) (*op, *posted) {
 	}, x
 }
 
-// ends removes an erased agent from the living ones of the model. The service removes
-// its texts and its name later.
+// ends moves an erased agent out of the model's living agents. The service removes its
+// texts and its name later.
 func (w *world) ends(p *person) {
 	p.endedAt = time.Now()
 	p.lose()
@@ -186,22 +186,22 @@ func (w *world) forgets() {
 	under := func() bool {
 		return slices.ContainsFunc(w.ended, func(p *person) bool { return !p.forgotten && w.items[tables.ErasureKey(p.id)] != nil })
 	}
-	for range 6 { // each is due again after a few minutes, and at most before the next tick of the schedule
+	for range 6 { // an unfinished erasure is due again after a few minutes
 		if !under() {
 			break
 		}
 		w.pass(270 * time.Second)
 		w.settle()
 	}
-	for _, p := range w.ended { // an erasure that waits for open cases has removed its texts
+	for _, p := range w.ended { // an erasure that still waits for open cases has removed the texts
 		p.forgotten = true
 	}
 }
 
-// checkEnded checks that nothing names an agent that was erased: neither its handle nor
-// a key, except for the claim of its handle, and events in other agents' inboxes until
-// they expire. Records of requests and quotas may take some days to end, and reports wait
-// for open cases.
+// checkEnded checks that nothing names an agent that was erased: neither its handle nor a
+// key, except for the claim of its handle, and events in other agents' inboxes until they
+// expire. It leaves out an agent for some days, while records of requests and quotas may
+// name it, and until its erasure has ended, since reports wait for open cases.
 func (w *world) checkEnded() {
 	var gone []*person
 	for _, p := range w.ended {

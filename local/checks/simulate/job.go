@@ -7,7 +7,7 @@ import (
 	"agentsocial/local/checks/turns"
 )
 
-// job is one run of a function, with what it meets and does.
+// job is one run of a function, with the faults that it meets and what it writes.
 type job struct {
 	*turns.Job
 	calm bool // meets no faults

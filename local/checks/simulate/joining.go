@@ -157,7 +157,7 @@ func (w *world) joins(p *person, id string) {
 	p.told = append(p.told, &told{kind: "welcome", source: "", at: p.at, sure: true})
 }
 
-// quotas as the documents have them.
+// Quotas, as the documentation states them.
 var (
 	postsMinute = &quota{"posts a minute", time.Minute, 6}
 	messagesMin = &quota{"messages a minute", time.Minute, 20}

@@ -16,7 +16,7 @@ var judging = []maker{
 			if x == nil {
 				return nil
 			}
-			if r.IntN(3) > 0 { // what others reported, and what spammers wrote
+			if r.IntN(3) > 0 { // preferably what others reported, or what spammers wrote
 				for range 10 {
 					if y := w.recent(r); y != nil && (y.by.as == spammer || len(y.reporters) > 0) {
 						x = y
@@ -29,7 +29,9 @@ var judging = []maker{
 				req: w.calls(r, p, "post", "POST", "/v1/c/"+x.channel+"/posts/"+x.id+"/report", object(map[string]any{"reason": w.wrote(p, "Claim") + ": it is an advertisement."})),
 				done: func(a *transcripts.Answer) {
 					in := a.Text("case")
-					x.reporters[p.id] = in != "" && in != "null" // else it waits, and may be made again once it counts
+					// Without a case the report waits, and the agent may report again once its
+					// report counts.
+					x.reporters[p.id] = in != "" && in != "null"
 					w.opens(in, x, x.by, p)
 				},
 			}
@@ -116,7 +118,7 @@ var judging = []maker{
 func (w *world) appeals(r *rand.Rand, p *person) *op {
 	var k *trial
 	var c tables.Case
-	for range 10 { // mostly of one that was upheld
+	for range 10 { // preferably of an upheld case
 		k = w.trials[r.IntN(len(w.trials))]
 		c = tables.Case{}
 		if err := tables.Unmarshal(w.items[tables.CaseKey(k.id)], &c); err != nil {

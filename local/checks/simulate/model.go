@@ -17,20 +17,20 @@ type model struct {
 	byID     map[string]*person
 	posts    []*posted
 	byPost   map[string]*posted
-	channels []string // that agents made; open
-	shut     []string // that an operator closed
+	channels []string // open channels that agents made
+	shut     []string // channels that an operator closed
 	ideas    []*idea
 	cases    map[string]*trial
 	promos   []*promo
 	codes    map[string]string   // secrets that only their owner may see, and what they are
-	texts    int                 // made so far
-	written  map[string]*written // by what begins it
+	texts    int                 // number of texts made so far
+	written  map[string]*written // by the words with which the text begins
 	trials   []*trial            // in the order of their reports
 	summoned []summons           // duties that wait
 	seats    map[string][]string
 	loose    map[string]bool      // bodies of posts that may or may not exist
 	byText   map[string][]*posted // a body may be posted again after a day
-	later    []*op                // to be sent again
+	later    []*op                // operations to be sent again
 	sends    int
 	bounces  int
 	bans     map[string]time.Time // when agents were suspended
@@ -52,9 +52,9 @@ type posted struct {
 	votes             map[string]int
 	reactions         map[string]map[string]bool // by agent
 	helpful           bool
-	reporters         map[string]bool // by id: whether it has a case
-	removed           bool            // by a jury
-	taken             bool            // by an operator
+	reporters         map[string]bool // by agent id: whether its report is in a case
+	removed           bool            // a jury removed it
+	taken             bool            // an operator took it down
 	appeal            string          // the case that judges its removal again
 	goneAt            time.Time
 }
@@ -114,11 +114,11 @@ type sale struct {
 	at       time.Time
 }
 
-// told is an event of an inbox.
+// told is an event that an inbox must or may have.
 type told struct {
 	kind, source string
 	at           time.Time
-	sure         bool // it must arrive; else it may
+	sure         bool // it must arrive; otherwise it may
 	post         *posted
 	from         *person
 }
@@ -152,7 +152,7 @@ func (p *person) paid() (n int64) {
 	return n
 }
 
-// only returns the elements that keep keeps.
+// only returns the elements for which keep returns true.
 func only[T any](all []T, keep func(T) bool) (out []T) {
 	for _, x := range all {
 		if keep(x) {
@@ -162,14 +162,14 @@ func only[T any](all []T, keep func(T) bool) (out []T) {
 	return out
 }
 
-// pending reports whether it is not decided yet whether a post's text must be gone: its
-// author was erased a moment ago, or appealed its removal.
+// pending reports whether a post's text may or may not be gone yet: its author was erased
+// a moment ago, or has appealed its removal.
 func (w *world) pending(x *posted) bool {
 	return !x.by.endedAt.IsZero() && !x.by.forgotten || x.appeal != "" && !w.items[tables.CaseKey(x.appeal)].Bool("settled")
 }
 
-// wrote returns the beginning of a text by p that is not a post. No other text has
-// these words.
+// wrote returns the words with which the caller must begin a text by p that is not a
+// post. No other text begins with them.
 func (w *world) wrote(p *person, kind string) string {
 	w.texts++
 	text := fmt.Sprintf("%s %d", kind, w.texts)

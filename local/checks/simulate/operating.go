@@ -16,14 +16,14 @@ import (
 	"agentsocial/tables"
 )
 
-// operating are the commands of the operator: `make takedown` and the like. They are
-// given again until they succeed.
+// operating makes the operator's commands: `make takedown` and the like. Each is repeated
+// until it succeeds.
 var operating = []maker{
 	{
 		weight: .02,
 		make: func(w *world, r *rand.Rand, _ *person) *op {
 			x := w.recent(r)
-			for range r.IntN(10) { // rather what was reported: cases have copies of it
+			for range r.IntN(10) { // preferably a reported post, since its case has a copy of the text
 				if x == nil || len(x.reporters) > 0 {
 					break
 				}
@@ -89,7 +89,7 @@ var operating = []maker{
 			return w.operates("takedown", "agents/"+p.name, []string{"me " + p.id}, func() { p.bio = "" })
 		},
 	},
-	{ // a visitor's signatures
+	{ // a visitor's signatures in a guestbook
 		weight: .01,
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil || len(p.visits) == 0 {

@@ -11,7 +11,7 @@ import (
 type maker struct {
 	routes []string // the endpoints with effects that it uses
 	weight float64
-	likes  []character // who does it ten times as often
+	likes  []character // characters that do it ten times as often
 	make   func(w *world, r *rand.Rand, p *person) *op
 }
 
@@ -45,7 +45,7 @@ func (w *world) draw(r *rand.Rand) *op {
 	return nil
 }
 
-// of returns the weight of an operation for a person.
+// of returns the weight with which a person does the operation.
 func (m *maker) of(p *person) float64 {
 	if p != nil {
 		for _, c := range m.likes {
@@ -73,7 +73,7 @@ func object(v map[string]any) string {
 	return string(b)
 }
 
-// somebody returns another person than p; nil if there is none.
+// somebody returns a person other than p; nil if there is none.
 func (w *world) somebody(r *rand.Rand, p *person) *person {
 	if len(w.people) < 2 {
 		return nil

@@ -20,9 +20,9 @@ import (
 	"agentsocial/shared/outside/payments"
 )
 
-// gate waits for the turn of a call that leaves the service for something other than
-// the table. It returns the call's job, and a function that draws a number from 0 to
-// 1, which is compared with the rate of a fault.
+// gate waits for the turn of a call to something other than the table, such as the mail
+// service. It returns the call's job, and a function that draws a number from 0 to 1, to
+// be compared with the rate of a fault.
 func (w *world) gate(ctx context.Context, what string) (j *job, draw func(of string) float64) {
 	j = jobOf(ctx)
 	if service.Dead(ctx) {
@@ -47,7 +47,7 @@ type post struct {
 	sent []letter
 }
 
-// letter is a mail that arrived.
+// letter is a mail that was delivered.
 type letter struct {
 	to, text, code string
 	subject        string
@@ -186,7 +186,7 @@ type notice struct {
 	due   time.Time
 	tries int
 	job   *job
-	again int // how often it is sent though it was accepted
+	again int // how often it is sent again after it was accepted
 }
 
 // notify starts the requests of the notifications that are due.
@@ -207,7 +207,7 @@ func (w *world) notify(calm bool) (jobs []*job) {
 	}
 	var left []*notice
 	for _, n := range w.notices {
-		if n.due.IsZero() { // taken
+		if n.due.IsZero() { // it was accepted
 			continue
 		}
 		if n.job != nil && n.job.Runs() || !calm && time.Now().Before(n.due) {
@@ -251,7 +251,7 @@ func (w *world) fetch(ctx context.Context, url string) ([]byte, error) {
 	return nil, errors.New("simulate: nothing is served there")
 }
 
-// journal is the service's log. It looks for what no log may hold.
+// journal is the service's log. It looks for secrets, which no log may hold.
 type journal struct {
 	w     *world
 	attrs []slog.Attr

@@ -28,7 +28,7 @@ var paying = []maker{
 			}
 		},
 	},
-	{ // what a payer does: its notifications are requests of the processor
+	{ // a payer's actions: the processor sends requests that notify the service of them
 		routes: []string{"POST /payments/webhook"}, weight: .2, likes: []character{buyer, eraser},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil || len(p.sent) == 0 {
@@ -80,7 +80,7 @@ var paying = []maker{
 	},
 }
 
-// pays has a human do something with a checkout.
+// pays makes a person act on a checkout.
 func (w *world) pays(r *rand.Rand, s *sale) {
 	do := func(o standin.Order) any {
 		o.Checkout = s.id

@@ -53,28 +53,28 @@ type person struct {
 	keys    int                  // keys made so far
 	tokens  []*credential
 
-	asked      string // an address that waits for its code
+	asked      string // the address to which a code was mailed
 	askedAt    time.Time
 	verified   string // the origin's address
 	verifiedAt time.Time
-	unread     map[string]int // messages, by the other's id
+	unread     map[string]int // unread messages, by the sender's id
 	held       time.Time
 
 	sent      []*sale // checkouts
 	spent     int64   // micro-USD: messages and budgets of promos
 	memory    []byte
 	follows   map[string]bool // "agent id" and "channel name"
-	blocks    map[string]bool // ids
+	blocks    map[string]bool // ids of blocked agents
 	blockedBy map[string]time.Time
 	dms       string
 	mentions  string
 	changed   time.Time // when its settings, blocks or follows last changed
 	bio       string
 	volunteer bool
-	messages  map[string][]*message // by the other's id
+	messages  map[string][]*message // by the other agent's id
 	visits    map[string]time.Time
-	signed    map[string]int // signatures that no operator took down, by host
-	told      []*told        // events that its inbox must or may have
+	signed    map[string]int // its signatures in guestbooks that no operator took down, by host
+	told      []*told
 	quota     map[string][]time.Time
 	nextIdea  time.Time
 	client    *client
@@ -87,10 +87,10 @@ type credential struct {
 	expires             time.Time
 	dead                bool
 	client              string
-	key                 string // it ends with this key
+	key                 string // removing this key ends the token; "" for none
 }
 
-// client is an OAuth client of a person's.
+// client is the OAuth client of a person.
 type client struct {
 	id, code, verifier string
 	link               string // a link code
@@ -139,8 +139,8 @@ func owner(email string) string {
 	return strings.ReplaceAll(local, ".", "") + "@" + domain
 }
 
-// moment returns the time for a signature: each millisecond once, since two equal
-// requests in one millisecond are one.
+// moment returns the time for a signature. It returns each millisecond only once, since
+// two equal requests of one millisecond count as one.
 func (w *world) moment() time.Time {
 	w.signed = max(w.signed+1, ms())
 	return time.UnixMilli(w.signed)
@@ -161,8 +161,8 @@ func (w *world) bears(secret, method, target, body string) *transcripts.Request 
 	return q
 }
 
-// live returns a token of p with a scope; nil if it has none. Those of connections may
-// end otherwise than the model knows.
+// live returns a token of p with a scope; nil if it has none. connections includes tokens
+// issued by OAuth, which may end without the model knowing it.
 func (p *person) live(scope string, connections bool) *credential {
 	for _, c := range p.tokens {
 		if (c.id != "" || connections) && !c.dead && c.secret != "" && time.Until(c.expires) > time.Minute && slices.Contains(c.scopes, scope) {
@@ -172,7 +172,7 @@ func (p *person) live(scope string, connections bool) *credential {
 	return nil
 }
 
-// calls returns a request by p, signed or, at times, with a token of the scope.
+// calls returns a request by p, either signed or with a token that has the scope.
 func (w *world) calls(r *rand.Rand, p *person, scope, method, target, body string) *transcripts.Request {
 	if c := p.live(scope, false); c != nil && r.IntN(4) == 0 {
 		return w.bears(c.secret, method, target, body)

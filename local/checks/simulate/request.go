@@ -29,26 +29,26 @@ type op struct {
 	req     *transcripts.Request
 	address string
 	expect  expectation
-	allow   []string // with must: codes of refusals that are right all the same
-	codes   []string // with never: the refusals that are right; nil: any
-	touches []string // what no other operation of the step may touch
+	allow   []string // with must: codes of refusals that are allowed nevertheless
+	codes   []string // with never: codes of the refusals that are right; nil: any
+	touches []string // no other operation of the step may touch these
 	traces  bool     // a refusal leaves more than counters: a counted attempt, a spent puzzle
-	once    bool     // it must not be sent again: the second one has another outcome
-	final   bool     // it ends its credential, so it is refused if it is sent again
+	once    bool     // it must not be sent again, since the outcome would differ
+	final   bool     // it ends its own credential, so it is refused if it is sent again
 	about   *person  // no other operation of the step may concern this agent
-	beside  []*op    // sent at the same time
-	quota   *quota   // that an accepted one counts against
+	beside  []*op    // operations sent at the same time
+	quota   *quota   // the quota that it counts against once it is accepted
 
 	done    func(a *transcripts.Answer) // called once it is accepted
 	refused func(a *transcripts.Answer)
 	unsure  bool // an attempt had an unknown outcome
 
-	command func(context.Context) *transcripts.Answer // instead of a request: of the operator
+	command func(context.Context) *transcripts.Answer // the operator's command, instead of a request
 
 	answer *transcripts.Answer
 	job    *job
 	when   time.Time
-	rivals []*op // of the same step
+	rivals []*op // all operations of the same step
 }
 
 // ask sends a request to the gateway.
@@ -130,8 +130,8 @@ func undecided(a *transcripts.Answer) bool {
 	return a.Status >= 500 || a.Code() == "busy"
 }
 
-// resends bounds how often an undecided request is sent again; from the third time on it
-// meets no faults. The others last longer than the claim of a process that died.
+// resends bounds how often an undecided request is sent again. From the third time on it
+// meets no faults, and these tries go on for longer than a dead process keeps its claim.
 const resends = 9
 
 // step makes and carries out the operations of a step: one, or several at once.
@@ -205,7 +205,7 @@ func (w *world) carry(r *rand.Rand, ops []*op) {
 				return
 			}
 			pause := time.Duration(200+r.IntN(1300)) * time.Millisecond
-			if o.answer.Code() == "busy" { // a process that died has claimed it for half a minute
+			if o.answer.Code() == "busy" { // a dead process keeps its claim for half a minute
 				pause += 7 * time.Second
 			}
 			w.turns.Pass(time.Now().Add(pause))
@@ -302,7 +302,7 @@ func (o *op) raced() bool {
 	return o.by != nil && slices.ContainsFunc(o.rivals, func(r *op) bool { return r != o && slices.Contains(r.touches, "keys "+o.by.id) })
 }
 
-// suspended reports whether an operation's agent was suspended all the time.
+// suspended reports whether an operation's agent was suspended during the whole operation.
 func (w *world) suspended(o *op) bool {
 	if o.by == nil {
 		return false
@@ -312,8 +312,8 @@ func (w *world) suspended(o *op) bool {
 	return there && since.Before(o.when.Add(-time.Second)) && w.profile(o.by.id).Int("suspended_until") > time.Now().Add(near).UnixMilli()
 }
 
-// scraps begin the partitions that a refused request may write to: guards, quotas,
-// nonces.
+// scraps lists the prefixes of the partitions to which a refused request may write:
+// guards, nonces and quotas.
 var scraps = []string{"G#", "N#", "Q#"}
 
 // left checks that a refused request left nothing but counters.
@@ -327,7 +327,7 @@ func (w *world) left(o *op) {
 
 func familyOf(pk string) string { f, _, _ := strings.Cut(pk, "#"); return f + "#" }
 
-// again sends an accepted request once more: the answer was lost on its way.
+// again sends an accepted request once more, as if its answer had been lost.
 func (w *world) again(o *op) {
 	a := w.send(o.req, o.address, true)
 	if a.Code() == "rate_limited" || a.Status == 401 && o.raced() {
@@ -360,11 +360,11 @@ type quota struct {
 	most int
 }
 
-// perhapsAlso begins the names of requests that may count against a quota.
+// perhapsAlso precedes a quota's name for requests that may or may not count against it.
 const perhapsAlso = "perhaps "
 
-// count checks the quotas: nobody exceeds one, and nobody is refused before it is used
-// up. Requests near the end of a window may count in either.
+// count checks the quotas: no agent exceeds one, and none is refused before its quota is
+// used up. A request near the end of a window may count in that window or in the next.
 func (w *world) count(o *op, ok bool, code string) {
 	q := o.quota
 	if q == nil || o.by == nil {

@@ -142,7 +142,7 @@ var securing = []maker{
 	{
 		routes: []string{"POST /v1/recover"}, weight: .1, likes: []character{forgetful},
 		make: func(w *world, r *rand.Rand, p *person) *op {
-			for range 10 { // mostly somebody who has something to lose
+			for range 10 { // preferably an agent that has something to lose
 				if p == nil || p.verified != "" && p.paid() > p.spent {
 					break
 				}
@@ -172,7 +172,7 @@ var securing = []maker{
 	{
 		routes: []string{"POST /v1/recover/confirm"}, weight: .12, likes: []character{forgetful, attacker},
 		make: func(w *world, r *rand.Rand, p *person) *op {
-			for range 20 { // somebody with a code
+			for range 20 { // preferably an agent with a code
 				if p == nil {
 					return nil
 				}

@@ -125,7 +125,7 @@ func TestDigest(t *testing.T) {
 		t.Errorf("digests of seed 3: %s with one processor, %s with four", first.Digest, again.Digest)
 	}
 	if first.Digest == other.Digest {
-		t.Errorf("the digest of seeds 3 and 4 is %s", first.Digest)
+		t.Errorf("seeds 3 and 4 have the same digest %s", first.Digest)
 	}
 }
 

@@ -23,7 +23,7 @@ type reader struct {
 	job     *job // delivers; nil or ended if none does
 }
 
-// shard is the embedded table's only one.
+// shard is the only shard of the embedded table's stream.
 const shard = "shard-0"
 
 // records bounds what a reader reads at once.
@@ -96,8 +96,8 @@ func shuffled(rng *rand.Rand, all []tables.StreamRecord) (out []tables.StreamRec
 	return out
 }
 
-// calmTries is the number of deliveries, the last before a record is set aside, that meet
-// no faults, so that only a record that cannot be processed is.
+// The last calmTries deliveries before a record is set aside meet no faults, so that only
+// a record that cannot be processed is set aside.
 const calmTries = 3
 
 // deliver delivers a batch as Lambda does.
@@ -142,7 +142,7 @@ type timetable struct {
 	runs int
 }
 
-// call starts the schedule if it is due; a calm call is made at once.
+// call starts the schedule if it is due, or at once if calm.
 func (w *world) call(s *timetable, calm bool) (jobs []*job) {
 	if !calm && time.Now().Before(s.next) {
 		return nil
@@ -200,10 +200,10 @@ func (w *world) pass(d time.Duration) {
 	w.sweep()
 }
 
-// ran notes jobs that nobody waits for before the service rests.
+// ran notes jobs in the background, for which only settle waits.
 func (w *world) ran(jobs ...*job) { w.running = append(only(w.running, (*job).Runs), jobs...) }
 
-// sweepEach is the period of TTL: expired items go at most so long after their time.
+// sweepEach is the longest time after which TTL removes an expired item.
 const sweepEach = time.Hour
 
 func (w *world) sweep() {

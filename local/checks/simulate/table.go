@@ -18,7 +18,7 @@ import (
 var errUnreachable = errors.New("simulate: the table cannot be reached")
 
 // table is the embedded table as the jobs see it: they take turns, and calls fail at
-// the world's rates. Calls without a job pass.
+// the world's rates. Calls outside of a job have neither turns nor faults.
 type table struct {
 	*embedded.Table
 	w     *world
@@ -120,9 +120,9 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 	return f
 }
 
-// immortal reports whether a job's process cannot die: MCP's library would leave
-// goroutines behind, which a dead process does not, and the operator's command runs in
-// none.
+// immortal reports whether a job's process cannot die. MCP's library would leave
+// goroutines behind, unlike a real dead process, and the operator's commands run in no
+// process of the service.
 func immortal(j *job) bool {
 	return strings.HasSuffix(j.Name, " POST /mcp") || strings.Contains(j.Name, " operator ")
 }

@@ -19,7 +19,7 @@ var talking = []maker{
 				return nil
 			}
 			switch r.IntN(3) {
-			case 0: // somebody who was recovered
+			case 0: // by an agent that was recovered
 				for _, x := range w.people {
 					if time.Until(x.held) > near && x.paid() > x.spent {
 						p = x
@@ -29,7 +29,7 @@ var talking = []maker{
 					return nil
 				}
 			case 1:
-				for range 6 { // somebody who can pay
+				for range 6 { // preferably by an agent that can pay
 					if p.paid() > p.spent {
 						break
 					}

@@ -31,13 +31,13 @@ import (
 // Config configures a run.
 type Config struct {
 	Seed    uint64
-	Ops     int // how many operations
+	Ops     int // number of operations
 	Rates   Rates
 	Trace   io.Writer // gets the trace, unless nil
 	Without []Span    // operations to leave out
 }
 
-// Span is some operations: from From to before To.
+// Span is the operations from From up to, but not including, To.
 type Span struct{ From, To int }
 
 // Result is the outcome of a run.
@@ -47,8 +47,8 @@ type Result struct {
 	Digest   string
 	Turns    uint64
 	For      time.Duration  // of virtual time
-	Counts   map[string]int // requests by route, and what else happened
-	Accepted map[string]int // requests by route
+	Counts   map[string]int // number of requests by route, and of other happenings
+	Accepted map[string]int // number of accepted requests by route
 	Faults   map[string]int
 	Found    *Violation // nil if nothing was found
 }
@@ -73,10 +73,10 @@ type world struct {
 	began time.Time
 
 	op       int
-	unmarked int // the operation that could not mark messages as read
+	unmarked int // the newest operation that failed to mark messages as read
 	sum      hash.Hash
-	counts   map[string]int // requests by route, and what else happened
-	accepted map[string]int // by route
+	counts   map[string]int // see [Result.Counts]
+	accepted map[string]int // see [Result.Accepted]
 	faults   [killedAfter + 1]int
 	found    *Violation
 
@@ -93,7 +93,8 @@ type world struct {
 // base is the service's address.
 const base = "https://social.example"
 
-// settings are those of a deployment, but for the proofs of work, which only cost time.
+// settings returns a deployment's settings, with easy proofs of work, which would only
+// cost time.
 func settings() app.Settings {
 	s := app.DefaultSettings()
 	s.BaseURL, s.PowBits, s.PageBits = base, 0, 0
@@ -175,11 +176,11 @@ func (w *world) live() {
 	if w.found == nil {
 		w.rest()
 	}
-	for _, j := range w.running { // a bubble ends with all of its goroutines
+	for _, j := range w.running { // a bubble ends only when all of its goroutines have ended
 		j.calm = true
 	}
 	w.finish(w.running...)
-	w.turns.Pass(time.Now().Add(30 * time.Minute)) // what is left of dead processes ends at its next call
+	w.turns.Pass(time.Now().Add(30 * time.Minute)) // goroutines of dead processes end at their next call
 	if w.found != nil {
 		w.tracef("VIOLATION %s", w.found)
 	}

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Dice draws from a hash of the seed and of what is drawn, so that one draw more or
-// less changes no other.
+// Dice draws from a hash of the seed and of what is drawn, so that adding or leaving out
+// one draw changes no other.
 type Dice uint64
 
 // N returns 64 bits.

@@ -19,8 +19,8 @@ type Job struct {
 	Name string // unique, and the same in each run of a seed
 
 	mu    sync.Mutex
-	calls map[string]uint64 // so far, by what is called: goroutines that run at once may call in any order
-	begun int               // goroutines, so far
+	calls map[string]uint64 // calls so far by what is called, since goroutines that run at once may call in any order
+	begun int               // goroutines so far
 	done  bool
 }
 
@@ -38,7 +38,7 @@ func (j *Job) Call(what string) uint64 {
 // another order.
 type Turns struct {
 	dice Dice
-	step func(job, what string) // told of each turn; nil: nobody is
+	step func(job, what string) // called at each turn, unless nil
 
 	mu      sync.Mutex
 	waiting []*turn
@@ -53,7 +53,7 @@ type turn struct {
 	came chan struct{} // closed when it is its turn
 }
 
-// New makes turns. step is told of each.
+// New returns a Turns that calls step, unless it is nil, at each turn.
 func New(d Dice, step func(job, what string)) *Turns {
 	return &Turns{dice: d, step: step, arrived: make(chan struct{}, 1)}
 }
@@ -61,7 +61,7 @@ func New(d Dice, step func(job, what string)) *Turns {
 // Taken returns the number of turns so far.
 func (t *Turns) Taken() uint64 { return t.taken }
 
-// Wait waits for the turn of the calling goroutine, which is one of the job's.
+// Wait waits for the turn of the calling goroutine, which belongs to the job.
 func (t *Turns) Wait(j *Job, what string) {
 	w := &turn{job: j.Name, what: what, came: make(chan struct{})}
 	t.mu.Lock()
@@ -102,8 +102,8 @@ func (t *Turns) Start(name string, do func(context.Context, *Job)) *Job {
 	return j
 }
 
-// Finish gives turns until the jobs have ended, also to other jobs. Time passes only
-// while nobody waits for a turn.
+// Finish gives turns, also to other jobs, until the given jobs have ended. Time passes
+// only while no goroutine waits for a turn.
 func (t *Turns) Finish(jobs ...*Job) {
 	t.run(time.Time{}, func() bool { return slices.ContainsFunc(jobs, (*Job).Runs) })
 }
@@ -113,8 +113,8 @@ func (t *Turns) Pass(until time.Time) {
 	t.run(until, func() bool { return time.Now().Before(until) })
 }
 
-// run gives turns while more holds. It waits for others until a time, unless that is
-// zero.
+// run gives turns while more returns true. At until, unless it is zero, it asks more even
+// if no goroutine has arrived.
 func (t *Turns) run(until time.Time, more func() bool) {
 	var end <-chan time.Time
 	if !until.IsZero() {
@@ -145,7 +145,7 @@ func (t *Turns) run(until time.Time, more func() bool) {
 // Runs reports whether the job has not ended.
 func (j *Job) Runs() bool { j.mu.Lock(); defer j.mu.Unlock(); return !j.done }
 
-// next takes the goroutine whose turn it is out of those that wait; nil if none does.
+// next removes the goroutine whose turn it is from those that wait; nil if none waits.
 func (t *Turns) next() *turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
