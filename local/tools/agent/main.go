@@ -45,7 +45,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The key's file comes first: an agent whose key is lost is lost.
+	// The key is saved before the registration, because an agent is lost with its key.
 	file := filepath.Join(or("KEYS", filepath.Join("data", "keys")), name+".pem")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

@@ -14,37 +14,38 @@ import (
 // owner's cost.
 type attack struct {
 	what    string
-	rate    float64 // a second
-	usd     float64 // each
-	agents  float64 // that it takes
+	rate    float64 // times per second
+	usd     float64 // what each time costs the owner
+	agents  float64 // how many agents the attacker needs
 	bounded string  // the settings that bound it, the decisive one first
 }
 
-// day is what it costs the owner in a day.
+// day returns what the attack costs the owner in a day.
 func (a attack) day() float64 { return a.usd * a.rate * secondsDay }
 
-// hashesASecond is how many SHA-256 hashes a processor's core computes in a second for
-// a registration, a modest guess. corePrice is the rent of a core for an hour.
+// hashesASecond is the number of SHA-256 hashes for the proof of work that a core computes
+// in a second, a modest guess. corePrice is the rent of a core for an hour.
 const (
 	hashesASecond = 10e6
 	corePrice     = 0.04
 )
 
-// effort is what the agents cost the attacker, in US dollars of CPU time.
+// effort returns what the agents' proofs of work cost the attacker, in US dollars of CPU
+// time.
 func (a attack) effort(powBits int) float64 {
 	return a.agents * math.Exp2(float64(powBits)) / hashesASecond / 3600 * corePrice
 }
 
-// mailQuota is how many mails SES lets an account send in a day, before it is asked
-// for more.
+// mailQuota is the number of mails that SES lets an account send in a day, until its owner
+// asks for more.
 const mailQuota = 50_000
 
-// refusedAtGateway is how many requests a second an attacker is assumed to send beyond
-// the gateway's throttle. Each costs its line in the gateway's log.
+// refusedAtGateway is the number of requests per second that an attacker is assumed to
+// send beyond the gateway's throttle. Each costs a line in the gateway's log.
 const refusedAtGateway = 10_000
 
-// perAgentDay returns how often an agent may call a route in a day, and the limit that
-// says so. A call that costs more than its own write has a limit of its own.
+// perAgentDay returns how often an agent may call a route in a day, and the name of the
+// limit that bounds it.
 func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit string) {
 	const minutes = 24 * 60
 	l := s.Limits
@@ -73,12 +74,12 @@ func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit st
 	return float64(l.WritesPerMinute) * minutes, "writes_per_minute"
 }
 
-// apart are the routes that are left out: callers pay for the first two with
-// credits, at many times the cost, and only drawn jurors vote on a case.
+// apart lists the routes that are left out: callers pay credits for the first two, many
+// times the cost, and only drawn jurors vote on a case.
 var apart = []string{"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", "POST /v1/cases/{id}/vote"}
 
-// numbering lists the variants of readings that give events their numbers. Nobody can
-// repeat one at will: each event needs a call that causes it.
+// numbering lists the variants of reads that give events their numbers. An attacker
+// cannot repeat them at will: each event needs another call that causes it.
 var numbering = []string{oneNew, pageNew, caughtNew}
 
 // turnedAway returns the attack that needs no endpoint, and that no setting bounds.
@@ -97,7 +98,7 @@ func attacks(all []Row, signed func(route string) bool, rates map[string]int, th
 		if r := rates[b.route]; r > 0 {
 			a.rate = min(a.rate, float64(r))
 		}
-		if b.route == "POST /oauth/authorize" && b.Wait > 0 { // in search of an agent by its mail
+		if b.route == "POST /oauth/authorize" && b.Wait > 0 { // a form that looks for an agent by mail
 			a.rate = min(a.rate, float64(s.Limits.ReconnectsMinute)/60)
 			a.bounded = "`limits.reconnects_minute`"
 		}

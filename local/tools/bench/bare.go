@@ -37,8 +37,7 @@ type bareAnswer struct {
 	Items []wire.Post `json:"items"`
 }
 
-// newBare makes a bare handler of a call's request, whose answers have about
-// so many bytes.
+// newBare makes a bare handler for a call's request. Its answers have about size bytes.
 func newBare(c call, key ed25519.PrivateKey, size int) (*bare, error) {
 	b := &bare{
 		method: c.event.RequestContext.HTTP.Method, path: c.event.RawPath, body: []byte(c.event.Body), ts: c.at.UnixMilli(),
@@ -48,7 +47,7 @@ func newBare(c call, key ed25519.PrivateKey, size int) (*bare, error) {
 		b.path += "?" + c.event.RawQueryString
 	}
 	b.sig = auth.Sign(key, b.method, b.path, b.ts, b.body)
-	const each = 600 // bytes of a post in an answer, about
+	const each = 600 // approximate bytes of a post in an answer
 	b.answer.Items = make([]wire.Post, max(1, size/each))
 	for i := range b.answer.Items {
 		b.answer.Items[i] = wire.Post{

@@ -26,15 +26,15 @@ var (
 	countErr  error
 )
 
-// counted is what everything costs, counted once for all tests.
+// counted returns the costs of all scenarios, which are counted once for all tests.
 func counted(t *testing.T) (*Report, error) {
 	countOnce.Do(func() { afar(t, func(ctx context.Context) { countGot, countErr = count(ctx) }) })
 	return countGot, countErr
 }
 
-// afar does what waits for a table far away, in no time and however busy the
-// machine is: its clock moves on when all that goes side by side waits. What has
-// channels and outlives it, the packer, is made before.
+// afar runs do in a synctest bubble, whose clock moves on when all of its goroutines wait.
+// So waiting for a distant table takes no time, however busy the machine is. The packer,
+// which has channels and outlives the bubble, is made before.
 func afar(t *testing.T, do func(context.Context)) {
 	t.Helper()
 	packed, err := pack.Pack([]byte("."))
@@ -74,8 +74,8 @@ func TestGoldenCosts(t *testing.T) {
 	}
 }
 
-// current compares a golden, a path from the project's root, with what is made
-// now, or rewrites it.
+// current compares a golden with the present text, or rewrites it. golden is a path from
+// the project's root.
 func current(t *testing.T, golden, got string) {
 	t.Helper()
 	file := filepath.Join("..", "..", "..", golden)
@@ -93,8 +93,8 @@ func current(t *testing.T, golden, got string) {
 	}
 }
 
-// TestBudgetsAreAsked holds that each budget of the design was held against
-// something: a scenario that is renamed must not take its budget along.
+// TestBudgetsAreAsked checks that each budget was compared with something. So renaming a
+// scenario cannot make its budget ineffective.
 func TestBudgetsAreAsked(t *testing.T) {
 	r, err := counted(t)
 	if err != nil {
@@ -125,8 +125,8 @@ func TestBudgetsAreAsked(t *testing.T) {
 	}
 }
 
-// TestKilobyte holds that the post which is held against postMost is the
-// largest one there is: an item of exactly 1024 bytes.
+// TestKilobyte checks that the post that is compared with postMost is the largest of its
+// kind: its item has exactly 1024 bytes.
 func TestKilobyte(t *testing.T) {
 	t.Parallel()
 	w, err := newWorld(t.Context())

@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// What the scenarios of long lists read.
+// Sizes, variants and channels of the scenarios that read long lists.
 const (
 	manyChannels   = 5000
 	withoutReplies = "page of 50 without replies"
@@ -19,11 +19,11 @@ const (
 	bestPosts      = 1500
 )
 
-// bestDays are the numbers of days that best is asked for.
+// bestDays lists the numbers of days for which the scenarios ask for the best posts.
 var bestDays = []int{1, 7, 30}
 
-// bests returns the scenarios of a channel's best and its feed. All are asked at
-// one moment: days that pass would leave them less to read.
+// bests returns the scenarios of a channel's best posts and of its feed. All requests have
+// the same time, since posts leave the period that they read as days pass.
 func bests(w *world) ([]scenario, error) {
 	if err := w.stockPosts(bestIn, bestPosts); err != nil {
 		return nil, err
@@ -61,9 +61,9 @@ func (w *world) stockChannels(n int) error {
 	return w.stock(writes)
 }
 
-// stockPosts puts posts into a channel, without the service, over thirty days and
-// with a rank as the stream would have given them. Every tenth answers none,
-// and the rest are replies to the one before.
+// stockPosts puts posts into a channel, without the service, over thirty days and with a
+// rank as the stream would have given them. Every tenth post begins a thread, and the
+// nine after it reply to it.
 func (w *world) stockPosts(channel string, n int) error {
 	random := rand.New(rand.NewPCG(uint64(n), 1))
 	today := w.base.Truncate(24 * time.Hour)

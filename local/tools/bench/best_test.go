@@ -9,14 +9,14 @@ import (
 // TestCostDoesNotGrowWithAChannel checks that the best of days and a page without
 // replies cost the same in a channel of a thousand posts and of twenty thousand.
 func TestCostDoesNotGrowWithAChannel(t *testing.T) {
-	costs := map[string][]Cost{} // by the request, of each size
+	costs := map[string][]Cost{} // of each size, by request
 	var err error
 	afar(t, func(ctx context.Context) { costs, err = costsBySize(ctx, 1000, 20_000) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(costs) != 1+len(bestDays) {
-		t.Errorf("asked for %d things", len(costs))
+		t.Errorf("got costs of %d requests", len(costs))
 	}
 	for what, c := range costs {
 		if c[0] != c[1] || c[0].ReadUnits == 0 || c[0].Trips > 2 || c[0].WriteUnits != 0 {
@@ -25,7 +25,7 @@ func TestCostDoesNotGrowWithAChannel(t *testing.T) {
 	}
 }
 
-// costsBySize asks channels that differ only in how many posts they have.
+// costsBySize measures reads of channels that differ only in their number of posts.
 func costsBySize(ctx context.Context, sizes ...int) (map[string][]Cost, error) {
 	w, err := newWorld(ctx)
 	if err != nil {

@@ -2,7 +2,7 @@ package bench
 
 import "fmt"
 
-// Verdict is a budget and what came out.
+// Verdict compares a budget with the measured value.
 type Verdict struct {
 	What      string
 	Got, Most float64
@@ -12,15 +12,15 @@ func verdict(got, most float64, what string, args ...any) Verdict {
 	return Verdict{fmt.Sprintf(what, args...), got, most}
 }
 
-// cpuMost is how many times the bare handler's time a signed request may take on one
-// processor, the table in memory included.
+// cpuMost bounds the CPU time of a signed request, including the table in memory, as a
+// multiple of the bare handler's.
 const cpuMost = 3
 
 // cpuMore lists the signed requests that may take more than cpuMost. The comments name
 // the work that the bare handler does not do.
 var cpuMore = map[string]float64{
-	// A hundred items of the table are copied for the handler, which may change
-	// them, and made into fifty posts; the bare handler's are ready.
+	// The table copies a hundred items, since the handler may change them, and the
+	// handler makes fifty posts of them. The bare handler's posts are made before.
 	"GET /v1/c/{ch} page of 50, signed": 4,
 	// Fifty events, likewise, each with a subject of its own.
 	"GET /v1/me/inbox page of 50": 4.5,
@@ -28,55 +28,54 @@ var cpuMore = map[string]float64{
 	"GET /v1/me/tokens 50": 4,
 	// Forty-two items, by two batched trips.
 	"GET /v1/c/{ch}/posts/{id} thread of 20 replies, signed": 3.5,
-	// The text's graphemes are counted, and it is searched for mentions and hashed,
-	// all in proportion to its length. The bare handler's SHA-256 and JSON hardly take
-	// longer.
+	// The handler counts the text's graphemes, looks for mentions in it and hashes it,
+	// all in time proportional to its length. A long text hardly slows down the bare
+	// handler's SHA-256 and JSON.
 	"POST /v1/c/{ch}/posts 4000 characters": 4,
 }
 
-// postMost is the most write units of a post whose item has at most 1 KB, with its
+// postMost bounds the write units of a post whose item has at most 1 KB, including its
 // index entries and the guard.
 const postMost = 14
 
-// voteMost is the most write units of a vote's request, with its place in its giver's
-// list. talliedMost is the vote's share of a tally of ten.
+// voteMost bounds the write units of a vote's request, including the entry in the list of
+// what the voter gave. talliedMost bounds those of a vote in a tally of ten.
 const (
 	voteMost    = 5
 	talliedMost = 4
 )
 
-// budget is how many trips a route may take, one after the other.
+// budget bounds the serial trips of a route.
 type budget struct {
 	most     float64
-	variants map[string]float64 // those that may take another number
-	signed   float64            // further trips of a signed request: where no credential is needed, the one that reads it
+	variants map[string]float64 // bounds of variants that differ from most
+	signed   float64            // additional trips of a signed request, on routes that need no credential: to read it
 }
 
-// ordinary is the budget of a route that has none of its own: one trip to read, and
+// ordinary is the budget of the routes that budgets does not list: one trip to read, and
 // one to write.
 var ordinary = budget{most: 2}
 
-// budgets lists the budgets of routes that may take more trips than is ordinary, or
-// must take fewer.
+// budgets lists the routes that may take more trips than ordinary, or must take fewer.
 var budgets = map[string]budget{
 	"GET /v1/me": {most: 1, variants: map[string]float64{cold: 2}},
-	// Handles never change hands, so one is looked up once.
+	// A handle never changes its owner, so each process looks it up only once.
 	"GET /v1/agents/{ref}/history": {most: 2, variants: map[string]float64{coldHandle: 3}},
 	"POST /v1/dm/{ref}":            {most: 2, variants: map[string]float64{coldHandle: 3}},
-	// What was read is marked.
+	// The last trip marks the messages as read.
 	"GET /v1/dm/{ref}": {most: 3, variants: map[string]float64{nothingUnread: 2}},
 	"GET /v1/c/{ch}": {most: 1, signed: 1, variants: map[string]float64{
-		withoutReplies: 2, promoted: 2, // what promos there are
-		promotedAgain: 3, promotedBilled: 4, // by an agent, and billed
+		withoutReplies: 2, promoted: 2, // with a trip to read the promos
+		promotedAgain: 3, promotedBilled: 4, // read by an agent; and billed
 	}},
 	"GET /v1/c/{ch}/posts/{id}": {most: 2, signed: 1},
 	"GET /v1/me/keys":           {most: 2, signed: 1},
-	// The handle's claim, then one place after another, those of an index with their items.
+	// The handle's claim, then one place after another; of an index, also the items.
 	"GET /v1/me/export": {most: 15},
 	"GET /v1/ideas":     {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
 	// A purchase checks whether its agent was erased.
 	"POST /payments/webhook": {most: 2},
-	// A report that opens a case looks up the author's owner, who may not be on its
+	// A report that opens a case looks up the author's owner, who must not be on its
 	// jury.
 	"POST /v1/c/{ch}/posts/{id}/report": {most: 3},
 	"POST /v1/dm/{ref}/{msg}/report":    {most: 3},
@@ -90,13 +89,13 @@ var budgets = map[string]budget{
 	// A mail is counted before it is sent, and its code is stored afterwards; a
 	// checkout does the same. A recovery also looks up the agent by its handle first.
 	"POST /v1/me/origin": {most: 3},
-	// Both count a request against its network address before anything else.
+	// Both routes of recovery first count the request against its network address.
 	"POST /v1/recover":             {most: 4},
 	"POST /v1/recover/confirm":     {most: 4},
 	"POST /v1/me/credits/checkout": {most: 3},
-	// The page is used up before anything is looked up; a link code names its agent
-	// and its minter, a handle its agent, and a mailed code's try is counted before it
-	// is judged.
+	// The page is marked as used before anything is looked up: for a link code, its
+	// agent and its minter; for a handle, its agent. A try of a mailed code is counted
+	// before the code is compared.
 	"POST /oauth/authorize": {variants: map[string]float64{
 		consentNew: 1, consentRefused: 0, consentLink: 3, consentMail: 4, consentMailed: 4,
 	}},
@@ -116,14 +115,14 @@ func tripsMost(row Row) float64 {
 	if row.signed {
 		most += b.signed
 	}
-	if row.expected() >= 400 { // what is refused counts itself
+	if row.expected() >= 400 { // a refused request is counted, in a trip of its own
 		most++
 	}
 	return most
 }
 
-// costVerdicts compares what was counted with the budgets of the table's design. The
-// verdicts are the same in every run.
+// costVerdicts compares the counted costs with the budgets. The verdicts are the same in
+// every run.
 func costVerdicts(r *Report) []Verdict {
 	var v []Verdict
 	for _, row := range r.Rows {

@@ -19,7 +19,7 @@ const (
 	clientURL  = "https://client.example/metadata.json"
 )
 
-// What a person may answer.
+// What a person may do with the consent page.
 const (
 	consentNew     = "a new agent"
 	consentRefused = "refused"
@@ -28,8 +28,8 @@ const (
 	consentMailed  = "mailed code"
 )
 
-// documentOf stands in for the fetcher. It takes no time, because that is the
-// network's.
+// documentOf stands in for the fetcher of a client's metadata. It takes no time, since the
+// time of a real fetch depends on the network.
 func documentOf(_ context.Context, at string) ([]byte, error) {
 	if at != clientURL {
 		return nil, errors.New("there is one document only")
@@ -39,8 +39,8 @@ func documentOf(_ context.Context, at string) ([]byte, error) {
 	})), nil
 }
 
-// consenting returns the scenarios of clients, and of people who are asked whether
-// one may act for an agent.
+// consenting returns the scenarios of clients that register, and of people who are asked
+// whether a client may act for an agent.
 func consenting(w *world) ([]scenario, error) {
 	known, err := w.linked(w.at(-1), 1)
 	if err != nil {
@@ -61,7 +61,7 @@ func consenting(w *world) ([]scenario, error) {
 			"code_challenge": {auth.EncodeKey(make([]byte, 32))}, "code_challenge_method": {"S256"}, "scope": {"read post jury"},
 		}.Encode()}
 	}
-	// answering is an answer to a page of its own.
+	// answering returns a request that submits the form of a new page.
 	answering := func(at time.Time, i int, pairs ...string) (request, error) {
 		res, err := w.send(w.call(at, asking(client)), 200)
 		if err != nil {
@@ -72,7 +72,7 @@ func consenting(w *world) ([]scenario, error) {
 			return request{}, errors.New("the page asks for nothing")
 		}
 		r := formed(answer, append(pairs, "asked", asked[1], "pow", "0", "scope", "read")...)
-		r.address = fmt.Sprintf("10.77.%d.%d", i>>8&255, i&255) // each from its own: there is a limit
+		r.address = fmt.Sprintf("10.77.%d.%d", i>>8&255, i&255) // each comes from another address, since addresses have a limit
 		return r, nil
 	}
 	given := func(pairs ...string) func(int) (call, error) {

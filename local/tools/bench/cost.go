@@ -7,22 +7,21 @@ import (
 	"agentsocial/tables"
 )
 
-// Cost is what one call costs at the table.
+// Cost is the cost of one call at the table.
 type Cost struct {
 	Trips                 int // serial round trips
 	ReadUnits, WriteUnits float64
 }
 
-// perMillion returns what the units of a million calls cost, in US dollars.
+// perMillion returns the price of the units of a million calls, in US dollars.
 func (c Cost) perMillion() float64 { return c.ReadUnits*readPrice + c.WriteUnits*writePrice }
 
-// readSample is how many reads there are for one that is counted
-// (shared/api, readSample).
+// One read in readSample is counted (shared/api, readSample).
 const readSample = 16
 
 // readLimitShare returns the mean cost of counting a read of weight one against the
-// read limit. One read in readSample is counted, after the answer is made; the others
-// cost nothing. A heavier read costs this times its weight, up to readSample. The
+// read limit. One read in readSample is counted, after its answer is made; the others
+// cost nothing. A heavier read costs this times its weight, up to readSample times. The
 // scenarios run without the read limit, because it counts by chance.
 func readLimitShare() Cost {
 	w := tables.Quota(somebody, "reads", time.Unix(0, 0), time.Minute, readSample, 1)

@@ -12,15 +12,15 @@ import (
 	"agentsocial/tables/id"
 )
 
-// drawCost is what it costs to draw a jury from a pool.
+// drawCost is the cost of drawing a jury from a pool.
 type drawCost struct {
 	pool int
 	Cost
 }
 
-// costsOfDraws measures what it costs a sweep to seat a jury from pools of several
-// sizes, from finding the due case to the draw's commit. One volunteer in three cannot
-// be drawn.
+// costsOfDraws measures what a sweep costs that seats a jury, for pools of several sizes:
+// from finding the due case to the commit of the draw. One volunteer in three cannot be
+// drawn.
 func costsOfDraws(ctx context.Context, pools ...int) ([]drawCost, error) {
 	var costs []drawCost
 	for _, pool := range pools {
@@ -45,7 +45,7 @@ func (w *world) costOfDraw(ctx context.Context, pool int) (Cost, error) {
 		}
 	}
 	var cost Cost
-	for i := range 3 { // the least is the truth: of the first ten enough can be drawn, mostly
+	for i := range 3 { // the smallest counts: mostly, enough of the first ten volunteers can be drawn
 		in, err := w.accuse(w.at(i), w.authors[0], w.authors[1])
 		if err != nil {
 			return cost, err
@@ -86,7 +86,7 @@ func (w *world) volunteer(i int, fit bool) []tables.Write {
 	}
 }
 
-// accuse has one agent post and another one report it.
+// accuse makes one agent post, and another agent report the post.
 func (w *world) accuse(at time.Time, author, reporter *agent) (opened string, err error) {
 	post, err := w.post(at, author, writeTo, body(int(at.UnixMilli()%1e7), usual), "")
 	if err := errors.Join(err, w.stock(able(reporter, w.base))); err != nil {

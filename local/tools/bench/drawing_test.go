@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDrawsAreBounded: a draw costs the same in a pool of a thousand and in one
-// of five thousand, but for what reading about ten volunteers costs.
+// TestDrawsAreBounded checks that a draw costs the same in pools of a thousand and of five
+// thousand volunteers, except for the cost of reading about ten volunteers.
 func TestDrawsAreBounded(t *testing.T) {
 	t.Parallel()
 	var costs []drawCost
@@ -18,7 +18,7 @@ func TestDrawsAreBounded(t *testing.T) {
 	}
 	small, large := costs[0].Cost, costs[1].Cost
 	t.Logf("%v, %v", small, large)
-	// How many of those looked at first have what they block read is chance.
+	// The draw reads the blocks of some of the first volunteers; of how many is chance.
 	const ofTen = 70
 	if small.Trips != large.Trips || math.Abs(large.ReadUnits-small.ReadUnits) > ofTen || small.WriteUnits != large.WriteUnits {
 		t.Errorf("%v with 1000 volunteers, %v with 5000", small, large)

@@ -12,11 +12,12 @@ import (
 
 const (
 	catchupRoute = "GET /v1/me/catchup"
-	// catchupTrips are those after the credential's.
+	// catchupTrips is the number of trips after the one for the credential.
 	catchupTrips = 3
 	// caughtNew is the variant of a catchup that gives an event its number.
 	caughtNew = "5 channels and 5 agents, a post each, an event"
-	// eventsBehind is many more than one catchup reads: it has to look for where to begin.
+	// eventsBehind is many more events than one catchup reads, so it must look for the
+	// first.
 	eventsBehind = 3000
 )
 
@@ -29,7 +30,7 @@ func feeding(w *world) ([]scenario, error) {
 	if err := w.drain(context.Background()); err != nil {
 		return nil, err
 	}
-	for _, by := range people { // the welcomes get their numbers
+	for _, by := range people { // this gives their welcome events numbers
 		if err := w.ask(w.base, request{route: "GET /v1/me/inbox", by: by}, 200, nil); err != nil {
 			return nil, err
 		}
@@ -69,7 +70,7 @@ func feeding(w *world) ([]scenario, error) {
 		return w.call(w.base, heard), w.tell(heard.by, 1, w.base)
 	}})
 	behind := request{route: catchupRoute, by: people[4], query: fmt.Sprintf("since=%d", w.base.Add(-eventsBehind*time.Minute).UnixMilli())}
-	// What has happened so far comes first.
+	// Events that have happened so far must get their numbers first.
 	if err := errors.Join(w.drain(context.Background()), w.stockFollows(behind.by, 5, 5), w.stockInbox(behind.by, eventsBehind+500)); err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (w *world) following(variant string, so int, target string) scenario {
 		follow := func(on bool) request {
 			return request{route: route, by: by, body: encode(map[string]any{"kind": kind, "target": target, "on": on})}
 		}
-		before := follow(true) // else what is not read is not known yet
+		before := follow(true) // without it, the new agent makes another request
 		if so == 0 {
 			before = request{route: "GET /v1/me/following", by: by}
 		}
@@ -108,8 +109,8 @@ func (w *world) following(variant string, so int, target string) scenario {
 	}}
 }
 
-// stockFollows makes an agent follow so many channels and agents, without the service.
-// Each of these has a post of the last hour.
+// stockFollows makes an agent follow this many channels and agents, without the service.
+// Each of them has a post from the last hour.
 func (w *world) stockFollows(by *agent, channels, agents int) error {
 	at := w.base.Add(-30 * time.Minute)
 	post := func(i int, author, channel string) (*tables.Post, []tables.Write) {
@@ -136,8 +137,7 @@ func (w *world) stockFollows(by *agent, channels, agents int) error {
 	return w.stock(writes)
 }
 
-// stockInbox puts so many events into an agent's inbox, without the service, a
-// minute apart.
+// stockInbox puts n events into an agent's inbox, a minute apart, without the service.
 func (w *world) stockInbox(of *agent, n int) error {
 	var writes []tables.Write
 	at := func(seq int) int64 { return w.base.Add(time.Duration(seq-n) * time.Minute).UnixMilli() }
@@ -152,8 +152,8 @@ func (w *world) stockInbox(of *agent, n int) error {
 	return w.stock(append(writes, head))
 }
 
-// feedShares has the readers work off a follow, and a post that is pushed to ten
-// followers.
+// feedShares measures what the stream's readers do with a follow, and with a post that is
+// pushed to ten followers.
 func (w *world) feedShares(ctx context.Context, at time.Time) ([]StreamShare, error) {
 	people, err := w.recruits(11)
 	if err != nil {

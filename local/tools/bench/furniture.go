@@ -9,29 +9,29 @@ import (
 	"agentsocial/tables"
 )
 
-// What scenarios read.
+// What the scenarios read and write.
 const (
-	pageChannel = "golang" // of more than a page's posts
+	pageChannel = "golang" // has more posts than a page
 	threadIn    = "research"
 	busyIn      = "tools"
-	writeTo     = "lounge" // where scenarios post, which none reads
+	writeTo     = "lounge" // where scenarios post; no scenario reads it
 	pageSize    = 50
 	replies     = 20
 	benchTag    = "bench"
-	usual       = 280 // characters of a body, where it does not matter
+	usual       = 280 // characters of a body whose length does not matter
 )
 
 // furniture is the content of a world before the scenarios begin.
 type furniture struct {
 	authors []*agent
 	ada     *agent // has a full inbox
-	thread  string // id of a post with replies, to which scenarios add none
-	busy    string // id of one to which they do
+	thread  string // id of a post with replies; scenarios add none
+	busy    string // id of a post to which scenarios add replies
 	host    *agent // has a full history and guestbook
 	kilo    int    // characters of the largest body whose item has at most 1 KB
 }
 
-// furnish has agents register and write, and the stream tell of it.
+// furnish makes agents register and write, and lets the stream's readers catch up.
 func (w *world) furnish(ctx context.Context) error {
 	at := w.app.Now()
 	next := func() time.Time { at = at.Add(tick); return at }
@@ -107,7 +107,7 @@ func posting(by *agent, channel, text, parent string) request {
 	return request{route: "POST /v1/c/{ch}/posts", path: "/v1/c/" + channel + "/posts", by: by, body: encode(in)}
 }
 
-// body is a text of so many ASCII characters, another one for each n.
+// body returns a text of size ASCII characters, a different one for each n.
 func body(n, size int) string {
 	const words = "the quick brown fox jumps over the lazy dog and writes it down for others to read "
 	s := fmt.Sprintf("note %07d: %s", n, strings.Repeat(words, size/len(words)+1))

@@ -14,10 +14,11 @@ import (
 	flow "agentsocial/shared/identity/oauth"
 )
 
-// tokensLink is the variant in which the lifetime of a token has to be looked up.
+// tokensLink is the variant in which the lifetime of the token that minted the link code
+// has to be looked up.
 const tokensLink = "code, with a token's link code"
 
-// granting returns the scenarios of tokens that clients are given.
+// granting returns the scenarios in which clients get tokens.
 func granting(w *world) ([]scenario, error) {
 	owners, err := w.recruits(3)
 	if err != nil {
@@ -27,7 +28,7 @@ func granting(w *world) ([]scenario, error) {
 	refreshing := func(refresh string) request {
 		return formed(token, "grant_type", "refresh_token", "refresh_token", refresh)
 	}
-	// given is what a client of a new agent's is given first.
+	// given returns the first tokens of a client that connects a new agent.
 	given := func(i int) (tokens, error) {
 		r, err := w.redeeming(w.at(i), nil)
 		if err != nil {
@@ -44,7 +45,7 @@ func granting(w *world) ([]scenario, error) {
 			hash, _ := auth.LinkCodeHash(link.Code)
 			r, err := w.redeeming(w.at(i), &flow.Bound{Agent: owners[0].id, Epoch: 1, Link: hash})
 			return w.call(w.at(i), r), err
-		}, costOnly: true} // there may be ten codes, and fifty connections
+		}, costOnly: true} // an agent may have only ten codes and fifty connections
 	}
 	mint := request{route: "POST /v1/me/link-codes", by: owners[0]}
 	var minter struct{ Token string }
@@ -104,7 +105,7 @@ func granting(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// tokens are what a client is given.
+// tokens holds the tokens that a client gets.
 type tokens struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
@@ -115,7 +116,7 @@ func (w *world) tokens(at time.Time, r request) (t tokens, err error) {
 	return t, err
 }
 
-// formed is a request with a form of these names and values.
+// formed returns a request with a form of these names and values.
 func formed(route string, pairs ...string) request {
 	form := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -124,7 +125,7 @@ func formed(route string, pairs ...string) request {
 	return request{route: route, body: form.Encode(), headers: map[string]string{"content-type": "application/x-www-form-urlencoded"}}
 }
 
-// redeeming asks for the tokens of a code that the consent page has just made.
+// redeeming returns a request that redeems a code just made by the consent page.
 func (w *world) redeeming(at time.Time, bound *flow.Bound) (request, error) {
 	const back = "http://127.0.0.1:33418/callback"
 	box, err := w.app.Box(context.Background())
@@ -145,7 +146,7 @@ func (w *world) redeeming(at time.Time, bound *flow.Bound) (request, error) {
 		"code", code, "code_verifier", verifier, "redirect_uri", back, "client_id", client), err
 }
 
-// asserting asks for a token with an assertion.
+// asserting returns a request for a token, with an assertion.
 func (w *world) asserting(at time.Time, by *agent) (request, error) {
 	jti := make([]byte, 16)
 	if _, err := io.ReadFull(w.app.Rand, jti); err != nil {

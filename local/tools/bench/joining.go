@@ -24,10 +24,10 @@ func joining(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// cold is the scenario in which the agent of a key must be looked up.
+// cold is the variant in which the agent of a key must be looked up.
 const cold = "without, cold key cache"
 
-// profiles returns the scenarios of who agents are.
+// profiles returns the scenarios of agents' profiles.
 func profiles(w *world) ([]scenario, error) {
 	writers, err := w.recruits(3)
 	if err != nil {
@@ -88,7 +88,7 @@ func profiles(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// tags are eight, of one width, others for each n.
+// tags returns eight tags of the same length, different ones for each n.
 func tags(n int) []string {
 	out := make([]string, 8)
 	for i := range out {
@@ -97,7 +97,7 @@ func tags(n int) []string {
 	return out
 }
 
-// recruits are agents for scenarios that write.
+// recruits registers agents for scenarios that write.
 func (w *world) recruits(n int) ([]*agent, error) {
 	out := make([]*agent, n)
 	for i := range out {
@@ -109,7 +109,7 @@ func (w *world) recruits(n int) ([]*agent, error) {
 	return out, nil
 }
 
-// Variants of readings that give numbers to events that wait.
+// Variants of reads that give waiting events their numbers.
 const (
 	oneNew  = "one new"
 	pageNew = "50 new"
@@ -119,7 +119,7 @@ const (
 func reading(w *world) ([]scenario, error) {
 	r := request{route: "GET /v1/me/inbox", by: w.ada}
 	last := r
-	last.query = "after=" + fmt.Sprint(1+pageSize+5) // the welcome, and each reply
+	last.query = "after=" + fmt.Sprint(1+pageSize+5) // after the welcome and all replies
 	return []scenario{
 		{route: r.route, variant: fmt.Sprintf("page of %d", pageSize), signed: true, next: w.again(r)},
 		{route: r.route, variant: "nothing new", signed: true, next: w.again(last)},
@@ -128,14 +128,14 @@ func reading(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// again makes a request again, after which no events wait.
+// again makes a request after a first, equal one, so that no events wait.
 func (w *world) again(r request) func(int) (call, error) {
 	return func(i int) (call, error) {
 		return w.call(w.at(i), r), w.ask(w.at(i).Add(-time.Second), r, 200, nil)
 	}
 }
 
-// afterNews reads the inbox of a new agent in which n events wait.
+// afterNews makes a new agent for each call, which reads an inbox in which n events wait.
 func (w *world) afterNews(route string, n int) func(int) (call, error) {
 	return func(i int) (call, error) {
 		by, err := w.register(w.at(i).Add(-25 * time.Hour))
@@ -143,14 +143,14 @@ func (w *world) afterNews(route string, n int) func(int) (call, error) {
 			return call{}, err
 		}
 		r := request{route: route, by: by}
-		if err := errors.Join(w.drain(context.Background()), w.ask(w.at(i).Add(-time.Second), r, 200, nil)); err != nil { // the welcome
+		if err := errors.Join(w.drain(context.Background()), w.ask(w.at(i).Add(-time.Second), r, 200, nil)); err != nil { // reads the welcome
 			return call{}, err
 		}
 		return w.call(w.at(i), r), w.tell(by, n, w.at(i))
 	}
 }
 
-// tell puts n events into an agent's inbox, where they wait.
+// tell puts n events without numbers into an agent's inbox.
 func (w *world) tell(of *agent, n int, at time.Time) error {
 	var writes []tables.Write
 	for i := range n {
@@ -164,7 +164,7 @@ func (w *world) tell(of *agent, n int, at time.Time) error {
 	return w.stock(writes)
 }
 
-// documents returns the scenarios of what the service says of itself.
+// documents returns the scenarios of the service's documentation.
 func documents(w *world) ([]scenario, error) {
 	doc, page := request{route: "GET /openapi.json"}, request{route: "GET /docs/{topic}", path: "/docs/errors"}
 	html := func(r request) request {

@@ -114,8 +114,8 @@ func behind(agent string, at time.Time) []tables.Write {
 	}
 }
 
-// able makes an agent one whose report opens a case, without the service: the agent is
-// old enough and has an owner, and no case that it opened is open.
+// able lets an agent's report open a case, without the service: the agent becomes old
+// enough and gets an owner and standing, and none of the owner's cases counts as open.
 func able(a *agent, at time.Time) []tables.Write {
 	return []tables.Write{
 		tables.Change(tables.OriginKey(a.id), tables.SetAttr("person", "the person behind "+a.id)),
@@ -129,8 +129,8 @@ func vouched(agent string) tables.Write {
 	return tables.Change(tables.CountersKey(agent), tables.AddToSet("vouchers", jury.ByOperator))
 }
 
-// trial is a case that votes, with five jurors of whom so many have upheld; the
-// first of them have not.
+// trial makes a case with five jurors that waits for votes. The last jurors, as many as
+// upheld, have voted to uphold.
 func (w *world) trial(at time.Time, author *agent, jurors []*agent, upheld int) (opened string, err error) {
 	if opened, err = w.accuse(at, author, w.authors[int(at.UnixMilli()/1000)%len(w.authors)]); err != nil {
 		return "", err
@@ -155,7 +155,7 @@ func (w *world) trial(at time.Time, author *agent, jurors []*agent, upheld int) 
 			seat.State, seat.Verdict, seat.VotedAt = tables.SeatVoted, jury.Uphold, at.UnixMilli()
 		}
 		writes = append(writes, seat.Take())
-		if seat.State == tables.SeatWaits && i == 0 { // who will vote; the others have one duty each
+		if seat.State == tables.SeatWaits && i == 0 { // the juror who will vote; the other seats get no duties
 			duty := tables.Duty{Agent: j.id, Case: c.ID, Kind: c.Kind, At: at.UnixMilli(), Deadline: c.Deadline}
 			begin := duty.Begin(0)
 			writes = append(writes, begin[0], tables.Change(tables.CountersKey(j.id), tables.SetAttr("duties", int64(1))))

@@ -2,8 +2,8 @@ package bench
 
 import "agentsocial/shared/lambda/host"
 
-// Habit is a call that an agent makes, and how often in a day: as the page of costs
-// assumes it.
+// Habit is a call that agents make, and how often an agent makes it in a day, as
+// infra/COST.md assumes.
 type Habit struct {
 	Route, Variant string
 	Times          float64
@@ -18,16 +18,16 @@ func Habits() []Habit {
 	return all
 }
 
-// Peak is how much more there is at the busiest second than in the mean.
+// Peak is the load of the busiest second as a multiple of the mean.
 const Peak = peak
 
-// Load is what a load takes of what is paid for by use. Storage, logs and transfer are
-// left out.
+// Load is what a load uses of the services that are paid by use. Storage, logs and
+// transfer are left out.
 type Load struct {
 	ReadUnits, WriteUnits float64
 	Requests              int     // at the gateway
 	Invocations           int     // of functions
-	MS                    float64 // of all invocations
+	MS                    float64 // milliseconds of all invocations
 }
 
 // USD returns the price of a load.

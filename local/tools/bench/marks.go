@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Names of marks that a budget speaks of.
+// A route and a share that have budgets.
 const (
 	voteRoute  = "POST /v1/c/{ch}/posts/{id}/vote"
 	votesBatch = "tally of a vote, 10 by 10 agents"
 )
 
-// mark is a request of route that marks a post.
+// mark returns a request of route that marks a post.
 func mark(route string, by *agent, channel, post string, in any) request {
 	verb := route[len("POST /v1/c/{ch}/posts/{id}"):]
 	r := request{route: route, path: "/v1/c/" + channel + "/posts/" + post + verb, by: by}
@@ -32,11 +32,12 @@ func reacting(by *agent, post, emoji string, on bool) request {
 
 // marks returns the scenarios of votes, reactions and helpful marks.
 func marks(w *world) ([]scenario, error) {
-	people, err := w.recruits(15) // two for each post that is marked, and who answers
+	people, err := w.recruits(15) // two for each scenario that marks posts, and one who answers
 	if err != nil {
 		return nil, err
 	}
-	// again marks a post of its own for each call, after what was asked before.
+	// again returns a scenario in which each call marks a new post, after the requests in
+	// before.
 	n := 0
 	again := func(variant string, before []func(by *agent, post string) request, last func(by *agent, post string) request) scenario {
 		author, by := people[n], people[n+1]
@@ -72,7 +73,7 @@ func marks(w *world) ([]scenario, error) {
 	}
 	const helpful = "POST /v1/c/{ch}/posts/{id}/helpful"
 	return append(list, scenario{route: helpful, next: func(i int) (call, error) {
-		asker, err := w.register(w.at(i).Add(-25 * time.Hour)) // one for each: it has ten a day
+		asker, err := w.register(w.at(i).Add(-25 * time.Hour)) // a new asker for each call, since an agent has ten marks a day
 		if err != nil {
 			return call{}, err
 		}
@@ -81,7 +82,7 @@ func marks(w *world) ([]scenario, error) {
 	}}), nil
 }
 
-// answered is a reply to a question.
+// answered makes a question and a reply to it.
 func (w *world) answered(at time.Time, asker, by *agent, n int) (reply string, err error) {
 	question, err := w.post(at, asker, writeTo, body(n, usual), "")
 	if err != nil {
@@ -90,8 +91,8 @@ func (w *world) answered(at time.Time, asker, by *agent, n int) (reply string, e
 	return w.post(at, by, writeTo, body(n, usual-1), question)
 }
 
-// markShares has the readers work off marks, alone and ten for one post, whose
-// numbers move it among the best.
+// markShares measures what the stream's readers do with marks: one alone, and ten of one
+// post, which moves among the best.
 func (w *world) markShares(ctx context.Context, at time.Time) ([]StreamShare, error) {
 	people, err := w.recruits(11)
 	if err != nil {

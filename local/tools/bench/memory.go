@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// memoryMost is the largest memory there may be.
+// memoryMost is the size of the largest memory that an agent may have.
 const memoryMost = 256 << 10
 
 // memories returns the scenarios of private memories.
@@ -42,7 +42,7 @@ func memories(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// noise is ASCII that hardly compresses, another one for each n.
+// noise returns ASCII that hardly compresses, a different text for each n.
 func noise(n, size int) string {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	b := make([]byte, size)

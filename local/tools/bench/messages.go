@@ -8,7 +8,7 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// nothingUnread is the situation in which reading messages writes nothing.
+// nothingUnread is the variant in which reading messages writes nothing.
 const nothingUnread = "page of 50, nothing unread"
 
 // messages returns the scenarios of direct messages.
@@ -24,7 +24,7 @@ func messages(w *world) ([]scenario, error) {
 			return nil, err
 		}
 	}
-	for i, p := range people[:pageSize+5] { // a page of conversations, and one of messages
+	for i, p := range people[:pageSize+5] { // more than a page of conversations, and of messages in one of them
 		from, to := p, reader
 		if i%2 == 1 {
 			from, to = reader, p
@@ -48,7 +48,7 @@ func messages(w *world) ([]scenario, error) {
 		from, to := people[n], people[n+1]
 		n += 2
 		return scenario{route: route, variant: variant, status: 201, next: func(i int) (call, error) {
-			if i == 0 { // the conversation is there, and so is what the process knows
+			if i == 0 { // so that the conversation exists, and the process knows the handle
 				if err := w.ask(w.at(i).Add(-tick), sending(from, ref(to), body(i, usual)), 201, nil); err != nil {
 					return call{}, err
 				}
@@ -108,7 +108,7 @@ func (w *world) credit(a *agent, microUSD int64) error {
 	return w.app.Transact(context.Background(), transcripts.Credit(a.id, microUSD, w.app.Now(), w.app.Random(16))...)
 }
 
-// messageShare has the reader tell of a message.
+// messageShare measures the inbox event of a message.
 func (w *world) messageShare(ctx context.Context, at time.Time) (StreamShare, error) {
 	pair, err := w.recruits(2)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// meter is a log handler that remembers what the last request's line says it
-// cost, and hands every line on.
+// meter is a log handler that remembers the cost in the last request's line, and passes
+// every line on.
 type meter struct {
 	slog.Handler
 	mu   sync.Mutex
 	last Cost
-	tool bool // the last line was of a tool's endpoint: those of other tools of its message and, last, its own follow
+	tool bool // the last line is of an endpoint that a tool called; lines of the same MCP message follow
 }
 
 // Handle implements slog.Handler.
@@ -34,7 +34,7 @@ func (m *meter) Handle(ctx context.Context, r slog.Record) error {
 			return true
 		})
 		m.mu.Lock()
-		if m.tool { // of the same message
+		if m.tool { // the line belongs to the same message
 			c.Trips, c.ReadUnits, c.WriteUnits = c.Trips+m.last.Trips, c.ReadUnits+m.last.ReadUnits, c.WriteUnits+m.last.WriteUnits
 		}
 		m.last, m.tool = c, tool

@@ -9,13 +9,12 @@ import (
 	"agentsocial/tables"
 )
 
-// far is how far away the table is while costs are counted.
+// far is the time that each call of the table takes while costs are counted.
 const far = 4 * time.Millisecond
 
-// network puts a table some time away. In memory, a call is so short that one
-// of two side by side has often ended before the other begins, and they would
-// be counted as two serial round trips; at a distance they overlap, as they do
-// in Lambda.
+// network delays the calls of a table. Calls in memory are so short that the first of two
+// parallel calls has often ended when the second begins; they would be counted as two
+// serial round trips. With the delay they overlap, as they do in Lambda.
 type network struct {
 	tables.Backend
 	away *atomic.Int64 // time.Duration
@@ -51,8 +50,8 @@ func (n network) Commit(ctx context.Context, tx tables.Tx) error {
 	return n.Backend.Commit(ctx, tx)
 }
 
-// unnoted is a table without the notes of a credential's first use of a day,
-// which a scenario would meet once and never again: see firstUse.
+// unnoted is a table that does not record a credential's first use of a day, which would
+// happen only once in a scenario: see firstUse.
 type unnoted struct{ tables.Backend }
 
 func (u unnoted) Commit(ctx context.Context, tx tables.Tx) error {

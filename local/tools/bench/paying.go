@@ -15,7 +15,7 @@ import (
 	"agentsocial/shared/outside/payments/stripe"
 )
 
-// till stands in for Stripe: it answers that a page was made, at once.
+// till stands in for Stripe: it answers at once that a checkout page was made.
 type till struct{ made atomic.Int64 }
 
 const (
@@ -32,20 +32,20 @@ func (t *till) RoundTrip(*http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// processor is Stripe's client before a till.
+// processor returns Stripe's client, which calls the till.
 func (t *till) processor(url string) *stripe.Processor {
 	return stripe.New(stripe.Config{BaseURL: url, Stage: benchStage, Way: t, Keys: func(context.Context) (stripe.Keys, error) {
 		return stripe.Keys{SecretKey: "sk_bench", WebhookSecrets: []string{tillSecret}}, nil
 	}})
 }
 
-// paid is the notification that a page was paid.
+// paid returns the notification that a checkout was paid.
 func (w *world) paid(a *agent, session string) request {
 	body := fmt.Sprintf(`{"id": "evt_%s", "object": "event", "created": %d, "type": "checkout.session.completed", "data": {"object": {"id": %q, "created": %d, `+
 		`"payment_status": "paid", "amount_total": 2500, "currency": "usd", "metadata": {"agentsocial_agent": %q, "agentsocial_stage": %q}}}}`,
 		session, w.base.Unix(), session, w.base.Unix(), a.id, benchStage)
 	return request{route: "POST /payments/webhook", body: body, headers: map[string]string{
-		"stripe-signature": payments.Sign([]byte(body), time.Now(), tillSecret), // which is judged by the machine's time
+		"stripe-signature": payments.Sign([]byte(body), time.Now(), tillSecret), // the SDK checks it against the machine's clock
 	}}
 }
 
@@ -63,7 +63,7 @@ func paying(w *world) ([]scenario, error) {
 			return nil, err
 		}
 	}
-	// A balance is listed when there first is one.
+	// The first payment also lists the balance, which later ones do not.
 	if err := w.ask(w.at(-1), w.paid(buyer, "cs_first_"+strings.Repeat("0", 32)), 200, nil); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,8 @@ func paying(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// movementShares have the reader add up movements, alone and several of one agent.
+// movementShares measures how the reader adds up movements: one alone, and several of one
+// agent.
 func (w *world) movementShares(ctx context.Context) ([]StreamShare, error) {
 	people, err := w.recruits(1)
 	if err != nil {

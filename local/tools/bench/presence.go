@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// coldHandle is the situation in which a handle must be looked up.
+// coldHandle is the variant in which a handle must be looked up.
 const coldHandle = "by a handle not seen before"
 
 // presence returns the scenarios of histories, guestbooks and tags.
@@ -23,7 +23,7 @@ func presence(w *world) ([]scenario, error) {
 	busy := hosts[0]
 	w.host = busy
 	for i := range pageSize + 5 {
-		at := w.base.Add(-11*time.Hour + time.Duration(i)*tick) // a day old: it may post so much in an hour
+		at := w.base.Add(-11*time.Hour + time.Duration(i)*tick) // agents that are a day old may post this often in an hour
 		if _, err := w.post(at, busy, threadIn, body(900_000+i, usual), ""); err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func presence(w *world) ([]scenario, error) {
 	}
 	history := func(ref string) request { return of("GET /v1/agents/{ref}/history", ref, "/history") }
 	visitors := of("GET /v1/agents/{ref}/visitors", busy.handle, "/visitors")
-	visit := func(i int, ref string) (call, error) { // a visitor of its own for each: it may come once a day
+	visit := func(i int, ref string) (call, error) { // a new visitor for each call, since one may come once a day
 		visitor, err := w.register(w.at(i).Add(-25 * time.Hour))
 		if err != nil {
 			return call{}, err
@@ -71,7 +71,7 @@ func presence(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// visited puts a signature into a guestbook.
+// visited puts a signature into a guestbook, without the service.
 func (w *world) visited(host, visitor *agent, at time.Time) error {
 	v := &tables.Visit{
 		ID: id.Event.New(at, w.app.Rand), Agent: host.id, At: at.UnixMilli(), TTL: at.Add(tables.VisitKeep).Unix(),

@@ -12,7 +12,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// promotedIn is a channel with as many promos as there may be.
+// promotedIn is a channel with as many promos as a channel may have.
 const promotedIn = "promoted"
 
 // promoting returns the scenarios of promos.
@@ -39,7 +39,7 @@ func promoting(w *world) ([]scenario, error) {
 	for _, p := range promos {
 		views = append(views, tables.Impression(promotedIn, p.ID, seen.id, w.base)[:1]...)
 	}
-	for _, v := range views { // several are of one item
+	for _, v := range views { // one at a time, since several write the same item
 		if err := w.stock([]tables.Write{v}); err != nil {
 			return nil, err
 		}
@@ -93,8 +93,8 @@ func (w *world) empty(i int) (string, error) {
 	return ch.Name, w.stock([]tables.Write{tables.Put(ch.Item())})
 }
 
-// promote makes a channel with promos of 30 days that began ten days ago, all far
-// behind their pace, and last billed now.
+// promote makes a channel with promos of 30 days that began ten days ago. All are far
+// behind their pace, and were last billed now.
 func (w *world) promote(channel string, by *agent) ([]*tables.Promo, error) {
 	begun := w.base.AddDate(0, 0, -10)
 	if err := w.stock([]tables.Write{tables.Put((&tables.Channel{Name: channel, Kind: tables.KindLeisure, CreatedAt: begun.UnixMilli()}).Item())}); err != nil {
@@ -107,7 +107,7 @@ func (w *world) promote(channel string, by *agent) ([]*tables.Promo, error) {
 			ID: id.Promo.New(begun, w.app.Rand), Channel: channel, Body: body(i, promo.MaxChars(o.USD)), State: tables.PromoLive,
 			Buyer:  tables.Author{ID: by.id, Handle: by.handle, Emoji: "🦊"},
 			Budget: o.Budget(), Price: o.Price(), CreatedAt: begun.UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
-			BilledAt: w.base.UnixMilli(), // else the settlement ends it early
+			BilledAt: w.base.UnixMilli(), // without it, the settlement ends the promo early
 		}
 		board, err := w.board(channel)
 		if err != nil {
@@ -130,13 +130,13 @@ func (w *world) board(channel string) (*tables.Board, error) {
 	return tables.ReadBoard(channel, items[0])
 }
 
-// verified makes an agent one that impressions are billed for.
+// verified gives an agent an origin, so that its impressions are billed.
 func verified(a *agent) tables.Write {
 	return (&tables.Profile{ID: a.id, Epoch: 1}).OriginVerified(&tables.Origin{Person: a.id}, true, false)
 }
 
-// settleShares are what the settlement of a channel with as many promos as there
-// may be costs, all of which were shown since, or none.
+// settleShares measures the settlement of a channel with as many promos as it may have.
+// Since the last settlement, either all of them were shown or none.
 func (w *world) settleShares(ctx context.Context) ([]StreamShare, error) {
 	buyer, err := w.recruits(1)
 	if err != nil {
@@ -163,7 +163,7 @@ func (w *world) settleShares(ctx context.Context) ([]StreamShare, error) {
 	} {
 		begun = begun.Add(tables.SettleEvery)
 		w.clock.Store(begun.UnixMilli())
-		// Other channels have promos too; of what is due, only this one is left.
+		// This settles all channels, so that only this one is due below.
 		if err := sweep.Handle(ctx); err != nil {
 			return nil, err
 		}
@@ -190,8 +190,8 @@ func (w *world) settleShares(ctx context.Context) ([]StreamShare, error) {
 	return shares, w.drain(ctx)
 }
 
-// viewShare is what a view of a channel's newest page is expected to pay for
-// being counted: one in so many is, and the scenarios run without.
+// viewShare returns the mean cost of counting a view of a channel's newest page. Only one
+// view in ViewSample is counted, and the scenarios count none.
 func viewShare() Cost {
 	v := tables.CountView(promotedIn, 0, 1, true, time.Unix(0, 0))
 	return Cost{WriteUnits: alone(v) / float64(app.DefaultSettings().ViewSample)}

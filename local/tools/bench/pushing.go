@@ -11,40 +11,41 @@ import (
 	"agentsocial/tables/id"
 )
 
-// How many inbox events are written in a second when the stream brings many: spread
-// over as many inboxes, and in a burst to one inbox. Beside it stands what the same
-// table takes when as many items are put as raw batches, without a condition and
-// without reading anything: the most that any way of writing them could reach.
+// This benchmark measures how fast `inbox` writes events when the stream brings many:
+// each to an inbox of its own, or all to one inbox. It compares that with raw batches
+// that put the same number of items without conditions or reads, which no way of writing
+// events can beat.
 const (
 	spreadOver  = 200 // inboxes
 	pushRounds  = 40
 	pushAuthors = 2   // whose posts are pushed to a hundred followers each
 	burst       = 100 // records of a batch, all for one inbox
-	rawBatch    = 25  // puts of one call, as many as DynamoDB's own batches have
-	rawAtOnce   = 16  // calls side by side, as many as the reader makes
+	rawBatch    = 25  // puts in one call, as many as DynamoDB's own batches have
+	rawAtOnce   = 16  // parallel calls, as many as the reader makes
 )
 
-// Shares of the raw writes that events must reach.
+// The smallest share of the raw pace that events must reach.
 const (
 	spreadLeast = 0.12
 	burstLeast  = 0.25
 )
 
-// pushRow is what one way of writing events reached.
+// pushRow is the result of one case.
 type pushRow struct {
 	name      string
-	events    int           // of a round
-	items     int           // that they are made of
-	took, raw time.Duration // for a round, the best
-	writes    float64       // units an event
+	events    int           // that a round writes
+	items     int           // that a round writes, including the posts' lists of followers
+	took, raw time.Duration // of the best round of events, and of raw writes
+	writes    float64       // write units per event
 	least     float64
 }
 
-// share is how fast events were written, of how fast the items alone are.
+// share returns the pace of events as a fraction of the pace of raw writes.
 func (p pushRow) share() float64 { return float64(p.raw) / float64(p.took) }
 
-// pushes measures both ways. Rounds of events and of raw writes take turns, so
-// that both meet the same machine; the best of each counts.
+// pushes measures events spread over inboxes and in a burst to one. Rounds of events and
+// of raw writes take turns, so that other load on the machine affects both; the best
+// round of each counts.
 func pushes(ctx context.Context, rounds int) ([]pushRow, error) {
 	w, err := newWorld(ctx)
 	if err != nil {
@@ -131,7 +132,7 @@ func (w *world) pushRounds(ctx context.Context, row *pushRow, rounds int, record
 	return nil
 }
 
-// rawPuts are puts of items as large as events are.
+// rawPuts returns puts of items as large as events.
 func (w *world) rawPuts(n int, like tables.Item) []tables.Write {
 	puts := make([]tables.Write, n)
 	for i := range puts {

@@ -53,7 +53,7 @@ func linking(a *agent) request {
 	return request{route: "POST /v1/me/origin", by: a, body: encode(map[string]string{"email": addressOf(a)})}
 }
 
-// verifying sends the code of the last mail to the agent.
+// verifying returns a request in which the agent sends the code of its last mail.
 func (w *world) verifying(a *agent) request {
 	return request{route: "POST /v1/me/origin/verify", by: a, body: encode(map[string]string{"code": w.mail.code(addressOf(a))})}
 }
@@ -62,7 +62,8 @@ func recovering(a *agent, address string) request {
 	return request{route: "POST /v1/recover", body: encode(map[string]string{"handle": a.handle, "email": address})}
 }
 
-// confirming gives the agent a new key, with the code of the last mail.
+// confirming returns a request that gives the agent a new key, with the code of the last
+// mail.
 func (w *world) confirming(a *agent) (request, error) {
 	key, err := w.newKey()
 	code := w.mail.code(addressOf(a))
@@ -72,7 +73,7 @@ func (w *world) confirming(a *agent) (request, error) {
 	})}, err
 }
 
-// linked are agents with a verified origin.
+// linked registers agents with a verified origin.
 func (w *world) linked(at time.Time, n int) ([]*agent, error) {
 	list := make([]*agent, n)
 	for i := range list {
@@ -91,8 +92,8 @@ func (w *world) linked(at time.Time, n int) ([]*agent, error) {
 	return list, nil
 }
 
-// origins returns the scenarios of an agent's origin, and of recovery by it. Requests
-// that take two seconds to hide their outcome are made as rarely as possible.
+// origins returns the scenarios of an agent's origin, and of recovery by mail to it.
+// Requests that take two seconds to hide their outcome are made as rarely as possible.
 func origins(w *world) ([]scenario, error) {
 	known, err := w.linked(w.at(-1), 1)
 	if err != nil {

@@ -15,13 +15,13 @@ const (
 	refusedBatch     = "refused: a batch of twenty"
 )
 
-// batchOf is how many messages a batch has.
+// batchOf is the number of messages in a batch.
 const batchOf = 20
 
 const postRoute = "POST /v1/c/{ch}/posts"
 
-// Bodies of 64 KB that break rules: unbounded has more values than are decoded, worst
-// has as many as are, in members that no endpoint knows.
+// Bodies of about 64 KB that break rules: unbounded has more values than the service
+// decodes, and worst nearly as many, in members that no endpoint knows.
 var (
 	unbounded = `{"body":[` + strings.Repeat("1,", 30_000) + `1]}`
 	worst     = func() string {
@@ -34,8 +34,7 @@ var (
 	}()
 )
 
-// refusing returns the scenarios of requests that are refused, with a body as large as
-// they may send.
+// refusing returns the scenarios of refused requests whose bodies are as large as allowed.
 func refusing(w *world) ([]scenario, error) {
 	people, err := w.recruits(3)
 	if err != nil {
@@ -70,17 +69,17 @@ func refusing(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// toolMessage is a call of the tool post.
+// toolMessage returns a call of the tool post.
 func toolMessage(id int, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"post","arguments":%s}}`, id, arguments)
 }
 
-// postOf is a post, signed without x-agent-id.
+// postOf returns a request to post, signed without x-agent-id.
 func postOf(by *agent, body string) request {
 	return request{route: postRoute, path: "/v1/c/" + writeTo + "/posts", by: by, noID: true, body: body}
 }
 
-// toolsOf is a message or a batch over MCP.
+// toolsOf returns a request with a message or a batch of MCP.
 func toolsOf(token, body string) request {
 	return request{route: mcpRoute, body: body, headers: map[string]string{
 		"authorization": "Bearer " + token, "accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-03-26",

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A refused request takes less CPU time than an accepted one as large as it, though it
-// may make more allocations, which are small. The table in memory takes little of
-// either; a deployed one takes more than all else, and a refused request less of it.
+// A refused request takes less CPU time than an accepted one of the same size, but may
+// make more allocations, which are small. The table in memory hardly counts here. With a
+// deployed table, most of the cost is the table's, and a refused request uses it less.
 const (
 	refusedCPU    = 1.0
 	refusedAllocs = 3.5
@@ -35,7 +35,7 @@ func TestRefusedTakesNoMoreThanAccepted(t *testing.T) {
 	}
 	for _, pair := range []struct {
 		route, variant, accepted string
-		times                    float64 // accepted requests that it is worth
+		times                    float64 // how many accepted requests the refused one may cost
 	}{
 		{"POST /v1/challenge", refusedUnsigned, postRoute + " " + escaped, 1},
 		{postRoute, refusedUnsigned, postRoute + " " + escaped, 1},
@@ -65,13 +65,13 @@ func TestRefusedTakesNoMoreThanAccepted(t *testing.T) {
 	}
 }
 
-// What is accepted, and nearly as large as the worst that is refused.
+// Accepted requests that are nearly as large as the worst refused ones.
 const (
 	escaped     = "4000 characters, escaped"
 	escapedTool = "tools/call post, 4000 characters, escaped"
 )
 
-// accepted are the largest posts there are, over HTTP and MCP.
+// accepted returns scenarios that make the largest possible posts, over HTTP and MCP.
 func accepted(w *world) ([]scenario, error) {
 	people, err := w.recruits(2)
 	if err != nil {
@@ -89,7 +89,7 @@ func accepted(w *world) ([]scenario, error) {
 	}, err
 }
 
-// spent returns what a call of a scenario takes: CPU time in ms, and allocations.
+// spent returns the CPU time in ms and the allocations of a scenario's call.
 func spent(t *testing.T, w *world, s *scenario) (cpu, allocs float64) {
 	const n = 25
 	calls := make([]call, n)

@@ -25,7 +25,7 @@ type agent struct {
 	key             ed25519.PrivateKey
 }
 
-// request is what a scenario asks.
+// request is a scenario's request before it is signed.
 type request struct {
 	route   string
 	path    string // the route's own if empty
@@ -43,7 +43,7 @@ type call struct {
 	at      time.Time
 	event   events.APIGatewayV2HTTPRequest
 	handler host.GatewayHandler
-	undo    []tables.Write // made afterwards, so that the world stays as it was
+	undo    []tables.Write // writes to make afterwards, so that the world stays as it was
 }
 
 // call signs a request and makes the gateway's event of it.
@@ -115,7 +115,7 @@ func (w *world) tidy(c call) error {
 	return w.feed.Commit(context.Background(), tables.Tx{Writes: c.undo})
 }
 
-// newKey makes a key, of the world's own randomness.
+// newKey makes a key with the world's own randomness.
 func (w *world) newKey() (ed25519.PrivateKey, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	_, err := io.ReadFull(w.app.Rand, seed)
@@ -126,8 +126,8 @@ func publicKey(key ed25519.PrivateKey) string {
 	return auth.EncodeKey(key.Public().(ed25519.PublicKey))
 }
 
-// registration does what comes before a registration and returns that: the
-// challenge, its puzzle, the proof. The agent has no id yet.
+// registration gets and solves a challenge, and returns the request that registers with
+// it. The agent has no id yet.
 func (w *world) registration(at time.Time) (request, *agent, error) {
 	w.agents++
 	n := w.agents

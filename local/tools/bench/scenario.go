@@ -12,19 +12,18 @@ import (
 	"agentsocial/shared/app"
 )
 
-// scenario is an endpoint in one situation, which can be brought about again
-// and again.
+// scenario is an endpoint in a situation that can be repeated.
 type scenario struct {
 	route   string
-	variant string // "" if there is nothing to say
-	status  int    // of its answers; 200 if 0
+	variant string // names the situation; "" for the ordinary one
+	status  int    // expected of its answers; 0 means 200
 
-	// next makes the i'th call, and does what comes before it.
+	// next prepares the i'th call, and makes the requests that must precede it.
 	next func(i int) (call, error)
 
-	costOnly bool   // is not timed: its preparation takes too long, or cannot run several calls ahead
+	costOnly bool   // not timed, because its preparation takes too long or cannot run several calls ahead
 	signed   bool   // a signed read, or a post: see cpuMost
-	like     string // the route and variant of what a tool calls: see toolMost
+	like     string // of a tool's call: the route and variant of the same request, see toolMost
 	kilobyte bool   // a post whose item has at most 1 KB: see postMost
 	made     int
 }
@@ -36,7 +35,7 @@ func (s *scenario) name() string {
 	return s.route + " (" + s.variant + ")"
 }
 
-// prepare makes the next call.
+// prepare returns the next call.
 func (s *scenario) prepare() (call, error) {
 	i := s.made
 	s.made++
@@ -50,14 +49,14 @@ func (s *scenario) expected() int {
 	return s.status
 }
 
-// scenarios of every endpoint, each with agents of its own.
+// scenarios returns the scenarios of every endpoint, each with agents of its own.
 func scenarios(w *world) ([]scenario, error) {
 	var all []scenario
 	for _, part := range []func(*world) ([]scenario, error){
 		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, refusing, origins, messages, juries, paying, promoting, boards, feeding, documents, owning,
 	} {
 		name := runtime.FuncForPC(reflect.ValueOf(part).Pointer()).Name()
-		w.random.begin(name[strings.LastIndexByte(name, '.')+1:]) // of package main in a program, and another in its test
+		w.random.begin(name[strings.LastIndexByte(name, '.')+1:]) // without the package, whose path differs in the package's own tests
 		list, err := part(w)
 		if err != nil {
 			return nil, err
@@ -68,7 +67,7 @@ func scenarios(w *world) ([]scenario, error) {
 	return append(all, plainReads(w, all)...), nil
 }
 
-// examples hold what a plain read asks for, by the end of its path's parts.
+// examples holds values for the parameters in the paths of plain reads.
 var examples = []struct {
 	part string
 	of   func(w *world) string
@@ -79,9 +78,8 @@ var examples = []struct {
 	{"/tags/{tag}", func(*world) string { return benchTag }},
 }
 
-// plainReads returns a scenario for each GET that has none yet and takes no more than
-// its path, filled with what the world has much of: an agent with a full history, a
-// channel, a thread, a tag.
+// plainReads returns a scenario for each GET that has none yet and needs nothing but its
+// path. It fills the path with an agent, channel, thread or tag that has much to read.
 func plainReads(w *world, have []scenario) (list []scenario) {
 	known := map[string]bool{}
 	for _, s := range have {
@@ -108,7 +106,7 @@ func plainReads(w *world, have []scenario) (list []scenario) {
 	return list
 }
 
-// staged is a world and the scenarios that are played in it.
+// staged returns a world and its scenarios.
 func staged(ctx context.Context) (*world, []scenario, error) {
 	w, err := newWorld(ctx)
 	if err != nil {
@@ -121,12 +119,12 @@ func staged(ctx context.Context) (*world, []scenario, error) {
 	return w, all, err
 }
 
-// always makes one and the same request.
+// always makes the same request each time.
 func always(w *world, r request) func(int) (call, error) {
 	return func(i int) (call, error) { return w.call(w.at(i), r), nil }
 }
 
-// warm makes one and the same request, which the process has seen before.
+// warm makes the same request each time, after the process has seen it once.
 func warm(w *world, r request, status int) func(int) (call, error) {
 	return func(i int) (call, error) {
 		if i == 0 {
@@ -138,7 +136,7 @@ func warm(w *world, r request, status int) func(int) (call, error) {
 	}
 }
 
-// unchanged makes a request to which the answer is that nothing has changed.
+// unchanged makes a request that is answered with 304, not modified.
 func unchanged(w *world, r request) func(int) (call, error) {
 	return func(i int) (call, error) {
 		res, err := w.send(w.call(w.at(i), r), 200)

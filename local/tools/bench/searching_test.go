@@ -65,7 +65,7 @@ func (p *pond) search(ctx context.Context, t *testing.T, s searched) error {
 	return err
 }
 
-// read returns the newest 20 posts that have all words, each as the beginning of one.
+// read returns the newest 20 posts in which each of the words begins some word.
 func (p *pond) read(ctx context.Context, words []string) (ids []string, err error) {
 	q := tables.PostsAfter(p.channel, "", "po_z")
 	for {

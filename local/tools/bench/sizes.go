@@ -12,10 +12,10 @@ import (
 	fast "github.com/klauspost/compress/gzip"
 )
 
-// sizes returns how many bytes an answer has, and how many if it is not compressed.
+// sizes returns the bytes of an answer as sent, and without compression.
 //
-// Texts of the bench repeat one sentence, which compresses as no text of agents does. So
-// a compressed answer with such texts is compressed anew, with prose in their place.
+// Texts of the bench repeat one sentence, so they compress far better than agents' texts.
+// A compressed answer with such texts is compressed anew, with prose in their place.
 func (w *world) sizes(res response) (sent, plain int, err error) {
 	body := []byte(res.Body)
 	if res.IsBase64Encoded {
@@ -49,8 +49,8 @@ func (w *world) sizes(res response) (sent, plain int, err error) {
 // repeated matches the texts that [body] makes.
 var repeated = regexp.MustCompile(`the quick brown fox[a-z ]*`)
 
-// withProse puts as many letters of the documentation in the place of repeated texts,
-// each another piece.
+// withProse replaces each repeated text by a piece of the documentation of the same
+// length, each time the next piece.
 func (w *world) withProse(answer []byte) []byte {
 	at := 0
 	return repeated.ReplaceAllFunc(answer, func(text []byte) []byte {

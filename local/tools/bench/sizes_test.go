@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Prose takes the place of repeated texts, byte for byte, and repeats itself only when
-// there is no more.
+// Prose replaces repeated texts by texts of the same length, and begins again only at its
+// end.
 func TestWithProse(t *testing.T) {
 	w := &world{prose: []byte("Once there was an agent, which wrote a long letter to others.")} // for two texts
 	text := body(7, 40)

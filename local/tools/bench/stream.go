@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// StreamShare is what one change costs after its request, in one invocation of a
+// StreamShare is the cost that a change causes after its request, in one invocation of a
 // reader.
 type StreamShare struct {
 	Name string
@@ -19,16 +19,16 @@ type StreamShare struct {
 
 const batch = 8
 
-// Names of shares that a budget speaks of.
+// Names of shares that have budgets.
 const (
 	eventAlone = "inbox event, alone"
 	eventBatch = "inbox event, 8 for one inbox"
 )
 
-// streamShares has the readers work off posts of their own making, alone and
-// in batches. They are of the usual size and of one hour, whose first post has
-// moved the channel in the list of channels. None of them is a turn to tend a
-// search index, whose share is counted apart.
+// streamShares measures what the stream's readers do with new posts, alone and in batches.
+// The posts have the usual size and are of one hour, in which an earlier post has moved
+// the channel in the list of channels. None of them makes a reader tend a search index,
+// whose share is counted apart.
 func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	w.random.begin("stream")
 	w.random.quiet = true
@@ -52,11 +52,11 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	if err := w.drain(ctx); err != nil {
 		return nil, err
 	}
-	rested, tagged := people[0], people[1] // who becomes active in a new hour
+	rested, tagged := people[0], people[1] // they become active in a new hour
 	if err := w.ask(hour, request{route: "PATCH /v1/me", by: tagged, body: encode(map[string]any{"tags": tags(0)})}, 200, nil); err != nil {
 		return nil, err
 	}
-	// later begins a new hour, whose first post has moved the channel as well.
+	// later begins a new hour, with a first post that moves the channel.
 	later := func() error {
 		hour = hour.Add(time.Hour)
 		if _, err := write(asker, ""); err != nil {
@@ -127,8 +127,8 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	return slices.Concat(shares, []StreamShare{visit, message}, movements, feed, marks, support, []StreamShare{w.sealing}, settlements), err
 }
 
-// shareOf has a reader work off what is new in the stream: n changes. The others
-// do so too.
+// shareOf measures how a reader processes the stream's new records, which have n changes.
+// Then the other readers process them, too.
 func (w *world) shareOf(ctx context.Context, reader, name string, n int) (StreamShare, error) {
 	records, err := w.changes(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (w *world) shareOf(ctx context.Context, reader, name string, n int) (Stream
 	return StreamShare{name, n, cost}, nil
 }
 
-// work has one reader work off records, as one batch.
+// work makes one reader process records as one batch.
 func (w *world) work(ctx context.Context, reader string, records []tables.StreamRecord) (Cost, error) {
 	f := w.readers[reader]
 	ctx, usage := tables.WithUsage(ctx)

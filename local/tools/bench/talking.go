@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// channels returns the scenarios of channels as such.
+// channels returns the scenarios of making and listing channels.
 func channels(w *world) ([]scenario, error) {
 	list := request{route: "GET /v1/channels"}
 	page := request{route: "GET /v1/c/{ch}", path: "/v1/c/" + pageChannel}
@@ -34,7 +34,7 @@ func channels(w *world) ([]scenario, error) {
 			c := w.call(w.at(i), request{route: "POST /v1/channels", by: by, body: encode(map[string]string{
 				"name": name, "kind": "work", "about": "What the bench is about.",
 			})})
-			c.undo = []tables.Write{tables.Delete(tables.ChannelKey(name))} // the list stays as it was
+			c.undo = []tables.Write{tables.Delete(tables.ChannelKey(name))} // so that the list stays as it was
 			return c, nil
 		}},
 		{route: page.route, variant: full, next: always(w, page)},
@@ -54,7 +54,7 @@ func posts(w *world) ([]scenario, error) {
 	write := func(variant string, by *agent, size int, parent string) scenario {
 		channel, most := writeTo, w.kilo
 		if parent != "" {
-			channel, most = busyIn, w.kilo-100 // what names the parent is about as much
+			channel, most = busyIn, w.kilo-100 // the attributes that name the parent take about 100 bytes
 		}
 		return scenario{route: route, variant: variant, status: 201, signed: true, kilobyte: size <= most, next: func(i int) (call, error) {
 			return w.call(w.at(i), posting(by, channel, body(i, size), parent)), nil
@@ -91,7 +91,7 @@ func posts(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// header is a header of an answer, whatever its spelling.
+// header returns a header of an answer, whatever the case of its name.
 func header(res events.APIGatewayV2HTTPResponse, name string) string {
 	for k, v := range res.Headers {
 		if strings.EqualFold(k, name) {

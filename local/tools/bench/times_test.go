@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// fewest is how many calls tell something of a time.
+// fewest is the smallest number of calls from which a time means something.
 const fewest = 100
 
 // BenchmarkScenario times each scenario's call and the same number of calls of the
@@ -74,7 +74,7 @@ func BenchmarkScenario(b *testing.B) {
 
 // cpuOf returns the CPU time of b.N steps, garbage collection included.
 func cpuOf(b *testing.B, step func(i int) error) time.Duration {
-	runtime.GC() // what came before is not counted
+	runtime.GC() // so that earlier garbage is not counted
 	began := cpuTime()
 	for i := range b.N {
 		if err := step(i); err != nil {

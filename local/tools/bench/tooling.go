@@ -5,13 +5,13 @@ import "time"
 const (
 	mcpRoute = "POST /mcp"
 	meBearer = "with a token"
-	// toolMost is how much more CPU a call of a tool may take than the request to
-	// its endpoint that it makes: the message is read and written twice as JSON,
-	// the answer stands in it twice, and the SDK opens and closes a session.
+	// toolMost bounds the CPU time of a tool's call, as a multiple of the same request
+	// to the endpoint: the message is read and written twice as JSON, it contains the
+	// answer twice, and the SDK opens and closes a session.
 	toolMost = 15
 )
 
-// tooling returns the scenarios of tools, beside what they call.
+// tooling returns the scenarios of tools, and of an endpoint that one calls.
 func tooling(w *world) ([]scenario, error) {
 	people, err := w.recruits(3)
 	if err != nil {

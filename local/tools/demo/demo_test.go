@@ -62,7 +62,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// With a faulty stream, and for agents that played before, every event arrives once.
+// Every event arrives once, although the stream is faulty and the story is played twice.
 func TestBadStreamTwice(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()

@@ -36,7 +36,7 @@ func main() {
 // stopWithin bounds the time that the service may take to stop.
 const stopWithin = 10 * time.Second
 
-// run plays the story on the service that URL names, or else on its own.
+// run plays the story on the service that URL names, or on a service of its own.
 func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, colour bool) (_ *story, err error) {
 	url, own := getenv("URL"), false
 	if url == "" {
@@ -45,7 +45,7 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, c
 			return nil, err
 		}
 		defer func() {
-			http.DefaultClient.CloseIdleConnections() // stopping would wait for them
+			http.DefaultClient.CloseIdleConnections() // the service would wait for them when it stops
 			stopping, cancel := context.WithTimeout(context.Background(), stopWithin)
 			defer cancel()
 			if stopErr := s.Stop(stopping); err == nil {
@@ -109,7 +109,7 @@ func (s *story) next(own bool) {
 func begin(ctx context.Context, powBits string, logs io.Writer) (*service.Service, error) {
 	settings := app.DefaultSettings()
 	settings.ByAddr = false            // five agents share one address
-	settings.Limits.StandingOwners = 0 // no operator is there to give the first standing
+	settings.Limits.StandingOwners = 0 // there is no operator to give the first standing
 	if powBits != "" {
 		n, err := strconv.Atoi(powBits)
 		if err != nil || n < 0 || n > 40 {

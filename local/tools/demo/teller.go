@@ -8,7 +8,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// teller prints the story. It ignores errors of the writer.
+// teller prints the story. It ignores the writer's errors.
 type teller struct {
 	w      io.Writer
 	colour bool

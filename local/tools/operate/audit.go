@@ -13,7 +13,7 @@ import (
 
 var errWrong = errors.New("the books are wrong")
 
-// audit proves the books of a table.
+// audit checks the books of a table.
 func audit(ctx context.Context, j job) error {
 	r, err := books.Settled(ctx, j, j.Now())
 	if err != nil {

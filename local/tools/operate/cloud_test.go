@@ -34,9 +34,9 @@ type cloud struct {
 	mu      sync.Mutex // held while a request is answered
 	objects map[string][]byte
 	asked   map[string][]map[string]any // requests to DynamoDB, by operation
-	looks   int                         // requests for a table while it is restored
+	looks   int                         // requests about a table that is being restored
 	last    int64                       // the newest second that can be restored
-	from    map[string]map[string]any   // what tables were restored from, by name
+	from    map[string]map[string]any   // what each restored table was made from, by its name
 	fails   bool                        // functions fail every batch
 	takes   int                         // the largest event, in bytes
 }
@@ -153,7 +153,7 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 	default:
 		if c.looks > 0 && in["TableName"] != c.config.Table {
 			if c.looks--; op != "DescribeTable" {
-				c.t.Errorf("%s of a table while it is restored", op)
+				c.t.Errorf("got a %s of a table that is still being restored", op)
 			}
 			if c.looks == 2 { // at first DynamoDB does not know the table
 				say(400, m{"__type": "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"})

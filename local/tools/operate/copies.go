@@ -51,7 +51,7 @@ func (j job) copyTable(ctx context.Context, past func() error) (*backup, error) 
 	at := j.Now()
 	client := c.Client()
 	var none *types.ResourceNotFoundException
-	if err := remove(ctx, client, c.Table); err != nil && !errors.As(err, &none) { // left by an interrupted drill
+	if err := remove(ctx, client, c.Table); err != nil && !errors.As(err, &none) { // an interrupted drill may have left one
 		return nil, err
 	}
 	if err := dynamo.CreateTable(ctx, client, c.Table, false); err != nil {

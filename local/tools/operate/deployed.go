@@ -22,8 +22,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// deployedFailures finds the bucket where the readers of a deployed table leave
-// failed batches. The operator only has to know the table's name.
+// deployedFailures finds the bucket where Lambda leaves the batches that the readers of a
+// deployed table failed to process. The operator only has to know the table's name.
 func deployedFailures(ctx context.Context, j job) (failed.Store, reader, error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -41,8 +41,8 @@ func deployedFailures(ctx context.Context, j job) (failed.Store, reader, error) 
 // mappings describes the readers of a table's stream.
 type mappings struct {
 	stream    string   // its ARN
-	bucket    string   // of their failed batches; one for all
-	functions []string // ARNs
+	bucket    string   // the one bucket of their failed batches
+	functions []string // the ARNs of their functions
 }
 
 const bucketARN = ":s3:::"
@@ -115,7 +115,7 @@ func (m mappings) invoke(c *lambda.Client) reader {
 		out, err := c.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: eventOf(records)})
 		var answered interface{ HTTPStatusCode() int }
 		if errors.As(err, &answered) && answered.HTTPStatusCode() == http.StatusRequestEntityTooLarge {
-			return 0, nil // half of it may fit
+			return 0, nil // the caller then tries half of it
 		}
 		if err != nil {
 			return 0, err
@@ -147,7 +147,7 @@ var _ failed.Store = s3Bucket{}
 
 func newBucket(c aws.Config, name string) s3Bucket {
 	return s3Bucket{s3.NewFromConfig(c, func(o *s3.Options) {
-		o.DisableLogOutputChecksumValidationSkipped = true // else each object without a checksum prints a line
+		o.DisableLogOutputChecksumValidationSkipped = true // otherwise the SDK prints a line for each object without a checksum
 	}), name}
 }
 

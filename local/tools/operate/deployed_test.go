@@ -31,8 +31,8 @@ const (
 
 var fox = id.Agent.Derive(time.UnixMilli(1_790_000_000_000), "fox")
 
-// peopled writes an agent and a purchase that no reader has summed to a table, and
-// returns their stream records; the last one cannot be read.
+// peopled writes to a table an agent, and a purchase that no reader has summed. It returns
+// their stream records, and adds one that cannot be read.
 func peopled(t *testing.T, table tables.Backend) []tables.StreamRecord {
 	t.Helper()
 	profile := &tables.Profile{ID: fox, Handle: "fox", State: tables.StateActive, Epoch: 1}
@@ -95,7 +95,8 @@ func TestDeployed(t *testing.T) {
 	}
 	c.locked(func() { delete(c.objects, failed.Prefix+"foreign") })
 
-	// The table's function of the reader is called, not the one that the batch names.
+	// The command calls the table's own function for the reader, not the one that the batch
+	// names.
 	c.leave("arn:aws:lambda:eu-central-1:123456789012:function:payroll", whole, records[:1])
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "function:payroll is not a reader of this table") {
 		t.Errorf("a foreign function: got output %s, error %v", out, err)
@@ -153,7 +154,7 @@ func TestDeployed(t *testing.T) {
 			t.Errorf("AT=%s: got error %v, want the possible times", at, err)
 		}
 	}
-	at := time.Now().Add(2 * time.Minute) // DynamoDB Local's streams know minutes
+	at := time.Now().Add(2 * time.Minute) // the times of DynamoDB Local's streams are in minutes
 	out, err = does("restore", at)
 	restored := c.all("RestoreTableToPointInTime")[1]["TargetTableName"].(string)
 	t.Cleanup(func() {
@@ -215,7 +216,7 @@ func TestDeployed(t *testing.T) {
 	if !errors.Is(err, errStay) || strings.Count(out, "it belongs to another table, "+name+":") != 3 || len(c.keys()) != 4 {
 		t.Errorf("batches of another table: got output %s, error %v, objects %q; want errStay and 4 objects", out, err, c.keys())
 	}
-	env["AT"] = time.Now().Add(-time.Hour).Format(time.RFC3339) // before all of it, poison included
+	env["AT"] = time.Now().Add(-time.Hour).Format(time.RFC3339) // before all records, including the one that cannot be read
 	out, err = makes(t, "redrive", env)
 	says(t, out, err, part+": 2 of its 2 records were written after AT", "0 of 3 failed batches passed")
 	if len(c.keys()) != 4 {
@@ -235,7 +236,7 @@ func TestDeployed(t *testing.T) {
 func TestDynamoDBLocal(t *testing.T) {
 	dynamodbtest.Config(t) // skips the test without Java
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "dynamodb-local"), 0o700); err != nil { // as a run leaves it
+	if err := os.Mkdir(filepath.Join(dir, "dynamodb-local"), 0o700); err != nil { // make run leaves this folder
 		t.Fatal(err)
 	}
 	table, err := service.OpenTable(t.Context(), "dynamodb-local", dir)

@@ -10,7 +10,7 @@ import (
 	"agentsocial/tables"
 )
 
-// backup is a copy of a table as of a time.
+// backup is a copy of a table in its state at a certain time.
 type backup struct {
 	tables.Scanner
 	where  string
@@ -19,8 +19,8 @@ type backup struct {
 	remove func(context.Context) error // call close first
 }
 
-// copier makes a backup of the table as of some time. It calls the function past once,
-// after that time.
+// copier makes a backup of the table as of a time that it chooses. It calls the function
+// past once, after that time.
 type copier func(ctx context.Context, past func() error) (*backup, error)
 
 var errBackup = errors.New("the backup differs from the table")

@@ -7,13 +7,13 @@ import (
 	"agentsocial/tables"
 )
 
-// listGiven lists under its agent what agents gave in a table that is older than these
-// lists: votes, reports, seats, signatures and the like. If the agent was erased
-// already, these items are erased: the schedule that erases finds them in the list. It also removes the names of
-// authors from posts and ideas whose texts are gone. It can be repeated, and can run
-// while the table is in use.
+// listGiven completes the lists of what agents gave ([tables.Giver]: votes, reports,
+// seats, signatures and the like) in a table that is older than these lists. If an agent
+// was erased already, the schedule that erases now finds its items in the list. listGiven
+// also removes the names of authors from posts and ideas whose texts are gone. It can be
+// repeated, and can run while the table is in use.
 func listGiven(ctx context.Context, j job) error {
-	erased := map[string]tables.Item{} // profiles
+	erased := map[string]tables.Item{} // profiles of erased agents
 	var given []tables.Item
 	var named []tables.Write
 	err := j.Scan(ctx, func(item tables.Item) error {

@@ -10,16 +10,16 @@ import (
 	"agentsocial/tables"
 )
 
-// heldKey is a public key of an agent, as the table has it.
+// heldKey is a public key in the table, with the agent that has it.
 type heldKey struct {
 	tables.AgentKey
 	agent string
 }
 
-// claimKeys claims the added keys of a table that early versions wrote without claims,
-// each for the agent that had it first. It removes such a key from every other agent
-// that has another key, and names the others. It can be repeated, and can run while the
-// table is in use: the request that adds a key meanwhile also claims it.
+// claimKeys claims added keys that early versions of the service stored without a claim,
+// each for the agent that had it first. It removes such a key from all other agents,
+// except agents that have no other key, which it names. It can be repeated, and can run
+// while the table is in use: a request that adds a key meanwhile also claims it.
 func claimKeys(ctx context.Context, j job) error {
 	claims := map[string]string{} // agent by public key
 	var keys []heldKey
@@ -78,7 +78,7 @@ func claimKeys(ctx context.Context, j job) error {
 			removed++
 			continue
 		}
-		// Either a recovery revoked it, or it is the agent's last key.
+		// Either a recovery has revoked the key, or it is the agent's only one.
 		profile, err := j.Get(ctx, tables.Strong, tables.ProfileKey(k.agent))
 		if err != nil {
 			return err

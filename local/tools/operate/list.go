@@ -7,9 +7,9 @@ import (
 	"agentsocial/tables"
 )
 
-// listBalances puts the balances into the index that early versions did not list. It
-// can be repeated, and can run while the table is in use: a
-// balance that changes meanwhile is listed by that change.
+// listBalances lists balances in the index that early versions of the service did not
+// list. It can be repeated, and can run while the table is in use: a balance that changes
+// meanwhile is listed by that change.
 func listBalances(ctx context.Context, j job) error {
 	var unlisted []tables.Account
 	err := j.Scan(ctx, func(item tables.Item) error {

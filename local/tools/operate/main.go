@@ -42,7 +42,7 @@ type job struct {
 	*service.Table
 	getenv   func(string) string
 	out      io.Writer
-	look     time.Duration // between two checks whether AWS is done
+	look     time.Duration // pause between checks whether AWS is done
 	patience time.Duration // how long to wait for records of an open shard
 }
 

@@ -10,7 +10,7 @@ import (
 	"agentsocial/tables"
 )
 
-// operator makes an agent an operator, who decides on ideas, or ends that.
+// operator makes an agent an operator, which decides on ideas, or with ON=off ends that.
 func operator(ctx context.Context, j job) error {
 	handle, on := strings.TrimPrefix(j.getenv("HANDLE"), "@"), cmp.Or(j.getenv("ON"), "on")
 	if handle == "" {

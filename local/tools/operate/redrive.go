@@ -14,26 +14,26 @@ import (
 	"agentsocial/local/service/failed"
 )
 
-// reader gives a batch to a function, and returns how many records, from the first
-// on, it processed. A function that fails processed none; an error means that the
-// call failed.
+// reader gives a batch to a function, and returns how many of the first records the
+// function processed. If the function fails, that is none; an error means that the call
+// itself failed.
 type reader func(ctx context.Context, b *failed.Batch, records []record) (n int, err error)
 
 // errStay means that some batches failed again.
 var errStay = errors.New("some batches stay")
 
-// redrive processes again the batches that readers gave up on, the oldest first. Those
-// in S3 go to the deployed functions, those in a local table's folder to the same
-// handlers in this process. Nothing is done twice: processed records are marked for
-// longer than a batch is kept (tables.MarkerKeep). A batch that passes is removed; one
-// with a record that fails again stays as it is.
+// redrive processes again the batches that readers gave up, the oldest first. Batches in
+// S3 go to the deployed functions, batches in a local table's folder to the same handlers
+// in this process. No effect happens twice: the markers of processed records live longer
+// than a batch is kept (tables.MarkerKeep). A batch that passes is removed; a batch with a
+// record that fails again stays as it is.
 //
-// After a restore one bucket holds the batches of two tables. A batch of the other
-// table is skipped, since its records may be unknown to this one. AT, the time of
-// the restore, includes it: records written by then are processed, later ones are
-// left out, and their batch stays in case the operator goes back.
+// After a restore one bucket holds the batches of two tables. A batch of the other table
+// is skipped, since this table may not have its changes. AT, set to the time of the
+// restore, includes such batches: records written by then are processed, later ones are
+// left out, and their batch stays in case the operator goes back to the other table.
 //
-// The dead letters of schedules are not redriven: the next tick did their work.
+// The dead letters of schedules are not redriven, since the next tick did their work.
 func redrive(ctx context.Context, j job) error {
 	at, err := j.at(time.Time{})
 	if err != nil {
@@ -87,8 +87,8 @@ func (j job) failures(ctx context.Context) (failed.Store, reader, error) {
 // outcome counts the records of a batch.
 type outcome struct {
 	size   int
-	later  int // written after AT, left out
-	failed int // again
+	later  int // left out, since they were written after AT
+	failed int // failed again
 }
 
 // again processes one batch, and removes it if all its records passed.
@@ -118,9 +118,9 @@ func (j job) again(ctx context.Context, store failed.Store, call reader, key str
 	return o, err
 }
 
-// through handles failures as Lambda does, without retries: after a failed record it
-// goes on with the records from that one, and it halves a batch whose first record
-// fails. It returns how many records failed alone.
+// through handles failures as Lambda does, but without retries. It calls the reader again
+// with the records from the failed one on, and halves a batch whose first record fails. It
+// returns how many records failed in a batch of their own.
 func through(ctx context.Context, b *failed.Batch, records []record, call reader) (left int, err error) {
 	for len(records) > 0 {
 		n, err := call(ctx, b, records)

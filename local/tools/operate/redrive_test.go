@@ -17,8 +17,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A batch that a local reader gave up outlives the service, and is removed once it
-// passes.
+// A batch that a local reader gave up is kept after the service stops, and is removed once
+// it passes.
 func TestRedrive(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, true)
@@ -162,7 +162,7 @@ func TestThrough(t *testing.T) {
 // sparse is a throttled feed with mostly empty pages.
 type sparse struct {
 	shards []tables.Shard
-	pages  map[string][][]tables.StreamRecord // after these a parent shard is closed
+	pages  map[string][][]tables.StreamRecord // by shard; a parent shard is closed after its pages
 	asked  int
 }
 

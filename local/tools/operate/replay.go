@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// replayed is the period whose changes are replayed: longer than readers can be
-	// behind without an alarm.
+	// replayed is the period whose changes are replayed. Readers that are this far
+	// behind have raised an alarm before.
 	replayed = time.Hour
 
 	// streamKeeps is how long a stream keeps its records.
 	streamKeeps = 24 * time.Hour
 
-	// replaySize bounds a batch, in bytes of items: a third of the payload a function
-	// accepts, since JSON is longer.
+	// replaySize bounds a batch, in bytes of items: a third of the payload that a
+	// function accepts, since the JSON of the items is longer.
 	replaySize = 2 << 20
 )
 
@@ -101,9 +101,9 @@ func (r recovery) between(ctx context.Context, first, last time.Time) ([]tables.
 	}), first, last)
 }
 
-// read reads each shard to its end or past last. A page may be empty although later
-// ones are not. A shard with a child is closed and reports its end; an open one ends
-// where nothing came for r.patience.
+// read reads each shard to its end or past last. A page may be empty although later pages
+// are not. A shard with a child is closed and reports its end. An open shard counts as
+// read when nothing came for r.patience.
 func (r recovery) read(ctx context.Context, feed tables.Feed, first, last time.Time) ([]tables.StreamRecord, error) {
 	var shards []tables.Shard
 	err := r.unhurried(ctx, func() (err error) { shards, err = feed.Shards(ctx); return err })
@@ -152,8 +152,8 @@ func (r recovery) unhurried(ctx context.Context, do func() error) error {
 	}
 }
 
-// batchesFor returns the records that match a reader's filters, in batches of one
-// shard each.
+// batchesFor returns the records that match a reader's filters, in batches. The records of
+// a batch are of one shard.
 func batchesFor(f stream.Function, records []tables.StreamRecord) [][]tables.StreamRecord {
 	var batches [][]tables.StreamRecord
 	size := 0

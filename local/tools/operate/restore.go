@@ -91,7 +91,7 @@ func (r recovery) begun(ctx context.Context, name string, at time.Time) (*backup
 	return r.readable(ctx, name, at)
 }
 
-// recovery restores a deployed table by point-in-time recovery.
+// recovery restores a deployed table by DynamoDB's point-in-time recovery.
 type recovery struct {
 	job
 	client *dynamodb.Client
@@ -102,8 +102,8 @@ func newRecovery(j job) recovery { return recovery{j, j.Dynamo.Client()} }
 // apart bounds the difference between this machine's clock and AWS's.
 const apart = time.Minute
 
-// drill is the [copier] of a deployed table. DynamoDB can restore a time about five
-// minutes later.
+// drill is the [copier] of a deployed table. It waits about five minutes, until DynamoDB
+// can restore the table as of the chosen time.
 func (r recovery) drill(ctx context.Context, past func() error) (*backup, error) {
 	at := r.Now().Add(apart).Truncate(time.Second)
 	r.say("waiting     for DynamoDB to be able to restore %s", at.UTC().Format(time.RFC3339))
@@ -130,7 +130,7 @@ func (r recovery) drill(ctx context.Context, past func() error) (*backup, error)
 	return b, nil
 }
 
-// window returns the first and last time to which the table can be restored.
+// window returns the earliest and the latest time to which the table can be restored.
 func (r recovery) window(ctx context.Context) (first, last time.Time, err error) {
 	out, err := r.client.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: &r.Dynamo.Table})
 	if err != nil {
@@ -167,8 +167,8 @@ func (r recovery) readable(ctx context.Context, name string, at time.Time) (*bac
 	return &backup{Scanner: dynamo.Open(c), where: c.Table, at: at, close: func() {}}, nil
 }
 
-// active waits until a table and its indexes are active. DynamoDB may not know a
-// table yet whose creation has just begun.
+// active waits until a table and its indexes are active. DynamoDB may not know the table
+// yet if its creation has just begun.
 func (r recovery) active(ctx context.Context, name string) (*types.TableDescription, error) {
 	for {
 		out, err := r.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})

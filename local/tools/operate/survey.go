@@ -20,8 +20,8 @@ func digestOf(v any) (d digest) {
 	return d
 }
 
-// survey holds what one read of a table found: the number of items of each type,
-// and each item's digest by its key's. A million items take about 100 MB.
+// survey holds what one read of a table found: the number of items of each type, and the
+// digests of the items by the digests of their keys. A million items take about 100 MB.
 type survey struct {
 	types map[string]int
 	items map[digest]digest
@@ -45,12 +45,12 @@ func count(ctx context.Context, t tables.Scanner) (map[string]int, error) {
 	})
 }
 
-// still removes the items that another survey did not find the same.
+// still removes the items that another survey did not find, or found changed.
 func (s *survey) still(o *survey) {
 	maps.DeleteFunc(s.items, func(k, item digest) bool { return o.items[k] != item })
 }
 
-// shown bounds how many items' keys a report names.
+// shown bounds the number of items whose keys a report names.
 const shown = 10
 
 // compare checks that a copy has all items of s, which must hold only items that did

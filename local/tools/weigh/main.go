@@ -1,17 +1,19 @@
 // Command weigh compares every function with hello, a Lambda function that only reads
 // an item, written as in AWS's documentation: the size of its zip, and the time from
-// its start to its first poll for work. It fails for a function above twice hello's,
-// or a zip above 15 MB. `make weigh` builds all functions, and calls it.
+// its start to its first poll for work. It fails if a function has more than twice hello's
+// zip or start-up time, or a zip above 15 MB. `make weigh` builds all functions, and calls
+// it.
 //
-// Zips are the deployed ones, for arm64. Start-ups are of the same programs built for
-// this machine. They run in turns, and the fastest of many counts, since other load
-// only adds to it. Only the ratios mean anything: Lambda's 512 MB come with 29 % of a
-// processor, and a new environment does more than start a program.
+// The zips are the deployed ones, for arm64. The start-ups are of the same programs built
+// for this machine. The programs start in turns, and the fastest of many starts counts,
+// since other load only adds to the time. Only the ratios mean anything: Lambda's 512 MB
+// come with 29 % of a processor, and a new environment does more than start a program.
 //
-// Bare is listed but bounds nothing: a smaller function, which builds its client as the
-// service's functions do. mcp has 2.05 times its zip and takes 1.9 times as long to start,
-// because it holds nine groups, the MCP SDK and the clients of Stripe and SES. No other
-// function has more than 1.4 times its zip, except docs (1.6), which reads the edge's secret.
+// The function bare is listed, but not used as a bound. It is smaller than hello, since it
+// builds its client as the service's functions do. mcp has 2.05 times bare's zip and takes
+// 1.9 times as long to start, because it holds nine groups, the MCP SDK and the clients of
+// Stripe and SES. docs has 1.6 times bare's zip, since it reads the edge's secret, and no
+// other function more than 1.4 times.
 package main
 
 import (
@@ -60,8 +62,8 @@ func main() {
 
 // function is a function to weigh.
 type function struct {
-	name, bootstrap string // the latter built for this machine
-	zip             int    // bytes
+	name, bootstrap string // bootstrap is the program built for this machine
+	zip             int    // bytes of the zip
 	least, median   time.Duration
 	took            []time.Duration
 }
@@ -125,8 +127,8 @@ func zipped(bootstrap string) (int, error) {
 	return b.Len(), err
 }
 
-// environment is a valid environment for every function; none of them calls a service
-// before its first call.
+// environment is a valid environment for every function. The values need not exist, since
+// a function uses none of them before its first invocation.
 var environment = map[string]string{
 	"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none",
 	"TABLE": "none", "BASE_URL": "https://service.example", "STAGE": "weigh",

@@ -13,7 +13,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// noteMost bounds what an operator tells an agent: what an inbox event shows.
+// noteMost bounds the characters that an operator tells an agent, to what an inbox event
+// shows.
 const noteMost = 280
 
 // act begins the record of a command: who does it, and why. REASON is one of
@@ -38,7 +39,7 @@ func (d *Desk) act(do, what string) (*tables.Act, error) {
 	return a, nil
 }
 
-// told says whom the record tells.
+// told prints which agent the service tells about the act, if any, and the act's id.
 func (d *Desk) told(a *tables.Act) {
 	if a.Agent != "" {
 		d.say("told        %s: %s", a.Agent, strings.TrimSuffix(a.Reason+": "+a.Note, ": "))

@@ -32,8 +32,8 @@ const (
 
 var postKey = tables.PostKey("den", postID)
 
-// An author appeals, or an agent reports a post, while an operator takes the text down:
-// the new case ends and has no text.
+// If an author appeals, or an agent reports a post, while an operator takes the text down,
+// the new case is closed and has no text.
 func TestTakedown_RacesWithNewCase(t *testing.T) {
 	now := time.Now()
 	evidence := &tables.Evidence{Body: "secret", SHA256: "x"}

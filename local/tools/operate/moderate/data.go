@@ -14,12 +14,12 @@ import (
 	"agentsocial/tables/id"
 )
 
-// errErased says that a handle belongs to nobody any more.
+// errErased says that a handle's agent was erased.
 var errErased = errors.New("is erased")
 
-// export writes everything that the table holds about an agent as one JSON document,
-// into the file OUT or after what the command says. The same export by the same operator
-// on one UTC day is recorded once.
+// export writes everything that the table holds about an agent as one JSON document, to
+// the file OUT, or without OUT to the command's output. Exports of one agent by the same
+// operator for the same reason are recorded once in a UTC day.
 func export(ctx context.Context, d *Desk) error {
 	agent, a, err := d.aboutAgent(ctx, tables.ActExport)
 	if err != nil {
@@ -83,7 +83,7 @@ func (d *Desk) write(ctx context.Context, out io.Writer, p *tables.Profile) (n i
 	return n, err
 }
 
-// erase erases an agent, as it can itself. The schedule finishes it.
+// erase erases an agent, as the agent itself can do. The schedule `erase` finishes it.
 func erase(ctx context.Context, d *Desk) error {
 	agent, a, err := d.aboutAgent(ctx, tables.ActErase)
 	if errors.Is(err, errErased) {

@@ -21,7 +21,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Desk is where an operator works: at a table, with the variables of a command.
+// Desk holds what an operator's command works with: a table and the command's variables.
 type Desk struct {
 	*app.App
 	getenv func(string) string
@@ -29,8 +29,7 @@ type Desk struct {
 	wait   func(context.Context, time.Duration)
 }
 
-// Open returns a desk. getenv returns the variables of the command, and out gets
-// what it says.
+// Open returns a desk. getenv returns the command's variables, and out gets its messages.
 func Open(t tables.Backend, now func() time.Time, getenv func(string) string, out io.Writer) *Desk {
 	return &Desk{
 		&app.App{Table: t, Now: now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: app.DefaultSettings()},

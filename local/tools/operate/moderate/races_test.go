@@ -111,8 +111,8 @@ func TestTakedown_RacesWithDeletion(t *testing.T) {
 	})
 }
 
-// A message is taken down while another arrives: its beginning is in no list of
-// conversations, and the other one's stays.
+// A message is taken down while another arrives: no list of conversations shows the
+// beginning of the message taken down, and both show that of the other.
 func TestTakedown_RacesWithMessage(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		elk := tables.Author{ID: elkID, Handle: "elk"}
@@ -151,8 +151,8 @@ func TestTakedown_RacesWithMessage(t *testing.T) {
 	})
 }
 
-// Of two operators, one suspends and one lifts, each twice: the end follows from
-// the records, which tell each change once.
+// One operator suspends an agent while another lifts the suspension, each twice: the end
+// of the suspension agrees with the records, which tell each change once.
 func TestSuspend_RacesWithLift(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		commit(t, table, tables.Put((&tables.Profile{ID: owl.ID, Handle: "owl", State: tables.StateActive}).Item()),
@@ -183,21 +183,21 @@ func TestSuspend_RacesWithLift(t *testing.T) {
 	})
 }
 
-// A promo that a jury removed loses its text to an operator while the settlement
-// ends it: the past promo has no text.
+// An operator takes down the text of a promo that a jury removed, while the settlement
+// ends the promo: the past promo has no text.
 func TestTakedown_RacesWithSettlement(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		p := &tables.Promo{ID: "pr_01j9z3k4m5n6p7q8r9s0t1v2w3", Channel: "den", Buyer: owl, Body: "secret", Budget: 1, Price: 1, Impressions: 1, State: tables.PromoRemoved}
 		commit(t, table, tables.Put(p.Item()))
 		env := map[string]string{"WHAT": "c/den/promos/" + p.ID, "REASON": "illegal", "OPERATOR": "ann"}
-		read := *p // by the settlement, before the operator
+		read := *p // what the settlement read before the takedown
 		if _, err := do(t, table, "takedown", env); err != nil {
 			t.Fatal(err)
 		}
 		err := table.Commit(t.Context(), tables.Tx{Token: "end", Writes: read.End(tables.PromoRemoved, 5)})
 		var lost *tables.Cancelled
 		if !errors.As(err, &lost) {
-			t.Fatalf("the settlement ends the promo as it was before: got error %v", err)
+			t.Fatalf("the settlement of a promo read before the takedown: got error %v, want it cancelled", err)
 		}
 		items, err := table.Get(t.Context(), tables.Strong, p.Item().Key())
 		if err != nil {
@@ -226,7 +226,7 @@ func TestErase_RacesWithItself(t *testing.T) {
 		operator := func() {
 			out, err := do(t, table, "erase", map[string]string{"AGENT": owl.ID, "REASON": "privacy", "OPERATOR": "ann"})
 			if err != nil || !strings.Contains(out, "is erased") {
-				t.Errorf("got %q, %v, want that it is erased", out, err)
+				t.Errorf("got %q, %v, want the agent erased", out, err)
 			}
 		}
 		itself := false

@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// reports lists what waits for people, the oldest first: reports that are not a
-// case yet, open cases, and jurors' seats that wait for a vote.
+// reports lists what waits for people, the oldest first: reports without a case, open
+// cases, and jurors' seats that wait for a vote.
 func reports(ctx context.Context, d *Desk) error {
 	waiting, err := d.waiting(ctx)
 	if err != nil {
@@ -83,7 +83,8 @@ func (d *Desk) gone(ctx context.Context, r *tables.Reported) (bool, error) {
 // place returns what `make takedown` calls the target of reports.
 func place(r *tables.Reported) string { return placed(r.Target, r.Channel, r.Author, receiver(r)) }
 
-// receiver returns who received a reported message: nobody else can report it.
+// receiver returns the agent that received a reported message. It is the reporter, since
+// nobody else can report the message.
 func receiver(r *tables.Reported) string {
 	if waits := r.Waiting(); len(waits) > 0 {
 		return waits[0].Str("by")

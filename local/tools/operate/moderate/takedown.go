@@ -21,18 +21,18 @@ const forms = "c/CHANNEL/posts/ID, c/CHANNEL/promos/ID, c/CHANNEL, dm/AGENT/AGEN
 // errGone says that there is nothing to take down.
 var errGone = errors.New("its text is gone already")
 
-// taking reads what is to be taken down and returns the writes that do it. It sets
-// in a which agent that concerns. It is called again if another write was faster. It
-// returns [errGone] if there is nothing left.
+// taking reads what is to be taken down, returns the writes that take it down, and sets
+// the agent concerned in a. It is called again if another write was faster. It returns
+// [errGone] if there is nothing left.
 type taking func(ctx context.Context, a *tables.Act) ([]tables.Write, error)
 
-// takedown makes a text disappear from everywhere.
+// takedown removes a text wherever the service shows it.
 func takedown(ctx context.Context, d *Desk) error {
 	what := d.getenv("WHAT")
 	if what == "" {
 		return errors.New("WHAT is empty; write " + forms)
 	}
-	if _, path, ok := strings.Cut(what, "/v1/"); ok { // a whole URL, as people copy it
+	if _, path, ok := strings.Cut(what, "/v1/"); ok { // people copy whole URLs
 		what = path
 	}
 	what, _, _ = strings.Cut(strings.Trim(what, "/"), "?")
@@ -53,7 +53,7 @@ func takedown(ctx context.Context, d *Desk) error {
 		}
 		if p, ok, err := one[tables.Profile](ctx, d, tables.ProfileKey(a.Agent)); err != nil {
 			return err
-		} else if ok && p.State == tables.StateErased { // nothing may name it or be listed under it
+		} else if ok && p.State == tables.StateErased { // no record may name an erased agent
 			a.Agent = ""
 		}
 		return d.Transact(ctx, append(writes, a.Record()...)...)
@@ -67,14 +67,15 @@ func takedown(ctx context.Context, d *Desk) error {
 		d.say("%s is taken down", what)
 		d.told(a)
 	}
-	if parts := strings.Split(what, "/"); len(parts) == 2 && parts[0] == "c" { // also if an earlier run was cut off
+	// This is done even if the channel is closed already: an earlier run may have been cut off.
+	if parts := strings.Split(what, "/"); len(parts) == 2 && parts[0] == "c" {
 		return d.empty(ctx, parts[1], a.Reason)
 	}
 	return nil
 }
 
-// taking returns how to take down what a path names. In the path it puts ids for
-// handles, since the record must not name an agent that is erased later.
+// taking returns how to take down what a path names. It replaces handles in the path by
+// ids, since the record must not name an agent that is erased later.
 func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
 	is := func(first string, n int, third string) bool {
 		return len(path) == n && path[0] == first && (third == "" || path[2] == third)
@@ -119,15 +120,15 @@ func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
 // casesMost bounds the cases whose evidence one transaction takes down.
 const casesMost = 40
 
-// copies are the copies of a text in the cases about it, and in their appeals.
+// copies holds the writes for the copies of a text in the cases about it and their appeals.
 type copies struct {
-	open   *tables.Case   // the case that is open, if one is: the caller ends it
-	writes []tables.Write // take the copies down
-	checks []tables.Write // require that no report or appeal has made another since
+	open   *tables.Case   // the open case, if there is one: the caller ends it
+	writes []tables.Write // these take the copies down
+	checks []tables.Write // these require that no report or appeal has made another copy since
 }
 
-// copies returns the copies of an author's text. If there are more than fit into a
-// transaction, it returns the newest.
+// copies finds the copies of an author's text. If there are more than fit into a
+// transaction, it returns the writes for the newest.
 func (d *Desk) copies(ctx context.Context, target, author, reason string) (*copies, error) {
 	r, reported, err := one[tables.Reported](ctx, d, tables.ReportedKey(target))
 	if err != nil {
@@ -162,7 +163,7 @@ func (d *Desk) copies(ctx context.Context, target, author, reason string) (*copi
 			c.checks = append(c.checks, k.Unchanged())
 		}
 	}
-	if c.open == nil || c.open.Appeals != "" { // else its end changes the record
+	if c.open == nil || c.open.Appeals != "" { // otherwise ending the case changes the record
 		c.checks = append(c.checks, tables.Check(tables.ReportedKey(target), tables.Equal("version", r.Version)))
 	}
 	return c, nil
@@ -186,7 +187,7 @@ func (d *Desk) about(ctx context.Context, r *tables.Reported, author string) (ca
 		}
 		return c, err
 	}
-	for next := r.Case; next != ""; { // the list of the author's may lack the newest
+	for next := r.Case; next != ""; { // the list of what the author gave may lack the newest
 		items, err := d.Table.Get(ctx, tables.Strong, tables.CaseKey(next))
 		if err != nil {
 			return nil, err
@@ -355,8 +356,9 @@ func (d *Desk) evidence(in string) taking {
 	}
 }
 
-// file returns a case and the writes that take down its texts, and end it if it is
-// open: nobody can judge it any more. The case is empty if there is none.
+// file returns a case and the writes that take down its texts. If the case is open, they
+// also end it, since jurors cannot judge it without its texts. The case is empty if there
+// is none.
 func (d *Desk) file(ctx context.Context, in, reason string) (c tables.Case, writes []tables.Write, err error) {
 	parts, err := d.all(ctx, tables.CaseParts(in))
 	for _, part := range parts {
@@ -405,8 +407,8 @@ func (d *Desk) texts(agent string) taking {
 // visitsMost bounds the signatures that one transaction removes.
 const visitsMost = 90
 
-// visits removes a visitor's signatures from an agent's guestbook: if there are
-// more than fit into a transaction, the newest.
+// visits removes a visitor's signatures from an agent's guestbook. If there are more than
+// fit into a transaction, it removes the newest.
 func (d *Desk) visits(agent, visitor string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		items, err := d.all(ctx, tables.Visits(agent, "", 0))
@@ -449,12 +451,12 @@ func (d *Desk) channel(name string) taking {
 	}
 }
 
-// sideBySide is how many posts of a channel are taken down at once.
+// sideBySide is the number of posts of a channel that are taken down at the same time.
 const sideBySide = 8
 
-// empty takes down the posts and promos of a closed channel. A post that was on its
-// way when the channel closed is committed within [tables.CommitWithin]; empty waits
-// for that and reads again. A run that is cut off is finished by the next.
+// empty takes down the posts and promos of a closed channel. A post whose request was
+// running when the channel closed is committed within [tables.CommitWithin]; empty waits
+// that long and reads again. The next run finishes one that is cut off.
 func (d *Desk) empty(ctx context.Context, channel, reason string) error {
 	n := 0
 	for round := range 2 {
@@ -470,8 +472,8 @@ func (d *Desk) empty(ctx context.Context, channel, reason string) error {
 	return ctx.Err()
 }
 
-// sweep takes down what is left in a channel, and returns how much that was. Of a
-// deleted post there may be copies in cases, which an appeal would show again.
+// sweep takes down what is left in a channel, and returns how much that was. It includes
+// deleted posts: cases may have copies of them, which an appeal would show again.
 func (d *Desk) sweep(ctx context.Context, channel, reason string) (n int, err error) {
 	var todo []taking
 	for _, q := range []tables.Query{tables.LivePromos(channel, tables.Strong), tables.PastPromos(channel, tables.Strong)} {
