@@ -7,8 +7,8 @@ import (
 )
 
 // Run starts a command and waits for its end. On Linux the kernel kills it when this
-// process ends. To the kernel the parent is the starting thread, so Run locks one for
-// the command's life.
+// process ends. For the kernel, the command's parent is the thread that started it, so Run
+// keeps that thread until the command ends.
 func Run(cmd *exec.Cmd) error {
 	dieWithParent(cmd)
 	runtime.LockOSThread()

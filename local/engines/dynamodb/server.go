@@ -24,16 +24,16 @@ import (
 	"agentsocial/local/engines/ports"
 )
 
-// Region and Credentials for calls to DynamoDB Local. Any region and alphanumeric key
-// will do: all share one set of tables.
+// Region and Credentials for calls to DynamoDB Local. Any region and any alphanumeric key
+// will do, since all callers share one set of tables.
 const (
 	Region    = "local"
 	AccessKey = "local"
 	SecretKey = "local"
 )
 
-// startTimeout bounds a start, which takes two seconds on an idle machine, and ten
-// times as long beside other starts.
+// startTimeout bounds a start, which takes two seconds on an idle machine, and ten times
+// as long while other servers start.
 const startTimeout = 3 * time.Minute
 
 // Options configures a server.
@@ -49,7 +49,7 @@ type Server struct {
 
 	cancel context.CancelFunc
 	exited chan struct{} // closed when the process is gone
-	err    error         // why, once exited is closed
+	err    error         // why it ended; set before exited is closed
 	output tail
 }
 

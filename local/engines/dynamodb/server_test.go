@@ -55,7 +55,7 @@ func TestTablesOnDiskOutliveTheServer(t *testing.T) {
 		return dynamo.Config{
 			Table: "kept", Endpoint: s.Endpoint, Region: dynamodb.Region,
 			Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
-			Timeout:     time.Minute, // the first answers are slow beside other tests
+			Timeout:     time.Minute, // the first answers are slow while other tests run
 		}
 	}
 	item := tables.Item{"pk": "a", "sk": "b", "n": int64(1)}

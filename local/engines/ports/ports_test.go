@@ -2,7 +2,7 @@ package ports
 
 import "testing"
 
-// No two of many concurrent calls get the same port, although none listens yet.
+// Concurrent calls get different ports, although nothing listens on them yet.
 func TestPortsAreGivenOnce(t *testing.T) {
 	given := map[int]bool{}
 	for range 300 {
@@ -12,7 +12,7 @@ func TestPortsAreGivenOnce(t *testing.T) {
 		}
 		defer release()
 		if given[port] {
-			t.Fatalf("%d is given twice", port)
+			t.Fatalf("two calls got port %d", port)
 		}
 		given[port] = true
 	}

@@ -48,7 +48,7 @@ func moveClock(ctx context.Context, s *service.Service) (*http.Response, error) 
 	return res, err
 }
 
-// Whoever moves the clock may give up: the functions start anew all the same.
+// The functions start anew even if the caller that moved the clock has given up.
 func TestClock_CallerGone(t *testing.T) {
 	fakes(t)
 	s, g := beside(t)
@@ -68,13 +68,13 @@ func TestClock_CallerGone(t *testing.T) {
 	}
 }
 
-// Functions that do not start anew are the service's end, which says why.
+// If the functions do not start anew, the service fails and says why.
 func TestClock_FunctionsDoNotStart(t *testing.T) {
 	fakes(t)
 	s, _ := beside(t)
 	t.Setenv("FAKE_SAM", "broken")
 	if res, err := moveClock(t.Context(), s); err != nil || res.StatusCode != http.StatusInternalServerError {
-		t.Errorf("it answers %v, %v", res, err)
+		t.Errorf("moving the clock: got %v, %v; want 500", res, err)
 	}
 	select {
 	case err := <-s.Failed():

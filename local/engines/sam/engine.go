@@ -24,8 +24,8 @@ type Engine struct {
 	// Host is what Inside resolves to in a container: an address, or
 	// "host-gateway", which the engine resolves itself.
 	Host string
-	// Socket is where the engine listens, as DOCKER_HOST has it; "" where SAM finds
-	// it by itself. The client docker also knows contexts, SAM does not.
+	// Socket is the engine's address in the form of DOCKER_HOST; "" if SAM finds it by
+	// itself. The docker client reads it from its context, which SAM does not do.
 	Socket string
 	// Note says why Address is the loopback address on Linux; "" if nothing is unusual.
 	Note string
@@ -117,8 +117,8 @@ type network struct {
 	IPAM    struct{ Config []struct{ Subnet string } }
 }
 
-// address returns the address in the network's subnet of the interface that is
-// the network's bridge.
+// address returns the address that the network's bridge interface has in the network's
+// subnet.
 func (n network) address(addresses func(iface string) ([]net.Addr, error)) (string, error) {
 	name := n.Options["com.docker.network.bridge.name"]
 	if name == "" {
@@ -143,9 +143,9 @@ func (n network) address(addresses func(iface string) ([]net.Addr, error)) (stri
 }
 
 // Check checks what [Gateway.Start] takes for granted: that the image that functions
-// run in is here, and that containers reach this machine. It pulls a missing image.
-// reach is a build of local/engines/sam/reach for Linux. Before a step that takes
-// long, Check says so to out.
+// run in is on this machine, and that containers reach this machine. It pulls a missing
+// image. reach is a build of local/engines/sam/reach for Linux. Check announces slow steps
+// on out.
 func (e *Engine) Check(ctx context.Context, reach string, out io.Writer) error {
 	if e.Note != "" {
 		fmt.Fprintf(out, "containers reach this machine through the engine's host-gateway, since %s\n", e.Note)
@@ -170,7 +170,7 @@ func pull(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// reached has a container connect to this machine as functions do.
+// reached makes a container connect to this machine as functions do.
 func (e *Engine) reached(ctx context.Context, reach string) error {
 	reach, err := filepath.Abs(reach)
 	if err != nil {
@@ -205,8 +205,7 @@ func architecture() string {
 	return runtime.GOARCH
 }
 
-// docker runs a command of the engine's client. Its error ends with what the
-// client said.
+// docker runs a command of the engine's client. Its error ends with the client's message.
 func docker(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	var said bytes.Buffer

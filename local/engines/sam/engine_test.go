@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The stand-ins listen on the bridge's address where this machine has it, and
-// never on all interfaces.
+// The stand-ins listen on the bridge's address if this machine has it, and never on all
+// interfaces.
 func TestNetwork_Address(t *testing.T) {
 	addrs := func(list ...string) func(string) ([]net.Addr, error) {
 		return func(name string) ([]net.Addr, error) {
@@ -53,8 +53,8 @@ func TestNetwork_Address(t *testing.T) {
 	}
 }
 
-// Docker Desktop and rootless Docker have interfaces that this machine does not
-// see, even if it has one of the same name.
+// Docker Desktop and rootless Docker have interfaces that this machine does not see, even
+// if this machine has an interface of the same name.
 func TestInfo_Elsewhere(t *testing.T) {
 	for said, want := range map[string]bool{
 		`{"OperatingSystem": "Docker Desktop"}`:                                                           true,
@@ -71,7 +71,7 @@ func TestInfo_Elsewhere(t *testing.T) {
 	}
 }
 
-// An engine that does not answer is refused with what its client says.
+// If the engine does not answer, the error has the message of the engine's client.
 func TestFindEngine_NoEngine(t *testing.T) {
 	fakes(t)
 	for said, want := range map[string]string{
@@ -85,7 +85,7 @@ func TestFindEngine_NoEngine(t *testing.T) {
 	}
 }
 
-// SAM is told where the engine listens that the client speaks to.
+// SAM gets the socket of the engine that the docker client uses.
 func TestFindEngine_Socket(t *testing.T) {
 	fakes(t)
 	t.Setenv("FAKE_INFO", `{"OperatingSystem": "Docker Desktop"}`)
@@ -95,7 +95,7 @@ func TestFindEngine_Socket(t *testing.T) {
 	}
 }
 
-// A container that does not reach this machine is found out before SAM starts.
+// Check finds out that containers do not reach this machine, before SAM starts.
 func TestEngine_Check(t *testing.T) {
 	calls := fakes(t)
 	e := &Engine{Address: loopback, Host: hostGateway, Note: "it is so"}

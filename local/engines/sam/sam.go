@@ -38,14 +38,14 @@ type Config struct {
 	Logs      io.Writer // receives what SAM and the functions write
 }
 
-// Gateway is SAM's gateway, as one process with one container per function that
-// was called. It implements [service.Gateway].
+// Gateway is SAM's gateway. SAM runs as one process, with a container for each function
+// that was called. Gateway implements [service.Gateway].
 type Gateway struct {
 	c      Config
 	failed chan error
 
 	mu   sync.RWMutex
-	runs *process // nil where SAM does not run
+	runs *process // nil if SAM is not running
 }
 
 // New returns a gateway that is not started.
@@ -60,7 +60,7 @@ func proxy(host string) *httputil.ReverseProxy {
 	}
 }
 
-// badGateway answers as API Gateway does, with what is wrong.
+// badGateway answers 502 in the form of API Gateway, with the error.
 func badGateway(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadGateway)
@@ -70,7 +70,7 @@ func badGateway(w http.ResponseWriter, err error) {
 // target is the URL of a request on another host, its path and query byte for byte.
 func target(host, requestURI string) *url.URL {
 	path, query, _ := strings.Cut(requestURI, "?")
-	if strings.HasPrefix(path, "//") { // where net/url would look for a host
+	if strings.HasPrefix(path, "//") { // net/url would take what follows for a host
 		path = "//" + host + path
 	}
 	return &url.URL{Scheme: "http", Host: host, Opaque: path, RawQuery: query}
@@ -79,7 +79,7 @@ func target(host, requestURI string) *url.URL {
 // Address returns the address of this machine at which the functions reach it.
 func (g *Gateway) Address() string { return g.c.Engine.Address }
 
-// Failed delivers the error if SAM ends by itself.
+// Failed delivers the error when SAM ends by itself.
 func (g *Gateway) Failed() <-chan error { return g.failed }
 
 // Containers returns the ids of the containers that SAM made since it started.
@@ -92,7 +92,7 @@ func (g *Gateway) Containers() []string {
 	return g.runs.output.containers()
 }
 
-// ServeHTTP passes a request on to SAM. While SAM starts anew, it waits.
+// ServeHTTP passes a request on to SAM. While SAM starts anew, the request waits.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := g.enter()
 	if p == nil {
@@ -103,8 +103,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.proxy.ServeHTTP(w, r)
 }
 
-// enter counts a request as under way in the SAM process that runs, and returns that
-// process; nil if none runs.
+// enter returns the running SAM process, and counts a request as under way in it; nil if
+// none is running.
 func (g *Gateway) enter() *process {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -114,9 +114,9 @@ func (g *Gateway) enter() *process {
 	return g.runs
 }
 
-// Start starts SAM with the functions' environment. It replaces a SAM process that
-// runs, after giving the requests under way some seconds to end. It waits until SAM
-// listens. It starts no function: each starts when it is first called.
+// Start starts SAM with the functions' environment, and waits until SAM listens. It
+// replaces a running SAM process, after giving the requests under way some seconds to end.
+// It starts no function: each function starts when it is first called.
 func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -138,7 +138,8 @@ func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	return err
 }
 
-// everything is all capabilities: each function keeps its own variables.
+// everything is all capabilities: of their variables, localise leaves each function its
+// own.
 const everything = ^app.Capabilities(0)
 
 // Close ends SAM and removes its containers.
@@ -174,7 +175,7 @@ func reachable(e host.Env) host.Env {
 	for _, at := range []*string{&e.DynamoDBURL, &e.SecretsManagerURL, &e.SESURL, &local.StripeURL} {
 		u, err := url.Parse(*at)
 		if err != nil {
-			panic(err) // it was made of parts
+			panic(err) // never: the URL was made from its parts
 		}
 		u.Host = net.JoinHostPort(Inside, u.Port())
 		*at = u.String()
@@ -185,19 +186,19 @@ func reachable(e host.Env) host.Env {
 // process is one run of SAM.
 type process struct {
 	proxy    http.Handler
-	requests sync.WaitGroup // those under way
+	requests sync.WaitGroup // requests under way
 
-	folder string // of its template
+	folder string // the folder of its template
 	output *output
 	cancel context.CancelFunc
 	exited chan struct{} // closed when the process is gone
-	err    error         // why it is; set before exited is closed
+	err    error         // why it ended; set before exited is closed
 	ending atomic.Bool   // set by stop
 }
 
 const (
-	// startWithin bounds a start of SAM, which imports a lot of Python: 9 s were
-	// seen with a cold disk, 1.5 s after.
+	// startWithin bounds a start of SAM, which imports a lot of Python. The first start
+	// took 9 s from a cold disk, later ones 1.5 s.
 	startWithin = 2 * time.Minute
 	// stopWithin is how long SAM may take to remove its containers.
 	stopWithin = 30 * time.Second
@@ -251,7 +252,7 @@ func start(ctx context.Context, c Config, template []byte, env []string, failed 
 	return p, nil
 }
 
-// listens waits until SAM takes connections.
+// listens waits until SAM accepts connections.
 func (p *process) listens(ctx context.Context, target string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -269,8 +270,8 @@ func (p *process) listens(ctx context.Context, target string) error {
 	}
 }
 
-// stop ends SAM, and removes the containers that it leaves. No request may enter
-// any more.
+// stop ends SAM, and removes the containers that SAM leaves behind. The caller makes sure
+// that no further request enters.
 func (p *process) stop() {
 	if p == nil {
 		return
@@ -298,23 +299,23 @@ func (p *process) stop() {
 			fmt.Fprintln(p.output, err)
 		}
 	}
-	_ = os.RemoveAll(p.folder) // it lies in the system's folder for temporary files
+	_ = os.RemoveAll(p.folder) // errors do not matter in the folder for temporary files
 }
 
-// containerID is how SAM logs the id of a container that it made.
+// containerID matches the line in which SAM logs the id of a container that it made.
 var containerID = regexp.MustCompile(`^SAM_CONTAINER_ID: ([0-9a-f]{64})\s*$`)
 
-// output is what SAM and its functions write. It holds the beginning, where SAM
-// lists every route, and notes the containers.
+// output takes what SAM and its functions write. It holds back the beginning, in which SAM
+// lists every route, and collects the ids of the containers.
 type output struct {
 	mu      sync.Mutex
 	to      io.Writer
 	passing bool
-	buf     bytes.Buffer // what is held, or an unfinished line
+	buf     bytes.Buffer // the text held back, or an unfinished line
 	ids     []string
 }
 
-// Write takes more output. Whole lines are passed on.
+// Write takes more output. After pass, it passes whole lines on.
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -338,7 +339,7 @@ func (o *output) Write(b []byte) (int, error) {
 	}
 }
 
-// pass drops what is held and passes everything on from now.
+// pass drops the text held back, and makes Write pass on everything from now on.
 func (o *output) pass() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -192,8 +192,8 @@ func ask(t *testing.T, h http.Handler, target string) (answer map[string]string)
 	return answer
 }
 
-// Whatever variables the shell has, and make exports them all, a function gets
-// its own.
+// A function gets its own variables, whatever variables the shell has. (make exports all
+// of the shell's.)
 func TestGateway_ShellOverridesNothing(t *testing.T) {
 	fakes(t)
 	t.Setenv("TABLE", "")
@@ -228,7 +228,7 @@ func TestGateway_RequestLine(t *testing.T) {
 	}
 }
 
-// Started again, the functions have their new environment.
+// After a second Start, the functions have the new environment.
 func TestGateway_StartAgain(t *testing.T) {
 	calls := fakes(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -242,8 +242,8 @@ func TestGateway_StartAgain(t *testing.T) {
 		}
 	}
 	g.Close()
-	// The containers that SAM left are removed, and of its output only what came
-	// after it listened is passed on.
+	// The containers that SAM left are removed, and only the output after SAM listened is
+	// passed on.
 	b, err := os.ReadFile(calls)
 	if want := "container inspect " + container + "\nrm --force " + container + "\n"; err != nil || string(b) != want+want {
 		t.Errorf("docker was called with %q, %v", b, err)
@@ -256,16 +256,16 @@ func TestGateway_StartAgain(t *testing.T) {
 		t.Errorf("%q are left, %v", left, err)
 	}
 	if got := ask(t, g, "/dm"); got["status"] != "502 Bad Gateway" || !json.Valid([]byte(got["body"])) {
-		t.Errorf("closed, it answers %v", got)
+		t.Errorf("after Close: got the answer %v", got)
 	}
 	select {
 	case err := <-g.Failed():
-		t.Errorf("ended on purpose, it reports %v", err)
+		t.Errorf("after Close: got the failure %v, want none", err)
 	default:
 	}
 }
 
-// A SAM that does not start says why; one that ends by itself is reported.
+// If SAM does not start, Start says why; if SAM ends by itself, Failed reports it.
 func TestGateway_Failures(t *testing.T) {
 	fakes(t)
 	g, _ := gateway(t)
@@ -300,8 +300,8 @@ func TestGateway_Arguments(t *testing.T) {
 	}
 }
 
-// A request that does not end keeps nobody waiting: neither others nor, for long,
-// a new start or the end.
+// A request that does not end does not delay other requests, and delays a new start or the
+// end only for a short time.
 func TestGateway_UnfinishedRequest(t *testing.T) {
 	fakes(t)
 	g, logs := gateway(t)
@@ -314,19 +314,19 @@ func TestGateway_UnfinishedRequest(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if got := ask(t, g, "/dm")["TABLE"]; got != "t" {
-		t.Errorf("beside it, TABLE is %q", got)
+		t.Errorf("while the request hangs: got TABLE %q, want t", got)
 	}
 	start := time.Now()
 	if err := g.Start(t.Context(), env("other", 0)); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-ended; got["status"] != "502 Bad Gateway" {
-		t.Errorf("it is answered %v", got)
+		t.Errorf("the request that hangs: got %v, want 502", got)
 	}
 	if got := ask(t, g, "/dm")["TABLE"]; got != "other" {
-		t.Errorf("after it, TABLE is %q", got)
+		t.Errorf("after the second start: got TABLE %q, want other", got)
 	}
 	if d := time.Since(start); d < requestsWithin {
-		t.Errorf("it had %s of %s", d, requestsWithin)
+		t.Errorf("the second start waited %s for the request, want %s", d, requestsWithin)
 	}
 }

@@ -18,9 +18,9 @@ var beyond = []string{
 }
 
 // localise returns a synthesised template for SAM, and the names of all its
-// functions' variables. Each function is the one that was built in folder, for
-// this machine. Each keeps the variables that it has in the cloud, with the
-// values of vars, and gets those of beyond.
+// functions' variables. Each function's code is the build for this machine in folder.
+// Each function keeps the variables that it has in the cloud, with their values in vars,
+// and also gets those in beyond.
 func localise(template []byte, folder string, vars map[string]string) ([]byte, map[string]bool, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

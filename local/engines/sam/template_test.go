@@ -9,8 +9,8 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// SAM gets the functions built for this machine, each with the variables that it
-// has in the cloud, whose values are the laptop's, and those that lead it here.
+// SAM gets the functions built for this machine. Each has the variables that it has in the
+// cloud, with the laptop's values, and the addresses of the stand-ins on this machine.
 func TestLocalised(t *testing.T) {
 	const in = `{"Resources": {
 		"Table": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "t"}},
@@ -39,15 +39,15 @@ func TestLocalised(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(a, b) {
-		t.Errorf("it is\n%s", out)
+		t.Errorf("got the template\n%s", out)
 	}
 	const foreign = `{"Resources": {"F": {"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {}}}}}}`
 	if _, _, err := localise([]byte(foreign), "/built", nil); err == nil {
-		t.Error("a foreign function's is taken")
+		t.Error("a template with a foreign function is accepted, want an error")
 	}
 }
 
-// Containers know this machine by another name, and its ports.
+// In containers, this machine has another name and the same ports.
 func TestReached(t *testing.T) {
 	const here = "http://172.17.0.1:81"
 	e := host.Env{DynamoDBURL: "http://localhost:80", SecretsManagerURL: here, SESURL: here, Local: &host.Local{StripeURL: here}}
@@ -58,6 +58,6 @@ func TestReached(t *testing.T) {
 		}
 	}
 	if got.DynamoDBURL != "http://host.docker.internal:80" || e.Local.StripeURL != here {
-		t.Errorf("%s, and %s is changed", got.DynamoDBURL, e.Local.StripeURL)
+		t.Errorf("got DynamoDB at %s, and Stripe at %s in the original; want the original unchanged", got.DynamoDBURL, e.Local.StripeURL)
 	}
 }

@@ -56,8 +56,8 @@ func Streaming(t testing.TB) dynamo.Config {
 }
 
 // Config is Open for tests that make the backend themselves and read no stream.
-// Without a stream a table is faster, and stays so: for each record that DynamoDB
-// Local adds to a stream, it reads all earlier ones.
+// Without a stream a table is faster, and does not become slower: for each record that
+// DynamoDB Local adds to a stream, it reads all earlier ones.
 func Config(t testing.TB) dynamo.Config {
 	t.Helper()
 	return config(t, false)
@@ -84,15 +84,15 @@ func config(t testing.TB, stream bool) dynamo.Config {
 	return c
 }
 
-// The servers that this test binary started, and those of Alone that were released.
+// The servers that this test binary started, and those of them that Alone may return.
 var (
 	mu            sync.Mutex
 	started, free []*dynamodb.Server
 )
 
-// Alone returns the address of a server that nobody else uses until release. Many
-// streams on one server take longer than one after another. A released server is
-// already warm, and is used again.
+// Alone returns the address of a server that no other test uses until release. Tests with
+// streams take longer side by side on one server than one after another. A released server
+// is used again, since it is already warm.
 func Alone(ctx context.Context) (endpoint string, release func(), err error) {
 	mu.Lock()
 	var s *dynamodb.Server

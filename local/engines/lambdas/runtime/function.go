@@ -12,11 +12,11 @@ import (
 // for concurrent use.
 type Function struct {
 	slots chan struct{} // one for each process
-	wear  int           // invocations before a process is replaced
+	wear  int           // invocations after which a process is replaced
 
 	mu   sync.Mutex
 	c    Config
-	age  int // the number of Renews
+	age  int // number of calls of Renew
 	idle []idler
 }
 
@@ -30,14 +30,14 @@ type idler struct {
 // Most bounds the processes of a function.
 const Most = 4
 
-// wear bounds the invocations of a process, so that its memory and its log file last
-// no longer than in Lambda.
+// wear bounds the invocations of a process, so that its memory and its log file do not
+// grow for longer than in Lambda.
 const wear = 10_000
 
 // New makes a function. Its first process starts with the first invocation.
 func New(c Config) *Function { return &Function{c: c, slots: make(chan struct{}, Most), wear: wear} }
 
-// Invoke makes an invocation as soon as a process is free.
+// Invoke waits for a free process and makes an invocation.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	select {
 	case f.slots <- struct{}{}:
@@ -98,7 +98,7 @@ func (f *Function) Renew(env map[string]string) {
 	f.retire()
 }
 
-// retire ends idle processes, and the others after their invocation.
+// retire ends the idle processes at once, and each of the others after its invocation.
 func (f *Function) retire() {
 	f.mu.Lock()
 	old := f.idle

@@ -70,7 +70,7 @@ type Process struct {
 	server  *http.Server
 	kill    context.CancelFunc
 	ended   chan struct{} // closed when the process has ended
-	err     error         // why, once ended is closed
+	err     error         // why it ended; set before ended is closed
 
 	polled sync.Once
 	ready  chan struct{} // closed at the first poll
@@ -172,9 +172,8 @@ func (p *Process) gone() bool {
 	}
 }
 
-// Invoke gives a payload to the process and returns its answer. It makes one
-// invocation at a time. The process is killed when the function's timeout or ctx
-// ends.
+// Invoke gives a payload to the process and returns its answer. It makes one invocation at
+// a time. The process is killed at the function's timeout, or when ctx ends.
 func (p *Process) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if len(payload) > bodyMost {
 		return nil, fmt.Errorf("function %s: the payload has %d bytes, want at most %d", p.c.Name, len(payload), bodyMost)
@@ -306,7 +305,7 @@ func newOutput(to io.Writer) (*output, error) {
 	if to == nil {
 		to = io.Discard
 	}
-	return &output{file: file, to: to}, os.Remove(file.Name()) // unlinked now; the file lives until it is closed
+	return &output{file: file, to: to}, os.Remove(file.Name()) // removes the name; the file lives until it is closed
 }
 
 // pass copies new output to the log.

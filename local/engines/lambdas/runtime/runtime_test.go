@@ -21,7 +21,7 @@ import (
 	"agentsocial/local/engines/logs"
 )
 
-// This test binary is also a function, which does what the payload asks.
+// This test binary also runs as the function, which does what the payload asks.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv("AWS_LAMBDA_RUNTIME_API") == "":
@@ -136,8 +136,8 @@ func works(t *testing.T, f invoker, in ask) told {
 	return out
 }
 
-// A function gets what Lambda tells it, its own environment and nothing of this
-// machine's. Its output is in the log before its answer returns.
+// A function gets Lambda's headers and variables and its own environment, but nothing of
+// this machine's. Its output is in the log before Invoke returns its answer.
 func TestInvocation(t *testing.T) {
 	t.Setenv("OF_THIS_MACHINE", "secret")
 	f, logs := newFunction(t)
@@ -207,7 +207,8 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// While a process works, another takes the next invocation; when all work, it waits.
+// While a process works, another takes the next invocation. While all work, the next
+// invocation waits.
 func TestSideBySide(t *testing.T) {
 	f, _ := newFunction(t)
 	file := filepath.Join(t.TempDir(), "go")
@@ -258,7 +259,7 @@ func TestFailures(t *testing.T) {
 		pid := works(t, f, ask{Do: "nothing"}).PID
 		ctx, cancel := context.WithCancel(t.Context())
 		file := filepath.Join(t.TempDir(), "hang")
-		if c.do == "hang" { // its time ends after it has begun
+		if c.do == "hang" { // the timeout passes after the invocation has begun
 			go func() {
 				for ; !exists(file+".held") && ctx.Err() == nil; time.Sleep(time.Millisecond) {
 				}
@@ -291,7 +292,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A process that cannot start reports it, at every try.
+// If a process cannot start, every invocation reports it.
 func TestNoStart(t *testing.T) {
 	out := &logs.Buffer{}
 	c := config(out)
@@ -312,7 +313,7 @@ func TestNoStart(t *testing.T) {
 	}
 }
 
-// A process that ended while idle fails no invocation.
+// An invocation succeeds although the idle process has ended.
 func TestEndedWhileIdle(t *testing.T) {
 	f, _ := newFunction(t)
 	for range 5 {
