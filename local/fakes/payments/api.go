@@ -27,7 +27,7 @@ func badRequest(code, param, format string, args ...any) *problem {
 	return &problem{http.StatusBadRequest, "invalid_request_error", code, param, fmt.Sprintf(format, args...)}
 }
 
-// bodyMost is far above any call of the service.
+// bodyMost bounds the bytes of a call, far above any call of the service.
 const bodyMost = 1 << 20
 
 // api declares the calls. The lock is held during a call.
@@ -73,7 +73,7 @@ func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if r.Method == http.MethodGet {
-		key = "" // it has no meaning there
+		key = "" // the API ignores it there
 	}
 	if len(key) > 255 {
 		return refuse(badRequest("", "", "Idempotency keys must be 255 characters or fewer."))

@@ -16,8 +16,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// A person buys credits for an agent: opens the link, presses the button, reads that
-// they will arrive, and they do. Going back does not pay again.
+// A person buys credits for an agent: the person opens the link, presses the button and
+// reads that the credits will arrive, which they do. Going back does not pay again.
 func TestAPersonBuysCredits(t *testing.T) {
 	tab := browser.Open(t)
 	settings := app.DefaultSettings()
@@ -39,7 +39,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 	}
 	call := func(method, target, body string) *transcripts.Answer {
 		t.Helper()
-		time.Sleep(2 * time.Millisecond) // another millisecond, so another request
+		time.Sleep(2 * time.Millisecond) // equal requests of one millisecond count as one
 		a, err := fox.Signed(method, target, []byte(body), s.App.Now()).Send(s.URL)
 		if err != nil || a.Status >= 300 {
 			t.Fatalf("%s %s: %v %v", method, target, a, err)

@@ -23,8 +23,8 @@ var (
 	submitTypes   = []string{"auto", "book", "donate", "pay", "subscribe"}
 )
 
-// createSession makes a checkout. It accepts the parameters that the service sends,
-// of those in the reference.
+// createSession makes a checkout. Of the parameters in Stripe's reference, it accepts
+// those that the service sends.
 func (s *StandIn) createSession(_ *http.Request, params url.Values) (any, *problem) {
 	const item = "line_items[0]"
 	p := only(params, "mode", "submit_type", "client_reference_id", "metadata[*]", "success_url", "cancel_url", "expires_at",
@@ -155,7 +155,7 @@ func missing(what, id string) *problem {
 	return &problem{http.StatusNotFound, "invalid_request_error", "resource_missing", "id", fmt.Sprintf("No such %s: '%s'", what, id)}
 }
 
-// expireSession closes a session that is open.
+// expireSession closes an open session.
 func (s *StandIn) expireSession(r *http.Request, params url.Values) (any, *problem) {
 	if p := only(params); p != nil {
 		return nil, p

@@ -20,7 +20,7 @@ import (
 type event struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type"`
-	Body      []byte    `json:"body"`     // its exact bytes
+	Body      []byte    `json:"body"`     // the exact bytes that are sent
 	Attempts  int       `json:"attempts"` // so far
 	Status    int       `json:"status"`   // of the last attempt; 0 without an answer
 	Delivered bool      `json:"delivered"`
@@ -180,9 +180,9 @@ type Delivery struct {
 	Signature string // the header Stripe-Signature
 }
 
-// Take returns the notifications of a stand-in that sends nothing by itself, oldest
-// first, those of expired checkouts included. Each is signed with the current time and
-// returned once.
+// Take returns the notifications of a stand-in that sends nothing by itself, oldest first.
+// They include those of checkouts that have expired meanwhile. Each is signed with the
+// current time and returned once.
 func (s *StandIn) Take() (all []Delivery) {
 	s.expire()
 	s.mu.Lock()

@@ -26,7 +26,7 @@ const Orders = `send {"do": …} with
   "settle" or "bounce" or "expire", "checkout"
   "refund", "checkout", "cents"; "fail_refund", "refund"
   "dispute", "inquire" or "prevent", "checkout", "cents"; "reinstate", "dispute"
-  "hold": sends no notification until "release"; "deliver", "event": sends one now, even again`
+  "hold": sends no notification until "release"; "deliver", "event": sends one now, even if it was sent before`
 
 // Hook carries out an order, and returns its result.
 func (s *StandIn) Hook(r *http.Request) (any, int) {
@@ -268,7 +268,7 @@ func (s *StandIn) reinstate(id string) (any, error) {
 	return nil, fmt.Errorf("there is no dispute %q that can be won", id)
 }
 
-// again sends one notification now, whatever its state.
+// again sends one notification now, even if it was accepted or given up.
 func (s *StandIn) again(id string) (any, error) {
 	s.mu.Lock()
 	i := slices.IndexFunc(s.kept.Events, func(e *event) bool { return e.ID == id })
@@ -284,7 +284,7 @@ func (s *StandIn) again(id string) (any, error) {
 	return map[string]int{"status": status}, err
 }
 
-// Event is a notification, for other packages.
+// Event describes a notification to other packages.
 type Event struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"`

@@ -1,8 +1,7 @@
 // Package payments stands in for Stripe on a laptop. It answers the calls that the
 // service makes, as strictly as Stripe's reference says, has a page to pay on, and
-// sends signed notifications until they are accepted. No money moves. hooks.go has
-// what tests and curious people can do besides: refunds, disputes, notifications out
-// of order.
+// sends signed notifications until they are accepted. No money moves. hooks.go has further
+// actions for tests and curious people: refunds, disputes, notifications out of order.
 package payments
 
 import (
@@ -38,7 +37,7 @@ type StandIn struct {
 
 	mu   sync.Mutex
 	kept kept
-	held bool           // notifications are sent only by hand
+	held bool           // notifications are sent only by the action deliver
 	wake chan struct{}  // something may be due
 	stop chan struct{}  // closed by Close
 	done sync.WaitGroup // the sender

@@ -132,7 +132,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A repeated idempotency key gets the same answer; with another call it is refused.
+// A call that repeats an idempotency key gets the same answer. Another call with the key is
+// refused.
 func TestIdempotency(t *testing.T) {
 	s := open(t)
 	q := asked{"POST", "/v1/checkout/sessions", good().Encode(), map[string]string{"Idempotency-Key": "order-1"}}
