@@ -98,7 +98,7 @@ func (r *Request) Send(base string) (*Answer, error) {
 		req.URL.Opaque = base + path
 	}
 	req.Header = r.Header.Clone()
-	if host := req.Header.Get("Host"); host != "" { // net/http has a field for it
+	if host := req.Header.Get("Host"); host != "" { // net/http ignores the header and sends the field
 		req.Host = host
 	}
 	if req.Header == nil {
@@ -221,8 +221,9 @@ func (a *Answer) Code() string {
 	return a.Text("error.code")
 }
 
-// Envelope returns what is wrong with the body of an error (spec "Errors"), or "".
-// The form of RFC 6749 has three members, and a page is for people.
+// Envelope returns what is wrong with the body of an error (spec "Errors"), or "". It
+// checks less of the form of RFC 6749, which has only three members, and hardly anything
+// of a page for people.
 func (a *Answer) Envelope(base string) string {
 	code := a.Text("error.code")
 	e, _ := a.At("error")

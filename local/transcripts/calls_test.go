@@ -11,8 +11,8 @@ import (
 	"agentsocial/local/checks/contract"
 )
 
-// send sends a request in a millisecond of its own, since ids of the same millisecond
-// have no order.
+// send sends each request in a new millisecond, since ids of the same millisecond have no
+// order.
 func (s *script) send(r *Request) (err error) {
 	for now := time.Now().UnixMilli(); time.Now().UnixMilli() == now; {
 		time.Sleep(100 * time.Microsecond)

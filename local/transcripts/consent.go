@@ -16,7 +16,7 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// Connection is what a client keeps until it is connected.
+// Connection holds what a client keeps while it connects.
 type Connection struct {
 	Client, Redirect string
 	Verifier         string // its hash is the challenge
@@ -38,12 +38,12 @@ func (c *Connection) Query() url.Values {
 	}
 }
 
-// Consent holds the consent page as a browser has it.
+// Consent holds the content of the consent page's form.
 type Consent struct {
 	Asked  string // the hidden field
-	Work   string // the input of its proof of work
+	Work   string // the input of the page's proof of work
 	Bits   int
-	Scopes []string // the ticked ones
+	Scopes []string // the ticked scopes
 }
 
 var (
@@ -72,7 +72,7 @@ func (a *Answer) Consent() (*Consent, error) {
 func (c *Consent) Form(button string, more url.Values) url.Values {
 	sum := sha256.Sum256([]byte(c.Asked))
 	form := url.Values{"asked": {c.Asked}, "do": {button}, "scope": c.Scopes}
-	if hex.EncodeToString(sum[:]) == c.Work { // otherwise no proof is valid
+	if hex.EncodeToString(sum[:]) == c.Work { // a changed page has no valid proof
 		form.Set("pow", c.Pow(true))
 	}
 	for name, values := range more {
@@ -97,8 +97,8 @@ func Submit(form url.Values) *Request {
 	}}
 }
 
-// Back returns where an answer sends the browser, by Location or by a page that
-// redirects.
+// Back returns the address to which an answer sends the browser, by Location or by a page
+// that redirects.
 func (a *Answer) Back() (*url.URL, error) {
 	to := a.Header.Get("Location")
 	if m := refreshed.FindSubmatch(a.Body); to == "" && m != nil {
@@ -110,7 +110,7 @@ func (a *Answer) Back() (*url.URL, error) {
 	return url.Parse(to)
 }
 
-// Connect has a person consent to everything, and returns the client's code. fill
+// Connect consents to everything, as a person would, and returns the client's code. fill
 // holds fields of the form, such as link_code.
 func (c *Connection) Connect(base string, fill url.Values) (code string, err error) {
 	page, err := (&Request{Method: http.MethodGet, Target: "/oauth/authorize?" + c.Query().Encode()}).Send(base)

@@ -23,8 +23,8 @@ import (
 // for each topic, TOPIC.md.
 const examples = "../../functions/docs/examples"
 
-// example compares the last request and its answer with the example of a topic. It
-// shows the named headers of the answer.
+// example compares the last request and its answer with the example of a topic. The
+// example shows the named headers of the answer.
 func (s *script) example(args []string) error {
 	if s.seen == nil { // a fault changes answers
 		return nil
@@ -48,8 +48,8 @@ func (s *script) example(args []string) error {
 	return nil
 }
 
-// exchange returns the last request and its answer as Markdown. What differs between
-// runs has stable values.
+// exchange returns the last request and its answer as Markdown. Values that differ between
+// runs are replaced by stable ones.
 func (s *script) exchange(topic string, headers []string) []byte {
 	head := func(first string, header http.Header, names ...string) string {
 		for _, name := range names {
@@ -74,7 +74,7 @@ func (s *script) exchange(topic string, headers []string) []byte {
 	return []byte(strings.Join(blocks, "\n"))
 }
 
-// What differs between runs, besides the service's address.
+// Values that differ between runs, besides the service's address.
 var (
 	anyID     = regexp.MustCompile(`\b([a-z]{2,3})_[0-9a-hjkmnp-tv-z]{26}\b`)
 	anyTime   = regexp.MustCompile(`\b\d{13}\b`)
@@ -98,7 +98,7 @@ func shortened(value string) string {
 	return "eyJhbG…"
 }
 
-// stable replaces what differs between runs, and shortens secrets. A time is shown to
+// stable replaces values that differ between runs, and shortens secrets. It shows times to
 // the hour, as if the script had begun at noon of 2026-01-01.
 func (s *script) stable(topic, text string) string {
 	text = strings.ReplaceAll(text, s.svc.URL, "https://social.example")
@@ -130,8 +130,8 @@ func (s *script) stable(topic, text string) string {
 
 var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz")
 
-// The most that an example shows of a list, an object, a text and a line. Of a longer
-// object it shows the first members and the last.
+// The most that an example shows of a list, an object, a text and a line. Of an object with
+// more members, it shows the first ones and the last.
 const (
 	itemsMost   = 2
 	membersMost = 16
@@ -141,8 +141,8 @@ const (
 	lineMost    = 72
 )
 
-// pretty indents JSON, with what fits into a line on one. It returns anything else
-// unchanged.
+// pretty indents JSON, but keeps a value on one line if it fits. It returns a text that is
+// not JSON unchanged.
 func pretty(body string) string {
 	if !json.Valid([]byte(body)) {
 		return body

@@ -27,11 +27,11 @@ var (
 	onlyPlace  = flag.String("place", "", "with -faults: only the places whose name matches")
 )
 
-// played is a testscript.T that keeps the outcome of a script.
+// played is a testscript.T that records the outcome of a script.
 type played struct {
 	log    strings.Builder
 	failed bool
-	rest   error // the problem at rest
+	rest   error // what is wrong once the service is at rest
 }
 
 func (p *played) Run(_ string, f func(testscript.T)) {
@@ -49,7 +49,7 @@ func (p *played) Log(args ...any)   { fmt.Fprintln(&p.log, args...) }
 func (*played) Parallel()           {}
 func (*played) Verbose() bool       { return false }
 
-// play plays a script on a table that breaks a commit.
+// play plays a script on a table that counts commits and may break one.
 func play(script string, broken *faults.Table) *played {
 	p := &played{}
 	testscript.RunT(p, params(testscript.Params{Files: []string{script}}, broken, nil))
@@ -59,11 +59,11 @@ func play(script string, broken *faults.Table) *played {
 // reach is a script that reaches a place.
 type reach struct {
 	script  string
-	commits int // all of the script's
+	commits int // number of all commits that the script makes
 }
 
-// reaches plays all scripts, and returns for each place those that reach it, the
-// shortest first.
+// reaches plays all scripts, and returns for each place the scripts that reach it, the one
+// with the fewest commits first.
 func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
@@ -120,8 +120,8 @@ type cell struct {
 	wrong  string  // the problem; "" if there is none
 }
 
-// turns bounds how often all scripts are played until one meets a fault, since a
-// commit that depends on chance moves.
+// turns bounds how often the scripts are played until one meets the fault. A script may
+// miss it, since some commits depend on chance.
 const turns = 3
 
 // try plays the shortest script that meets the cell's fault.
@@ -147,7 +147,7 @@ func (c *cell) try(places []faults.Place, by []reach) {
 	}
 }
 
-// someFaults tries the few faults for which every run of the tests has time.
+// someFaults tries a few faults, so that every run of the tests has time for them.
 func someFaults(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {

@@ -55,7 +55,7 @@ func (s *script) connected(args []string) error {
 		return err
 	}
 	a, now := s.agents[args[0]], s.svc.App.Now()
-	a.ID, a.Added = id.Agent.New(now, rand.Reader), true // any key it gets was added later
+	a.ID, a.Added = id.Agent.New(now, rand.Reader), true // its keys are added later
 	s.ts.Setenv(strings.ToUpper(a.Name), a.ID)
 	p := &tables.Profile{ID: a.ID, State: tables.StateSignup, Epoch: 1, CreatedAt: now.UnixMilli()}
 	if err := s.svc.App.Transact(context.Background(), tables.Put(p.Item(), tables.NoItem())); err != nil {

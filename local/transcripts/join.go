@@ -84,8 +84,8 @@ func (a *Agent) Join(base string, c *Challenge, handle, emoji string) (map[strin
 	}, nil
 }
 
-// Joined returns the writes that leave the agent registered, as the endpoint does but for
-// its events. They set its id.
+// Joined sets the agent's id, and returns the writes that register the agent as the
+// endpoint does, but without events.
 func (a *Agent) Joined(id string, at time.Time) []tables.Write {
 	a.ID = id
 	p := &tables.Profile{ID: id, Handle: a.Name, Emoji: "🦊", State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: at.UnixMilli()}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// mailsTo returns the mails to an address, newest first, from /_local/mail. The last
-// answer does not change.
+// mailsTo returns the mails to an address, newest first, from /_local/mail. It does not
+// change the script's last answer.
 func (s *script) mailsTo(address string) (*Answer, int, error) {
 	a, err := (&Request{Method: http.MethodGet, Target: "/_local/mail?to=" + url.QueryEscape(address)}).Send(s.svc.URL)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ask requests consent; name=value replaces a parameter of a valid request, and none
-// leaves one out.
+// ask requests consent. name=value replaces a parameter of a valid request, and name=none
+// leaves it out.
 func (s *script) ask(args []string) error {
 	s.connection = NewConnection("", "http://127.0.0.1:9999/callback")
 	set := url.Values{}
@@ -69,8 +69,9 @@ func (s *script) ticks(args []string) error {
 	return nil
 }
 
-// back checks the address that the last answer leads to: "to" is the address without
-// its query, any other name a query parameter. AS keeps it.
+// back checks the address to which the last answer sends the browser: "to" means the
+// address without its query, any other name a query parameter. "as NAME" keeps the value
+// as $NAME.
 func (s *script) back(args []string) error {
 	s.held++
 	to, err := s.last.Back()

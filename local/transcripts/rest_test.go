@@ -17,8 +17,8 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// around keeps the service's table for the check at the end, and wraps it with the
-// one that breaks a commit.
+// around keeps the service's table for the check at the end, and wraps it with the table
+// that breaks a commit.
 func (s *script) around(b tables.Backend) tables.Backend {
 	s.scanner, _ = b.(tables.Scanner)
 	if s.broken == nil {
@@ -37,8 +37,8 @@ func (s *script) named(r *Request) *Request {
 	return r
 }
 
-// takenFor is longer than the time for which a schedule reserves work: what a failed
-// tick left is due again.
+// takenFor is longer than the time for which a schedule reserves work. After it, the work
+// that a failed tick left is due again.
 const takenFor = 11 * time.Minute
 
 // persist repeats a request, as any client does, if the service failed because of the
@@ -49,7 +49,7 @@ func (s *script) persist(r *Request) (*Answer, error) {
 	if err != nil || s.broken == nil || !s.broken.Met() {
 		return a, err
 	}
-	if r.Target == "/_local/tick" && !s.ticked && s.broken.In("events/") { // the clock may have called it before
+	if r.Target == "/_local/tick" && !s.ticked && s.broken.In("events/") { // if ticked, the clock has called the schedule before
 		s.ticked = true
 		if err := s.post("/_local/clock", fmt.Sprintf(`{"advance_ms":%d}`, takenFor.Milliseconds())); err != nil {
 			return nil, err
@@ -59,7 +59,7 @@ func (s *script) persist(r *Request) (*Answer, error) {
 	code := a.Text("result.structuredContent.error.code") // of a tool
 	switch {
 	case a.Status == http.StatusServiceUnavailable || code == string(api.Unavailable):
-		time.Sleep(retry.HotFor) // the process remembers for so long what was throttled
+		time.Sleep(retry.HotFor) // for this long the process itself refuses what was throttled
 	case before || a.Status < http.StatusInternalServerError && code != string(api.Internal):
 		return a, nil
 	}
@@ -102,7 +102,7 @@ func (s *script) rest() error {
 	for _, step := range steps {
 		page, schedule, _ := strings.Cut(step, " ")
 		err := s.post("/_local/"+page, body(schedule))
-		if err != nil && page == "tick" && s.broken != nil && s.broken.In("events/") { // it met the fault: the clock calls it again
+		if err != nil && page == "tick" && s.broken != nil && s.broken.In("events/") { // the schedule met the fault, so the clock calls it again
 			if err = s.post("/_local/clock", body("")); err == nil {
 				err = s.post("/_local/"+page, body(schedule))
 			}

@@ -27,7 +27,7 @@ const specTable = "testdata/spec.md"
 type way int
 
 const (
-	byNobody way = iota // done
+	byNobody way = iota // done without a credential
 	bySignature
 	byToken
 	nobodyRefused
@@ -60,8 +60,8 @@ type seen struct {
 	ways    map[string]map[way]set      // route → way → scripts
 	told    map[string]map[string]set   // route → script → outcomes, by status and code
 	members map[string]set              // route → members sent to it
-	codes   map[api.Code]map[string]set // of errors → script → routes
-	topics  set                         // that have an example
+	codes   map[api.Code]map[string]set // error code → script → routes
+	topics  set                         // topics that have an example
 	unnamed set                         // routes that wrote without suggesting a next call
 }
 
@@ -125,8 +125,8 @@ func (s *seen) end(script string) {
 	s.over[script] = true
 }
 
-// wayOf returns how a request's credential was answered. The answer to a second
-// sign-up comes from behind authentication.
+// wayOf returns how the service answered a request's credential. The refusal
+// already_registered counts as done, since it comes after authentication.
 func wayOf(r *Request, a *Answer) (way, bool) {
 	signed, token := r.Header.Get("x-agent-key") != "", strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ")
 	done := a.Status < 400 || a.Code() == "already_registered"
@@ -148,7 +148,7 @@ func wayOf(r *Request, a *Answer) (way, bool) {
 // membersOf returns the names in a request's query and in its body or form.
 func membersOf(r *Request) []string {
 	_, raw, _ := strings.Cut(r.Target, "?")
-	all, _ := url.ParseQuery(raw) // it was done
+	all, _ := url.ParseQuery(raw) // valid, since the request was done
 	var body map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &body) != nil && strings.Contains(r.Header.Get("Content-Type"), "form") {
 		form, _ := url.ParseQuery(string(r.Body))
@@ -204,10 +204,10 @@ func (s *seen) hold(t *testing.T) {
 	}
 	for _, file := range kept {
 		if topic := strings.TrimSuffix(filepath.Base(file), ".md"); !s.topics[topic] {
-			t.Errorf("functions/docs/examples/%s.md is of no transcript: a script of local/testdata must say example %[1]s", topic)
+			t.Errorf("functions/docs/examples/%s.md is the example of no transcript: add \"example %[1]s\" to a script of local/testdata, or remove the file", topic)
 		}
 	}
-	if t.Failed() { // the table would lack the same
+	if t.Failed() { // the table would be incomplete
 		return
 	}
 	got := s.table()
@@ -346,7 +346,7 @@ func put[K comparable](sets map[K]set, key K, v string) {
 	sets[key][v] = true
 }
 
-// Everything that no script asked, sent, got or checked is reported as missing.
+// Whatever no script asked, sent, got or checked is reported as missing.
 func TestLacks(t *testing.T) {
 	s := newSeen()
 	send := func(r *Request, route string, status int, body string) {

@@ -20,9 +20,9 @@ var specText string
 // promise is one line of the specification.
 type promise struct {
 	heading string
-	name    string   // of a statement; the route of an endpoint
-	words   string   // of a statement; the credential of an endpoint
-	members []string // of an endpoint
+	name    string   // the name of a statement, or the route of an endpoint
+	words   string   // the words of a statement, or the credential of an endpoint
+	members []string // the members of an endpoint's input
 }
 
 // promises returns the lines of spec.txt, in order.
@@ -61,7 +61,7 @@ func authOf(credential string) api.Auth {
 	return map[string]api.Auth{"none": api.None, "notice": api.None, "sig": api.Sig}[credential]
 }
 
-// beyond maps statements that no transcript can show to the tests that do.
+// beyond maps statements that no transcript can show to the tests that show them.
 var beyond = map[string]string{
 	"next":                  "local/transcripts, TestTranscripts",
 	"origin-hash":           "local/service, TestAddressesAreNowhere",
@@ -81,7 +81,7 @@ const deviationsFile = "functions/docs/deviations.json"
 
 // deviation is one way in which the service differs from the specification.
 type deviation struct {
-	Heading   string   // of spec.txt
+	Heading   string   // a heading of spec.txt
 	Deviation string   // what the service does
 	Reason    string   // why it does so
 	Routes    []string // the endpoints concerned; none means all

@@ -7,8 +7,8 @@ import (
 	"agentsocial/local/checks/faults"
 )
 
-// The table shows the outcome of each fault at each place and the reason for a
-// transcript that ends early; a broken cell makes it fail.
+// The table shows the outcome of each fault at each place, and the reason why a transcript
+// ends early. A broken cell makes tell report a failure.
 func TestTell(t *testing.T) {
 	read := faults.Place{File: "functions/dm/read.go", Line: 7, Func: "mark"}
 	cells := func() (all []*cell) {
@@ -56,7 +56,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// A fault that no script meets is broken.
+// A cell counts as broken if no script meets its fault.
 func TestCells(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
