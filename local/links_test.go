@@ -20,8 +20,9 @@ import (
 type markdownFile struct{ links, anchors []string }
 
 // TestLinksBetweenFiles follows every link in the repository's Markdown files, down to
-// the heading, and checks that all of them can be reached from README.md. The sources
-// of the pages under /docs are left out: TestAllLinksResolve follows those as served.
+// the heading, and checks that all files can be reached from README.md. The sources of the
+// pages under /docs are left out: TestAllLinksResolve follows the links of the pages as
+// served.
 func TestLinksBetweenFiles(t *testing.T) {
 	files := markdownFiles(t)
 	reached := map[string]bool{"README.md": true}

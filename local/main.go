@@ -45,7 +45,8 @@ func main() {
 // stopWithin bounds the time that running requests get when the service stops.
 const stopWithin = 10 * time.Second
 
-// built is what make built for `make lambdas` and `make sam`; empty for `make run`.
+// built names the files that make has built for `make lambdas` and `make sam`; it is empty
+// for `make run`.
 type built struct{ lambdas, sam, template, reach string }
 
 // run runs the service, configured by the environment, until ctx ends.
@@ -58,7 +59,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 		return checkSAM(ctx, c.Port, b.reach, out)
 	}
 	c.Log, c.Mailed, c.Logs, c.Lambdas = logger(logs), out, logs, b.lambdas
-	var outside <-chan error // the error that ended an external gateway, if there is one
+	var outside <-chan error // delivers the error that ended an external gateway; nil without one
 	if b.sam != "" {
 		engine, err := sam.FindEngine(ctx)
 		if err != nil {

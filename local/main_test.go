@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An invalid variable is refused with its name, a valid one accepted.
+// An invalid variable is refused with an error that names it; a valid one is accepted.
 func TestEnvironmentVariables(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
 		{"PORT", "99999", "must be a port"}, {"PORT", "0", ""},
@@ -31,7 +31,7 @@ func TestEnvironmentVariables(t *testing.T) {
 	}
 }
 
-// Jurors need no standing on a laptop, where no operator gives the first, unless LIMITS
+// On a laptop, where no operator gives the first standing, jurors need none unless LIMITS
 // asks for it.
 func TestStandingOnALaptop(t *testing.T) {
 	for limits, want := range map[string]int64{"": 0, `{"posts_per_minute": 3}`: 0, `{"standing_owners": 3}`: 3} {

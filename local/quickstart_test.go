@@ -24,7 +24,7 @@ import (
 // quickstart is a program on /docs/quickstart.
 type quickstart struct {
 	language string     // of its code block
-	command  []string   // that runs it
+	command  []string   // runs it
 	needs    [][]string // commands that succeed where it can run
 }
 

@@ -116,8 +116,8 @@ func TestRunbookNamesExist(t *testing.T) {
 	}
 }
 
-// The runbook's shell functions call the AWS CLI as the text says. Here the CLI prints
-// its arguments.
+// The runbook's shell functions call the AWS CLI as the runbook says. A stand-in for the
+// CLI prints its arguments.
 func TestRunbookShellFunctions(t *testing.T) {
 	bash := tool(t, "bash")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text(t, "infra/RUNBOOK.md"), -1)
@@ -202,8 +202,8 @@ func TestRunbookContradictions(t *testing.T) {
 	}
 }
 
-// The block that removes a failed first deployment disables protection before it
-// deletes, and touches no stack that was ever created.
+// The block that removes a failed first deployment disables protection before it deletes,
+// and touches no stack whose creation ever succeeded.
 func TestRunbookDeletesOnlyFailedStacks(t *testing.T) {
 	book := text(t, "infra/RUNBOOK.md")
 	for status, want := range map[string][]string{
@@ -258,9 +258,9 @@ func TestRunbookStopsReadersAndClock(t *testing.T) {
 	}
 }
 
-// A new key of the seal decrypts before it encrypts, and the old ones stay: refresh
-// tokens and the ids of registered clients outlive any wait. (The AWS CLI adds a line break to the secret.) A
-// secret that cannot be read is not replaced.
+// A new key of the seal can decrypt for a while before it encrypts. The old keys stay,
+// since refresh tokens and the ids of registered clients outlive any wait. A secret that
+// cannot be read is not replaced. (The AWS CLI adds a line break to the secret.)
 func TestRunbookRotatesTheSeal(t *testing.T) {
 	tool(t, "openssl")
 	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
@@ -326,7 +326,7 @@ func pasted(t *testing.T, book, heading, aws, more string) string {
 }
 
 // make stop-mail and make start-mail switch the sending of the stage's configuration set,
-// and touch nothing else. Here the CLI prints its arguments.
+// and touch nothing else. A stand-in for the CLI prints its arguments.
 func TestStopMail(t *testing.T) {
 	cli := t.TempDir()
 	const script = `#!/bin/sh
