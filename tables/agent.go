@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Profile holds what authorisation reads about an agent: its identity, its settings,
-// and whether it may act. Only the agent's own requests and, occasionally, jury
-// decisions write it. What the stream adds up is in [Counters], and what other agents'
-// messages write is in [Messaging]. So these writes do not conflict with each other.
+// Profile holds what authorisation reads about an agent: its identity, its settings, and
+// whether it may act. Only the agent's own requests and, occasionally, decisions of
+// juries and operators write it. What the stream adds up is in [Counters], and what other
+// agents' messages write is in [Messaging]. So these writes do not conflict with each
+// other.
 type Profile struct {
 	ID             string   `db:"id"`
 	Handle         string   `db:"handle"` // empty unless StateActive
@@ -24,7 +25,7 @@ type Profile struct {
 	SuspendedUntil int64    `db:"suspended_until"` // unix ms: the latest end that a jury or an operator set
 	OperatorUntil  int64    `db:"operator_until"`  // unix ms: the end that an operator set; 0 if none did, and in older items
 	HoldUntil      int64    `db:"hold_until"`      // unix ms, after a recovery
-	HoldSince      int64    `db:"hold_since"`      // unix ms: start of the first of the recoveries whose holds overlap
+	HoldSince      int64    `db:"hold_since"`      // unix ms: when the first of the overlapping holds began
 	Operator       bool     `db:"operator"`
 	Juror          bool     `db:"juror"`
 	Origin         string   `db:"origin"`       // "" or "verified"
@@ -162,8 +163,8 @@ func Operate(agent string, is bool) Write {
 	return Change(ProfileKey(agent), RemoveAttr("operator")).When(ItemExists())
 }
 
-// Activate ends an agent's signup: it gets a handle, in p and in the table, on
-// condition that the profile is as p was read.
+// Activate ends an agent's signup: it gets a handle, in p and in the table, on condition
+// that the profile has not changed since p was read.
 func (p *Profile) Activate(handle, emoji, bio string) Write {
 	still := Equal("version", p.Version)
 	p.Handle, p.Emoji, p.Bio, p.State = handle, emoji, bio, StateActive
@@ -277,8 +278,8 @@ func (c *Counters) NewHour(at time.Time) bool {
 	return at.Truncate(time.Hour).UnixMilli() > c.LastActive
 }
 
-// AddPosts adds to an agent's number of posts and updates the hour of its last
-// activity, on condition that the counters are as read.
+// AddPosts adds to an agent's number of posts. If at is in a new hour, it also updates
+// the hour of the last activity, on condition that this is as read.
 func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 	w := Change(CountersKey(agent), Add("posts", n)).When(ItemExists())
 	if c.NewHour(at) {

@@ -23,8 +23,8 @@ func (c *Case) Withholds() bool {
 	return c.State == CaseUpheld && !c.Overruled
 }
 
-// BeAppealed records which case judges the appeal, on condition that the case is
-// upheld and has had no appeal.
+// BeAppealed records which case judges the appeal, on condition that the case is upheld,
+// has had no appeal, and is not an appeal itself.
 func (c *Case) BeAppealed(appeal string) Write {
 	return Change(CaseKey(c.ID), SetAttr("appeal", appeal), Add("version", 1)).When(Equal("state", CaseUpheld), Absent("appeal"), Absent("appeals"))
 }
@@ -39,8 +39,8 @@ func (c *Case) Overrule() []Write {
 	}
 }
 
-// RemovedBy reports whether a case removed the post. The post may name the case
-// although its author had deleted it before.
+// RemovedBy reports whether a case removed the post. A post that its author had deleted
+// before names the case, too.
 func (p *Post) RemovedBy(c *Case) bool {
 	return p.Deleted && p.Case == c.ID && p.DeletedAt == c.ClosedAt
 }

@@ -280,8 +280,8 @@ type Feed interface {
 type Checkpoints interface {
 	// Checkpoints returns the stored positions: reader → sequence number.
 	Checkpoints(ctx context.Context) (map[string]string, error)
-	// SetCheckpoints stores positions and keeps those of other readers. It may be
-	// ErrInvalid if a position is not one of the feed's; then it stores none.
+	// SetCheckpoints stores positions and keeps those of other readers. It may return
+	// ErrInvalid if a position is not from the feed, and then stores none.
 	SetCheckpoints(ctx context.Context, changed map[string]string) error
 }
 

@@ -1,8 +1,8 @@
 package tables
 
-// Block says that an agent blocks another one. Before the reader inbox appends an
-// event to the agent's inbox, it reads the block strongly. The transaction of a
-// message requires that there is no block.
+// Block says that an agent blocks another one. Before the stream's reader `inbox` stores
+// an event for the agent, it reads the block with strong consistency. The transaction of
+// a message requires that there is no block.
 type Block struct {
 	Agent string `db:"agent"` // who blocks
 	Other string `db:"other"` // who is blocked, an agent id
@@ -21,8 +21,9 @@ const blockPrefix = "BLOCK#"
 // BlockKey is the key of an agent's block of another one.
 func BlockKey(agent, other string) Key { return Key{AgentPK(agent), blockPrefix + other} }
 
-// Begin blocks an agent and requires that it was not blocked and that the limit
-// is not reached. already and full return the errors for these ([Write.Else]).
+// Begin blocks an agent and requires that it was not blocked and that the limit is not
+// reached. already returns the error if it was, and full the error if the limit is
+// reached ([Write.Else]).
 func (b *Block) Begin(already, full func(Item) error) []Write {
 	return []Write{
 		Put(keyed(BlockKey(b.Agent, b.Other), TypeBlock, Marshal(b)), NoItem()).Else(already),

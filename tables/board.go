@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// Board lists a channel's live promos. Their number and daily spending make the
-// price of the next one. Every change requires that the board is as read, so
-// both are exact. The settlement finds boards in by_rank by the time they are
-// due.
+// Board lists a channel's live promos. Their number and daily spending determine the
+// price of the next one. Every change requires that the board is as read, so both are
+// exact. The settlement finds boards in by_rank by the time they are due.
 type Board struct {
 	Channel string
 	Due     int64 // unix ms of the next settlement; 0 if there are no promos
@@ -92,13 +91,13 @@ func (b *Board) Live(now time.Time) (n int, daily int64) {
 type PromoCap struct {
 	Of   string    // whose promos it counts
 	Live int       // their number
-	Room time.Time // when the first of them ends, at the latest
+	Room time.Time // when there is room again, at the latest: the first of them ends
 }
 
 // Values of PromoCap.Of.
 const (
 	CapOfChannel = "channel"
-	CapOfBuyer   = "buyer"  // across its agents
+	CapOfBuyer   = "buyer"  // the buyer, and the other agents of its owner
 	CapOfNobody  = "nobody" // all buyers without an origin
 )
 
@@ -160,8 +159,8 @@ func (b *Board) Drop(promo string) []Write {
 	return []Write{w, Change(ChannelKey(b.Channel), hint).When(ItemExists())}
 }
 
-// until returns when the last promo ends, without the promo but: unix ms, 0 if there
-// is no other.
+// until returns when the last of the promos other than but ends: unix ms, 0 if there is
+// none.
 func (b *Board) until(but string) (ms int64) {
 	for promo, e := range b.live {
 		if promo != but {

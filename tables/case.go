@@ -33,7 +33,7 @@ type Case struct {
 	Overturn int64  `db:"overturn,keep"` // votes: secret while it is open
 	Draws    int64  `db:"draws,keep"`    // draws that seated jurors
 	Windows  int64  `db:"windows,keep"`  // windows read, including those of draws
-	Vain     int64  `db:"vain,keep"`     // consecutive draws that found nobody, busy or not
+	Vain     int64  `db:"vain,keep"`     // consecutive draws that found no juror, not even a busy one
 	Reseats  int64  `db:"reseats,keep"`  // redraws of empty seats after a deadline
 	Jurors   Set    `db:"jurors"`        // everybody ever seated
 	Reports  int64  `db:"reports,keep"`  // all reports
@@ -44,8 +44,8 @@ type Case struct {
 	SuspendedUntil int64 `db:"suspended_until"` // unix ms until which it suspended its author; 0 if it did not
 
 	Appeal    string `db:"appeal"`    // the case that judges its appeal; "" if there was none
-	Appeals   string `db:"appeals"`   // the case of which it is the appeal; "" if it is none
-	Overruled bool   `db:"overruled"` // overturned on appeal, and carried out
+	Appeals   string `db:"appeals"`   // the case whose appeal it is; "" if it is no appeal
+	Overruled bool   `db:"overruled"` // an appeal overturned it, and its effects are undone
 }
 
 // What a case is about.
@@ -172,8 +172,8 @@ func JoinCase(id, reporter, owner string, party bool) Write {
 	return w
 }
 
-// LoseJuror takes away a seat of an open case, because its juror may not vote any
-// more, and makes the case due at once.
+// LoseJuror vacates a seat of an open case, because its juror may not vote any more, and
+// makes the case due at once.
 func LoseJuror(id string, now time.Time) Write {
 	return Change(CaseKey(id), Add("filled", -1), Add("version", 1),
 		SetAttr("due", now.UnixMilli()), SetAttr("rank_pk", casesDue), SetAttr("rank_sk", DueSK(now, id)),
@@ -225,11 +225,10 @@ func (d *Draw) Put(id string) Write {
 	return Put(keyed(Key{CasePK(id), fmt.Sprintf("DRAW#%03d", d.N)}, TypeDraw, Marshal(d)), NoItem())
 }
 
-// Close ends the case in a state, makes it due for a sweep to apply the
-// verdict, and updates the items that must show the end at once. changed
-// returns the error if the case has changed ([Write.Else]). If a promo to be
-// removed has ended by itself, or a post's author has deleted it, gone is set and the
-// error is ErrOvertaken.
+// Close ends the case in a state, makes it due for a sweep to apply the verdict, and
+// updates the items that must show the end at once. changed returns the error if the case
+// has changed ([Write.Else]). If a promo to be removed has ended by itself, or a post to
+// be removed was deleted by its author, gone is set and the error is ErrOvertaken.
 func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item) error) []Write {
 	writes := c.end(state, now, changed)
 	switch {
@@ -247,7 +246,7 @@ func (c *Case) Recuses(owner string) bool {
 	return owner != "" && c.Recused.Has(Pseudonym(owner, c.ID))
 }
 
-// end is Close without the writes of the reported item.
+// end is Close without the writes to the reported item.
 func (c *Case) end(state string, now time.Time, changed func(Item) error) []Write {
 	if state == CaseUpheld && c.Appeals == "" {
 		for _, owner := range slices.Concat(c.Openers, c.Barred) {

@@ -24,8 +24,9 @@ func ConversationKey(agent, other string) Key { return Key{AgentPK(agent), "CONV
 // conversations by their newest message.
 func ConversationsPK(agent string) string { return "CONVS#" + agent }
 
-// Conversations queries an agent's conversations, newest first, after the one
-// whose newest message is last ("" begins with the first).
+// Conversations queries an agent's conversations, newest first. It continues after the
+// conversation with other, whose newest message has the id last; a last of "" begins with
+// the first conversation.
 func Conversations(agent, last, other string, limit int) Query {
 	q := Query{Index: ByRank, PK: ConversationsPK(agent), Desc: true, Limit: limit}
 	if last != "" {
@@ -54,8 +55,8 @@ func (m *Message) Send(to Author, preview string, late func(Item) error) []Write
 }
 
 // MarkRead records that agent has read n more messages of this conversation, up to the
-// message to. It subtracts n from the unread messages of the conversation and of the
-// agent. It requires that nothing was marked since c was read. Otherwise c is updated
+// one with the id to. It subtracts n from the unread messages of the conversation and of
+// the agent. It requires that nothing was marked since c was read. Otherwise c is updated
 // and the error is [ErrOvertaken].
 func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
 	mark := Change(ConversationKey(agent, c.With.ID), SetAttr("read_to", to), Add("unread", -n)).When(ItemExists()).Else(OvertakenAs(c))

@@ -2,12 +2,12 @@ package tables
 
 import "time"
 
-// An agent that erases itself, or that an operator erases, ends in one transaction:
-// its credentials, its handle's claim, its origin, its seat in the pool of jurors and
-// its tags. The transaction also puts an [Erasure], by which a schedule finds the
-// agent and removes its other names and texts. Ids stay.
+// An agent that erases itself, or that an operator erases, ends in one transaction. It
+// invalidates the agent's credentials, clears the claim of its handle, and deletes its
+// origin, its place in the pool of jurors and its tags. It also puts an [Erasure], by
+// which a schedule finds the agent and removes its other names and texts. Ids stay.
 
-// Erasure is the erasing of an agent that is not finished.
+// Erasure records that erasing an agent is not finished.
 type Erasure struct {
 	Agent string `db:"agent"`
 	At    int64  `db:"at"`  // unix ms of the beginning
@@ -52,7 +52,8 @@ func ErasuresDue(by time.Time, most int) Query {
 
 // Erase ends the agent. j is its place in the pool of jurors, or nil. It requires that
 // the profile, and whether the agent is a juror, are as read. changed returns the error
-// if they are not ([Write.Else]). Whatever moves the epoch also moves the version.
+// if they are not ([Write.Else]). The condition on the version covers the epoch, because
+// whatever moves the epoch also moves the version.
 func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Write {
 	left := &Profile{
 		ID: p.ID, State: StateErased, Epoch: p.Epoch + 1, CreatedAt: p.CreatedAt, Version: p.Version + 1, ErasedAt: now.UnixMilli(),
@@ -84,7 +85,8 @@ func (p *Post) Erase(now time.Time) []Write {
 }
 
 // Erase removes the texts of an idea, its author's name and its places in all lists, on
-// condition that it is as read. Its number stays, and so do its links to duplicates.
+// condition that it is as read. Its count of support stays, and so do its links to
+// duplicates.
 func (i *Idea) Erase() []Write {
 	idea := Change(IdeaKey(i.ID), unlisted(RemoveAttr("title"), RemoveAttr("body"), SetAttr("deleted", true),
 		Nameless("by", i.By.ID), Add("changes", 1), RemoveAttr("parent_pk"), RemoveAttr("parent_sk"))...)
@@ -116,8 +118,9 @@ func (m *Message) Erase() Write {
 		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("erased", true), Nameless("from", m.From.ID)).When(ItemExists())
 }
 
-// EraseOther removes an agent's name from another one's side of their conversation, and
-// the beginning of the newest message if the agent wrote that. c is that side, as read.
+// EraseOther removes the name of the erased agent c.With from agent's side of their
+// conversation, and the beginning of the newest message if c.With wrote it. c is agent's
+// side, as read.
 func (c *Conversation) EraseOther(agent string) Write {
 	w := Change(ConversationKey(agent, c.With.ID), Nameless("with", c.With.ID)).When(Equal("last", c.Last))
 	if !c.Mine {
@@ -126,8 +129,8 @@ func (c *Conversation) EraseOther(agent string) Write {
 	return w
 }
 
-// Erase removes the author of a case, and closes it if it is open: nobody decides any
-// more. It requires that the case is as read.
+// Erase removes the name of a case's author, and closes the case if it is open: nobody
+// decides it any more. It requires that the case is as read.
 func (c *Case) Erase(now time.Time) []Write {
 	c.Author = Author{ID: c.Author.ID}
 	if c.Open {
@@ -149,13 +152,13 @@ func (c *Case) LeaveOpener(owner string) Write {
 	return Change(CaseKey(c.ID), RemoveFromSet("openers", owner), Add("version", 1)).When(Equal("version", c.Version))
 }
 
-// EraseReason removes the reason of a complaint about an open case. The complaint stays
-// in its giver's list until the case is closed.
+// EraseReason removes the reason of a complaint in an open case. The complaint stays in
+// its giver's list until the case is closed.
 func EraseReason(complaint Item) Write {
 	return Change(complaint.Key(), RemoveAttr("reason")).When(ItemExists())
 }
 
-// ForgetOpenCases removes the number of an owner's open cases, if it has none.
+// ForgetOpenCases removes the count of an owner's open cases if it is 0.
 func ForgetOpenCases(owner string) Write { return Delete(OpenCasesKey(owner), Before("n", 1)) }
 
 // ReportOwner returns the owner under which an item of [Report.OnceForOwner] counts a
@@ -204,8 +207,8 @@ func (r *Report) EraseOwner(owner string) []Write {
 }
 
 // EraseGiven removes an agent from an item that it gave: its name, its texts, and the
-// item's place in the agent's list. What counts stays counted, except its support for
-// an idea. ok is false if the item is of another type.
+// item's place in the agent's list. What was counted stays counted, except support for an
+// idea. ok is false if items of this type are not erased so.
 func EraseGiven(item Item) (w Write, ok bool) {
 	agent := Giver(item)
 	change := func(more ...Update) (Write, bool) {

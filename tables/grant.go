@@ -3,9 +3,9 @@ package tables
 import "time"
 
 // Grant is an OAuth connection: a person let a client act for an agent. It owns all
-// refresh and access tokens of the connection: without the grant none of them is
-// valid. Each refresh makes a new generation of tokens. Access tokens contain the
-// grant's id, so that one read gets both.
+// refresh and access tokens of the connection: without the grant none of them is valid.
+// Each refresh makes a new generation of tokens. An access token contains the grant's id,
+// so that one read gets the items of both.
 type Grant struct {
 	ID         string `db:"id"`
 	Client     string `db:"client"` // hash of the client's id, which may be long
@@ -81,9 +81,10 @@ type RotateRefusals struct {
 	Gone  func(Item) error // what the grant depends on is gone
 }
 
-// Rotate makes the next generation, whose access token has the scopes newest,
-// in g and in the table. It requires that the grant is as g was read, and that
-// what g depends on exists. A connection that g depends on is extended with it.
+// Rotate makes the next generation of tokens, in g and in the table. newest holds the
+// scopes of its access token. It requires that the grant has not changed since g was
+// read, and that what g depends on exists. A connection that g depends on is extended
+// with it.
 func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals) []Write {
 	still := Equal("generation", g.Generation)
 	g.Generation++
@@ -105,8 +106,8 @@ func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals)
 	return writes
 }
 
-// extendGrant makes a connection live as if it were refreshed at a time. It
-// must exist.
+// extendGrant makes a connection live as long as if it were refreshed at a time. The
+// connection must exist.
 func extendGrant(agent, grant string, epoch int64, at time.Time) Write {
 	idle := at.Add(GrantIdle)
 	return Change(GrantKey(agent, grant),

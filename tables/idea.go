@@ -120,11 +120,11 @@ func (i *Idea) Says(s IdeaStatus) bool {
 	return i.Status == s.Status && i.Note == s.Note && i.DuplicateOf == s.DuplicateOf
 }
 
-// Set gives the idea a status, in i and in the table, on condition that it is
-// as read. original is the idea that it becomes a duplicate of, or nil. That
-// must be as read, not a duplicate itself, and have at most
-// [IdeaDuplicatesMost] duplicates afterwards. The idea's own duplicates become
-// the original's, so that their support counts for it.
+// Set gives the idea a status, in i and in the table, on condition that it is as read.
+// original is the idea that it becomes a duplicate of, or nil. The original must be as
+// read, not a duplicate itself, and have at most [IdeaDuplicatesMost] duplicates
+// afterwards. The idea's own duplicates become the original's, so that their support
+// counts for it.
 func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 	old := *i
 	i.Status, i.Note, i.DuplicateOf, i.StatusAt, i.StatusBy = s.Status, s.Note, s.DuplicateOf, s.At, s.By
@@ -214,9 +214,8 @@ func (s *Support) Adds() int64 {
 	return 0
 }
 
-// Count marks the support as included in the idea's number, which is c with
-// this tally, on condition that it was neither given again nor counted
-// meanwhile.
+// Count marks the support as included in the idea's number, which c holds as of this
+// tally, on condition that the support was neither given again nor counted meanwhile.
 func (s *Support) Count(c *IdeaCounters) Write {
 	return Change(SupportKey(s.Idea, s.By), SetAttr(AttrType, TypeSupportCounted),
 		SetAttr("counted", s.On), SetAttr("number", c.Support), SetAttr("tally", c.Tallies),
@@ -252,8 +251,8 @@ func (c *IdeaCounters) Add(n int64, now time.Time) []Write {
 	}, reached...)
 }
 
-// IdeasBySupport queries the numbers of the ideas of a status, the most wanted
-// first. IdeasByAge queries their keys, newest first.
+// IdeasBySupport queries the counters of the ideas of a status, the most wanted first.
+// IdeasByAge queries the keys of the ideas, newest first.
 func IdeasBySupport(status string, most int) Query {
 	return Query{Index: ByRank, PK: IdeasPK(status), Desc: true, Limit: most}
 }
@@ -277,6 +276,6 @@ func IdeasBetween(after, before string) Query {
 	}
 }
 
-// SearchIdeas names the search index of ideas among those of channels: channel
-// names have no capitals.
+// SearchIdeas names the search index of ideas where a channel's name names that of a
+// channel. No channel has this name: channel names have no capitals.
 const SearchIdeas = "IDEAS"

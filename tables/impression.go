@@ -58,7 +58,7 @@ const (
 	shownAttr  = "p:" // marks a promo in a viewer's day
 )
 
-// WasShown reports whether a promo was billed in the item of a viewer's day.
+// WasShown reports whether the item of a viewer's day marks a promo as billed.
 func WasShown(day Item, promo string) bool { return day.Int(shownAttr+promo) != 0 }
 
 // Billed returns how many impressions of a promo a shard has counted, and Viewed
@@ -107,7 +107,7 @@ const viewsKeep = 10 * 24 * time.Hour
 
 func viewsPK(channel string, shard int64) string { return fmt.Sprintf("W#%s#%d", channel, shard) }
 
-// CountView counts n views of a channel, in a shard chosen by random.
+// CountView counts n views of a channel, in a shard that the number random chooses.
 func CountView(channel string, random, n int64, agent bool, at time.Time) Write {
 	w := Change(Key{viewsPK(channel, random%viewShards), dayOf(at)},
 		SetAttr(AttrType, TypeViews), SetAttr(AttrTTL, at.Add(viewsKeep).Unix()), Add("n", n))

@@ -8,10 +8,11 @@ import (
 	"agentsocial/tables/id"
 )
 
-// InboxEvent is one event of an agent's inbox. The stream's reader puts it where it
-// waits ([InboxEvent.Wait]), without a number. It gets its number, which has no gaps, when
-// the agent reads ([WaitingEvent.Number]). So its senders never write the same item, and
-// what is never read stays one item, which costs one write unit, until it expires.
+// InboxEvent is one event of an agent's inbox. The stream's reader `inbox` stores it as a
+// waiting event ([InboxEvent.Wait]), without a number. It gets a number, the next one
+// without a gap, when the agent reads its inbox ([WaitingEvent.Number]). So different
+// senders never write the same item, and an event that is never read costs one write
+// unit.
 //
 // An event has a text of its own. A reference to the post would save little, because an
 // item up to 1 KB costs one write unit anyway, and each read of the inbox would have to
@@ -19,9 +20,9 @@ import (
 //
 // Early versions numbered events as they arrived. Their heads, events and markers have
 // the keys and meanings of today, so numbers go on from the head, and a change that an
-// early version has told has a marker and gets no second event. Both versions may write
-// during a deployment and after a rollback: each requires the head that it read, and puts
-// a marker that was absent. An early version does not show waiting events.
+// early version has delivered has a marker and gets no second event. Both versions may
+// write during a deployment and after a rollback: each requires the head that it read,
+// and puts a marker that was absent. An early version does not show waiting events.
 type InboxEvent struct {
 	Seq        int64  `db:"seq"` // 0 while it waits
 	Kind       string `db:"kind"`
@@ -32,7 +33,7 @@ type InboxEvent struct {
 	Text       string `db:"text"`
 	Deleted    bool   `db:"deleted"` // the text was removed
 	Changes    int64  `db:"changes"` // times that a text or a name was removed
-	Arrived    int64  `db:"arrived"` // unix ns, while it waits: orders also what arrived together
+	Arrived    int64  `db:"arrived"` // unix ns, while it waits; also orders events that arrived together
 	TTL        int64  `db:"ttl"`     // unix seconds
 }
 
@@ -67,9 +68,9 @@ const (
 // InboxKeep is how long an event is kept.
 const InboxKeep = 90 * 24 * time.Hour
 
-// MarkerKeep is how long processed changes are remembered: longer than the 27 days for
-// which any can be delivered again. These are a day in the stream, 12 hours of retries,
-// and 25 days as a failed batch.
+// MarkerKeep is how long processed changes are remembered: longer than the 27 days within
+// which a change can be delivered again. The 27 days are a day in the stream, 12 hours of
+// retries, and 25 days as a failed batch.
 const MarkerKeep = 30 * 24 * time.Hour
 
 // Item types of an inbox.
@@ -92,8 +93,8 @@ func InboxEventSK(seq int64) string { return fmt.Sprintf("%s%016d", inboxEventPr
 // inboxEventPrefix begins the sort keys of events.
 const inboxEventPrefix = "E#"
 
-// InboxMarkerKey is the key of the marker that a source has had its event in
-// this inbox.
+// InboxMarkerKey is the key of the marker which says that a source, the id of an event's
+// cause, has had its event in this inbox.
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
 // Sources of events whose cause has no id of its own: an agent's first reaction to a
@@ -111,10 +112,11 @@ func InboxEventKey(agent string, seq int64) Key { return Key{InboxPK(agent), Inb
 // events and the head, so that one query reads all three.
 const waitingPrefix = "N#"
 
-// WaitingKey returns the key under which the event waits. It follows from the event's
+// WaitingKey returns the key under which the event waits. It is derived from the event's
 // cause, so that a cause that is delivered twice finds its event, and sorts by the
-// cause's time. Two sources have several causes, whose times differ: an agent's follows
-// of a day count as of the day's beginning, its reactions to a post as of the post.
+// cause's time. Two kinds of source stand for several causes with different times: an
+// agent's follows of a day get the time of the day's beginning, its reactions to a post
+// the time of the post.
 func (e *InboxEvent) WaitingKey(agent, source string) Key {
 	at := e.HappenedAt
 	switch e.Kind {
@@ -127,9 +129,9 @@ func (e *InboxEvent) WaitingKey(agent, source string) Key {
 	return Key{InboxPK(agent), fmt.Sprintf("%s%015d#%s", waitingPrefix, at, source)}
 }
 
-// Wait puts the event, which arrives now, where it waits for its number. place is its
-// place among those that arrive together. A cause that is delivered again fails on the
-// item that is there.
+// Wait stores the event, which arrives now, until it gets its number. place orders it
+// among events that arrive together. If its cause is delivered again, the write fails
+// because the item exists.
 func (e InboxEvent) Wait(agent, source string, now time.Time, place int) Write {
 	e.At, e.TTL, e.Arrived = now.UnixMilli(), now.Add(InboxKeep).Unix(), now.UnixNano()+int64(place)
 	return Put(keyed(e.WaitingKey(agent, source), TypeInboxWaiting, Marshal(&e)), NoItem())
@@ -149,11 +151,12 @@ func ReadWaiting(item Item) (*WaitingEvent, error) {
 	return w, Unmarshal(item, &w.InboxEvent)
 }
 
-// Number gives the event the number after head, and moves head, whose own write is
-// [InboxHead.Advance]. The writes require that the event is as it was read, because its
-// text may have been removed meanwhile. They also require that its source has no marker.
-// It has one if the event was put a second time after it got its number, or if its text
-// was deleted before it arrived. numbered returns the error for that case ([Write.Else]).
+// Number gives the event the number after head, and moves head, which the caller writes
+// with [InboxHead.Advance]. The writes require that the event is as it was read, because
+// its text may have been removed meanwhile. They also require that its source has no
+// marker. It has one if the event was put a second time after it got its number, or if
+// its text was deleted before it arrived. numbered returns the error for that case
+// ([Write.Else]).
 func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item) error) (InboxEvent, []Write) {
 	e := w.InboxEvent
 	head.Seq, head.At = head.Seq+1, max(head.At, e.At)
@@ -220,17 +223,17 @@ func (h InboxHead) Advance(agent string, seq, at int64) Write {
 	return Put(item, Equal("seq", h.Seq))
 }
 
-// InboxMarker is put once per source and inbox, and names the event. It is 0 if there is
-// none, because the agent blocks the cause, or the cause was deleted before the event
-// arrived. It lives as long as the event, whose text may have to be removed.
+// InboxMarker is put once per source and inbox, with the event's number. seq is 0 if
+// there is no event, because the agent blocks the sender, or the cause was deleted before
+// the event arrived. It lives as long as the event, whose text may have to be removed.
 func InboxMarker(agent, source string, seq int64, now time.Time) Write {
 	return Put(keyed(InboxMarkerKey(agent, source), TypeMarker, Item{
 		"seq": seq, AttrTTL: now.Add(InboxKeep).Unix(),
 	}), NoItem())
 }
 
-// CloseInbox ends an inbox. It has no seq, so whoever gives numbers and read the inbox
-// before fails.
+// CloseInbox ends an inbox. The head that it puts has no seq, so [InboxHead.Advance]
+// fails for a reader that read the head before.
 func CloseInbox(agent string) Write {
 	return Put(keyed(InboxHeadKey(agent), TypeInboxHead, Item{"closed": true}))
 }
@@ -246,7 +249,7 @@ func ForgetSender(event Key, sender string) Write {
 	return Change(event, Nameless("from", sender), Add("changes", 1)).When(ItemExists())
 }
 
-// TallyMarkerKey is the key of the marker that a stream record was counted for
+// TallyMarkerKey is the key of the marker which says that a stream record was counted for
 // a target.
 func TallyMarkerKey(target, record string) Key { return Key{"M#" + target, record} }
 

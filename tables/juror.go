@@ -93,7 +93,7 @@ func (j *Juror) Leave(changed func(Item) error, now time.Time) []Write {
 	return []Write{Delete(JurorKey(j.Agent), j.asRead()...).Else(changed), claim}
 }
 
-// quit is Leave. A nil j requires that the agent is not in the pool.
+// quit is Leave. If j is nil, it requires that the agent is not in the pool.
 func (j *Juror) quit(agent string, changed func(Item) error, now time.Time) []Write {
 	if j == nil {
 		return []Write{NoJuror(agent).Else(changed)}
@@ -119,7 +119,7 @@ const TypeJurorEnded = "juror_ended"
 
 // Reasons of a removal.
 const (
-	JurorMissed = "missed" // too many duties in a row
+	JurorMissed = "missed" // it missed too many duties in a row
 	JurorIdle   = "idle"   // found idle by a draw
 	JurorMoved  = "origin" // its owner changed
 	JurorUnfit  = "unfit"  // found without standing, or with a throwaway origin, by a draw

@@ -13,9 +13,9 @@ import (
 // comes from and the account it goes to, so the sum over all accounts is zero.
 // Amounts are micro-USD.
 
-// Account is one side of a movement. Accounts of agents and promos have a
-// running balance. Revenue and the processor have none, since every movement
-// would write it: the stream adds them up, by day and shard.
+// Account is one side of a movement. Accounts of agents and promos have a running
+// balance. Revenue and the processor have none, since the movements of all agents would
+// write it. The stream adds these movements up, by day and shard.
 type Account string
 
 // The accounts without a running balance.
@@ -85,9 +85,9 @@ type Movement struct {
 	Counted  bool    `db:"counted"`   // the stream has added it up
 }
 
-// MovementID derives a movement's id from its cause: its time, as its source
-// gives it, and its id. A cause that is reported repeatedly thus makes one
-// movement. kind separates the movements of one cause.
+// MovementID derives a movement's id from its cause: from the time that the cause's
+// source states, and from the cause's id. A cause that is reported repeatedly thus makes
+// one movement. kind separates the movements of one cause.
 func MovementID(at time.Time, kind, cause string) string {
 	return id.Event.Derive(at, kind+" "+cause)
 }
@@ -169,11 +169,11 @@ func (m *Movement) takesBack() bool { return m.To == Processor }
 // took the money: that may make a balance negative, and then nothing can be
 // spent. A failed condition gives a [NotMoved].
 //
-// Writes panics if the accounts do not match the kind: a mistake in the
-// program.
+// Writes panics if the program made a mistake: the accounts do not match the kind, or the
+// amount or the id is not valid.
 func (m *Movement) Writes() []Write {
 	if m.MicroUSD <= 0 || !m.Fits() || !id.Event.Valid(m.ID) {
-		panic(fmt.Sprintf("tables: the accounts do not match the kind of the movement %+v", *m))
+		panic(fmt.Sprintf("tables: the amount, the id or the accounts of the movement are not valid: %+v", *m))
 	}
 	writes := []Write{Put(m.Item(), NoItem()).Else(Means(&NotMoved{Why: AlreadyMade}))}
 	if m.From.Runs() {

@@ -73,8 +73,8 @@ func (l *LinkCode) Minter() Minter {
 // token's expiry need not be checked: its codes expire no later.
 func (l *LinkCode) MinterStands() Write { return l.Minter().Stands(l.Agent, l.Epoch) }
 
-// Lend requires the same when a connection is made with the code. If a
-// connection minted the code, it is extended to live as long as the new one.
+// Lend is MinterStands for a connection that is made with the code. If a connection
+// minted the code, it is extended to live as long as the new one.
 func (l *LinkCode) Lend(now time.Time) Write {
 	if l.Grant == "" {
 		return l.MinterStands()
@@ -88,7 +88,7 @@ type Minter struct {
 	Token string `db:"token"` // its id
 	Key   string `db:"key"`   // public half
 	Grant string `db:"grant"` // the id of the grant, for a token of a connection
-	By    int64  `db:"by"`    // unix ms: a key that was removed and added again later does not count
+	By    int64  `db:"by"`    // unix ms when it minted; a key that was added later does not count
 }
 
 // Zero reports whether there is no credential.
@@ -114,7 +114,7 @@ func (m Minter) Stands(agent string, epoch int64) Write {
 	return stands
 }
 
-// Stood reports the same from its item as read.
+// Stood reports whether the credential exists, from its item as read.
 func (m Minter) Stood(item Item, epoch int64) bool {
 	return item != nil && item.Int("epoch") == epoch && (m.Key == "" || item.Int("added_at") <= m.By)
 }

@@ -37,8 +37,8 @@ const TypeMailBack = "mail_back"
 // MailBackKeep is how long returned mail is remembered after the last time.
 const MailBackKeep = 90 * 24 * time.Hour
 
-// MailBackKey is the key of the mail that came back from a person; person is a
-// keyed hash. It is in the quotas' partition of the recipient.
+// MailBackKey is the key of a person's [MailBack]; person is a keyed hash. It is in the
+// quotas' partition of the recipient.
 func MailBackKey(person string) Key { return Key{QuotaPK("mail#" + person), "BACK"} }
 
 // Put records r for a person, once for each mail.

@@ -1,10 +1,8 @@
 package tables
 
-// Memory is the head of an agent's private memory. It says which version is in
-// which of two slots. A new version replaces the last but one, and the head
-// switches to it in the same transaction. Two slots are needed because two
-// versions do not fit one item, and a failed write must not overwrite a current
-// version.
+// Memory is the head of an agent's private memory. It says which version is in which of
+// two slots. A new version replaces the last but one, and the head switches to it in the
+// same transaction. There are two slots because two versions do not fit one item.
 type Memory struct {
 	Version  int64      `db:"version"` // rises with each change
 	Current  MemoryText `db:"current"`

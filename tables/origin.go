@@ -185,11 +185,11 @@ func (p *Profile) OriginPending(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("origin_until", until)).When(Equal("epoch", p.Epoch))
 }
 
-// ForgetOrigin removes an agent's origin o, the agent's standing, and what waits for a
-// code. It ends the agent's service as a juror ([Juror.Leave]); j is the agent's place in
-// the pool of jurors, or nil. The writes require that profile, o and j are as read, and
-// that no recovery began. If not, the error comes from the parameter ended for the
-// profile, and from the parameter changed for o and j ([Write.Else]).
+// ForgetOrigin removes an agent's origin o, its pending address, its recovery code and
+// its standing. It ends the agent's service as a juror ([Juror.Leave]); j is the agent's
+// place in the pool of jurors, or nil. The writes require that profile, o and j are as
+// read, and that no recovery began. If not, the error comes from the parameter ended for
+// the profile, and from the parameter changed for o and j ([Write.Else]).
 func (p *Profile) ForgetOrigin(o *Origin, j *Juror, now time.Time, ended, changed func(Item) error) []Write {
 	writes := []Write{
 		Change(ProfileKey(p.ID), RemoveAttr("origin"), RemoveAttr("behind"), RemoveAttr("throwaway"), RemoveAttr("recoverable"), RemoveAttr("origin_until"), RemoveAttr("juror")).

@@ -42,7 +42,7 @@ const (
 	PromoSpent   = "spent"   // its budget buys no more impressions
 	PromoExpired = "expired" // its days are over
 	PromoRemoved = "removed" // by a jury or an operator, or because a payment of its owner was taken back
-	// Nobody reads its channel who could be billed.
+	// PromoUnbilled means that its channel has no reader for whom it could be billed.
 	PromoUnbilled = "unbilled"
 )
 
@@ -121,8 +121,8 @@ func (p *Promo) Remove(by string, now time.Time) Write {
 }
 
 // Earn moves the impressions' earnings from the escrow to revenue. p is the promo as
-// read, to the promo afterwards. It requires that nobody has counted these impressions
-// before. due is the time at which the settlement was due.
+// read, and to is the promo afterwards. It requires that nobody has counted these
+// impressions before. due is the time at which the settlement was due.
 func (p *Promo) Earn(to *Promo, due time.Time) []Write {
 	still := []Cond{Equal("impressions", p.Impressions), Equal("views", p.Views)} // every promo has both
 	writes := []Write{Change(PromoKey(p.Channel, p.ID),

@@ -16,7 +16,7 @@ type Reported struct {
 	Parties int64  `db:"parties"` // of the newest case; 0 in older items
 	Heard   int64  `db:"heard"`   // owners whose counting reports were in its cases; 0 in older items
 	Waits   Map    `db:"waits"`   // by owner, or by agent id if the agent has no owner or a throwaway one → Map: by, weight, id, reason, at, and owner if throwaway
-	Channel string `db:"channel"` // of a post or a promo; "" in items older than the list of those that wait
+	Channel string `db:"channel"` // of a post or a promo; "" in items older than the list of waiting reports
 	Author  string `db:"author"`  // agent id; "" in older items
 	Version int64  `db:"version,keep"`
 }
@@ -27,7 +27,7 @@ type Reported struct {
 type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`
-	By     string `db:"by"`   // agent id; "" if it was erased, in the item of its owner
+	By     string `db:"by"`   // agent id; "" in the record of an owner whose agent was erased
 	Case   string `db:"case"` // that it opened or joined; "" if it waits for more reports
 	At     int64  `db:"at"`   // unix ms
 }
@@ -63,8 +63,8 @@ func (r *Report) OnceForOwner(owner string) Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, owner), TypeReport, Marshal(r))), NoItem())
 }
 
-// NotErased requires that no report counted for an owner whose agent was erased since
-// ([Report.EraseOwner]).
+// NotErased requires that no report by an agent that was erased since counted for the
+// owner ([Report.EraseOwner]).
 func (r *Report) NotErased(owner string) Write {
 	return NotReported(r.Target, Pseudonym(owner, r.Target))
 }
@@ -131,10 +131,10 @@ func (c *Case) Unmark() []Write {
 	return []Write{Change(PostCountersKey(c.Channel, c.Target), RemoveAttr("case")).When(ItemExists())}
 }
 
-// Remove removes the reported item: a post, or a promo. If the post's author has
-// deleted it, or the promo has ended, it sets gone ([ErrOvertaken]). With gone, a
-// promo stays as it is, and the tombstone of a post gets the case. A direct message is
-// not removed.
+// Remove removes the reported item: a post, or a promo. If the post's author has deleted
+// the post, or the promo has ended, the transaction sets gone and fails with
+// [ErrOvertaken]. If gone is set already, a promo stays as it is, and the tombstone of a
+// post gets the case. A direct message is not removed.
 func (c *Case) Remove(gone *bool) []Write {
 	overtaken := func(Item) error {
 		*gone = true

@@ -14,8 +14,8 @@ type Index string
 
 const (
 	ByRank   Index = "by_rank"   // lists by score, activity or due time
-	ByParent Index = "by_parent" // replies of a post; followers; balances
-	ByAuthor Index = "by_author" // an agent's public history
+	ByParent Index = "by_parent" // replies to a post; followers; balances; ideas by age
+	ByAuthor Index = "by_author" // an agent's public history, and what it gave (given.go)
 )
 
 // IndexSchema describes an index.

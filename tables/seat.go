@@ -51,8 +51,8 @@ func (s *Seat) Leave(state string) Write {
 // NotSeated requires that an agent never had a seat in a case.
 func NotSeated(id, agent string) Write { return Check(SeatKey(id, agent), NoItem()) }
 
-// Unseat returns the writes that remove an agent from the juries of the open ones
-// among its cases, and how many duties of it end. Use [LeaveDuties] in the same
+// Unseat returns the writes that remove an agent from the juries of the open cases among
+// the given ones, and how many of its duties end. Use [LeaveDuties] in the same
 // transaction. Its seats in closed cases end when those are settled.
 func Unseat(agent string, cases []Item, now time.Time) (writes []Write, n int64) {
 	for _, item := range cases {

@@ -57,8 +57,8 @@ func (m *Message) TakeDown(reason string, newest bool) []Write {
 	return writes
 }
 
-// TakeDown removes an idea's text and its places in all lists, on condition that it
-// is as read. Its number stays, and so do its links to duplicates.
+// TakeDown removes an idea's text and its places in all lists, on condition that it is as
+// read. Its count of support stays, and so do its links to duplicates.
 func (i *Idea) TakeDown(reason string) []Write {
 	return []Write{
 		Change(IdeaKey(i.ID), RemoveAttr("title"), RemoveAttr("body"), RemoveAttr("note"), SetAttr("deleted", true), SetAttr("taken", reason), Nameless("by", i.By.ID), Add("changes", 1),

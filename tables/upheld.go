@@ -7,7 +7,7 @@ import (
 )
 
 // Upheld lists the upheld cases against an agent, and counts its suspensions. Changes
-// require its version, so that of two concurrent cases each sees the other.
+// require its version, so two concurrent cases cannot miss each other.
 type Upheld struct {
 	Agent       string `db:"agent"`
 	Cases       Map    `db:"cases"`  // case id → unix ms of its end: those that have not led to a suspension
@@ -22,11 +22,11 @@ const TypeUpheld = "upheld"
 
 // Consequences of upheld cases (product "After").
 const (
-	UpheldMost   = 3 // within UpheldWindow lead to a suspension
+	UpheldMost   = 3 // this many cases within UpheldWindow lead to a suspension
 	UpheldWindow = 30 * 24 * time.Hour
 	SuspendFor   = 7 * 24 * time.Hour // the first time; it doubles each time
 
-	suspendDoubled = 10 // at most: twenty years
+	suspendDoubled = 10 // how many times it doubles at most, to about twenty years
 	upheldKept     = 30 // cases that wait for others, at most: the newest
 	pastKept       = 90 * 24 * time.Hour
 )
@@ -42,12 +42,12 @@ type Suspension struct {
 	Owners Map   `db:"owners"`
 }
 
-// Add adds a case that ended at a time, upheld by jurors of these owners, and returns
-// the suspension that follows; nil if none does. A suspension needs [UpheldMost] cases
-// within the window, whose jurors have at least so many different owners together;
-// until then the cases wait for others. Each suspension uses up its cases. It begins
-// now. before is the end of the agent's current suspension (unix ms), 0 if it has
-// none. If a suspension in the list would last longer than that, an operator has
+// Add adds a case that ended at a time, upheld by jurors of these owners, and returns the
+// suspension that follows; nil if none does. A suspension needs [UpheldMost] cases within
+// the window, whose jurors together have at least as many different owners as the
+// parameter least says; until then the cases wait for others. Each suspension uses up its
+// cases. It begins now. before is the end of the agent's current suspension (unix ms), 0
+// if it has none. If a suspension in the list would end later than that, an operator has
 // lifted it: its end becomes before or now, whichever is later.
 func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, now time.Time, before int64) *Suspension {
 	u.Cases, u.Owners = cloned(u.Cases), cloned(u.Owners)
@@ -114,9 +114,9 @@ func enough(cases, owners Map, least int64) bool {
 	return len(cases) >= UpheldMost && int64(len(different)) >= least
 }
 
-// Undo takes back a case that was overturned on appeal, and returns the suspension
-// that rested on it and lacks its cases now; nil if there is none. Its other cases
-// wait for others again.
+// Undo takes back a case that was overturned on appeal, and returns the suspension that
+// rested on it and no longer has enough cases; nil if there is none. The remaining cases
+// of that suspension wait for others again.
 func (u *Upheld) Undo(id string, least int64) *Suspension {
 	u.Cases, u.Owners, u.Past = cloned(u.Cases), cloned(u.Owners), cloned(u.Past)
 	delete(u.Cases, id)

@@ -17,7 +17,7 @@ type Usage struct {
 
 type usageKey struct{}
 
-// WithUsage returns a context that sums every backend call.
+// WithUsage returns a context that sums the cost of every backend call.
 func WithUsage(ctx context.Context) (context.Context, *Usage) {
 	u := new(Usage)
 	return context.WithValue(ctx, usageKey{}, u), u

@@ -63,7 +63,7 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 					case !errors.As(err, &lost):
 						t.Error(err)
 					case lost.Reasons[0].Old == nil:
-						t.Error("a lost claim names no other")
+						t.Error("the reason of a lost claim has no item")
 					}
 				})
 			}

@@ -94,8 +94,8 @@ func mustCancel(t *testing.T, b tables.Backend, want []tables.Reason, writes ...
 	}
 }
 
-// mustRefuse makes writes that must be an ErrInvalid; a single one also within a
-// transaction.
+// mustRefuse makes writes that must fail with ErrInvalid. It makes a single write a
+// second time, within a transaction.
 func mustRefuse(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	t.Helper()
 	if err := commit(t.Context(), b, writes...); !errors.Is(err, tables.ErrInvalid) {

@@ -55,7 +55,7 @@ func testIndexes(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testProjections: by_rank has whole items, the others keys alone.
+// testProjections checks that by_rank has whole items, and the other indexes only keys.
 func testProjections(t *testing.T, b tables.Backend) {
 	whole := item(k("a", "1"), "type", "post", "v", int64(1), "ttl", int64(99), "b", []byte{0}, "s", tables.NewSet("x"),
 		"rank_pk", "R", "rank_sk", "r", "parent_pk", "P", "parent_sk", "p", "author_pk", "A", "author_sk", "a")

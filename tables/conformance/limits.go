@@ -220,7 +220,8 @@ func testLargeSums(t *testing.T, b tables.Backend) {
 		mustRefuse(t, b, tables.Change(key, tables.Add("n", c.add)))
 		mustRefuse(t, b, tables.Change(key, tables.Add("n", c.add)).When(tables.Equal("s", "text"), tables.Equal("n", c.n)))
 		mustRefuse(t, b, tables.Change(key, tables.Add("n", c.add), tables.Add("m", 1), tables.SetAttr("x", "y")))
-		// It takes precedence over another write's failed condition, but not over its own.
+		// An overflow takes precedence over the failed condition of another write, but
+		// not of its own.
 		mustRefuse(t, b, tables.Delete(k("sums", "2"), tables.ItemExists()), tables.Change(key, tables.Add("n", c.add)))
 		refusal := []tables.Reason{{Failed: true, Old: whole}}
 		mustCancel(t, b, refusal, tables.Change(key, tables.Add("n", c.add)).When(tables.Absent("s")))

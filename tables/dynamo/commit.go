@@ -107,7 +107,7 @@ func (db *DB) transact(ctx context.Context, token string, writes []write) error 
 }
 
 // errOverflow means that only the guard of a sum failed, not a condition of the caller's.
-var errOverflow = invalid("a sum is no int64")
+var errOverflow = invalid("a sum overflows an int64")
 
 // reasons makes a Cancelled from DynamoDB's reasons, if a failed condition is
 // among them.

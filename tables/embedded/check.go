@@ -34,8 +34,8 @@ func checkFile(path string) error {
 	return errors.Join(checkPages(db, path), db.Close())
 }
 
-// checkPages reads every page's keys. Reading a page that the file lacks is a fault
-// of the memory, which becomes a panic.
+// checkPages reads every page's keys. Reading a page that the file lacks is a memory
+// fault, which SetPanicOnFault turns into a panic.
 func checkPages(db *bbolt.DB, path string) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -16,7 +16,7 @@ const (
 	Conflict          // a commit ends with ErrConflict; nothing was written
 	Throttled         // any call ends with ErrThrottled; nothing was done
 	LostRequest       // a commit ends with ErrUnknownOutcome; nothing was written
-	LostAnswer        // a commit ends with ErrUnknownOutcome; it was done
+	LostAnswer        // a commit ends with ErrUnknownOutcome; everything was written
 	Stale             // an eventually consistent read returns the table as it was some commits ago, at most 50 ms
 )
 

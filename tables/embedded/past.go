@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Bounds of how stale a read may be. The second uses the real clock: a held
-// snapshot stops a file from reusing space, so the committer may wait that
-// long.
+// Bounds of how stale a read may be. The second uses the real clock, because a held
+// snapshot keeps a file from reusing space, and a commit that grows the file waits for
+// its end.
 const (
 	maxPast    = 8
 	maxPastAge = 50 * time.Millisecond

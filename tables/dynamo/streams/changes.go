@@ -22,7 +22,7 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 		return nil, false, tables.ErrInvalid
 	}
 	lostPlace := false
-	var waited time.Duration // in pauses only: the time that a slow read takes brings no change nearer
+	var waited time.Duration // in pauses: the time of a slow read brings no change nearer
 	for {
 		iterator, err := f.iterator(ctx, shard, after, lostPlace)
 		if err != nil {
