@@ -18,9 +18,9 @@ import (
 // newOperators makes the topic that every alarm goes to. It mails the operators if
 // alarmMail is set and its owner has confirmed the subscription.
 //
-// The topic has no encryption key: CloudWatch may not use SNS's own, and the names
-// and numbers in alarms do not need another. Its policy replaces SNS's default, and
-// so names who may publish.
+// The topic has no encryption key: CloudWatch may not use SNS's own key, and the names
+// and numbers in alarms need no other. The topic's policy replaces SNS's default policy,
+// so it says who may publish.
 func newOperators(stack awscdk.Stack, s Settings) awssns.Topic {
 	topic := awssns.NewTopic(stack, jsii.String("Operators"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -78,8 +78,8 @@ type alarm struct {
 
 // alarm makes an alarm that notifies the operators when it rings and when it ends.
 //
-// A new alarm starts as INSUFFICIENT_DATA and turns OK within minutes, which mails
-// the operators once for each. A Silent one may ring until its metric first arrives;
+// A new alarm starts as INSUFFICIENT_DATA and turns OK within minutes, which mails the
+// operators once per alarm. A Silent one may ring until its metric first arrives;
 // otherwise a metric that never arrives would go unnoticed.
 func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) {
 	operators := []*string{d.operators.TopicArn()}

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A flood of requests to one group must not take the executions that other groups and
-// the stream's readers need. So in an account with enough of them each has its own: a
-// reservation keeps them for the function, and bounds the function to them.
+// A flood of requests to one group must not take the executions that other groups and the
+// stream's readers need. So in an account with enough executions each function has its
+// own: a reservation keeps them for the function, and the function gets no more.
 
 const (
 	// unreservedLeast is what Lambda always leaves unreserved in an account.
@@ -21,13 +21,15 @@ const (
 	// default. It is what AWS gives an account that is no longer new.
 	largeAccount = 1000
 
-	// readerShare is the percentage of each reader of the stream: at least 36
-	// executions, more than the shards of a table that such an account can load.
+	// readerShare is the percentage of each reader of the stream: at least 36 executions
+	// in a large account, more than the table has shards under the load that such an
+	// account can make.
 	readerShare = 4
 )
 
-// groupShares has the percentage of each group by default, of what may be reserved. With
-// the readers' they leave some for the schedules, beyond what Lambda keeps unreserved.
+// groupShares has each group's default percentage of what may be reserved. Together with
+// the readers' percentages, they leave some for the schedules, beyond what Lambda keeps
+// unreserved.
 var groupShares = map[string]int{
 	"channels": 25, "feed": 20, "mcp": 10, "agents": 5, "dm": 5, "oauth": 4,
 	"access": 3, "docs": 3, "ideas": 3, "jury": 3, "credits": 2, "promos": 2, "data": 1,

@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// patternsOf returns a reader's filters as Lambda's event patterns. One pattern per
-// kind of event covers any number of filters, and kinds with equal types share one:
-// at most three, and a mapping may have five.
+// patternsOf returns a reader's filters as Lambda's event patterns. One pattern per kind
+// of event covers any number of filters, and kinds with equal types share one. So there
+// are at most three, and a mapping may have five.
 func patternsOf(f stream.Function) ([]string, error) {
 	types := map[string][]string{} // by event
 	for _, filter := range f.Filters {

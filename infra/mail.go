@@ -30,9 +30,9 @@ const mailDimension = "ses:configuration-set"
 //
 // A code is a credential, so it is sent only to servers with TLS. SES tells EventBridge
 // of bounces and complaints, and a function remembers their recipients as hashes; alarms
-// watch the counts. SES's own list is off: it would hold plain addresses, and keep the
-// owner of an address that bounced once from recovering. The sending function logs what
-// SES refuses.
+// watch the counts. SES's own suppression list is off: it would hold plain addresses, and
+// keep the owner of an address that bounced once from recovering. The sending function
+// logs what SES refuses.
 func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	if s.MailFrom == "" {
 		return nil
@@ -111,11 +111,11 @@ func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, 
 
 // identify sets up the address that mail is sent from in SES.
 //
-// SES has a name once per account and region: two stages need two domains (such as
-// subdomains), or an identity outside both stacks. For a domain SES signs with its own
-// keys (Easy DKIM), and accepts mail once three records are in the DNS. A single
-// address is verified by a mail to it; its mails carry only SES's signature, and many
-// servers treat them as spam.
+// SES holds an address or domain only once per account and region. So two stages need two
+// domains (such as subdomains), or an identity outside both stacks. For a domain SES
+// signs with its own keys (Easy DKIM), and accepts mail once three records are in the
+// DNS. A single address is verified by a mail to it; its mails carry only SES's
+// signature, and many servers treat them as spam.
 //
 // SES does not forward bounces and complaints to that address: they name the recipient.
 func identify(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) {

@@ -90,9 +90,9 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 	return m
 }
 
-// after deploys a function that writes after the readers and their filters. Old
-// filters would drop a new type of record for good. There is no cycle: readers wait
-// for the table, and none waits for a function that writes.
+// after makes the deployment of f, a function that writes, wait for that of the readers
+// and their filters. Old filters would drop a new type of record for good. There is no
+// cycle: readers wait for the table, and none waits for a function that writes.
 func after(f awslambda.Function, readers []awslambda.CfnEventSourceMapping) {
 	own := f.Node().DefaultChild().(awslambda.CfnFunction) // its children need not wait
 	for _, m := range readers {

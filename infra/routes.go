@@ -11,8 +11,8 @@ import (
 )
 
 // DefaultGroup answers requests without a route: unknown paths, in the service's own
-// envelope, and all OPTIONS requests, which endpoints do not declare. The gateway's
-// CORS setting would answer for unknown paths.
+// envelope, and all OPTIONS requests, which endpoints do not declare. The gateway's own
+// CORS setting is off, since it would answer OPTIONS for unknown paths, too.
 const DefaultGroup = functions.Fallback
 
 // maxRoutes is the default quota of an HTTP API.

@@ -16,8 +16,8 @@ import (
 	"agentsocial/shared/lambda/schedule"
 )
 
-// A tick that is lost or fails does no harm: the next one does the work. It is kept
-// as a dead letter, for the operator.
+// A tick that is lost or fails does no harm: the next one does the work. A tick that
+// fails is kept as a dead letter, for the operator.
 const (
 	// tickTries bounds the retries of a tick that Lambda did not accept.
 	tickTries = 2
@@ -41,7 +41,7 @@ const (
 
 	// unfinishedMost is the number of ticks within stoppedFor that may run out of time,
 	// of all schedules together. A schedule that is called every five minutes and never
-	// finishes passes it.
+	// finishes exceeds it.
 	unfinishedMost = 4
 )
 
@@ -67,9 +67,9 @@ func rateOf(s schedule.Function) (string, error) {
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
 
-// newDeadLetters makes the queue for the failed calls of all schedules: those that
-// Lambda did not accept, and those that it accepted but whose call failed or never ran.
-// Each message says which function, and why. One queue needs one metric of an alarm.
+// newDeadLetters makes the queue for the failed calls of all schedules: those that Lambda
+// did not accept, and those that it accepted but that failed or never ran. Each message
+// says which function, and why. With one queue, one alarm on one metric is enough.
 func newDeadLetters(stack awscdk.Stack) awssqs.Queue {
 	return awssqs.NewQueue(stack, jsii.String("DeadLetters"), &awssqs.QueueProps{
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED, // so the clock and Lambda need no permission for a key

@@ -44,7 +44,7 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// summarise one stack.
+// summarise prints the addresses and the remaining steps of one stack.
 func summarise(out io.Writer, stack string, outputs map[string]string) error {
 	if outputs["BaseUrl"] == "" {
 		return fmt.Errorf("stack %s has no output BaseUrl; it is not a stack of this service", stack)
