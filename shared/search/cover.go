@@ -15,10 +15,9 @@ func (s span) has(id ID) bool { return s.After.Less(id) && !s.upTo.Less(id) }
 // covering chooses the segments that a search reads, newest first and without
 // gaps. They begin after down: zero if they go back to the beginning.
 //
-// A segment stays listed for a while after a larger one replaces it, and
-// concurrent tenders may leave overlapping ones. Of several candidates,
-// covering takes the one that reaches furthest back, and of equals the latest,
-// which includes more late posts.
+// A segment stays listed for a while after a larger one replaces it, and concurrent calls
+// of [Tend] may leave overlapping ones. Of several candidates, covering takes the one
+// that reaches furthest back, and of equals the latest, which includes more late posts.
 func covering(heads []Listed) (spans []span, down ID) {
 	live := slices.DeleteFunc(slices.Clone(heads), func(h Listed) bool { return !h.Live })
 	for _, h := range live {

@@ -27,10 +27,10 @@ const Top = Level(len(form.sizes) - 1)
 // MaxPosts bounds the posts of a segment.
 const MaxPosts = 1 << 16
 
-// Name identifies a segment by its level, the ID after which it begins, and a
-// digest of its posts. Equal posts give equal names and different posts
-// different ones. So a repeated write does no harm, whoever wrote which parts
-// before, and written bytes never change.
+// Name identifies a segment by its level, the ID after which it begins, and a digest of
+// its posts. Equal posts give equal names and different posts different ones. So a
+// repeated write does no harm, whichever parts were written before, and written bytes
+// never change.
 type Name struct {
 	Level  Level
 	After  ID

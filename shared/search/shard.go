@@ -170,8 +170,8 @@ func scan(body []byte, posts int, t Term, add func(ord int)) error {
 	})
 }
 
-// scanFor calls the function that wanted returns for a word, unless nil, with
-// the word's posts.
+// scanFor calls wanted for each word. If it returns a function, scanFor calls that with
+// each of the word's posts.
 func scanFor(body []byte, posts int, wanted func(word string) (add func(ord int))) error {
 	r := reader{b: body}
 	var word []byte

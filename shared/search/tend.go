@@ -45,7 +45,7 @@ func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due t
 	return now(), nil
 }
 
-// tender is a [Tend] under way. It applies its changes of heads to its state as
+// tender is a call of [Tend] under way. It applies its changes of heads to its state as
 // well, so that the state is read only once.
 type tender struct {
 	Shelf
@@ -72,15 +72,15 @@ func (t *tender) list(ctx context.Context) error {
 				if _, due, ok := (State{Heads: page, Now: t.now(), Most: Top}).Next(); !ok && due.IsZero() {
 					return nil
 				}
-				// Others may begin where the page ends, but never more than a
-				// page.
+				// Other heads may begin at the same ID as the page's last one, but never
+				// more than a page of them.
 				before = page[len(page)-1].After.next()
 			}
 		},
 	)
 }
 
-// readOldest reads the posts to be sealed next. Sealing changes them.
+// readOldest reads which posts are to be sealed next. After sealing, these are others.
 func (t *tender) readOldest(ctx context.Context) error {
 	spans, _ := covering(t.State.Heads)
 	after := end(spans)
