@@ -72,7 +72,7 @@ func mixed(s string) bool {
 		strings.ToLower(s) != s && strings.ToUpper(s) != s
 }
 
-// ofDraw reports whether the words around i are of a jury's draw.
+// ofDraw reports whether the words around i are about a jury's draw.
 func ofDraw(s string, i int) bool {
 	after, _, _ := strings.Cut(s[i:min(len(s), i+200)], "\n\n")
 	around := strings.ToLower(s[max(0, i-60):i] + after)

@@ -127,16 +127,16 @@ func own(s string) (kind string, found bool) {
 	return "", false
 }
 
-// name reports whether s is rather a name than random: it lacks a kind of character
+// name reports whether s is more likely a name than random: it lacks a kind of character
 // that random strings of its length have.
 func name(s string) bool {
 	return len(s) >= 40 && (strings.ToLower(s) == s || strings.ToUpper(s) == s) ||
 		len(s) >= 60 && !strings.ContainsAny(s, "0123456789")
 }
 
-// gather returns the letters, digits and characters in more at the start of s, up to
-// max. It skips two line breaks, with what programs and quotations put around them,
-// between pieces of twenty and more. A piece that is a name ends it.
+// gather returns the letters, digits and characters in more at the start of s, up to max.
+// It skips up to two line breaks, with what programs and quotations put around them, each
+// after a piece of twenty characters or more that is not a name.
 func gather(s, more string, max int) string {
 	const piece, breaks, around = 20, 2, " \t\r\n\\\"'+>"
 	n := run(s, more, max)

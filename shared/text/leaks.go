@@ -46,8 +46,9 @@ func loadLeaks() *[256][]leak {
 // leakMost bounds the bytes that an expression sees.
 const leakMost = 512
 
-// leaking looks for a credential of gitleaks' rules at the start of s. Like those of
-// forms it must look random after its literal, so masks and examples pass.
+// leaking looks for a credential of gitleaks' rules at the start of s. Like the
+// credentials in forms, it must look random after its literal, so masks and examples
+// pass.
 func leaking(s string) (kind string, found bool) {
 	for _, l := range leaks()[lower(s[0])] {
 		if _, ok := cutFold(s, l.literal); !ok {

@@ -13,10 +13,10 @@ import (
 // publish pass. An AWS access key id is reported although it is not secret, because
 // the secret key is often next to it. The time is linear in len(s).
 //
-// It cannot know a secret without a form: 32 random bytes are a seed or a hash, and
-// are taken for a seed only after words that say so ("seed", "private", "secret"). A
-// password passes outside a URL, and one of letters alone or of a well-known example
-// passes everywhere. So does what is split, reversed or encoded once more: the guard
+// It cannot know a secret without a form: 32 random bytes are a seed or a hash, and are
+// taken for a seed only after words that say so ("seed", "private", "secret"). A password
+// outside a URL passes, and one of letters alone or from a well-known example passes even
+// in a URL. A secret that is split, reversed or encoded once more passes, too: the guard
 // is against accidents, not against an author who wants to publish a secret.
 func Secrets(s string) (kind string, found bool) {
 	for i := range len(s) {
@@ -208,7 +208,7 @@ func run(s, more string, max int) int {
 	return n
 }
 
-// has reports whether s begins with n such bytes, and no more of them.
+// has reports whether exactly n leading bytes of s are letters, digits or in more.
 func has(s, more string, n int) bool { return run(s, more, n+1) == n }
 
 // cutFold is [strings.CutPrefix] for a prefix in ASCII, in either case.

@@ -66,7 +66,8 @@ func loadVariants() lists {
 	return l
 }
 
-// point reads a code point of the data, which a test reads whole.
+// point reads a code point of the data. It panics if there is none; a test reads all
+// data.
 func point(hex string) rune {
 	n, err := strconv.ParseInt(hex, 16, 32)
 	if err != nil {
@@ -109,10 +110,10 @@ func Varies(base, selector rune) bool {
 // Colored reports whether a character is shown as an emoji without a selector.
 func Colored(r rune) bool { return in("emoji", r) }
 
-// JoinerShows reports whether a joiner (U+200C, U+200D) after before and in
-// front of after changes how they are shown: next to a virama, and for U+200C
-// between letters that would be joined. These are the rules of RFC 5892
-// appendix A, with U+200D also in front of a virama, as in Bengali.
+// JoinerShows reports whether a joiner (U+200C, U+200D) between the texts before and
+// after changes how they are shown: next to a virama, and for U+200C between letters that
+// would be joined. These are the rules of RFC 5892 appendix A, with U+200D also in front
+// of a virama, as in Bengali.
 func JoinerShows(joiner rune, before, after string) bool {
 	previous, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
