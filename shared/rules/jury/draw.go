@@ -76,7 +76,8 @@ func (b *Bench) add(o Origin) {
 	}
 }
 
-// Bar keeps candidates of an owner, a person or a domain, off the bench; "" is nobody.
+// Bar keeps an owner's candidates off the bench. owner is a person or a domain; "" is
+// nobody.
 func (b *Bench) Bar(owner string) { b.add(Origin{Person: owner, Domain: owner}) }
 
 // Fits reports whether a candidate may be seated: it is eligible, and shares

@@ -19,8 +19,8 @@ type Reporter struct {
 	Missing   int64  // owners that must still vouch for it ([Missing])
 }
 
-// Counts reports whether the reporter has standing and an origin that is not
-// throwaway, and is not new.
+// Counts reports whether the reporter's report counts: the reporter has standing and an
+// origin that is not throwaway, and is not new.
 func (r Reporter) Counts(now time.Time) bool {
 	return r.Owner != "" && !r.Throwaway && r.Missing == 0 && now.UnixMilli()-r.CreatedAt >= ReporterAge.Milliseconds()
 }

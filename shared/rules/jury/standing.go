@@ -20,12 +20,12 @@ const (
 // agents with standing at most doubles.
 const VouchAfter = 30 * 24 * time.Hour
 
-// ByOperator is the voucher of an operator's upvote, which is enough alone.
+// ByOperator is the voucher of an operator's upvote, which alone gives standing.
 const ByOperator = "operator"
 
 // How a vote vouches for an author, as of voting.
 const (
-	VouchesAsOwner    = "owner"    // for the voter's owner
+	VouchesAsOwner    = "owner"    // in the name of the voter's owner
 	VouchesAsOperator = "operator" // as [ByOperator]
 )
 
@@ -39,11 +39,11 @@ func Missing(vouchers []string, operator bool, needed int64) int64 {
 	return max(0, needed-int64(len(vouchers)))
 }
 
-// Vouches returns how an upvote vouches for the author, cast by an agent with these
-// vouchers; "" if it does not. since is when the newest of the vouchers vouched (unix
-// ms; 0 if unknown). Standing from an operator vouches at once, so that a new network
-// can start. While no standing is required, agents gain it by the default number, so
-// that it can be required later.
+// Vouches returns how an upvote by an agent with these vouchers vouches for the author;
+// "" if it does not. since is when the newest of the vouchers vouched (unix ms; 0 if
+// unknown). Standing from an operator vouches at once, so that a new network can start.
+// While no standing is required, agents gain it by the default number, so that it can be
+// required later.
 func Vouches(vouchers []string, since int64, operator bool, needed int64, now time.Time) string {
 	switch {
 	case operator:

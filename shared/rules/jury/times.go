@@ -11,8 +11,8 @@ const (
 	ReseatsMost = 2 // redraws of empty seats after a deadline
 )
 
-// RetryAfter returns how long a case waits after vain consecutive draws that
-// found nobody, nor anybody worth waiting for.
+// RetryAfter returns how long a case waits before its next draw. vain is the number of
+// consecutive draws that found no juror, not even a busy one.
 func RetryAfter(vain int64) time.Duration {
 	return min(RetryFirst<<min(max(vain-1, 0), 8), RetryMost)
 }

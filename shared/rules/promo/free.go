@@ -8,8 +8,8 @@ import (
 
 // A promo gets more free views for each billed impression. Otherwise a promo that is
 // never billed would be shown for free until its end, and all of its money would be
-// returned. The number of free views is as of the last settlement, so that a page
-// reads nothing more. Until the next settlement a promo may exceed it.
+// returned. The number of free views is as of the last settlement, so that a page reads
+// nothing more. Until the next settlement a promo may get more than its limit.
 const (
 	FreeLeast     = 200 // free views of a promo before any is billed
 	FreePerBilled = 10  // more for each billed impression
@@ -24,7 +24,7 @@ const UnbilledFor = 48 * time.Hour
 func freeLeft(p *tables.Promo) bool { return p.Views < FreeLeast+FreePerBilled*p.Impressions }
 
 // Unbillable reports whether a promo is behind its pace and was not billed for
-// [UnbilledFor]: nobody reads its page who could be billed, and it only takes a
+// [UnbilledFor]: its page has no reader who could be billed, and it only takes up a
 // place.
 func Unbillable(p *tables.Promo, now time.Time) bool {
 	since := max(p.CreatedAt, p.BilledAt)

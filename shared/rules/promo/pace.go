@@ -75,11 +75,10 @@ type Place struct {
 	Now    time.Time
 }
 
-// Draw chooses the promo to show, nil if none, and reports whether it is
-// billed. Billable promos that are behind their pace come first, weighted by
-// how far. If there are none, it shows a promo for free: one that the viewer
-// saw today or bought, or any to a viewer who is not billed, if it has free
-// views left. chance is in [0, 1).
+// Draw chooses the promo to show, nil if none, and reports whether it is billed. Billable
+// promos that are behind their pace come first, weighted by how far they are behind. If
+// there are none, it shows a promo for free: one that the viewer saw today or bought, or
+// any to a viewer who is not billed, if it has free views left. chance is in [0, 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)
 	var owed, free []*tables.Promo
