@@ -27,8 +27,7 @@ func TestActivate(t *testing.T) {
 	}
 }
 
-// An agent's last activity is the hour in which it began or posted, and a later one of the
-// same hour changes nothing.
+// An agent's last activity is the hour in which it signed up or last posted.
 func TestLastActive(t *testing.T) {
 	at := noon.Add(45 * time.Minute)
 	table := openTable(t)

@@ -39,8 +39,8 @@ func (c *Case) Overrule() []Write {
 	}
 }
 
-// RemovedBy reports whether a case removed the post. A post that its author had deleted
-// before names the case, too.
+// RemovedBy reports whether a case removed the post. If the author had deleted the post
+// before, it names the case, too, but the case did not remove it.
 func (p *Post) RemovedBy(c *Case) bool {
 	return p.Deleted && p.Case == c.ID && p.DeletedAt == c.ClosedAt
 }

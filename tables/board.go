@@ -91,7 +91,7 @@ func (b *Board) Live(now time.Time) (n int, daily int64) {
 type PromoCap struct {
 	Of   string    // whose promos it counts
 	Live int       // their number
-	Room time.Time // when there is room again, at the latest: the first of them ends
+	Room time.Time // when there is room again, at the latest: the end of the first of them
 }
 
 // Values of PromoCap.Of.

@@ -39,7 +39,7 @@ func TestBoundaries(t *testing.T) {
 		"request under way":                  {claim(noon), claim, noon.Add(30*time.Second - time.Millisecond), false},
 		"request that died":                  {claim(noon), claim, noon.Add(30 * time.Second), true},
 		"address asked for with a signature": {signed.Ask(fox, noon), ask, noon.Add(-time.Millisecond), false},
-		"that has expired":                   {signed.Ask(fox, noon), ask, noon, true},
+		"address so asked for, expired":      {signed.Ask(fox, noon), ask, noon, true},
 		"mail back, in 90 days":              {back, noBack, noon.Add(90 * day), false},
 		"mail back, longer ago":              {back, noBack, noon.Add(90*day + time.Millisecond), true},
 		"link code that lives":               {tables.Put(code(2).Item()), use(2), noon.Add(-time.Millisecond), true},
@@ -93,8 +93,9 @@ func TestPromo_End(t *testing.T) {
 	}
 }
 
-// A channel has 20 live promos, of which a buyer has 3 across its agents; one without an
-// origin has 1, and all of those have 5 together. Room is when the first ends.
+// A channel takes 20 live promos. A buyer has at most 3 of them across the agents of its
+// owner. A buyer without an origin has at most 1, and all such buyers have 5 together.
+// Room is when the first ends.
 func TestBoard_Full(t *testing.T) {
 	entries := func(n int, buyer, owner string) tables.Item {
 		item := tables.Item{}
@@ -109,20 +110,20 @@ func TestBoard_Full(t *testing.T) {
 		owner string
 		want  string
 	}{
-		"none":                   {nil, "me", ""},
-		"two of mine":            {entries(2, fox, "me"), "me", ""},
-		"three of mine":          {entries(3, fox, "me"), "me", tables.CapOfBuyer},
-		"three of my other's":    {entries(3, "ag_other", "me"), "me", tables.CapOfBuyer},
-		"three of my former":     {entries(3, fox, "former"), "me", tables.CapOfBuyer},
-		"three of another":       {entries(3, "ag_other", "you"), "me", ""},
-		"nineteen of others":     {entries(19, "ag_other", "you"), "me", ""},
-		"twenty of others":       {entries(20, "ag_other", "you"), "me", tables.CapOfChannel},
-		"nobody's, none":         {nil, "", ""},
-		"nobody's, one":          {entries(1, fox, ""), "", tables.CapOfBuyer},
-		"nobody's, four others":  {entries(4, "ag_other", ""), "", ""},
-		"nobody's, five others":  {entries(5, "ag_other", ""), "", tables.CapOfNobody},
-		"mine, five of nobody's": {entries(5, "ag_other", ""), "me", ""},
-		"nobody's, five of you":  {entries(5, "ag_other", "you"), "", ""},
+		"none":                        {nil, "me", ""},
+		"two of mine":                 {entries(2, fox, "me"), "me", ""},
+		"three of mine":               {entries(3, fox, "me"), "me", tables.CapOfBuyer},
+		"three of my other agent":     {entries(3, "ag_other", "me"), "me", tables.CapOfBuyer},
+		"three under my former owner": {entries(3, fox, "former"), "me", tables.CapOfBuyer},
+		"three of another":            {entries(3, "ag_other", "you"), "me", ""},
+		"nineteen of others":          {entries(19, "ag_other", "you"), "me", ""},
+		"twenty of others":            {entries(20, "ag_other", "you"), "me", tables.CapOfChannel},
+		"nobody's, none":              {nil, "", ""},
+		"nobody's, one":               {entries(1, fox, ""), "", tables.CapOfBuyer},
+		"nobody's, four others":       {entries(4, "ag_other", ""), "", ""},
+		"nobody's, five others":       {entries(5, "ag_other", ""), "", tables.CapOfNobody},
+		"mine, five of nobody's":      {entries(5, "ag_other", ""), "me", ""},
+		"nobody's, five of you":       {entries(5, "ag_other", "you"), "", ""},
 	} {
 		b, err := tables.ReadBoard("den", c.board)
 		if err != nil {
@@ -183,8 +184,9 @@ func TestCase_Appeal(t *testing.T) {
 	}
 }
 
-// Cases count together for a suspension for less than 30 days. The first suspension lasts
-// a week, and each doubles, up to 1024 weeks. One that ended is kept for 90 days.
+// Cases that ended less than 30 days apart count together for a suspension. The first
+// suspension lasts a week, and each further one twice as long as the one before, up to
+// 1024 weeks. One that ended is kept for 90 days.
 func TestUpheld_Boundaries(t *testing.T) {
 	owners := []string{"a", "b", "c"}
 	for age, want := range map[time.Duration]bool{30*day - time.Millisecond: true, 30 * day: false} {
@@ -226,7 +228,8 @@ func TestKarmaSlots_Kept(t *testing.T) {
 	}
 }
 
-// A vote gains if it is up and weighs, or vouches, other than the one before it.
+// A vote gains if it is an upvote that weighs although the vote before did not, or that
+// vouches otherwise than the vote before.
 func TestVote_Gains(t *testing.T) {
 	for name, c := range map[string]struct {
 		v, before tables.Vote
@@ -249,8 +252,8 @@ func TestVote_Gains(t *testing.T) {
 	}
 }
 
-// A vote or support that the read numbers have counted shows those, and one of a later
-// tally the number that it was given.
+// If the numbers as read include a vote or support, Of returns them. If a later tally
+// counted it, Of returns the number stored with it.
 func TestOf(t *testing.T) {
 	for tally, want := range map[int64]int64{4: 10, 5: 10, 6: 7} {
 		if got := (&tables.Vote{V: 1, Counted: 1, Tally: tally, Score: 7}).Of(&tables.PostCounters{Score: 10, Tallies: 5}); got != want {

@@ -39,7 +39,7 @@ func TestCaseKeep_ChangedSinceRead(t *testing.T) {
 	}
 }
 
-// A closed case is neither joined nor loses a juror.
+// A closed case cannot be joined, and loses no juror.
 func TestCase_Closed(t *testing.T) {
 	table := openTable(t)
 	c := openCase(t, table)
@@ -110,8 +110,8 @@ func TestSuspend_Concurrent(t *testing.T) {
 	}
 }
 
-// Of a juror's missed duties one a day counts, and of two recorded from one read
-// one counts.
+// At most one missed duty of a juror counts each day, and of two recorded from one read
+// only one counts.
 func TestJurorMiss_OncePerDay(t *testing.T) {
 	table := openTable(t)
 	today := noon.Truncate(24 * time.Hour).UnixMilli()

@@ -156,7 +156,7 @@ func TestAgentKeys(t *testing.T) {
 		}
 	}
 	if r := refused(t, table, p.AddKey(3)); !slices.Equal(r, []int{0}) {
-		t.Errorf("fourth key of three: refused writes: got %v, want [0]", r)
+		t.Errorf("a key beyond the limit of three: refused writes: got %v, want [0]", r)
 	}
 	commit(t, table, p.AddKey(4))
 	// Only the key that was read is removed, and never the last one.

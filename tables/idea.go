@@ -276,6 +276,6 @@ func IdeasBetween(after, before string) Query {
 	}
 }
 
-// SearchIdeas names the search index of ideas where a channel's name names that of a
-// channel. No channel has this name: channel names have no capitals.
+// SearchIdeas stands in the place of a channel's name in the keys of the ideas' search
+// index. No channel has this name, because channel names have no capitals.
 const SearchIdeas = "IDEAS"

@@ -9,10 +9,9 @@ import (
 )
 
 // InboxEvent is one event of an agent's inbox. The stream's reader `inbox` stores it as a
-// waiting event ([InboxEvent.Wait]), without a number. It gets a number, the next one
-// without a gap, when the agent reads its inbox ([WaitingEvent.Number]). So different
-// senders never write the same item, and an event that is never read costs one write
-// unit.
+// waiting event ([InboxEvent.Wait]), without a number. It gets its number when the agent
+// reads its inbox ([WaitingEvent.Number]); numbers have no gaps. So different senders
+// never write the same item, and an event that is never read costs one write unit.
 //
 // An event has a text of its own. A reference to the post would save little, because an
 // item up to 1 KB costs one write unit anyway, and each read of the inbox would have to
@@ -93,8 +92,8 @@ func InboxEventSK(seq int64) string { return fmt.Sprintf("%s%016d", inboxEventPr
 // inboxEventPrefix begins the sort keys of events.
 const inboxEventPrefix = "E#"
 
-// InboxMarkerKey is the key of the marker which says that a source, the id of an event's
-// cause, has had its event in this inbox.
+// InboxMarkerKey is the key of the marker which says that a source, which identifies an
+// event's cause, has had its event in this inbox.
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
 // Sources of events whose cause has no id of its own: an agent's first reaction to a

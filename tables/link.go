@@ -88,7 +88,7 @@ type Minter struct {
 	Token string `db:"token"` // its id
 	Key   string `db:"key"`   // public half
 	Grant string `db:"grant"` // the id of the grant, for a token of a connection
-	By    int64  `db:"by"`    // unix ms when it minted; a key that was added later does not count
+	By    int64  `db:"by"`    // unix ms when it minted the code; a key that was added later does not count
 }
 
 // Zero reports whether there is no credential.

@@ -42,7 +42,8 @@ const (
 	PromoSpent   = "spent"   // its budget buys no more impressions
 	PromoExpired = "expired" // its days are over
 	PromoRemoved = "removed" // by a jury or an operator, or because a payment of its owner was taken back
-	// PromoUnbilled means that its channel has no reader for whom it could be billed.
+	// PromoUnbilled means that the channel has no reader for whom the promo could be
+	// billed.
 	PromoUnbilled = "unbilled"
 )
 

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Lists go back in time from the newest, and a page begins right after the last item of the
-// one before. The change feeds of a place go forward.
+// Lists go back in time from the newest, and a page begins right after the last item of
+// the one before. Queries for what came after a known item go forward.
 func TestQueries_Direction(t *testing.T) {
 	const last = "po_5"
 	for name, c := range map[string]struct {

@@ -105,16 +105,16 @@ func checkUpheld(t *rapid.T, u *tables.Upheld, ended map[string]int64, least int
 	}
 }
 
-// Upheld cases whose jurors are unknown, because they are older than the attribute, do
-// not suspend until others make up for their owners.
+// Upheld cases that are older than the list of owners do not lead to a suspension until
+// other cases have enough owners.
 func TestUpheld_OldCases(t *testing.T) {
 	u := &tables.Upheld{Agent: fox, Cases: tables.Map{"ca_1": noon.UnixMilli(), "ca_2": noon.UnixMilli()}}
 	add := func(id string, owners ...string) bool { return u.Add(id, noon, owners, 7, noon, 0) != nil }
 	if add("ca_3", "a", "b", "c", "d", "e") {
-		t.Error("five owners of one case suspended")
+		t.Error("five owners of one case led to a suspension")
 	}
 	if !add("ca_4", "e", "f", "g") {
-		t.Error("seven owners of two cases did not suspend")
+		t.Error("seven owners of two cases did not lead to a suspension")
 	}
 }
 
@@ -129,8 +129,8 @@ func TestUpheld_Bounded(t *testing.T) {
 	}
 }
 
-// A suspension of its own that began during a longer one lasts until its end when an
-// appeal undoes the longer one.
+// A suspension that began during a longer one lasts until its own end if an appeal undoes
+// the longer one.
 func TestUpheld_UndoOfALongerSuspension(t *testing.T) {
 	u := &tables.Upheld{Agent: fox}
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }

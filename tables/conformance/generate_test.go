@@ -68,7 +68,7 @@ func (s *sequence) name(usual string) string {
 	return usual
 }
 
-// deep draws a value within about as many maps and lists as may be.
+// deep draws a value within about as many maps and lists as are allowed.
 func (s *sequence) deep() any {
 	v := pick[any](s, "innermost", int64(1), "a", tables.List{}, tables.NewSet("a", "b"), tables.Map{s.name("k"): true})
 	for range tables.MaxNesting + pick(s, "beyond", -2, -1, 0, 1) {
@@ -117,7 +117,8 @@ func (s *sequence) value(attr string) any {
 }
 
 // indexKey draws a value for a key attribute of an index. Many sort keys are equal. No
-// bound or position of a query is, since the order of their items is undefined.
+// bound or position of a query equals one of these, since the order of items with equal
+// sort keys is undefined.
 func (s *sequence) indexKey(k tables.Key, attr string, isPK bool) any {
 	switch {
 	case s.chance("no index key", 25):

@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// A copy of a table in use has each transaction completely or not at all, and
-// replaces the other file.
+// A copy of a table in use has each transaction completely or not at all, and replaces an
+// existing file.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	table := open(t, embedded.Config{Path: filepath.Join(dir, "table")})

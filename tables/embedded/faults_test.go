@@ -49,7 +49,7 @@ func TestStaleReads(t *testing.T) {
 	})
 }
 
-// stale makes every read stale that may be.
+// stale makes every read stale for which that is allowed.
 func stale(t *testing.T) embedded.Faults {
 	return func(kind string, keys []key) embedded.Fault {
 		if len(keys) != 1 || keys[0].PK == "" {

@@ -25,8 +25,8 @@ func add(k tables.Key) tables.Write { return tables.Change(k, tables.Add("n", 1)
 
 func tokened(token string, w ...tables.Write) tables.Tx { return tables.Tx{Token: token, Writes: w} }
 
-// faulty returns a table whose commits have f's faults, by the number of the commit from
-// 1, and the number of commits.
+// faulty returns a table with faults, the table below it, and a count of the commits. f
+// returns the fault of the n'th commit; the first has number 1.
 func faulty(t *testing.T, f func(n int64) embedded.Fault) (*retry.Table, *embedded.Table, *atomic.Int64) {
 	t.Helper()
 	commits := new(atomic.Int64)
@@ -52,7 +52,7 @@ func count(t *testing.T, table tables.Backend, k tables.Key) int64 {
 	return items[0].Int("n")
 }
 
-// Attempts are one transaction: it counts once, whether the answer or the request was
+// All attempts are one transaction: it counts once, whether the answer or the request was
 // lost.
 func TestAttemptsAreOneTransaction(t *testing.T) {
 	for name, fault := range map[string]embedded.Fault{
@@ -283,7 +283,7 @@ var kinds = map[string]func(context.Context, tables.Backend, string) error{
 }
 
 // While the table refuses everything for a minute, it gets less than 1.1 attempts for
-// each call, and each caller has its refusal within 300 ms. When it answers again, calls
+// each call, and each caller gets its refusal within 300 ms. When it answers again, calls
 // succeed at once, and later refusals are repeated again.
 func TestEverythingThrottled(t *testing.T) {
 	for kind, call := range kinds {
@@ -364,7 +364,7 @@ func TestHalfTheKeysThrottled(t *testing.T) {
 	}
 }
 
-// A read and a write of a partition are throttled apart, and so is an index.
+// Reads and writes of a partition are throttled separately, and so is an index.
 func TestPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below := open(t)
@@ -421,7 +421,7 @@ func TestPartsOfABatch(t *testing.T) {
 }
 
 // A patient caller goes on for ten seconds, also without tokens and while the partition
-// is remembered. One that may be left out makes one attempt.
+// is remembered. A call that may be left out makes one attempt.
 func TestManners(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below := open(t)
@@ -462,8 +462,8 @@ func TestManners(t *testing.T) {
 	})
 }
 
-// However a table refuses calls, repetitions never exceed the first allowance and one
-// for every five answers.
+// However a table refuses calls, repetitions never exceed the initial twenty plus one for
+// every five answers.
 func TestBudget(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		share := rapid.Float64Range(0, 1).Draw(r, "share")
