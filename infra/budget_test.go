@@ -30,7 +30,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("budgetUsd 0: got budgets %v, want none", keys(n))
 		}
 		if _, policy := s.only(t, "AWS::SNS::TopicPolicy"); strings.Contains(plain(policy.Properties["PolicyDocument"]), "budgets") {
-			t.Error("budgetUsd 0: the topic lets budgets publish, want not")
+			t.Error("budgetUsd 0: the topic lets budgets publish, want no such permission")
 		}
 	})
 }

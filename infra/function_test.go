@@ -49,7 +49,7 @@ func TestFunctions(t *testing.T) {
 				return id
 			}
 			logging := f.Properties["LoggingConfig"].(map[string]any)
-			if logging["LogFormat"] != "JSON" || logging["ApplicationLogLevel"] != "TRACE" || logging["SystemLogLevel"] != "WARN" { // every line of ours, and Lambda's of what failed
+			if logging["LogFormat"] != "JSON" || logging["ApplicationLogLevel"] != "TRACE" || logging["SystemLogLevel"] != "WARN" { // all lines of ours, and Lambda's own about failures
 				t.Errorf("%s: logging %v", name, logging)
 			}
 			log := s.Resources[own("log group", logs, logging["LogGroup"])]

@@ -129,7 +129,7 @@ func TestDocsReachNoTable(t *testing.T) {
 	env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 	for _, name := range []string{"TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN"} {
 		if env[name] != nil {
-			t.Errorf("docs has %s in its environment, want not", name)
+			t.Errorf("docs has %s in its environment, want it absent", name)
 		}
 	}
 	routes := 0
@@ -139,7 +139,7 @@ func TestDocsReachNoTable(t *testing.T) {
 		}
 	}
 	if routes != 17 { // eight endpoints each with HEAD, and the default route
-		t.Errorf("got %d routes to docs, want 9", routes)
+		t.Errorf("got %d routes to docs, want 17", routes)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestDocsHasNoTable(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		for _, line := range s.statements(t, "docs") {
 			if !strings.HasPrefix(line, "logs:") {
-				t.Error(fmt.Sprint("want no right, docs may  ", line))
+				t.Error(fmt.Sprint("want no right beyond the log; docs may ", line))
 			}
 		}
 	})

@@ -46,7 +46,7 @@ func TestSchedules(t *testing.T) {
 			}
 			i = slices.IndexFunc(keys(calls), func(id string) bool { return strings.HasPrefix(id, x.Name+"Function") })
 			if i < 0 {
-				t.Errorf("%s is retried when it fails, want not", x.Name)
+				t.Errorf("%s has no invocation settings, so Lambda retries it when it fails; want no retries", x.Name)
 				continue
 			}
 			calls[keys(calls)[i]].expect(t, x.Name, map[string]string{
