@@ -32,7 +32,7 @@ func heap() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// The largest segment that posts are built into fits a small function, whatever they
+// Building the largest segment fits the memory of a small function, whatever the posts
 // contain. The test collects garbage all the time to measure what is needed.
 func TestSealingIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
@@ -61,7 +61,7 @@ func TestSealingIsBounded(t *testing.T) {
 		t.Errorf("building took %d MB, want at most 100", used)
 	}
 	if s.Head.bytes() <= form.merged/form.fanout {
-		t.Errorf("16 segments of %d bytes would be merged, want too large", s.Head.bytes())
+		t.Errorf("16 segments of %d bytes would be merged, want them too large to merge", s.Head.bytes())
 	}
 }
 

@@ -137,7 +137,8 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// Characters that a random text of 40 has are missing in names, and digits in those of 60.
+// A name of 40 characters or more lacks lower case or upper case, and one of 60 or more
+// lacks digits, which random text of that length has.
 func TestName(t *testing.T) {
 	for _, c := range []struct {
 		of   string

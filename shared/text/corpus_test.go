@@ -64,8 +64,8 @@ func fill(r *rand.Rand, line string) string {
 		}
 		return h
 	})
-	// A backslash before n is a line break, unless one stands before it, which is a
-	// continued line.
+	// \n stands for a line break. With a second backslash before it, one is left before
+	// the line break, which is a continued line.
 	return strings.ReplaceAll(out, `\n`, "\n")
 }
 

@@ -61,7 +61,7 @@ func TestShortestSecrets(t *testing.T) {
 					t.Errorf("%s and %d characters (%s): got %q, %t, want %q", prefix, c.least, body, kind, found, c.kind)
 				}
 				if kind, found := Secrets("It is " + prefix + body[1:]); found && kind == c.kind {
-					t.Errorf("%s and %d characters (%s): got %q, want no such one", prefix, c.least-1, body[1:], kind)
+					t.Errorf("%s and %d characters (%s): got %q, want none of this kind", prefix, c.least-1, body[1:], kind)
 				}
 			}
 		}

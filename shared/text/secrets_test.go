@@ -101,9 +101,9 @@ func TestSecretsPass(t *testing.T) {
 	}
 }
 
-// The worst that is known for each rule, at a size no body has. A rule that takes long must
-// take about four times as long for four times as much. If the time grew with the square,
-// it would take sixteen times as long.
+// The worst known input for each rule, at a size that no body has. A rule that takes long
+// must take about four times as long for four times as much. If the time grew with the
+// square, it would take sixteen times as long.
 func TestSecretsTakeLinearTime(t *testing.T) {
 	const size = 256 << 10
 	pieces := []string{"seed ", "private key ", "secret\n", "a://b:c1@", "://", `"d":"`, `"d":"` + random64, ":AA", "12345678:AA", "_lc_", "ast_" + random20 + "\n", "asr_-"}

@@ -9,20 +9,21 @@ import (
 	"testing"
 )
 
-// The simulation of what free mailboxes achieve. Attackers with mailboxes at real
-// providers stand beside honest jurors. They report harmless posts of one author and
-// vote as one. Honest jurors vote to overturn. An attack succeeds if it suspends the
-// author: three posts are removed, by jurors of enough owners.
+// This file simulates what free mailboxes achieve. Attackers with mailboxes at real
+// providers stand beside honest jurors. They report harmless posts of one author and vote
+// as one. Honest jurors vote to overturn. An attack succeeds if it suspends the author:
+// three posts are removed, by jurors of enough owners.
 
 // network is one setting of the simulation.
 type network struct {
 	honest, attackers int
 	careless          int  // honest agents with standing that upvote any attacker, as far as their vouches go
 	months            int  // for which the attackers vouch for each other before the attack
-	rules             bool // standing and owners of a suspension, as they are now; else as before them
+	rules             bool // whether the rules apply that need standing, and different owners for a suspension
 }
 
-// vouchesMost is tables.KarmaSlotsMost: the agents that one vouches for in 30 days.
+// vouchesMost is tables.KarmaSlotsMost: the number of agents that one agent can vouch for
+// in 30 days.
 const vouchesMost = 3
 
 // jurors returns how many attackers have standing, and so may be jurors.
@@ -130,7 +131,7 @@ func TestFreeMailboxes(t *testing.T) {
 		}
 	}
 	if before := (network{honest: 4, attackers: 11}).attack(2); before.suspended < 0.5 {
-		t.Errorf("eleven mailboxes beside four jurors, before: suspended %.2f of the authors, want more than half", before.suspended)
+		t.Errorf("eleven mailboxes beside four jurors, without the rules: suspended %.2f of the authors, want more than half", before.suspended)
 	}
 	if got := (network{honest: 4, attackers: 11, careless: 3, rules: true}).attack(2); got.jurors != 3 || got.suspended != 0 {
 		t.Errorf("with three careless voters: got %+v, want three jurors and no suspension", got)

@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCounts: a report counts if its agent is a day old and has an origin.
+// TestCounts: a report counts if its agent is a day old, and has standing and an origin
+// that is not throwaway.
 func TestCounts(t *testing.T) {
 	old, young := noon.Add(-ReporterAge).UnixMilli(), noon.Add(-ReporterAge+time.Millisecond).UnixMilli()
 	for name, c := range map[string]struct {
@@ -36,8 +37,9 @@ func TestNeededAfterThree(t *testing.T) {
 	}
 }
 
-// TestNeeded: whatever the order of reports and verdicts, n owners have an item judged
-// once each while fewer than three were heard, and then once for each three.
+// TestNeeded: whatever the order of reports and verdicts, n owners can have an item
+// judged once each while fewer than three owners were heard, and afterwards once for
+// every three of them.
 func TestNeeded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owners := rapid.Int64Range(1, 40).Draw(t, "owners")

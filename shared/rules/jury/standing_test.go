@@ -33,7 +33,7 @@ func TestVouches(t *testing.T) {
 		"of fewer than the setting":        {owners, month, false, 4, ""},
 	} {
 		if got := Vouches(c.vouchers, c.since, c.operator, c.needed, now); got != c.want {
-			t.Errorf("standing %s vouches %q, want %q", name, got, c.want)
+			t.Errorf("standing (%s): got vouch %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -170,9 +170,9 @@ func TestDrawIsFair(t *testing.T) {
 	}
 }
 
-// TestDrawWeights: each promo is drawn with a chance in proportion to what it is behind
-// its pace, and at least to one impression: of those that may be billed by the reader's
-// shard, and of those that may not.
+// TestDrawWeights: each promo is drawn in proportion to the impressions that it is behind
+// its pace, which count as at least one. This holds among the promos that the reader's
+// shard may bill, and among those that are shown for free.
 func TestDrawWeights(t *testing.T) {
 	const most = 5016 // the pace after five days
 	at := func(id string, behind int64) *tables.Promo { return running(id, 5, most-behind) }
@@ -185,7 +185,8 @@ func TestDrawWeights(t *testing.T) {
 		paid  bool
 		want  map[string]int // parts of the sum of all
 	}{
-		// A shard gives a sixteenth of what a promo is behind, so two impressions of one are 32 of all.
+		// A shard gives a sixteenth of what a promo is behind, so two impressions of one
+		// shard stand for 32 of all shards.
 		{"billed", billed, true, map[string]int{"pr_1": 96, "pr_2": 320 - 2*tables.PromoShards, "pr_3": 64}},
 		{"not billed", free, false, map[string]int{"pr_1": 300, "pr_2": 1, "pr_3": 99, "pr_4": 1}},
 	} {
@@ -254,7 +255,7 @@ func TestSettle(t *testing.T) {
 			}
 			to := Settle(p, counts, noon)
 			if to.Impressions != min(total, p.Budget) || to.Views != views || to != p && to.SettledAt != noon.UnixMilli() {
-				t.Fatalf("Settle = %+v, want %d of at most the budget's impressions and %d views", to, total, views)
+				t.Fatalf("Settle = %+v, want %d impressions (no more than the budget buys), and %d views", to, total, views)
 			}
 			if again := Settle(to, counts, noon.Add(time.Hour)); again != to {
 				t.Fatalf("a second settlement changed the promo: %+v", again)
