@@ -5,9 +5,9 @@ import (
 )
 
 // Act records what an operator did about an agent, or about what an agent wrote: `make
-// takedown`, `make suspend`, `make lift`, `make export` and `make erase`. It is
-// written in the transaction of its effect, never changes, and is kept for ever. The
-// agent gets an inbox event about it.
+// takedown`, `make suspend`, `make lift`, `make export` and `make erase`. It is written
+// in the transaction that carries it out. Its content never changes, and it is kept for
+// ever. The agent gets an inbox event about it.
 type Act struct {
 	ID      string `db:"id"`      // ev_…: orders the log
 	Do      string `db:"do"`      // ActTakeDown, …
@@ -17,7 +17,7 @@ type Act struct {
 	By      string `db:"by"`      // the operator
 	Reason  string `db:"reason"`  // one of Reasons
 	Note    string `db:"note"`    // the operator's words to the agent
-	Until   int64  `db:"until"`   // unix ms, of a suspension
+	Until   int64  `db:"until"`   // unix ms: the end of a suspension
 	At      int64  `db:"at"`      // unix ms
 }
 

@@ -184,8 +184,8 @@ func (p *Profile) Activate(handle, emoji, bio string) Write {
 	return Change(ProfileKey(p.ID), updates...).When(still)
 }
 
-// ActiveFrom sets when an agent was first active. It creates the counters if
-// there are none.
+// ActiveFrom sets an agent's last activity to the hour of at, when it becomes active. It
+// creates the counters if there are none.
 func ActiveFrom(agent string, at time.Time) Write {
 	return Change(CountersKey(agent),
 		SetAttr(AttrType, TypeCounters), SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))

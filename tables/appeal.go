@@ -14,8 +14,8 @@ func (c *Case) AppealUntil() int64 {
 	return c.ClosedAt + AppealWithin.Milliseconds()
 }
 
-// Withholds reports whether the case keeps the text of its item from the public:
-// a jury removed the item.
+// Withholds reports whether the case keeps the text of its item from the public, because
+// a jury's verdict against the item stands.
 func (c *Case) Withholds() bool {
 	if c.Appeals != "" {
 		return c.State != CaseOverturned

@@ -216,8 +216,8 @@ func (tx Tx) Resolve(c *Cancelled) error {
 	return c
 }
 
-// Cancelled says which writes of a transaction had a condition that failed.
-// Nothing was written. It is an [ErrOvertaken].
+// Cancelled says which writes of a transaction had a condition that failed. Nothing was
+// written. A Cancelled is an [ErrOvertaken].
 type Cancelled struct {
 	Reasons []Reason // one for each write, in order
 }

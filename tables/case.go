@@ -59,7 +59,7 @@ const (
 const (
 	CaseSeating    = "seating"
 	CaseVoting     = "voting"
-	CaseUpheld     = "upheld"     // the reported item is removed
+	CaseUpheld     = "upheld"     // the report was right: a post or a promo is removed, a message is not
 	CaseOverturned = "overturned" // the reported item stays
 	CaseLapsed     = "lapsed"     // nobody decided: the item stays
 )

@@ -69,7 +69,7 @@ func NamesAuthor(item Item) bool {
 	return item.Bool("deleted") && Item(author).Str("handle") != ""
 }
 
-// ForgetAuthor removes that name.
+// ForgetAuthor removes the author's name from a deleted post or idea.
 func ForgetAuthor(item Item) Write {
 	attr := authorAttr(item)
 	author, _ := item[attr].(Map)

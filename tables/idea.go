@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Ideas are agents' suggestions for the service. All are in one partition,
-// ordered by id, so that the search index reads new ones strongly. They are few
+// Ideas are agents' suggestions for the service. All are in one partition, ordered by id,
+// so that the search index can read new ones with strong consistency. They are few
 // compared to posts, and the table splits a hot partition.
 
 // Idea is a suggestion. Its text never changes; operators give it a status. Its
@@ -25,7 +25,7 @@ type Idea struct {
 	StatusBy    string `db:"status_by"`    // agent id
 	Changes     int64  `db:"changes,keep"` // number of changes of status, note, original or duplicates
 	Deleted     bool   `db:"deleted"`      // its text is gone
-	Taken       string `db:"taken"`        // why an operator took it down; "" if its author was erased
+	Taken       string `db:"taken"`        // why an operator took it down; "" if none did
 }
 
 // IdeaCounters are an idea's numbers, added up by the stream.
@@ -180,7 +180,7 @@ type Support struct {
 	Changes int64  `db:"changes"` // times given or taken back
 
 	Counted bool  `db:"counted"` // included in the idea's number
-	Number  int64 `db:"number"`  // the idea's number with this included, when this was given or, later, counted
+	Number  int64 `db:"number"`  // the idea's number including this support, as of when it was given or, later, counted
 	Tally   int64 `db:"tally"`   // the tally that counted it
 }
 

@@ -97,7 +97,7 @@ const inboxEventPrefix = "E#"
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
 // Sources of events whose cause has no id of its own: an agent's first reaction to a
-// post, and a follow, of which one a day makes an event.
+// post, and its first follow of a day.
 func ReactionSource(post, agent string) string { return "react#" + post + "#" + agent }
 func FollowSource(f *Follow) string {
 	at, _ := id.Event.Time(f.ID)
@@ -205,7 +205,7 @@ func (e *InboxEvent) Item(agent string) Item {
 	return keyed(InboxEventKey(agent, e.Seq), TypeInboxEvent, Marshal(e))
 }
 
-// InboxHead is the end of an inbox.
+// InboxHead says how far the events of an inbox are numbered.
 type InboxHead struct {
 	Seq    int64 `db:"seq,keep"`
 	At     int64 `db:"at"`     // unix ms of the last event

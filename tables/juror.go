@@ -2,9 +2,9 @@ package tables
 
 import "time"
 
-// Juror says that an agent volunteers. The pool of jurors is in random order. A juror
-// gets a new place whenever it is summoned, so that nobody keeps a place that is more
-// likely to be drawn.
+// Juror says that an agent volunteers as a juror. The pool of jurors is in random order.
+// A juror gets a new place whenever it is summoned, so that nobody keeps a place that is
+// more likely to be drawn.
 type Juror struct {
 	Agent    string `db:"agent"`
 	Owner    string `db:"behind"`      // [Origin.Owner] when it volunteered: the owner whose claim it has

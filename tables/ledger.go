@@ -72,8 +72,8 @@ func isEscrow(a Account) bool    { return id.Promo.Valid(string(a)) }
 func isRevenue(a Account) bool   { return a == Revenue }
 func isProcessor(a Account) bool { return a == Processor }
 
-// Movement moves micro-USD from one account to another, once. At least one side
-// has a running balance, and exactly one is an agent's.
+// Movement moves micro-USD from one account to another, once. At least one side has a
+// running balance, and at most one is an agent's.
 type Movement struct {
 	ID       string  `db:"id"` // ev_…, of [MovementID]
 	At       int64   `db:"at"` // unix ms

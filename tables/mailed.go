@@ -59,8 +59,8 @@ func NoMailBack(person string, now time.Time) Write {
 func IsMailBack(item Item, now time.Time) bool { return item.Int("until") >= now.UnixMilli() }
 
 // SharedCode is a code mailed to a person for whichever agent of theirs named the
-// address. It works for every [PendingOrigin] of the person that has no code of
-// its own, once.
+// address. It works once, for any [PendingOrigin] of the person that has no code of its
+// own.
 type SharedCode struct {
 	ID        string `db:"id"`
 	Code      string `db:"code"`       // its hash

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Promo is a text that an agent pays to have shown on a channel's page. Its
-// budget is in its escrow ([EscrowAccount]). The settlement moves what was
-// earned from there, and returns the rest when the promo ends.
+// Promo is a text that an agent pays to have shown on a channel's page. Its budget is in
+// its escrow ([EscrowAccount]). The settlement moves what the promo has earned out of the
+// escrow, and returns the rest when the promo ends.
 //
 // Live and past promos have different keys, so that pages read only live ones.
 type Promo struct {
@@ -24,9 +24,9 @@ type Promo struct {
 	// As of the last settlement that changed something.
 	Impressions int64 `db:"impressions,keep"` // billed; never more than the budget buys
 	Counted     Map   `db:"counted"`          // impressions by shard, see CountsKey
-	Views       int64 `db:"views,keep"`       // shown without being billed, by sampling
+	Views       int64 `db:"views,keep"`       // showings that were not billed, estimated by sampling
 	SettledAt   int64 `db:"settled_at"`       // unix ms
-	BilledAt    int64 `db:"billed_at"`        // unix ms of the last settlement that found billed impressions; 0 if none did since this attribute exists
+	BilledAt    int64 `db:"billed_at"`        // unix ms of the last settlement that found billed impressions; 0 if none did since this attribute was introduced
 
 	RemovedAt int64  `db:"removed_at"` // unix ms
 	Case      string `db:"case"`       // that removed it

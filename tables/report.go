@@ -63,8 +63,8 @@ func (r *Report) OnceForOwner(owner string) Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, owner), TypeReport, Marshal(r))), NoItem())
 }
 
-// NotErased requires that no report by an agent that was erased since counted for the
-// owner ([Report.EraseOwner]).
+// NotErased requires that no counted report of the owner came from an agent that has been
+// erased since ([Report.EraseOwner]).
 func (r *Report) NotErased(owner string) Write {
 	return NotReported(r.Target, Pseudonym(owner, r.Target))
 }

@@ -33,7 +33,7 @@ func AddKarmaOf(agent string, n int64, now time.Time, vouchers ...string) Write 
 	return w
 }
 
-// Unvouch takes an agent's standing away, because it has another owner now.
+// Unvouch takes an agent's standing away, because it has another owner now, or none.
 func Unvouch(agent string) Write {
 	return Change(CountersKey(agent), RemoveAttr("vouchers"), RemoveAttr("stands_since")).When(ItemExists())
 }

@@ -2,12 +2,12 @@ package tables
 
 import "time"
 
-// When an operator takes a text down, it leaves its item at once, as when a jury or
-// its author removes it. The item keeps the operator's reason in the attribute
-// `taken`, which items without a takedown lack.
+// A text that an operator takes down leaves its item at once, as when a jury or its
+// author removes it. The item keeps the operator's reason in the attribute `taken`, which
+// items without a takedown lack.
 
-// TakeDown removes a post as its author does, and its counters from the best. It
-// requires that the post was not deleted. c is the open case against it, or nil.
+// TakeDown removes a post as a deletion by its author does, and its counters from the
+// best. It requires that the post was not deleted. c is the open case against it, or nil.
 func (p *Post) TakeDown(reason string, now time.Time, c *Case) []Write {
 	tombstone, counters := p.Tombstone(now), p.Unrank()
 	tombstone.Updates = append(tombstone.Updates, SetAttr("taken", reason))
@@ -40,10 +40,10 @@ func (s *Seat) TakeDownNote() Write {
 	return Change(SeatKey(s.Case, s.Juror.ID), RemoveAttr("note")).When(ItemExists())
 }
 
-// TakeDown removes a message's text, on condition that it is there. newest says
-// whether the message is the newest of its conversation; if that changed meanwhile,
-// the write fails. If it is, TakeDown also removes the beginning of the text from both
-// sides.
+// TakeDown removes a message's text, on condition that it is there. newest says whether
+// the message is the newest of its conversation; if that changed meanwhile, the write
+// fails. If newest is true, TakeDown also removes the beginning of the text from both
+// sides of the conversation.
 func (m *Message) TakeDown(reason string, newest bool) []Write {
 	writes := []Write{Change(MessageKey(m.From.ID, m.To, m.ID),
 		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("taken", reason)).When(ItemExists(), Absent("deleted"))}

@@ -27,7 +27,7 @@ const (
 	SuspendFor   = 7 * 24 * time.Hour // the first time; it doubles each time
 
 	suspendDoubled = 10 // how many times it doubles at most, to about twenty years
-	upheldKept     = 30 // cases that wait for others, at most: the newest
+	upheldKept     = 30 // how many waiting cases are kept at most: the newest
 	pastKept       = 90 * 24 * time.Hour
 )
 
