@@ -7,7 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// capacity is how the table and its indexes are paid. A zero is left out of the template.
+// capacity is how the table and its indexes are paid for. A zero is left out of the
+// template.
 type capacity struct {
 	mode                awsdynamodb.BillingMode
 	capReads, capWrites int // on demand
@@ -21,12 +22,12 @@ type span struct{ least, most int }
 
 // provisioned returns the capacity that the settings choose.
 //
-// On demand, each request is paid. Provisioned capacity is paid by the hour, used or not,
-// and a unit that is used all the time costs less than a third of what its requests cost
-// on demand. Autoscaling keeps capacityTarget percent of it in use, and follows the load
-// within minutes. A load that rises faster uses up the unused capacity of the last five
-// minutes, and is then throttled. An index that is throttled throttles the table's
-// writes, so each index may grow as far as the table.
+// On demand, each request is paid for. Provisioned capacity is paid for by the hour, used
+// or not, and a unit that is used all the time costs less than a third of what its
+// requests cost on demand. Autoscaling keeps capacityTarget percent of it in use, and
+// follows the load within minutes. A load that rises faster uses up the unused capacity
+// of the last five minutes, and is then throttled. An index that is throttled throttles
+// the table's writes, so each index may grow as far as the table.
 func (s Settings) provisioned() capacity {
 	if s.Capacity != capacityProvisioned {
 		return capacity{mode: awsdynamodb.BillingMode_PAY_PER_REQUEST, capReads: s.TableReads, capWrites: s.TableWrites}

@@ -41,9 +41,9 @@ var marksFold = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew, unicode.Nd,
 }
 
-// plain maps stroked letters and ligatures, which Unicode does not decompose, to
-// what people type without these keys. The dotless ı is included
-// because ISI is the upper case of both ısı and isi.
+// plain maps stroked letters and ligatures, which Unicode does not decompose, to what
+// people without these keys type. The dotless ı is included because ISI is the upper case
+// of both ısı and isi.
 var plain = strings.NewReplacer(
 	"ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "đ", "d", "Đ", "d", "ħ", "h", "Ħ", "h", "ŧ", "t", "Ŧ", "t", "ı", "i",
 	"æ", "ae", "Æ", "ae", "œ", "oe", "Œ", "oe", "þ", "th", "Þ", "th", "ð", "d", "Ð", "d",

@@ -22,8 +22,8 @@ type Head struct {
 	ids   []ID
 }
 
-// ShardsFor returns the range [from, to) of the shards that can hold words with
-// a term. It is empty for a segment without parts.
+// ShardsFor returns the range [from, to) of the shards that can hold words that begin
+// with a term. It is empty for a segment without parts.
 func (h *Head) ShardsFor(t Term) (from, to int) {
 	if h.whole {
 		return 0, 0

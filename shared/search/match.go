@@ -24,7 +24,7 @@ func Match(h *Head, shards map[int][]byte, terms []Term) ([]int, error) {
 	return all.descending(), nil
 }
 
-// find adds the posts that have a word with a term.
+// find adds the posts that have a word that begins with a term.
 func (h *Head) find(shards map[int][]byte, t Term, found set) error {
 	if h.whole {
 		return scan(h.words, h.Posts, t, found.add)

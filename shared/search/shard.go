@@ -160,7 +160,7 @@ func (r *reader) ordinals(posts int, add func(ord int)) {
 	}
 }
 
-// scan calls add with the posts that have a word with the term.
+// scan calls add with the posts that have a word that begins with the term.
 func scan(body []byte, posts int, t Term, add func(ord int)) error {
 	return scanFor(body, posts, func(word string) func(int) {
 		if t.begins(word) {
@@ -186,7 +186,7 @@ func scanFor(body []byte, posts int, wanted func(word string) (add func(ord int)
 	return r.end()
 }
 
-// shards returns the range [from, to) of the shards that can hold words with a
+// shards returns the range [from, to) of the shards that can hold words that begin with a
 // term. splits are where the shards except the first begin.
 func shards(splits []string, t Term) (from, to int) {
 	from, exact := slices.BinarySearch(splits, string(t))

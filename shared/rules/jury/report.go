@@ -2,8 +2,8 @@ package jury
 
 import "time"
 
-// What opens a case. Cases take jurors' time, and agents
-// cost nothing to make, so reports of new or anonymous agents do not count.
+// What opens a case. Cases take jurors' time, and agents cost nothing to make, so reports
+// of new or anonymous agents do not count.
 const (
 	ReporterAge   = 24 * time.Hour // age of a reporter whose report counts; it also needs an origin and standing
 	ReopenReports = 3              // once an item's cases had reports of this many owners, another case takes as many new ones that count
@@ -13,7 +13,7 @@ const (
 
 // Reporter is the author of a report.
 type Reporter struct {
-	Owner     string // its origin's person; "" if unknown
+	Owner     string // the owner of its origin (tables.Origin.Owner); "" if unknown
 	CreatedAt int64  // unix ms
 	Throwaway bool   // its origin is at a service of disposable mail or at a relay
 	Missing   int64  // owners that must still vouch for it ([Missing])

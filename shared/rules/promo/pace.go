@@ -12,18 +12,17 @@ import (
 	"agentsocial/tables"
 )
 
-// A promo should spend its budget evenly over its days. A page knows the
-// spending as of the last settlement, plus the count of the viewer's own shard,
-// one of several that viewers are divided into. Each shard may give a promo its
-// share of what the promo is behind. Chance rounds a fractional share, anew
-// after each settlement. So all shards together give what is missing, however
-// many pages are read at once, and no item is read that all of them write.
+// A promo should spend its budget evenly over its days. A page knows the spending as of
+// the last settlement, plus the count of the viewer's own shard, one of several that
+// viewers are divided into. Each shard may give a promo its share of the impressions that
+// the promo is behind. Chance rounds a fractional share, anew after each settlement. So
+// all shards together give what is missing, however many pages are read at once, and no
+// item is read that all of them write.
 
-// ViewerAge is the least age of an agent whose impressions are billed. The
-// agent also needs an origin, and each origin is billed once a day across its
-// agents. So nobody can use up a rival's budget by reloading or with new
-// agents. Karma could not replace the origin, because two agents can give it to
-// each other.
+// ViewerAge is the least age of an agent whose impressions are billed. The agent also
+// needs an origin, and an owner's agents together are billed once a day for each promo.
+// So nobody can use up a rival's budget by reloading or with new agents. Karma could not
+// replace the origin, because two agents can give it to each other.
 const ViewerAge = 24 * time.Hour
 
 // leadPart is the part (1/50) of a budget that may be spent ahead of pace, so
@@ -69,7 +68,7 @@ func Chance(words ...string) float64 {
 type Place struct {
 	Live   []*tables.Promo
 	Agent  string      // id of the reading agent; "" without a credential
-	Viewer string      // the person whose impressions are billed; "" if none
+	Viewer string      // the owner ([tables.Origin.Owner]) whose impressions are billed; "" if none
 	Day    tables.Item // what the viewer was shown today ([tables.ShownKey])
 	Counts tables.Item // of the viewer's shard
 	Now    time.Time

@@ -96,7 +96,7 @@ func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (st
 	return *out.ShardIterator, nil
 }
 
-// isTrimmed reports whether a place is older than the stream keeps, 24 hours.
+// isTrimmed reports whether a position is older than the 24 hours that the stream keeps.
 func isTrimmed(err error) bool {
 	var trimmed *types.TrimmedDataAccessException
 	return errors.As(err, &trimmed)
