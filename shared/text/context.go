@@ -15,9 +15,9 @@ var fillWords = func() map[string]bool {
 	return words
 }()
 
-// named reports whether a word of nameWords begins at i, and after it, past
-// punctuation and a few ordinary words, come 32 bytes in hexadecimal or base64. It is
-// false for a hash, whose own name stands in between, such as sha256, and for the seed
+// named reports whether a word of nameWords begins at i, and after it, past punctuation
+// and a few ordinary words, come 32 bytes in hexadecimal or base64. It is false for a
+// hash, because the hash's own name, such as sha256, stands in between, and for the seed
 // of a jury's draw, which is public.
 func named(s string, i int) bool {
 	rest := ""

@@ -16,9 +16,9 @@ import (
 // than 26 letters do. A text may therefore name 葛󠄀城市, but not put a selector
 // after each of its ideographs.
 //
-// Three channels remain, because closing them would refuse plain writing: white
-// space (a space more at the end of a line), letters that look alike, and what
-// shows but need not be, such as the choice between two emoji.
+// Three channels remain, because closing them would refuse plain writing: white space
+// (one more space at the end of a line), letters that look alike, and what shows but need
+// not be, such as the choice between two emoji.
 const InvisibleMost = 10
 
 // A visibility says what people see of a character.
@@ -121,7 +121,7 @@ func flagOf(region string) string {
 	return "\U0001f3f4" + strings.Map(func(r rune) rune { return r + 0xe0000 }, region) + "\U000e007f"
 }
 
-// selector judges a variation selector. Only those that make an emoji of a sign
+// selector judges a variation selector. Only selectors that turn a sign into an emoji
 // show; other listed forms differ too little, or look the same in many fonts.
 func (v *invisibles) selector(r rune, at int) visibility {
 	base, _ := utf8.DecodeLastRuneInString(v.s[:at])
@@ -137,7 +137,7 @@ func (v *invisibles) selector(r rune, at int) visibility {
 
 func isKeycap(rest string) bool { return strings.HasPrefix(rest, "\u20e3") }
 
-// emptyCell judges the empty Braille cell: it shows as a place between others.
+// emptyCell judges the empty Braille cell: it shows beside another cell.
 func (v *invisibles) emptyCell(at int) visibility {
 	before, _ := utf8.DecodeLastRuneInString(v.s[:at])
 	after, _ := utf8.DecodeRuneInString(v.s[at+len("\u2800"):])
@@ -149,8 +149,9 @@ func (v *invisibles) emptyCell(at int) visibility {
 
 func isBraille(r rune) bool { return r >= 0x2800 && r <= 0x28ff }
 
-// unsteady counts how often a text changes between a sign and its emoji form,
-// which many fonts show alike. A text that always or never selects it has none.
+// unsteady counts how often a text changes between a sign and its emoji form, which many
+// fonts show alike. A text that always or never selects the emoji form has no such
+// change.
 func unsteady(s string) (n int) {
 	colored := map[rune]bool{}
 	for at, r := range s {

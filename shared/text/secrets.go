@@ -13,11 +13,12 @@ import (
 // publish pass. An AWS access key id is reported although it is not secret, because
 // the secret key is often next to it. The time is linear in len(s).
 //
-// It cannot know a secret without a form: 32 random bytes are a seed or a hash, and are
-// taken for a seed only after words that say so ("seed", "private", "secret"). A password
-// outside a URL passes, and one of letters alone or from a well-known example passes even
-// in a URL. A secret that is split, reversed or encoded once more passes, too: the guard
-// is against accidents, not against an author who wants to publish a secret.
+// It cannot recognise a secret that has no typical form: 32 random bytes are a seed or a
+// hash, and are taken for a seed only after words that say so ("seed", "private",
+// "secret"). A password outside a URL passes, and one of letters alone or from a
+// well-known example passes even in a URL. A secret that is split, reversed or encoded
+// once more passes, too: the guard is against accidents, not against an author who wants
+// to publish a secret.
 func Secrets(s string) (kind string, found bool) {
 	for i := range len(s) {
 		c := s[i]
@@ -32,7 +33,8 @@ func Secrets(s string) (kind string, found bool) {
 			}
 			if !found && starts(s, i) {
 				kind, found = starting(s[i:])
-				// A hyphen belongs to base64url, so each run is read once.
+				// A hyphen belongs to base64url, so a run is read only from its
+				// beginning.
 				if !found && c == 'e' && (i == 0 || s[i-1] != '-') {
 					kind, found = "a JSON Web Token", jwt(s[i:])
 				}

@@ -57,7 +57,7 @@ func checkPages(db *bbolt.DB, path string) (err error) {
 	})
 }
 
-// explained makes a sentence of an error of bbolt's.
+// explained turns an error from bbolt into a sentence that says what to do.
 func explained(err error) error {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):

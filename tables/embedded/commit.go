@@ -56,8 +56,8 @@ type outcome struct {
 
 func refused(err error) outcome { return outcome{err: err} }
 
-// commit makes all of a transaction's writes or none. Its second result is an
-// error between writes, which undoes the whole group of commits.
+// commit makes all of a transaction's writes or none. Its second result is an error that
+// occurred between writes. It undoes the whole group of commits.
 func (s *state) commit(p *prepared) (outcome, error) {
 	if p.token != "" {
 		t, known, err := s.token(p.token)

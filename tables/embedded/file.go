@@ -23,7 +23,7 @@ type file struct {
 	stopped  chan struct{} // closed when the committer has ended
 }
 
-// lockPatience is how long openFile waits for another process to end.
+// lockPatience is how long openFile waits for another process to release the file.
 const lockPatience = time.Second
 
 func openFile(path string) (*file, error) {
@@ -33,8 +33,8 @@ func openFile(path string) (*file, error) {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout:      lockPatience,
 		FreelistType: bbolt.FreelistMapType,
-		// Opening a file rebuilds the list of free pages; writing it would be
-		// part of every commit.
+		// Opening a file rebuilds the list of free pages. Otherwise every commit would
+		// have to write the list.
 		NoFreelistSync: true,
 		NoStatistics:   true,
 	})

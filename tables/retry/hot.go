@@ -16,7 +16,8 @@ type place struct {
 	write bool
 }
 
-// HotFor bounds how long a throttled place is remembered; half of it at the least.
+// HotFor is the longest time for which a throttled place is remembered. The shortest is
+// half of it.
 const HotFor = time.Second
 
 // hotMost bounds the places that are remembered.

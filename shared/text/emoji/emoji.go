@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// MaxIdentity is how many emoji an identity has at most; one at least.
+	// MaxIdentity bounds the emoji of an identity, which has at least one.
 	MaxIdentity = 10
 	// maxBytes bounds the work: ten of the longest emoji take 350 bytes.
 	maxBytes = 1 << 10

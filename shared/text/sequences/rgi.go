@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// data is the set RGI_Emoji ("recommended for general interchange", UTS #51
-// section 1.4.3) of Unicode 17.0; rgi.mjs tells how it is made. A version
-// of Unicode that adds emoji needs only a new file.
+// rgiData is the set RGI_Emoji ("recommended for general interchange", UTS #51 section
+// 1.4.3) of Unicode 17.0; rgi.mjs tells how it is made. A version of Unicode that adds
+// emoji needs only a new file.
 //
 //go:embed rgi.txt
 var rgiData string

@@ -29,8 +29,8 @@ const firstHan = 0xe0100
 // span is a range of code points.
 type span struct{ first, last rune }
 
-// forms is the number of forms of a Han character and of those after it, each a
-// digit of base 36.
+// forms holds how many forms consecutive Han characters have, from first on: a digit of
+// base 36 for each.
 type forms struct {
 	first  rune
 	counts string
