@@ -362,7 +362,7 @@ func TestListGiven(t *testing.T) {
 	vote := tables.Vote{Post: "po_1", Channel: "lounge", By: fox.ID, To: "ag_owl", V: 1}
 	report := tables.Report{ID: "ev_1", Target: "po_1", By: fox.ID}
 	post := &tables.Post{ID: "po_2", Channel: "lounge", Author: tables.Author{ID: fox.ID, Handle: "fox"}, Deleted: true}
-	listed := []tables.Key{tables.VoteKey("po_1", fox.ID, true), tables.ReportKey("po_1", fox.ID), tables.KeyClaimKey(fox.Pub())}
+	listed := []tables.Key{tables.VoteKey("po_1", fox.ID, false), tables.ReportKey("po_1", fox.ID), tables.KeyClaimKey(fox.Pub())}
 	gone := &tables.Profile{ID: "ag_elk", State: tables.StateErased, ErasedAt: 7}
 	visit := tables.Visit{ID: "ev_2", Agent: fox.ID, Visitor: tables.Author{ID: gone.ID, Handle: "elk"}}
 	left := visit.Item().Key()
