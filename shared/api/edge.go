@@ -32,6 +32,9 @@ func (s *Server) throughEdge(c *Call, r *http.Request) error {
 	r.Header.Del(HeaderViewerAddress)
 	refused := Fail(EdgeRequired, "This address is not the service's own; call %s.", s.app.Settings.BaseURL)
 	if sent == "" {
+		if address != "" { // an edge that lost its secret
+			c.Log.Warn(EdgeUnknown)
+		}
 		return refused
 	}
 	ours, err := s.app.Edge(r.Context(), sent)

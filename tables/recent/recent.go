@@ -36,7 +36,7 @@ type Memory struct {
 
 	mu      sync.Mutex
 	entries map[question]*entry
-	order   []*entry // by age, the oldest first; some were replaced since
+	order   []*entry // the same by age, the oldest first
 	bytes   int
 	changes int // how often the process forgot
 }
@@ -223,26 +223,26 @@ func (m *Memory) put(began moment, x question, page tables.Page) {
 	if newer := m.entries[x]; m.changes != began.changes || newer != nil && newer.at.After(e.at) {
 		return
 	}
-	m.drop(m.entries[x])
+	if old := m.entries[x]; old != nil {
+		m.drop(old)
+	}
 	m.entries[x] = e
 	m.order = append(m.order, e)
 	m.bytes += e.size
-	for now := m.now(); len(m.order) > 0; m.order = m.order[1:] {
+	for now := m.now(); len(m.order) > 0; {
 		oldest := m.order[0]
-		if m.entries[oldest.of] == oldest {
-			if m.fresh(oldest, now) && len(m.order) <= entriesMost && m.bytes <= bytesMost {
-				break
-			}
-			m.drop(oldest)
+		if m.fresh(oldest, now) && len(m.order) <= entriesMost && m.bytes <= bytesMost {
+			break
 		}
+		m.drop(oldest)
 	}
 }
 
 func (m *Memory) drop(e *entry) {
-	if e != nil {
-		m.bytes -= e.size
-		delete(m.entries, e.of)
-	}
+	m.bytes -= e.size
+	delete(m.entries, e.of)
+	i := slices.Index(m.order, e)
+	m.order = slices.Delete(m.order, i, i+1)
 }
 
 // Committed forgets everything if the writes change or delete public content. It is called

@@ -430,3 +430,24 @@ func TestAge(t *testing.T) {
 		})
 	})
 }
+
+// A page that is read anew takes the place of the one that was remembered before.
+func TestReadAnew(t *testing.T) {
+	f := open(t)
+	for i := range 3 {
+		f.elsewhere(t, tables.Put(post(i, fmt.Sprint("body ", i)).Item()))
+	}
+	for i := range 10 {
+		for _, limit := range []int{1, 3} {
+			if i > 0 && limit == 1 { // stays the oldest
+				continue
+			}
+			if _, err := f.Query(recent.For(t.Context(), author), tables.Posts("den", "", limit, tables.Eventual)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n, held := f.Memory.Len(), f.Memory.Held(); n != 2 || held != 2 {
+		t.Errorf("got %d answers and %d pages, want 2 of each", n, held)
+	}
+}
