@@ -211,6 +211,21 @@ func TestEdge_Rotation(t *testing.T) {
 	}
 }
 
+// A value that is too short is no secret. The other version stays valid, whichever it is.
+func TestEdge_ShortVersion(t *testing.T) {
+	short := edgeTwo[:minEdge-1]
+	for _, stages := range []map[string]string{
+		{"AWSCURRENT": short, "AWSPREVIOUS": edgeOne}, {"AWSCURRENT": edgeOne, "AWSPREVIOUS": short},
+	} {
+		f := newEdged(t, stages)
+		for sent, want := range map[string]int{edgeOne: 200, short: 403} {
+			if status, body := f.call("GET", sent, "203.0.113.9"); status != want {
+				t.Errorf("%v: got %d %s, want %d", stages, status, body, want)
+			}
+		}
+	}
+}
+
 // Without the secret nobody is let in, and callers are told to come back.
 func TestEdge_SecretUnreadable(t *testing.T) {
 	for name, stages := range map[string]map[string]string{"down": nil, "none": {}, "too short": {"AWSCURRENT": edgeOne[1:]}} {
