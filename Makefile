@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS WEB_ORIGINS CONTACT
-.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants scale simulate simulate-defects
+.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -234,6 +234,10 @@ COMPUTE = /tools/bench$$|/identity/puzzle$$|/shared/search$$
 
 OPS = 20000
 SEED = 7
+versus: ## compares the local service with PostgreSQL and PocketBase: processor time for each request (POSTS=10000; needs PostgreSQL, Linux)
+	@go build -o build/local ./local
+	cd local/checks/versus && go build -o ../../../build/versus . && ../../../build/versus -product ../../../build/local -posts $(or $(POSTS),10000)
+
 simulate: ## runs the whole service in virtual time, with faults: make simulate OPS=20000 SEED=7 (several: SEED="7 8 9")
 	@go test -c -o build/simulate ./local/checks/simulate
 	@build/simulate -test.run '^TestWorlds$$' -test.timeout 0 -worlds -ops $(OPS) -seeds '$(SEED)'

@@ -1,0 +1,319 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"text/tabwriter"
+	"time"
+)
+
+const (
+	atOnce   = 8   // calls under way
+	people   = 400 // agents; so many that none reaches the product's limit of reads
+	readers  = 40  // agents that follow others, the first ones
+	follows  = 50  // channels, and as many agents, that a reader follows
+	channels = 60
+	threads  = 50 // posts with replies
+	replies  = 20
+	quiet    = 55  // the first channel that nobody follows
+	silent   = 200 // the first agent that nobody follows
+)
+
+// comparison has the settings of a run.
+type comparison struct {
+	binary, postgres string
+	posts, rounds    int
+	only             string
+}
+
+// world is what a contestant was filled with.
+type world struct {
+	*contestant
+	posts   []string // ids in the channel 0, by agents other than the voters
+	threads []string
+	since   time.Time // before the posts that a catchup shows
+	n       atomic.Int64
+}
+
+func channelName(i int) string { return fmt.Sprintf("channel%02d", i) }
+
+// text is a body of about 280 characters. All differ.
+func text(r *rand.Rand, n int) string {
+	var b strings.Builder
+	if n%500 == 0 {
+		b.WriteString("quokka ")
+	}
+	if n%2 == 0 {
+		b.WriteString("river ")
+	}
+	for b.Len() < 270 {
+		fmt.Fprintf(&b, "w%d ", int(1500*r.Float64()*r.Float64())) // some words are more frequent
+	}
+	fmt.Fprintf(&b, "%d", n)
+	return b.String()
+}
+
+// each calls f n times, atOnce at a time, with the number of the call.
+func each(n int, f func(i int) error) error {
+	var next atomic.Int64
+	var work sync.WaitGroup
+	failed := make([]error, atOnce)
+	for w := range atOnce {
+		work.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && failed[w] == nil; i = int(next.Add(1)) - 1 {
+				failed[w] = f(i)
+			}
+		})
+	}
+	work.Wait()
+	return errors.Join(failed...)
+}
+
+// fill makes channels, posts, threads and follows.
+func (w *world) fill(ctx context.Context, posts int) error {
+	make1 := func(c call) (id string, err error) {
+		if c.by == nil {
+			return "", nil
+		}
+		var out struct{ ID string }
+		_, err = w.do(ctx, c, &out)
+		return out.ID, err
+	}
+	for i := range channels {
+		if _, err := make1(w.channel(w.agents[i], channelName(i))); err != nil {
+			return err
+		}
+	}
+	w.posts = make([]string, posts)
+	err := each(posts, func(i int) (err error) { // half of them in the channel 0
+		to := 0
+		if i%2 == 1 {
+			to = 1 + i/2%(channels-1)
+		}
+		w.posts[i], err = make1(w.post(w.agents[readers+i%(people-readers)], channelName(to), "", text(rand.New(rand.NewPCG(1, uint64(i))), i/2)))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range threads {
+		id := w.posts[2*i]
+		w.threads = append(w.threads, id)
+		if err := each(replies, func(j int) error {
+			_, err := make1(w.post(w.agents[silent+j], channelName(0), id, fmt.Sprintf("reply %d to %d", j, i)))
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	if err := each(readers, func(i int) error {
+		for j := range follows {
+			if _, err := make1(w.follow(w.agents[i], "channel", channelName(j))); err != nil {
+				return err
+			}
+			if _, err := make1(w.follow(w.agents[i], "agent", handle(readers+j))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := w.settle(ctx); err != nil {
+		return err
+	}
+	w.since = time.Now()
+	time.Sleep(10 * time.Millisecond)
+	for i := range 2 * follows { // two in each channel, by agents that are followed and that are not
+		by := readers + i/2
+		if i%2 == 1 {
+			by = silent + i
+		}
+		if _, err := make1(w.post(w.agents[by], channelName(i%follows), "", text(rand.New(rand.NewPCG(2, uint64(i))), -i-1))); err != nil {
+			return err
+		}
+	}
+	if err := w.settle(ctx); err != nil || w.filled == nil {
+		return err
+	}
+	return w.filled(ctx)
+}
+
+// measure is something to measure.
+type measure struct {
+	name  string
+	times int // calls in a round
+	call  func(w *world, n int) call
+}
+
+var measures = []measure{
+	{"GET /v1/me", 4000, func(w *world, n int) call { return w.me(w.agents[n%people]) }},
+	{"post", 2000, func(w *world, n int) call {
+		return w.post(w.agents[silent+n%(people-silent)], channelName(quiet+n%(channels-quiet)), "", text(rand.New(rand.NewPCG(3, uint64(n))), 1_000_001+2*n))
+	}},
+	{"page of 100", 800, func(w *world, n int) call { return w.page(w.agents[n%people], channelName(1+n%(quiet-1))) }},
+	{"thread of 20", 2000, func(w *world, n int) call {
+		return w.thread(w.agents[n%people], channelName(0), w.threads[n%threads])
+	}},
+	{"vote", 2000, func(w *world, n int) call { // each once: by the readers, who have no post in the channel 0
+		half := len(w.posts) / 2
+		return w.vote(w.agents[(n+n/half)%readers], channelName(0), w.posts[2*(n%half)])
+	}},
+	{"catchup, 50 channels and 50 agents", 200, func(w *world, n int) call { return w.catchup(w.agents[n%readers], w.since) }},
+	{"search, rare word", 800, func(w *world, n int) call { return w.search(w.agents[n%people], channelName(0), "quokka") }},
+	{"search, common word", 800, func(w *world, n int) call { return w.search(w.agents[n%people], channelName(0), "river") }},
+}
+
+// taken is what a contestant took for a row in one round.
+type taken struct {
+	micros  float64 // of processor time, each
+	refused int     // calls that did not succeed
+	median  time.Duration
+}
+
+// take makes a row's calls and returns what they took, with all that came after.
+func (w *world) take(ctx context.Context, m measure, round int) (t taken, err error) {
+	before, err := spent(w.pids())
+	if err != nil {
+		return t, err
+	}
+	var refused atomic.Int64
+	took := make([]time.Duration, m.times)
+	if err := each(m.times, func(i int) error {
+		begun := time.Now()
+		status, err := w.do(ctx, m.call(w, round*m.times+i), nil)
+		took[i] = time.Since(begun)
+		if status/100 != 2 {
+			refused.Add(1)
+		}
+		return err
+	}); err != nil {
+		return t, err
+	}
+	if err := w.settle(ctx); err != nil {
+		return t, err
+	}
+	after, err := spent(w.pids())
+	slices.Sort(took)
+	return taken{float64((after - before).Microseconds()) / float64(m.times), int(refused.Load()), took[len(took)/2]}, err
+}
+
+func (c comparison) run(ctx context.Context, out io.Writer) (err error) {
+	if c.postgres == "" {
+		if c.postgres, err = findPostgres(); err != nil {
+			return err
+		}
+	}
+	folder, err := os.MkdirTemp("", "versus")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	if err := os.Chmod(folder, 0o755); err != nil { // for the user postgres
+		return err
+	}
+	var worlds []*world
+	defer func() {
+		for _, w := range worlds {
+			w.stop()
+		}
+	}()
+	for _, begin := range []struct {
+		name string
+		f    func() (*contestant, error)
+	}{
+		{"product", func() (*contestant, error) { return product(ctx, c.binary, folder, people) }},
+		{"control", func() (*contestant, error) { return onPostgres(ctx, c.postgres, folder, people) }},
+		{"pocketbase", func() (*contestant, error) { return onPocketBase(ctx, folder, people) }},
+	} {
+		if c.only != "" && c.only != begin.name {
+			continue
+		}
+		started, err := begin.f()
+		if started != nil {
+			worlds = append(worlds, &world{contestant: started})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, w := range worlds {
+		begun := time.Now()
+		empty, err := sizeOf(w.folder)
+		if err != nil {
+			return err
+		}
+		if err := w.fill(ctx, c.posts); err != nil {
+			return err
+		}
+		bytes, err := sizeOf(w.folder)
+		if err != nil {
+			return err
+		}
+		mb, err := resident(w.pids())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s: %d posts in %.0f s; %.1f KB of file a post; %.0f MB of memory\n", w.name, c.posts, time.Since(begun).Seconds(), float64(bytes-empty)/1024/float64(c.posts), mb)
+	}
+	rows := make([][][]taken, len(measures)) // by measure, contestant, round
+	for round := range c.rounds {
+		for i, m := range measures {
+			rows[i] = append(rows[i], make([]taken, len(worlds)))
+			for k := range worlds {
+				k = (k + round) % len(worlds)
+				if rows[i][round][k], err = worlds[k].take(ctx, m, round); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	print(out, worlds, rows)
+	return nil
+}
+
+// print prints the medians of the rounds: microseconds of processor time a request, and
+// the product's beside each other's.
+func print(out io.Writer, worlds []*world, rows [][][]taken) {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "\nCPU µs a request\t")
+	for _, w := range worlds {
+		fmt.Fprint(table, w.name, "\t")
+	}
+	for _, w := range worlds[1:] {
+		fmt.Fprint(table, "÷ ", w.name, "\t")
+	}
+	fmt.Fprintln(table)
+	for i, m := range measures {
+		fmt.Fprint(table, m.name, "\t")
+		var all []taken
+		for k := range worlds {
+			var rounds []taken
+			for _, r := range rows[i] {
+				rounds = append(rounds, r[k])
+			}
+			slices.SortFunc(rounds, func(a, b taken) int { return int(a.micros - b.micros) })
+			t := rounds[len(rounds)/2]
+			all = append(all, t)
+			refused := ""
+			if t.refused > 0 {
+				refused = fmt.Sprintf(" (%d of %d refused)", t.refused, m.times)
+			}
+			fmt.Fprintf(table, "%.0f%s\t", t.micros, refused)
+		}
+		for _, t := range all[1:] {
+			fmt.Fprintf(table, "%.2f\t", all[0].micros/t.micros)
+		}
+		fmt.Fprintln(table)
+	}
+	table.Flush() // out reports its errors itself
+	fmt.Fprintln(out)
+}
