@@ -19,7 +19,7 @@ const failedBatchesKeepDays = 25
 // different functions read them, and they change at different times.
 type store struct {
 	table  awsdynamodb.ITable // in use
-	other  awsdynamodb.ITable // functions may use it, too; nil unless a table was restored
+	other  awsdynamodb.ITable // functions have the same permissions for it; nil unless restoredTable is set
 	secret awssecretsmanager.Secret
 	pepper awssecretsmanager.Secret
 	failed awss3.Bucket
@@ -38,8 +38,9 @@ func newStore(stack awscdk.Stack, s Settings) store {
 //
 // It also returns the other of the two, for which functions have the same permissions:
 // a deployment changes their roles minutes before their environment, and calls in
-// between must not fail. On the way back the stream is emptied first, so that the
-// permissions for both remain.
+// between must not fail. To go back to the stack's own table, the operator first empties
+// only the setting restoredStream. Then the own table is in use again, and functions
+// still have permissions for both.
 func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) (table, other awsdynamodb.ITable) {
 	if s.RestoredTable == "" {
 		return own, nil
@@ -106,7 +107,8 @@ func (s Settings) tableClass() awsdynamodb.TableClass {
 	return awsdynamodb.TableClass_STANDARD
 }
 
-// warm returns what the table and each index can serve at once; nil for AWS's default.
+// warm returns the throughput that the table and each index can serve immediately, without
+// scaling first; nil for AWS's default.
 func (s Settings) warm() *awsdynamodb.WarmThroughput {
 	if s.WarmReads == 0 && s.WarmWrites == 0 {
 		return nil

@@ -80,10 +80,10 @@ var rules = []rule{
 	{"only infra and local import infra and local",
 		func(p string) bool { return in(p, "infra", "local") },
 		func(by string) bool { return in(by, "infra", "local") }},
-	{"only their mains, functions.go, infra and local import functions",
+	{"only packages in functions, infra and local import functions",
 		func(p string) bool { return in(p, "functions") },
 		func(by string) bool { return in(by, "functions", "infra", "local") }},
-	{"only their mains, events.go, infra and local import events",
+	{"only packages in events, infra and local import events",
 		func(p string) bool { return in(p, "events") },
 		func(by string) bool { return in(by, "events", "infra", "local") }},
 	{"only local and tests import the embedded table",
@@ -136,8 +136,8 @@ func TestImports(t *testing.T) {
 					t.Errorf("%s imports %s: %s", p.ImportPath, imported, r.what)
 				}
 			}
-			// A group or a reader never imports another; only toolgroups lists
-			// groups.
+			// Groups and readers never import each other. functions.go, events.go and
+			// toolgroups import them to list them.
 			if in(imported, "functions", "events") && in(p.ImportPath, "functions", "events") && imported != toolgroups && p.ImportPath != toolgroups &&
 				folder(imported) != folder(p.ImportPath) && strings.Contains(p.ImportPath, "/") {
 				t.Errorf("%s imports %s: groups and readers never import each other", p.ImportPath, imported)
@@ -146,7 +146,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestListingExplainsItself bounds the folders beside each other.
+// TestListingExplainsItself bounds the number of folders directly in shared and in local.
 func TestListingExplainsItself(t *testing.T) {
 	const most = 10
 	for _, house := range []string{"shared", "local"} {
@@ -169,7 +169,7 @@ func TestListingExplainsItself(t *testing.T) {
 // clients lists packages that clients link, each with the packages of ours that it
 // may import.
 var clients = map[string][]string{
-	"shared/wire":   {"shared/identity/puzzle"}, // its records are part of the JSON
+	"shared/wire":   {"shared/identity/puzzle"}, // the JSON contains puzzle.Record
 	"shared/client": {"shared/identity/auth", "shared/rules/jury", "shared/identity/puzzle", "shared/wire"},
 }
 
@@ -178,7 +178,7 @@ func TestClientsLinkNoService(t *testing.T) {
 	for path, known := range clients {
 		for _, d := range list(t, "./../"+path)[0].Deps {
 			if in(d, houses...) && !slices.Contains(known, d) {
-				t.Errorf("%s depends on %s, want not", path, d)
+				t.Errorf("%s depends on %s, which clients must not link", path, d)
 			}
 		}
 	}
@@ -220,7 +220,7 @@ func TestBinariesContainWhatTheyNeed(t *testing.T) {
 				t.Errorf("%s links %s, which mayLink does not allow", function, costly)
 			}
 			if !links && slices.Contains(who, function) {
-				t.Errorf("mayLink allows %s to link %s, but it does not: remove it there", function, costly)
+				t.Errorf("%s does not link %s: remove the function from that entry of mayLink", function, costly)
 			}
 		}
 		if !slices.Contains(m.Imports, function) {

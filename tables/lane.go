@@ -9,22 +9,23 @@ import (
 // readers of the stream add to one target at the same time, their transactions conflict.
 // So each of them then adds to one of the target's lanes, and stores in the same
 // transaction that the changes are counted. All lanes of a target are in one partition,
-// so in one shard of the stream: its reader moves them to the target, and meets nobody.
-// Moving a lane deletes it, on condition that it still has the same sum. So it is its own
-// marker.
+// so in one shard of the stream: the execution that reads them there moves them to the
+// target, and no other does so at the same time. Moving a lane deletes it, on condition
+// that it still has the same sum. So it is its own marker.
 type Lane struct {
 	To      string `db:"to"`      // kind of the sum, as events/tally names them
 	Name    string `db:"name"`    // of the target: an agent, a channel, a post
 	Channel string `db:"channel"` // of a post
 	N       int64  `db:"n,keep"`
 	At      int64  `db:"at"`    // unix ms of the newest activity; 0 if the sum has none
-	Waits   int64  `db:"waits"` // how often the target refused the sum
+	Waits   int64  `db:"waits"` // how often other writers of the target kept the lane from being moved
 }
 
 // TypeLane is the item type of a lane.
 const TypeLane = "lane"
 
-// LanesMost bounds the lanes of a sum. Twice as many writers rarely meet in one.
+// LanesMost bounds the lanes of a sum. Even twice as many writers rarely add to the same
+// lane at the same time.
 const LanesMost = 16
 
 const lanePrefix = "LANE#"

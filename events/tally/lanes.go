@@ -16,16 +16,17 @@ import (
 )
 
 // A target that many batches add to is hot. Their transactions would conflict, and the
-// records behind them in the same batches would wait. So a batch that meets other
-// writers three times adds to one of the target's lanes instead ([tables.Lane]), and for
-// a while does so at once. The lanes' own records then move the lanes to the target.
+// records behind them in the same batches would wait. So if three attempts conflict with
+// other writers, the batch adds to one of the target's lanes instead ([tables.Lane]). For
+// the next [hotFor] the process adds to lanes of that target without trying the target
+// first. The stream then delivers the lanes, and [reader.moveLanes] adds them to the target.
 
 const (
 	directTries = 3                     // attempts to write a target
-	directPause = 20 * time.Millisecond // the longest between them
+	directPause = 20 * time.Millisecond // the longest pause between them
 	hotFor      = 10 * time.Second      // how long a target stays hot
-	hotMost     = 1 << 12
-	waitsMost   = 1000 // so often a lane or a mark may wait; then its batch fails, so that somebody hears of it
+	hotMost     = 1 << 12               // hot targets that a process remembers
+	waitsMost   = 1000                  // how often a lane or a mark may wait; after that its batch fails, so that an alarm rings
 )
 
 // hot remembers targets with many writers.
@@ -49,12 +50,13 @@ func (h *hot) add(k tables.Key, now time.Time) {
 	h.until[k] = now.Add(hotFor)
 }
 
-// contended reports whether a target could not be written because of others.
+// contended reports whether a target could not be written because of other writers.
 func contended(err error) bool {
 	return errors.Is(err, tables.ErrOvertaken) || retry.Repeatable(err)
 }
 
-// orAside writes a target by direct. If the target is hot, it calls aside instead.
+// orAside writes a target by direct. If the target is hot, or direct finds it to be, orAside
+// calls aside instead.
 func (f reader) orAside(ctx context.Context, target tables.Key, direct, aside func(context.Context) error) error {
 	if !f.hot.has(target, f.Now()) {
 		err := f.thrice(ctx, direct)
@@ -66,8 +68,8 @@ func (f reader) orAside(ctx context.Context, target tables.Key, direct, aside fu
 	return f.Retry(ctx, func() error { return aside(ctx) })
 }
 
-// thrice calls write until it is not contended, three times at most, and waits for
-// nothing else.
+// thrice calls write until it is not contended, at most three times. The context keeps the
+// table's calls from being repeated on their own.
 func (f reader) thrice(ctx context.Context, write func(context.Context) error) (err error) {
 	for try := range directTries {
 		if try > 0 {
@@ -80,17 +82,18 @@ func (f reader) thrice(ctx context.Context, write func(context.Context) error) (
 	return err
 }
 
-// sum is the kind of a lane's sum in the partition of its target's lanes.
+// sum identifies a sum: by the partition of its target's lanes, and by its kind.
 type sum struct{ pk, to string }
 
-// moveLanes moves the lanes that records name to their targets. It comes last in a batch:
-// a target that still has other writers makes only its own lanes wait.
+// moveLanes takes the sums of the lanes in records, and moves all waiting lanes of each to
+// its target. It comes last in a batch: if a target still has other writers, only its own
+// lanes wait.
 func (f reader) moveLanes(ctx context.Context, records []tables.StreamRecord) error {
 	sums := map[sum]bool{}
 	for _, r := range records {
 		sums[sum{r.Key.PK, tables.LaneOf(r.Key)}] = true
 	}
-	byTarget := map[string][]sum{} // sums in one item are moved one after the other
+	byTarget := map[string][]sum{} // sums with the same target are moved one after the other
 	for s := range sums {
 		byTarget[s.pk] = append(byTarget[s.pk], s)
 	}
@@ -144,8 +147,8 @@ func (f reader) lanes(ctx context.Context, s sum) (lanes []tables.Lane, keys []t
 	return lanes, keys, nil
 }
 
-// tryMove adds what waits in a sum's lanes to the target, and deletes the lanes, on
-// condition that none of them changed meanwhile.
+// tryMove adds the waiting lanes of a sum to the target, and deletes them, on condition that
+// none of them changed meanwhile.
 func (f reader) tryMove(ctx context.Context, s sum) error {
 	lanes, keys, err := f.lanes(ctx, s)
 	if err != nil || len(lanes) == 0 {

@@ -48,9 +48,9 @@ func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) e
 	return work.Wait()
 }
 
-// countChunk counts marks for one author's posts. If many batches do, it counts votes in
-// lanes. The other marks depend on what the post shows, so they are not: they are delivered
-// again.
+// countChunk counts marks for one author's posts. If many batches do so at the same time, it
+// adds the votes to lanes. It does not add the other marks to lanes, since what they add
+// depends on what the post shows: it has the stream deliver them again.
 func (f reader) countChunk(ctx context.Context, to string, marks []tables.Item) error {
 	return f.orAside(ctx, tables.CountersKey(to),
 		func(ctx context.Context) error { return f.tryCount(ctx, to, marks, false) },
@@ -69,8 +69,8 @@ func (f reader) countChunk(ctx context.Context, to string, marks []tables.Item) 
 		})
 }
 
-// wait makes the stream deliver marks or support again, which could not be counted for a
-// reason.
+// wait makes the stream deliver marks or support again. reason is the error that kept them
+// from being counted; wait returns it if one of them has already waited too often.
 func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) error {
 	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
@@ -91,8 +91,8 @@ func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) err
 
 // tryCount counts marks for one author's posts as they are now: in the posts'
 // numbers, in the author's karma, and as counted in the marks, on condition
-// that none of these changed meanwhile. Aside, what votes add goes to lanes of the numbers
-// and the karma.
+// that none of these changed meanwhile. If aside is true, the marks are votes, and what they
+// add goes to lanes of the numbers and the karma.
 func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, aside bool) error {
 	if len(marks) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 )
 
 // countSupport counts the support in records, one transaction after another for
-// each idea. A record names the support; what is counted is its current item. If many
-// batches count support for an idea, theirs is delivered again.
+// each idea. A record names the support; what is counted is its current item. If three
+// attempts conflict with other batches, the stream delivers the support again.
 func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord) error {
 	byIdea := map[string][]tables.Item{}
 	seen := map[tables.Key]bool{}

@@ -37,8 +37,8 @@ type supported struct {
 	subject *subject
 }
 
-// support gives or takes back the caller's support. It writes only that item; the
-// reader of the stream adds support up.
+// support gives or takes back the caller's support. It writes only the item of the support;
+// the reader of the stream adds support up.
 func (g ideas) support(ctx context.Context, in *supportIn) (*supported, error) {
 	c := api.From(ctx)
 	s, err := g.subject(ctx, in)
@@ -59,8 +59,9 @@ func (g ideas) support(ctx context.Context, in *supportIn) (*supported, error) {
 	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
-// subject returns the named idea or, if that is a duplicate, its original. Support
-// given to an idea before it became a duplicate is taken back from the duplicate.
+// subject returns the named idea or, if that is a duplicate, its original. There is one
+// exception: a caller who supported the idea before it became a duplicate takes that support
+// back from the duplicate, not from the original.
 func (g ideas) subject(ctx context.Context, in *supportIn) (*subject, error) {
 	c := api.From(ctx)
 	var items []tables.Item
@@ -113,8 +114,8 @@ func (g ideas) supportAnswer(ctx context.Context, in *supportIn, outcome *suppor
 	)}, nil
 }
 
-// number returns the idea's support, with the caller's counted if on, and left out
-// otherwise.
+// number returns the idea's support. It includes the caller's if on is true, and leaves it
+// out otherwise.
 func (s *subject) number(on bool) int64 {
 	n := s.support.Of(&s.counters)
 	switch {

@@ -90,8 +90,8 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
-// foreignIsMarked checks that the descriptions of members with other agents' words say
-// so.
+// foreignIsMarked checks that the description of each property that holds an agent's words
+// says whose words they are.
 func foreignIsMarked(t *testing.T, where string, v any) {
 	foreign := []string{"body", "bio", "now", "into", "about", "text", "title", "note", "reason"}
 	m, _ := v.(map[string]any)
@@ -195,7 +195,7 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	check(token, "remember", "invalid", map[string]any{"text": 7})
 	check(token, "remember", "invalid", map[string]any{"body": "x"})
 	if got := check(token, "memory", "", map[string]any{"version": "previous"}); got.Text("result.structuredContent.text") != "# Owl\n\nAwake at night. <b>&</b>" || got.Text("result.structuredContent.etag") == "" {
-		t.Errorf("got %s, want result.structuredContent.etag", got.Body)
+		t.Errorf("got %s, want the previous text and an etag", got.Body)
 	}
 	check(token, "signup_puzzle", "already_registered", nil)
 	check(token, "finish_signup", "invalid", nil)
@@ -259,7 +259,7 @@ func TestMCPIdempotency(t *testing.T) {
 		first := r.tool(token, "post", args)
 		id := first.Text("result.structuredContent.id")
 		if id == "" || first.Text("result._meta.idempotent-replayed") != "" {
-			t.Fatalf("got %s, want result._meta.idempotent-replayed empty", first.Body)
+			t.Fatalf("got %s, want an id, and not replayed", first.Body)
 		}
 		for name, again := range map[string]*transcripts.Answer{
 			"over MCP":           r.tool(token, "post", args),
@@ -267,12 +267,12 @@ func TestMCPIdempotency(t *testing.T) {
 			"with another token": r.tool(r.token(fox, "post"), "post", args),
 		} {
 			if again.Text("result.structuredContent.id") != id || again.Text("result._meta.idempotent-replayed") != "true" {
-				t.Errorf("%s: got %s, want result._meta.idempotent-replayed true", name, again.Body)
+				t.Errorf("%s: got %s, want the id %s, and replayed", name, again.Body, id)
 			}
 		}
 		over := r.send(withHeader(bearer(token, "POST", "/v1/c/lounge/posts", `{"body":"once"}`), "Idempotency-Key", "k1"))
 		if over.Status != 201 || over.Text("id") != id || over.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("over HTTP: got %d %s, want 201, Idempotent-Replayed true", over.Status, over.Body)
+			t.Errorf("over HTTP: got %d %s, want 201, the id %s, and replayed", over.Status, over.Body, id)
 		}
 		args["body"] = "twice"
 		if a := r.tool(token, "post", args); a.Text("result.structuredContent.error.code") != "invalid" {
@@ -301,7 +301,8 @@ func withHeader(q *transcripts.Request, name, value string) *transcripts.Request
 	return q
 }
 
-// tools/list is no larger than the size that batches assume.
+// The answer to tools/list is no larger than listSize, which functions/mcp counts for it
+// in a JSON-RPC batch.
 func TestMCPListFitsItsEstimate(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

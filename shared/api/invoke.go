@@ -52,22 +52,22 @@ func pathValues(route, path string) map[string]string {
 
 // Answer is an endpoint's answer to a tool call.
 type Answer struct {
-	Body     json.RawMessage // a JSON object; of a success
+	Body     json.RawMessage // a JSON object, for a success
 	Refusal  *Error          // nil for a success
 	Replayed bool            // the request had already been carried out
 	Proved   bool            // the credential was read and is valid
 }
 
-// Invoke has another server's endpoint answer a tool call as part of this request:
-// with its credential, request id and address. The endpoint checks scopes, limits
-// and repetition, and logs its own line, which names the tool. This call does not
-// count its work.
+// Invoke lets an endpoint of another [Server] answer a tool call as part of this request:
+// with the request's credential, id and address. The endpoint checks scopes, limits and
+// repetition, and logs its own line, which names the tool. Its work is counted there, not
+// in c.
 func (c *Call) Invoke(ctx context.Context, on *Server, t *Tool, a *Arguments) (answer Answer) {
 	c.relayed.Store(true)
 	ctx, _ = tables.WithUsage(ctx) // separate from this call's
 	raw, _ := ctx.Value(rawKey{}).(Raw)
 	called := on.newCall(raw)
-	called.cred, called.agent, called.tool, called.Address = c.cred, c.agent, t.Name, c.Address // the gateway saw the edge's
+	called.cred, called.agent, called.tool, called.Address = c.cred, c.agent, t.Name, c.Address // raw has the edge's address if there is an edge
 	usage := on.carry(ctx, called, func(ctx context.Context) error {
 		e := on.endpoints[t.Route]
 		called.e = &e.Endpoint
@@ -137,9 +137,9 @@ func (b *bound) judge(c *Call, a *Arguments) (any, error) {
 }
 
 // invoke makes an endpoint's input from the arguments, admits the request, reads the
-// items that the input names, and runs the handler. Arguments that are refused are
-// refused after the credential and the limits. A request that was already carried out
-// is answered from its record.
+// items that the input names, and runs the handler. It checks the credential and the
+// limits before it refuses bad arguments. A request that was already carried out is
+// answered from its record.
 func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) {
 	e, work := b.e, b.e.work
 	in, bad := b.judge(c, a)
@@ -163,16 +163,17 @@ func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) 
 	if c.replay == "" {
 		out, err = work.do(c.remembering(ctx), in)
 	}
-	// A read of several items is not a snapshot. If the same request was carried out
-	// meanwhile, the handler may have seen its effect although the guard was read
-	// before.
+	// A read of several items is not a snapshot. If another copy of this request was
+	// carried out during it, the handler may have refused because of that copy's effect,
+	// although the copy's record was not there yet when it was read. So read the record
+	// once more.
 	if work.again != nil && c.replay == "" && c.Agent != nil && !c.committed {
 		if err == nil {
-			return nil, errors.New("api: " + e.Route + " had no effect that was recorded")
+			return nil, errors.New("api: " + e.Route + " succeeded without committing its outcome")
 		}
 		c.lookAgain(ctx, err)
 	}
-	if c.replay != "" { // carried out before, or at the same time by the same request
+	if c.replay != "" { // carried out before, or just now by another copy of this request
 		c.header.Set("Idempotent-Replayed", "true")
 		return work.again(ctx, in, c.replay)
 	}

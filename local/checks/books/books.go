@@ -1,5 +1,5 @@
-// Package books checks the ledger of a whole table: money only moves, and balances
-// match the movements.
+// Package books checks the ledger of a whole table: no money appears or disappears, and
+// the balances match the movements.
 package books
 
 import (
@@ -19,8 +19,8 @@ type Report struct {
 	Movements int
 	Uncounted int                                 // movements not yet summed by the stream
 	Unlisted  int                                 // balances missing from the index
-	Balances  map[tables.Account]int64            // of all accounts; they sum to zero, or Problems says so
-	Days      map[tables.Account]map[string]int64 // of revenue and the processor, summed by the stream
+	Balances  map[tables.Account]int64            // of all accounts; if they do not sum to zero, Problems says so
+	Days      map[tables.Account]map[string]int64 // for revenue and the processor: sums by day, as the stream added them up
 	Problems  []Problem
 }
 
@@ -41,14 +41,14 @@ func (p Problem) same(q Problem) bool {
 // audit is an audit in progress.
 type audit struct {
 	Report
-	moved     map[tables.Account]int64 // the sum of its movements
+	moved     map[tables.Account]int64 // by account: the sum of all its movements
 	now       time.Time
 	profiles  map[tables.Account]bool  // the existing agents
-	takenBack map[tables.Account]int64 // by the processor
+	takenBack map[tables.Account]int64 // what the processor took back from an account
 	escrow    map[tables.Account]int64 // what is left of the promos' budgets
-	running   map[tables.Account]int64 // stored balances
-	counted   map[tables.Key]int64     // movements marked as summed, by sum
-	sums      map[tables.Key]int64     // stored sums
+	running   map[tables.Account]int64 // stored balances, of the accounts that have one
+	counted   map[tables.Key]int64     // by the key of a day's sum: the total of the movements that are marked as counted in it
+	sums      map[tables.Key]int64     // stored sums by day
 }
 
 // countedWithin bounds the time until the stream sums a movement.
@@ -92,7 +92,7 @@ func (a *audit) visit(item tables.Item) error {
 			a.Unlisted++
 		}
 		if item.Key() != tables.BalanceKey(account) {
-			a.problem(string(account), "its balance has the key %v", item.Key())
+			a.problem(string(account), "its balance has the wrong key %v", item.Key())
 		}
 	case tables.TypePromo, tables.TypePastPromo:
 		return a.promo(item)
@@ -124,7 +124,7 @@ func (a *audit) movement(item tables.Item) error {
 	a.Movements++
 	switch {
 	case !id.Event.Valid(m.ID), item.Key() != tables.MovementKey(m.Home(), m.ID):
-		a.problem(m.ID, "it has the key %v", item.Key())
+		a.problem(m.ID, "its id is invalid, or its key %v is wrong", item.Key())
 	case m.MicroUSD <= 0 || m.From == m.To || m.From == "" || m.To == "" || !m.From.Runs() && !m.To.Runs():
 		a.problem(m.ID, "%d from %q to %q is not a valid movement", m.MicroUSD, m.From, m.To)
 	case !m.Fits():

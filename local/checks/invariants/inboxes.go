@@ -19,7 +19,7 @@ func inboxes(w *world) error {
 		}
 		pk := item.Key().PK
 		if pks[pk] = true; item.Key().SK != tables.InboxEventSK(e.Seq) {
-			w.problem(pk, "event %d has the key %s", e.Seq, item.Key().SK)
+			w.problem(pk, "event %d has the wrong key %s", e.Seq, item.Key().SK)
 		}
 		events[pk] = append(events[pk], e)
 	}

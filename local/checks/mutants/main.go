@@ -53,7 +53,7 @@ func main() {
 // found holds the results so far.
 type found struct {
 	Stamps  map[string]string // by package: digest of the tests behind these results
-	Units   []Unit            // as run without a mutant
+	Units   []Unit            // as run with no mutant active
 	Noticed map[string]Notice // by a mutant's name
 
 	mu   sync.Mutex

@@ -178,11 +178,11 @@ All comparison i < len(keys) NOT NOTICED`), "\n")
 		t.Errorf("got error %v for a kind that does not exist", err)
 	}
 
-	// A test that fails without a mutant ends the run.
+	// A test that fails with no mutant active ends the run.
 	if err := os.WriteFile(filepath.Join(root, "tables/wrong_test.go"), []byte("package tables\n\nimport \"testing\"\n\nfunc TestWrong(t *testing.T) { t.Fail() }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := try("", "", nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails without a mutant") {
+	if got, err := try("", "", nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails with no mutant active") {
 		t.Errorf("got error %v, want TestWrong named; output\n%s", err, got)
 	}
 }

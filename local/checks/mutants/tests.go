@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// Unit is all tests of a package, or one test of a package with slow tests. It is run as
-// a whole to learn which mutants it reaches.
+// Unit is all tests of a package, or one test of a package with slow tests. It is run once,
+// with no mutant active, to learn which mutants it reaches.
 type Unit struct {
 	Pkg   string        // "local/service"
 	Above string        // the parent test of a subtest
 	Test  string        // "" for all
-	Took  time.Duration // alone, without a mutant
-	Met   []int
+	Took  time.Duration // run by itself, with no mutant active
+	Met   []int         // numbers of the mutants that it reaches, sorted
 }
 
 // tested lists the packages whose tests may notice mutants.
@@ -44,7 +44,8 @@ const (
 	scripts     = "local/testdata"
 )
 
-// suite holds the tests of a module, built with all mutants.
+// suite holds the tests of a module. All mutants are built into them; when tests run, at
+// most one mutant is active.
 type suite struct {
 	root, folder string // the module's folder, and one for output
 	jobs         int    // tests that run at once
@@ -171,16 +172,17 @@ func (s *suite) command(ctx context.Context, pkg string, args ...string) *exec.C
 	return cmd
 }
 
-// With a mutant, tests may take atLeast plus longer times their usual time. Without one,
-// when their usual time is not known yet, they may take unmutated.
+// The time limit of a run. If a mutant is active, it is atLeast + longer × the tests' usual
+// time. If none is, the usual time is not known yet, and the limit is unmutated.
 const (
 	longer    = 5
 	atLeast   = 20 * time.Second
 	unmutated = 10 * time.Minute
 )
 
-// run runs units of one package and one parent test with a mutant (0: none). It
-// returns the test that failed, or "".
+// run runs units that share a package and a parent test, with the given mutant active (0:
+// none). The tests append the numbers of the mutants that they reach to the file met, unless
+// met is "". run returns the test that failed, or "".
 func (s *suite) run(ctx context.Context, mutant int, met string, units ...Unit) (failed string, output []byte) {
 	var names []string
 	took := time.Duration(0)
@@ -234,8 +236,8 @@ func culprit(output string, err error) (name string) {
 	return fmt.Sprintf("(%v)", err)
 }
 
-// meet runs a unit without a mutant and notes its time and the mutants it reaches. The
-// unit must pass.
+// meet runs a unit with no mutant active, and notes its time and which mutants it reaches:
+// those that its code asks mutant.Is about. The unit must pass.
 func (s *suite) meet(ctx context.Context, u *Unit) error {
 	f, err := os.CreateTemp(s.folder, "met-")
 	if err != nil {
@@ -251,7 +253,7 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 		return ctx.Err()
 	}
 	if failed != "" {
-		return fmt.Errorf("%s fails without a mutant:\n%s", failed, output)
+		return fmt.Errorf("%s fails with no mutant active:\n%s", failed, output)
 	}
 	u.Took = time.Since(began)
 	met, err := os.ReadFile(f.Name())
@@ -270,9 +272,11 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 	return nil
 }
 
-// batches returns the units that reach a mutant, in the order in which they run: first
-// those of its own package, then whole packages before single tests, the shortest first.
-// The batches grow.
+// batches returns the units that reach a mutant, in the order in which to run them. Units of
+// the mutant's own package come first. Among those, and among the others, whole packages
+// come before single tests, and shorter units before longer ones of the same group. A whole
+// package is a batch of its own. The time that a batch of single tests may take doubles from
+// batch to batch of a group, from firstBatch up to lastBatch.
 func batches(units []Unit, m Mutant) (all [][]Unit) {
 	units = slices.DeleteFunc(slices.Clone(units), func(u Unit) bool {
 		_, meets := slices.BinarySearch(u.Met, m.N)
@@ -310,7 +314,8 @@ const (
 	lastBatch  = time.Minute
 )
 
-// group identifies units that can run together; whole packages come first.
+// group returns the same value for single tests that can run in one batch. For a whole
+// package it is "", which sorts first.
 func group(u Unit) string {
 	if u.Test == "" {
 		return ""

@@ -211,7 +211,7 @@ func (w *world) checkEnded() {
 		if w.dice.N("ended "+p.id, uint64(w.op))%4 == 0 {
 			a := w.plainly(&transcripts.Request{Method: "GET", Target: "/v1/agents/" + p.id, Header: map[string][]string{}}, nil)
 			if a.Status != 404 && a.Status != 429 {
-				w.violate("erasure", "%s was erased, and is read as %d %s", p.name, a.Status, a.Body)
+				w.violate("erasure", "%s was erased, but the API answers %d %s", p.name, a.Status, a.Body)
 			}
 		}
 	}

@@ -68,7 +68,8 @@ func (w *world) rest() {
 	w.settle()
 }
 
-// checkPosts compares the posts in the table, and some as they are read, with the model.
+// checkPosts compares with the model: all posts in the table, and what the API answers for
+// some of them.
 func (w *world) checkPosts() {
 	n := 0
 	for key, item := range w.items {
@@ -128,13 +129,14 @@ func (w *world) checkPosts() {
 		switch {
 		case a.Status == 429:
 		case x.gone() && a.Status == 200 && a.Text("body") != "", !x.gone() && (a.Status != 200 || a.Text("body") != x.body || a.Text("score") != fmt.Sprint(x.score())):
-			w.violate("model", "%s (gone: %v) is read as %d %s, want score %d", x.id, x.gone(), a.Status, a.Body, x.score())
+			w.violate("model", "%s: the API answers %d %s, want gone %v, body %q, score %d", x.id, a.Status, a.Body, x.gone(), x.body, x.score())
 		}
 	}
 }
 
-// checkTexts checks that no item holds a text that is gone. Evidence holds it for those
-// who took part in a case, unless an operator took it down or its author was erased.
+// checkTexts checks that no item holds a text that is gone. Evidence is the exception: it
+// keeps a text for those who took part in the case, unless an operator took the text down
+// or its author was erased.
 func (w *world) checkTexts() {
 	for _, item := range w.items {
 		gone := func(x *posted) bool { return x.gone() && !w.pending(x) }
@@ -170,8 +172,9 @@ func (w *world) checkGuestbooks() {
 	}
 }
 
-// checkInboxes checks that each event that must have arrived did, and that no other
-// did. Events may be left out if settings changed at about their time.
+// checkInboxes checks that every expected event arrived, and that no reply, mention or
+// message arrived that nothing caused. It expects no event if its receiver or its sender
+// changed settings, blocks or follows less than an hour before it, or later.
 func (w *world) checkInboxes() {
 	for _, p := range w.people {
 		known := map[string]bool{}
@@ -192,7 +195,7 @@ func (w *world) checkInboxes() {
 		for what, n := range w.at.waits[p.id] {
 			_, source, _ := strings.Cut(what, " ")
 			if source != "" && n > 0 && n+w.at.kinds[p.id][what] > 1 {
-				w.violate("inboxes", "%s: %d events wait of %s, and %d have numbers", p.name, n, what, w.at.kinds[p.id][what])
+				w.violate("inboxes", "%s: %d events %q wait and %d have numbers, want at most one in all", p.name, n, what, w.at.kinds[p.id][what])
 			}
 		}
 		for what := range w.at.kinds[p.id] {
@@ -257,7 +260,7 @@ func (w *world) checkPeople() {
 			w.violate("model", "%s: balance: got %s, want %d (paid %d, spent %d, returned %d)", p.name, a.Text("balance"), want, p.paid(), p.spent, returned[p])
 		}
 		if a := read("/v1/me/memory"); a.Status == 200 && string(a.Body) != string(p.memory) {
-			w.violate("model", "%s: its memory has %d bytes, want %d", p.name, len(a.Body), len(p.memory))
+			w.violate("model", "%s: memory: got %q, want %q", p.name, a.Body, p.memory)
 		}
 		w.checkFollows(p, read)
 		for _, id := range slices.Sorted(maps.Keys(p.messages)) {
@@ -318,7 +321,7 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 		}
 	}
 	p.unread[q.id] = 0
-	if w.unmarked == w.op { // the answer is complete, and the messages stay unread
+	if w.unmarked == w.op { // marking the messages as read failed: they were answered, but stay unread
 		w.newest()
 		p.unread[q.id] = int(w.items[tables.ConversationKey(p.id, q.id)].Int("unread"))
 	}
@@ -326,8 +329,8 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 
 // reads checks a page that was read.
 func (w *world) reads(p *person, target string, a *transcripts.Answer) {
-	within := tables.PublicKeep + 3*time.Second // a process remembers pages, and its request takes a while
-	if strings.HasPrefix(target, "/v1/me/") {   // the stream tells inboxes
+	within := tables.PublicKeep + 3*time.Second // a process may answer from memory for PublicKeep, and the request takes time
+	if strings.HasPrefix(target, "/v1/me/") {   // the stream's reader removes texts from inboxes, perhaps late
 		within = 3 * time.Hour
 	}
 	if m := w.erased(string(a.Body), within); m != "" && !strings.HasPrefix(target, "/v1/cases/") {

@@ -16,8 +16,8 @@ type rules struct {
 	moved   map[tables.Account]int64  // sums of movements
 	running map[tables.Account]int64  // balances
 	dirty   map[tables.Account]bool   // accounts to compare
-	kinds   map[string]map[string]int // agent → kind and source → events
-	waits   map[string]map[string]int // of these, those that wait for their numbers
+	kinds   map[string]map[string]int // agent → kind and source → events with a number
+	waits   map[string]map[string]int // in the same way: events that wait for their numbers
 }
 
 func newRules() rules {

@@ -30,7 +30,7 @@ func badRequest(code, param, format string, args ...any) *problem {
 // bodyMost bounds the bytes of a call, far above any call of the service.
 const bodyMost = 1 << 20
 
-// api declares the calls. The lock is held during a call.
+// api declares the calls. s.mu is locked during a call.
 func (s *StandIn) api() {
 	call := func(route string, h func(*http.Request, url.Values) (any, *problem)) {
 		s.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {

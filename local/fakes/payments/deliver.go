@@ -39,7 +39,7 @@ const (
 	eventsMost    = 1000 // kept events
 )
 
-// tell queues a notification about an object. The lock is held.
+// tell queues a notification about an object. The caller holds s.mu.
 func (s *StandIn) tell(kind string, object any) *event {
 	id := "evt_" + s.random()
 	body, err := json.MarshalIndent(map[string]any{
@@ -48,7 +48,7 @@ func (s *StandIn) tell(kind string, object any) *event {
 		"data": map[string]any{"object": object},
 	}, "", "  ")
 	if err != nil {
-		panic(err) // cannot fail: this package's objects
+		panic(err) // cannot fail: objects are of this package's own types
 	}
 	e := &event{ID: id, Type: kind, Body: body}
 	s.kept.Events = append(s.kept.Events, e)
@@ -67,7 +67,7 @@ func (s *StandIn) stir() {
 	}
 }
 
-// look is the interval of looking for due notifications.
+// look is the interval at which send looks for due notifications.
 const look = 100 * time.Millisecond
 
 // send sends due notifications until the stand-in is closed.
@@ -87,14 +87,14 @@ func (s *StandIn) send() {
 			case <-s.stop:
 				return
 			default:
-				_, _ = s.deliver(e) // the event has the result
+				_, _ = s.deliver(e) // e keeps the status; an error of saving is ignored
 			}
 		}
 	}
 }
 
 // pending returns the notifications that are neither accepted nor given up, oldest
-// first. The lock is held.
+// first. The caller holds s.mu.
 func (s *StandIn) pending() (list []*event) {
 	for _, e := range s.kept.Events {
 		if !e.Delivered && !e.GaveUp {
@@ -113,7 +113,7 @@ func (s *StandIn) due(now time.Time) []*event {
 	return slices.DeleteFunc(s.pending(), func(e *event) bool { return e.next.After(now) })
 }
 
-// deliver sends a notification once, and notes the result.
+// deliver sends a notification once, and notes the status.
 func (s *StandIn) deliver(e *event) (status int, err error) {
 	status, err = s.post(e.Body)
 	s.mu.Lock()
@@ -194,20 +194,21 @@ func (s *StandIn) Take() (all []Delivery) {
 	return all
 }
 
-// Signed returns the delivery signed again, at another time.
+// Signed returns the delivery with a new signature, of the current time.
 func (s *StandIn) Signed(d Delivery) Delivery {
 	d.Signature = Sign(d.Body, s.c.Now(), s.kept.Secret)
 	return d
 }
 
-// close ends a checkout unpaid. The lock is held.
+// close ends a checkout unpaid. The caller holds s.mu.
 func (s *StandIn) close(c *checkout) {
 	c.Session.Status, c.Session.URL = "expired", nil
 	c.Intent.Status = "canceled"
 	s.tell("checkout.session.expired", c.Session)
 }
 
-// Drain waits until every notification is accepted or given up, except held ones.
+// Drain waits until every notification is accepted or given up. While notifications are
+// held, it returns at once.
 func (s *StandIn) Drain(ctx context.Context) error {
 	s.expire()
 	for {

@@ -104,7 +104,7 @@ type moved struct {
 	Type     string `json:"type"`
 }
 
-// intentOf returns the checkout of a payment intent. The lock is held.
+// intentOf returns the checkout of a payment intent. The caller holds s.mu.
 func (s *StandIn) intentOf(id string) *checkout {
 	for _, c := range s.kept.Checkouts {
 		if c.Intent.ID == id && c.Session.PaymentIntent != nil {

@@ -53,7 +53,7 @@ func (s *StandIn) pages() {
 	s.mux.HandleFunc("POST /c/{id}", s.pressed)
 }
 
-// pageOf returns the content of a checkout's page. The lock is held.
+// pageOf returns the content of a checkout's page. The caller holds s.mu.
 func (s *StandIn) pageOf(id string) (int, pageData) {
 	c := s.kept.Checkouts[id]
 	switch {

@@ -37,7 +37,7 @@ type StandIn struct {
 
 	mu   sync.Mutex
 	kept kept
-	held bool           // notifications are sent only by the action deliver
+	held bool           // no notification is sent, except by the action deliver
 	wake chan struct{}  // something may be due
 	stop chan struct{}  // closed by Close
 	done sync.WaitGroup // the sender
@@ -102,7 +102,7 @@ func (s *StandIn) Close() {
 	s.done.Wait()
 }
 
-// save stores changes before they are announced. The lock is held.
+// save stores changes before they are announced. The caller holds s.mu.
 func (s *StandIn) save() error {
 	if s.c.File == "" {
 		return nil

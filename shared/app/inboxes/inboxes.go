@@ -1,6 +1,6 @@
 // Package inboxes reads an agent's inbox, and gives numbers to the events that wait there.
 //
-// The stream's reader puts events without numbers, so that the agents that cause them
+// The stream's reader puts events without numbers, so that events from different agents
 // never write the same item. The events get their numbers here, when the agent reads. One
 // transaction moves some of them behind the inbox's last event, and advances the inbox's
 // head. If two requests read an inbox at the same time, only one of them advances the
