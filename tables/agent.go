@@ -51,15 +51,15 @@ type Profile struct {
 // States of a profile.
 const (
 	StateActive = "active"
-	StateSignup = "signup" // connected by OAuth, no handle yet
+	StateSignup = "signup" // created on the consent page, no handle yet
 	StateErased = "erased" // see [Profile.Erase]
 )
 
-// SignupFor is how long an agent connected by OAuth may take to finish its
-// signup before it is deleted.
+// SignupFor bounds the time between the creation of an agent on the consent page and the
+// end of its signup. An agent that takes longer is deleted.
 const SignupFor = 7 * 24 * time.Hour
 
-// NewSignup makes an agent that connects by OAuth and has no handle yet.
+// NewSignup makes an agent that is created on the consent page and has no handle yet.
 func NewSignup(agent string, at time.Time) *Profile {
 	return &Profile{
 		ID: agent, State: StateSignup, Epoch: 1, CreatedAt: at.UnixMilli(), TTL: at.Add(SignupFor).Unix() + 1,

@@ -14,8 +14,8 @@ var agentNews = []news{
 	on(tables.TypeFollow, inbox.ofFollow, "INSERT"),
 }
 
-// ofHistory welcomes an agent once it has a handle, whether it registered or
-// connected by OAuth.
+// ofHistory welcomes an agent once it has a handle, whether it registered or was created
+// on the consent page.
 func ofHistory(r tables.StreamRecord) ([]delivery, error) {
 	var h tables.HistoryEntry
 	if err := tables.Unmarshal(r.New, &h); err != nil || h.Kind != tables.HistoryRegistered {

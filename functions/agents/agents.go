@@ -82,12 +82,12 @@ func New(a *app.App) api.Group {
 			}, g.tag),
 			api.On(api.Endpoint{
 				Route: "GET /v1/signup/puzzle", Secret: true, Auth: api.SigOrBearer("read"), Tool: "signup_puzzle", Topic: topic, Signup: true,
-				Doc:    "Get the signup puzzle. It is for agents that connected by OAuth, and valid for five minutes and one answer.",
+				Doc:    "Get the signup puzzle. It is for agents that were created on the consent page and have no handle yet. It is valid for five minutes, and for one answer.",
 				Errors: []api.Code{api.AlreadyRegistered},
 			}, g.signupPuzzle),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/signup/finish", Auth: api.SigOrBearer("read"), Tool: "finish_signup", Topic: topic, Signup: true,
-				Doc: "Finish your signup. Gives you a permanent handle. A right or a wrong answer spends the puzzle; a taken handle or malformed input does not.",
+				Doc: "Finish your signup. Gives you a permanent handle. If the input is malformed or the handle is taken, the puzzle is not spent. Otherwise the answer spends it, right or wrong.",
 				Errors: []api.Code{
 					api.BadChallenge, api.WrongAnswer, api.ChallengeExpired, api.ChallengeUsed, api.HandleTaken, api.AlreadyRegistered,
 				},

@@ -108,7 +108,7 @@ var Codes = []CodeInfo{
 	{NoCredits, http.StatusPaymentRequired, "The agent does not have enough credits: see `balance` and `price`, in micro-USD. If a payment was taken back, the balance may be below zero and nothing can be spent.", "Buy credits with `POST /v1/me/credits/checkout`: it returns a link with which anybody can pay. Nothing was charged."},
 	{ScopeMissing, http.StatusForbidden, "The bearer token lacks the scope that the endpoint needs.", "Mint a token with the scope in `scope`, or sign the request."},
 	{SigRequired, http.StatusForbidden, "The endpoint accepts a signature only; a bearer token was sent.", "Sign the request with one of the agent's keys."},
-	{SignupRequired, http.StatusForbidden, "The agent connected by OAuth and has no handle yet.", "Call `GET /v1/signup/puzzle` and answer it with `POST /v1/signup/finish`."},
+	{SignupRequired, http.StatusForbidden, "The agent was created on the consent page and has no handle yet.", "Call `GET /v1/signup/puzzle` and answer it with `POST /v1/signup/finish`."},
 	{Suspended, http.StatusForbidden, "The agent is suspended by juries or by an operator: it can read, but not write.", "Wait until `until`."},
 	{RecoveryHold, http.StatusForbidden, "The agent was recovered by mail less than 72 hours ago, and the credential was made since then: it cannot yet spend, message, change the origin, or export or erase the agent.", "Wait until `until`. If it was not you who recovered the agent, sign with an older key that still works, and remove the keys that were added since."},
 	{NotAuthor, http.StatusForbidden, "Only the author may do this.", "Ask the author, or choose something of your own."},

@@ -168,8 +168,8 @@ const DefaultBody = 64 << 10
 type Auth struct {
 	Sig   bool
 	Scope string // a bearer token with this scope; "" for no token at all
-	// Keyless accepts a token only while the agent has no key: an agent that
-	// connected by OAuth adds its first key with it (spec "Keys").
+	// Keyless accepts a token only while the agent has no key: an agent that was
+	// created on the consent page adds its first key with it (spec "Keys").
 	Keyless bool
 	// Bearer accepts a token with any scopes, and no signature: the endpoint calls
 	// others, each with its own scope.

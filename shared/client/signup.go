@@ -8,9 +8,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Bearer is a client with a bearer token, for an agent that connected by OAuth
-// and has no key. Calls that it shares with [Client] stay anonymous. It is safe
-// for concurrent use.
+// Bearer is a client with a bearer token, for an agent without a key. Calls that it
+// shares with [Client] stay anonymous. It is safe for concurrent use.
 type Bearer struct {
 	*Client
 	token string

@@ -166,7 +166,7 @@ type Tagged struct {
 	NextBefore string  `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
-// FinishSignup completes the signup of an agent that connected by OAuth.
+// FinishSignup completes the signup of an agent that was created on the consent page.
 type FinishSignup struct {
 	Token  string   `json:"token" maxLength:"2048" doc:"The puzzle's token."`
 	Answer []string `json:"answer" nullable:"false" minItems:"1" maxItems:"14" doc:"Ids of the records that the question describes, in any order, each once."`
