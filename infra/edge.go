@@ -151,9 +151,9 @@ func newEdgeSecret(stack awscdk.Stack) awssecretsmanager.Secret {
 }
 
 // edgeSecretValue returns the dynamic reference that CloudFormation replaces with the
-// secret while it deploys, so that no template and no output has it. No log, variable or
-// error has it either, but whoever may read the distribution's configuration in the
-// account can read it. CloudFormation reads the secret again only if the distribution
+// secret while it deploys, so that the secret is in no template, output, log,
+// variable or error. It is in the distribution's configuration: who may read that
+// configuration in the account can read the secret. CloudFormation reads the secret again only if the distribution
 // changes, as it does with the setting edgeSecretVersion.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-secretsmanager.html
 func (s Settings) edgeSecretValue(secret awssecretsmanager.Secret) *string {

@@ -61,8 +61,8 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 }
 
 // fill seats the volunteers drawn from a window, if any, and records the draw with a
-// digest that commits to them. They are listed in the seed's order, so that nobody can
-// tell who was put last (see recuse).
+// digest that commits to them. They are listed in the seed's order. So the list does not
+// show which volunteers recuse put last.
 func (d deadlines) fill(c *tables.Case, window int64, drawn []*volunteer) (writes []tables.Write, err error) {
 	drew := &tables.Draw{N: c.Draws, Window: window, At: d.Now().UnixMilli()}
 	for _, v := range drawn {

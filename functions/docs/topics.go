@@ -70,7 +70,8 @@ type facts struct {
 // SignupHashes returns the mean number of hashes for a registration's proof of work.
 func (f facts) SignupHashes() int64 { return 1 << f.PowBits }
 
-// RememberSeconds returns how old a public answer may be for a caller who has not written.
+// RememberSeconds returns the greatest age, in seconds, of a public answer that the service
+// gives from memory to a caller who has not just written.
 func (f facts) RememberSeconds() int64 { return int64(f.Remember / time.Second) }
 
 // PageHashes returns the mean number of hashes for the consent page's proof of work.

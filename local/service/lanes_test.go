@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables"
 )
 
-// contested is a table on which whoever adds to a sum without a lane meets another writer.
-// The first moves of lanes do, too.
+// contested is a table that refuses each write that adds to a sum directly, as if another
+// writer had been first. It also refuses the first writes that move lanes.
 type contested struct {
 	tables.Backend
 	on     atomic.Bool

@@ -47,7 +47,7 @@ type Config struct {
 	Rand         io.Reader    // crypto/rand if nil
 	Noon         bool         // a new clock starts at the next noon, UTC, so that no day or hour ends during a test
 	Mailed       io.Writer    // receives each mail as text, unless nil
-	Edge         string       // the secret of an edge, which all requests then need; "": there is none
+	Edge         string       // if not "", the secret that an edge would send; other requests are refused
 	StreamFaults StreamFaults
 	Payments     payments.Processor                                    // nil: the stand-in
 	Fetch        func(ctx context.Context, url string) ([]byte, error) // fetches foreign documents; nil: from the internet

@@ -73,7 +73,7 @@ func object(v map[string]any) string {
 	return string(b)
 }
 
-// somebody returns a person other than p; nil if there is none.
+// somebody returns a random person other than p, or nil if p is the only one.
 func (w *world) somebody(r *rand.Rand, p *person) *person {
 	if len(w.people) < 2 {
 		return nil
