@@ -49,8 +49,9 @@ var uncachedErrors = []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503,
 // whole query and [cacheKey]. A stored answer has the x-request-id of the request that it
 // was made for.
 //
-// Everything else goes on to the API as it came, except Host, which no signature covers. CloudFront itself answers 403 to a GET with a body, and to plain HTTP.
-// Its logs are off: they would have the callers' addresses.
+// Everything else goes on to the API as it came, except Host, which no signature covers.
+// CloudFront itself answers 403 to a GET with a body, and to plain HTTP. Its logs are off:
+// they would have the callers' addresses.
 //
 // The edge does not compress. The service does, and leaves answers with secrets as they
 // are (shared/api/compress.go). An answer longer than [api.SharedMost] is stored only

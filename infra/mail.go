@@ -137,5 +137,5 @@ func identify(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) {
 		output(stack, fmt.Sprintf("MailRecord%d", i+1), record, "For the DNS of "+domain+"; no mail is sent until it is there")
 	}
 	output(stack, "MailPolicy", jsii.String(`_dmarc.`+domain+` TXT "v=DMARC1; p=quarantine"`),
-		"For the DNS of "+domain+", against forged mails, unless a parent domain has one")
+		"A DMARC policy for the DNS of "+domain+", against forged mails, unless a parent domain has one")
 }

@@ -59,7 +59,7 @@ type Settings struct {
 	MailIdentity string
 	AlarmMail    string // "": no alarm is mailed
 	LogDays      int
-	LogReads     int // one in so many successful reads is logged
+	LogReads     int // of quick calls, one in LogReads is logged
 
 	EndpointMetrics           bool
 	Dashboard                 bool
@@ -209,10 +209,10 @@ func (s Settings) together(bad []string) (problems []error) {
 		unfit("domain certificateArn", "setting domain is %q and certificateArn is %q; set both or neither", s.Domain, s.CertificateARN)
 	case s.Domain != "" && s.Edge:
 		if part := strings.Split(s.CertificateARN, ":"); part[3] != edgeRegion || s.Account != "" && part[4] != s.Account {
-			unfit("certificateArn", "setting certificateArn is %q; with edge it must be in the region %q, where CloudFront takes certificates from, and in the account %q", s.CertificateARN, edgeRegion, s.Account)
+			unfit("certificateArn", "setting certificateArn is %q; with edge it must be in %s: CloudFront takes certificates from that region only", s.CertificateARN, place(edgeRegion, s.Account))
 		}
 	case s.Domain != "" && elsewhere(s.CertificateARN):
-		unfit("certificateArn", "setting certificateArn is %q; it must be in the API's region %q and account %q", s.CertificateARN, s.Region, s.Account)
+		unfit("certificateArn", "setting certificateArn is %q; like the API, it must be in %s", s.CertificateARN, place(s.Region, s.Account))
 	}
 	if s.Capacity == capacityProvisioned {
 		for _, c := range []struct {
@@ -267,9 +267,20 @@ func (s Settings) together(bad []string) (problems []error) {
 	case streamForm.FindStringSubmatch(s.RestoredStream)[1] != s.RestoredTable:
 		unfit("restoredStream", "setting restoredStream is %q; it must belong to the table %q", s.RestoredStream, s.RestoredTable)
 	case elsewhere(s.RestoredStream):
-		unfit("restoredStream", "setting restoredStream is %q; it must be in the region %q and the account %q", s.RestoredStream, s.Region, s.Account)
+		unfit("restoredStream", "setting restoredStream is %q; it must be in %s", s.RestoredStream, place(s.Region, s.Account))
 	}
 	return problems
+}
+
+// place names a region and an account, of which one may be "".
+func place(region, account string) string {
+	switch {
+	case region == "":
+		return fmt.Sprintf("the account %q", account)
+	case account == "":
+		return fmt.Sprintf("the region %q", region)
+	}
+	return fmt.Sprintf("the region %q and the account %q", region, account)
 }
 
 // tablePrefix begins the names of a stage's own table and of those restored from it.

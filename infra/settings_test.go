@@ -167,13 +167,13 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 	for want, context := range map[string]map[string]any{
 		"domain is \"agents.example\" and certificateArn is \"\"": {"domain": "agents.example"},
 		"domain is \"\" and certificateArn is":                    {"certificateArn": certificateARN},
-		"certificateArn is \"" + certificateARN + "\"; it must be in the API's region \"us-east-1\"": {
+		"certificateArn is \"" + certificateARN + "\"; like the API, it must be in the region \"us-east-1\"": {
 			"domain": "agents.example", "certificateArn": certificateARN, "region": "us-east-1"},
-		"certificateArn is \"" + certificateARN + "\"; it must be in the API's region \"\" and account \"210987654321\"": {
+		"certificateArn is \"" + certificateARN + "\"; like the API, it must be in the account \"210987654321\"": {
 			"domain": "agents.example", "certificateArn": certificateARN, "account": "210987654321"},
-		"with edge it must be in the region \"us-east-1\", where CloudFront takes certificates from, and in the account \"\"": {
+		"with edge it must be in the region \"us-east-1\": CloudFront takes certificates from that region only": {
 			"edge": true, "domain": "agents.example", "certificateArn": certificateARN, "region": "eu-central-1"},
-		"and in the account \"210987654321\"": {
+		"with edge it must be in the region \"us-east-1\" and the account \"210987654321\": CloudFront takes": {
 			"edge": true, "domain": "agents.example", "certificateArn": edgeCertificateARN, "account": "210987654321"},
 		"webAcl is \"own\" and edge is false":                                                            {"webAcl": "own", "region": "us-east-1"},
 		"webAcl is \"own\" and region is \"eu-central-1\"":                                               {"edge": true, "webAcl": "own", "region": "eu-central-1"},
@@ -182,7 +182,7 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 		"and restoredTable is empty":                                                                     {"restoredStream": stream},
 		"it must belong to the table \"" + table + "2\"":                                                 {"stage": "dev", "restoredTable": table + "2", "restoredStream": stream},
 		"it must be in the region \"eu-west-1\"":                                                         {"stage": "dev", "restoredTable": table, "restoredStream": stream, "region": "eu-west-1"},
-		"and the account \"210987654321\"":                                                               {"stage": "dev", "restoredTable": table, "restoredStream": stream, "account": "210987654321"},
+		"it must be in the account \"210987654321\"":                                                     {"stage": "dev", "restoredTable": table, "restoredStream": stream, "account": "210987654321"},
 		"for the stage \"prod\" it must begin with agentsocial-prod-Table":                               {"restoredTable": table, "restoredStream": stream},
 		"for the stage \"de\" it must begin with agentsocial-de-Table":                                   {"stage": "de", "restoredTable": table},
 		"mailFrom is \"no-reply@gmail.com\" and mailIdentity is \"domain\"":                              {"mailFrom": "no-reply@gmail.com"},

@@ -51,7 +51,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		return metric{"AWS/ApiGateway", name, []by{{"ApiId", g.api.Ref()}}, statistic}
 	}
 	d.alarm(stack, "ServerErrors", alarm{
-		What: "More than 1 % of requests fail with 5xx (or at least half, if fewer than five failed). The lines of the failed requests have the endpoint and the cause; if the cause is DynamoDB itself, look at AWS's health page.",
+		What: "More than 1 % of requests fail with 5xx (or at least half, if fewer than five failed). In the functions' logs, the lines of the failed requests name the endpoint and the cause. If the cause is DynamoDB itself, look at AWS's health page.",
 		Of:   []metric{ofGateway("5xx", "Sum"), ofGateway("Count", "Sum")},
 		Math: "IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0)", Above: 1, Every: 5 * time.Minute, Times: 2, // one failure among few requests is no rate
 	})
@@ -71,7 +71,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   []metric{d.own(throttledMetric, "", "")}, Above: 100, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "FunctionsThrottled", alarm{ // the limit is the account's
-		What: "Lambda turns calls away: more calls run at once than the account's quota or a function's reservation allows. Find out which functions are affected. If a reservation is used up, raise groupConcurrency (endpoints) or reservedConcurrency (readers, schedules); otherwise ask AWS to raise the quota.",
+		What: "Lambda turns calls away: more come at once than the account's quota or a function's reservation allows. Find out which functions are affected. If a reservation is used up, raise groupConcurrency (endpoints) or reservedConcurrency (readers, schedules); otherwise ask AWS to raise the quota.",
 		Of:   []metric{{"AWS/Lambda", "Throttles", nil, "Sum"}}, Above: 10, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "TableThrottled", alarm{
@@ -97,7 +97,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 	})
 	if d.edge != nil {
 		d.alarm(stack, "EdgeWrong", alarm{
-			What: "CloudFront and the functions do not agree. Either requests have a wrong secret of the edge: then see whether all requests are refused. Or CloudFront does not say whose requests they are: then limits take all callers for one.",
+			What: "CloudFront and the functions do not agree. If the logs say \"edge not recognised\", requests have a wrong secret of the edge, or none: see whether all requests are refused. If they say \"edge sent no address\", CloudFront does not pass on the callers' addresses, and rate limits count many callers as one.",
 			Of:   d.loggedAny([]string{api.EdgeUnknown, api.EdgeAddressed}), Above: 10, Every: 5 * time.Minute,
 		})
 	}
@@ -133,7 +133,7 @@ func (d deployment) bouncesADay() float64 { return float64(d.Limits.BouncesDay *
 
 func (d deployment) watchMail(stack awscdk.Stack) {
 	d.alarm(stack, "RecoveryFull", alarm{
-		What: "All callers together use up the consent page's limit of reconnections, so people cannot reconnect their agents. See in the log of oauth who asks. If it is many people, raise reconnects_minute. If it is a flood, lower recoveries_hour and consents_hour, and raise pageBits.",
+		What: "All callers together use up the consent page's limit of reconnections, so people cannot reconnect their agents. See in the log of the function oauth how many requests a minute arrive, and how many are refused. If they come from many people, raise reconnects_minute. If they are a flood, lower recoveries_hour and consents_hour, and raise pageBits.",
 		Of:   d.loggedAny(full), Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "MailUnsent", alarm{

@@ -87,12 +87,12 @@ type step struct {
 var steps = []step{
 	{[]string{"DomainRecord"}, false, "Put this into the DNS, so that the domain leads to the service:"},
 	{[]string{"MailRecord1", "MailRecord2", "MailRecord3"}, false, "Put these into the DNS; until then no mail is sent:"},
-	{[]string{"MailPolicy"}, false, "And this, against forged mails, unless a parent domain has one:"},
+	{[]string{"MailPolicy"}, false, "Put this DMARC policy, against forged mails, into the DNS, unless a parent domain has one:"},
 	{[]string{"MailAddress"}, false, "Follow the link that SES mailed to this address; until then no mail is sent:"},
 	{[]string{"LeaveMailSandbox"}, false, "Ask AWS, once per account and region, to let SES mail anybody (answered within a day or so):"},
 	{[]string{"LeaveMailSandbox"}, true, "No mail is sent: agents cannot link an address or be recovered by one. To send mail, set mailFrom."},
 	{[]string{"Contact"}, true, "People cannot reach you: /privacy, /about and the OpenAPI document name nobody. Set contact, to a mail address or a URL. The law may require one."},
 	{[]string{"AlarmMail"}, false, "Follow the link that SNS mailed to this address; until then no alarm is mailed:"},
 	{[]string{"AlarmMail"}, true, "No alarm is mailed: set alarmMail, or subscribe to the topic in the output OperatorsTopic."},
-	{[]string{"StripeWebhook", "SetPaymentKeys"}, false, "To sell credits, give Stripe this endpoint and the service its keys (infra/RUNBOOK.md, Sell credits):"},
+	{[]string{"StripeWebhook", "SetPaymentKeys"}, false, "To sell credits, add this endpoint in Stripe, and store Stripe's keys with this command (infra/RUNBOOK.md, Sell credits):"},
 }

@@ -36,7 +36,7 @@ To do, unless already done:
 
 - No alarm is mailed: set alarmMail, or subscribe to the topic in the output OperatorsTopic.
 
-- To sell credits, give Stripe this endpoint and the service its keys (infra/RUNBOOK.md, Sell credits):
+- To sell credits, add this endpoint in Stripe, and store Stripe's keys with this command (infra/RUNBOOK.md, Sell credits):
     https://a.example/payments/webhook
     aws secretsmanager …
 
@@ -61,7 +61,7 @@ To do, unless already done:
     two CNAME 2
     three CNAME 3
 
-- And this, against forged mails, unless a parent domain has one:
+- Put this DMARC policy, against forged mails, into the DNS, unless a parent domain has one:
     _dmarc.a.example TXT
 
 - Ask AWS, once per account and region, to let SES mail anybody (answered within a day or so):
@@ -70,7 +70,7 @@ To do, unless already done:
 - Follow the link that SNS mailed to this address; until then no alarm is mailed:
     ops@a.example
 
-- To sell credits, give Stripe this endpoint and the service its keys (infra/RUNBOOK.md, Sell credits):
+- To sell credits, add this endpoint in Stripe, and store Stripe's keys with this command (infra/RUNBOOK.md, Sell credits):
     https://a.example/payments/webhook
     aws secretsmanager …
 

@@ -28,11 +28,11 @@ const (
 	// accessLog is the gateway's line; each line weighs 26 bytes more than it has. Lambda
 	// writes none about an invocation that succeeds.
 	accessLog = 160 + perLine
-	batchLog  = (320.0 + perLine) / logReads // a reader's line, of which there is one for so many batches
+	batchLog  = (320.0 + perLine) / logReads // a reader's line; one in logReads batches has one
 	perLine   = 26
 
-	// logReads is the setting of that name as it is: one in so many quick reads, and of the
-	// readers' quick batches, has a line.
+	// logReads is the setting of that name as it is: one in logReads quick reads has a line,
+	// and one in logReads of the readers' quick batches.
 	logReads = 16
 
 	// packSpeed is how many bytes a whole processor compresses in a ms.

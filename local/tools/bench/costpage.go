@@ -85,12 +85,13 @@ prices by volume are used for requests and answers; what AWS grants by contract 
 **Measured for each call**: the units that the table consumes for it and for the stream's readers, the bytes that it leaves in the
 table and its indexes and for how long, the bytes of its answer (after compression, if the service compresses it), and the bytes of
 its log lines. The benchmark's texts repeat one sentence, which compresses unrealistically well, so text from the documentation
-replaces them before compression. The stream's readers get one change at a time, because a shard has few. In batches of ten, which a
-busy shard has, a change costs a third to two thirds of their units, and a tenth of their calls.
+replaces them before compression. A stream reader is assumed to get one change in each invocation, because a shard has few changes
+at a time. A busy shard has batches of ten. A change then costs a third to two thirds of the readers' units counted here, and a
+tenth of an invocation.
 **The rest is assumed** (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms; a function has %s of a processor; a
 call takes %.1f ms of processor time, and 2 ms if it answers with a list or a document; the gateway logs
-another %d bytes; one in %d quick reads, and of the readers' quick batches, has a line in the log; a processor compresses %d MB a
-second.
+another %d bytes; the log has a line for one in %d quick reads, and for one in as many of the readers' quick batches; a processor
+compresses %d MB a second.
 
 ## A network, in a month
 
@@ -204,10 +205,10 @@ failover, vacuum, partitions, capacity.
 	fmt.Fprint(out, `
 A small network costs least on this service, and has no servers to look after. From about ten thousand agents on, servers in one
 zone cost less, if an outage of an hour is acceptable. At 100 000 agents, servers in two zones, which survive the loss of one as this
-service does, cost about as much as this service with provisioned capacity. At ten million agents they cost less: this service
-is then paid for what a team would do otherwise. AWS sells servers and databases for one or three years at a discount, too. Servers
-are right for a team that already runs PostgreSQL, as long as one database can take all writes. At ten million agents that database
-needs one of the largest machines there are; this service has no such limit.
+service does, cost about as much as this service with provisioned capacity. At ten million agents servers cost less,
+but a team has to run them: this service's higher price includes that work. AWS sells servers and databases for one or three
+years at a discount, too. Servers are right for a team that already runs PostgreSQL, as long as one database can take all writes. At ten
+million agents that database needs one of the largest machines there are; this service has no such limit.
 `)
 
 	fmt.Fprintf(out, "\n## What an agent does in a day\n\nThe last column is what these calls cost in a month of %d days.\n\n", daysAMonth)
@@ -229,8 +230,9 @@ compressed answers. The tables show two throttles: %s a second, which is enough 
 100%[5]s000 agents, and %[6]s a second, which is enough for %[7]d times that of 10%[5]s000%[5]s000. Addresses and mailboxes are
 assumed to be free; an agent costs its proof of work (`+"`powBits`"+` %[2]d: 2^%[2]d hashes, at %.0[3]f million a second on a core
 that costs %.2[4]f USD an hour). Three kinds of calls are left out: calls that cost credits, since they pay for themselves;
-votes on a case, since only drawn jurors have one; and the first read of a new inbox event, which also writes to number the
-event, since the attacker must make another call to cause each event. The three most expensive attacks:
+votes on a case, since only drawn jurors have one; and the first read of a new inbox event. That read also writes, because it
+gives the event its number, but an attacker cannot repeat it at will: each event takes another call that causes it. The three
+most expensive attacks:
 
 `, thousands(needed[0]), s.PowBits, hashesASecond/million, corePrice, "\u00a0", thousands(needed[1]), peak)
 	columns := func() {
@@ -253,8 +255,8 @@ all agents as one address; the setting `+"`edge`"+` makes such a flood cost more
 `, thousands(int(away.rate)), dollars(away.day()))
 	fmt.Fprint(out, `
 Each of these attacks shows within minutes: AWS counts requests and units, throttled requests raise an alarm, and
-`+"`budgetUsd`"+` warns of the month's bill. To make an attack cheaper, lower `+"`throttleRate`"+` (at half the rate it costs
-half), or set `+"`tableWrites`"+` and `+"`tableReads`"+`: beyond them the table refuses every caller.
+`+"`budgetUsd`"+` warns of the month's bill. To limit what an attack can cost you, lower `+"`throttleRate`"+`
+(half the rate halves the cost), or set `+"`tableWrites`"+` and `+"`tableReads`"+`: beyond them the table refuses every caller.
 
 ## A million calls
 

@@ -59,8 +59,9 @@ without an edge, too. Agents' calls have a credential and are not stored, so for
 	})...)...)
 	fmt.Fprint(out, `
 It pays where many readers without a credential ask for the same: people, search engines, feed readers, programs that watch a
-channel. The last column is the share of such requests that must be answered from the store. An answer is stored for 10 seconds to 5
-minutes in each of CloudFront's regions, so it takes several requests for the same answer within that time.
+channel. The last column is the share of such requests that must be answered from the store for the edge to pay. An answer is
+stored for 10 seconds to 5 minutes in each of CloudFront's regions, so it takes several requests for the same answer within
+that time.
 
 `)
 	head("USD for a million", "without an edge", "passed on", "from the store", "pays from")
@@ -72,8 +73,9 @@ minutes in each of CloudFront's regions, so it takes several requests for the sa
 	fmt.Fprintf(out, `
 An edge also takes load off the API and the table while one page is in demand. But `+"`throttleRate`"+` does not bound what CloudFront
 takes in, nor what it answers from its store. At %s requests a second, a flood costs %s USD a day if the API throttles it; up
-to %s if it asks for what is in the store; %s if the web ACL blocks it, which it does for what comes from few addresses. So set
-`+"`webAcl`"+` and `+"`budgetUsd`"+` with `+"`edge`"+`.
+to %s if it asks for what is in the store; %s if the web ACL blocks it. The stack's own web ACL (`+"`webAcl` own"+`) blocks a
+flood only if it comes from few addresses, or from addresses that AWS knows for attacks. So set `+"`webAcl`"+` and `+"`budgetUsd`"+`
+with `+"`edge`"+`.
 `, thousands(refusedAtGateway), dollars(flood*(turnedAway().usd+(edgeRequestPrice+edgeFunctionPrice)/million)), dollars(flood*dearestHit(r.Rows)), dollars(flood*inspectPrice/million))
 }
 

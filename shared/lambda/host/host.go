@@ -94,8 +94,9 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-lastWords))
 }
 
-// Every batch has a line that fails, takes so long, or has changes so old. Of others, one in
-// [app.Settings.LogReads] has one, with that number.
+// slow is the duration, and late the age of its oldest change, from which a batch always
+// has a line. A batch that fails has one, too. Of the others, one in
+// [app.Settings.LogReads] has a line, which says that number.
 const (
 	slow = time.Second
 	late = 10 * time.Second
