@@ -126,7 +126,7 @@ func (c *channel) Late(context.Context) ([]ID, error) {
 }
 
 // pageMost bounds the posts on a page of the tail.
-const pageMost = 100
+const pageMost = 2 * TailFirst
 
 func (c *channel) Tail(_ context.Context, after, before ID) (t Tail[int], err error) {
 	from, _ := c.at(after.next())

@@ -102,6 +102,50 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// TestLong: posts as long as posts can be are read in bounded numbers, also behind short
+// posts. The first page of a search that finds none takes at most 125 read units. Pages
+// have every post.
+func TestLong(t *testing.T) {
+	const units = 125
+	long := "fox " + strings.Repeat("\U0001d41a", 3996)
+	longs, shorts := slices.Repeat([]string{long}, 90), slices.Repeat([]string{"fox"}, 24)
+	reactions := tables.Map{}
+	for i := range tables.EmojiMost {
+		reactions["👩🏽‍❤️‍💋‍👨"+string(rune('🐀'+i))] = int64(100_001)
+	}
+	for name, bodies := range map[string][]string{
+		"long":                      longs,
+		"long behind short":         slices.Concat(longs, shorts),
+		"long behind half of 72 KB": slices.Concat(longs, slices.Repeat([]string{"fox " + strings.Repeat("a", 1240)}, 24)),
+		"long behind one short":     slices.Concat(longs, shorts[:1]),
+		"long behind 23 short":      slices.Concat(longs, shorts[:23]),
+		"short behind long":         slices.Concat(shorts, shorts, shorts, longs[:24]),
+		"long between short":        slices.Concat(shorts, longs[:30], shorts, shorts[:6]),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newFixture(t, 7)
+			for _, body := range bodies {
+				d.now = d.now.Add(50 * time.Millisecond)
+				post := index.PostID(d.post(t, 0, body))
+				if body == long {
+					must(t, d.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{
+						tables.Change(tables.PostCountersKey("den", post), tables.SetAttr("reactions", reactions)),
+					}}))
+				}
+			}
+			for q, want := range map[string]int{"fox": len(bodies), "nothing": 0} {
+				terms, err := search.Query(q)
+				must(t, err)
+				got, pages, first := d.walk(t, search.Request{Terms: terms, Limit: 50}, len(bodies))
+				t.Logf("%q: %.1f read units for the first of %d pages", q, first, pages)
+				if first > units || len(got) != want || !slices.IsSortedFunc(got, func(a, b string) int { return strings.Compare(b, a) }) {
+					t.Errorf("%q: got %d posts, the first page for %.1f read units; want %d posts, newest first, and at most %d units", q, len(got), first, want, units)
+				}
+			}
+		})
+	}
+}
+
 // TestBehind: while nobody tends the index of a busy channel, searches cost as much as
 // otherwise and still find everything, in more pages.
 func TestBehind(t *testing.T) {

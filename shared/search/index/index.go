@@ -131,14 +131,16 @@ func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error)
 	return bytes, nil
 }
 
-// tailBytes is about how much of a tail is read: 18 read units, unless the first posts
-// have more.
+// tailBytes is about how much of a tail is read: 18 read units, unless the first posts have
+// more, or less than those behind them.
 const tailBytes = 72 << 10
 
-// Tail implements [search.Store].
+// Tail implements [search.Store]. The second trip reads at most as many posts as the first,
+// so neither costs more than 24 posts can: 110 read units.
 func (c Channel) Tail(ctx context.Context, after, before search.ID) (t search.Tail[view.Post], err error) {
 	q := tables.PostsBetween(c.name, PostID(after), PostID(before))
-	q.Limit = 2 * search.TailFirst // a post is two items
+	const first = 2 * search.TailFirst // a post is two items
+	q.Limit = first
 	var items []tables.Item
 	for more := true; more; {
 		t.Trips++
@@ -151,7 +153,7 @@ func (c Channel) Tail(ctx context.Context, after, before search.ID) (t search.Ta
 		for _, item := range items {
 			size += item.Size()
 		}
-		q.Limit = (tailBytes - size) * len(items) / max(1, size)
+		q.Limit = min(first, (tailBytes-size)*len(items)/max(1, size))
 		more = t.Trips == 1 && page.Next != nil && q.Limit > 1
 	}
 	all, err := found(items)
