@@ -37,7 +37,7 @@ func (p Preconditions) Hold(etag string) bool {
 
 // NotModified reports whether the reader already has the version with a tag.
 func (p Preconditions) NotModified(etag string) bool {
-	return etag != "" && matches([]string{p.IfNoneMatch}, etag)
+	return etag != "" && (strings.TrimSpace(p.IfNoneMatch) == "*" || matches([]string{p.IfNoneMatch}, etag))
 }
 
 // matchesStrongly is the strong comparison of RFC 9110 13.1.1: weak tags never match.

@@ -179,12 +179,15 @@ func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 	}
 }
 
-// matches is the weak comparison of RFC 9110 13.1.2.
+// matches makes the weak comparison of RFC 9110 13.1.2, except that * names no version. A
+// caller cannot know which version a 304 to * would confirm. An edge that sent a caller's *
+// to ask whether its stored answer is current would keep that answer for ever, with texts
+// that were deleted since.
 func matches(ifNoneMatch []string, etag string) bool {
 	for _, line := range ifNoneMatch {
 		for tag := range strings.SplitSeq(line, ",") {
 			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-			if tag == "*" || tag == etag {
+			if tag == etag {
 				return true
 			}
 		}
