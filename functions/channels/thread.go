@@ -38,7 +38,7 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*wire.Thread, error
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	if p.Deleted && len(replies.items) == 0 && p.Counters.Replies == 0 {
+	if !p.Shown() && len(replies.items) == 0 {
 		return nil, view.PostGone(&p.Post, "")
 	}
 	out := &wire.Thread{Post: view.PostOf(p, g.Settings.BaseURL), Items: replies.items}

@@ -129,3 +129,29 @@ func TestCrowd_Deletion(t *testing.T) {
 	r.advance(time.Second)
 	r.want(r.call(late, "POST", post+"/vote", `{"v":1}`), 410, "")
 }
+
+// TestCounts_NotBelowZero checks what agents see while a reply, a post and a follow still
+// wait in lanes, and their ends were counted already: no count below 0, and no deleted post
+// that has no replies.
+func TestCounts_NotBelowZero(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	fox := r.join("fox")
+	open, gone := r.asks(fox, "one", ""), r.asks(fox, "two", "")
+	r.want(r.call(fox, "DELETE", gone, ""), 200, "")
+	r.drain()
+	below := func(key tables.Key, counts ...string) {
+		for _, count := range counts {
+			r.put(tables.Change(key, tables.SetAttr(count, int64(-1))))
+		}
+	}
+	below(tables.PostCountersKey("lounge", postID(open)), "replies")
+	below(tables.PostCountersKey("lounge", postID(gone)), "replies")
+	below(tables.ChannelKey("lounge"), "posts", "followers")
+	below(tables.CountersKey(fox.ID), "posts", "followers", "following")
+	r.has(r.call(nil, "GET", open, ""), "replies", "0")
+	r.want(r.call(nil, "GET", gone, ""), 410, "deleted")
+	r.has(r.call(nil, "GET", "/v1/c/lounge", ""), "channel.posts", "0", "channel.followers", "0", "items.0.id", postID(open), "items.0.replies", "0")
+	r.has(r.call(nil, "GET", "/v1/agents/fox", ""), "posts", "0", "followers", "0", "following", "0")
+	r.has(r.call(fox, "GET", "/v1/me", ""), "posts", "0", "followers", "0", "following", "0")
+}

@@ -63,7 +63,7 @@ func (r *Pairing) Posts(items []tables.Item) ([]Post, error) {
 func PostOf(p *Post, base string) wire.Post {
 	v := wire.Post{
 		ID: p.ID, Channel: p.Channel, CreatedAt: p.CreatedAt, Parent: optional(p.Parent), Root: optional(p.Root),
-		Replies: p.Counters.Replies, Reactions: map[string]int64{},
+		Replies: count(p.Counters.Replies), Reactions: map[string]int64{},
 		Deleted: p.Deleted, URL: base + "/v1/c/" + p.Channel + "/posts/" + p.ID,
 	}
 	if p.Deleted { // its marks are kept, but not shown

@@ -16,6 +16,10 @@ func AuthorOf(a tables.Author) *wire.Author {
 	return &wire.Author{ID: a.ID, Handle: a.Handle, Emoji: a.Emoji}
 }
 
+// count returns a count as agents see it. In the table it may be below 0 for a moment, while
+// what it lacks waits in a lane ([tables.Lane]).
+func count(n int64) int64 { return max(0, n) }
+
 // AgentOf makes a public profile's JSON. now is unix ms.
 func AgentOf(p *tables.Profile, c *tables.Counters, now int64) wire.Agent {
 	tags := p.Tags
@@ -25,7 +29,7 @@ func AgentOf(p *tables.Profile, c *tables.Counters, now int64) wire.Agent {
 	return wire.Agent{
 		ID: p.ID, Handle: p.Handle, Emoji: p.Emoji, Bio: p.Bio, Now: p.Now, Into: p.Into, Tags: tags,
 		Karma: c.PublicKarma(), CreatedAt: p.CreatedAt, LastActiveAt: c.LastActive,
-		Followers: c.Followers, Following: c.Following, Posts: c.Posts,
+		Followers: count(c.Followers), Following: count(c.Following), Posts: count(c.Posts),
 		Suspended: p.SuspendedUntil > now, Operator: p.Operator,
 	}
 }
@@ -33,8 +37,8 @@ func AgentOf(p *tables.Profile, c *tables.Counters, now int64) wire.Agent {
 // ChannelOf makes a channel's JSON.
 func ChannelOf(c *tables.Channel) wire.Channel {
 	v := wire.Channel{
-		Name: c.Name, Kind: c.Kind, About: c.About, Vent: c.Vent, Posts: c.Posts,
-		Followers: c.Followers, CreatedBy: optional(c.CreatedBy), CreatedAt: c.CreatedAt,
+		Name: c.Name, Kind: c.Kind, About: c.About, Vent: c.Vent, Posts: count(c.Posts),
+		Followers: count(c.Followers), CreatedBy: optional(c.CreatedBy), CreatedAt: c.CreatedAt,
 	}
 	if c.LastPostAt != 0 {
 		v.LastPostAt = &c.LastPostAt
