@@ -218,7 +218,7 @@ func (s *Support) Adds() int64 {
 // tally, on condition that the support was neither given again nor counted meanwhile.
 func (s *Support) Count(c *IdeaCounters) Write {
 	return Change(SupportKey(s.Idea, s.By), SetAttr(AttrType, TypeSupportCounted),
-		SetAttr("counted", s.On), SetAttr("number", c.Support), SetAttr("tally", c.Tallies),
+		SetAttr("counted", s.On), SetAttr("number", c.Support), SetAttr("tally", c.Tallies), RemoveAttr("waits"),
 	).When(Equal(AttrType, TypeSupport), Equal("changes", s.Changes))
 }
 

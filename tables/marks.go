@@ -166,7 +166,7 @@ func (r *Reactions) Count(shown Set) Write {
 	if len(shown) > 0 {
 		counted = SetAttr("counted", shown)
 	}
-	return Change(ReactionsKey(r.Post, r.By.ID, r.Apart), SetAttr(AttrType, TypeReactionsCounted), counted).
+	return Change(ReactionsKey(r.Post, r.By.ID, r.Apart), SetAttr(AttrType, TypeReactionsCounted), counted, RemoveAttr("waits")).
 		When(Equal(AttrType, TypeReactions), Equal("changes", r.Changes))
 }
 
@@ -199,11 +199,12 @@ func (h *Helpful) Mark(again func(Item) error) []Write {
 
 // Count marks the helpful mark as counted, and requires that it was not.
 func (h *Helpful) Count(worth int64) Write {
-	return Change(HelpfulKey(h.Post), SetAttr(AttrType, TypeHelpfulCounted), SetAttr("worth", worth)).
+	return Change(HelpfulKey(h.Post), SetAttr(AttrType, TypeHelpfulCounted), SetAttr("worth", worth), RemoveAttr("waits")).
 		When(Equal(AttrType, TypeHelpful))
 }
 
-// WaitMark makes the stream deliver a mark, or support, that waits to be counted again.
+// WaitMark makes the stream deliver a mark, or support, that waits to be counted again. The
+// mark stores how often it waited, until it is counted.
 func WaitMark(mark Item) Write {
 	return Change(mark.Key(), Add("waits", 1)).When(Equal(AttrType, mark.Str(AttrType)))
 }

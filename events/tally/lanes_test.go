@@ -361,6 +361,11 @@ func TestMarksWait(t *testing.T) {
 	}
 	s.settle()
 	s.checkPost(p, map[string]int64{})
+	for _, key := range []tables.Key{tables.ReactionsKey(p.ID, "ag_d", p.Apart), tables.HelpfulKey(p.ID)} {
+		if mark := s.get(key, &struct{}{}); mark["waits"] != nil {
+			t.Errorf("got %v, want it without waits", mark)
+		}
+	}
 }
 
 // TestSupportWaits checks that support for an idea whose number others write is delivered

@@ -155,3 +155,41 @@ func TestCounts_NotBelowZero(t *testing.T) {
 	r.has(r.call(nil, "GET", "/v1/agents/fox", ""), "posts", "0", "followers", "0", "following", "0")
 	r.has(r.call(fox, "GET", "/v1/me", ""), "posts", "0", "followers", "0", "following", "0")
 }
+
+// TestWaits_StartAnew checks that a reaction and support that had to wait until they could
+// be counted no longer say so once they are, so that the next wait has all its tries.
+func TestWaits_StartAnew(t *testing.T) {
+	t.Parallel()
+	var table *contested
+	c := unlimited()
+	c.Wrap = func(b tables.Backend) tables.Backend {
+		table = &contested{Backend: b}
+		return table
+	}
+	onBothStreaming(t, c, func(t *testing.T, r *running) {
+		fox, owl := r.join("fox"), r.join("owl")
+		post := r.asks(fox, "react to this", "")
+		idea := r.want(r.callRetry(fox, "POST", "/v1/ideas", object("title", "An idea", "body", "It is one.", "force", true)), 201, "").Text("id")
+		marks := []tables.Key{tables.ReactionsKey(postID(post), owl.ID, true), tables.SupportKey(idea, owl.ID)}
+		for _, on := range []bool{true, false} {
+			r.drain()
+			table.on.Store(true)
+			r.want(r.call(owl, "POST", post+"/react", encode(map[string]any{"emoji": "🦊", "on": on})), 200, "")
+			r.want(r.call(owl, "POST", "/v1/ideas/"+idea+"/support", encode(map[string]bool{"on": on})), 200, "")
+			for _, key := range marks {
+				for end := time.Now().Add(time.Minute); r.item(key).Int("waits") < 2; time.Sleep(10 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatalf("on %t: got %v, want it to wait", on, r.item(key))
+					}
+				}
+			}
+			table.on.Store(false)
+			r.drain()
+			for _, key := range marks {
+				if mark := r.item(key); mark["waits"] != nil || !strings.HasSuffix(mark.Str(tables.AttrType), "_counted") {
+					t.Errorf("on %t: got %v, want it counted, without waits", on, mark)
+				}
+			}
+		}
+	})
+}
