@@ -21,12 +21,16 @@ import (
 type metered struct {
 	tables.Backend
 	reads atomic.Int64
+	weak  atomic.Int64         // those of the table that are eventually consistent
 	quiet func(pk string) bool // not counted
 }
 
 func (m *metered) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if slices.ContainsFunc(keys, func(k tables.Key) bool { return !m.quiet(k.PK) }) {
 		m.reads.Add(1)
+		if c == tables.Eventual {
+			m.weak.Add(1)
+		}
 	}
 	return m.Backend.Get(ctx, c, keys...)
 }
@@ -34,6 +38,9 @@ func (m *metered) Get(ctx context.Context, c tables.Consistency, keys ...tables.
 func (m *metered) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if !m.quiet(q.PK) {
 		m.reads.Add(1)
+		if q.Consistency == tables.Eventual && q.Index == "" {
+			m.weak.Add(1)
+		}
 	}
 	return m.Backend.Query(ctx, q)
 }
@@ -129,8 +136,8 @@ func TestHotFresh(t *testing.T) {
 	})
 }
 
-// TestHotOwnWrites: an author sees its own writes at once, whichever process answers. Others
-// see them two seconds later at most.
+// TestHotOwnWrites: an author's own writes are not hidden by memories, whichever process
+// answers. Others see them two seconds later at most.
 func TestHotOwnWrites(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, _ *metered) {
@@ -192,6 +199,49 @@ func TestHotOwnWrites(t *testing.T) {
 				time.Sleep(1100 * time.Millisecond)
 				if !shows(owl, r, target, text) {
 					t.Errorf("%s at second %d: others do not see it after two seconds", c.what, seconds)
+				}
+			}
+		}
+	})
+}
+
+// TestHotStrong: within a second after a write, its author's reads in the same process are
+// strong, and after a deletion everybody's. Others are at half the price.
+func TestHotStrong(t *testing.T) {
+	t.Parallel()
+	processes(t, func(r, other *running, m *metered) {
+		fox, owl := r.joinDirectly("fox"), r.joinDirectly("owl")
+		root := r.want(r.call(owl, "POST", "/v1/c/lounge/posts", `{"body":"root"}`), 201, "").Text("id")
+		n := 0
+		post := func() string {
+			n++
+			return r.want(r.call(fox, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": fmt.Sprintf("word%d", n), "parent": root})), 201, "").Text("id")
+		}
+		for _, c := range []struct {
+			what   string
+			write  func()
+			wait   time.Duration
+			by     *transcripts.Agent
+			in     *running
+			strong bool
+		}{
+			{"an author's read", func() { post() }, 0, fox, r, true},
+			{"an author's read 0.9 s later", func() { post() }, 900 * time.Millisecond, fox, r, true},
+			{"an author's read a second later", func() { post() }, time.Second, fox, r, false},
+			{"an author's read in another process", func() { post() }, 0, fox, other, false},
+			{"another agent's read", func() { post() }, 0, owl, r, false},
+			{"a stranger's read", func() { post() }, 0, nil, r, false},
+			{"a stranger's read after a deletion", func() { r.want(r.call(fox, "DELETE", "/v1/c/lounge/posts/"+post(), ""), 200, "") }, 0, nil, r, true},
+			{"an author's read after a refused write", func() { r.want(r.call(fox, "POST", "/v1/c/lounge/posts", `{"body":""}`), 422, "") }, 0, fox, r, false},
+		} {
+			for _, target := range []string{"/v1/c/lounge", "/v1/c/lounge?replies=false", "/v1/c/lounge/posts/" + root, "/v1/channels"} {
+				time.Sleep(time.Minute) // nothing is remembered
+				c.write()
+				time.Sleep(c.wait)
+				m.weak.Store(0)
+				c.in.want(c.in.call(c.by, "GET", target, ""), 200, "")
+				if got := m.weak.Load(); got == 0 != c.strong {
+					t.Errorf("%s of %s: %d eventually consistent reads, want all strong: %v", c.what, target, got, c.strong)
 				}
 			}
 		}

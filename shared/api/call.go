@@ -48,6 +48,7 @@ type Call struct {
 	fail        *Error
 	keys        *owners
 	handles     *owners
+	writers     *writers
 	crowds      *crowds
 	crowded     []tables.Key // items that other requests need at the same time
 }
@@ -190,7 +191,9 @@ func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) 
 	if c.idemKey != "" {
 		own = append(own, tables.Idempotency(c.agent, c.idemKey, auth.EncodeKey(c.digest[:]), record, c.Time).Else(c.judgeIdempotency))
 	}
-	if err := c.Transact(ctx, append(own, writes...)...); err != nil {
+	err = c.Transact(ctx, append(own, writes...)...)
+	c.writers.add(c.agent, c.Now()) // the outcome of a commit that failed may be unknown
+	if err != nil {
 		return err
 	}
 	c.crowds.forget(writes)

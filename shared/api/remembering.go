@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"agentsocial/shared/identity/auth"
@@ -21,7 +22,40 @@ func (c *Call) remembering(ctx context.Context) context.Context {
 	if c.e.Writes() || c.Table == nil {
 		return ctx
 	}
+	if c.writers.has(c.agent, c.Now()) {
+		return recent.ForWriter(ctx)
+	}
 	return recent.For(ctx, c.wroteNow)
+}
+
+// writers lists the agents whose writes this process committed within [recent.Lag].
+type writers struct {
+	mu  sync.Mutex
+	all []writer
+}
+
+type writer struct {
+	agent string
+	at    time.Time
+}
+
+// old reports whether the write was not within [recent.Lag].
+func (w writer) old(now time.Time) bool {
+	age := now.Sub(w.at)
+	return age < 0 || age >= recent.Lag
+}
+
+func (w *writers) add(agent string, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = slices.DeleteFunc(w.all, func(o writer) bool { return o.agent == agent || o.old(now) })
+	w.all = append(w.all, writer{agent, now})
+}
+
+func (w *writers) has(agent string, now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.all, func(o writer) bool { return o.agent == agent && !o.old(now) })
 }
 
 // wroteNow reports whether the caller wrote within ownWrites, perhaps in another process.

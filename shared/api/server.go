@@ -50,6 +50,7 @@ type Server struct {
 	handles   owners
 	over      overLimit
 	used      usedToday
+	writers   writers
 	crowds    crowds
 	packed    packed
 
@@ -91,7 +92,7 @@ func (s *Server) newCall(raw Raw) *Call {
 	own.Log = s.app.Log.With("request_id", raw.RequestID)
 	return &Call{
 		App: &own, Time: s.app.Now(), header: http.Header{}, e: &Endpoint{}, Address: addressBlock(raw.Address),
-		keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, crowds: &s.crowds,
+		keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, writers: &s.writers, crowds: &s.crowds,
 	}
 }
 

@@ -84,8 +84,8 @@ type Settings struct {
 	// PromoWait bounds how long a channel's page waits for its promo and its
 	// count; 0 means no bound.
 	PromoWait time.Duration
-	// Remember is how long a process remembers public pages that it has read, and how
-	// long after a deletion others may see the text; 0 remembers nothing.
+	// Remember is how long a process remembers public pages that it has read, and so about
+	// how long after a deletion others may see the text; 0 remembers nothing.
 	Remember time.Duration
 }
 

@@ -1,15 +1,19 @@
 // Package recent remembers public pages of the table in a process for a moment, so that
 // the readers of a busy channel do not use up what its partition can serve.
 //
-// A page that is remembered may be as old as the memory's keep (two seconds). These rules
-// bound what that can show:
+// A page that is remembered may be as old as the memory's keep (two seconds), and [Lag] more
+// if it was not read strongly. These rules bound what that can show:
 //
 //   - Only public content is remembered ([tables.Key.Public], [tables.Query.Public]), and
 //     only by reads that go through a [Reader]. Reads of the table do not know the memory.
-//   - A caller that wrote shortly before reads the table ([For]), so agents see their own
-//     writes. What such a read finds is remembered for others.
+//   - A caller that wrote shortly before reads the table ([For]). It reads strongly if it is
+//     known to have written: this process committed the write within Lag ([ForWriter]), or
+//     the memory had an answer and so asked. An index is never read strongly. So agents see
+//     their own writes at once or within Lag. What such a read finds is remembered for
+//     others.
 //   - A process that changes or deletes something public forgets all that it remembers
-//     ([Memory.Committed]). A new post does not make it forget: others see it within keep.
+//     ([Memory.Committed]). Within Lag after that, it reads strongly, and remembers no answer
+//     of an index. A new post does not make it forget: others see it within keep.
 //   - What is missing is not remembered, so what was just made is found.
 package recent
 
@@ -21,6 +25,10 @@ import (
 
 	"agentsocial/tables"
 )
+
+// Lag is how long an eventually consistent read may be behind the table. DynamoDB says
+// "usually within one second or less" ("Read consistency" in its developer guide).
+const Lag = time.Second
 
 // Bounds of what a process remembers.
 const (
@@ -38,7 +46,8 @@ type Memory struct {
 	entries map[question]*entry
 	order   []*entry // the same by age, the oldest first
 	bytes   int
-	changes int // how often the process forgot
+	changes int       // how often the process forgot
+	changed time.Time // when it last did
 }
 
 // New returns a memory that keeps each answer for so long after its question.
@@ -82,13 +91,13 @@ func (e *entry) copy() tables.Page {
 	return p
 }
 
-// caller knows whether it may be answered from memory, once it was asked.
+// caller knows that it wrote just now, or asks once.
 type caller struct {
-	wrote func(context.Context) bool
-
-	mu    sync.Mutex
-	asked chan struct{} // closed once fresh is known; nil before the question
-	fresh bool
+	writer bool // it did
+	ask    func(context.Context) bool
+	turn   chan struct{} // has an element while one of the caller's reads asks
+	asked  bool
+	wrote  bool
 }
 
 type callerKey struct{}
@@ -97,37 +106,45 @@ type callerKey struct{}
 // reports whether the caller wrote so recently that they may not. It is called at most
 // once, when the memory first has an answer. Without For, nothing is answered from memory.
 func For(ctx context.Context, wrote func(context.Context) bool) context.Context {
-	return context.WithValue(ctx, callerKey{}, &caller{wrote: wrote})
+	return context.WithValue(ctx, callerKey{}, &caller{ask: wrote, turn: make(chan struct{}, 1)})
 }
 
-// may reports whether the caller in ctx may be answered from memory. Reads side by side
-// wait on a channel, and not for a lock, so that simulations in virtual time see them wait.
-func may(ctx context.Context) bool {
-	c, ok := ctx.Value(callerKey{}).(*caller)
-	if !ok {
-		return false
+// ForWriter returns the context of a caller that wrote within [Lag]. Its reads are not
+// answered from memory, and are strong.
+func ForWriter(ctx context.Context) context.Context {
+	return context.WithValue(ctx, callerKey{}, &caller{writer: true})
+}
+
+// wroteNow reports whether the caller wrote just now. Reads side by side wait on a channel,
+// and not for a lock, so that simulations in virtual time see them wait.
+func (c *caller) wroteNow(ctx context.Context) bool {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	if !c.asked {
+		c.asked, c.wrote = true, true // if ask panics
+		c.wrote = c.ask(ctx)
 	}
-	c.mu.Lock()
-	first := c.asked == nil
-	if first {
-		c.asked = make(chan struct{})
-	}
-	c.mu.Unlock()
-	if first {
-		c.fresh = true
-		defer close(c.asked)
-		c.fresh = c.wrote(ctx)
-		return !c.fresh
-	}
-	<-c.asked
-	return !c.fresh
+	return c.wrote
 }
 
 // Reader reads a table, and answers from memory what the process has read within the
-// memory's keep. The consistency of a read is that of reading the table.
+// memory's keep. An answer from memory is as consistent as the read that found it.
 type Reader struct {
 	Memory *Memory // nil: every read is of the table
 	Table  tables.Backend
+}
+
+// recall returns the answer that the memory has for the caller in ctx; nil if none. wrote
+// reports whether the caller is known to have written just now.
+func (r Reader) recall(ctx context.Context, x question) (e *entry, wrote bool) {
+	c, ok := ctx.Value(callerKey{}).(*caller)
+	if !ok || c.writer {
+		return nil, ok
+	}
+	if e = r.Memory.find(x); e != nil && c.wroteNow(ctx) {
+		return nil, true
+	}
+	return e, false
 }
 
 // Query is [tables.Backend]'s.
@@ -136,12 +153,16 @@ func (r Reader) Query(ctx context.Context, q tables.Query) (tables.Page, error) 
 		return r.Table.Query(ctx, q)
 	}
 	x := ask(q)
-	if e := r.Memory.find(x); e != nil && may(ctx) {
+	e, wrote := r.recall(ctx, x)
+	if e != nil {
 		return e.copy(), nil
 	}
 	began := r.Memory.begin()
+	if (wrote || began.lags) && q.Index == "" {
+		q.Consistency = tables.Strong
+	}
 	page, err := r.Table.Query(ctx, q)
-	if err == nil {
+	if err == nil && (q.Consistency == tables.Strong || !began.lags) {
 		r.Memory.put(began, x, page)
 	}
 	return page, err
@@ -153,22 +174,36 @@ func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 		return r.Table.Get(ctx, c, keys...)
 	}
 	items := make([]tables.Item, len(keys))
+	for i, k := range keys {
+		e, wrote := r.recall(ctx, question{key: k})
+		if e != nil {
+			items[i] = e.copy().Items[0]
+		}
+		c = c || tables.Consistency(wrote)
+	}
+	if err := r.fill(ctx, c, keys, items); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+// fill reads the items that are nil, and remembers them.
+func (r Reader) fill(ctx context.Context, c tables.Consistency, keys []tables.Key, items []tables.Item) error {
 	var missing []tables.Key
 	var places []int
 	for i, k := range keys {
-		if e := r.Memory.find(question{key: k}); e != nil && may(ctx) {
-			items[i] = e.copy().Items[0]
-		} else {
+		if items[i] == nil {
 			missing, places = append(missing, k), append(places, i)
 		}
 	}
 	if len(missing) == 0 {
-		return items, nil
+		return nil
 	}
 	began := r.Memory.begin()
+	c = c || tables.Consistency(began.lags)
 	got, err := r.Table.Get(ctx, c, missing...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, item := range got {
 		items[places[i]] = item
@@ -176,13 +211,14 @@ func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 			r.Memory.put(began, question{key: missing[i]}, tables.Page{Items: []tables.Item{item}})
 		}
 	}
-	return items, nil
+	return nil
 }
 
 // moment is when a read began.
 type moment struct {
 	at      time.Time
 	changes int
+	lags    bool // the process has changed something within [Lag]
 }
 
 func (m *Memory) on() bool { return m != nil && m.keep > 0 }
@@ -190,14 +226,18 @@ func (m *Memory) on() bool { return m != nil && m.keep > 0 }
 func (m *Memory) begin() moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return moment{m.now(), m.changes}
+	now := m.now()
+	return moment{now, m.changes, within(Lag, m.changed, now)}
+}
+
+// within reports whether now is within d after a time. If the clock was set back, it is not.
+func within(d time.Duration, after, now time.Time) bool {
+	age := now.Sub(after)
+	return 0 <= age && age < d
 }
 
 // fresh reports whether an answer may still be given.
-func (m *Memory) fresh(e *entry, now time.Time) bool {
-	age := now.Sub(e.at)
-	return 0 <= age && age < m.keep
-}
+func (m *Memory) fresh(e *entry, now time.Time) bool { return within(m.keep, e.at, now) }
 
 func (m *Memory) find(x question) *entry {
 	m.mu.Lock()
@@ -220,10 +260,11 @@ func (m *Memory) put(began moment, x question, page tables.Page) {
 	e.page = e.copy() // the reader may change its own
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if newer := m.entries[x]; m.changes != began.changes || newer != nil && newer.at.After(e.at) {
+	old := m.entries[x]
+	if m.changes != began.changes || old != nil && old.at.After(e.at) {
 		return
 	}
-	if old := m.entries[x]; old != nil {
+	if old != nil {
 		m.drop(old)
 	}
 	m.entries[x] = e
@@ -256,6 +297,7 @@ func (m *Memory) Committed(writes []tables.Write) {
 	clear(m.entries)
 	m.order, m.bytes = nil, 0
 	m.changes++
+	m.changed = m.now()
 }
 
 // changes reports whether a write changes public content that there was before: all do but

@@ -103,8 +103,8 @@ func (c shelf) Late(ctx context.Context) (late []search.ID, err error) {
 	return late, err
 }
 
-// Parts implements [search.Store] and [search.Shelf]. It reads at half the
-// price, and reads missing parts again strongly, since a missing part makes a
+// Parts implements [search.Store] and [search.Shelf]. It usually reads at
+// half the price, and reads missing parts again strongly, since a missing part makes a
 // search start over.
 func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error) {
 	bytes := make([][]byte, len(parts))
