@@ -108,27 +108,12 @@ func (c *Call) read(ctx context.Context, keys []tables.Key) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	var asked []tables.Key
-	for _, k := range keys {
-		if item := c.recall(k); item != nil {
-			c.items[k] = item
-		} else {
-			asked = append(asked, k)
-		}
-	}
-	if len(asked) == 0 {
-		return nil
-	}
-	items, err := c.Table.Get(ctx, tables.Strong, asked...)
+	items, err := c.Recent().GetCrowded(ctx, c.crowded, keys...)
 	if err != nil {
-		if others, ok := c.recallRefused(err, asked); ok {
-			return c.read(ctx, others)
-		}
 		return err
 	}
-	for i, k := range asked {
+	for i, k := range keys {
 		c.items[k] = items[i]
-		c.remember(k, items[i])
 	}
 	return nil
 }

@@ -49,7 +49,6 @@ type Call struct {
 	keys        *owners
 	handles     *owners
 	writers     *writers
-	crowds      *crowds
 	crowded     []tables.Key // items that other requests need at the same time
 }
 
@@ -196,7 +195,6 @@ func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) 
 	if err != nil {
 		return err
 	}
-	c.crowds.forget(writes)
 	c.committed = true
 	c.rateHeaders(1)
 	return nil

@@ -202,8 +202,8 @@ type Reader interface {
 	Reads(agent string) []tables.Key
 }
 
-// CrowdReader is a Reader some of whose items many callers may need at the same time. Then
-// an item may be a second old ([crowds]).
+// CrowdReader is a Reader some of whose items, which are public, many callers may need at
+// the same time. Then an item may be a second old ([recent.Reader.GetCrowded]).
 type CrowdReader interface {
 	Reader
 	Crowded() []tables.Key

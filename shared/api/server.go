@@ -51,7 +51,6 @@ type Server struct {
 	over      overLimit
 	used      usedToday
 	writers   writers
-	crowds    crowds
 	packed    packed
 
 	starting chan struct{}                 // has an element while begin runs
@@ -92,7 +91,7 @@ func (s *Server) newCall(raw Raw) *Call {
 	own.Log = s.app.Log.With("request_id", raw.RequestID)
 	return &Call{
 		App: &own, Time: s.app.Now(), header: http.Header{}, e: &Endpoint{}, Address: addressBlock(raw.Address),
-		keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, writers: &s.writers, crowds: &s.crowds,
+		keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, writers: &s.writers,
 	}
 }
 

@@ -51,6 +51,46 @@ func TestCommitsSurviveLostAnswers(t *testing.T) {
 	}
 }
 
+// A process forgets what it knows of an item that it may have deleted: nobody answered.
+func TestLostAnswerForgets(t *testing.T) {
+	var lost atomic.Bool
+	table, err := embedded.Open(embedded.Config{Faults: func(kind string, _ []tables.Key) embedded.Fault {
+		if kind == embedded.KindCommit && lost.Load() {
+			return embedded.LostAnswer
+		}
+		return embedded.None
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	a := (&app.App{Table: table, Now: time.Now, Rand: rand.Reader, Settings: app.Settings{Remember: time.Hour}}).Remembering()
+	hot := tables.ChannelKey("den")
+	if err := a.Transact(t.Context(), tables.Change(hot, tables.SetAttr("n", int64(1)))); err != nil {
+		t.Fatal(err)
+	}
+	read := func() (there bool) {
+		for range 100 {
+			items, err := a.Recent().GetCrowded(t.Context(), []tables.Key{hot}, hot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			there = items[0] != nil
+		}
+		return there
+	}
+	if !read() {
+		t.Fatal("the item is missing")
+	}
+	lost.Store(true)
+	if err := a.Transact(t.Context(), tables.Delete(hot)); !errors.Is(err, tables.ErrUnknownOutcome) {
+		t.Fatalf("Transact = %v, want %v", err, tables.ErrUnknownOutcome)
+	}
+	if read() {
+		t.Error("the process still has an item that it deleted")
+	}
+}
+
 // If a condition fails, Transact returns the error that its write names.
 func TestTransactResolves(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})

@@ -15,6 +15,9 @@
 //     ([Memory.Committed]). Within Lag after that, it reads strongly, and remembers no answer
 //     of an index. A new post does not make it forget: others see it within keep.
 //   - What is missing is not remembered, so what was just made is found.
+//   - What is too old is dropped when the table is next read.
+//   - A request that decides takes an item only if a crowd needs it, and only one that was
+//     read strongly ([Reader.GetCrowded]).
 package recent
 
 import (
@@ -73,10 +76,13 @@ func ask(q tables.Query) question {
 
 // entry is an answer. Nobody changes its items: readers get copies.
 type entry struct {
-	of   question
-	at   time.Time // before it was read
-	page tables.Page
-	size int
+	of     question
+	at     time.Time // before it was read
+	strong bool      // how it was read
+	page   tables.Page
+	size   int
+	crowd  crowd
+	unread bool // the table refused to read it, so only the crowd is known
 }
 
 func (e *entry) copy() tables.Page {
@@ -163,7 +169,7 @@ func (r Reader) Query(ctx context.Context, q tables.Query) (tables.Page, error) 
 	}
 	page, err := r.Table.Query(ctx, q)
 	if err == nil && (q.Consistency == tables.Strong || !began.lags) {
-		r.Memory.put(began, x, page)
+		r.Memory.put(began, x, page, q.Consistency)
 	}
 	return page, err
 }
@@ -181,14 +187,14 @@ func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 		}
 		c = c || tables.Consistency(wrote)
 	}
-	if err := r.fill(ctx, c, keys, items); err != nil {
+	if err := r.fill(ctx, c, keys, items, tables.Key.Public); err != nil {
 		return nil, err
 	}
 	return items, nil
 }
 
-// fill reads the items that are nil, and remembers them.
-func (r Reader) fill(ctx context.Context, c tables.Consistency, keys []tables.Key, items []tables.Item) error {
+// fill reads the items that are nil. It remembers those whose keys may names.
+func (r Reader) fill(ctx context.Context, c tables.Consistency, keys []tables.Key, items []tables.Item, may func(tables.Key) bool) error {
 	var missing []tables.Key
 	var places []int
 	for i, k := range keys {
@@ -207,8 +213,8 @@ func (r Reader) fill(ctx context.Context, c tables.Consistency, keys []tables.Ke
 	}
 	for i, item := range got {
 		items[places[i]] = item
-		if item != nil && missing[i].Public() {
-			r.Memory.put(began, question{key: missing[i]}, tables.Page{Items: []tables.Item{item}})
+		if item != nil && may(missing[i]) {
+			r.Memory.put(began, question{key: missing[i]}, tables.Page{Items: []tables.Item{item}}, c)
 		}
 	}
 	return nil
@@ -227,6 +233,7 @@ func (m *Memory) begin() moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
+	m.prune(now)
 	return moment{now, m.changes, within(Lag, m.changed, now)}
 }
 
@@ -242,15 +249,15 @@ func (m *Memory) fresh(e *entry, now time.Time) bool { return within(m.keep, e.a
 func (m *Memory) find(x question) *entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.entries[x]; e != nil && m.fresh(e, m.now()) {
+	if e := m.entries[x]; e != nil && !e.unread && m.fresh(e, m.now()) {
 		return e
 	}
 	return nil
 }
 
 // put remembers an answer, unless the process has changed something public meanwhile.
-func (m *Memory) put(began moment, x question, page tables.Page) {
-	e := &entry{of: x, at: began.at, page: page}
+func (m *Memory) put(began moment, x question, page tables.Page, c tables.Consistency) {
+	e := &entry{of: x, at: began.at, strong: c == tables.Strong, page: page, crowd: crowd{since: began.at, n: 1}}
 	for _, item := range page.Items {
 		e.size += item.Size()
 	}
@@ -265,12 +272,22 @@ func (m *Memory) put(began moment, x question, page tables.Page) {
 		return
 	}
 	if old != nil {
+		e.crowd = old.crowd
 		m.drop(old)
 	}
-	m.entries[x] = e
+	m.add(e)
+}
+
+func (m *Memory) add(e *entry) {
+	m.entries[e.of] = e
 	m.order = append(m.order, e)
 	m.bytes += e.size
-	for now := m.now(); len(m.order) > 0; {
+	m.prune(m.now())
+}
+
+// prune drops what is old, and the oldest of what is too much.
+func (m *Memory) prune(now time.Time) {
+	for len(m.order) > 0 {
 		oldest := m.order[0]
 		if m.fresh(oldest, now) && len(m.order) <= entriesMost && m.bytes <= bytesMost {
 			break
