@@ -193,7 +193,7 @@ func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 	return items, nil
 }
 
-// fill reads the items that are nil. It remembers those whose keys may names.
+// fill reads the items that are nil. It remembers those for whose keys may is true.
 func (r Reader) fill(ctx context.Context, c tables.Consistency, keys []tables.Key, items []tables.Item, may func(tables.Key) bool) error {
 	var missing []tables.Key
 	var places []int
