@@ -30,15 +30,18 @@ type turnsKey struct{}
 
 // WithTurns returns a context whose groups begin their functions in an order that take
 // decides. A simulation needs this: it is repeatable only if its goroutines always begin in
-// the same order. Go calls take in the caller's goroutine; the function's own goroutine
-// then calls begin, which returns when it is the function's turn.
-func WithTurns(ctx context.Context, take func() (begin func())) context.Context {
+// the same order. Go calls take in the caller's goroutine, with the group's context; the
+// function's own goroutine then calls begin, which returns when it is the function's turn.
+func WithTurns(ctx context.Context, take func(context.Context) (begin func())) context.Context {
 	return context.WithValue(ctx, turnsKey{}, take)
 }
 
 func turnsOf(ctx context.Context) func() func() {
-	take, _ := ctx.Value(turnsKey{}).(func() func())
-	return take
+	take, ok := ctx.Value(turnsKey{}).(func(context.Context) func())
+	if !ok {
+		return nil
+	}
+	return func() func() { return take(ctx) }
 }
 
 // Turn waits for the caller's turn ([WithTurns]). Call it after a wait of a constant

@@ -24,7 +24,7 @@ func TestWithTurns(t *testing.T) {
 		for range 3 {
 			turns = append(turns, make(chan struct{}))
 		}
-		ctx := app.WithTurns(t.Context(), func() func() {
+		ctx := app.WithTurns(t.Context(), func(context.Context) func() {
 			mine := turns[taken]
 			taken++
 			return func() { <-mine }
@@ -55,7 +55,7 @@ func TestWithTurns(t *testing.T) {
 func TestTurn(t *testing.T) {
 	app.Turn(t.Context())
 	var did []string
-	app.Turn(app.WithTurns(t.Context(), func() func() {
+	app.Turn(app.WithTurns(t.Context(), func(context.Context) func() {
 		did = append(did, "took")
 		return func() { did = append(did, "waited") }
 	}))

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	standin "agentsocial/local/fakes/payments"
-	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/outside/mail"
 	"agentsocial/shared/outside/payments"
@@ -25,14 +24,10 @@ import (
 // be compared with the rate of a fault.
 func (w *world) gate(ctx context.Context, what string) (j *job, draw func(of string) float64) {
 	j = jobOf(ctx)
-	if service.Dead(ctx) {
-		service.Die(ctx)
-	}
+	dieIfDead(ctx)
 	n := j.Call(what)
 	w.turns.Wait(j.Job, what)
-	if service.Dead(ctx) {
-		service.Die(ctx)
-	}
+	dieIfDead(ctx)
 	return j, func(of string) float64 {
 		if j.calm {
 			return 1

@@ -80,9 +80,7 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 	if j == nil {
 		return none
 	}
-	if service.Dead(ctx) {
-		service.Die(ctx)
-	}
+	dieIfDead(ctx)
 	call := kind + " " + what
 	n, of := j.Call(call), " "+j.Name+" "+call
 	f := none
@@ -104,9 +102,7 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 		}
 	}
 	t.w.turns.Wait(j.Job, call)
-	if service.Dead(ctx) {
-		service.Die(ctx)
-	}
+	dieIfDead(ctx)
 	if f != none {
 		t.w.tracef("  fault %s: %s", j.Name, f)
 		t.w.faults[f]++
@@ -118,6 +114,13 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 		service.Die(ctx)
 	}
 	return f
+}
+
+// dieIfDead ends the calling goroutine if its process is dead.
+func dieIfDead(ctx context.Context) {
+	if service.Dead(ctx) {
+		service.Die(ctx)
+	}
 }
 
 // immortal reports whether a job's process cannot die. MCP's library would leave

@@ -108,6 +108,7 @@ func Run(t *testing.T, c Config) *Result {
 		t: t, c: c, dice: turns.Dice(c.Seed), sum: sha256.New(), counts: map[string]int{}, accepted: map[string]int{}, model: newModel(), began: time.Now(),
 	}
 	w.turns = turns.New(w.dice, func(job, what string) { w.tracef("  %s: %s", job, what) })
+	w.turns.Alive = dieIfDead
 	if err := w.open(); err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,11 @@ func (j *Job) Call(what string) uint64 {
 // on. So the order of the goroutines depends on the seed only, and each seed tries
 // another order.
 type Turns struct {
+	// Alive, unless nil, is called before a goroutine begins others. It does not return if
+	// the context's process is dead: while a dead process's goroutines end, its job runs
+	// again, and only one of the two may number goroutines.
+	Alive func(context.Context)
+
 	dice Dice
 	step func(job, what string) // called at each turn, unless nil
 
@@ -82,7 +87,10 @@ func (t *Turns) stir() {
 // functions that run beside each other in the job ([app.WithTurns]).
 func (t *Turns) Start(name string, do func(context.Context, *Job)) *Job {
 	j := &Job{Name: name, calls: map[string]uint64{}}
-	ctx := app.WithTurns(context.Background(), func() func() {
+	ctx := app.WithTurns(context.Background(), func(ctx context.Context) func() {
+		if t.Alive != nil {
+			t.Alive(ctx)
+		}
 		j.mu.Lock()
 		j.begun++
 		n := j.begun

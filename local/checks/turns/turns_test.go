@@ -1,0 +1,35 @@
+package turns_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+
+	"agentsocial/local/checks/turns"
+	"agentsocial/shared/app"
+)
+
+// A dead process begins no goroutine, so its goroutines and those of the process that
+// replaces it do not both take numbers.
+func TestAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var begun []string
+		all := turns.New(1, func(_, what string) { begun = append(begun, what) })
+		dead := false
+		all.Alive = func(context.Context) {
+			if dead {
+				runtime.Goexit()
+			}
+		}
+		all.Finish(all.Start("job", func(ctx context.Context, _ *turns.Job) {
+			work := app.Together(ctx)
+			work.Go(func() error { return nil })
+			dead = true
+			work.Go(func() error { return nil })
+		}))
+		if len(begun) != 2 || begun[0] != "begin" || begun[1] != "goroutine 1" {
+			t.Errorf("turns were taken by %q, want the job's begin and goroutine 1", begun)
+		}
+	})
+}
