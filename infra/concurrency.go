@@ -14,7 +14,7 @@ import (
 // own: a reservation keeps them for the function, and the function gets no more.
 
 const (
-	// unreservedLeast is what Lambda always leaves unreserved in an account.
+	// unreservedLeast is the number of executions that must stay unreserved in an account.
 	unreservedLeast = 100
 
 	// largeAccount is the concurrency from which functions have reservations by
@@ -28,7 +28,7 @@ const (
 )
 
 // groupShares has each group's default percentage of what may be reserved. Together with
-// the readers' percentages, they leave some for the schedules, beyond what Lambda keeps
+// the readers' percentages, they leave some for the schedules, beyond what must stay
 // unreserved.
 var groupShares = map[string]int{
 	"channels": 25, "feed": 20, "mcp": 10, "agents": 5, "dm": 5, "oauth": 4,

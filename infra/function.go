@@ -62,9 +62,8 @@ type deployment struct {
 
 // newFunction builds a function, its role and its log group. The function writes JSON
 // lines itself, with a level and a timestamp, and all of them are kept (TRACE), metrics
-// included. Of its own lines
-// Lambda writes only those about calls that failed or ran out of time: three lines for
-// each call would weigh as much as all others
+// included. Of its own lines Lambda writes only those about calls that failed or ran out
+// of time: three lines for each call would weigh as much as all others
 // (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
 func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Function {
 	scope := constructs.NewConstruct(stack, jsii.String(f.Name))

@@ -255,7 +255,7 @@ func (s Settings) together(bad []string) (problems []error) {
 	if free, sum := max(0, s.AccountConcurrency-unreservedLeast), s.reservedInAll(all()); s.AccountConcurrency == 0 && s.GroupConcurrency != "" {
 		unfit("groupConcurrency accountConcurrency", "setting groupConcurrency is %s and accountConcurrency is 0; set accountConcurrency to the account's concurrent executions", s.GroupConcurrency)
 	} else if s.AccountConcurrency > 0 && sum > free {
-		unfit("groupConcurrency accountConcurrency reservedConcurrency", "settings groupConcurrency and reservedConcurrency reserve %d and accountConcurrency is %d; Lambda leaves %d unreserved: reserve at most %d", sum, s.AccountConcurrency, unreservedLeast, free)
+		unfit("groupConcurrency accountConcurrency reservedConcurrency", "settings groupConcurrency and reservedConcurrency reserve %d and accountConcurrency is %d; Lambda requires that %d stay unreserved: reserve at most %d", sum, s.AccountConcurrency, unreservedLeast, free)
 	}
 	if own := tablePrefix(s.Stage); s.RestoredTable != "" && !strings.HasPrefix(s.RestoredTable, own) {
 		unfit("stage", "setting restoredTable is %q; for the stage %q it must begin with %s", s.RestoredTable, s.Stage, own)

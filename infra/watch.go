@@ -91,7 +91,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   d.loggedAny(unheard), Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(stack, "NotRedriven", alarm{ // S3 counts once a day
-		What:  fmt.Sprintf("The bucket has failed batches, which are removed after %d days. Find out why they failed, then redrive them.", failedBatchesKeepDays),
+		What:  fmt.Sprintf("The bucket of the output FailedBatchesBucket has batches of stream records that a reader gave up on. They are deleted after %d days. Find out why they failed, then redrive them.", failedBatchesKeepDays),
 		Of:    []metric{{"AWS/S3", "NumberOfObjects", []by{{"BucketName", d.store.failed.BucketName()}, {"StorageType", jsii.String("AllStorageTypes")}}, "Average"}},
 		Every: daily,
 	})

@@ -30,7 +30,7 @@ type Env struct {
 	WebOrigins                         string // separated by commas
 	Contact                            string // of the operator; "" if the deployment has none
 	NoEndpointMetrics                  bool   // leaves out metrics by endpoint
-	LogReads                           int64  // one in so many successful reads is logged; 0 for all, as with metrics by endpoint
+	LogReads                           int64  // n: one in n quick reads that succeed is logged; 0: all, as with metrics by endpoint
 	Limits                             app.Limits
 
 	// Endpoints of AWS services, under the SDKs' names; "" for AWS's own.
