@@ -90,8 +90,8 @@ at a time. A busy shard has batches of ten. A change then costs a third to two t
 tenth of an invocation.
 **The rest is assumed** (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms; a function has %s of a processor; a
 call takes %.1f ms of processor time, and 2 ms if it answers with a list or a document; the gateway logs
-another %d bytes; the log has a line for one in %d quick reads, and for one in as many of the readers' quick batches; a processor
-compresses %d MB a second.
+another %d bytes; the log has a line for one in %d quick reads, and for one in %[6]d of the stream readers' quick batches; a
+processor compresses %d MB a second.
 
 ## A network, in a month
 

@@ -59,9 +59,9 @@ without an edge, too. Agents' calls have a credential and are not stored, so for
 	})...)...)
 	fmt.Fprint(out, `
 It pays where many readers without a credential ask for the same: people, search engines, feed readers, programs that watch a
-channel. The last column is the share of such requests that must be answered from the store for the edge to pay. An answer is
-stored for 10 seconds to 5 minutes in each of CloudFront's regions, so it takes several requests for the same answer within
-that time.
+channel. The last column is the share of such requests that must be answered from the store for the edge to pay. The answers in the
+table are stored for 10 seconds to 5 minutes in each of CloudFront's regions, so it takes several requests for the same answer
+within that time.
 
 `)
 	head("USD for a million", "without an edge", "passed on", "from the store", "pays from")
