@@ -104,7 +104,7 @@ func (s *state) evaluate(p *prepared) ([]change, outcome) {
 			if reasons == nil {
 				reasons = make([]tables.Reason, len(p.writes))
 			}
-			reasons[i] = tables.Reason{Failed: true, Old: old.give()}
+			reasons[i] = tables.Reason{Failed: true, Old: old.item}
 			table += tables.TableUnits(old.size, w.put.size, p.transactional)
 			continue
 		}
@@ -115,11 +115,7 @@ func (s *state) evaluate(p *prepared) ([]change, outcome) {
 			all += tables.TableUnits(old.size, old.size, true)
 			continue
 		case tables.OpUpdate:
-			item, err := updated(w.Key, old.item, w.Updates)
-			if err == nil {
-				now, err = checkedItem(item)
-			}
-			if err != nil {
+			if now, err = updatedItem(w.Key, old.item, w.Updates); err != nil {
 				return nil, refused(err)
 			}
 			size += now.size

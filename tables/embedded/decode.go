@@ -9,26 +9,17 @@ import (
 
 var errBrokenItem = errors.New("embedded: a broken item in the file")
 
-func decodeStored(b []byte) (*stored, error) {
-	item, err := decodeItem(b)
-	if err != nil {
-		return nil, err
-	}
-	return &stored{item: item, size: item.Size(), fresh: true}, nil
-}
-
-// decodeItem decodes an item. The item shares nothing with b.
-func decodeItem(b []byte) (tables.Item, error) {
-	if len(b) == 0 || b[0] != itemVersion {
+// decodeStored decodes an item, whose strings are parts of the encoded one.
+func decodeStored(encoded string) (*stored, error) {
+	if encoded == "" || encoded[0] != itemVersion {
 		return nil, errBrokenItem
 	}
-	// One copy holds all strings.
-	d := decoder{rest: string(b[1:])}
-	m := d.mapping(0)
+	d := decoder{rest: encoded[1:]}
+	item := tables.Item(d.mapping(0))
 	if d.broken || d.rest != "" {
 		return nil, errBrokenItem
 	}
-	return tables.Item(m), nil
+	return &stored{item, item.Size(), encoded}, nil
 }
 
 // maxDepth bounds the nesting of values in a file.
@@ -129,4 +120,36 @@ func (d *decoder) value(depth int) any {
 	}
 	d.fail()
 	return nil
+}
+
+// skip reads past a value.
+func (d *decoder) skip(depth int) {
+	if d.rest == "" || depth > maxDepth {
+		d.fail()
+		return
+	}
+	kind := d.rest[0]
+	d.rest = d.rest[1:]
+	switch kind {
+	case kindString, kindBytes:
+		d.text()
+	case kindInt:
+		d.uvarint()
+	case kindFalse, kindTrue:
+	case kindSet:
+		for range d.count() {
+			d.text()
+		}
+	case kindMap:
+		for range d.count() {
+			d.text()
+			d.skip(depth + 1)
+		}
+	case kindList:
+		for range d.count() {
+			d.skip(depth + 1)
+		}
+	default:
+		d.fail()
+	}
 }

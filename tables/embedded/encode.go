@@ -29,9 +29,16 @@ const (
 // stored.
 const formerNesting = 2
 
-// encodeStored encodes an item of the table, which was checked when it was written.
-func encodeStored(s *stored) ([]byte, error) {
-	return appendMap(append(make([]byte, 0, 2*s.size+16), itemVersion), s.item, -formerNesting)
+// encodeItem encodes an item of the table whose updates were checked.
+func encodeItem(item tables.Item) (string, error) {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	b, err := appendMap(append((*buffer)[:0], itemVersion), item, -formerNesting)
+	if err != nil {
+		return "", err
+	}
+	*buffer = b
+	return string(b), nil
 }
 
 // appendItem encodes an item. An invalid item is an ErrInvalid.

@@ -33,35 +33,16 @@ type engine interface {
 //	token_expiry                    end of life + token → nothing
 //	checkpoints                     reader of the feed → its position
 type trees struct {
-	items       tree[*stored]
-	indexes     []tree[nothing] // in the order of tables.Indexes
-	expiry      tree[nothing]
-	feed        tree[*record]
-	tokens      tree[token]
-	tokenExpiry tree[nothing]
-	checkpoints tree[string]
+	items       *tree[*stored]
+	indexes     []*tree[nothing] // in the order of tables.Indexes
+	expiry      *tree[nothing]
+	feed        *tree[*record]
+	tokens      *tree[token]
+	tokenExpiry *tree[nothing]
+	checkpoints *tree[string]
 
 	nextSeq func() (uint64, error) // the feed's next sequence number, never repeated
 	lastSeq func() uint64          // the newest one; 0 before the first
-}
-
-// tree is a map ordered by the bytes of its keys. Its errors come from the file.
-type tree[V any] interface {
-	get(key string) (v V, found bool, err error)
-	put(key string, v V) error
-	remove(key string) error // does nothing if there is none
-	// walk visits the entries in [from, to), backwards if desc, until visit
-	// returns false. The tree must not be changed meanwhile.
-	walk(from, to string, desc bool, visit func(key string, v V) (more bool, err error)) error
-}
-
-type nothing struct{}
-
-// record is a change in the feed.
-type record struct {
-	at       int64 // unix ms
-	expired  bool
-	old, now *stored // may be absent
 }
 
 // token is the digest of the transaction that used a token, and when it ends.

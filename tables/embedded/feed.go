@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -30,60 +29,12 @@ func (s *state) record(c *change) error {
 	return s.feed.put(number(seq), &record{at: s.at.UnixMilli(), expired: c.expired, old: c.old, now: c.now})
 }
 
-// A record in a file: milliseconds since 1970, whether it expired, then the
-// encodings of the old and the new item, each after its length, which is 0 for
-// an absent item.
-
-func encodeRecord(r *record) ([]byte, error) {
-	b := binary.BigEndian.AppendUint64(nil, uint64(r.at))
-	if r.expired {
-		b = append(b, 1)
-	} else {
-		b = append(b, 0)
-	}
-	for _, image := range []*stored{r.old, r.now} {
-		var encoded []byte
-		if image != absent {
-			var err error
-			if encoded, err = encodeStored(image); err != nil {
-				return nil, err
-			}
-		}
-		b = append(binary.AppendUvarint(b, uint64(len(encoded))), encoded...)
-	}
-	return b, nil
-}
-
-var errBrokenRecord = errors.New("embedded: a broken change in the file")
-
-func decodeRecord(b []byte) (*record, error) {
-	if len(b) < 9 {
-		return nil, errBrokenRecord
-	}
-	r := &record{at: int64(binary.BigEndian.Uint64(b)), expired: b[8] == 1, old: absent, now: absent}
-	b = b[9:]
-	for _, image := range []**stored{&r.old, &r.now} {
-		n, width := binary.Uvarint(b)
-		if width <= 0 || n > uint64(len(b)-width) {
-			return nil, errBrokenRecord
-		}
-		if n > 0 {
-			var err error
-			if *image, err = decodeStored(b[width : width+int(n)]); err != nil {
-				return nil, err
-			}
-		}
-		b = b[width+int(n):]
-	}
-	return r, nil
-}
-
 // streamed converts a record for readers.
 func (r *record) streamed(key string) tables.StreamRecord {
 	out := tables.StreamRecord{
 		Shard: shardID, Seq: fmt.Sprintf("%0*d", seqDigits, binary.BigEndian.Uint64([]byte(key))),
 		Event: "MODIFY", At: time.UnixMilli(r.at).UTC(), Key: r.now.item.Key(),
-		Old: r.old.give(), New: r.now.give(), Expired: r.expired,
+		Old: r.old.item, New: r.now.item, Expired: r.expired,
 	}
 	if r.old == absent {
 		out.Event = "INSERT"

@@ -94,8 +94,12 @@ const (
 
 var keyFormat = []byte("format")
 
-// format is the version of the file's layout.
-const format = "1"
+// format is the version of the file's layout. Files of format 1, whose feed has no
+// differences, are read.
+const (
+	format       = "2"
+	formerFormat = "1"
+)
 
 // layOut makes the buckets of a new file, and those that an older file lacks.
 func layOut(db *bbolt.DB) error {
@@ -116,7 +120,7 @@ func layOut(db *bbolt.DB) error {
 	if err != nil || found == format && whole {
 		return err
 	}
-	if found != "" && found != format {
+	if found != "" && found != format && found != formerFormat {
 		return fmt.Errorf("its format is %q; this program reads %q", found, format)
 	}
 	return db.Update(func(tx *bbolt.Tx) error {

@@ -35,7 +35,7 @@ func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 			if err != nil {
 				return err
 			}
-			items[i] = found.give()
+			items[i] = found.item
 			if !slices.Contains(keys[:i], k) {
 				sizes = append(sizes, found.size)
 			}

@@ -47,7 +47,7 @@ func prepare(tx tables.Tx) (*prepared, error) {
 	// identifies the transaction.
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
-	b := (*buffer)[:0]
+	all := (*buffer)[:0]
 	for i := range tx.Writes {
 		w := &tx.Writes[i]
 		for _, other := range tx.Writes[:i] {
@@ -55,13 +55,14 @@ func prepare(tx tables.Tx) (*prepared, error) {
 				return nil, invalid("two writes of %q %q", w.Key.PK, w.Key.SK)
 			}
 		}
-		var err error
-		if b, err = appendWrite(b, w); err != nil {
+		b, item, err := appendWrite(all, w)
+		if err != nil {
 			return nil, err
 		}
+		all = b
 		p.writes[i] = preparedWrite{w, itemKey(w.Key), absent}
 		if w.Op == tables.OpPut {
-			put, err := checkedItem(tables.Item(copiedMap(w.Item)))
+			put, err := checkedItem(w.Item, string(b[item:]))
 			if err != nil {
 				return nil, err
 			}
@@ -69,29 +70,30 @@ func prepare(tx tables.Tx) (*prepared, error) {
 			p.putSize += put.size
 		}
 	}
-	*buffer = b
+	*buffer = all
 	if p.putSize > tables.MaxTxSize {
 		return nil, invalid("a transaction has %d bytes, more than %d", p.putSize, tables.MaxTxSize)
 	}
 	if p.token != "" {
-		p.digest = sha256.Sum256(b)
+		p.digest = sha256.Sum256(all)
 	}
 	return p, nil
 }
 
-// appendWrite encodes a write, and refuses an invalid one.
-func appendWrite(b []byte, w *tables.Write) ([]byte, error) {
+// appendWrite encodes a write, and refuses an invalid one. It also returns where the item
+// of a put begins, which ends the encoding.
+func appendWrite(b []byte, w *tables.Write) (_ []byte, item int, err error) {
 	if err := checkKey(w.Key); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := w.CheckExpressions(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	b = appendString(appendString(append(b, byte(w.Op)), w.Key.PK), w.Key.SK)
 	b = binary.AppendUvarint(b, uint64(len(w.If)))
 	for _, c := range w.If {
 		if err := checkCond(c); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		b = appendOperand(appendString(append(b, byte(c.Op)), c.Attr), c.Value)
 		b = appendString(b, c.Elem)
@@ -99,20 +101,23 @@ func appendWrite(b []byte, w *tables.Write) ([]byte, error) {
 	switch w.Op {
 	case tables.OpPut:
 		if w.Item[tables.AttrPK] != w.Key.PK || w.Item[tables.AttrSK] != w.Key.SK {
-			return nil, invalid("the key of the item to put is not the write's key %q %q", w.Key.PK, w.Key.SK)
+			return nil, 0, invalid("the key of the item to put is not the write's key %q %q", w.Key.PK, w.Key.SK)
 		}
-		return appendItem(b, w.Item)
+		item = len(b)
+		b, err = appendItem(b, w.Item)
+		return b, item, err
 	case tables.OpUpdate:
-		return appendUpdates(b, w.Updates)
+		b, err = appendUpdates(b, w.Updates)
+		return b, 0, err
 	case tables.OpDelete:
-		return b, nil
+		return b, 0, nil
 	case tables.OpCheck:
 		if len(w.If) == 0 {
-			return nil, invalid("a check without a condition")
+			return nil, 0, invalid("a check without a condition")
 		}
-		return b, nil
+		return b, 0, nil
 	}
-	return nil, invalid("unknown write %d", w.Op)
+	return nil, 0, invalid("unknown write %d", w.Op)
 }
 
 // appendOperand encodes the value of a condition or an update. An operation
@@ -127,11 +132,11 @@ func appendOperand(b []byte, v any) []byte {
 }
 
 // checkedItem checks an item with valid values for the table's limits.
-func checkedItem(item tables.Item) (*stored, error) {
+func checkedItem(item tables.Item, encoded string) (*stored, error) {
 	if err := checkIndexKeys(item); err != nil {
 		return nil, err
 	}
-	s := store(item)
+	s := &stored{item, item.Size(), encoded}
 	if s.size > tables.MaxItemSize {
 		k := item.Key()
 		return nil, invalid("the item %q %q has %d bytes, more than %d", k.PK, k.SK, s.size, tables.MaxItemSize)

@@ -106,7 +106,7 @@ func (t *trees) query(q tables.Query, visit func(tables.Item, int, tables.Positi
 	from, to := span(q)
 	if q.Index == "" {
 		return t.items.walk(from, to, q.Desc, func(_ string, found *stored) (bool, error) {
-			return visit(found.give(), found.size, tables.Position{SK: found.item.Str(tables.AttrSK)}), nil
+			return visit(found.item, found.size, tables.Position{SK: found.item.Str(tables.AttrSK)}), nil
 		})
 	}
 	for i, schema := range tables.Indexes {
@@ -120,7 +120,7 @@ func (t *trees) query(q tables.Query, visit func(tables.Item, int, tables.Positi
 			}
 			if schema.All {
 				found, err := t.item(key)
-				return err == nil && visit(found.give(), found.size, at), err
+				return err == nil && visit(found.item, found.size, at), err
 			}
 			item := tables.Item{
 				tables.AttrPK: at.Key.PK, tables.AttrSK: at.Key.SK,

@@ -18,7 +18,7 @@ func (t *Table) Scan(ctx context.Context, visit func(tables.Item) error) error {
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}
-			return true, visit(found.give())
+			return true, visit(found.item)
 		})
 	})
 }

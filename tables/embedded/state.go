@@ -42,7 +42,7 @@ func (s *state) apply(c *change) error {
 }
 
 // move replaces one entry by another; "" means none.
-func move(t tree[nothing], old, now string) error {
+func move(t *tree[nothing], old, now string) error {
 	if old == now {
 		return nil
 	}
@@ -82,3 +82,6 @@ func number[N int64 | uint64](n N) string {
 	binary.BigEndian.PutUint64(b[:], uint64(n))
 	return string(b[:])
 }
+
+// numberIn returns the number at the beginning of a string that has at least 8 bytes.
+func numberIn(s string) uint64 { return binary.BigEndian.Uint64([]byte(s[:8])) }

@@ -49,8 +49,7 @@ func (t *Table) Sweep(ctx context.Context) (removed int, err error) {
 // expire removes up to n expired items.
 func (s *state) expire(n int) (removed int, err error) {
 	now := s.at.Unix()
-	keys, err := firstKeys(s.expiry, number(max(1, now-int64(oldestTTL/time.Second))), number(now), n)
-	for _, key := range keys {
+	for _, key := range s.expiry.firstKeys(number(max(1, now-int64(oldestTTL/time.Second))), number(now), n) {
 		c := change{key: key[8:], now: absent, expired: true}
 		if c.old, err = s.item(c.key); err != nil {
 			return removed, err
@@ -81,14 +80,4 @@ func (s *state) trimFeed(n int) (removed int, err error) {
 		removed++
 	}
 	return removed, err
-}
-
-// firstKeys returns the first n keys in [from, to). They are collected first,
-// since a tree must not be changed while it is walked.
-func firstKeys(t tree[nothing], from, to string, n int) (keys []string, err error) {
-	err = t.walk(from, to, false, func(key string, _ nothing) (bool, error) {
-		keys = append(keys, key)
-		return len(keys) < n, nil
-	})
-	return keys, err
 }

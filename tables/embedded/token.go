@@ -39,8 +39,7 @@ func (s *state) rememberToken(name string, digest digest) error {
 
 // dropTokens removes up to n expired tokens.
 func (s *state) dropTokens(n int) (dropped int, err error) {
-	keys, err := firstKeys(s.tokenExpiry, "", number(s.at.UnixMilli()+1), n)
-	for _, key := range keys {
+	for _, key := range s.tokenExpiry.firstKeys("", number(s.at.UnixMilli()+1), n) {
 		if err := s.tokens.remove(key[8:]); err != nil {
 			return dropped, err
 		}
@@ -49,20 +48,20 @@ func (s *state) dropTokens(n int) (dropped int, err error) {
 		}
 		dropped++
 	}
-	return dropped, err
+	return dropped, nil
 }
 
 // A token in a file: when it ends, then the digest.
 
-func encodeToken(t token) ([]byte, error) {
-	return append(binary.BigEndian.AppendUint64(nil, uint64(t.end)), t.digest[:]...), nil
+func encodeToken(t token) (string, error) {
+	return string(append(binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(t.digest)), uint64(t.end)), t.digest[:]...)), nil
 }
 
-func decodeToken(b []byte) (t token, err error) {
+func decodeToken(b string) (t token, err error) {
 	if len(b) != 8+len(t.digest) {
 		return t, errors.New("embedded: a broken token in the file")
 	}
-	t.end = int64(binary.BigEndian.Uint64(b))
+	t.end = int64(numberIn(b))
 	copy(t.digest[:], b[8:])
 	return t, nil
 }

@@ -8,8 +8,21 @@ import (
 	"agentsocial/tables"
 )
 
-// updated returns the item after updates. old may be nil and is not changed.
-// The result may share values with old, but not with the updates.
+// updatedItem returns the item after updates. old may be nil and is not changed.
+func updatedItem(key tables.Key, old tables.Item, updates []tables.Update) (*stored, error) {
+	item, err := updated(key, old, updates)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := encodeItem(item)
+	if err != nil {
+		return nil, err
+	}
+	return checkedItem(item, encoded)
+}
+
+// updated returns the item after updates, which shares values with old and with the
+// updates.
 func updated(key tables.Key, old tables.Item, updates []tables.Update) (tables.Item, error) {
 	item := maps.Clone(old)
 	if item == nil {
@@ -19,7 +32,7 @@ func updated(key tables.Key, old tables.Item, updates []tables.Update) (tables.I
 		v, present := item[u.Attr]
 		switch u.Op {
 		case tables.UpdSet:
-			item[u.Attr] = copied(u.Value)
+			item[u.Attr] = u.Value
 		case tables.UpdRemove:
 			delete(item, u.Attr)
 		case tables.UpdAdd:

@@ -1,0 +1,162 @@
+package embedded
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// record is a change in the feed.
+type record struct {
+	at       int64 // unix ms
+	expired  bool
+	old, now *stored // may be absent
+}
+
+// A record, encoded: milliseconds since 1970, flags, then the old and the new item, each
+// after its length, which is 0 for an absent item. If there are both, the old item is
+// stored as its difference from the new one. Files of format 1 have records without
+// differences.
+const (
+	flagExpired = 1 << iota
+	flagDifference
+)
+
+const recordHead = 9 // bytes before the items
+
+func encodeRecord(r *record) (string, error) {
+	flags, old := byte(0), r.old.encoded
+	if r.expired {
+		flags |= flagExpired
+	}
+	if r.old != absent && r.now != absent {
+		flags |= flagDifference
+		var err error
+		if old, err = difference(r.old.encoded, r.now.encoded); err != nil {
+			return "", err
+		}
+	}
+	b := make([]byte, 0, recordHead+2*binary.MaxVarintLen32+len(old)+len(r.now.encoded))
+	b = append(binary.BigEndian.AppendUint64(b, uint64(r.at)), flags)
+	return string(appendString(appendString(b, old), r.now.encoded)), nil
+}
+
+var errBrokenRecord = errors.New("embedded: a broken change in the file")
+
+func decodeRecord(encoded string) (*record, error) {
+	if len(encoded) < recordHead {
+		return nil, errBrokenRecord
+	}
+	flags := encoded[8]
+	r := &record{at: int64(numberIn(encoded)), expired: flags&flagExpired != 0, old: absent, now: absent}
+	d := decoder{rest: encoded[recordHead:]}
+	old, now := d.text(), d.text()
+	if d.broken || d.rest != "" {
+		return nil, errBrokenRecord
+	}
+	var err error
+	if now != "" {
+		if r.now, err = decodeStored(now); err != nil {
+			return nil, err
+		}
+	}
+	if flags&flagDifference != 0 {
+		if old, err = restored(old, now); err != nil {
+			return nil, err
+		}
+	}
+	if old != "" {
+		r.old, err = decodeStored(old)
+	}
+	return r, err
+}
+
+// attribute is an attribute of an encoded item.
+type attribute struct{ name, value string }
+
+// attributesOf returns the attributes of an encoded item, in the order of their names.
+func attributesOf(encoded string) ([]attribute, error) {
+	if encoded == "" || encoded[0] != itemVersion {
+		return nil, errBrokenItem
+	}
+	d := decoder{rest: encoded[1:]}
+	all := make([]attribute, d.count())
+	for i := range all {
+		name := d.text()
+		from := d.rest
+		d.skip(0)
+		all[i] = attribute{name, from[:len(from)-len(d.rest)]}
+	}
+	if d.broken || d.rest != "" {
+		return nil, errBrokenItem
+	}
+	return all, nil
+}
+
+// kindNone takes the place of a value that the old item lacks.
+const kindNone byte = 0
+
+// difference encodes what must be changed in now to get old: for each attribute that
+// differs, its name and its value in old.
+func difference(old, now string) (string, error) {
+	was, err := attributesOf(old)
+	if err != nil {
+		return "", err
+	}
+	is, err := attributesOf(now)
+	if err != nil {
+		return "", err
+	}
+	var b []byte
+	for len(was) > 0 || len(is) > 0 {
+		switch {
+		case len(is) == 0 || len(was) > 0 && was[0].name < is[0].name:
+			b = append(appendString(b, was[0].name), was[0].value...)
+			was = was[1:]
+		case len(was) == 0 || was[0].name > is[0].name:
+			b = append(appendString(b, is[0].name), kindNone)
+			is = is[1:]
+		default:
+			if was[0].value != is[0].value {
+				b = append(appendString(b, was[0].name), was[0].value...)
+			}
+			was, is = was[1:], is[1:]
+		}
+	}
+	return string(b), nil
+}
+
+// restored returns the old item, encoded.
+func restored(difference, now string) (string, error) {
+	is, err := attributesOf(now)
+	if err != nil {
+		return "", err
+	}
+	was := make([]attribute, 0, len(is))
+	for d := (decoder{rest: difference}); d.rest != ""; {
+		name, none := d.text(), false
+		from := d.rest
+		if none = d.rest != "" && d.rest[0] == kindNone; none {
+			d.rest = d.rest[1:]
+		} else {
+			d.skip(0)
+		}
+		if d.broken {
+			return "", errBrokenRecord
+		}
+		for len(is) > 0 && is[0].name < name {
+			was, is = append(was, is[0]), is[1:]
+		}
+		if len(is) > 0 && is[0].name == name {
+			is = is[1:]
+		}
+		if !none {
+			was = append(was, attribute{name, from[:len(from)-len(d.rest)]})
+		}
+	}
+	was = append(was, is...)
+	b := binary.AppendUvarint(append(make([]byte, 0, len(difference)+len(now)), itemVersion), uint64(len(was)))
+	for _, a := range was {
+		b = append(appendString(b, a.name), a.value...)
+	}
+	return string(b), nil
+}
