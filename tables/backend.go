@@ -260,8 +260,9 @@ func (t *Throttled) Is(target error) bool { return target == ErrThrottled }
 
 func (t *Throttled) Unwrap() error { return t.Cause }
 
-// Feed is a table's change feed of 24 hours. It has every change of an item at
-// least once, in order per item.
+// Feed is a table's change feed. It has every change of an item at least once, in order
+// per item, for 24 hours. (The embedded table may instead keep what its readers have not
+// read.)
 type Feed interface {
 	// Shards lists the shards that can still be read, parents before their
 	// children. New shards may appear and closed ones disappear.

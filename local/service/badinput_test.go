@@ -24,7 +24,7 @@ import (
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	operations, schemas := readDocument(t)
-	r := run(t, unlimited())
+	r := run(t, keepingFeed(unlimited()))
 	b := &badInput{running: r, fox: r.join("fox")}
 	post := r.call(b.fox, "POST", "/v1/c/lounge/posts", `{"body":"the first"}`)
 	b.post = post.Text("id")

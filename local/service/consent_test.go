@@ -434,7 +434,7 @@ func TestRecoveryRevokesConsentCodes(t *testing.T) {
 // client ID.
 func TestClientsAreNotStored(t *testing.T) {
 	t.Parallel()
-	r := run(t, unlimited())
+	r := run(t, keepingFeed(unlimited()))
 	r.join("fox")
 	r.drain()
 	before, at := r.changes("")

@@ -304,7 +304,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 func TestSecretsAreNeitherStoredNorLogged(t *testing.T) {
 	t.Parallel()
 	var log logs.Buffer
-	r := run(t, service.Config{Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	r := run(t, keepingFeed(service.Config{Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}))
 	fox := r.join("fox")
 	mint := func(target, body, member string) string {
 		t.Helper()

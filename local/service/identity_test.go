@@ -142,7 +142,7 @@ func TestRaceOfWrongCodes(t *testing.T) {
 func TestAddressesAreNowhere(t *testing.T) {
 	t.Parallel()
 	var log logs.Buffer
-	r := run(t, service.Config{Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	r := run(t, keepingFeed(service.Config{Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}))
 	fox := r.join("fox")
 	const local, address = "Quite.Particular", "Quite.Particular+tag@Mail.Example.org"
 	var answers [][]byte

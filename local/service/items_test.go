@@ -45,9 +45,12 @@ func (r *running) query(pk, from, to string) (items []tables.Item) {
 }
 
 // changes returns the table's changes after a position in its feed, and the new
-// position.
+// position. The service must be [keepingFeed].
 func (r *running) changes(after string) ([]tables.StreamRecord, string) {
 	r.t.Helper()
+	if !r.keeps {
+		r.t.Fatal("the service does not keep its feed")
+	}
 	var all []tables.StreamRecord
 	for {
 		got, _, err := r.embedded().Changes(r.t.Context(), "shard-0", after, 1000, 0)

@@ -44,6 +44,20 @@ type reader struct {
 	handle host.BatchHandler
 }
 
+// id identifies the reader's position in a shard.
+func (r reader) id(shard string) string { return r.Name + " " + shard }
+
+// readerIDs returns the ids of all readers of a feed.
+func readerIDs(ctx context.Context, feed tables.Feed, readers []reader) (ids []string, err error) {
+	shards, err := feed.Shards(ctx)
+	for _, r := range readers {
+		for _, s := range shards {
+			ids = append(ids, r.id(s.ID))
+		}
+	}
+	return ids, err
+}
+
 const (
 	pumpPause  = 20 * time.Millisecond
 	shardsEach = 2 * time.Second // the period of listing shards
@@ -97,7 +111,7 @@ func (u *pump) readShards(ctx context.Context, r reader) {
 }
 
 func (u *pump) readShard(ctx context.Context, r reader, shard string) {
-	id := r.Name + " " + shard
+	id := r.id(shard)
 	u.mu.Lock()
 	u.idle[id] = 0
 	u.mu.Unlock()

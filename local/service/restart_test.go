@@ -28,6 +28,7 @@ type folder struct {
 	dir   string
 	table string // as in service.Config
 	below tables.Backend
+	keeps bool // as in running
 	log   logs.Buffer
 }
 
@@ -39,7 +40,7 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
 func (f *folder) tryStart() (*service.Service, error) {
 	return service.Start(f.t.Context(), service.Config{
-		Data: f.dir, Table: f.table, Settings: generous(), Log: slog.New(slog.NewTextHandler(&f.log, nil)),
+		Data: f.dir, Table: f.table, Settings: generous(), KeepFeed: f.keeps, Log: slog.New(slog.NewTextHandler(&f.log, nil)),
 		Wrap: func(b tables.Backend) tables.Backend { f.below = b; return b },
 	})
 }
@@ -50,7 +51,7 @@ func (f *folder) start() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.running = &running{Service: s, t: f.t, table: f.below}
+	f.running = &running{Service: s, t: f.t, table: f.below, keeps: f.keeps}
 	f.t.Cleanup(func() {
 		if f.running != nil && f.Service == s {
 			f.stop()
@@ -222,6 +223,7 @@ func TestStreamOfAnEarlierVersion(t *testing.T) {
 func TestStreamReadAgain(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "embedded")
+	f.keeps = true
 	f.start()
 	fox, owl, elk := f.join("fox"), f.join("owl"), f.join("elk")
 	f.credit(elk, 10_000_000)
@@ -285,6 +287,33 @@ func scanned(t *testing.T, path string) map[tables.Key]tables.Item {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// The feed is trimmed behind its readers.
+func TestStreamIsTrimmed(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "embedded")
+	f.start()
+	f.works("the file")
+	inMemory := run(t, unlimited())
+	inMemory.join("fox")
+	for name, r := range map[string]*running{"file": f.running, "memory": inMemory} {
+		r.drain()
+		left := -1
+		for end := time.Now().Add(time.Minute); left != 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			records, _, err := r.embedded().Changes(t.Context(), "shard-0", "", 1000, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = len(records)
+		}
+		if left != 0 {
+			t.Errorf("%s: got %d changes in the feed that all readers have read, want none", name, left)
+		}
+	}
+	f.stop()
+	f.start()
+	f.works("a second start")
 }
 
 // A damaged file is refused with its name and the remedy, and so is an empty table.

@@ -28,6 +28,7 @@ type running struct {
 	t       testing.TB
 	table   tables.Backend
 	handler http.Handler // called directly, without a network, unless nil
+	keeps   bool         // the feed keeps what was read
 	last    atomic.Int64 // unix ms of the newest signature
 }
 
@@ -93,9 +94,13 @@ func generous() app.Settings {
 // unlimited returns a configuration with these settings.
 func unlimited() service.Config { return service.Config{Settings: generous()} }
 
+// keepingFeed returns the configuration of a service whose feed a test reads from its
+// beginning.
+func keepingFeed(c service.Config) service.Config { c.KeepFeed = true; return c }
+
 func run(t testing.TB, c service.Config) *running {
 	t.Helper()
-	r := &running{t: t}
+	r := &running{t: t, keeps: c.KeepFeed}
 	c.Data, c.Table, c.Noon = service.Memory, "embedded", true
 	if c.Log == nil {
 		c.Log = slog.New(slog.NewTextHandler(io.Discard, nil))

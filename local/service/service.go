@@ -49,6 +49,7 @@ type Config struct {
 	Mailed       io.Writer    // receives each mail as text, unless nil
 	Edge         string       // if not "", the secret that an edge would send; other requests are refused
 	StreamFaults StreamFaults
+	KeepFeed     bool                                                  // the embedded table keeps its feed for 24 hours, for tests that read it
 	Payments     payments.Processor                                    // nil: the stand-in
 	Fetch        func(ctx context.Context, url string) ([]byte, error) // fetches foreign documents; nil: from the internet
 	Wrap         func(tables.Backend) tables.Backend                   // for tests and measurements
@@ -203,9 +204,6 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 			}
 		}
 	}
-	if s.checkpoints, err = openCheckpoints(ctx, s.table.checkpoints, c.Log); err != nil {
-		return nil, err
-	}
 	h, err := s.handlers(c)
 	if err != nil {
 		return nil, err
@@ -234,6 +232,18 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	}
 	ticks, err := s.ticks(h)
 	if err != nil {
+		return nil, err
+	}
+	if !c.KeepFeed && s.table.setReaders != nil {
+		ids, err := readerIDs(ctx, s.table.feed, readers)
+		if err == nil {
+			err = s.table.setReaders(ctx, ids)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if s.checkpoints, err = openCheckpoints(ctx, s.table.checkpoints, c.Log); err != nil {
 		return nil, err
 	}
 	if s.table.feed != nil {

@@ -38,6 +38,8 @@ type openTable struct {
 
 	checkpoints tables.Checkpoints // in the table's database; nil: the feed's readers begin at its oldest change
 	knowsFeed   bool               // checkpoints refuses positions beyond the feed
+
+	setReaders func(ctx context.Context, names []string) error // declares all readers of the feed; nil: it keeps 24 hours
 }
 
 // localTable is the table's name in DynamoDB Local, and the prefix of its name in a
@@ -90,12 +92,9 @@ func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
 		return nil, err
 	}
 	o := &openTable{
-		Backend: t, feed: t, where: where, durable: dir != "",
+		Backend: t, feed: t, where: where, durable: dir != "", checkpoints: t, knowsFeed: true, setReaders: t.SetReaders,
 		sweep: func(ctx context.Context) error { _, err := t.Sweep(ctx); return err },
 		close: func() { _ = t.Close() }, // every commit is already durable
-	}
-	if o.durable {
-		o.checkpoints, o.knowsFeed = t, true
 	}
 	return o, nil
 }

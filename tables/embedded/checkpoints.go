@@ -2,8 +2,11 @@ package embedded
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"agentsocial/tables"
@@ -23,7 +26,48 @@ func (t *Table) Checkpoints(ctx context.Context) (map[string]string, error) {
 	return all, err
 }
 
-// SetCheckpoints implements [tables.Checkpoints].
+// SetReaders declares the feed's readers. From then on a change stays in the feed until
+// each of them has stored a position at or behind it, however long that takes, and is
+// removed soon after that. Without declared readers the feed keeps 24 hours. A reader
+// without a position begins at the oldest change left. Positions of others are forgotten.
+func (t *Table) SetReaders(ctx context.Context, names []string) error {
+	names = slices.Clone(names) // as in SetCheckpoints
+	var refusal error
+	err := t.run(ctx, func(s *state) error {
+		fresh := map[string]string{}
+		for _, reader := range names {
+			fresh[reader] = beginning
+		}
+		if refusal = checkCheckpoints(fresh, s.lastSeq()); refusal != nil {
+			return nil
+		}
+		for _, reader := range s.checkpoints.firstKeys("", beyond, math.MaxInt) {
+			if _, ok := fresh[reader]; ok {
+				delete(fresh, reader)
+			} else if err := s.checkpoints.remove(reader); err != nil {
+				return err
+			}
+		}
+		for reader, seq := range fresh {
+			if err := s.checkpoints.put(reader, seq); err != nil {
+				return err
+			}
+		}
+		t.trims.Store(true)
+		return nil
+	})
+	return errors.Join(err, refusal)
+}
+
+// beginning is the position of a reader that has read nothing.
+var beginning = fmt.Sprintf("%0*d", seqDigits, 0)
+
+// trimEach bounds the changes that are removed when positions are stored. Usually fewer
+// have come since the last time.
+const trimEach = 4096
+
+// SetCheckpoints implements [tables.Checkpoints]. It removes changes that all declared
+// readers have passed ([Table.SetReaders]).
 func (t *Table) SetCheckpoints(ctx context.Context, changed map[string]string) error {
 	changed = maps.Clone(changed) // the committer may read it after ctx has ended
 	var refusal error
@@ -36,7 +80,8 @@ func (t *Table) SetCheckpoints(ctx context.Context, changed map[string]string) e
 				return err
 			}
 		}
-		return nil
+		_, err := s.trimPassed(trimEach)
+		return err
 	})
 	if err != nil {
 		return err

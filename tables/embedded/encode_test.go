@@ -128,7 +128,7 @@ func TestFormerNesting(t *testing.T) {
 	}
 	item := tables.Item{"pk": "P", "sk": "S", "deep": deep}
 	key := item.Key()
-	err = table.engine.write(t.Context(), func(now *trees) error { 
+	err = table.engine.write(t.Context(), func(now *trees) error {
 		encoded, err := encodeItem(item)
 		if err != nil {
 			return err

@@ -11,8 +11,9 @@ import (
 // state is the table within a write, after all earlier writes.
 type state struct {
 	*trees
-	at  time.Time
-	fed bool // whether the feed has grown
+	at    time.Time
+	trims bool // the feed is trimmed behind its readers
+	fed   bool // whether the feed has grown
 }
 
 // change is the change of one item; old and now differ.

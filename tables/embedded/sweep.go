@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"strconv"
 	"time"
 )
 
@@ -18,7 +19,7 @@ const (
 
 // Sweep does what DynamoDB does in the background: it removes expired items,
 // with records in the feed that say so, removes expired tokens, and trims the
-// feed to 24 hours. It returns the number of removed items.
+// feed. It returns the number of removed items.
 func (t *Table) Sweep(ctx context.Context) (removed int, err error) {
 	for {
 		more := false
@@ -62,8 +63,12 @@ func (s *state) expire(n int) (removed int, err error) {
 	return removed, err
 }
 
-// trimFeed removes up to n expired changes.
+// trimFeed removes up to n changes that nobody needs: those that all readers have passed
+// or, without declared readers, those older than 24 hours.
 func (s *state) trimFeed(n int) (removed int, err error) {
+	if s.trims {
+		return s.trimPassed(n)
+	}
 	horizon := s.at.Add(-feedLife).UnixMilli()
 	var keys []string
 	err = s.feed.walk("", feedEnd, false, func(key string, r *record) (bool, error) {
@@ -73,11 +78,44 @@ func (s *state) trimFeed(n int) (removed int, err error) {
 		keys = append(keys, key)
 		return len(keys) < n, nil
 	})
+	if err != nil {
+		return 0, err
+	}
+	return s.removeRecords(keys)
+}
+
+// trimPassed removes up to n changes that all readers have passed, if readers are
+// declared.
+func (s *state) trimPassed(n int) (removed int, err error) {
+	if !s.trims {
+		return 0, nil
+	}
+	passed, err := s.passed()
+	if err != nil {
+		return 0, err
+	}
+	return s.removeRecords(s.feed.firstKeys("", number(passed)+"\x00", n))
+}
+
+// passed returns the position of the slowest reader; 0 if there is no reader.
+func (s *state) passed() (least uint64, err error) {
+	found := false
+	err = s.checkpoints.walk("", beyond, false, func(_, seq string) (bool, error) {
+		n, err := strconv.ParseUint(seq, 10, 64)
+		if !found || n < least {
+			found, least = true, n
+		}
+		return true, err
+	})
+	return least, err
+}
+
+func (s *state) removeRecords(keys []string) (removed int, err error) {
 	for _, key := range keys {
 		if err := s.feed.remove(key); err != nil {
 			return removed, err
 		}
 		removed++
 	}
-	return removed, err
+	return removed, nil
 }

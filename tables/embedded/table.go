@@ -44,6 +44,7 @@ type Table struct {
 	now     func() time.Time
 	faults  atomic.Pointer[Faults]
 	past    past
+	trims   atomic.Bool   // readers are declared
 	closing chan struct{} // closed when Close begins
 	close   sync.Once
 
@@ -114,7 +115,7 @@ func (t *Table) run(ctx context.Context, work func(*state) error) error {
 				return fmt.Errorf("embedded: %w", err)
 			}
 		}
-		s = state{trees: now, at: t.now()}
+		s = state{trees: now, at: t.now(), trims: t.trims.Load()}
 		return work(&s)
 	})
 	if err == nil && s.fed {

@@ -1,0 +1,242 @@
+package embedded_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// follower is a reader of a feed whose changes are numbered from 1.
+type follower struct {
+	at    int // the last change that it has read
+	saved int // the position that it has stored
+}
+
+// Whatever the order of writing, reading, storing positions, trimming, crashes and
+// restarts, no reader misses a change. A new reader begins at the oldest change left.
+func TestTrim_NoReaderMissesAChange(t *testing.T) { onBoth(t, testTrim) }
+
+func testTrim(t *testing.T, path string) {
+	rapid.Check(t, func(t *rapid.T) {
+		os.Remove(path)
+		now := time.Now()
+		table, err := embedded.Open(embedded.Config{Path: path, Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { table.Close() }()
+		ctx := t.Context()
+		readers := map[string]*follower{}
+		newest, oldest := 0, 1 // changes that were made, and the first that was never behind all readers
+		read := func(after string, limit int) (numbers []int) {
+			records, _, err := table.Changes(ctx, "shard-0", after, limit, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range records {
+				seq, err := strconv.Atoi(r.Seq)
+				if err != nil || r.New.Int("n") != int64(seq) {
+					t.Fatalf("change %s has the item %v (%v)", r.Seq, r.New, err)
+				}
+				numbers = append(numbers, seq)
+			}
+			return numbers
+		}
+		declare := func(names []string) {
+			if err := table.SetReaders(ctx, names); err != nil {
+				t.Fatal(err)
+			}
+			stored, err := table.Checkpoints(ctx)
+			if err != nil || len(stored) != len(names) {
+				t.Fatalf("got positions %v, %v; want those of %v", stored, err, names)
+			}
+			before := readers
+			readers = map[string]*follower{}
+			for _, name := range names {
+				f := before[name]
+				if f == nil { // it begins at the oldest change left
+					f = &follower{at: newest}
+					if left := read("", 1); len(left) > 0 {
+						f.at = left[0] - 1
+						if left[0] > oldest {
+							t.Fatalf("the oldest change left is %d, want at most %d", left[0], oldest)
+						}
+					}
+					f.saved = f.at
+				}
+				f.at = f.saved
+				readers[name] = f
+			}
+		}
+		names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 3, rapid.ID[string])
+		declare(names.Draw(t, "readers"))
+		someone := func() *follower {
+			var present []string
+			for _, name := range []string{"a", "b", "c"} {
+				if readers[name] != nil {
+					present = append(present, name)
+				}
+			}
+			return readers[rapid.SampledFrom(present).Draw(t, "reader")]
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"write": func(t *rapid.T) {
+				newest++
+				put := tables.Put(item{"pk": "P", "sk": fmt.Sprint(newest % 3), "n": int64(newest)})
+				if err := table.Commit(ctx, tables.Tx{Writes: []tables.Write{put}}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"read": func(t *rapid.T) {
+				f, limit := someone(), rapid.IntRange(1, 10).Draw(t, "limit")
+				got := read(fmt.Sprint(f.at), limit)
+				if want := min(limit, newest-f.at); len(got) != want {
+					t.Fatalf("got %d changes after %d of %d, want %d", len(got), f.at, newest, want)
+				}
+				for _, n := range got {
+					if n != f.at+1 {
+						t.Fatalf("got change %d after %d", n, f.at)
+					}
+					f.at = n
+				}
+			},
+			"crash": func(t *rapid.T) { f := someone(); f.at = f.saved },
+			"save": func(t *rapid.T) {
+				changed := map[string]string{}
+				for name, f := range readers {
+					if rapid.Bool().Draw(t, name) {
+						changed[name], f.saved = fmt.Sprint(f.at), f.at
+					}
+				}
+				if err := table.SetCheckpoints(ctx, changed); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"sweep": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour)
+				if _, err := table.Sweep(ctx); err != nil {
+					t.Fatal(err)
+				}
+				want := slowest(readers, newest) + 1
+				if left := read("", 1); len(left) > 0 && left[0] != want || len(left) == 0 && want <= newest {
+					t.Fatalf("the oldest changes left are %v, want %d", left, want)
+				}
+			},
+			"restart": func(t *rapid.T) {
+				if path != embedded.Memory {
+					if err := table.Close(); err != nil {
+						t.Fatal(err)
+					}
+					if table, err = embedded.Open(embedded.Config{Path: path, Now: func() time.Time { return now }}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				declare(names.Draw(t, "readers"))
+			},
+			"": func(*rapid.T) {
+				oldest = max(oldest, slowest(readers, newest)+1)
+			},
+		})
+	})
+}
+
+// slowest returns the least position that a reader has stored.
+func slowest(readers map[string]*follower, newest int) int {
+	for _, f := range readers {
+		newest = min(newest, f.saved)
+	}
+	return newest
+}
+
+// Readers that work side by side with writers get every change once, in order, while the
+// feed is trimmed behind them.
+func TestTrim_WhileReading(t *testing.T) { onBoth(t, testTrimWhileReading) }
+
+func testTrimWhileReading(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
+	const changes, names = 400, 3
+	var all []string
+	for n := range names {
+		all = append(all, fmt.Sprint("reader", n))
+	}
+	if err := table.SetReaders(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := range changes {
+			commit(t, table, tables.Put(item{"pk": "P", "sk": "S", "n": int64(n)}))
+		}
+	})
+	for _, name := range all {
+		wg.Go(func() {
+			for after, n := "", 0; n < changes; {
+				records, _, err := table.Changes(t.Context(), "shard-0", after, 1+rand.IntN(20), time.Second)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, r := range records {
+					if r.New.Int("n") != int64(n) {
+						t.Errorf("%s: got change %d, want %d", name, r.New.Int("n"), n)
+						return
+					}
+					n, after = n+1, r.Seq
+				}
+				if err := table.SetCheckpoints(t.Context(), map[string]string{name: after}); after != "" && err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := table.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left, _, err := table.Changes(t.Context(), "shard-0", "", 1, 0); err != nil || len(left) != 0 {
+		t.Errorf("got %d changes left, %v; want none", len(left), err)
+	}
+}
+
+// A file that is posted to for long does not grow by its feed.
+func TestTrim_FileSize(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := open(t, embedded.Config{Path: path})
+	if err := table.SetReaders(t.Context(), []string{"reader"}); err != nil {
+		t.Fatal(err)
+	}
+	seq := 0
+	size := func(rounds int) int64 {
+		for range rounds {
+			var writes []tables.Write
+			for n := range 20 {
+				writes = append(writes, tables.Put(item{"pk": "P", "sk": fmt.Sprint(n), "b": make([]byte, 2000), "n": rand.Int64()}))
+			}
+			commit(t, table, writes...)
+			seq += len(writes)
+			if err := table.SetCheckpoints(t.Context(), map[string]string{"reader": fmt.Sprint(seq)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := size(50)
+	if after := size(200); after > before {
+		t.Errorf("the file grew from %d to %d bytes", before, after)
+	}
+}
