@@ -30,8 +30,18 @@ type bucket struct {
 func (b *bucket) bucket() *bbolt.Bucket {
 	if b.opened == nil {
 		b.opened = b.tx.Bucket([]byte(b.name))
+		b.opened.FillPercent = fillOf(b.name)
 	}
 	return b.opened
+}
+
+// fillOf returns how full bbolt leaves the pages of a bucket when it splits them. Most keys
+// rise within a partition, and those of the feed only rise.
+func fillOf(name string) float64 {
+	if name == bucketFeed {
+		return 0.95
+	}
+	return 0.75
 }
 
 func (b *bucket) get(key string) (value string, found bool) {

@@ -14,36 +14,39 @@ import (
 const remedy = "put back a copy of it, or remove it to begin with an empty table"
 
 // checkFile refuses a damaged file. bbolt panics or crashes when it reads one, and takes
-// an empty file for a new one.
-func checkFile(path string) error {
+// an empty file for a new one. clean means that nobody has touched the file since this
+// program closed it. Only then its pages are not checked, so that a start does not take
+// seconds.
+func checkFile(path string) (clean bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil // it will be made
+		return false, nil // it will be made
 	case err != nil:
-		return err
+		return false, err
 	case !info.Mode().IsRegular():
-		return nil // bbolt says what it is
+		return false, nil // bbolt says what it is
 	case info.Size() == 0:
-		return errors.New("the file is empty; " + remedy)
+		return false, errors.New("the file is empty; " + remedy)
 	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockPatience})
 	if err != nil {
-		return explained(err)
+		return false, explained(err)
 	}
-	return errors.Join(checkPages(db, path), db.Close())
+	clean, err = checkPages(db, path)
+	return clean, errors.Join(err, db.Close())
 }
 
-// checkPages reads every page's keys. Reading a page that the file lacks is a memory
-// fault, which SetPanicOnFault turns into a panic.
-func checkPages(db *bbolt.DB, path string) (err error) {
+// checkPages reads every page's keys unless the file is clean. Reading a page that the
+// file lacks is a memory fault, which SetPanicOnFault turns into a panic.
+func checkPages(db *bbolt.DB, path string) (clean bool, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("the file is damaged (%v); %s", reason, remedy)
 		}
 	}()
-	return db.View(func(tx *bbolt.Tx) error {
+	err = db.View(func(tx *bbolt.Tx) error {
 		info, err := os.Stat(path)
 		if err != nil {
 			return err
@@ -51,10 +54,14 @@ func checkPages(db *bbolt.DB, path string) (err error) {
 		if info.Size() < tx.Size() {
 			return fmt.Errorf("the file is cut off: it has %d bytes of %d; %s", info.Size(), tx.Size(), remedy)
 		}
+		if clean = closedAt(tx) == info.ModTime().UnixNano(); clean {
+			return nil
+		}
 		return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error {
 			return b.ForEach(func(_, _ []byte) error { return nil })
 		})
 	})
+	return clean, err
 }
 
 // explained turns an error from bbolt into a sentence that says what to do.

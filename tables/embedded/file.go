@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -18,6 +19,8 @@ import (
 // durable.
 type file struct {
 	db       *bbolt.DB
+	clean    bool          // the file is as its last close left it
+	compact  time.Duration // bounds the compaction at close; 0: it is done however long it takes
 	requests chan *request
 	closing  chan struct{} // closed when close begins
 	stopped  chan struct{} // closed when the committer has ended
@@ -26,23 +29,33 @@ type file struct {
 // lockPatience is how long openFile waits for another process to release the file.
 const lockPatience = time.Second
 
+// growth is the step by which the file grows.
+const growth = 1 << 20
+
+// maxListed bounds the free pages that a commit lists in the file: their list takes 8
+// bytes a page, and each commit writes it. Without a list the next start must read every
+// page to find them. Usually a few hundred are free.
+const maxListed = 8192
+
+func options() *bbolt.Options {
+	return &bbolt.Options{
+		Timeout:        lockPatience,
+		FreelistType:   bbolt.FreelistArrayType, // the quicker one for short lists
+		NoFreelistSync: true,                    // until a commit decides
+	}
+}
+
 func openFile(path string) (*file, error) {
-	if err := checkFile(path); err != nil {
+	clean, err := checkFile(path)
+	if err != nil {
 		return nil, err
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
-		Timeout:      lockPatience,
-		FreelistType: bbolt.FreelistMapType,
-		// Opening a file rebuilds the list of free pages. Otherwise every commit would
-		// have to write the list.
-		NoFreelistSync: true,
-		NoStatistics:   true,
-	})
+	db, err := openCurrent(path)
 	if err != nil {
 		return nil, explained(err)
 	}
-	err = layOut(db)
-	if err == nil {
+	db.AllocSize = growth
+	if err = errors.Join(layOut(db), removeIfThere(path+compacted)); err == nil {
 		// A new file's name is durable only once its folder is synced. An
 		// earlier process may have made the file and stopped before that.
 		err = syncFolder(filepath.Dir(path))
@@ -50,15 +63,75 @@ func openFile(path string) (*file, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	f := &file{db: db, requests: make(chan *request), closing: make(chan struct{}), stopped: make(chan struct{})}
+	f := &file{
+		db: db, clean: clean, compact: compactWithin,
+		requests: make(chan *request), closing: make(chan struct{}), stopped: make(chan struct{}),
+	}
 	go f.commitGroups()
 	return f, nil
 }
 
+// openCurrent opens the file at a path. While it waits for another process to release the
+// file, that process may replace it by a compacted one.
+func openCurrent(path string) (*bbolt.DB, error) {
+	for {
+		db, opened, err := openOnce(path)
+		if err != nil {
+			return nil, err
+		}
+		is, err := opened.Stat()
+		now, errNow := os.Stat(path)
+		if err = errors.Join(err, errNow); err == nil && os.SameFile(is, now) {
+			return db, nil
+		}
+		if err = errors.Join(err, db.Close()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func openOnce(path string) (db *bbolt.DB, opened *os.File, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if reason := recover(); reason != nil { // the list of free pages is damaged
+			err = errors.Join(fmt.Errorf("%v", reason), opened.Close())
+		}
+	}()
+	o := options()
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+		opened, err = os.OpenFile(name, flag, mode)
+		return opened, err
+	}
+	db, err = bbolt.Open(path, 0o600, o)
+	return db, opened, err
+}
+
+// close closes the file, whose next start then need not read all of it.
 func (f *file) close() error {
 	close(f.closing)
 	<-f.stopped
-	return f.db.Close()
+	if f.clean && f.compact > 0 {
+		return f.db.Close()
+	}
+	path := f.db.Path()
+	if f.wasteful() {
+		if done, err := compactFile(f.db, path, f.compact); done || err != nil {
+			return errors.Join(err, f.db.Close())
+		}
+	}
+	f.db.NoFreelistSync = false
+	at := time.Now()
+	err := f.db.Update(func(tx *bbolt.Tx) error { return markClosed(tx, at) })
+	if err == nil {
+		err = os.Chtimes(path, at, at)
+	}
+	return errors.Join(err, f.db.Close())
+}
+
+// free returns the bytes of the file that no page uses.
+func (f *file) free() int {
+	s := f.db.Stats()
+	return (s.FreePageN + s.PendingPageN) * f.db.Info().PageSize
 }
 
 func syncFolder(name string) error {
@@ -92,7 +165,10 @@ const (
 	bucketCheckpoints = "checkpoints"
 )
 
-var keyFormat = []byte("format")
+var (
+	keyFormat = []byte("format")
+	keyClosed = []byte("closed") // when the file was closed, in unix ns
+)
 
 // format is the version of the file's layout. Files of format 1, whose feed has no
 // differences, are read.
@@ -100,6 +176,22 @@ const (
 	format       = "2"
 	formerFormat = "1"
 )
+
+// markClosed stores when the file is closed. Its time of modification is then set to the
+// same, so a file that was written, copied or restored since then differs.
+func markClosed(tx *bbolt.Tx, at time.Time) error {
+	return tx.Bucket([]byte(bucketMeta)).Put(keyClosed, []byte(number(at.UnixNano())))
+}
+
+// closedAt returns when a file was closed; 0 if it never was.
+func closedAt(tx *bbolt.Tx) int64 {
+	if b := tx.Bucket([]byte(bucketMeta)); b != nil {
+		if v := b.Get(keyClosed); len(v) == 8 {
+			return int64(numberIn(string(v)))
+		}
+	}
+	return 0
+}
 
 // layOut makes the buckets of a new file, and those that an older file lacks.
 func layOut(db *bbolt.DB) error {

@@ -86,6 +86,8 @@ func (f *file) commitGroup(group []*request) error {
 	if !s.dirty {
 		return nil // nothing to write to the disk
 	}
+	f.clean = false
+	f.db.NoFreelistSync = f.free() > maxListed*f.db.Info().PageSize
 	if err := tx.Commit(); err != nil {
 		// It may have reached the disk anyway.
 		return fmt.Errorf("embedded: %w: %w", tables.ErrUnknownOutcome, err)

@@ -18,11 +18,18 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-const victimPath = "AGENTSOCIAL_TEST_VICTIM"
+const (
+	victimPath   = "AGENTSOCIAL_TEST_VICTIM"
+	victimCloses = "AGENTSOCIAL_TEST_VICTIM_CLOSES" // it compacts the file again and again
+)
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(victimPath); path != "" {
-		if err := victim(path); err != nil {
+		work := victim
+		if os.Getenv(victimCloses) != "" {
+			work = closingVictim
+		}
+		if err := work(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		os.Exit(1) // the test kills a victim before it ends
@@ -63,13 +70,36 @@ func victim(path string) error {
 	return failed
 }
 
+// closingVictim commits a little, and closes and compacts the file, until it is killed.
+func closingVictim(path string) error {
+	for n := 0; ; n++ {
+		table, err := embedded.Open(embedded.Config{Path: path})
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("%d-%d", os.Getpid(), n)
+		if err := table.Commit(context.Background(), tables.Tx{Writes: victimWrites(name)}); err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stdout, name)
+		if _, _, err := table.CloseCompacted(); err != nil {
+			return err
+		}
+	}
+}
+
 // TestKill kills committing processes, one after the other, on one file. Every
 // acknowledged transaction is in the file, and none is there in part.
-func TestKill(t *testing.T) {
+func TestKill(t *testing.T) { testKill(t) }
+
+// TestKill_Compacting does the same while the file is compacted.
+func TestKill_Compacting(t *testing.T) { testKill(t, victimCloses+"=yes") }
+
+func testKill(t *testing.T, env ...string) {
 	path := filepath.Join(t.TempDir(), "table")
 	acknowledged := map[string]bool{}
 	for range 6 {
-		for _, name := range kill(t, path) {
+		for _, name := range kill(t, path, env) {
 			acknowledged[name] = true
 		}
 		checkVictim(t, path, acknowledged)
@@ -77,9 +107,9 @@ func TestKill(t *testing.T) {
 	t.Logf("%d transactions", len(acknowledged))
 }
 
-func kill(t *testing.T, path string) (acknowledged []string) {
+func kill(t *testing.T, path string, env []string) (acknowledged []string) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), victimPath+"="+path)
+	cmd.Env = append(append(os.Environ(), victimPath+"="+path), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
