@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"agentsocial/tables"
+	"agentsocial/tables/embedded"
 )
 
 // checkpoints holds each reader's position in each shard, and stores it in the table's
@@ -78,7 +79,11 @@ func (p *checkpoints) save() {
 		case <-p.stop:
 			stopping = true
 		}
-		if err := p.saveChanged(); err != nil {
+		ctx := context.Background()
+		if !stopping {
+			ctx = embedded.Unhurried(ctx)
+		}
+		if err := p.saveChanged(ctx); err != nil {
 			p.log.Warn("the stream's checkpoints cannot be saved", "error", err.Error())
 		}
 		if stopping {
@@ -87,7 +92,7 @@ func (p *checkpoints) save() {
 	}
 }
 
-func (p *checkpoints) saveChanged() error {
+func (p *checkpoints) saveChanged(ctx context.Context) error {
 	p.mu.Lock()
 	changed := p.changed
 	p.changed = map[string]string{}
@@ -95,7 +100,7 @@ func (p *checkpoints) saveChanged() error {
 	if len(changed) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), checkpointsWithin)
+	ctx, cancel := context.WithTimeout(ctx, checkpointsWithin)
 	defer cancel()
 	err := p.store.SetCheckpoints(ctx, changed)
 	if err != nil { // the next save tries again

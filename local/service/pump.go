@@ -15,6 +15,7 @@ import (
 	"agentsocial/shared/lambda/host"
 	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
+	"agentsocial/tables/embedded"
 )
 
 // pump stands in for Lambda's event source mappings. For each reader it reads the
@@ -131,7 +132,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 			u.idle[id] = max(u.idle[id], drain)
 			u.mu.Unlock()
 		default:
-			u.deliver(ctx, r, records)
+			u.deliver(u.paced(ctx, id, records), r, records)
 			if ctx.Err() == nil {
 				u.checkpoints.set(id, records[len(records)-1].Seq)
 			}
@@ -166,6 +167,21 @@ func (u *pump) read(ctx context.Context, id, shard string) (records []tables.Str
 		return nil, false, 0, nil
 	}
 	return records, done, drain, err
+}
+
+// behind is the age of a change from which on its reader hurries.
+const behind = time.Second
+
+// paced returns the context in which a reader handles records. Its writes share the next
+// fsync of the requests, unless it is behind or a drain waits for it.
+func (u *pump) paced(ctx context.Context, id string, records []tables.StreamRecord) context.Context {
+	u.mu.Lock()
+	awaited := u.idle[id] < u.drain
+	u.mu.Unlock()
+	if awaited || u.app.Now().Sub(records[0].At) >= behind {
+		return ctx
+	}
+	return embedded.Unhurried(ctx)
 }
 
 // deliver delivers the records that match a reader's filters, in batches.

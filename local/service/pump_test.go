@@ -79,7 +79,7 @@ func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]f
 			},
 		})
 	}
-	u := startPump(&app.App{Log: log}, f, lag, readers, p, newStreamFaults(StreamFaults{}), &deadLetters{})
+	u := startPump(&app.App{Log: log, Now: time.Now}, f, lag, readers, p, newStreamFaults(StreamFaults{}), &deadLetters{})
 	t.Cleanup(u.stop)
 	return u
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 
 	"agentsocial/tables"
 )
@@ -12,15 +13,28 @@ import (
 // requests of a laptop, and keeps waits short.
 const maxGroup = 128
 
+// linger is how long an unhurried write waits for one that is not, so that one fsync
+// covers both.
+const linger = 30 * time.Millisecond
+
+type unhurriedKey struct{}
+
+// Unhurried returns a context for writes to a file whose caller nobody waits for: they wait
+// up to 30 ms to be made durable together with another write.
+func Unhurried(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unhurriedKey{}, true)
+}
+
 // request is work for the committer: one commit, or one step of a sweep.
 type request struct {
-	work func(*trees) error
-	err  error         // set before done is closed
-	done chan struct{} // closed when the work is durable, or undone
+	work      func(*trees) error
+	unhurried bool
+	err       error         // set before done is closed
+	done      chan struct{} // closed when the work is durable, or undone
 }
 
 func (f *file) write(ctx context.Context, work func(*trees) error) error {
-	r := &request{work: work, done: make(chan struct{})}
+	r := &request{work: work, unhurried: ctx.Value(unhurriedKey{}) != nil, done: make(chan struct{})}
 	select {
 	case f.requests <- r:
 	case <-ctx.Done():
@@ -38,10 +52,11 @@ func (f *file) commitGroups() {
 	for {
 		select {
 		case r := <-f.requests:
+			group := f.await(r)
 			// Writers whose commits have just finished are about to make more:
 			// letting them run first makes groups larger.
 			runtime.Gosched()
-			group := f.gather(r)
+			group = f.gather(group)
 			err := f.commitGroup(group)
 			for _, r := range group {
 				r.err = err
@@ -53,9 +68,31 @@ func (f *file) commitGroups() {
 	}
 }
 
-// gather returns a request and those waiting after it.
-func (f *file) gather(first *request) []*request {
+// await returns a request and those that arrive while all of them are unhurried.
+func (f *file) await(first *request) []*request {
 	group := []*request{first}
+	if !first.unhurried {
+		return group
+	}
+	over := time.NewTimer(linger)
+	defer over.Stop()
+	for len(group) < maxGroup {
+		select {
+		case r := <-f.requests:
+			if group = append(group, r); !r.unhurried {
+				return group
+			}
+		case <-over.C:
+			return group
+		case <-f.closing:
+			return group
+		}
+	}
+	return group
+}
+
+// gather adds the requests that wait to a group.
+func (f *file) gather(group []*request) []*request {
 	for len(group) < maxGroup {
 		select {
 		case r := <-f.requests:
