@@ -13,8 +13,8 @@ import (
 // (NFKC), diacritics of scripts that are read without them, and invisible
 // characters. It is idempotent.
 func fold(text string) string {
-	if lower, ok := foldASCII(text); ok {
-		return lower
+	if isASCII(text) {
+		return strings.ToLower(text)
 	}
 	// Remove marks before folding case: otherwise ᾳ folds to two letters.
 	return norm.NFKC.String(cases.Fold().String(unmark(norm.NFKD.String(phrases.Replace(text)))))
@@ -24,15 +24,6 @@ func fold(text string) string {
 // form. Spelt out as in NFKD, a post of these would be eighteen times as long,
 // and searching a channel of such posts would take a second.
 var phrases = strings.NewReplacer("\ufdfa", " صلعم ", "\ufdfb", " جل ")
-
-func foldASCII(text string) (lower string, ok bool) {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return "", false
-		}
-	}
-	return strings.ToLower(text), true
-}
 
 // marksFold are the scripts whose marks are folded, because people leave them
 // out or have no keys for them. In other scripts, such as Devanagari and Thai,

@@ -86,12 +86,24 @@ func runs(text string) []run {
 		begin, units = -1, nil
 	}
 	for at, r := range text {
+		if r < utf8.RuneSelf { // most text, and far quicker than the tables of Unicode
+			switch {
+			case asciiWord[r] == 0:
+				end(at)
+			case begin < 0:
+				begin, dense = at, false
+			case dense:
+				end(at)
+				begin, dense = at, false
+			}
+			continue
+		}
 		switch {
 		case unicode.IsMark(r): // of the previous letter
 		case !unicode.IsLetter(r) && !unicode.In(r, unicode.Nd, unicode.Nl) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 			end(at)
 		default:
-			isDense := r >= utf8.RuneSelf && unicode.In(r, unspaced...)
+			isDense := unicode.In(r, unspaced...)
 			if begin >= 0 && dense != isDense {
 				end(at)
 			}
@@ -107,8 +119,58 @@ func runs(text string) []run {
 	return found
 }
 
-// contains reports whether, for each term, some word of a text begins with it.
+// asciiWord maps the letters and digits of ASCII to their folded form, and all others to 0.
+var asciiWord = func() (folded [utf8.RuneSelf]byte) {
+	for c := range byte(utf8.RuneSelf) {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			folded[c] = c + 'a' - 'A'
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+			folded[c] = c
+		}
+	}
+	return folded
+}()
+
+// contains reports whether, for each term, some word of a text begins with it. A search
+// asks it of every post of the tail, so it looks for the terms in an ASCII text without
+// making its words.
 func contains(text string, terms []Term) bool {
+	if isASCII(text) {
+		return !slices.ContainsFunc(terms, func(t Term) bool { return !t.beginsIn(text) })
+	}
 	words := Words(text)
 	return !slices.ContainsFunc(terms, func(t Term) bool { return !slices.ContainsFunc(words, t.begins) })
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// beginsIn reports whether some word of an ASCII text begins with the term. A term has at
+// most [MaxWord] characters, so that a word is cut does not matter.
+func (t Term) beginsIn(text string) bool {
+	before := byte(0) // the folded character before i; 0 if a word may begin at i
+	for i := 0; i+len(t) <= len(text); i++ {
+		c := asciiWord[text[i]]
+		if before == 0 && c == t[0] && t.isAt(text[i:]) {
+			return true
+		}
+		before = c
+	}
+	return false
+}
+
+func (t Term) isAt(text string) bool {
+	for i := range len(t) {
+		if asciiWord[text[i]] != t[i] {
+			return false
+		}
+	}
+	return true
 }

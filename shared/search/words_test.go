@@ -133,7 +133,26 @@ func checkWords(t rapid.TB, text string) {
 	}
 }
 
-func isASCII(s string) bool { _, ok := foldASCII(s); return ok }
+// TestContains: looking for terms in an ASCII text without making its words finds what its
+// words tell.
+func TestContains(t *testing.T) {
+	texts := rapid.StringOf(rapid.SampledFrom([]rune("aaAbBzZ019 ._-'\n\x00\x7f")))
+	rapid.Check(t, func(t *rapid.T) {
+		text := texts.Draw(t, "text")
+		terms, err := Query(rapid.StringOfN(rapid.SampledFrom([]rune("abAz09é ")), 1, 8, -1).Draw(t, "query"))
+		if err != nil {
+			return
+		}
+		words := Words(text)
+		want := true
+		for _, term := range terms {
+			want = want && slices.ContainsFunc(words, term.begins)
+		}
+		if got := contains(text, terms); got != want {
+			t.Fatalf("contains(%q, %q) = %v, want %v", text, terms, got, want)
+		}
+	})
+}
 
 func TestFolding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkWords(t, letters.Draw(t, "text")) })
