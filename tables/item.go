@@ -2,7 +2,6 @@ package tables
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -53,31 +52,6 @@ func (i Item) Bool(attr string) bool { b, _ := i[attr].(bool); return b }
 
 // Equal reports whether two items have the same attributes.
 func (i Item) Equal(o Item) bool { return same(Map(i), Map(o)) }
-
-// Clone returns a copy that shares nothing that can change with the item; nil for nil.
-func (i Item) Clone() Item { return Item(clone(Map(i)).(Map)) }
-
-func clone(v any) any {
-	switch x := v.(type) {
-	case []byte:
-		return slices.Clone(x)
-	case Set:
-		return slices.Clone(x)
-	case Map:
-		m := maps.Clone(x)
-		for name, e := range m {
-			m[name] = clone(e)
-		}
-		return m
-	case List:
-		l := slices.Clone(x)
-		for i, e := range l {
-			l[i] = clone(e)
-		}
-		return l
-	}
-	return v
-}
 
 // Marshal converts a struct whose fields have a `db:"name"` tag to an item. It
 // leaves out zero values, unless the tag says `db:"name,keep"`. Fields may be

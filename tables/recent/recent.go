@@ -18,6 +18,9 @@
 //   - What is too old is dropped when the table is next read.
 //   - A request that decides takes an item only if a crowd needs it, and only one that was
 //     read strongly ([Reader.GetCrowded]).
+//
+// The items of a page are shared by all who read it while it is remembered: nobody may
+// change them.
 package recent
 
 import (
@@ -74,7 +77,7 @@ func ask(q tables.Query) question {
 	return x
 }
 
-// entry is an answer. Nobody changes its items: readers get copies.
+// entry is an answer.
 type entry struct {
 	of     question
 	at     time.Time // before it was read
@@ -85,11 +88,10 @@ type entry struct {
 	unread bool // the table refused to read it, so only the crowd is known
 }
 
+// copy returns the page with a list of its own, which its reader may change, of the same
+// items.
 func (e *entry) copy() tables.Page {
-	p := tables.Page{Items: make([]tables.Item, len(e.page.Items))}
-	for i, item := range e.page.Items {
-		p.Items[i] = item.Clone()
-	}
+	p := tables.Page{Items: slices.Clone(e.page.Items)}
 	if e.page.Next != nil {
 		next := *e.page.Next
 		p.Next = &next
@@ -183,7 +185,7 @@ func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 	for i, k := range keys {
 		e, wrote := r.recall(ctx, question{key: k})
 		if e != nil {
-			items[i] = e.copy().Items[0]
+			items[i] = e.page.Items[0]
 		}
 		c = c || tables.Consistency(wrote)
 	}
@@ -264,7 +266,7 @@ func (m *Memory) put(began moment, x question, page tables.Page, c tables.Consis
 	if e.size > bytesMost/4 {
 		return
 	}
-	e.page = e.copy() // the reader may change its own
+	e.page = e.copy() // the reader may change its list
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old := m.entries[x]
