@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -96,11 +98,8 @@ const (
 )
 
 func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, bodyMost))
-	if err == nil {
-		_, err = io.CopyN(io.Discard, r.Body, dropMost)
-	}
-	if err != nil && !errors.Is(err, io.EOF) { // cut off, or badly chunked
+	body, err := readBody(r)
+	if err != nil { // cut off, or badly chunked
 		refuse(w, http.StatusBadRequest)
 		return
 	}
@@ -114,7 +113,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ip = r.RemoteAddr
 	}
 	e := events.APIGatewayV2HTTPRequest{
-		Version: "2.0", RawPath: r.URL.Path, RawQueryString: r.URL.RawQuery, Headers: map[string]string{},
+		Version: "2.0", RawPath: r.URL.Path, RawQueryString: r.URL.RawQuery, Headers: make(map[string]string, len(r.Header)+1),
 		RequestContext: events.APIGatewayV2HTTPRequestContext{
 			RequestID: g.app.Random(8), Stage: "$default", DomainName: r.Host, TimeEpoch: g.app.Now().UnixMilli(),
 			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{
@@ -127,7 +126,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			e.Cookies = strings.Split(strings.Join(values, "; "), "; ")
 			continue
 		}
-		e.Headers[strings.ToLower(name)] = strings.Join(values, ",")
+		e.Headers[host.LowerHeader(name)] = strings.Join(values, ",")
 	}
 	e.Headers["host"] = r.Host
 	if utf8.Valid(body) {
@@ -136,6 +135,24 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
 	}
 	g.send(r.Context(), w, handler, e)
+}
+
+// readBody reads a request's body, and drops what is beyond bodyMost.
+func readBody(r *http.Request) (body []byte, err error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	if r.ContentLength > 0 {
+		b.Grow(int(min(r.ContentLength, bodyMost)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(r.Body, bodyMost)); err != nil {
+		return nil, err
+	}
+	if _, err := io.CopyN(io.Discard, r.Body, dropMost); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.GatewayHandler, e events.APIGatewayV2HTTPRequest) {
@@ -154,11 +171,17 @@ func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.Gatewa
 	for _, c := range res.Cookies {
 		w.Header().Add("Set-Cookie", c)
 	}
-	out := []byte(res.Body)
-	if res.IsBase64Encoded {
-		if out, err = base64.StdEncoding.DecodeString(res.Body); err != nil {
-			g.app.Log.Error("the function's answer is not base64", "error", err.Error())
+	if !res.IsBase64Encoded {
+		if res.StatusCode != http.StatusNotModified && len(res.Body) > 0 {
+			w.Header().Set("Content-Length", strconv.Itoa(len(res.Body)))
 		}
+		w.WriteHeader(res.StatusCode)
+		_, _ = io.WriteString(w, res.Body) // the caller may be gone
+		return
+	}
+	out, err := base64.StdEncoding.DecodeString(res.Body)
+	if err != nil {
+		g.app.Log.Error("the function's answer is not base64", "error", err.Error())
 	}
 	w.WriteHeader(res.StatusCode)
 	_, _ = w.Write(out) // the caller may be gone

@@ -36,7 +36,14 @@ type handlers interface {
 }
 
 // inProcess runs the functions in this process, on the service's App.
-type inProcess struct{ app *app.App }
+type inProcess struct {
+	app *app.App
+
+	// immortal says that nothing ends a function ([Kill], [Die]): there is no test's table
+	// behind it. Then a request is answered in its connection's goroutine, whose stack
+	// already has the size that requests need.
+	immortal bool
+}
 
 // Group returns a group's function with its own server, as deployed. It has only the
 // permissions and dependencies that the group declares.
@@ -54,6 +61,9 @@ func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 		mu.Lock()
 		h := runs
 		mu.Unlock()
+		if p.immortal {
+			return h(ctx, e)
+		}
 		res, err := survive(ctx, func(ctx context.Context) (events.APIGatewayV2HTTPResponse, error) { return h(ctx, e) })
 		if errors.Is(err, errDied) { // a new process replaces it
 			mu.Lock()
@@ -90,7 +100,7 @@ func (p inProcess) Mail(f mailevent.Function) (host.MailHandler, error) {
 // handlers returns the functions that c configures.
 func (s *Service) handlers(c Config) (_ handlers, err error) {
 	if c.Lambdas == "" {
-		return inProcess{s.App}, nil
+		return inProcess{app: s.App, immortal: c.Wrap == nil && c.Open == nil}, nil
 	}
 	if s.cloud, err = s.Cloud("127.0.0.1:0", s.URL); err != nil {
 		return nil, err

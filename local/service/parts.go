@@ -88,7 +88,7 @@ func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(p
 		f := declare(a)
 		own := within(f.Name)
 		r := PartReader{Function: declare(confined(own, f.Name, f.Reads, f.Writes))}
-		if r.Invoke, err = (inProcess{own}).Reader(r.Function); err != nil {
+		if r.Invoke, err = (inProcess{app: own}).Reader(r.Function); err != nil {
 			return nil, err
 		}
 		p.Readers = append(p.Readers, r)
@@ -97,7 +97,7 @@ func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(p
 		f := declare(a)
 		own := within(f.Name)
 		s := PartSchedule{Function: declare(confined(own, f.Name, f.Reads, f.Writes).Only(app.Table | f.Needs))}
-		if s.Invoke, err = (inProcess{own}).Schedule(s.Function); err != nil {
+		if s.Invoke, err = (inProcess{app: own}).Schedule(s.Function); err != nil {
 			return nil, err
 		}
 		p.Schedules = append(p.Schedules, s)
@@ -105,7 +105,7 @@ func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(p
 	for _, declare := range events.Mail() {
 		f := declare(a)
 		own := within(f.Name)
-		tell, err := (inProcess{own}).Mail(declare(confined(own, f.Name, f.Reads, f.Writes)))
+		tell, err := (inProcess{app: own}).Mail(declare(confined(own, f.Name, f.Reads, f.Writes)))
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(p
 type byFunction func(name string) *app.App
 
 func (b byFunction) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
-	return inProcess{b(declare(&app.App{}).Name)}.Group(declare)
+	return inProcess{app: b(declare(&app.App{}).Name)}.Group(declare)
 }
 
 // Groups makes the functions of groups of endpoints.

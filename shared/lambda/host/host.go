@@ -55,10 +55,7 @@ func Gateway(s *api.Server) GatewayHandler {
 	adapter := httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The adapter splits values at commas; the event has them whole.
 		headers, _ := r.Context().Value(headersKey{}).(map[string]string)
-		r.Header = make(http.Header, len(headers))
-		for name, value := range headers {
-			r.Header.Set(name, value)
-		}
+		r.Header = headerOf(headers)
 		s.ServeHTTP(w, r)
 	}))
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
@@ -81,6 +78,18 @@ func Gateway(s *api.Server) GatewayHandler {
 }
 
 type headersKey struct{}
+
+// headerOf returns the headers of an event in net/http's form.
+func headerOf(headers map[string]string) http.Header {
+	h, values := make(http.Header, len(headers)), make([]string, len(headers))
+	i := 0
+	for name, value := range headers {
+		values[i] = value
+		h[canonical(name)] = values[i : i+1 : i+1]
+		i++
+	}
+	return h
+}
 
 // lastWords is the time left to answer and to log after work is cut off.
 const lastWords = 500 * time.Millisecond

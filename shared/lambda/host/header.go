@@ -1,0 +1,42 @@
+package host
+
+import (
+	"net/http"
+	"strings"
+
+	"agentsocial/shared/identity/auth"
+)
+
+// usual are the headers of most requests. A gateway writes names in lower case, and
+// net/http in another form; converting them anew for each request costs as much as parsing
+// the request.
+var usual = []string{
+	auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID, "accept", "accept-encoding", "authorization", "connection",
+	"content-length", "content-type", "host", "idempotency-key", "if-match", "if-none-match", "origin", "user-agent",
+	"x-amzn-trace-id", "x-forwarded-for", "x-forwarded-port", "x-forwarded-proto", "x-origin-secret", "x-viewer-address",
+}
+
+var canonicalOf, lowerOf = func() (canonical, lower map[string]string) {
+	canonical, lower = make(map[string]string, len(usual)), make(map[string]string, len(usual))
+	for _, name := range usual {
+		canonical[name] = http.CanonicalHeaderKey(name)
+		lower[canonical[name]] = name
+	}
+	return canonical, lower
+}()
+
+// canonical returns [http.CanonicalHeaderKey] of a header's name.
+func canonical(name string) string {
+	if c, ok := canonicalOf[name]; ok {
+		return c
+	}
+	return http.CanonicalHeaderKey(name)
+}
+
+// LowerHeader returns a header's name in lower case, as API Gateway sends it.
+func LowerHeader(name string) string {
+	if l, ok := lowerOf[name]; ok {
+		return l
+	}
+	return strings.ToLower(name)
+}
