@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -31,19 +32,44 @@ type credential struct {
 	token  auth.ParsedToken
 }
 
+// signing lists the headers of a signed request; the last one is optional.
+var signing = [...]string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID}
+
+// canonical maps them to their keys in an [http.Header].
+var canonical = func() map[string]string {
+	keys := map[string]string{}
+	for _, name := range signing {
+		keys[name] = http.CanonicalHeaderKey(name)
+	}
+	return keys
+}()
+
+// audience returns the query's member aud; "" if it has none.
+func audience(u *url.URL) string {
+	if u.RawQuery == "" {
+		return ""
+	}
+	return u.Query().Get("aud")
+}
+
 // sendToken is the hint where only a token is accepted.
 const sendToken = "Send `Authorization: Bearer ast_…`: a token comes from OAuth or from `POST /v1/me/tokens`."
 
 // credential reads a request's credential and verifies a signature without reading
 // the table: a forged request costs no read.
 func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) error {
-	h := func(name string) string { return r.Header.Get(name) }
-	authorization := h("Authorization")
+	h := func(name string) string {
+		if values := r.Header[canonical[name]]; len(values) > 0 {
+			return values[0]
+		}
+		return ""
+	}
+	authorization := r.Header.Get("Authorization")
 	if c.e.Foreign.NoBearer && isBearer(authorization) { // clients send even expired tokens along
 		authorization = ""
 	}
 	var missing []string
-	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig} {
+	for _, name := range signing[:3] {
 		if h(name) == "" {
 			missing = append(missing, name)
 		}
@@ -71,8 +97,8 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 		return Fail(Unauthenticated, "The signature is incomplete. Missing: %s.", strings.Join(missing, " and "))
 	}
 
-	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID} {
-		if len(r.Header.Values(name)) > 1 || strings.Contains(h(name), ",") { // the gateway joins repeated headers
+	for _, name := range signing {
+		if len(r.Header[canonical[name]]) > 1 || strings.Contains(h(name), ",") { // the gateway joins repeated headers
 			return Fail(BadSignature, "The header %s is sent more than once.", name)
 		}
 	}
@@ -98,7 +124,7 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 	if err != nil {
 		return Fail(BadSignature, "The signature does not verify for this method, path and query, timestamp and body.")
 	}
-	if aud := r.URL.Query().Get("aud"); aud != "" && aud != s.host {
+	if aud := audience(r.URL); aud != "" && aud != s.host {
 		return Fail(BadSignature, "The signed query is for aud=%q; this service is %s.", aud, s.host).
 			WithHint("If it is meant for this service, sign it again with `aud=%s`, or without `aud`.", s.host)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -44,7 +45,8 @@ type Server struct {
 	app       *app.App
 	host      string
 	mux       *http.ServeMux
-	endpoints map[string]*served // by mux pattern
+	endpoints map[string]*served    // by mux pattern
+	literal   map[[2]string]*served // those whose path has no parameter, by method and path: matching takes a while
 	elsewhere func() *elsewhere
 	keys      owners // original keys
 	handles   owners
@@ -60,7 +62,7 @@ type Server struct {
 // NewServer registers the endpoints of groups. It panics if two share a route;
 // [OpenAPI] panics if a declaration cannot be served.
 func NewServer(a *app.App, groups ...Group) *Server {
-	s := &Server{app: a, mux: http.NewServeMux(), endpoints: map[string]*served{}, starting: make(chan struct{}, 1)}
+	s := &Server{app: a, mux: http.NewServeMux(), endpoints: map[string]*served{}, literal: map[[2]string]*served{}, starting: make(chan struct{}, 1)}
 	if u, err := url.Parse(a.Settings.BaseURL); err == nil {
 		s.host = u.Host
 	}
@@ -73,7 +75,11 @@ func NewServer(a *app.App, groups ...Group) *Server {
 			g.Warm()
 		}
 		for _, e := range g.Endpoints {
-			s.endpoints[e.Route] = newServed(g.Name, e)
+			served := newServed(g.Name, e)
+			s.endpoints[e.Route] = served
+			if !strings.Contains(e.Route, "{") {
+				s.literal[[2]string{e.Method(), e.Path()}] = served
+			}
 			s.mux.Handle(e.Route, http.NotFoundHandler()) // for matching only
 		}
 	}
@@ -85,14 +91,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.answer(r).send(w)
 }
 
+// noEndpoint is that of a call whose endpoint is not known yet.
+var noEndpoint Endpoint
+
 // newCall begins a call.
 func (s *Server) newCall(raw Raw) *Call {
-	own := *s.app
-	own.Log = s.app.Log.With("request_id", raw.RequestID)
-	return &Call{
-		App: &own, Time: s.app.Now(), header: http.Header{}, e: &Endpoint{}, Address: addressBlock(raw.Address),
+	made := &struct {
+		Call
+		own app.App
+		log requestLog
+	}{own: *s.app, log: requestLog{s.app.Log.Handler(), raw.RequestID}}
+	made.own.Log = slog.New(&made.log)
+	made.Call = Call{
+		App: &made.own, Time: s.app.Now(), header: make(http.Header, 8), e: &noEndpoint, Address: addressBlock(raw.Address),
 		keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, writers: &s.writers,
 	}
+	return &made.Call
 }
 
 // answer makes the HTTP answer, turns an error into the envelope, and logs the
@@ -207,9 +221,14 @@ var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
 // match finds the endpoint of a request.
 func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
-	none := Fail(NoSuchEndpoint, "There is no endpoint %s %s.", r.Method, clip(raw.Path, 100))
+	none := func() *Error {
+		return Fail(NoSuchEndpoint, "There is no endpoint %s %s.", r.Method, clip(raw.Path, 100))
+	}
 	if !PlainPath(raw.Path) || raw.Path != path.Clean(raw.Path) {
-		return nil, none
+		return nil, none()
+	}
+	if e := s.literal[[2]string{r.Method, raw.Path}]; e != nil {
+		return e, nil
 	}
 	probe := &http.Request{Method: r.Method, URL: &url.URL{Path: raw.Path}, Host: r.Host}
 	_, pattern := s.mux.Handler(probe)
@@ -229,7 +248,7 @@ func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 		}
 	}
 	if allow == nil {
-		return nil, none
+		return nil, none()
 	}
 	e := Fail(MethodNotAllowed, "%s is not allowed on %s; allowed: %s.", r.Method, clip(raw.Path, 100), strings.Join(allow, ", "))
 	e.Allow = strings.Join(allow, ", ")
@@ -268,6 +287,9 @@ func PlainQuery(query string) bool {
 func parseQuery(raw string) (url.Values, error) {
 	if !PlainQuery(raw) {
 		return nil, BadField("query", "has a character that must be written as %%XX")
+	}
+	if raw == "" {
+		return nil, nil
 	}
 	q, err := url.ParseQuery(raw)
 	if err != nil {
@@ -323,15 +345,18 @@ func readBody(r *http.Request, e *Endpoint) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, e.tooLarge()
 	}
-	if r.Body == nil {
+	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	if err != nil {
+	var body bytes.Buffer
+	if r.ContentLength > 0 {
+		body.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	if _, err := body.ReadFrom(io.LimitReader(r.Body, limit+1)); err != nil {
 		return nil, Fail(BadJSON, "The body ended before it was complete.").Because(err)
 	}
-	if int64(len(body)) > limit {
+	if int64(body.Len()) > limit {
 		return nil, e.tooLarge()
 	}
-	return body, nil
+	return body.Bytes(), nil
 }

@@ -35,7 +35,12 @@ var b64 = base64.RawURLEncoding.Strict()
 // feeds: METHOD, PATH_AND_QUERY, TS, and the lower-case hex SHA-256 of the body.
 func Message(method, pathAndQuery string, ts int64, body []byte) []byte {
 	sum := sha256.Sum256(body)
-	return []byte(method + "\n" + pathAndQuery + "\n" + strconv.FormatInt(ts, 10) + "\n" + hex.EncodeToString(sum[:]))
+	const digits = 20 // of a timestamp
+	m := make([]byte, 0, len(method)+len(pathAndQuery)+digits+2*len(sum)+3)
+	m = append(append(m, method...), '\n')
+	m = append(append(m, pathAndQuery...), '\n')
+	m = append(strconv.AppendInt(m, ts, 10), '\n')
+	return hex.AppendEncode(m, sum[:])
 }
 
 // Sign returns the value of x-agent-sig.

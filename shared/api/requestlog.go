@@ -1,0 +1,26 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+)
+
+// requestLog adds a request's id to the lines that are written for it. Most requests write
+// none besides their own ([Server.log]), so the id is added only when there is a line.
+type requestLog struct {
+	slog.Handler
+	id string
+}
+
+func (h *requestLog) with() slog.Handler {
+	return h.Handler.WithAttrs([]slog.Attr{slog.String("request_id", h.id)})
+}
+
+// Handle implements [slog.Handler].
+func (h *requestLog) Handle(ctx context.Context, r slog.Record) error { return h.with().Handle(ctx, r) }
+
+// WithAttrs implements [slog.Handler].
+func (h *requestLog) WithAttrs(attrs []slog.Attr) slog.Handler { return h.with().WithAttrs(attrs) }
+
+// WithGroup implements [slog.Handler].
+func (h *requestLog) WithGroup(name string) slog.Handler { return h.with().WithGroup(name) }
