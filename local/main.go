@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,6 +59,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 	if b.reach != "" {
 		return checkSAM(ctx, c.Port, b.reach, out)
 	}
+	defer runtime.KeepAlive(spacious())
 	c.Log, c.Mailed, c.Logs, c.Lambdas = logger(logs), out, logs, b.lambdas
 	var outside <-chan error // delivers the error that ended an external gateway; nil without one
 	if b.sam != "" {
@@ -91,6 +93,15 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 	defer cancel()
 	return errors.Join(err, s.Stop(stopping))
 }
+
+// heapLeast is a size that the heap may reach before garbage is collected.
+const heapLeast = 32 << 20
+
+// spacious returns bytes that nobody uses, and that take no memory: the system gives a page
+// when it is first written. The runtime collects garbage when the heap has doubled since
+// the last time, and counts these bytes. Without them it would collect after every few
+// requests, because the service on a file keeps only some megabytes.
+func spacious() []byte { return make([]byte, heapLeast) }
 
 // checkSAM reports what `make sam` lacks, before anything is built.
 func checkSAM(ctx context.Context, port int, reach string, out io.Writer) error {
