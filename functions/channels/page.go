@@ -2,6 +2,7 @@ package channels
 
 import (
 	"context"
+	"slices"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -102,13 +103,15 @@ func (g channels) newest(ctx context.Context, c tables.Consistency, channel, bef
 		if err != nil {
 			return l, err
 		}
-		for _, p := range posts {
-			if keep(&p) {
+		l.items = slices.Grow(l.items, min(len(posts), limit-len(l.items)))
+		for i := range posts {
+			p := &posts[i]
+			if keep(p) {
 				if len(l.items) == limit { // there is one more
 					l.next = last
 					return l, nil
 				}
-				l.items = append(l.items, view.PostOf(&p, g.Settings.BaseURL))
+				l.items = append(l.items, view.PostOf(p, g.Settings.BaseURL))
 			}
 			last = p.ID
 		}
@@ -142,9 +145,10 @@ func (g channels) listed(ctx context.Context, q tables.Query) (listing, error) {
 		return listing{}, err
 	}
 	posts, err := view.Posts(items...)
-	for _, p := range posts {
-		if p.Shown() {
-			l.items = append(l.items, view.PostOf(&p, g.Settings.BaseURL))
+	l.items = slices.Grow(l.items, len(posts))
+	for i := range posts {
+		if p := &posts[i]; p.Shown() {
+			l.items = append(l.items, view.PostOf(p, g.Settings.BaseURL))
 		}
 	}
 	return l, err

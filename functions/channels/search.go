@@ -49,9 +49,9 @@ func (g channels) search(ctx context.Context, in *searchIn) (*wire.SearchPage, e
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.SearchPage{Items: []wire.Post{}}
-	for _, p := range found.Posts {
-		out.Items = append(out.Items, view.PostOf(&p.Value, g.Settings.BaseURL))
+	out := &wire.SearchPage{Items: make([]wire.Post, len(found.Posts))}
+	for i := range found.Posts {
+		out.Items[i] = view.PostOf(&found.Posts[i].Value, g.Settings.BaseURL)
 	}
 	if found.Next != (search.ID{}) {
 		out.More, out.NextBefore = true, index.PostID(found.Next)

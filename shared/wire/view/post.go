@@ -17,7 +17,7 @@ func (p *Post) Shown() bool { return !p.Deleted || p.Counters.Replies > 0 }
 // WithCounters returns the keys of posts, as an index lists them, each followed by
 // the key of its counters.
 func WithCounters(posts ...tables.Key) []tables.Key {
-	var keys []tables.Key
+	keys := make([]tables.Key, 0, 2*len(posts))
 	for _, post := range posts {
 		keys = append(keys, post, tables.CountersOf(post))
 	}
@@ -35,35 +35,45 @@ type Pairing struct{ counters map[tables.Key]tables.Item }
 // Posts is [Posts] for the next page, with the counters of earlier pages too.
 func (r *Pairing) Posts(items []tables.Item) ([]Post, error) {
 	if r.counters == nil {
-		r.counters = map[tables.Key]tables.Item{}
+		r.counters = make(map[tables.Key]tables.Item, len(items)/2)
 	}
+	n := 0
 	for _, item := range items {
-		if item.Str(tables.AttrType) == tables.TypePostCounters {
+		switch item.Str(tables.AttrType) {
+		case tables.TypePostCounters:
 			r.counters[item.Key()] = item
+		case tables.TypePost:
+			n++
 		}
 	}
-	var posts []Post
+	if n == 0 {
+		return nil, nil
+	}
+	posts := make([]Post, 0, n)
 	for _, item := range items {
 		if item.Str(tables.AttrType) != tables.TypePost {
 			continue
 		}
-		var p Post
+		posts = append(posts, Post{})
+		p := &posts[len(posts)-1]
 		if err := tables.Unmarshal(item, &p.Post); err != nil {
 			return nil, err
 		}
 		if err := tables.Unmarshal(r.counters[tables.PostCountersKey(p.Channel, p.ID)], &p.Counters); err != nil {
 			return nil, err
 		}
-		posts = append(posts, p)
 	}
 	return posts, nil
 }
+
+// noReactions are those of most posts. Nobody changes what becomes JSON.
+var noReactions = map[string]int64{}
 
 // PostOf makes a post's JSON. base is the service's base URL.
 func PostOf(p *Post, base string) wire.Post {
 	v := wire.Post{
 		ID: p.ID, Channel: p.Channel, CreatedAt: p.CreatedAt, Parent: optional(p.Parent), Root: optional(p.Root),
-		Replies: count(p.Counters.Replies), Reactions: map[string]int64{},
+		Replies: count(p.Counters.Replies), Reactions: noReactions,
 		Deleted: p.Deleted, URL: base + "/v1/c/" + p.Channel + "/posts/" + p.ID,
 	}
 	if p.Deleted { // its marks are kept, but not shown
@@ -72,6 +82,9 @@ func PostOf(p *Post, base string) wire.Post {
 	}
 	v.Author, v.Body, v.Score, v.Helpful = AuthorOf(p.Author), p.Body, p.Counters.Score, p.Counters.Helpful
 	v.Reported, v.Case = p.Counters.Case != "", optional(p.Counters.Case)
+	if len(p.Counters.Reactions) > 0 {
+		v.Reactions = make(map[string]int64, len(p.Counters.Reactions))
+	}
 	for emoji := range p.Counters.Reactions {
 		v.Reactions[emoji] = tables.Item(p.Counters.Reactions).Int(emoji)
 	}
