@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -165,24 +166,39 @@ func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.Gatewa
 		refuse(w, http.StatusInternalServerError)
 		return
 	}
+	header, values := w.Header(), make([]string, 0, len(res.Headers)+1)
+	set := func(name, value string) {
+		values = append(values, value)
+		header[http.CanonicalHeaderKey(name)] = values[len(values)-1 : len(values) : len(values)]
+	}
 	for name, value := range res.Headers {
-		w.Header().Set(name, value)
+		set(name, value)
 	}
 	for _, c := range res.Cookies {
-		w.Header().Add("Set-Cookie", c)
+		header.Add("Set-Cookie", c)
 	}
-	if !res.IsBase64Encoded {
-		if res.StatusCode != http.StatusNotModified && len(res.Body) > 0 {
-			w.Header().Set("Content-Length", strconv.Itoa(len(res.Body)))
+	buffer := bodies.Get().(*[]byte)
+	defer func() {
+		if cap(*buffer) <= bodyMost {
+			bodies.Put(buffer)
 		}
-		w.WriteHeader(res.StatusCode)
-		_, _ = io.WriteString(w, res.Body) // the caller may be gone
-		return
+	}()
+	out := append((*buffer)[:0], res.Body...)
+	if res.IsBase64Encoded {
+		n, err := base64.StdEncoding.Decode(out, out)
+		if err != nil {
+			g.app.Log.Error("the function's answer is not base64", "error", err.Error())
+		}
+		out = out[:n]
 	}
-	out, err := base64.StdEncoding.DecodeString(res.Body)
-	if err != nil {
-		g.app.Log.Error("the function's answer is not base64", "error", err.Error())
+	*buffer = out
+	if len(out) > 0 {
+		set("Content-Length", strconv.Itoa(len(out)))
 	}
 	w.WriteHeader(res.StatusCode)
 	_, _ = w.Write(out) // the caller may be gone
 }
+
+// bodies are buffers of answers that are being written. A string would be written in small
+// pieces.
+var bodies = sync.Pool{New: func() any { return new([]byte) }}

@@ -20,6 +20,9 @@ func (a *App) GetRecent(ctx context.Context, c tables.Consistency, keys []tables
 type get func(context.Context, tables.Consistency, ...tables.Key) ([]tables.Item, error)
 
 func getAll(ctx context.Context, get get, c tables.Consistency, keys []tables.Key) ([]tables.Item, error) {
+	if 0 < len(keys) && len(keys) <= tables.MaxGetKeys {
+		return get(ctx, c, keys...)
+	}
 	items := make([]tables.Item, len(keys))
 	var work Group
 	for from := 0; from < len(keys); from += tables.MaxGetKeys {

@@ -29,14 +29,18 @@ type hot struct {
 	until map[place]time.Time
 }
 
+// any reports whether there is any.
+func (h *hot) any() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.until) > 0
+}
+
 // refuse returns an error that names the keys whose places are remembered; nil if none
 // is. places and keys have the same order.
 func (h *hot) refuse(places []place, keys []tables.Key) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.until) == 0 {
-		return nil
-	}
 	now := time.Now()
 	var refused []tables.Key
 	for i, p := range places {

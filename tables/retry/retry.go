@@ -69,19 +69,30 @@ func (t *Table) Do(ctx context.Context, do func() error) error {
 // Get implements [tables.Backend]. Each attempt reads only the items that no attempt
 // before it has read.
 func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
-	items, left := make([]tables.Item, len(keys)), make([]int, len(keys)) // left: what is not read yet
-	for i := range keys {
-		left[i] = i
-	}
+	var items []tables.Item
+	var left []int // what is not read yet, once an attempt has read a part
 	err := t.run(ctx, keys, "", false, true, func() error {
-		part := make([]tables.Key, len(left))
-		for i, at := range left {
-			part[i] = keys[at]
+		part := keys
+		if left != nil {
+			part = make([]tables.Key, len(left))
+			for i, at := range left {
+				part[i] = keys[at]
+			}
 		}
 		got, err := t.below.Get(ctx, c, part...)
+		if err == nil && left == nil {
+			items = got
+			return nil
+		}
 		refused := refusedBy(err)
 		if err != nil && (refused == nil || got == nil) {
 			return err
+		}
+		if left == nil {
+			items, left = make([]tables.Item, len(keys)), make([]int, len(keys))
+			for i := range keys {
+				left[i] = i
+			}
 		}
 		var still []int
 		for i, at := range left {
@@ -142,13 +153,19 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 // repeated. twice says whether it may be made again after a lost answer. Once an answer
 // was lost, a later refusal leaves the outcome open.
 func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, write, twice bool, do func() error) error {
-	at := make([]place, len(keys))
-	for i, k := range keys {
-		at[i] = place{index, k.PK, write}
+	places := func() []place {
+		at := make([]place, len(keys))
+		for i, k := range keys {
+			at[i] = place{index, k.PK, write}
+		}
+		return at
 	}
 	began, lost := time.Now(), false // the machine's clock: this bounds waiting
 	for tries := 1; ; tries++ {
-		err := t.hot.refuse(at, keys)
+		var err error
+		if t.hot.any() {
+			err = t.hot.refuse(places(), keys)
+		}
 		remembered := err != nil
 		if !remembered {
 			err = do()
@@ -158,8 +175,8 @@ func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, 
 		if again && wait(ctx, pause) {
 			continue
 		}
-		if !remembered {
-			t.remember(at, err)
+		if !remembered && errors.Is(err, tables.ErrThrottled) {
+			t.remember(places(), err)
 		}
 		if lost && !errors.Is(err, tables.ErrUnknownOutcome) && Repeatable(err) {
 			err = fmt.Errorf("%w, and then: %v", tables.ErrUnknownOutcome, err)
@@ -225,9 +242,6 @@ func wait(ctx context.Context, d time.Duration) bool {
 // remember notes the places that an error says are throttled: those that it names, or
 // the only one.
 func (t *Table) remember(at []place, err error) {
-	if !errors.Is(err, tables.ErrThrottled) {
-		return
-	}
 	named := map[string]bool{} // by partition
 	for k := range refusedBy(err) {
 		named[k.PK] = true
