@@ -53,8 +53,8 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 	}
 	write := c.e.Writes()
 	keys := ownKeys()
-	c.items = make(map[tables.Key]tables.Item, len(keys)+6)
 	if c.cred.kind == credNone {
+		c.items = make(map[tables.Key]tables.Item, len(keys))
 		return c.read(ctx, keys)
 	}
 	credKey := c.credentialKey()
@@ -65,6 +65,7 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 			keys = append(keys, tables.IdempotencyKey(c.agent, c.idemKey))
 		}
 	}
+	c.items = make(map[tables.Key]tables.Item, len(keys))
 	if err := c.read(ctx, keys); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"agentsocial/shared/lambda/metrics"
@@ -239,12 +240,12 @@ func (s *Server) log(ctx context.Context, method string, c *Call, raw Raw, statu
 	if route == "" {
 		route = "none"
 	}
-	attrs := []slog.Attr{
+	attrs := append(make([]slog.Attr, 0, 16),
 		slog.String("request_id", raw.RequestID), slog.String("method", method), slog.String(metrics.ByRoute, route),
 		slog.Int("status", status), slog.Float64(metrics.Latency, float64(took.Microseconds())/1000),
 		slog.Int("bytes", size), slog.Int(metrics.Trips, usage.Trips()),
 		slog.Float64(metrics.ReadUnits, usage.ReadUnits()), slog.Float64(metrics.WriteUnits, usage.WriteUnits()),
-	}
+	)
 	if s.sampled(c, took) {
 		n := s.app.Settings.LogReads
 		if s.app.Intn(n) != 0 {
@@ -283,6 +284,27 @@ type recorder struct {
 	status int
 	body   bytes.Buffer
 	sum    *[sha256.Size]byte // of the body, once it was asked for
+	lent   bool               // to a handler of [Serve]
+}
+
+// recorders are not in use. Their buffers have grown to the size of answers.
+var recorders = sync.Pool{New: func() any { return new(recorder) }}
+
+// keptMost bounds the buffer that a recorder keeps.
+const keptMost = 1 << 20
+
+// done takes a recorder back once its answer was sent, unless a protocol's own handler had
+// it, which may still hold it.
+func (r *recorder) done() {
+	if r.lent {
+		return
+	}
+	body := r.body
+	if body.Reset(); body.Cap() > keptMost {
+		body = bytes.Buffer{}
+	}
+	*r = recorder{body: body}
+	recorders.Put(r)
 }
 
 // digest returns the hash of the body, which must not change any more.

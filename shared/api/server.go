@@ -88,7 +88,9 @@ func NewServer(a *app.App, groups ...Group) *Server {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.answer(r).send(w)
+	rec := s.answer(r)
+	rec.send(w)
+	rec.done()
 }
 
 // noEndpoint is that of a call whose endpoint is not known yet.
@@ -121,7 +123,8 @@ func (s *Server) answer(r *http.Request) *recorder {
 	}
 	c := s.newCall(raw)
 	c.Head = r.Method == http.MethodHead
-	rec := &recorder{header: c.header}
+	rec := recorders.Get().(*recorder)
+	rec.header = c.header
 	ctx := WithRaw(r.Context(), raw)
 	usage := s.carry(ctx, c, func(ctx context.Context) error { return s.serve(rec, r.WithContext(ctx), c, raw) })
 	if c.fail != nil {
@@ -168,6 +171,7 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	}
 	a.bad = b.checkForm(a, r, raw.Query)
 	if e.work.serve != nil {
+		rec.lent = true
 		return e.serveAs(rec, r, c, a)
 	}
 	out, err := b.invoke(r.Context(), c, a)
