@@ -187,8 +187,8 @@ func (q *alike[P]) matchAny(s *segment) ([]set, error) {
 	for i := range having {
 		having[i] = newSet(s.Posts)
 	}
-	wanted := func(word string) func(int) {
-		if n, ok := q.number[stem(word)]; ok {
+	wanted := func(word []byte) func(int) {
+		if n, ok := q.number[stem(string(word))]; ok {
 			return having[n].add
 		}
 		return nil

@@ -132,17 +132,17 @@ func bitmapSize(posts int) int { return (posts + 7) / 8 }
 // ordinals reads the output of [appendOrdinals] and calls add with each, if add
 // is not nil.
 func (r *reader) ordinals(posts int, add func(ord int)) {
-	if add == nil {
-		add = func(int) {}
-	}
 	tag := r.uint(2*MaxPosts + 1)
 	switch {
 	case tag&1 == 0:
-		if r.check(int(tag/2) < posts); !r.bad {
+		if r.check(int(tag/2) < posts); !r.bad && add != nil {
 			add(int(tag / 2))
 		}
 	case tag == 1:
 		bits := r.take(bitmapSize(posts))
+		if add == nil {
+			return
+		}
 		for i := range posts {
 			if !r.bad && bits[i/8]&(1<<(i%8)) != 0 {
 				add(i)
@@ -155,31 +155,33 @@ func (r *reader) ordinals(posts int, add func(ord int)) {
 			if r.check(last < posts); r.bad {
 				return
 			}
-			add(last)
+			if add != nil {
+				add(last)
+			}
 		}
 	}
 }
 
 // scan calls add with the posts that have a word that begins with the term.
 func scan(body []byte, posts int, t Term, add func(ord int)) error {
-	return scanFor(body, posts, func(word string) func(int) {
-		if t.begins(word) {
+	return scanFor(body, posts, func(word []byte) func(int) {
+		if len(word) >= len(t) && string(word[:len(t)]) == string(t) {
 			return add
 		}
 		return nil
 	})
 }
 
-// scanFor calls wanted for each word. If it returns a function, scanFor calls that with
-// each of the word's posts.
-func scanFor(body []byte, posts int, wanted func(word string) (add func(ord int))) error {
+// scanFor calls wanted for each word, whose bytes change afterwards. If it returns a
+// function, scanFor calls that with each of the word's posts.
+func scanFor(body []byte, posts int, wanted func(word []byte) (add func(ord int))) error {
 	r := reader{b: body}
-	var word []byte
+	word := make([]byte, 0, 4*MaxWord)
 	for len(r.b) > 0 {
 		word = r.word(word)
 		var add func(int)
 		if !r.bad {
-			add = wanted(string(word))
+			add = wanted(word)
 		}
 		r.ordinals(posts, add)
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -119,28 +120,30 @@ func runs(text string) []run {
 	return found
 }
 
-// asciiWord maps the letters and digits of ASCII to their folded form, and all others to 0.
-var asciiWord = func() (folded [utf8.RuneSelf]byte) {
-	for c := range byte(utf8.RuneSelf) {
+// asciiWord maps the letters and digits of ASCII to their folded form, its other characters
+// to 0, and all bytes of other characters to notASCII.
+var asciiWord = func() (folded [256]byte) {
+	for c := range folded {
 		switch {
 		case 'A' <= c && c <= 'Z':
-			folded[c] = c + 'a' - 'A'
+			folded[c] = byte(c + 'a' - 'A')
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-			folded[c] = c
+			folded[c] = byte(c)
+		case c >= utf8.RuneSelf:
+			folded[c] = notASCII
 		}
 	}
 	return folded
 }()
 
+const notASCII = 0xff // in no UTF-8
+
 // contains reports whether, for each term, some word of a text begins with it. A search
-// asks it of every post of the tail, so it looks for the terms in an ASCII text without
-// making its words.
+// asks it of every post of the tail, so it makes the words only of those parts of the text
+// that are not ASCII.
 func contains(text string, terms []Term) bool {
-	if isASCII(text) {
-		return !slices.ContainsFunc(terms, func(t Term) bool { return !t.beginsIn(text) })
-	}
-	words := Words(text)
-	return !slices.ContainsFunc(terms, func(t Term) bool { return !slices.ContainsFunc(words, t.begins) })
+	words := Words(foreign(text))
+	return !slices.ContainsFunc(terms, func(t Term) bool { return !t.beginsIn(text) && !slices.ContainsFunc(words, t.begins) })
 }
 
 func isASCII(text string) bool {
@@ -152,8 +155,30 @@ func isASCII(text string) bool {
 	return true
 }
 
-// beginsIn reports whether some word of an ASCII text begins with the term. A term has at
-// most [MaxWord] characters, so that a word is cut does not matter.
+// foreign returns the parts of a text that are not ASCII: those between two characters of
+// ASCII that separate words, with the first of these. Folding them alone has the same
+// result, because nothing composes with such a character before it.
+func foreign(text string) string {
+	if isASCII(text) {
+		return ""
+	}
+	var b strings.Builder
+	for from := 0; from < len(text); {
+		to, is := from, false
+		for ; to < len(text) && (to == from || asciiWord[text[to]] != 0); to++ {
+			is = is || text[to] >= utf8.RuneSelf
+		}
+		if is {
+			b.WriteString(text[from:to])
+		}
+		from = to
+	}
+	return b.String()
+}
+
+// beginsIn reports whether the letters and digits of ASCII that some word of a text begins
+// with begin with the term. A term has at most [MaxWord] characters, so it does not matter
+// that a word is cut.
 func (t Term) beginsIn(text string) bool {
 	before := byte(0) // the folded character before i; 0 if a word may begin at i
 	for i := 0; i+len(t) <= len(text); i++ {

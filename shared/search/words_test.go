@@ -133,17 +133,28 @@ func checkWords(t rapid.TB, text string) {
 	}
 }
 
-// TestContains: looking for terms in an ASCII text without making its words finds what its
+// TestContains: looking for terms in a text without making all of its words finds what its
 // words tell.
 func TestContains(t *testing.T) {
-	texts := rapid.StringOf(rapid.SampledFrom([]rune("aaAbBzZ019 ._-'\n\x00\x7f")))
+	mixed := rapid.Custom(func(t *rapid.T) string {
+		var parts []string
+		for range rapid.IntRange(0, 6).Draw(t, "parts") {
+			part := rapid.OneOf(letters, rapid.StringOf(rapid.SampledFrom([]rune("aaAbBzZ019 ._-'=<\n\x00\x7f\u0301\u0338\u0345\u200d\u3099éǆﷺ東ก🦊"))))
+			parts = append(parts, part.Draw(t, "part"))
+		}
+		return strings.Join(parts, "")
+	})
 	rapid.Check(t, func(t *rapid.T) {
-		text := texts.Draw(t, "text")
-		terms, err := Query(rapid.StringOfN(rapid.SampledFrom([]rune("abAz09é ")), 1, 8, -1).Draw(t, "query"))
+		text := mixed.Draw(t, "text")
+		words := Words(text)
+		query := rapid.StringOfN(rapid.SampledFrom([]rune("abAz09é ")), 1, 8, -1).Draw(t, "query")
+		if len(words) > 0 && rapid.Bool().Draw(t, "a word of it") {
+			query = rapid.SampledFrom(words).Draw(t, "word")
+		}
+		terms, err := Query(query)
 		if err != nil {
 			return
 		}
-		words := Words(text)
 		want := true
 		for _, term := range terms {
 			want = want && slices.ContainsFunc(words, term.begins)
