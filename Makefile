@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS WEB_ORIGINS CONTACT
-.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
+.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ audit: ## proves the books of a table: all accounts sum to zero (TABLE, DATA as 
 
 claim-keys: ## claims the agents' added public keys in an old table, each for the agent that added it first
 	@go run ./local/tools/operate claim-keys
+
+compact: ## gives back the unused space in the file of a stopped service's embedded table (DATA)
+	@go run ./local/tools/operate compact
 
 list-balances: ## indexes the balances of an old table for the function audit
 	@go run ./local/tools/operate list-balances

@@ -53,7 +53,7 @@ func (t *Table) SetReaders(ctx context.Context, names []string) error {
 				return err
 			}
 		}
-		t.trims.Store(true)
+		t.trims.Store(len(names) > 0)
 		return nil
 	})
 	return errors.Join(err, refusal)

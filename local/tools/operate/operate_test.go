@@ -99,7 +99,7 @@ func says(t *testing.T, out string, err error, parts ...string) {
 
 func TestVerbs(t *testing.T) {
 	for _, verb := range []string{"", "audits", "-h"} {
-		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit claim-keys erase export lift list-balances list-given operator operator-log redrive replay reports restore restore-drill suspend takedown]") {
+		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit claim-keys compact erase export lift list-balances list-given operator operator-log redrive replay reports restore restore-drill suspend takedown]") {
 			t.Errorf("command %q: got error %v, want the list of commands", verb, err)
 		}
 	}
@@ -108,6 +108,45 @@ func TestVerbs(t *testing.T) {
 			t.Errorf("%s without a table: got output %s, error %v; want an error", verb, out, err)
 		}
 	}
+}
+
+// A compacted file is smaller, and has the same items.
+func TestCompact(t *testing.T) {
+	dir := t.TempDir()
+	s, fox := start(t, dir, false)
+	stop(t, s)
+	path := filepath.Join(dir, "table.db")
+	now := time.Now()
+	table, err := embedded.Open(embedded.Config{Path: path, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := tables.Item{"pk": "C#large", "sk": "P", "b": make([]byte, 300_000)}
+	for n := range 20 {
+		large["sk"] = fmt.Sprint("P", n)
+		for _, w := range []tables.Write{tables.Put(large), tables.Delete(large.Key())} {
+			if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{w}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	now = now.Add(25 * time.Hour) // the feed is gone
+	_, err = table.Sweep(t.Context())
+	if err := errors.Join(err, table.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"DATA": dir}
+	out, err := makes(t, "compact", env)
+	says(t, out, err, "compacted   from ")
+	if after, err := os.Stat(path); err != nil || after.Size() > before.Size()/2 {
+		t.Errorf("got %d bytes of %d, %v; want less than half", after.Size(), before.Size(), err)
+	}
+	out, err = makes(t, "export", map[string]string{"DATA": dir, "AGENT": "fox", "REASON": "privacy: a test", "OPERATOR": "ann", "OUT": filepath.Join(t.TempDir(), "fox.json")})
+	says(t, out, err, fox.ID)
 }
 
 // The audit proves correct books and names what is wrong in broken ones.
