@@ -2,6 +2,7 @@ package tally
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -13,8 +14,9 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// Tending an index must not delay counting. These bound its time per batch and
-// its memory.
+// Where tending an index is part of the call ([app.App.Background] is nil), it delays the
+// counting of the next batch. These bound its time per batch and its memory; search.Tend
+// bounds its steps.
 const (
 	tendFor  = 20 * time.Second
 	countFor = 20 * time.Second
@@ -46,6 +48,15 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 			return err
 		}
 	}
+	if f.Background != nil {
+		for _, channel := range turns {
+			f.Background("tend "+channel, func(ctx context.Context) time.Time {
+				ctx = retry.Patiently(ctx)
+				return f.tend(ctx, ctx, channel, search.Top)
+			})
+		}
+		return nil
+	}
 	until := time.Now().Add(tendFor)
 	if end, ok := ctx.Deadline(); ok && end.Add(-countFor).Before(until) {
 		until = end.Add(-countFor)
@@ -55,22 +66,27 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	work := app.Together(ctx)
 	work.SetLimit(atOnce)
 	for _, channel := range turns {
-		work.Go(func() error { f.tend(ctx, within, channel); return nil })
+		work.Go(func() error { f.tend(ctx, within, channel, search.SealMost); return nil })
 	}
 	return work.Wait()
 }
 
-// tend tends an index within a time limit; the schedule builds the largest
-// segments. The batch continues if tending fails, or if work is left.
-func (f reader) tend(ctx, within context.Context, channel string) {
-	due, err := index.Named(f.App, channel).Tend(within, search.SealMost)
-	if err != nil {
+// tend tends an index within a time limit, except for segments of a level above most. It
+// tells the schedule when there will be more to do, and returns that time; zero if there is
+// nothing. Failing does not fail the batch.
+func (f reader) tend(ctx, within context.Context, channel string, most search.Level) (due time.Time) {
+	due, err := index.Named(f.App, channel).Tend(within, most)
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled): // the process stops
+		return time.Time{}
+	case err != nil:
 		f.Log.Warn("search index maintenance failed", "channel", channel, "error", err.Error())
 		due = f.Now().Add(search.SealAge)
 	}
 	if !due.IsZero() {
 		f.tendBy(ctx, channel, due)
 	}
+	return due
 }
 
 // fill schedules the tending of a channel's index for when its newest posts are

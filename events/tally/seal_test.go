@@ -305,3 +305,42 @@ func TestLargestSegments(t *testing.T) {
 		t.Errorf("%v, segments of levels %v", err, levels())
 	}
 }
+
+// TestBackground checks that a process with a background tends there: the batch does not
+// wait, and the largest segments are built, too. The run returns when there will be more
+// to do, which the schedule also knows, in case the process ends.
+func TestBackground(t *testing.T) {
+	t.Cleanup(search.Small())
+	f := newPosting(t)
+	work := map[string]func(context.Context) time.Time{}
+	f.Background = func(name string, do func(context.Context) time.Time) { work[name] = do }
+	for range 40 {
+		if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, false)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(work) > 0 {
+		t.Errorf("got %d jobs without a turn, want none", len(work))
+	}
+	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil || len(work) != 1 || f.heads(t) != 0 {
+		t.Fatalf("got %d jobs and %d heads, want 1 and 0; %v", len(work), f.heads(t), err)
+	}
+	do := work["tend den"]
+	due := do(t.Context())
+	if again := f.item(t, tables.SealDueKey("den")).Int("at"); !due.After(f.now) || again > due.UnixMilli() {
+		t.Errorf("again at %s, the schedule at %d; want a time after %s, and the schedule not later", due, again, f.now)
+	}
+	for ; !due.IsZero(); due = do(t.Context()) {
+		f.now = due
+	}
+	heads, err := index.Of(f.App, "den").Heads(t.Context(), search.Newest, 100, true)
+	if err != nil || heads[len(heads)-1].Level != search.Top {
+		t.Errorf("got %d heads, want the oldest of level %d; %v", len(heads), search.Top, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	f.now = f.now.Add(time.Hour)
+	if again := do(ended); !again.IsZero() {
+		t.Errorf("a stopped process tends again at %s, want never", again)
+	}
+}

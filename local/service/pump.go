@@ -29,6 +29,7 @@ type pump struct {
 	checkpoints *checkpoints
 	faults      *streamFaults
 	dead        *deadLetters
+	background  *background
 
 	work   atomic.Int64 // incremented when a batch begins and ends, for drained
 	mu     sync.Mutex
@@ -65,10 +66,10 @@ const (
 	idleWait   = time.Second     // bounds the wait of a read for a change
 )
 
-func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters) *pump {
+func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters, b *background) *pump {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &pump{
-		app: a, feed: feed, lag: lag, readers: readers, checkpoints: p, faults: m, dead: d,
+		app: a, feed: feed, lag: lag, readers: readers, checkpoints: p, faults: m, dead: d, background: b,
 		kick: make(chan struct{}), idle: map[string]int64{}, cancel: cancel,
 	}
 	for _, r := range readers {
@@ -236,11 +237,12 @@ func (u *pump) setAside(reader string, tries int, records []tables.StreamRecord)
 	}
 }
 
-// drained waits until every reader has read every shard to its end, including the
-// changes that this caused.
+// drained waits until every reader has read every shard to its end and no background work
+// is under way, including the changes that this caused.
 func (u *pump) drained(ctx context.Context) error {
 	for {
 		work := u.work.Load()
+		runs, _ := u.background.quiet()
 		u.mu.Lock()
 		u.drain++
 		want := u.drain
@@ -254,14 +256,14 @@ func (u *pump) drained(ctx context.Context) error {
 				met = met && d >= want
 			}
 			u.mu.Unlock()
-			if met {
+			if _, quiet := u.background.quiet(); met && quiet {
 				break
 			}
 			if pause(ctx, time.Millisecond); ctx.Err() != nil {
 				return errors.New("the stream is not drained yet")
 			}
 		}
-		if u.work.Load() == work {
+		if after, _ := u.background.quiet(); u.work.Load() == work && after == runs {
 			return nil
 		}
 	}

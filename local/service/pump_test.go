@@ -79,8 +79,9 @@ func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]f
 			},
 		})
 	}
-	u := startPump(&app.App{Log: log, Now: time.Now}, f, lag, readers, p, newStreamFaults(StreamFaults{}), &deadLetters{})
-	t.Cleanup(u.stop)
+	b := newBackground(time.Now, log)
+	u := startPump(&app.App{Log: log, Now: time.Now}, f, lag, readers, p, newStreamFaults(StreamFaults{}), &deadLetters{}, b)
+	t.Cleanup(func() { u.stop(); b.stop() })
 	return u
 }
 

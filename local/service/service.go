@@ -87,6 +87,7 @@ type Service struct {
 	mail        *mailbox
 	payer       *standin.StandIn // nil without the stand-in
 	pump        *pump            // nil if the deployed functions read the stream
+	background  *background
 	ticker      *ticker
 	checkpoints *checkpoints
 	dead        deadLetters
@@ -204,6 +205,8 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 			}
 		}
 	}
+	s.background = newBackground(s.clock.Now, c.Log)
+	undo = append(undo, s.background.stop)
 	h, err := s.handlers(c)
 	if err != nil {
 		return nil, err
@@ -216,7 +219,9 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	var readers []reader
 	for _, declare := range events.All() {
 		f := declare(s.App)
-		r := reader{Function: declare(confined(s.App, f.Name, f.Reads, f.Writes))}
+		own := confined(s.App, f.Name, f.Reads, f.Writes)
+		own.Background = s.background.run
+		r := reader{Function: declare(own)}
 		if r.handle, err = h.Reader(r.Function); err != nil {
 			return nil, err
 		}
@@ -247,7 +252,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		return nil, err
 	}
 	if s.table.feed != nil {
-		s.pump = startPump(s.App, s.table.feed, s.table.lag, readers, s.checkpoints, newStreamFaults(c.StreamFaults), &s.dead)
+		s.pump = startPump(s.App, s.table.feed, s.table.lag, readers, s.checkpoints, newStreamFaults(c.StreamFaults), &s.dead, s.background)
 	}
 	s.ticker = startTicker(ticks, c.Log)
 
@@ -346,6 +351,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	if s.pump != nil {
 		s.pump.stop()
 	}
+	s.background.stop()
 	s.ticker.stop()
 	s.closeFunctions()
 	s.checkpoints.close()

@@ -51,6 +51,13 @@ type App struct {
 	// internet. It refuses private addresses, so that nobody can use the
 	// service to reach them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
+
+	// Background runs work that nobody waits for, such as the tending of a search index: at
+	// most one run for each name at a time. Each run returns the time before which there is
+	// nothing to do for the name, and is followed by another then; or zero, if there is
+	// nothing to do until Background is called again. It is nil where a process is frozen
+	// between its calls, as on Lambda: work is then done in the call.
+	Background func(name string, work func(context.Context) (again time.Time))
 }
 
 // Settings are a deployment's choices.

@@ -452,3 +452,21 @@ func (o *oldList) Heads(ctx context.Context, before ID, most int, fresh bool) ([
 	}
 	return o.channel.Heads(ctx, before, most, fresh)
 }
+
+// A call that leaves the largest segments to others does a few steps. What it did is
+// saved, and the next call goes on.
+func TestTendInFewSteps(t *testing.T) {
+	c := newChannel()
+	for i := range 12 * SealMost.Size() {
+		c.now = c.now.Add(10 * time.Millisecond)
+		c.post(idAt(c.now, uint64(i)), "fox")
+	}
+	c.now = c.now.Add(time.Hour)
+	for calls := 1; calls <= 2; calls++ {
+		due, err := Tend(context.Background(), c, SealMost, c.clock)
+		must(t, err)
+		if want := min(12, calls*stepsFew); len(c.heads) != want || due.Equal(c.now) != (want < 12) {
+			t.Errorf("after %d calls: got %d segments, due %s; want %d, and more due at once until there are 12", calls, len(c.heads), due, want)
+		}
+	}
+}

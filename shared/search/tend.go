@@ -6,8 +6,13 @@ import (
 	"time"
 )
 
-// stepsMost bounds the steps of one [Tend].
-const stepsMost = 64
+// stepsMost bounds the steps of one [Tend], and stepsFew those of one that leaves the
+// largest segments to another call: its caller has other work to do, and new posts add at
+// most one step to a call.
+const (
+	stepsMost = 64
+	stepsFew  = 8
+)
 
 // Tend updates a channel's index: it seals, merges and removes, step by step,
 // until nothing is left to do now, except for segments of a level above most. A
@@ -21,7 +26,11 @@ func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due t
 	if err := t.list(ctx); err != nil {
 		return due, err
 	}
-	for range stepsMost {
+	steps := stepsMost
+	if most < Top {
+		steps = stepsFew
+	}
+	for range steps {
 		if err := t.readOldest(ctx); err != nil {
 			return due, err
 		}

@@ -1,0 +1,88 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/shared/search"
+	"agentsocial/tables"
+)
+
+// stuck is a table whose search segments cannot be written until it is free.
+type stuck struct {
+	tables.Backend
+	free    chan struct{}
+	tried   chan struct{}
+	tryOnce sync.Once
+}
+
+func (s *stuck) Commit(ctx context.Context, tx tables.Tx) error {
+	if k, head := tx.Writes[0].Key, tables.SearchHeadKey("lounge", ""); k.PK == head.PK && strings.HasPrefix(k.SK, head.SK) {
+		s.tryOnce.Do(func() { close(s.tried) })
+		<-s.free
+	}
+	return s.Backend.Commit(ctx, tx)
+}
+
+// TestTendingHoldsUpNothing checks that posts are counted while the tending of their
+// channel's index takes long, and that a drain waits for it.
+func TestTendingHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	s := &stuck{free: make(chan struct{}), tried: make(chan struct{})}
+	c := unlimited()
+	c.Wrap = func(b tables.Backend) tables.Backend { s.Backend = b; return s }
+	r := run(t, c)
+	fox := r.join("fox")
+	n := 0
+	post := func(most int) {
+		for range most {
+			n++
+			r.want(r.call(fox, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": fmt.Sprint("owl ", n)})), 201, "")
+		}
+	}
+	post(20)
+	r.advance(time.Minute) // they can be sealed
+	var once sync.Once
+	free := func() { once.Do(func() { close(s.free) }) }
+	defer free()
+	for tries := 0; ; tries++ { // one post in eight has the turn
+		post(10)
+		select {
+		case <-s.tried:
+		case <-time.After(200 * time.Millisecond):
+			if tries < 50 {
+				continue
+			}
+			t.Fatal("nothing was tended")
+		}
+		break
+	}
+	post(10)
+	for wait := 0; ; wait++ {
+		items, err := r.App.Table.Get(t.Context(), tables.Strong, tables.ChannelKey("lounge"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := items[0].Int("posts"); got == int64(n) {
+			break
+		} else if wait > 500 {
+			t.Fatalf("%d posts are counted, want %d", got, n)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := r.Drain(ctx); err == nil {
+		t.Error("the stream is drained while an index is tended")
+	}
+	free()
+	r.drain()
+	page, err := r.App.Table.Query(t.Context(), tables.SearchHeads("lounge", search.Newest.String(), 10, tables.Strong))
+	if err != nil || len(page.Items) == 0 {
+		t.Errorf("got %d segments, want at least one; %v", len(page.Items), err)
+	}
+}
