@@ -80,6 +80,9 @@ func (s *Service) advance(d time.Duration) error {
 	if err := s.clock.advance(d); err != nil {
 		return err
 	}
+	if s.pump != nil {
+		s.pump.moved()
+	}
 	if s.lambda != nil {
 		s.lambda.Ahead(s.clock.lead())
 	}

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,13 +32,35 @@ type pump struct {
 	dead        *deadLetters
 	background  *background
 
-	work   atomic.Int64 // incremented when a batch begins and ends, for drained
-	mu     sync.Mutex
-	kick   chan struct{}    // closed and replaced to end waiting reads
-	idle   map[string]int64 // reader and shard → the newest drain during which it found nothing
-	drain  int64
-	done   sync.WaitGroup
-	cancel context.CancelFunc
+	work       atomic.Int64 // incremented when a batch begins and ends, for drained
+	mu         sync.Mutex
+	kick       chan struct{}         // closed and replaced to end waits for changes
+	idle       map[string]int64      // reader and shard → the newest drain during which it found nothing
+	unfinished map[string]time.Time  // reader and shard → the time of the oldest change that it has read and not finished
+	since      time.Time             // changes are not older than this, for lagging
+	readings   map[question]*reading // under way
+	chunks     map[string]chunk      // the newest of each shard
+	drain      int64
+	done       sync.WaitGroup
+	cancel     context.CancelFunc
+}
+
+// chunk holds changes of a shard after a position. The first reader that comes there reads
+// them from the feed, for all readers. Nobody changes their items.
+type chunk struct {
+	after   string
+	records []tables.StreamRecord
+}
+
+// from returns the changes after a position; none if the chunk does not have them.
+func (c chunk) from(after string) []tables.StreamRecord {
+	if after == c.after {
+		return c.records
+	}
+	if i := slices.IndexFunc(c.records, func(r tables.StreamRecord) bool { return r.Seq == after }); i >= 0 {
+		return c.records[i+1:]
+	}
+	return nil
 }
 
 // reader is a reader of the stream and its handler.
@@ -64,13 +87,18 @@ const (
 	pumpPause  = 20 * time.Millisecond
 	shardsEach = 2 * time.Second // the period of listing shards
 	idleWait   = time.Second     // bounds the wait of a read for a change
+
+	// gatherFor is the least time between two reads that find changes, as the window of a
+	// function on AWS, which is a second. So under load a batch has many changes, whose sums
+	// a reader writes once.
+	gatherFor = 100 * time.Millisecond
 )
 
 func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters, b *background) *pump {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &pump{
 		app: a, feed: feed, lag: lag, readers: readers, checkpoints: p, faults: m, dead: d, background: b,
-		kick: make(chan struct{}), idle: map[string]int64{}, cancel: cancel,
+		kick: make(chan struct{}), idle: map[string]int64{}, unfinished: map[string]time.Time{}, readings: map[question]*reading{}, chunks: map[string]chunk{}, since: a.Now(), cancel: cancel,
 	}
 	for _, r := range readers {
 		u.done.Go(func() { u.readShards(ctx, r) })
@@ -120,9 +148,11 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	defer func() {
 		u.mu.Lock()
 		delete(u.idle, id)
+		delete(u.unfinished, id)
 		u.mu.Unlock()
 	}()
 	for ctx.Err() == nil {
+		begun := time.Now()
 		records, done, drain, err := u.read(ctx, id, shard)
 		switch {
 		case err != nil:
@@ -133,10 +163,11 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 			u.idle[id] = max(u.idle[id], drain)
 			u.mu.Unlock()
 		default:
-			u.deliver(u.paced(ctx, id, records), r, records)
+			u.deliver(u.paced(ctx, id, records), r, id, records)
 			if ctx.Err() == nil {
 				u.checkpoints.set(id, records[len(records)-1].Seq)
 			}
+			u.gather(ctx, id, time.Until(begun.Add(gatherFor)))
 		}
 		if done && err == nil {
 			return
@@ -144,30 +175,88 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	}
 }
 
+// reading is a read of a shard after a position. All readers that are there share it.
+type reading struct {
+	records []tables.StreamRecord
+	done    bool
+	drain   int64
+	err     error
+	over    chan struct{} // closed when the read has ended
+}
+
+// question is what a reading asks.
+type question struct {
+	shard, after string
+	wait         time.Duration
+}
+
 // read reads the next records of a shard. It also returns the number of the drain that
 // was the newest when it began. While that drain waits for this reader, read does not
 // wait for new records.
 func (u *pump) read(ctx context.Context, id, shard string) (records []tables.StreamRecord, done bool, drain int64, err error) {
+	q := question{shard, u.checkpoints.get(id), u.lag}
 	u.mu.Lock()
-	kick, drain, wait := u.kick, u.drain, u.lag
-	if u.idle[id] >= drain {
-		wait = idleWait
+	if u.idle[id] >= u.drain {
+		q.wait = idleWait
+	}
+	if records = u.chunks[shard].from(q.after); len(records) > 0 {
+		drain = u.drain
+		u.mu.Unlock()
+		return records, false, drain, nil
+	}
+	l := u.readings[q]
+	if l == nil {
+		l = &reading{drain: u.drain, over: make(chan struct{})}
+		u.readings[q] = l
+		kick := u.kick
+		u.done.Go(func() { u.ask(ctx, q, l, kick) })
 	}
 	u.mu.Unlock()
-	rctx, cancel := context.WithCancel(ctx)
+	<-l.over
+	return l.records, l.done, l.drain, l.err
+}
+
+// ask reads the feed, unless a drain begins or the pump ends.
+func (u *pump) ask(ctx context.Context, q question, l *reading, kick chan struct{}) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
 		select {
 		case <-kick:
 			cancel()
-		case <-rctx.Done():
+		case <-ctx.Done():
 		}
 	}()
-	records, done, err = u.feed.Changes(rctx, shard, u.checkpoints.get(id), 1000, wait)
-	if rctx.Err() != nil { // a drain began, or the pump ends
-		return nil, false, 0, nil
+	l.records, l.done, l.err = u.feed.Changes(ctx, q.shard, q.after, 1000, q.wait)
+	if ctx.Err() != nil {
+		l.records, l.done, l.drain, l.err = nil, false, 0, nil
 	}
-	return records, done, drain, err
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch delete(u.readings, q); {
+	case len(l.records) > 0:
+		u.chunks[q.shard] = chunk{q.after, l.records}
+	default:
+		delete(u.chunks, q.shard)
+	}
+	close(l.over)
+}
+
+// gather waits for changes, unless a drain waits for this reader.
+func (u *pump) gather(ctx context.Context, id string, wait time.Duration) {
+	u.mu.Lock()
+	kick, drains := u.kick, u.idle[id] < u.drain
+	u.mu.Unlock()
+	if drains || wait <= 0 {
+		return
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-kick:
+	case <-ctx.Done():
+	}
 }
 
 // behind is the age of a change from which on its reader hurries.
@@ -186,7 +275,8 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 }
 
 // deliver delivers the records that match a reader's filters, in batches.
-func (u *pump) deliver(ctx context.Context, r reader, records []tables.StreamRecord) {
+func (u *pump) deliver(ctx context.Context, r reader, id string, records []tables.StreamRecord) {
+	defer u.finish(id, nil)
 	var wanted []tables.StreamRecord
 	for _, rec := range records {
 		if r.Match(rec) {
@@ -195,10 +285,44 @@ func (u *pump) deliver(ctx context.Context, r reader, records []tables.StreamRec
 	}
 	wanted = u.faults.shuffle(wanted)
 	for len(wanted) > 0 && ctx.Err() == nil {
+		u.finish(id, wanted)
 		n := u.faults.batch(min(r.Batch, len(wanted)))
 		u.batch(ctx, r, wanted[:n])
 		wanted = wanted[n:]
 	}
+}
+
+// finish notes which changes a reader has read and not finished, the oldest first.
+func (u *pump) finish(id string, left []tables.StreamRecord) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(left) == 0 {
+		delete(u.unfinished, id)
+	} else {
+		u.unfinished[id] = left[0].At
+	}
+}
+
+// lagging returns the age of the oldest change that a reader has not finished. Time in
+// which no reader could work does not count: before the start, and when the clock is moved.
+func (u *pump) lagging() (most time.Duration) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := u.app.Now()
+	for _, at := range u.unfinished {
+		if at.Before(u.since) {
+			at = u.since
+		}
+		most = max(most, now.Sub(at))
+	}
+	return most
+}
+
+// moved tells that the clock was moved.
+func (u *pump) moved() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.since = u.app.Now()
 }
 
 // batch delivers a batch until it is processed or set aside.

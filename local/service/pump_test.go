@@ -24,13 +24,14 @@ type slowFeed struct {
 
 	mu      sync.Mutex
 	records []tables.StreamRecord
+	found   int // reads that found records
 }
 
 func (f *slowFeed) add(itemType string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.records = append(f.records, tables.StreamRecord{
-		Seq: strconv.Itoa(len(f.records) + 1), Event: "INSERT", New: tables.Item{tables.AttrType: itemType},
+		At: time.Now(), Seq: strconv.Itoa(len(f.records) + 1), Event: "INSERT", New: tables.Item{tables.AttrType: itemType},
 	})
 }
 
@@ -46,6 +47,9 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 		n, _ := strconv.Atoi(after) // "": 0
 		f.mu.Lock()
 		rest := f.records[n:]
+		if len(rest) > 0 {
+			f.found++
+		}
 		f.mu.Unlock()
 		if len(rest) > 0 || !time.Now().Before(end) {
 			return rest, false, nil
@@ -164,5 +168,74 @@ func TestPump_DrainsMeet(t *testing.T) {
 			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
 		}
 		second.Wait()
+	})
+}
+
+// While changes come one by one, a reader gathers some before it reads them again, and what
+// one reader has read is not read again for another.
+func TestPump_ReadsFewTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var x, y atomic.Int64
+		f := &slowFeed{look: func() time.Duration { return time.Millisecond }}
+		u := pumping(t, f, 0, map[string]func(){"x": func() { x.Add(1) }, "xy": func() { y.Add(1) }})
+		time.Sleep(time.Second)
+		for i := range 200 {
+			f.add("xy"[i%2 : i%2+1])
+			time.Sleep(5 * time.Millisecond)
+		}
+		if err := u.drained(t.Context()); err != nil || x.Load() != 100 || y.Load() != 200 {
+			t.Errorf("%d and %d records handled, want 100 and 200; %v", x.Load(), y.Load(), err)
+		}
+		if f.found < 10 || f.found > 15 {
+			t.Errorf("%d reads found records in a second, want 10 to 15", f.found)
+		}
+	})
+}
+
+// A reader finds the records after its position in what another has read, or reads them
+// itself.
+func TestChunk(t *testing.T) {
+	c := chunk{"3", []tables.StreamRecord{{Seq: "4"}, {Seq: "6"}}}
+	for after, want := range map[string]int{"": 0, "2": 0, "3": 2, "4": 1, "5": 0, "6": 0} {
+		if got := c.from(after); len(got) != want || want == 1 && got[0].Seq != "6" {
+			t.Errorf("after %q: got %v, want %d records", after, got, want)
+		}
+	}
+	if got := (chunk{}).from(""); len(got) > 0 {
+		t.Errorf("got %v from no chunk", got)
+	}
+}
+
+// The lag is the age of the oldest change that a reader has not finished. It does not count
+// what happened before the start, or a move of the clock.
+func TestPump_Lagging(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		f := &slowFeed{look: func() time.Duration { return time.Millisecond }}
+		f.add("x")
+		time.Sleep(time.Hour)
+		u := pumping(t, f, 0, map[string]func(){"x": func() { <-free }, "y": func() {}})
+		lag := func(want time.Duration) {
+			t.Helper()
+			synctest.Wait()
+			if got := u.lagging().Round(time.Second); got != want {
+				t.Errorf("the lag is %s, want %s", got, want)
+			}
+		}
+		lag(0)
+		time.Sleep(10 * time.Second)
+		f.add("x")
+		f.add("y")
+		lag(10 * time.Second)
+		free <- struct{}{} // the first is finished
+		time.Sleep(7 * time.Second)
+		lag(7 * time.Second)
+		u.app.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		u.moved()
+		time.Sleep(2 * time.Second)
+		lag(2 * time.Second)
+		close(free)
+		time.Sleep(time.Second)
+		lag(0)
 	})
 }
