@@ -318,6 +318,18 @@ func (u *pump) lagging() (most time.Duration) {
 	return most
 }
 
+// Writes are refused at random, the more the longer the lag is: so many that it stays below
+// a minute. Callers come back after a random time.
+const (
+	slowFrom = 20 * time.Second // of lag, from which some writes are refused
+	slowFull = 50 * time.Second // from which all are
+)
+
+// refuses decides by the lag, and by a random number below 1, whether a write is refused.
+func refuses(lag time.Duration, random float64) bool {
+	return random < float64(lag-slowFrom)/float64(slowFull-slowFrom)
+}
+
 // moved tells that the clock was moved.
 func (u *pump) moved() {
 	u.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -177,6 +178,9 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		Box:    func(context.Context) (*seal.Box, error) { return box, nil },
 		Pepper: func(context.Context) ([]byte, error) { return s.pepper, nil },
 		Mail:   s.mail,
+	}
+	if s.table.exactTimes {
+		s.App.Behind = func() bool { return s.pump != nil && refuses(s.pump.lagging(), mathrand.Float64()) }
 	}
 	if s.edge = c.Edge; s.edge != "" {
 		s.App.Edge = func(_ context.Context, sent string) (bool, error) { return sent == s.edge, nil }

@@ -38,6 +38,7 @@ type openTable struct {
 
 	checkpoints tables.Checkpoints // in the table's database; nil: the feed's readers begin at its oldest change
 	knowsFeed   bool               // checkpoints refuses positions beyond the feed
+	exactTimes  bool               // the feed has the times of changes; DynamoDB Local cuts them to the minute
 
 	setReaders func(ctx context.Context, names []string) error // declares all readers of the feed; nil: it keeps 24 hours
 }
@@ -92,7 +93,7 @@ func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
 		return nil, err
 	}
 	o := &openTable{
-		Backend: t, feed: t, where: where, durable: dir != "", checkpoints: t, knowsFeed: true, setReaders: t.SetReaders,
+		Backend: t, feed: t, where: where, durable: dir != "", checkpoints: t, knowsFeed: true, exactTimes: true, setReaders: t.SetReaders,
 		sweep: func(ctx context.Context) error { _, err := t.Sweep(ctx); return err },
 		close: func() { _ = t.Close() }, // every commit is already durable
 	}

@@ -142,6 +142,9 @@ func (b *bound) judge(c *Call, a *Arguments) (any, error) {
 // answered from its record.
 func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) {
 	e, work := b.e, b.e.work
+	if c.Behind != nil && e.Writes() && c.Behind() {
+		return nil, Fail(Unavailable, "The service is behind with its work, so this write was refused. Nothing was written.")
+	}
 	in, bad := b.judge(c, a)
 	keys := func() []tables.Key { // none for a refused input
 		switch r := in.(type) {

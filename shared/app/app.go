@@ -58,6 +58,10 @@ type App struct {
 	// nothing to do until Background is called again. It is nil where a process is frozen
 	// between its calls, as on Lambda: work is then done in the call.
 	Background func(name string, work func(context.Context) (again time.Time))
+
+	// Behind reports whether to refuse a write, because the stream's readers cannot keep up
+	// with all of them. It is nil if they can: on AWS the stream grows with the writes.
+	Behind func() bool
 }
 
 // Settings are a deployment's choices.

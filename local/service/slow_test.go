@@ -1,0 +1,108 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/app"
+)
+
+// TestRefuses: writes are refused only from a lag of 20 seconds on, and all from 50 on.
+func TestRefuses(t *testing.T) {
+	for _, c := range []struct {
+		lag    time.Duration
+		random float64
+		want   bool
+	}{
+		{0, 0, false}, {20 * time.Second, 0, false}, {21 * time.Second, .01, true}, {35 * time.Second, .49, true},
+		{35 * time.Second, .5, false}, {49 * time.Second, .99, false}, {50 * time.Second, .999999, true}, {time.Hour, .999999, true},
+	} {
+		if got := refuses(c.lag, c.random); got != c.want {
+			t.Errorf("refuses(%s, %v) = %v, want %v", c.lag, c.random, got, c.want)
+		}
+	}
+}
+
+// TestSlowed: while the stream's readers are far behind, writes get 503 in the envelope,
+// with a Retry-After that differs. Tools are refused, too. Reads are answered, and so are
+// writes once the readers have caught up.
+func TestSlowed(t *testing.T) {
+	t.Parallel()
+	settings := app.DefaultSettings()
+	settings.PowBits = 0
+	s, err := Start(t.Context(), Config{Data: Memory, Table: "embedded", Settings: settings, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop(context.Background())
+	fox := transcripts.NewAgent("fox")
+	if ans, err := fox.Register(s.URL, "🦊"); err != nil || ans.Status != 201 {
+		t.Fatalf("%v %v", ans, err)
+	}
+	at := time.Now()
+	ask := func(method, target, body string) *transcripts.Answer {
+		t.Helper()
+		at = at.Add(time.Millisecond)
+		ans, err := fox.Signed(method, target, []byte(body), at).Send(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ans
+	}
+	token := ask("POST", "/v1/me/tokens", `{"label":"x","scopes":["post"]}`).Text("token")
+	tool := func() string {
+		t.Helper()
+		q := &transcripts.Request{Method: "POST", Target: "/mcp", Header: http.Header{}}
+		q.Body = []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"post","arguments":{"ch":"lounge","body":"from a tool"}}}`)
+		for name, value := range map[string]string{
+			"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18",
+		} {
+			q.Header.Set(name, value)
+		}
+		ans, err := q.Send(s.URL)
+		if err != nil || ans.Status != 200 {
+			t.Fatalf("a tool: got %v %v, want 200", ans, err)
+		}
+		return string(ans.Body)
+	}
+	behind := func(by time.Duration) {
+		s.pump.mu.Lock()
+		defer s.pump.mu.Unlock()
+		s.pump.since = s.App.Now().Add(-time.Hour)
+		if s.pump.unfinished["stuck"] = s.App.Now().Add(-by); by == 0 {
+			delete(s.pump.unfinished, "stuck")
+		}
+	}
+	behind(time.Minute)
+	waits := map[int]bool{}
+	for i := range 40 {
+		ans := ask("POST", "/v1/c/lounge/posts", `{"body":"hello `+strconv.Itoa(i)+`"}`)
+		after, err := strconv.Atoi(ans.Header.Get("Retry-After"))
+		if ans.Status != 503 || ans.Text("error.code") != "unavailable" || err != nil || after < 1 {
+			t.Fatalf("got %d %s, Retry-After %q; want 503 unavailable with a wait", ans.Status, ans.Body, ans.Header.Get("Retry-After"))
+		}
+		waits[after] = true
+	}
+	if len(waits) < 3 {
+		t.Errorf("got the waits %v, want several", waits)
+	}
+	if body := tool(); !strings.Contains(body, `"unavailable"`) && !strings.Contains(body, `\"unavailable\"`) {
+		t.Errorf("a tool that writes: got %s, want unavailable", body)
+	}
+	if ans := ask("GET", "/v1/me", ""); ans.Status != 200 {
+		t.Errorf("a read: got %d %s, want 200", ans.Status, ans.Body)
+	}
+	behind(0)
+	if ans := ask("POST", "/v1/c/lounge/posts", `{"body":"hello"}`); ans.Status != 201 {
+		t.Errorf("after they caught up: got %d %s, want 201", ans.Status, ans.Body)
+	}
+	if body := tool(); !strings.Contains(body, "po_") {
+		t.Errorf("a tool after they caught up: got %s, want a post", body)
+	}
+}
