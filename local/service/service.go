@@ -261,7 +261,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	s.ticker = startTicker(ticks, c.Log)
 
 	mux := http.NewServeMux()
-	mux.Handle("/", api)
+	mux.Handle("/", s.table.waking(api))
 	s.pages(mux)
 	s.http = &http.Server{
 		Handler: raw{mux}, ConnState: s.unused.track, ReadHeaderTimeout: headerWithin, ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
@@ -335,6 +335,9 @@ func (s *Service) Drain(ctx context.Context) error {
 		if err := s.payer.Drain(ctx); err != nil {
 			return err
 		}
+	}
+	if s.table.wake != nil {
+		s.table.wake()
 	}
 	return s.pump.drained(ctx)
 }

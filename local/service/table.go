@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,7 @@ type openTable struct {
 	tables.Backend
 	feed     tables.Feed   // nil if others read the stream
 	lag      time.Duration // the longest delay until the feed has a commit
+	wake     func()        // tells the feed that a change may come; nil if it knows
 	dynamo   dynamo.Config // for a table in DynamoDB, else zero
 	where    string
 	durable  bool
@@ -143,13 +145,28 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 		positions = checkpointItems{retry.Over(db, mathrand.Int64N), db}
 	}
 	feed := streams.Open(streams.Config{
-		Table: cfg.Table, Region: cfg.Region, Endpoint: cfg.Endpoint, Credentials: cfg.Credentials, Poll: 20 * time.Millisecond,
+		Table: cfg.Table, Region: cfg.Region, Endpoint: cfg.Endpoint, Credentials: cfg.Credentials,
+		Poll: 20 * time.Millisecond, IdlePoll: time.Second,
 	})
 	return &openTable{
-		Backend: dynamo.Open(cfg), feed: feed, lag: streamLag, dynamo: cfg, where: where, durable: dir != "",
+		Backend: dynamo.Open(cfg), feed: feed, lag: streamLag, wake: feed.Wake, dynamo: cfg, where: where, durable: dir != "",
 		sweep: func(context.Context) error { return nil }, // reads check expiry themselves
 		close: end, checkpoints: positions,
 	}, nil
+}
+
+// waking wakes the table's feed after each request that may have written, here or in a
+// function's own process.
+func (t *openTable) waking(h http.Handler) http.Handler {
+	if t.wake == nil {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			t.wake()
+		}
+	})
 }
 
 func createIfMissing(ctx context.Context, c dynamo.Config, stream bool) error {

@@ -48,6 +48,7 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 			}
 			if len(changes) > 0 {
 				after = changes[len(changes)-1].Seq
+				f.noteSign()
 			}
 			if out.NextShardIterator == nil {
 				f.forget(shard)
@@ -58,13 +59,54 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 				return changes, false, nil
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
-		case <-time.After(f.poll):
-			waited += f.poll
+		paused, err := f.pause(ctx, wait-waited)
+		if err != nil {
+			return nil, false, err
 		}
+		waited += paused
 	}
+}
+
+// idleShare sets the pause between two reads to a quarter of the time for which nothing
+// has come.
+const idleShare = 4
+
+// pause waits before the next read of a shard, at most as long as the caller still wants
+// to wait, and returns how long. Wake ends a pause that is longer than the shortest.
+func (f *Feed) pause(ctx context.Context, left time.Duration) (time.Duration, error) {
+	f.mu.Lock()
+	d, woken := max(f.poll, min(time.Since(f.sign)/idleShare, f.idle, left)), f.woken
+	f.mu.Unlock()
+	if d == f.poll {
+		woken = nil
+	}
+	begun := time.Now()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-woken:
+		return time.Since(begun), nil
+	case <-t.C:
+		return d, nil
+	}
+}
+
+// Wake tells the feed that this process has written to the table or waits for a change.
+// Idle shards are then read often again.
+func (f *Feed) Wake() {
+	f.noteSign()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.woken)
+	f.woken = make(chan struct{})
+}
+
+func (f *Feed) noteSign() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sign = time.Now()
 }
 
 // iterator returns the iterator of the last call, if that ended at after, or a

@@ -21,10 +21,13 @@ type Feed struct {
 	client *dynamodbstreams.Client
 	table  string
 	poll   time.Duration
+	idle   time.Duration
 
 	mu    sync.Mutex
 	arn   string
 	marks map[string]mark // by shard
+	sign  time.Time       // the last time that a change came or Wake was called
+	woken chan struct{}   // closed and replaced to end long pauses
 }
 
 var _ tables.Feed = (*Feed)(nil)
@@ -39,7 +42,8 @@ type Config struct {
 	Region      string
 	Endpoint    string // of DynamoDB Local; empty for AWS
 	Credentials aws.CredentialsProvider
-	Poll        time.Duration // between two reads of an idle shard; 200 ms if 0, since AWS allows 5 a second
+	Poll        time.Duration // between two reads of a shard; 200 ms if 0, since AWS allows 5 a second
+	IdlePoll    time.Duration // the same, at most, when no change has come for a while; Poll if 0
 }
 
 // Open makes a Feed. It does not call DynamoDB.
@@ -51,11 +55,12 @@ func Open(c Config) *Feed {
 	f := &Feed{
 		client: dynamodbstreams.New(o), table: c.Table,
 		poll:  200 * time.Millisecond,
-		marks: map[string]mark{},
+		marks: map[string]mark{}, sign: time.Now(), woken: make(chan struct{}),
 	}
 	if c.Poll > 0 {
 		f.poll = c.Poll
 	}
+	f.idle = max(f.poll, c.IdlePoll)
 	return f
 }
 

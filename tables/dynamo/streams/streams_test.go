@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"agentsocial/tables"
@@ -96,6 +97,16 @@ func TestChanges(t *testing.T) {
 		read(t, f, "", want, false)
 		read(t, f, "8", nil, true)
 	})
+	t.Run("a change is a sign", func(t *testing.T) {
+		f := play(t, stream,
+			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
+			exchange{"GetRecords", "i1", "", oneRecord + `}`})
+		f.sign = time.Time{}
+		read(t, f, "", want, true)
+		if time.Since(f.sign) > time.Minute {
+			t.Errorf("the last sign was at %s, want now", f.sign)
+		}
+	})
 	t.Run("a removal under another name", func(t *testing.T) {
 		f := play(t, stream,
 			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
@@ -158,4 +169,53 @@ func TestShards_Pages(t *testing.T) {
 	if want := []tables.Shard{{ID: "a"}, {ID: "b", Parent: "a"}}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v; want %v", got, err, want)
 	}
+}
+
+// The pauses between reads of an idle shard grow to IdlePoll. A change, or Wake, makes
+// them short again, and Wake ends a long one.
+func TestPausesOfAnIdleShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const short, long = 20 * time.Millisecond, time.Second
+		f := Open(Config{Table: "table", Region: "local", Poll: short, IdlePoll: long})
+		paused := func(left time.Duration) time.Duration {
+			t.Helper()
+			begun := time.Now()
+			d, err := f.pause(t.Context(), left)
+			if err != nil || d != time.Since(begun) {
+				t.Fatalf("got %s and %v after %s", d, err, time.Since(begun))
+			}
+			return d
+		}
+		if got := paused(time.Hour); got != short {
+			t.Errorf("the first pause took %s, want %s", got, short)
+		}
+		begun, reads := time.Now(), 0
+		for time.Since(begun) < time.Minute {
+			idle := time.Since(f.sign)
+			if got, most := paused(time.Hour), max(short, idle/4); got > most || got > long {
+				t.Fatalf("a pause of %s after %s without a change, want at most %s", got, idle, min(most, long))
+			}
+			reads++
+		}
+		if reads > 80 {
+			t.Errorf("%d reads in an idle minute, want at most 80", reads)
+		}
+		if got := paused(300 * time.Millisecond); got != 300*time.Millisecond {
+			t.Errorf("a caller that waited 300 ms longer paused %s", got)
+		}
+		time.AfterFunc(long/2, f.Wake)
+		if got := paused(time.Hour); got != long/2 {
+			t.Errorf("a pause took %s, but Wake was called after %s", got, long/2)
+		}
+		time.AfterFunc(short/2, f.Wake)
+		if got := paused(time.Hour); got != short {
+			t.Errorf("a pause after a sign took %s, want %s", got, short)
+		}
+
+		steady := Open(Config{Table: "table", Region: "local", Poll: short})
+		time.Sleep(time.Minute)
+		if got, err := steady.pause(t.Context(), time.Hour); got != short || err != nil {
+			t.Errorf("without IdlePoll: paused %s, %v; want %s", got, err, short)
+		}
+	})
 }

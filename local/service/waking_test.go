@@ -1,0 +1,35 @@
+package service
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// A request that may have written wakes the feed once it is answered; so does a drain.
+func TestTheFeedIsWoken(t *testing.T) {
+	woken, answered := 0, false
+	table := &openTable{wake: func() {
+		if !answered {
+			t.Error("woken before the answer")
+		}
+		woken++
+	}}
+	h := table.waking(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered = true }))
+	for method, want := range map[string]int{"GET": 0, "HEAD": 0, "POST": 1, "PUT": 1, "PATCH": 1, "DELETE": 1} {
+		woken, answered = 0, false
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, "/v1/me", nil))
+		if woken != want || !answered {
+			t.Errorf("%s woke the feed %d times, want %d", method, woken, want)
+		}
+	}
+	woken = 0
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	s := &Service{table: table, pump: &pump{kick: make(chan struct{}), readers: make([]reader, 1)}}
+	if err := s.Drain(ctx); err == nil || woken != 1 {
+		t.Errorf("a drain woke the feed %d times, and ended with %v; want once, and not drained", woken, err)
+	}
+}
