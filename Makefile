@@ -6,7 +6,7 @@ help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  variables of run: PORT=8080  DATA=data (:memory: keeps nothing)  POW_BITS=18  PAGE_BITS=14"
-	@echo "                    TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on  THROTTLE=on | off  LIMITS={\"posts_per_minute\":60}  WEB_ORIGINS=https://… (or *)  CONTACT=ops@agents.example"
+	@echo "                    TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on  THROTTLE=on | off  LIMITS={\"posts_per_minute\":60} | off  WEB_ORIGINS=https://… (or *)  CONTACT=ops@agents.example"
 
 run: ## runs the whole service on http://127.0.0.1:8080 (needs only Go)
 	@go build -o build/local ./local && exec ./build/local

@@ -75,6 +75,9 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 	if err != nil {
 		return err
 	}
+	if getenv("LIMITS") == service.LimitsOff {
+		c.Log.Warn("no limit holds, since LIMITS=off: only for load tests")
+	}
 	fmt.Fprintf(out, `
   the service  %s   (ready in %s)
   its data     %s
@@ -146,8 +149,8 @@ func configOf(getenv func(string) string) (service.Config, error) {
 		return c, fmt.Errorf("PAGE_BITS=%q must be a number from 0 to 30", getenv("PAGE_BITS"))
 	}
 	c.Settings.Limits.StandingOwners = 0 // on a laptop no operator gives the first standing
-	if c.Settings.Limits, err = c.Settings.Limits.With(getenv("LIMITS")); err != nil {
-		return c, fmt.Errorf("LIMITS: %w", err)
+	if err := service.SetLimits(&c.Settings, getenv("LIMITS")); err != nil {
+		return c, err
 	}
 	if c.Settings.Contact = getenv("CONTACT"); c.Settings.Contact != "" && !app.IsContact(c.Settings.Contact) {
 		return c, fmt.Errorf("CONTACT=%q must be a mail address, or a URL that begins with https://", c.Settings.Contact)
@@ -160,20 +163,30 @@ func configOf(getenv func(string) string) (service.Config, error) {
 			return c, fmt.Errorf("WEB_ORIGINS: %q must be an origin without a path, such as https://app.example, or *", o)
 		}
 	}
-	switch v := or("ADDRESS_LIMITS", "off"); v {
-	case "on", "off":
-		c.Settings.ByAddr = v == "on"
-	default:
-		return c, fmt.Errorf("ADDRESS_LIMITS=%q must be on or off", v)
+	lifted := getenv("LIMITS") == service.LimitsOff
+	if lifted && strings.HasPrefix(c.Table, "aws:") {
+		return c, fmt.Errorf("LIMITS=%s is not for a deployed table such as %s", service.LimitsOff, c.Table)
 	}
-	switch v := or("THROTTLE", "on"); v {
-	case "on":
+	isOn := func(name string, usual bool) (bool, error) {
+		switch v := getenv(name); {
+		case v == "":
+			return usual && !lifted, nil
+		case v == "on" && lifted:
+			return false, fmt.Errorf("%s=on contradicts LIMITS=%s, which lifts all limits; set one of them", name, service.LimitsOff)
+		case v == "on" || v == "off":
+			return v == "on", nil
+		default:
+			return false, fmt.Errorf("%s=%q must be on or off", name, v)
+		}
+	}
+	if c.Settings.ByAddr, err = isOn("ADDRESS_LIMITS", false); err != nil {
+		return c, err
+	}
+	throttled, err := isOn("THROTTLE", true)
+	if throttled {
 		c.Throttle = api.DefaultThrottle
-	case "off":
-	default:
-		return c, fmt.Errorf("THROTTLE=%q must be on or off", v)
 	}
-	return c, nil
+	return c, err
 }
 
 // logger writes lines for people on a terminal, JSON elsewhere, as in Lambda.

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/api"
 )
 
 // An invalid variable is refused with an error that names it; a valid one is accepted.
@@ -13,6 +19,7 @@ func TestEnvironmentVariables(t *testing.T) {
 		{"POW_BITS", "many", "from 0 to 40"}, {"PAGE_BITS", "31", "from 0 to 30"},
 		{"ADDRESS_LIMITS", "yes", "must be on or off"}, {"ADDRESS_LIMITS", "on", ""}, {"THROTTLE", "yes", "must be on or off"}, {"THROTTLE", "off", ""},
 		{"LIMITS", `{"posts_per_minutes": 3}`, `there is no limit "posts_per_minutes"`}, {"LIMITS", `{"posts_per_minute": 3}`, ""},
+		{"LIMITS", "on", "limits are on; they must be a JSON object"}, {"LIMITS", "off", ""},
 		{"CONTACT", "agents.example", `CONTACT="agents.example" must be a mail address`}, {"CONTACT", "ops@agents.example", ""},
 		{"WEB_ORIGINS", "app.example", `"app.example" must be an origin`}, {"WEB_ORIGINS", "https://app.example/", "must be an origin"},
 		{"WEB_ORIGINS", "https://app.example, https://b.example", `" https://b.example" must be an origin`},
@@ -30,6 +37,61 @@ func TestEnvironmentVariables(t *testing.T) {
 		t.Errorf("%q, %v", one.Settings.WebOrigins, err)
 	}
 }
+
+// LIMITS=off lifts all limits, and refuses a variable that sets one.
+func TestLimitsOff(t *testing.T) {
+	of := func(pairs ...string) (service.Config, error) {
+		return configOf(func(name string) string {
+			if i := slices.Index(pairs, name); i >= 0 {
+				return pairs[i+1]
+			}
+			return ""
+		})
+	}
+	usual, err := of()
+	if err != nil || usual.Throttle != api.DefaultThrottle || usual.Settings.ByAddr {
+		t.Errorf("usually: got %+v and limits per address %t, %v", usual.Throttle, usual.Settings.ByAddr, err)
+	}
+	if c, err := of("ADDRESS_LIMITS", "on", "THROTTLE", "off"); err != nil || c.Throttle != (api.Throttle{}) || !c.Settings.ByAddr {
+		t.Errorf("ADDRESS_LIMITS=on THROTTLE=off: got %+v and limits per address %t, %v", c.Throttle, c.Settings.ByAddr, err)
+	}
+	lifted := usual.Settings.Lifted()
+	for _, pairs := range [][]string{{}, {"ADDRESS_LIMITS", "off", "THROTTLE", "off"}} {
+		c, err := of(append(pairs, "LIMITS", "off")...)
+		if err != nil || c.Throttle != (api.Throttle{}) || !reflect.DeepEqual(c.Settings, lifted) {
+			t.Errorf("LIMITS=off %q: got %+v, %+v, %v; want %+v and no throttle", pairs, c.Settings, c.Throttle, err, lifted)
+		}
+	}
+	for want, pairs := range map[string][]string{
+		"ADDRESS_LIMITS=on contradicts LIMITS=off": {"ADDRESS_LIMITS", "on"},
+		"THROTTLE=on contradicts LIMITS=off":       {"THROTTLE", "on"},
+		"LIMITS=off is not for a deployed table":   {"TABLE", "aws:agents"},
+	} {
+		if _, err := of(append(pairs, "LIMITS", "off")...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("LIMITS=off %q: got error %v, want %q", pairs, err, want)
+		}
+	}
+}
+
+// A service without limits says so when it starts.
+func TestLimitsOffIsSaid(t *testing.T) {
+	for limits, want := range map[string]bool{"": false, "off": true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var out, logs bytes.Buffer
+		cancelled := writer(func(b []byte) { out.Write(b); cancel() }) // it has started
+		env := map[string]string{"PORT": "0", "DATA": service.Memory, "LIMITS": limits}
+		if err := run(ctx, func(name string) string { return env[name] }, built{}, cancelled, &logs); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(logs.String(), "no limit holds"); got != want || !strings.Contains(out.String(), "the service") {
+			t.Errorf("LIMITS=%s: warned %t, want %t:\n%s", limits, got, want, logs.String())
+		}
+	}
+}
+
+type writer func([]byte)
+
+func (w writer) Write(b []byte) (int, error) { w(b); return len(b), nil }
 
 // On a laptop, where no operator gives the first standing, jurors need none unless LIMITS
 // asks for it.

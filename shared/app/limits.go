@@ -63,6 +63,21 @@ func (l Limits) With(object string) (Limits, error) {
 	return l, errors.Join(problems...)
 }
 
+// Lifted returns s for a load test: with limits that nobody reaches, and without limits
+// per network address. Requests are still counted, so they cost what they cost otherwise.
+// What a post is pushed to, and the owners that jurors and verdicts need, stay as they are:
+// these limits refuse no request.
+func (s Settings) Lifted() Settings {
+	s.ByAddr, s.MaxReads = false, limitMost
+	kept := s.Limits
+	for _, n := range s.Limits.fields() {
+		*n = limitMost
+	}
+	s.Limits.PushFollowers, s.Limits.PushesDay = kept.PushFollowers, kept.PushesDay
+	s.Limits.StandingOwners, s.Limits.SuspensionOwners = kept.StandingOwners, kept.SuspensionOwners
+	return s
+}
+
 // Beside returns the object for which others.With returns l; "" if they are equal.
 func (l Limits) Beside(others Limits) string {
 	named := map[string]int64{}

@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -26,6 +28,35 @@ func TestLimitsWith(t *testing.T) {
 	}
 }
 
+// Lifted lifts every limit that can refuse a request. A new limit is among them unless it
+// is listed here. A function outside the process gets them as an object.
+func TestLifted(t *testing.T) {
+	was := app.DefaultSettings()
+	was.ByAddr, was.Limits.PushesDay = true, 7
+	got := was.Lifted()
+	if got.ByAddr || got.MaxReads != 1_000_000_000 {
+		t.Errorf("got limits per address %t and %d reads", got.ByAddr, got.MaxReads)
+	}
+	before, after := reflect.ValueOf(was.Limits), reflect.ValueOf(got.Limits)
+	for i := range after.NumField() {
+		name, want := after.Type().Field(i).Name, int64(1_000_000_000)
+		if slices.Contains([]string{"PushFollowers", "PushesDay", "StandingOwners", "SuspensionOwners"}, name) {
+			want = before.Field(i).Int()
+		}
+		if n := after.Field(i).Int(); n != want {
+			t.Errorf("%s is %d, want %d", name, n, want)
+		}
+	}
+	got.ByAddr, got.MaxReads, got.Limits = was.ByAddr, was.MaxReads, was.Limits
+	if !reflect.DeepEqual(got, was) {
+		t.Errorf("Lifted changed other settings: got %+v, want %+v", got, was)
+	}
+	l, err := app.DefaultSettings().Limits.With(was.Lifted().Limits.Beside(app.DefaultSettings().Limits))
+	if err != nil || l != was.Lifted().Limits {
+		t.Errorf("a function would get %+v, %v", l, err)
+	}
+}
+
 // With undoes Beside.
 func TestLimitsBeside(t *testing.T) {
 	was := app.DefaultSettings().Limits
@@ -48,6 +79,7 @@ func TestLimitsRefused(t *testing.T) {
 	for given, want := range map[string]string{
 		`[1]`:  `limits are [1]` + object,
 		`null`: `limits are null` + object,
+		`off`:  `limits are off` + object, // a deployment has limits
 		`{`:    `limits are {` + object,
 		`{"push_followers": 101, "posts_per_hour": 1.5, "tokens_day": "4", "mails_day": -1, "mails_week": 0, "signups_hour": 1000000001, "messages_per_minute": 1e3}`: `limit mails_day is -1; it must be a whole number from 1 to 1000000000
 limit mails_week is 0; it must be a whole number from 1 to 1000000000

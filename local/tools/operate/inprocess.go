@@ -11,6 +11,7 @@ import (
 	lambda "github.com/aws/aws-lambda-go/events"
 
 	"agentsocial/events"
+	"agentsocial/local/service"
 	"agentsocial/local/service/failed"
 	"agentsocial/shared/app"
 	"agentsocial/shared/lambda/host"
@@ -23,9 +24,8 @@ func inProcess(j job) (reader, error) {
 		Table: j.Backend, Now: j.Now, Rand: rand.Reader, Settings: app.DefaultSettings(),
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
-	var err error
-	if a.Settings.Limits, err = a.Settings.Limits.With(j.getenv("LIMITS")); err != nil {
-		return nil, fmt.Errorf("LIMITS: %w", err)
+	if err := service.SetLimits(&a.Settings, j.getenv("LIMITS")); err != nil {
+		return nil, err
 	}
 	handlers := map[string]host.BatchHandler{}
 	for _, declare := range events.All() {

@@ -79,6 +79,9 @@ func TestRedrive(t *testing.T) {
 	if a, err := letters(t, dir); err != nil || strings.TrimSpace(a) != "[]" {
 		t.Errorf("the service lists %s %v", a, err)
 	}
+	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "LIMITS": "off"}); err != nil {
+		t.Errorf("LIMITS=off: got error %v", err)
+	}
 	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "LIMITS": "{"}); err == nil || !strings.Contains(err.Error(), "LIMITS") {
 		t.Errorf("got error %v, want one that names LIMITS", err)
 	}

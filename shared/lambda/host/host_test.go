@@ -421,6 +421,10 @@ func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 			t.Errorf("the error lacks %s: %v", name, err)
 		}
 	}
+	_, err = readEnv(func(n string) string { return map[string]string{"LIMITS": "off"}[n] }, 0)
+	if err == nil || !strings.Contains(err.Error(), "LIMITS (limits are off;") {
+		t.Errorf("readEnv with LIMITS=off = %v, want an error: a deployment has limits", err)
+	}
 	for _, bits := range []string{"0", "65", "-1", "1.5", "x"} {
 		_, err := readEnv(func(n string) string {
 			if n == "POW_BITS" {
