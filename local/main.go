@@ -163,6 +163,13 @@ func configOf(getenv func(string) string) (service.Config, error) {
 			return c, fmt.Errorf("WEB_ORIGINS: %q must be an origin without a path, such as https://app.example, or *", o)
 		}
 	}
+	switch v := getenv("PPROF"); v {
+	case "", "0":
+	case "1":
+		c.Profiles = true
+	default:
+		return c, fmt.Errorf("PPROF=%q must be 1 or 0", v)
+	}
 	lifted := getenv("LIMITS") == service.LimitsOff
 	if lifted && strings.HasPrefix(c.Table, "aws:") {
 		return c, fmt.Errorf("LIMITS=%s is not for a deployed table such as %s", service.LimitsOff, c.Table)

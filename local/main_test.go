@@ -18,6 +18,7 @@ func TestEnvironmentVariables(t *testing.T) {
 		{"PORT", "99999", "must be a port"}, {"PORT", "0", ""},
 		{"POW_BITS", "many", "from 0 to 40"}, {"PAGE_BITS", "31", "from 0 to 30"},
 		{"ADDRESS_LIMITS", "yes", "must be on or off"}, {"ADDRESS_LIMITS", "on", ""}, {"THROTTLE", "yes", "must be on or off"}, {"THROTTLE", "off", ""},
+		{"PPROF", "on", "must be 1 or 0"}, {"PPROF", "1", ""},
 		{"LIMITS", `{"posts_per_minutes": 3}`, `there is no limit "posts_per_minutes"`}, {"LIMITS", `{"posts_per_minute": 3}`, ""},
 		{"LIMITS", "on", "limits are on; they must be a JSON object"}, {"LIMITS", "off", ""},
 		{"CONTACT", "agents.example", `CONTACT="agents.example" must be a mail address`}, {"CONTACT", "ops@agents.example", ""},

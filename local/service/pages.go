@@ -17,16 +17,19 @@ const localPrefix = "/_local/"
 
 var root = &url.URL{Path: "/"}
 
+const onlyPrograms = "only for programs on this machine"
+
 // notificationsShown bounds the notifications of a page.
 const notificationsShown = 50
 
 // drainWait bounds a request to drain.
 const drainWait = time.Minute
 
-func (s *Service) pages(mux *http.ServeMux) {
+// pages adds these pages, and those of profiles if profiled is set.
+func (s *Service) pages(mux *http.ServeMux, profiled bool) {
 	page := func(route string, h func(*http.Request) (any, int)) {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
-			var v any = problem("only for programs on this machine")
+			var v any = problem(onlyPrograms)
 			status := http.StatusForbidden
 			if local(r) {
 				v, status = h(r)
@@ -50,8 +53,12 @@ func (s *Service) pages(mux *http.ServeMux) {
 		mux.Handle(payPrefix+"/", http.StripPrefix(payPrefix, http.HandlerFunc(s.pay)))
 	}
 	page("GET /_local/dead", s.dead.page)
+	page("GET /_local/measures", s.measures)
+	if profiled {
+		mux.Handle("GET "+profilesPrefix, profiles())
+	}
 	page("/_local/", func(*http.Request) (any, int) {
-		return problem("there are POST /_local/clock, POST /_local/tick, POST /_local/drain, POST /_local/solve, GET and POST /_local/mail, GET and POST /_local/payments and GET /_local/dead"), http.StatusNotFound
+		return problem("there are POST /_local/clock, POST /_local/tick, POST /_local/drain, POST /_local/solve, GET and POST /_local/mail, GET and POST /_local/payments, GET /_local/dead and GET /_local/measures"), http.StatusNotFound
 	})
 }
 

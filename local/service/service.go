@@ -48,6 +48,7 @@ type Config struct {
 	Rand         io.Reader    // crypto/rand if nil
 	Noon         bool         // a new clock starts at the next noon, UTC, so that no day or hour ends during a test
 	Mailed       io.Writer    // receives each mail as text, unless nil
+	Profiles     bool         // whether programs on this machine can take profiles of this process
 	Edge         string       // if not "", the secret that an edge would send; other requests are refused
 	StreamFaults StreamFaults
 	KeepFeed     bool                                                  // the embedded table keeps its feed for 24 hours, for tests that read it
@@ -84,6 +85,7 @@ type Service struct {
 	URL  string
 	Data string // where the data is, for people
 
+	folder      string // of the data; "" if nothing is kept
 	clock       *clock
 	mail        *mailbox
 	payer       *standin.StandIn // nil without the stand-in
@@ -140,7 +142,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		return nil, fmt.Errorf("%w (PORT=%d; choose another with PORT=…)", err, c.Port)
 	}
 	undo = append(undo, func() { listener.Close() })
-	s := &Service{URL: "http://" + listener.Addr().String(), failed: make(chan error, 1)}
+	s := &Service{URL: "http://" + listener.Addr().String(), folder: dir, failed: make(chan error, 1)}
 	s.running, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	undo = append(undo, s.stop)
 	if s.clock, err = openClock(dir); err != nil {
@@ -262,7 +264,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 
 	mux := http.NewServeMux()
 	mux.Handle("/", s.table.waking(api))
-	s.pages(mux)
+	s.pages(mux, c.Profiles)
 	s.http = &http.Server{
 		Handler: raw{mux}, ConnState: s.unused.track, ReadHeaderTimeout: headerWithin, ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentsocial/local/service/self"
 )
 
 // A refused request takes less CPU time than an accepted one of the same size, but may
@@ -102,13 +104,13 @@ func spent(t *testing.T, w *world, s *scenario) (cpu, allocs float64) {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	began := cpuTime()
+	began := self.CPU()
 	for _, c := range calls {
 		if _, err := w.send(c, s.expected()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cpu = float64(max(cpuTime()-began, time.Microsecond)) / float64(time.Millisecond) / n
+	cpu = float64(max(self.CPU()-began, time.Microsecond)) / float64(time.Millisecond) / n
 	runtime.ReadMemStats(&after)
 	for _, c := range calls {
 		if err := w.tidy(c); err != nil {

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"agentsocial/local/service/self"
 )
 
 // fewest is the smallest number of calls from which a time means something.
@@ -75,11 +77,11 @@ func BenchmarkScenario(b *testing.B) {
 // cpuOf returns the CPU time of b.N steps, garbage collection included.
 func cpuOf(b *testing.B, step func(i int) error) time.Duration {
 	runtime.GC() // so that earlier garbage is not counted
-	began := cpuTime()
+	began := self.CPU()
 	for i := range b.N {
 		if err := step(i); err != nil {
 			b.Fatal(err)
 		}
 	}
-	return max(cpuTime()-began, time.Microsecond)
+	return max(self.CPU()-began, time.Microsecond)
 }

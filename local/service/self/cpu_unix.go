@@ -1,14 +1,14 @@
 //go:build unix
 
-package bench
+package self
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime returns the CPU time, user's and system's, that this process has used.
-func cpuTime() time.Duration {
+// CPU returns the CPU time, user's and system's, that this process has used.
+func CPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err) // RUSAGE_SELF is always known
