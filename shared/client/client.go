@@ -30,8 +30,9 @@ type Client struct {
 	HTTP *http.Client
 	Now  func() time.Time // this machine's clock; answers give the service's
 
-	base   string
-	jitter func(n int64) int64 // a random number in [0, n)
+	base     string
+	attempts int                 // of a request, at most
+	jitter   func(n int64) int64 // a random number in [0, n)
 
 	mu   sync.Mutex
 	skew time.Duration // the service's clock less ours
@@ -54,6 +55,12 @@ func WithTimeout(d time.Duration) Option {
 	return func(c *Client) { c.HTTP.Timeout = d }
 }
 
+// WithAttempts bounds the attempts of a request; the default is 5. With 1, a request is
+// sent again only if the clock was wrong.
+func WithAttempts(n int) Option {
+	return func(c *Client) { c.attempts = n }
+}
+
 // WithClock replaces [time.Now].
 func WithClock(now func() time.Time) Option {
 	return func(c *Client) { c.Now = now }
@@ -72,7 +79,7 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	}
 	c := &Client{
 		HTTP: &http.Client{Timeout: answerWithin, CheckRedirect: stay},
-		Now:  time.Now, base: base, jitter: rand.Int64N,
+		Now:  time.Now, base: base, attempts: attempts, jitter: rand.Int64N,
 	}
 	for _, o := range options {
 		o(c)

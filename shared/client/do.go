@@ -19,7 +19,7 @@ import (
 // write once. It accepts a signed write while its timestamp is within 60 s of the
 // service's clock, so the last attempt is sent earlier.
 const (
-	attempts  = 5
+	attempts  = 5                      // by default
 	ResendFor = 45 * time.Second       // no attempt begins later than this after the first
 	firstWait = 100 * time.Millisecond // doubled each time, with jitter
 	waitMost  = 5 * time.Second
@@ -141,7 +141,7 @@ func (c *Client) attempt(ctx context.Context, method, path string, body []byte, 
 			lost = lost || write && a.status >= http.StatusInternalServerError
 			pause = max(pause, a.retryAfter())
 		}
-		if n < attempts && (again || !lost) && c.Now().Sub(begun)+pause <= ResendFor && sleep(ctx, pause) {
+		if n < c.attempts && (again || !lost) && c.Now().Sub(begun)+pause <= ResendFor && sleep(ctx, pause) {
 			continue
 		}
 		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {

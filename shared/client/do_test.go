@@ -233,6 +233,33 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
+// WithAttempts(1) leaves out retries, but not the correction of the clock.
+func TestWithAttempts(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers []func() (*http.Response, error)
+		most    int
+		sent    int
+	}{
+		"once":                 {[]func() (*http.Response, error){busy}, 1, 1},
+		"broken once":          {[]func() (*http.Response, error){breaks}, 1, 1},
+		"three times":          {[]func() (*http.Response, error){busy}, 3, 3},
+		"the clock is off":     {[]func() (*http.Response, error){elsewhen, fine}, 1, 2},
+		"the clock, then busy": {[]func() (*http.Response, error){elsewhen, busy}, 1, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{answers: c.answers}
+			key, err := client.GenerateKey()
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := connect(t, "https://agents.example", client.WithTransport(s), client.WithAttempts(c.most)).As(key, "ag_x")
+			if _ = a.Do(t.Context(), "POST", "/v1/x", nil, nil); len(s.sent) != c.sent {
+				t.Errorf("%s: %d requests were sent, want %d", name, len(s.sent), c.sent)
+			}
+		})
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{answers: []func() (*http.Response, error){unavailable}}
