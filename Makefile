@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
-export HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT
-.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
+export RATE AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT
+.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,11 @@ demo: ## plays a story of five agents against a service in memory
 
 agent: ## registers an agent with the running service: make agent NAME=fox
 	@go run ./local/tools/agent
+
+# env: bash counts in a variable SECONDS of its own.
+load: ## sends a steady load and measures its answers: make load RATE=50 SECONDS=30 AGENTS=50 (URL=… for a running service, else one of its own)
+	@go build -o build/local ./local
+	@env SERVICE=build/local SECONDS='$(SECONDS)' go run ./local/tools/load
 
 audit: ## proves the books of a table: all accounts sum to zero (TABLE, DATA as for run)
 	@go run ./local/tools/operate audit

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// played runs a schedule in virtual time, and returns when each request was due and sent.
+func played(s schedule, send func(i int)) (due, sent map[int]time.Duration, left int) {
+	var mu sync.Mutex
+	due, sent = map[int]time.Duration{}, map[int]time.Duration{}
+	begun := time.Now()
+	left = s.run(context.Background(), func(i int, at time.Time) {
+		mu.Lock()
+		due[i], sent[i] = at.Sub(begun), time.Since(begun)
+		mu.Unlock()
+		send(i)
+	})
+	return due, sent, left
+}
+
+// Requests start when they are due, though the server answers none for a while. Their
+// times are those that callers would have waited.
+func TestScheduleOfAStalledServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := schedule{rate: 100, n: 500, underway: 1000}
+		begun := time.Now()
+		stall := begun.Add(time.Second)
+		over := stall.Add(2 * time.Second)
+		var mu sync.Mutex
+		var took []time.Duration
+		due, sent, left := played(s, func(i int) {
+			at := time.Now()
+			if at.Before(stall) || !at.Before(over) {
+				time.Sleep(time.Millisecond)
+			} else {
+				time.Sleep(over.Sub(at))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			took = append(took, time.Since(begun.Add(s.due(i))))
+		})
+		if left != 0 || len(sent) != s.n {
+			t.Fatalf("%d were sent and %d left out, want all %d", len(sent), left, s.n)
+		}
+		for i := range s.n {
+			if want := time.Duration(i) * 10 * time.Millisecond; due[i] != want || sent[i] != want {
+				t.Fatalf("request %d was due at %s and sent at %s, want %s", i, due[i], sent[i], want)
+			}
+		}
+		slices.Sort(took)
+		// 200 of 500 came during the stall and waited 2 s, 1.99 s, … 10 ms.
+		if got := took[s.n-1]; got != 2*time.Second {
+			t.Errorf("the slowest took %s, want 2 s", got)
+		}
+		if got := took[s.n*4/5]; got != 1010*time.Millisecond {
+			t.Errorf("a fifth took at least %s, want 1.01 s", got)
+		}
+		if got := took[s.n/2]; got != time.Millisecond {
+			t.Errorf("the median is %s, want 1 ms", got)
+		}
+	})
+}
+
+// If too many requests are under way, others are left out and not sent later.
+func TestScheduleIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		due, sent, left := played(schedule{rate: 10, n: 100, underway: 20}, func(int) { time.Sleep(4050 * time.Millisecond) })
+		if len(sent)+left != 100 || left != 42 { // 20 are sent, 21 left out, and so on
+			t.Errorf("%d were sent and %d left out, want 58 and 42", len(sent), left)
+		}
+		for i := range sent {
+			if sent[i] != due[i] {
+				t.Errorf("request %d was sent at %s, but due at %s", i, sent[i], due[i])
+			}
+		}
+	})
+}
+
+// A schedule that is stopped sends no more.
+func TestScheduleEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 1050*time.Millisecond)
+		defer cancel()
+		sent := 0
+		left := schedule{rate: 10, n: 100, underway: 1}.run(ctx, func(int, time.Time) { sent++ })
+		if sent != 11 || left != 0 {
+			t.Errorf("%d were sent and %d left out, want 11 and 0", sent, left)
+		}
+	})
+}
+
+// In no second more requests begin than the rate, however many wait.
+func TestLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate, n = 7, 100
+		l := newLimiter(rate)
+		var mu sync.Mutex
+		var begun []time.Time
+		var all sync.WaitGroup
+		for i := range n {
+			all.Go(func() {
+				time.Sleep(time.Duration(i*i) * time.Millisecond) // many, then few
+				if err := l.wait(t.Context()); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				begun = append(begun, time.Now())
+			})
+		}
+		all.Wait()
+		slices.SortFunc(begun, time.Time.Compare)
+		for i := rate; i < n; i++ {
+			if d := begun[i].Sub(begun[i-rate]); d < time.Second {
+				t.Fatalf("%d requests began within %s", rate+1, d)
+			}
+		}
+		if took := begun[n-1].Sub(begun[0]); took > 15*time.Second {
+			t.Errorf("%d requests took %s, want at most 15 s", n, took)
+		}
+	})
+}
