@@ -30,11 +30,12 @@ func TestLiveTokens(t *testing.T) {
 	expect("just before the expiry", read(1, hour.Add(-time.Millisecond)), "tk_1", "tk_2")
 	expect("at the expiry", read(1, hour), "tk_1")
 
-	// Of two additions to one read, one succeeds; the other continues with Again.
+	// Of two additions that are based on the same read, one succeeds. The other reads the list
+	// anew and continues with Again.
 	one := read(1, noon)
 	commit(t, table, one.Add("tk_3", 0))
 	if r := refused(t, table, one.Add("tk_4", 0)); !slices.Equal(r, []int{0}) {
-		t.Fatalf("second addition to one read: refused writes: got %v, want [0]", r)
+		t.Fatalf("second addition based on one read: refused writes: got %v, want [0]", r)
 	}
 	commit(t, table, one.Again(get(t, table, tables.TokensKey(fox))).Add("tk_4", 0))
 	expect("four", read(1, noon), "tk_1", "tk_2", "tk_3", "tk_4")
@@ -94,11 +95,12 @@ func TestLinkCodeUses(t *testing.T) {
 	}
 	three := mint("lc_3", 3)
 	mint("lc_1", 1)
-	// Two uses from one read succeed, unless the second takes the last use.
+	// Several uses that are based on the same read succeed, except the last one: it needs a
+	// read that shows one use left.
 	commit(t, table, three.Use(noon)...)
 	commit(t, table, three.Use(noon)...)
 	if r := refused(t, table, three.Use(noon)...); !slices.Equal(r, []int{0}) || live() != 2 {
-		t.Errorf("last use from an old read: got refused writes %v, %d live codes; want [0], 2", r, live())
+		t.Errorf("last use based on an old read: got refused writes %v, %d live codes; want [0], 2", r, live())
 	}
 	last := read("lc_3")
 	commit(t, table, last.Use(noon)...)

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// Latest lists an agent's newest posts. A follower's catchup reads this one
-// item of each agent it follows, and then what is new. Each post writes it in
-// its own transaction, so it misses no committed post. Posts, hours and days
-// are attributes named for them, so concurrent posts lose nothing, and the item
-// also limits posts an hour and pushes a day. Gone is the newest post that was
-// dropped from the list.
+// Latest lists an agent's newest posts. A catchup reads this item of each followed agent,
+// and then the new posts themselves. A post is added to the item in the post's own
+// transaction, so the item misses no committed post. Each post, each hour and each day has
+// an attribute of its own, so concurrent posts overwrite nothing. The counts of an hour and
+// a day limit posts and pushes.
 type Latest struct {
 	Posts []LatestPost // newest first
 	Gone  string       // the newest post dropped from the list; "" if none
@@ -20,15 +19,15 @@ type Latest struct {
 // LatestPost names a post and its channel.
 type LatestPost struct{ ID, Channel string }
 
-// The list is as long as fits into one kilobyte, the cheapest write: thirteen
-// posts with the longest channel names, usually twenty.
+// The list has as many posts as fit into one kilobyte, the cheapest write: thirteen with
+// the longest channel names, usually twenty.
 const (
 	latestMost = 20
 	latestSize = 1000 // bytes
 )
 
-// Attributes of LATEST, besides those named by a post's id, which hold its
-// channel.
+// Besides latestGone, LATEST has an attribute for each post, named by the post's id, which
+// begins with latestPrefix. It holds the post's channel.
 const (
 	latestGone   = "gone"
 	latestPrefix = "po_"
@@ -37,11 +36,12 @@ const (
 func latestHour(t time.Time) string { return "n" + t.UTC().Format("2006010215") }
 func latestDay(t time.Time) string  { return "f" + dayOf(t) }
 
-// PostedIn returns how many posts of now's hour an item of [LatestKey] counts.
+// PostedIn returns the number of posts that latest, an item of [LatestKey], counts in
+// now's hour.
 func PostedIn(latest Item, now time.Time) int64 { return latest.Int(latestHour(now)) }
 
-// PushedOn returns how many pushed posts of now's UTC day an item of
-// [LatestKey] counts.
+// PushedOn returns the number of pushed posts that latest, an item of [LatestKey], counts
+// on now's UTC day.
 func PushedOn(latest Item, now time.Time) int64 { return latest.Int(latestDay(now)) }
 
 // ReadLatest reads an item of [LatestKey].
@@ -58,8 +58,9 @@ func ReadLatest(item Item) Latest {
 
 // List adds a new post to its author's LATEST. It requires that the post is at
 // most the perHour'th of its hour and, if it is pushed, the perDay'th of its
-// day. old is the item as read. Past hours and days, and posts for which there
-// is no room, are removed; if old is stale in these, the write fails.
+// day. old is the item as read. Past hours and days are removed, and so are the
+// oldest posts if there is no room for them. If Gone changes thereby, the write
+// requires that the stored Gone is still that of old.
 func (p *Post) List(perHour, perDay int64, old Item, now time.Time) Write {
 	hour, day := latestHour(now), latestDay(now)
 	w := Change(LatestKey(p.Author.ID), SetAttr(AttrType, TypeLatest), Add(hour, 1)).When(AbsentOrBefore(hour, perHour))
@@ -80,8 +81,7 @@ func (p *Post) List(perHour, perDay int64, old Item, now time.Time) Write {
 	return list(w, p, next, old.Str(latestGone))
 }
 
-// list makes room in next, which is the resulting item, and adds the updates to
-// w.
+// list makes room in next, the item that results from w, and adds the updates to w.
 func list(w Write, p *Post, next Item, gone string) Write {
 	posts := ReadLatest(next).Posts
 	was := gone
@@ -107,14 +107,14 @@ func list(w Write, p *Post, next Item, gone string) Write {
 	return w.When(Equal(latestGone, was))
 }
 
-// CommitWithin is how long after the time in its id a post's commit may be
-// sent. The commit may happen a little later: [CatchupOverlap] allows for that,
-// for another second, and for pages that are remembered.
+// CommitWithin bounds the time from the moment in a post's id until its commit is sent.
+// The commit may take effect a little later. [CatchupOverlap] allows for that, for a second
+// by which clocks differ or reads lag, and for pages that are remembered.
 const CommitWithin = 2500 * time.Millisecond
 
-// Bounds of a catchup: how long before its own time it ends, so that the next
-// one sees posts that were not yet committed or visible; how many posts of one
-// channel; about how many bytes of JSON.
+// Bounds of a catchup. Its now is CatchupOverlap earlier than the time of the request, so
+// that the next catchup finds posts that were not yet committed or visible. It has at most
+// CatchupChannelMost posts of a channel, and about CatchupSize bytes of JSON.
 const (
 	CatchupOverlap     = 7 * time.Second
 	CatchupChannelMost = 20

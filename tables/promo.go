@@ -6,7 +6,7 @@ import (
 )
 
 // Promo is a text that an agent pays to have shown on a channel's page. Its budget is in
-// its escrow ([EscrowAccount]). The settlement moves what the promo has earned out of the
+// its escrow ([EscrowAccount]). The settlement moves the promo's earnings out of the
 // escrow, and returns the rest when the promo ends.
 //
 // Live and past promos have different keys, so that pages read only live ones.

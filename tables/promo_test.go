@@ -55,7 +55,7 @@ func TestBoard(t *testing.T) {
 	empty := read()
 	commit(t, table, empty.Add(one, entry(one, 70), nil)...)
 	if r := refused(t, table, empty.Add(two, entry(two, 30), nil)...); !slices.Equal(r, []int{0}) {
-		t.Errorf("second addition from one read: refused writes: got %v, want [0]", r)
+		t.Errorf("second addition based on one read: refused writes: got %v, want [0]", r)
 	}
 	state(1, 70, noon.AddDate(0, 0, 3), true)
 	both := read()

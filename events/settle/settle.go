@@ -1,5 +1,5 @@
-// Package settle settles promos. It moves what their impressions have earned
-// from escrow to revenue. It ends promos that are spent, expired, removed, no
+// Package settle settles promos. It moves the earnings of their impressions from
+// escrow to revenue. It ends promos that are spent, expired, removed, no
 // longer paid for or never billed, and returns the rest of their budgets.
 package settle
 
@@ -22,7 +22,7 @@ type settle struct{ *app.App }
 // New declares the schedule.
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
-		Name: "settle", Doc: "Moves what promos have earned to revenue, ends promos, and returns the rest of their budgets.",
+		Name: "settle", Doc: "Moves the earnings of promos from escrow to revenue, ends promos, and returns the rest of their budgets.",
 		Reads: tables.Channels | tables.Ledgers | tables.Impressions | tables.RankIndex, Writes: tables.Channels | tables.Ledgers | tables.Impressions,
 		Every:  tables.SettleEvery,
 		Handle: settle{a}.handle,
@@ -49,8 +49,8 @@ func (s settle) sweep(ctx context.Context) error {
 	})
 }
 
-// early makes a board due a little before the next tick, so that a tick that
-// comes early does not miss it.
+// early makes a board due a little before the next call, so that a call that comes
+// early does not miss it.
 const early = 30 * time.Second
 
 // board settles a channel's promos, unless another sweep has taken it.

@@ -10,9 +10,9 @@ import (
 	"agentsocial/shared/api"
 )
 
-// standard returns a refusal in the form of RFC 6749 5.2, which RFC 7009 and RFC 7591
-// use, too. Clients act on the error's name, so a code that these standards do not
-// have is replaced by the nearest one that they have.
+// standard returns a refusal in the format of RFC 6749 5.2, which RFC 7009 and RFC 7591
+// use, too. Clients act on the error's name. So a code that is no name in these standards
+// is replaced by the nearest name that they have.
 func standard(base string, e *api.Error) *api.Page {
 	info, _ := api.Info(e.Code)
 	name, status := string(e.Code), info.Status
@@ -32,7 +32,7 @@ func standard(base string, e *api.Error) *api.Page {
 		name = string(api.InvalidRequest)
 	}
 	hint := e.Hint
-	if hint == "" && e.Code != api.Invalid { // its hint refers to fields, which this form lacks
+	if hint == "" && e.Code != api.Invalid { // the hint of Invalid refers to fields, which this format lacks
 		hint = info.Do
 	}
 	at := name
@@ -48,7 +48,7 @@ func standard(base string, e *api.Error) *api.Page {
 	return &api.Page{Status: status, ContentType: "application/json", Body: body}
 }
 
-// ownNames lists the codes that are names of these standards.
+// ownNames lists the codes that are also names of errors in OAuth's standards.
 var ownNames = []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant, api.BadRedirect, api.BadMetadata}
 
 // described replaces characters that an error_description must not have (RFC 6749
@@ -67,8 +67,8 @@ func described(s string) string {
 	}, s)
 }
 
-// asAsked refuses a request whose body is a form as the standard prescribes, and one
-// whose body is JSON in this service's envelope.
+// asAsked returns an [api.Refuse]. If the request's body is JSON, the error has this
+// service's envelope. Otherwise it has the standard's format.
 func asAsked(base string) api.Refuse {
 	return func(r *http.Request, e *api.Error) *api.Page {
 		if isJSON(r.Header.Get("Content-Type")) {

@@ -36,7 +36,7 @@ func openClock(dir string) (*clock, error) {
 	ms, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 	if err != nil || ms < 0 || ms > clockMost.Milliseconds() {
 		return nil, fmt.Errorf("%s is damaged: got %.40q, want the milliseconds by which the service's clock is ahead of this machine's; "+
-			"put back a copy of it, or remove it to go on with this machine's time", c.file, b)
+			"replace it with an earlier copy, or remove it to go on with this machine's time", c.file, b)
 	}
 	c.ahead.Store(ms * int64(time.Millisecond))
 	return c, nil

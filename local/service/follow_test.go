@@ -82,7 +82,8 @@ func TestRaceOfFollowing(t *testing.T) {
 	})
 }
 
-// With two pushes left, two of six concurrent posts are pushed, and all are stored.
+// With two pushes left, two of six concurrent posts are pushed, or one if only one succeeds.
+// All that succeed are listed.
 func TestRaceForTheLastPush(t *testing.T) {
 	t.Parallel()
 	settings := generous()

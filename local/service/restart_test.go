@@ -343,7 +343,7 @@ func TestStartRefusesDamage(t *testing.T) {
 			f.running = &running{Service: s, t: t}
 			f.stop()
 		}
-		if err == nil || !strings.Contains(err.Error(), f.path(c.file)) || !strings.Contains(err.Error(), "put back a copy of it, or remove it") {
+		if err == nil || !strings.Contains(err.Error(), f.path(c.file)) || !strings.Contains(err.Error(), "replace it with an earlier copy, or remove it") {
 			t.Errorf("%s with %.20q: got %v, want an error with the file's name and the remedy", c.file, c.content, err)
 		}
 		if now, err := os.ReadFile(f.path(c.file)); err != nil || string(now) != c.content {

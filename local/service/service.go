@@ -391,7 +391,7 @@ func openSecret(dir, name string, random io.Reader) ([]byte, error) {
 	}
 	if b = bytes.TrimSpace(b); len(b) < len(fresh) {
 		return nil, fmt.Errorf("%s is damaged: got %d characters, want a secret of at least %d; "+
-			"put back a copy of it, or remove it for a new one: what was made with the old one is then refused", file, len(b), len(fresh))
+			"replace it with an earlier copy, or remove it to get a new secret: what was made with the old one is then refused", file, len(b), len(fresh))
 	}
 	return b, nil
 }

@@ -66,7 +66,7 @@ func characters(s string, max int) error {
 		case r == '\r':
 			if at+1 == len(s) || s[at+1] != '\n' {
 				return &Problem{
-					fmt.Sprintf("has a carriage return (U+000D) without a newline after it at code point index %d", i),
+					fmt.Sprintf("has a carriage return (U+000D) at code point index %d without a newline after it", i),
 					`End lines with "\n".`,
 				}
 			}

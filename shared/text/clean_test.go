@@ -19,9 +19,9 @@ func TestClean(t *testing.T) {
 		{"narrow space", "12\u202f000", ""},
 		{"two invisible in a row", "\u200b\u200ba\u200b\u200bé\u200b\u200b", ""},
 		{"three invisible in a row", "é\u200b\u200b\u200b", "has more than 2 invisible characters in a row at code point index 3"},
-		{"beside the direction controls", "a\u206a", "has the invisible character U+206A at code point index 1"},
+		{"next code point after the direction controls", "a\u206a", "has the invisible character U+206A at code point index 1"},
 		{"private use", "a\ue000", "has the private-use character U+E000 at code point index 1"},
-		{"beside the null notehead", "\U0001d15a", ""},
+		{"next code point after the null notehead", "\U0001d15a", ""},
 		{"null notehead alone", "\U0001d159", "is blank"},
 		{"one too many", strings.Repeat("é", 21), "has 21 characters, at most 20 are allowed"},
 		{"empty", "", "is blank"},
@@ -32,8 +32,8 @@ func TestClean(t *testing.T) {
 		{"escape", "é\x1b[31m", "has the control character U+001B at code point index 1"},
 		{"delete", "\x7f", "has the control character U+007F at code point index 0"},
 		{"C1", "a\u0085", "has the control character U+0085 at code point index 1"},
-		{"CR alone", "é\rb", "has a carriage return (U+000D) without a newline after it at code point index 1"},
-		{"CR at the end", "a\r", "has a carriage return (U+000D) without a newline after it at code point index 1"},
+		{"CR alone", "é\rb", "has a carriage return (U+000D) at code point index 1 without a newline after it"},
+		{"CR at the end", "a\r", "has a carriage return (U+000D) at code point index 1 without a newline after it"},
 		{"override", "é\u202eb", "has the text direction control U+202E at code point index 1"},
 		{"isolate", "\u2066b\u2069", "has the text direction control U+2066 at code point index 0"},
 		{"not UTF-8", "éa\xff", "is not valid UTF-8 at code point index 2"},
@@ -88,9 +88,10 @@ func FuzzClean(f *testing.F) {
 		if Clean(s, max) == nil && (!utf8.ValidString(s) || utf8.RuneCountInString(s) > max || strings.TrimSpace(s) == "") {
 			t.Errorf("%q passed at %d", s, max)
 		}
-		// What stands around a text does not make it worse or better.
+		// A text that Clean accepts is accepted within another text, too, unless it begins with
+		// a newline.
 		if Clean(s, 1<<40) == nil && Clean("a"+s+"b", 1<<40) != nil && !strings.HasPrefix(s, "\n") {
-			t.Errorf("%q fails within a text", s)
+			t.Errorf("%q is accepted alone, but refused within a text", s)
 		}
 	})
 }

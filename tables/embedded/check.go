@@ -11,12 +11,12 @@ import (
 )
 
 // remedy ends the error for a damaged file.
-const remedy = "put back a copy of it, or remove it to begin with an empty table"
+const remedy = "replace it with an earlier copy, or remove it to begin with an empty table"
 
-// checkFile refuses a damaged file. bbolt panics or crashes when it reads one, and takes
-// an empty file for a new one. clean means that nobody has touched the file since this
-// program closed it. Only then its pages are not checked, so that a start does not take
-// seconds.
+// checkFile refuses a damaged or empty file. bbolt panics or crashes when it reads a
+// damaged file, and treats an empty file as a new table. clean means that nobody has touched
+// the file since this program closed it. Only then its pages are not checked, so that a
+// start does not take seconds.
 func checkFile(path string) (clean bool, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -25,7 +25,7 @@ func checkFile(path string) (clean bool, err error) {
 	case err != nil:
 		return false, err
 	case !info.Mode().IsRegular():
-		return false, nil // bbolt says what it is
+		return false, nil // bbolt's own error says what is wrong
 	case info.Size() == 0:
 		return false, errors.New("the file is empty; " + remedy)
 	}
@@ -64,7 +64,8 @@ func checkPages(db *bbolt.DB, path string) (clean bool, err error) {
 	return clean, err
 }
 
-// explained turns an error from bbolt into a sentence that says what to do.
+// explained adds to an error from bbolt what to do about it. It returns an
+// [os.PathError] unchanged.
 func explained(err error) error {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):

@@ -88,7 +88,7 @@ func TestOpenRefusesDamage(t *testing.T) {
 		if err == nil {
 			table.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "put back a copy of it, or remove it") {
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "replace it with an earlier copy, or remove it") {
 			t.Errorf("%s: got %v, want an error that names the file and the remedy", name, err)
 		}
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, b) {

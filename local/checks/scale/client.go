@@ -14,9 +14,10 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// client is the table as a process calls it: DynamoDB's real client, whose requests the
-// model answers. [retry.Table] repeats its calls. A request carries its call in its context,
-// so that no request and no answer need be decoded.
+// client is the table as a process sees it: tables/dynamo with the SDK's client, whose
+// requests [model] answers instead of DynamoDB. The context of each HTTP request holds the
+// [call] that it was made for. So the model need not decode requests, nor encode items in
+// its answers. [retry.Table] repeats failed calls.
 type client struct {
 	w  *world
 	db *dynamo.DB
@@ -33,8 +34,8 @@ func newClient(w *world) *client {
 // call is one call of the table.
 type call struct {
 	trip time.Duration
-	// do makes an attempt. It returns what the client is told: an error of the model's, or
-	// the answer.
+	// do makes an attempt. It returns the body of DynamoDB's answer, and errThrottled or
+	// errConflict if the model refused the attempt.
 	do func(now time.Time, trip time.Duration) (answer string, err error)
 
 	failed error // the embedded table's own error
@@ -74,7 +75,7 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	return c.answer(answer, err), nil
 }
 
-// answer makes DynamoDB's answer.
+// answer makes the HTTP response with the body of DynamoDB's answer.
 func (c *client) answer(text string, err error) *http.Response {
 	status := http.StatusOK
 	if err == errThrottled || err == errConflict {
@@ -91,7 +92,8 @@ const (
 	conflictAnswer  = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"conflict"}`
 )
 
-// cancelled returns the answer of a transaction that was refused with a code.
+// cancelled returns DynamoDB's answer to a transaction whose first write it refuses with a
+// code.
 func cancelled(code string, writes int) string {
 	reasons := make([]map[string]string, writes)
 	for i := range reasons {

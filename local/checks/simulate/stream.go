@@ -17,10 +17,10 @@ import (
 // reader is a reader of the stream with its position.
 type reader struct {
 	*service.PartReader
-	at      string    // the last record that was delivered
-	stalled time.Time // it stops until then
+	at      string    // position of the last record that was read
+	stalled time.Time // it reads nothing until then
 	runs    int
-	job     *job // delivers; nil or ended if none does
+	job     *job // the job that delivers to this reader; nil or ended if there is none
 }
 
 // shard is the only shard of the embedded table's stream.
@@ -29,7 +29,7 @@ const shard = "shard-0"
 // records bounds what a reader reads at once.
 const records = 200
 
-// due returns the changes that a reader has not seen.
+// due returns the changes that follow a position of the stream: the first ones, up to most.
 func (w *world) due(after string, most int) []tables.StreamRecord {
 	all, _, err := w.table.Changes(context.Background(), shard, after, most, 0)
 	if err != nil {
@@ -38,7 +38,8 @@ func (w *world) due(after string, most int) []tables.StreamRecord {
 	return all
 }
 
-// read starts a job that delivers a reader's next changes; nil if there are none.
+// read starts and returns a job that delivers a reader's next changes. It returns nil if
+// it starts none: the reader is busy or stalled, or no change is for it.
 func (w *world) read(r *reader, calm bool) *job {
 	if r.job != nil && r.job.Runs() || !calm && time.Now().Before(r.stalled) {
 		return nil
@@ -80,7 +81,7 @@ func (w *world) read(r *reader, calm bool) *job {
 	return r.job
 }
 
-// shuffled reorders records, but keeps the order of each item's.
+// shuffled reorders records, but keeps the records of each item in order.
 func shuffled(rng *rand.Rand, all []tables.StreamRecord) (out []tables.StreamRecord) {
 	by := map[tables.Key][]tables.StreamRecord{}
 	var slots []tables.Key
@@ -171,7 +172,7 @@ func (w *world) call(s *timetable, calm bool) (jobs []*job) {
 				ctx = within
 			}
 			if err := s.Invoke(ctx); err != nil && calm {
-				w.violate("schedules", "%s fails without a fault: %v", s.Name, err)
+				w.violate("schedules", "%s fails although no fault was injected: %v", s.Name, err)
 			}
 		}))
 	}
@@ -200,10 +201,12 @@ func (w *world) pass(d time.Duration) {
 	w.sweep()
 }
 
-// ran notes jobs in the background, for which only settle waits.
+// ran remembers jobs that run in the background. Only settle and the end of a run wait for
+// them.
 func (w *world) ran(jobs ...*job) { w.running = append(only(w.running, (*job).Runs), jobs...) }
 
-// sweepEach is the longest time after which TTL removes an expired item.
+// sweepEach is the least time between two sweeps. A sweep removes expired items, as
+// DynamoDB's TTL does.
 const sweepEach = time.Hour
 
 func (w *world) sweep() {

@@ -70,7 +70,7 @@ func Open(c Config) (*StandIn, error) {
 		b, err := os.ReadFile(c.File)
 		if err == nil {
 			if err = json.Unmarshal(b, &s.kept); err != nil {
-				err = fmt.Errorf("%s is damaged: %w; put back a copy of it, or remove it to forget all checkouts", c.File, err)
+				err = fmt.Errorf("%s is damaged: %w; replace it with an earlier copy, or remove it to forget all checkouts", c.File, err)
 			}
 		}
 		if err != nil && !os.IsNotExist(err) {

@@ -21,7 +21,7 @@ import (
 // the name of the other table, it continues an interrupted restore.
 func restore(ctx context.Context, j job) error {
 	if !j.Deployed {
-		return errors.New("only a deployed table can be restored; set TABLE=aws:NAME, or put back a copy of the embedded table's file")
+		return errors.New("only a deployed table can be restored; set TABLE=aws:NAME, or replace the embedded table's file with an earlier copy")
 	}
 	at, err := j.at(time.Time{})
 	if err != nil {

@@ -133,7 +133,7 @@ type letter struct {
 
 func (l letter) to(a Address) Message { return Message{a, l.subject, l.text(), l.html()} }
 
-// columns is the width of the text form (RFC 5322 2.1.1 allows 78 characters).
+// columns is the width of the text part (RFC 5322 2.1.1 allows 78 characters).
 const columns = 72
 
 func (l letter) text() string {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// mails returns all mails for one agent.
+// mails returns every mail that names an agent.
 func mails(t *testing.T, service, handle string) map[string]Message {
 	t.Helper()
 	to, err := ParseAddress("Reynard@FoxDen.example")
@@ -23,7 +23,7 @@ func mails(t *testing.T, service, handle string) map[string]Message {
 	}
 }
 
-// Both forms of every mail contain what the reader must know.
+// The text and the HTML part of every such mail contain what the reader must know.
 func TestMails_Content(t *testing.T) {
 	says := map[string][]string{
 		"origin":    {"origin", "the human who is responsible for it", "Nothing is linked", "keyed hash", "do nothing"},
@@ -47,7 +47,7 @@ func TestMails_Content(t *testing.T) {
 			}
 		}
 		if name == "reconnect" && strings.Contains(text, "revoked") {
-			t.Errorf("%s: the mail speaks of revoking, which it does not do:\n%s", name, m.Text)
+			t.Errorf("%s: the mail says that something is revoked, but connecting revokes nothing:\n%s", name, m.Text)
 		}
 		if strings.Contains(strings.ToLower(m.Subject+m.Text+m.HTML), "reynard") {
 			t.Errorf("%s: the mail contains its recipient's address", name)
@@ -69,7 +69,7 @@ func body(t *testing.T, page string) string {
 	return b
 }
 
-// The text form suits terminals: at most 72 columns, no tabs, no trailing spaces,
+// The text part suits terminals: at most 72 columns, no tabs, no trailing spaces,
 // and the code on its own line.
 func TestTextForm(t *testing.T) {
 	code := regexp.MustCompile(`(?m)^    ([0-9A-Z]{4}-[0-9A-Z]{4})$`)
@@ -90,23 +90,23 @@ func TestTextForm(t *testing.T) {
 	}
 }
 
-// A handle that mail programs could show as a link is in no subject.
+// No subject contains a handle that mail programs could show as a link.
 func TestSubjectsHaveNoDomains(t *testing.T) {
 	for handle, shown := range map[string]bool{
 		"fox": true, "fox.den-1_x": true, "v1.2": true, "fox.": true, "paypal.com": false, "www.bank.co.uk": false, "x.y.io": false, "fox.den": false,
 	} {
 		for name, m := range mails(t, "https://social.example", handle) {
 			if got := strings.Contains(m.Subject, handle); got != shown {
-				t.Errorf("%s: subject %q has the handle %s: got %v, want %v", name, m.Subject, handle, got, shown)
+				t.Errorf("%s: does the subject %q contain the handle %s? got %v, want %v", name, m.Subject, handle, got, shown)
 			}
 			if !strings.Contains(m.Text, "@"+handle) || strings.HasSuffix(m.Subject, " ") {
-				t.Errorf("%s: got the subject %q, and a text without @%s", name, m.Subject, handle)
+				t.Errorf("%s: subject %q, text:\n%s\nwant @%s in the text, and no space at the subject's end", name, m.Subject, m.Text, handle)
 			}
 		}
 	}
 }
 
-// The HTML form loads nothing: no links, pictures, scripts or forms.
+// The HTML part of a mail loads nothing: it has no links, pictures, scripts or forms.
 func TestPage(t *testing.T) {
 	for name, m := range mails(t, "https://social.example", "fox") {
 		for _, want := range []string{`<html lang="en">`, "<title>" + m.Subject + "</title>", `charset="utf-8"`} {
@@ -144,7 +144,7 @@ func TestNothingIsInjected(t *testing.T) {
 			t.Errorf("the mail lacks the lifetime: %s", m.Text)
 		}
 	}
-	// The page also escapes them.
+	// letter.html also escapes markup in every part of the letter.
 	if page := (letter{subject: "<b>", before: []string{"<i>"}, code: "<u>", after: []string{"&"}}).html(); strings.Contains(page, "<b>") ||
 		strings.Contains(page, "<i>") || strings.Contains(page, "<u>") || !strings.Contains(page, "&amp;") {
 		t.Errorf("html does not escape: %s", page)
@@ -176,8 +176,8 @@ func TestNoneSendsNothing(t *testing.T) {
 	}
 }
 
-// The shared mail names no agent and no address, says who may have the code, and has no
-// code in its subject.
+// The mail of SharedCode names no agent and no address, says who may have the code, and
+// has no code in its subject.
 func TestSharedCode(t *testing.T) {
 	to, err := ParseAddress("Reynard@FoxDen.example")
 	if err != nil {

@@ -2,7 +2,7 @@ package jury
 
 // Verdicts of a juror.
 const (
-	Uphold   = "uphold"   // the report stands
+	Uphold   = "uphold"   // the report was right
 	Overturn = "overturn" // the reported item stays
 )
 
