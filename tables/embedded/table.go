@@ -14,7 +14,7 @@
 // DynamoDB's order is not specified.
 //
 // Reads, writes and sweeps work on a few ordered trees (engine.go), which are
-// stored durably by bbolt in a file, or in memory as B-trees of decoded items.
+// stored durably by bbolt in a file, or in memory as B-trees.
 package embedded
 
 import (
