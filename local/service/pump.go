@@ -318,11 +318,12 @@ func (u *pump) lagging() (most time.Duration) {
 	return most
 }
 
-// Writes are refused at random, the more the longer the lag is: so many that it stays below
-// a minute. Callers come back after a random time.
+// Writes are refused at random, the more the longer the lag is, and callers come back after a
+// random time. The lag still grows after a write was accepted, if writers were faster than
+// the readers: up to twice as fast, it stays below a minute.
 const (
-	slowFrom = 20 * time.Second // of lag, from which some writes are refused
-	slowFull = 50 * time.Second // from which all are
+	slowFrom = 10 * time.Second // of lag, from which some writes are refused
+	slowFull = 25 * time.Second // from which all are
 )
 
 // refuses decides by the lag, and by a random number below 1, whether a write is refused.

@@ -13,15 +13,15 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestRefuses: writes are refused only from a lag of 20 seconds on, and all from 50 on.
+// TestRefuses: writes are refused only from a lag of 10 seconds on, and all from 25 on.
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct {
 		lag    time.Duration
 		random float64
 		want   bool
 	}{
-		{0, 0, false}, {20 * time.Second, 0, false}, {21 * time.Second, .01, true}, {35 * time.Second, .49, true},
-		{35 * time.Second, .5, false}, {49 * time.Second, .99, false}, {50 * time.Second, .999999, true}, {time.Hour, .999999, true},
+		{0, 0, false}, {10 * time.Second, 0, false}, {11 * time.Second, .06, true}, {16 * time.Second, .39, true},
+		{16 * time.Second, .41, false}, {24 * time.Second, .99, false}, {25 * time.Second, .999999, true}, {time.Hour, .999999, true},
 	} {
 		if got := refuses(c.lag, c.random); got != c.want {
 			t.Errorf("refuses(%s, %v) = %v, want %v", c.lag, c.random, got, c.want)
