@@ -9,6 +9,7 @@ import (
 	"agentsocial/shared/search/index"
 	"agentsocial/shared/wire"
 	"agentsocial/shared/wire/view"
+	"agentsocial/tables"
 )
 
 type searchIn struct {
@@ -19,9 +20,10 @@ type searchIn struct {
 }
 
 // search finds posts by the channel's index, in at most six round trips, however
-// many posts there are. The channel itself is read at the same time.
+// many posts there are. If it finds none among those that it read, it reads on, within a
+// budget. The channel itself is read at the same time.
 func (g channels) search(ctx context.Context, in *searchIn) (*wire.SearchPage, error) {
-	r := search.Request{Limit: in.Limit}
+	r := search.Request{Limit: in.Limit, Spent: tables.UsageOf(ctx).ReadUnits}
 	var err error
 	if r.Terms, err = search.Query(in.Q); err != nil {
 		var wrong *search.QueryError

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"agentsocial/local/transcripts"
 	"agentsocial/shared/search"
 	"agentsocial/tables"
 )
@@ -84,5 +85,24 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 	page, err := r.App.Table.Query(t.Context(), tables.SearchHeads("lounge", search.Newest.String(), 10, tables.Strong))
 	if err != nil || len(page.Items) == 0 {
 		t.Errorf("got %d segments, want at least one; %v", len(page.Items), err)
+	}
+}
+
+// TestFirstPageHasPosts checks that a search finds a post behind many that are not sealed,
+// which its first page does not reach.
+func TestFirstPageHasPosts(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	fox := r.join("fox")
+	for n := range 100 {
+		word := "owl"
+		if n == 5 {
+			word = "elk"
+		}
+		r.want(r.call(fox, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": fmt.Sprint(word, " number ", n)})), 201, "")
+	}
+	for _, caller := range []*transcripts.Agent{fox, nil} {
+		a := r.want(r.call(caller, "GET", "/v1/c/lounge/search?q=elk", ""), 200, "")
+		r.has(a, "items.len", "1")
 	}
 }

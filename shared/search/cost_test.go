@@ -114,7 +114,8 @@ func (c *channel) report(t *testing.T, words []string) {
 		terms, err := Query(q.q)
 		must(t, err)
 		reads, found, writes := c.reads, c.found, c.writes
-		f, err := Search(context.Background(), c, Request{Terms: terms, Limit: 20})
+		r := Request{Terms: terms, Limit: 20}
+		f, err := Search(context.Background(), c, r)
 		must(t, err)
 		more := ""
 		if f.Next != (ID{}) {
@@ -125,10 +126,94 @@ func (c *channel) report(t *testing.T, words []string) {
 		if f.Trips > tripsMost {
 			t.Errorf("%s: got %d trips, want at most %d", q.what, f.Trips, tripsMost)
 		}
-		if want := c.naive(terms, ID{}); len(f.Posts) != min(20, len(want)) {
-			t.Errorf("%s: found %d posts, want %d", q.what, len(f.Posts), min(20, len(want)))
+		// A post that is found costs a read unit and a half, and half a unit for its ID.
+		if units, most := c.reads-reads+c.found-found, 30+2*float64(len(f.Posts)); units > most {
+			t.Errorf("%s in %d posts: %.1f read units for %d posts, want at most %.1f", q.what, len(c.posts), units, len(f.Posts), most)
+		}
+		got, pages := len(f.Posts), 1
+		for ; got < 20 && f.Next != (ID{}); pages++ {
+			r.Before = f.Next
+			f, err = Search(context.Background(), c, r)
+			must(t, err)
+			got += len(f.Posts)
+		}
+		if want := c.naive(terms, ID{}); min(20, got) != min(20, len(want)) || pages > 10 {
+			t.Errorf("%s in %d posts: found %d posts on %d pages, want %d on at most 10", q.what, len(c.posts), got, pages, len(want))
 		}
 		c.reads, c.found, c.writes = reads, found, writes
+	}
+}
+
+// TestPagesAreBounded: besides the posts that it finds, a page takes at most 30 read units,
+// however many posts there are. A search whose page is empty goes on to the next, within
+// its budget.
+func TestPagesAreBounded(t *testing.T) {
+	c, rng := newChannel(), rand.New(rand.NewPCG(2, 2))
+	for _, size := range []int{1_000, 10_000, 100_000} {
+		for n := len(c.posts); n < size; n++ {
+			var b strings.Builder
+			for range 4 {
+				fmt.Fprintf(&b, "x%d ", rng.IntN(3000))
+			}
+			for _, w := range []struct {
+				word  string
+				among int
+			}{{"fox", 2}, {"owl", 100}, {"elk", 100}} {
+				if rng.IntN(w.among) == 0 {
+					b.WriteString(w.word + " ")
+				}
+			}
+			if n == 5 {
+				b.WriteString("zebra quagga")
+			}
+			c.now = c.now.Add(time.Second)
+			c.post(idAt(c.now, rng.Uint64()), b.String())
+			if n%100 == 99 {
+				_, err := Tend(context.Background(), c, Top, c.clock)
+				must(t, err)
+			}
+		}
+		for _, words := range []string{"owl elk", "zebra", "zebra owl", "zebra quagga", "fox owl elk nothing", "x1 x2"} {
+			terms, err := Query(words)
+			must(t, err)
+			want := len(c.naive(terms, ID{}))
+			units := func() float64 { return c.reads + c.found }
+			ask := func(r Request) (f Found[int], took float64) {
+				before := units()
+				f, err := Search(context.Background(), c, r)
+				must(t, err)
+				return f, units() - before
+			}
+			f, cost := ask(Request{Terms: terms, Limit: 20})
+			if most := 30 + 2*float64(len(f.Posts)); cost > most || f.Trips > tripsMost {
+				t.Errorf("%q in %d posts: %.1f read units and %d trips for a page of %d, want at most %.1f and %d", words, size, cost, f.Trips, len(f.Posts), most, tripsMost)
+			}
+			g, all := ask(Request{Terms: terms, Limit: 20, Spent: units})
+			t.Logf("%q in %d posts: %d of %d found for %.1f read units, reading on %d for %.1f", words, size, len(f.Posts), want, cost, len(g.Posts), all)
+			if all > Budget || len(f.Posts) > 0 && all != cost || len(g.Posts) == 0 && (want > 0 || g.Next != ID{}) {
+				t.Errorf("%q in %d posts: found %d of %d posts for %.1f read units by reading on, want some for at most %d", words, size, len(g.Posts), want, all, Budget)
+			}
+		}
+	}
+	// A tail that is not sealed is longer than a page.
+	for n := range 3000 {
+		c.now = c.now.Add(time.Millisecond)
+		body := "yak"
+		if n == 3000-2*pageMost-9 {
+			body = "yeti"
+		}
+		c.post(idAt(c.now, rng.Uint64()), body+strings.Repeat(" xylophone", 10))
+	}
+	for word, found := range map[Term]int{"yeti": 1, "zebra": 0} {
+		before := c.reads + c.found
+		spent := func() float64 { return c.reads + c.found }
+		f, err := Search(context.Background(), c, Request{Terms: []Term{word}, Limit: 20})
+		must(t, err)
+		g, err := Search(context.Background(), c, Request{Terms: []Term{word}, Limit: 20, Spent: spent})
+		must(t, err)
+		if units := spent() - before; len(f.Posts) > 0 || f.Next == (ID{}) || len(g.Posts) != found || g.Next == (ID{}) || units > Budget+30 {
+			t.Errorf("%s: found %d, and %d by reading on, want 0 and %d; %.1f read units", word, len(f.Posts), len(g.Posts), found, units)
+		}
 	}
 }
 

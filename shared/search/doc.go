@@ -22,9 +22,10 @@
 //
 // A [Search] lists the heads. From each segment, as far back as necessary, it
 // reads the shards that can hold its words, then the IDs and the posts of the
-// newest hits: at most six round trips, whatever the number of posts. Of a
-// channel's tail it reads 48 posts at most, whatever the rate of posts. If there
-// are more, the page ends there, and the next one goes on.
+// newest hits: at most six round trips, whatever the number of posts. Of heads
+// and shards it reads some 200 KB at most, and of a channel's tail 48 posts,
+// whatever the rate of posts. If there are more, the page ends there, and the next
+// one goes on. A search that has found nothing goes on by itself, within a [Budget].
 //
 // Every write is independent. That is safe because a segment is a pure function
 // of its posts and is named by a digest of them, so a repeated write, or

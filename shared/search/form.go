@@ -12,7 +12,7 @@ var form = struct {
 	recent   int    // heads listed
 	batch    int    // most parts that a search reads first
 	late     int    // most late posts that it reads
-	units    int    // shards that one trip reads, in units of 4 KB
+	units    int    // heads and shards that a page reads, in units of 4 KB: half a read unit each
 	promises int    // least posts that a search looks at first
 }{
 	sizes:    [3]int{16, 256, 4096},
@@ -23,6 +23,6 @@ var form = struct {
 	recent:   128,     // the newest 350 000 posts, or more if nothing waits to be merged
 	batch:    100,     // one call of the table
 	late:     5,       // a post and its counters are 1.5 read units
-	units:    600,
+	units:    48,      // together with late posts and a quiet channel's tail less than 30 read units
 	promises: 4096,
 }

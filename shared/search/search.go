@@ -13,7 +13,18 @@ type Request struct {
 	Terms  []Term // from [Query]
 	Before ID     // only older posts; zero means all
 	Limit  int    // most posts
+	// Spent returns the read units that were used so far. If it is set, a search whose page is
+	// empty goes on with the next page, while that should not take more than [Budget]
+	// read units together. nil: Search returns one page.
+	Spent func() float64
 }
+
+// Budget is how many read units a search that finds nothing may use: half of what its
+// weight in the read limit pays for.
+const Budget = 100
+
+// pagesMost bounds the pages of a search, since those that a process remembers cost nothing.
+const pagesMost = 8
 
 // Found is a page of the answer, newest first.
 type Found[P any] struct {
@@ -22,11 +33,11 @@ type Found[P any] struct {
 	// short or even empty and still have a next one, because the work of a
 	// search is bounded.
 	Next ID
-	// Trips is the number of consecutive round trips.
+	// Trips is the number of consecutive round trips, of all pages that were read.
 	Trips int
 }
 
-// tripsMost bounds the round trips of a search: heads; the tail and the parts
+// tripsMost bounds the round trips of a page: heads; the tail and the parts
 // that probably suffice; in all other segments the shards of one term, then
 // those of the other terms where that one occurs; IDs; posts.
 const tripsMost = 6
@@ -34,8 +45,9 @@ const tripsMost = 6
 // restTrips is how many of them are left when all segments can still be searched.
 const restTrips = 4
 
-// Search finds the newest posts that have all terms, in at most six round
-// trips.
+// Search finds the newest posts that have all terms. A page takes at most six round
+// trips. What it reads besides the posts that it finds is bounded, too (form.units, and
+// [Store.Tail]).
 func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error) {
 	if len(r.Terms) == 0 || r.Limit < 1 {
 		return Found[P]{}, errors.New("search: nothing is asked for")
@@ -43,6 +55,35 @@ func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error)
 	if r.Before == (ID{}) {
 		r.Before = Newest
 	}
+	if r.Spent == nil {
+		return search(ctx, s, r)
+	}
+	begun := r.Spent()
+	var found Found[P]
+	for pages := range pagesMost {
+		before := r.Spent()
+		page, err := search(ctx, s, r)
+		switch {
+		case err == nil:
+		case pages > 0: // the caller goes on from the page before
+			return found, nil
+		default:
+			return page, err
+		}
+		page.Trips += found.Trips
+		found, r.Before = page, page.Next
+		if len(found.Posts) > 0 || found.Next == (ID{}) {
+			break
+		}
+		if now := r.Spent(); now-begun+(now-before) > Budget { // the next may cost as much as this one
+			break
+		}
+	}
+	return found, nil
+}
+
+// search reads a page.
+func search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error) {
 	trips := 0
 	for {
 		q := query[P]{Store: s, Request: r, fresh: trips > 0}
@@ -64,6 +105,7 @@ type query[P any] struct {
 	Request
 	fresh    bool // whether heads are read strongly
 	trips    int
+	left     int        // shards that the page may still read, in units of 4 KB; set by list
 	segments []*segment // newest first, as far as the search goes
 	tailed   bool       // there may be posts that no segment has
 	from     ID         // no post from here on is missing
@@ -114,14 +156,18 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 }
 
 // list reads a page of heads and keeps the useful ones. It skips pages that
-// hold only segments waiting to be removed.
+// hold only segments waiting to be removed. What the heads have is not left for shards.
 func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err error) {
+	read := 0
 	useless := func(h Listed) bool { return !h.Live || !h.After.next().Less(q.Before) }
 	err = together(
 		func() (err error) {
 			for before := q.Before; ; {
 				q.trips++
 				page, err := q.Heads(ctx, before, form.recent, q.fresh)
+				for _, h := range page {
+					read += h.weight()
+				}
 				heads = slices.DeleteFunc(slices.Clone(page), useless)
 				if err != nil || len(page) < form.recent || len(heads) > 0 {
 					return err
@@ -131,6 +177,7 @@ func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err err
 		},
 		func() (err error) { late, err = q.Late(ctx); return },
 	)
+	q.left = max(form.units/4, form.units-read/unit)
 	late = slices.DeleteFunc(late, func(id ID) bool { return !id.Less(q.Before) })
 	slices.SortFunc(late, func(a, b ID) int { return b.Compare(a) })
 	return heads, late, err
@@ -210,7 +257,7 @@ func (q *query[P]) having(posts []Post[P]) []Post[P] {
 }
 
 // promising returns parts of the newest segments that should be enough, at most
-// a batch. How common the words are in the newest posts tells how far back to
+// a batch, within what the page may read. How common the words are in the newest posts tells how far back to
 // look.
 func (q *query[P]) promising() []Part {
 	if q.enough() {
@@ -227,9 +274,11 @@ func (q *query[P]) promising() []Part {
 	var wanted []Part
 	for _, s := range q.segments {
 		parts := s.missing(q.Terms)
-		if len(wanted)+len(parts) > form.batch {
+		cost := len(parts) * s.units()
+		if len(wanted)+len(parts) > form.batch || cost > q.left {
 			break
 		}
+		q.left -= cost
 		wanted = append(wanted, parts...)
 		if enough -= s.Posts; enough <= 0 {
 			break
@@ -246,7 +295,7 @@ func (q *query[P]) rest(ctx context.Context) error {
 		return nil
 	}
 	cheapest := func(s *segment) []Term { return []Term{s.cheapest(q.Terms)} }
-	if err := q.through(ctx, cheapest, true); err != nil {
+	if err := q.through(ctx, cheapest, q.left/len(q.Terms), true); err != nil { // the others need as much each
 		return err
 	}
 	for _, s := range q.segments {
@@ -259,7 +308,7 @@ func (q *query[P]) rest(ctx context.Context) error {
 		}
 		s.done = len(s.hits) == 0
 	}
-	if err := q.through(ctx, func(*segment) []Term { return q.Terms }, false); err != nil {
+	if err := q.through(ctx, func(*segment) []Term { return q.Terms }, q.left, false); err != nil {
 		return err
 	}
 	if err := q.match(); err != nil {
@@ -271,9 +320,9 @@ func (q *query[P]) rest(ctx context.Context) error {
 	return nil
 }
 
-// through reads the shards of some terms in unfinished segments, up to the
-// limit of a trip. If must, it reads those of the first segment regardless.
-func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, must bool) error {
+// through reads the shards of some terms in unfinished segments, up to a number of units
+// of 4 KB. If must, it reads those of the first segment regardless.
+func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, most int, must bool) error {
 	var wanted []Part
 	cost := 0
 	for i, s := range q.segments {
@@ -281,12 +330,15 @@ func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, mus
 			continue
 		}
 		parts := s.missing(terms(s))
-		if cost += len(parts) * s.units(); cost > form.units && (i > 0 || !must) {
+		more := len(parts) * s.units()
+		if cost+more > most && (i > 0 || !must) {
 			q.cut(max(1, i))
 			break
 		}
+		cost += more
 		wanted = append(wanted, parts...)
 	}
+	q.left = max(0, q.left-cost)
 	if len(wanted) == 0 {
 		return nil
 	}
@@ -375,9 +427,11 @@ func (s *segment) missing(terms []Term) []Part {
 	return parts
 }
 
+// unit is the bytes of a read unit, or of half of one for an eventual read.
+const unit = 4 << 10
+
 // units returns the cost of reading one shard, in units of 4 KB.
 func (s *segment) units() int {
-	const unit = 4 << 10
 	return 1 + s.Size/max(1, s.shardCount())/unit
 }
 
