@@ -143,8 +143,8 @@ func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
 func (s *answer) recovers() bool { return s.do == doMail || s.handle+s.email+s.code != "" }
 
 // spend counts a form and uses up its page, so that one proof of work allows one form.
-// Forms that ask to reconnect an agent by mail are slow. They count as requests about
-// recoveries, and have a limit for all callers together. All are counted in one
+// Forms that ask to reconnect an agent by mail are slow. They count as recovery
+// requests, and have a limit for all callers together. All are counted in one
 // transaction, so a form that a network address's limit refuses does not count against
 // the limit of all callers.
 func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {

@@ -21,8 +21,8 @@ const (
 )
 
 // throughEdge refuses callers that go around the edge, and takes the caller's address
-// from the edge: the gateway sees only the edge's own. Neither header goes on to the
-// endpoint.
+// from the edge: the gateway sees only the address of the edge. Neither header goes on to
+// the endpoint.
 func (s *Server) throughEdge(c *Call, r *http.Request) error {
 	if s.app.Edge == nil {
 		return nil
@@ -30,7 +30,7 @@ func (s *Server) throughEdge(c *Call, r *http.Request) error {
 	sent, address := r.Header.Get(HeaderEdgeSecret), r.Header.Get(HeaderViewerAddress)
 	r.Header.Del(HeaderEdgeSecret)
 	r.Header.Del(HeaderViewerAddress)
-	refused := Fail(EdgeRequired, "This address is not the service's own; call %s.", s.app.Settings.BaseURL)
+	refused := Fail(EdgeRequired, "This is not the service's public address; call %s.", s.app.Settings.BaseURL)
 	if sent == "" {
 		if address != "" { // an edge that lost its secret
 			c.Log.Warn(EdgeUnknown)
@@ -39,7 +39,7 @@ func (s *Server) throughEdge(c *Call, r *http.Request) error {
 	}
 	ours, err := s.app.Edge(r.Context(), sent)
 	if err != nil {
-		return Fail(Unavailable, "The service cannot tell now whether the request came through its own address.").Because(err)
+		return Fail(Unavailable, "The service cannot tell now whether the request came through its public address.").Because(err)
 	}
 	if !ours {
 		c.Log.Warn(EdgeUnknown)

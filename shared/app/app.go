@@ -127,7 +127,7 @@ type Limits struct {
 	PushesDay          int64 // posts of an author that are pushed per UTC day
 	ReportsDay         int64 // reports of an agent per UTC day
 	ConsentsHour       int64 // answers to the consent page, per address
-	RecoveriesHour     int64 // requests about recoveries, per address
+	RecoveriesHour     int64 // recovery requests, per address
 	RecoveriesDay      int64
 	StandingOwners     int64 // owners that must vouch for an agent before it may be a juror and its reports count; 0 asks for none
 	SuspensionOwners   int64 // different owners that the jurors who upheld a suspended agent's cases must have; 0 asks for none

@@ -65,12 +65,12 @@ type Revoked struct{ Written }
 // AskToken asks for a token. GrantType decides which other members it may have.
 type AskToken struct {
 	GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token,urn:ietf:params:oauth:grant-type:jwt-bearer"`
-	Code         string `json:"code,omitempty" doc:"authorization_code: the code that the redirect URI received, within a minute."`
-	CodeVerifier string `json:"code_verifier,omitempty" doc:"authorization_code: the secret that code_challenge was made from (PKCE)."`
-	RedirectURI  string `json:"redirect_uri,omitempty" doc:"authorization_code: not needed; if sent, it must be the one in the request for the code."`
-	ClientID     string `json:"client_id,omitempty" doc:"authorization_code: the client's id. refresh_token: not needed; if sent, it must be correct."`
-	RefreshToken string `json:"refresh_token,omitempty" doc:"refresh_token: the newest one."`
-	Assertion    string `json:"assertion,omitempty" doc:"jwt-bearer: a JWT signed by one of the agent's keys (EdDSA)."`
+	Code         string `json:"code,omitempty" doc:"With authorization_code: the code that the redirect URI received. Send it within a minute."`
+	CodeVerifier string `json:"code_verifier,omitempty" doc:"With authorization_code: the secret that code_challenge was made from (PKCE)."`
+	RedirectURI  string `json:"redirect_uri,omitempty" doc:"With authorization_code: not needed; if sent, it must be the one in the request for the code."`
+	ClientID     string `json:"client_id,omitempty" doc:"With authorization_code: the client's id. With refresh_token: not needed; if sent, it must be correct."`
+	RefreshToken string `json:"refresh_token,omitempty" doc:"With refresh_token: the connection's newest refresh token."`
+	Assertion    string `json:"assertion,omitempty" doc:"With jwt-bearer: a JWT signed by one of the agent's keys (EdDSA)."`
 	Scope        string `json:"scope,omitempty" doc:"Scopes, separated by spaces. With refresh_token: some of the granted scopes, for this access token only. With jwt-bearer: the new token's scopes; read, post and jury if left out."`
 	Resource     string `json:"resource,omitempty" doc:"The base URL of this service or of its MCP endpoint (RFC 8707). A form may have it several times."`
 }

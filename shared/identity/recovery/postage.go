@@ -54,16 +54,16 @@ func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]table
 	), nil
 }
 
-// Requests returns writes that count a request about a recovery against the caller's
+// Requests returns writes that count a recovery request against the caller's
 // network address. The caller commits them before anything else, whatever is
 // requested: each such request holds a process for seconds, and one caller must not
 // use up the limits that all share.
 func Requests(ctx context.Context) ([]tables.Write, error) {
 	l := api.From(ctx).Settings.Limits
-	return byAddress(ctx, tables.MailRecovery, 1, l.RecoveriesHour, l.RecoveriesDay, "requests about recoveries")
+	return byAddress(ctx, tables.MailRecovery, 1, l.RecoveriesHour, l.RecoveriesDay, "recovery requests")
 }
 
-// Admit counts a request about a recovery, or refuses it at once.
+// Admit counts a recovery request, or refuses it at once.
 func (w Way) Admit(ctx context.Context) error {
 	writes, err := Requests(ctx)
 	if err != nil || writes == nil {
