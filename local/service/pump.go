@@ -167,7 +167,9 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 			if ctx.Err() == nil {
 				u.checkpoints.set(id, records[len(records)-1].Seq)
 			}
-			u.gather(ctx, id, time.Until(begun.Add(gatherFor)))
+			if age := u.app.Now().Sub(records[len(records)-1].At); age < 5*gatherFor { // else there are more
+				u.gather(ctx, id, time.Until(begun.Add(gatherFor)))
+			}
 		}
 		if done && err == nil {
 			return
