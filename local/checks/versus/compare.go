@@ -17,7 +17,7 @@ import (
 
 const (
 	atOnce   = 8   // calls under way
-	people   = 400 // agents; so many that none reaches the product's limit of reads
+	people   = 400 // agents
 	readers  = 40  // agents that follow others, the first ones
 	follows  = 50  // channels, and as many agents, that a reader follows
 	channels = 60

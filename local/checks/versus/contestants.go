@@ -182,9 +182,7 @@ func product(ctx context.Context, binary, folder string, agents int) (*contestan
 	}
 	c.spoken()
 	cmd := exec.Command(binary)
-	const many = "1000000"
-	cmd.Env = append(os.Environ(), "PORT="+p, "DATA="+c.folder, "TABLE=embedded", "POW_BITS=0", "ADDRESS_LIMITS=off", "THROTTLE=off",
-		`LIMITS={"writes_per_minute":`+many+`,"posts_per_minute":`+many+`,"posts_per_hour":`+many+`,"posts_per_hour_new":`+many+`,"follows_per_hour":`+many+`}`)
+	cmd.Env = append(os.Environ(), "PORT="+p, "DATA="+c.folder, "TABLE=embedded", "POW_BITS=0", "LIMITS=off")
 	s, err := start(folder, c.name, cmd)
 	if err != nil {
 		return nil, err
