@@ -145,7 +145,7 @@ func readBody(r *http.Request) (body []byte, err error) {
 	}
 	var b bytes.Buffer
 	if r.ContentLength > 0 {
-		b.Grow(int(min(r.ContentLength, bodyMost)) + bytes.MinRead)
+		b.Grow(int(min(r.ContentLength, api.DefaultBody)) + bytes.MinRead)
 	}
 	if _, err := b.ReadFrom(io.LimitReader(r.Body, bodyMost)); err != nil {
 		return nil, err
