@@ -88,10 +88,11 @@ const (
 	shardsEach = 2 * time.Second // the period of listing shards
 	idleWait   = time.Second     // bounds the wait of a read for a change
 
-	// gatherFor is the least time between two reads that find changes, as the window of a
-	// function on AWS, which is a second. So under load a batch has many changes, whose sums
-	// a reader writes once.
-	gatherFor = 100 * time.Millisecond
+	// gatherFor is the least time between two reads that find changes, once changes have
+	// come without a pause for gatherAfter, as the window of a function on AWS, which is a
+	// second. So under load a batch has many changes, whose sums a reader writes once.
+	gatherFor   = 100 * time.Millisecond
+	gatherAfter = time.Second
 )
 
 func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters, b *background) *pump {
@@ -151,6 +152,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 		delete(u.unfinished, id)
 		u.mu.Unlock()
 	}()
+	var steady, last time.Time // since when changes have come without a pause; when the last were handled
 	for ctx.Err() == nil {
 		begun := time.Now()
 		records, done, drain, err := u.read(ctx, id, shard)
@@ -163,11 +165,15 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 			u.idle[id] = max(u.idle[id], drain)
 			u.mu.Unlock()
 		default:
+			if time.Since(last) > 2*gatherFor {
+				steady = time.Now()
+			}
 			u.deliver(u.paced(ctx, id, records), r, id, records)
 			if ctx.Err() == nil {
 				u.checkpoints.set(id, records[len(records)-1].Seq)
 			}
-			if age := u.app.Now().Sub(records[len(records)-1].At); age < 5*gatherFor { // else there are more
+			last = time.Now()
+			if age := u.app.Now().Sub(records[len(records)-1].At); age < 5*gatherFor && last.Sub(steady) >= gatherAfter { // else there are more, or few
 				u.gather(ctx, id, time.Until(begun.Add(gatherFor)))
 			}
 		}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -28,7 +29,7 @@ func TestTheFeedIsWoken(t *testing.T) {
 	woken = 0
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	s := &Service{table: table, pump: &pump{kick: make(chan struct{}), readers: make([]reader, 1)}}
+	s := &Service{table: table, pump: &pump{kick: make(chan struct{}), readers: make([]reader, 1), background: newBackground(time.Now, slog.New(slog.DiscardHandler))}}
 	if err := s.Drain(ctx); err == nil || woken != 1 {
 		t.Errorf("a drain woke the feed %d times, and ended with %v; want once, and not drained", woken, err)
 	}
