@@ -35,6 +35,13 @@ func (f *slowFeed) add(itemType string) {
 	})
 }
 
+// reads returns how many reads found records.
+func (f *slowFeed) reads() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.found
+}
+
 func (f *slowFeed) Shards(context.Context) ([]tables.Shard, error) {
 	return []tables.Shard{{ID: "s"}}, nil
 }
@@ -180,12 +187,12 @@ func TestPump_ReadsFewTimes(t *testing.T) {
 		u := pumping(t, f, 0, map[string]func(){"x": func() { x.Add(1) }, "xy": func() { y.Add(1) }})
 		time.Sleep(time.Second)
 		second := func() (found int) {
-			before := f.found
+			before := f.reads()
 			for i := range 200 {
 				f.add("xy"[i%2 : i%2+1])
 				time.Sleep(5 * time.Millisecond)
 			}
-			return f.found - before
+			return f.reads() - before
 		}
 		if n := second(); n < 150 {
 			t.Errorf("%d reads found records in the first second, want each to find one", n)
