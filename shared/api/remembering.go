@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"agentsocial/shared/app"
 	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 	"agentsocial/tables/recent"
@@ -25,7 +26,7 @@ func (c *Call) remembering(ctx context.Context) context.Context {
 	if c.writers.has(c.agent, c.Now()) {
 		return recent.ForWriter(ctx)
 	}
-	return recent.For(ctx, c.wroteNow)
+	return recent.For(ctx, c.wroteNow, app.Turn)
 }
 
 // writers lists the agents whose writes this process committed within [recent.Lag].

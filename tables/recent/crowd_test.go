@@ -169,7 +169,7 @@ func TestCrowd_RefusedFirst(t *testing.T) {
 		if items, err := c.GetCrowded(t.Context(), []tables.Key{c.key}, c.key); err == nil || items != nil {
 			t.Errorf("got %v and %v, want an error", items, err)
 		}
-		if items, err := c.Get(recent.For(t.Context(), stranger), tables.Strong, c.key); err == nil || items != nil {
+		if items, err := c.Get(recent.For(t.Context(), stranger, nil), tables.Strong, c.key); err == nil || items != nil {
 			t.Errorf("a reader: got %v and %v, want an error", items, err)
 		}
 	}

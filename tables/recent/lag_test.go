@@ -65,7 +65,7 @@ func TestLag_Change(t *testing.T) {
 		if got, _ := f.reads(t, stranger); got != "" {
 			t.Errorf("read %d: got %q after the deletion, want nothing", i, got)
 		}
-		ctx := recent.For(t.Context(), stranger)
+		ctx := recent.For(t.Context(), stranger, nil)
 		if items, err := f.Get(ctx, tables.Eventual, tables.PostKey("den", "po_001")); err != nil || items[0] != nil {
 			t.Errorf("read %d: got %v and %v after the deletion, want nothing", i, items, err)
 		}
@@ -82,7 +82,7 @@ func TestLag_Index(t *testing.T) {
 		remembered int
 	}{{recent.Lag - 1, 0}, {1, 1}, {-time.Minute, 1}} {
 		f.now = f.now.Add(c.wait)
-		if _, err := f.Query(recent.For(t.Context(), stranger), tables.Roots("den", "", 10)); err != nil {
+		if _, err := f.Query(recent.For(t.Context(), stranger, nil), tables.Roots("den", "", 10)); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.Memory.Len(); got != c.remembered {
@@ -116,12 +116,12 @@ func TestLag_Author(t *testing.T) {
 		return items[0] != nil
 	}
 	writer := recent.ForWriter(t.Context())
-	other := func() context.Context { return recent.For(t.Context(), stranger) }
+	other := func() context.Context { return recent.For(t.Context(), stranger, nil) }
 	if n := query(other()); n != 1 {
 		t.Fatalf("got %d posts, want one", n)
 	}
 	f.elsewhere(t, tables.Put(post(2, "two").Item()))
-	for what, ctx := range map[string]context.Context{"writer": writer, "author": recent.For(t.Context(), author)} {
+	for what, ctx := range map[string]context.Context{"writer": writer, "author": recent.For(t.Context(), author, nil)} {
 		if n := query(ctx); n != 2 {
 			t.Errorf("%s: got %d posts, want 2", what, n)
 		}

@@ -104,6 +104,7 @@ type caller struct {
 	writer bool // it did
 	ask    func(context.Context) bool
 	turn   chan struct{} // has an element while one of the caller's reads asks
+	waited func(context.Context)
 	asked  bool
 	wrote  bool
 }
@@ -112,9 +113,11 @@ type callerKey struct{}
 
 // For returns the context of a caller whose reads may be answered from memory. wrote
 // reports whether the caller wrote so recently that they may not. It is called at most
-// once, when the memory first has an answer. Without For, nothing is answered from memory.
-func For(ctx context.Context, wrote func(context.Context) bool) context.Context {
-	return context.WithValue(ctx, callerKey{}, &caller{ask: wrote, turn: make(chan struct{}, 1)})
+// once, when the memory first has an answer. Reads side by side wait for it; those that did
+// call waited, unless it is nil, one after the other. Without For, nothing is answered from
+// memory.
+func For(ctx context.Context, wrote func(context.Context) bool, waited func(context.Context)) context.Context {
+	return context.WithValue(ctx, callerKey{}, &caller{ask: wrote, turn: make(chan struct{}, 1), waited: waited})
 }
 
 // ForWriter returns the context of a caller that wrote within [Lag]. Its reads are not
@@ -126,8 +129,16 @@ func ForWriter(ctx context.Context) context.Context {
 // wroteNow reports whether the caller wrote just now. Reads side by side wait on a channel,
 // and not for a lock, so that simulations in virtual time see them wait.
 func (c *caller) wroteNow(ctx context.Context) bool {
-	c.turn <- struct{}{}
-	defer func() { <-c.turn }()
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	default:
+		c.turn <- struct{}{}
+		defer func() { <-c.turn }()
+		if c.waited != nil {
+			c.waited(ctx)
+		}
+	}
 	if !c.asked {
 		c.asked, c.wrote = true, true // if ask panics
 		c.wrote = c.ask(ctx)

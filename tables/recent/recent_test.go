@@ -63,7 +63,7 @@ func author(context.Context) bool   { return true }
 func (f *fixture) reads(t testing.TB, wrote func(context.Context) bool) (bodies string, units float64) {
 	t.Helper()
 	ctx, used := tables.WithUsage(context.Background())
-	page, err := f.Query(recent.For(ctx, wrote), tables.Posts("den", "", 10, tables.Eventual))
+	page, err := f.Query(recent.For(ctx, wrote, nil), tables.Posts("den", "", 10, tables.Eventual))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func (f *fixture) reads(t testing.TB, wrote func(context.Context) bool) (bodies 
 func (f *fixture) gets(t testing.TB, wrote func(context.Context) bool, n int) (body string, units float64) {
 	t.Helper()
 	ctx, used := tables.WithUsage(context.Background())
-	items, err := f.Get(recent.For(ctx, wrote), tables.Strong, tables.PostKey("den", post(n, "").ID))
+	items, err := f.Get(recent.For(ctx, wrote, nil), tables.Strong, tables.PostKey("den", post(n, "").ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestGet(t *testing.T) {
 	secret := tables.AgentKeyKey("ag_fox", "pub")
 	f.elsewhere(t, tables.Put(tables.Item{tables.AttrPK: secret.PK, tables.AttrSK: secret.SK, tables.AttrType: "key"}))
 	ctx, used := tables.WithUsage(t.Context())
-	ctx = recent.For(ctx, stranger)
+	ctx = recent.For(ctx, stranger, nil)
 	keys := []tables.Key{tables.PostKey("den", "po_002"), tables.PostKey("den", "po_001"), tables.PostKey("den", "po_009"), secret}
 	for range 2 {
 		if _, err := f.Get(ctx, tables.Strong, keys...); err != nil {
@@ -165,18 +165,18 @@ func TestUncalled(t *testing.T) {
 		},
 		func(ctx context.Context) error {
 			q := tables.LivePromos("den", tables.Eventual)
-			_, err := f.Query(recent.For(context.Background(), stranger), q)
+			_, err := f.Query(recent.For(context.Background(), stranger, nil), q)
 			if err == nil {
-				_, err = f.Query(recent.For(ctx, stranger), q)
+				_, err = f.Query(recent.For(ctx, stranger, nil), q)
 			}
 			return err
 		},
 		func(ctx context.Context) error {
-			_, err := none.Query(recent.For(ctx, stranger), tables.Posts("den", "", 10, tables.Eventual))
+			_, err := none.Query(recent.For(ctx, stranger, nil), tables.Posts("den", "", 10, tables.Eventual))
 			return err
 		},
 		func(ctx context.Context) error {
-			_, err := none.Get(recent.For(ctx, stranger), tables.Eventual, tables.PostKey("den", "po_001"))
+			_, err := none.Get(recent.For(ctx, stranger, nil), tables.Eventual, tables.PostKey("den", "po_001"))
 			return err
 		},
 	} {
@@ -193,7 +193,7 @@ func TestWroteOnce(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
 	asked := 0
-	ctx := recent.For(t.Context(), func(context.Context) bool { asked++; return false })
+	ctx := recent.For(t.Context(), func(context.Context) bool { asked++; return false }, nil)
 	for i, want := range []int{0, 1, 1} {
 		if _, err := f.Query(ctx, tables.Posts("den", "", 10, tables.Eventual)); err != nil {
 			t.Fatal(err)
@@ -269,7 +269,7 @@ func TestShared(t *testing.T) {
 	f.elsewhere(t, tables.Put(post(1, "one").Item()), tables.Put(post(2, "two").Item()))
 	keys := []tables.Key{tables.PostKey("den", "po_001"), tables.PostKey("den", "po_002")}
 	for i := range 3 { // from the table, then from memory
-		ctx := recent.For(t.Context(), stranger)
+		ctx := recent.For(t.Context(), stranger, nil)
 		items, err := f.Get(ctx, tables.Strong, keys...)
 		if err != nil || items[0].Str("body") != "one" || items[1].Str("body") != "two" {
 			t.Fatalf("read %d: got %v and %v, want both posts", i, items, err)
@@ -296,7 +296,7 @@ func TestBounds(t *testing.T) {
 	remembered := 0
 	for n := range all {
 		ctx, used := tables.WithUsage(t.Context())
-		ctx = recent.For(ctx, stranger)
+		ctx = recent.For(ctx, stranger, nil)
 		if _, err := (recent.Reader{Memory: f.Memory, Table: none{f.Table}}).Get(ctx, tables.Strong, tables.PostKey("den", post(n, "").ID)); err == nil && used.ReadUnits() == 0 {
 			if remembered++; n < all/2 {
 				t.Errorf("post %d is remembered, want the newest ones", n)
@@ -311,7 +311,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d answers are remembered after a page of a megabyte, want %d: such a page is not", f.Memory.Len(), was)
 	}
 	for n := range 9000 {
-		_, _ = f.Query(recent.For(t.Context(), stranger), tables.Posts("den", fmt.Sprintf("po_%06d", n), 1, tables.Eventual))
+		_, _ = f.Query(recent.For(t.Context(), stranger, nil), tables.Posts("den", fmt.Sprintf("po_%06d", n), 1, tables.Eventual))
 	}
 	if got := f.Memory.Len(); got > 8192 {
 		t.Errorf("%d answers are remembered, want 8192 at most", got)
@@ -336,7 +336,7 @@ func TestThrottled(t *testing.T) {
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
 	table := f.Table
 	f.Table = none{table}
-	if items, err := f.Get(recent.For(t.Context(), stranger), tables.Strong, tables.PostKey("den", "po_001")); err == nil || items != nil {
+	if items, err := f.Get(recent.For(t.Context(), stranger, nil), tables.Strong, tables.PostKey("den", "po_001")); err == nil || items != nil {
 		t.Errorf("got %v and %v, want an error", items, err)
 	}
 	f.Table = table
@@ -436,7 +436,7 @@ func TestReadAnew(t *testing.T) {
 			if i > 0 && limit == 1 { // stays the oldest
 				continue
 			}
-			if _, err := f.Query(recent.For(t.Context(), author), tables.Posts("den", "", limit, tables.Eventual)); err != nil {
+			if _, err := f.Query(recent.For(t.Context(), author, nil), tables.Posts("den", "", limit, tables.Eventual)); err != nil {
 				t.Fatal(err)
 			}
 		}

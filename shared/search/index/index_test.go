@@ -337,7 +337,7 @@ func TestRememberedHeads(t *testing.T) {
 	searches := func(q string) int {
 		terms, err := search.Query(q)
 		must(t, err)
-		ctx := recent.For(t.Context(), func(context.Context) bool { return false })
+		ctx := recent.For(t.Context(), func(context.Context) bool { return false }, nil)
 		found, err := search.Search(ctx, index.Of(&process, "den"), search.Request{Terms: terms, Limit: 100})
 		must(t, err)
 		return len(found.Posts)
