@@ -11,7 +11,7 @@ func eraseTrials() []trial {
 	at := noon.UnixMilli()
 	due := func(after int64) *tables.Erasure { return &tables.Erasure{Agent: fox, At: at, Due: at + after} }
 	taken := writes(tables.Put(due(0).Item()), due(0).Move(noon.Add(tables.EraseAfter)))
-	profile := &tables.Profile{ID: fox, Handle: "fox"}
+	profile, changed := &tables.Profile{ID: fox, Handle: "fox"}, &tables.Profile{ID: fox, Handle: "fox", Version: 1}
 	idea := func() *tables.Idea { return &tables.Idea{ID: "id_1", By: owl, Status: tables.IdeaOpen} }
 	suggested := writes(tables.Put(idea().Items()[0]), tables.Put(idea().Items()[1]))
 	promo := func(state string) *tables.Promo {
@@ -47,6 +47,7 @@ func eraseTrials() []trial {
 	return []trial{
 		{"is taken by two sweeps", taken, writes(due(0).Move(noon)), first},
 		{"ends while another sweep has it", taken, writes(due(0).End()), first},
+		{"of an agent that changed", writes(tables.Put(changed.Item()), tables.HandleClaim("fox", fox)), profile.Erase(nil, noon, nil), first},
 		{"of an agent with another's handle", writes(tables.Put(profile.Item()), tables.HandleClaim("fox", owl.ID)), profile.Erase(nil, noon, nil), []int{1}},
 		{"of an idea that changed", append(writes(suggested...), idea().Set(tables.IdeaStatus{Status: tables.IdeaPlanned}, nil)...), idea().Erase(), first},
 		{"of an idea whose status is set meanwhile", append(writes(suggested...), idea().Erase()...), idea().Set(tables.IdeaStatus{Status: tables.IdeaPlanned}, nil), first},

@@ -33,7 +33,9 @@ var reasons = []*reason{
 		"functions/oauth/assertion.go assert", "functions/oauth/code.go found", "functions/oauth/code.go tryJoin", "functions/oauth/consent.go spend",
 		"shared/identity/recovery/recovery.go Mail", "shared/identity/recovery/recovery.go Bind",
 	}, made},
-	{"a request counts against its limit each time that it is sent", "rate_limited", []string{"shared/identity/recovery/postage.go Admit"}, made},
+	{"a request counts against its limit each time that it is sent", "rate_limited", []string{
+		"shared/identity/recovery/postage.go Admit", "shared/api/readlimit.go charge",
+	}, made},
 	{"a secret is shown once: a caller that missed it makes another", "there is no code|code: it is absent", []string{"functions/access/live.go add"}, made},
 	{"a request that calls another service stays busy for half a minute, so that the service is not called twice at once", "busy", []string{
 		"functions/access/origin.go post", "functions/access/origin.go joinShared", "functions/credits/checkout.go reserve",
