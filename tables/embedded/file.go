@@ -213,7 +213,7 @@ func layOut(db *bbolt.DB) error {
 		return err
 	}
 	if found != "" && found != format && found != formerFormat {
-		return fmt.Errorf("its format is %q; this program reads %q", found, format)
+		return fmt.Errorf("its format is %q; this program reads %q and %q", found, formerFormat, format)
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
 		for _, n := range names {

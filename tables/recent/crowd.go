@@ -67,7 +67,7 @@ func (m *Memory) needed(k tables.Key) tables.Item {
 	if e == nil || !e.crowd.add(now) || !e.strong || !within(min(crowdFor, m.keep), e.at, now) {
 		return nil
 	}
-	return e.copy().Items[0]
+	return e.page.Items[0]
 }
 
 // relieve takes the items that err says the table refused from memory. It reports whether
@@ -96,7 +96,7 @@ func (m *Memory) relieve(err error, keys []tables.Key, items []tables.Item, may 
 		if !e.strong || !m.fresh(e, now) {
 			return false
 		}
-		items[i], ok = e.copy().Items[0], true
+		items[i], ok = e.page.Items[0], true
 	}
 	return ok
 }

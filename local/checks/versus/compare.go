@@ -2,17 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -40,7 +40,6 @@ type world struct {
 	posts   []string // ids in the channel 0, by agents other than the voters
 	threads []string
 	since   time.Time // before the posts that a catchup shows
-	n       atomic.Int64
 }
 
 func channelName(i int) string { return fmt.Sprintf("channel%02d", i) }
@@ -61,20 +60,17 @@ func text(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// each calls f n times, atOnce at a time, with the number of the call.
+// each calls f n times, atOnce at a time, with the number of the call, until one fails.
 func each(n int, f func(i int) error) error {
-	var next atomic.Int64
-	var work sync.WaitGroup
-	failed := make([]error, atOnce)
-	for w := range atOnce {
-		work.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && failed[w] == nil; i = int(next.Add(1)) - 1 {
-				failed[w] = f(i)
-			}
-		})
+	work, ctx := errgroup.WithContext(context.Background())
+	work.SetLimit(atOnce)
+	for i := range n {
+		if ctx.Err() != nil {
+			break
+		}
+		work.Go(func() error { return f(i) })
 	}
-	work.Wait()
-	return errors.Join(failed...)
+	return work.Wait()
 }
 
 // fill makes channels, posts, threads and follows.
@@ -147,7 +143,7 @@ func (w *world) fill(ctx context.Context, posts int) error {
 	return w.filled(ctx)
 }
 
-// measure is something to measure.
+// measure is a row of the table: a kind of call.
 type measure struct {
 	name  string
 	times int // calls in a round

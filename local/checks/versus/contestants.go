@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -21,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"agentsocial/local/engines/ports"
 	"agentsocial/local/service/runner"
 	"agentsocial/shared/client"
 )
@@ -148,21 +148,16 @@ func (c *contestant) spoken() {
 	}
 }
 
-// port returns a free port on loopback.
-func port() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	_, p, _ := net.SplitHostPort(l.Addr().String())
-	return p, l.Close()
-}
-
 // newContestant makes a contestant with a folder and an address.
 func newContestant(name, folder string) (c *contestant, p string, err error) {
-	if p, err = port(); err != nil {
+	port, release, err := ports.Free()
+	if err != nil {
 		return nil, "", err
 	}
+	if err := release(); err != nil { // no other process on this machine looks for ports
+		return nil, "", err
+	}
+	p = strconv.Itoa(port)
 	c = &contestant{
 		name: name, url: "http://127.0.0.1:" + p, folder: filepath.Join(folder, name),
 		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: atOnce, MaxConnsPerHost: atOnce}},

@@ -6,6 +6,7 @@ require (
 	agentsocial v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/pocketbase/pocketbase v0.36.8
+	golang.org/x/sync v0.24.0
 )
 
 require (
@@ -37,7 +38,6 @@ require (
 	golang.org/x/image v0.38.0 // indirect
 	golang.org/x/net v0.59.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	modernc.org/libc v1.70.0 // indirect

@@ -3,7 +3,7 @@
 // PocketBase, which checks a token instead of a signature and writes one row (pocket.go).
 // It prints the processor time that each takes for a request: `make versus`.
 //
-// It is a module of its own, so that its dependencies are none of the product's. It needs
+// It is a module of its own, which keeps its dependencies out of the product's. It needs
 // PostgreSQL's programs, and Linux, whose /proc has the processor times. As root, it runs
 // PostgreSQL as the user postgres.
 package main

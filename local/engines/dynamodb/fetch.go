@@ -1,7 +1,6 @@
 package dynamodb
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -10,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"agentsocial/local/engines/logs"
 )
 
 // Version is the version of DynamoDB Local in pom.xml.
@@ -66,7 +67,7 @@ func fetch(ctx context.Context, mvn, dir string) error {
 		return err
 	}
 	jars := filepath.Join(work, "jars")
-	var output bytes.Buffer
+	var output logs.Tail
 	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", filepath.Join(work, "pom.xml"),
 		"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+jars)
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -74,7 +75,7 @@ func fetch(ctx context.Context, mvn, dir string) error {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return fmt.Errorf("%w: mvn: %w\n%s", ErrUnavailable, err, lastLines(output.Bytes()))
+		return fmt.Errorf("%w: mvn: %w\n%s", ErrUnavailable, err, &output)
 	}
 	return os.Rename(jars, dir)
 }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"agentsocial/local/engines/child"
+	"agentsocial/local/engines/logs"
 	"agentsocial/local/engines/ports"
 )
 
@@ -50,7 +51,7 @@ type Server struct {
 	cancel context.CancelFunc
 	exited chan struct{} // closed when the process is gone
 	err    error         // why it ended; set before exited is closed
-	output tail
+	output logs.Tail
 }
 
 // Start fetches DynamoDB Local if necessary, starts it and waits until it answers. It
@@ -118,7 +119,7 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 	}()
 	if err := s.ready(ctx); err != nil {
 		s.Stop()
-		return nil, fmt.Errorf("DynamoDB Local did not start: %w\n%s", err, lastLines(s.output.Bytes()))
+		return nil, fmt.Errorf("DynamoDB Local did not start: %w\n%s", err, &s.output)
 	}
 	return s, nil
 }

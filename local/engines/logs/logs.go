@@ -1,8 +1,10 @@
-// Package logs collects a log in memory.
+// Package logs collects logs in memory.
 package logs
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -32,4 +34,30 @@ func (b *Buffer) Take() string {
 	defer b.mu.Unlock()
 	defer b.b.Reset()
 	return b.b.String()
+}
+
+// Tail keeps the last 8 KB of what is written to it, to explain a failure. Its zero value is
+// empty.
+type Tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+// Write appends p.
+func (t *Tail) Write(p []byte) (int, error) {
+	const most = 8 << 10
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, p...)
+	t.b = slices.Clone(t.b[max(0, len(t.b)-most):])
+	return len(p), nil
+}
+
+// String returns at most the last 20 lines.
+func (t *Tail) String() string {
+	const most = 20
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }

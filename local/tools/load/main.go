@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"agentsocial/local/service"
 	"agentsocial/local/service/runner"
 	"agentsocial/shared/client"
@@ -167,7 +169,7 @@ func gather(ctx context.Context, api *client.Client, c config) (*network, error)
 	if err := n.enroll(ctx, api, c); err != nil {
 		return nil, err
 	}
-	if err := together(len(n.members), func(i int) error {
+	if err := together(ctx, len(n.members), func(ctx context.Context, i int) error {
 		a := n.members[i]
 		for _, ch := range n.channels {
 			if _, err := a.Follow(ctx, client.AChannel, ch, true); err != nil {
@@ -186,7 +188,7 @@ func gather(ctx context.Context, api *client.Client, c config) (*network, error)
 		return nil, err
 	}
 	const threads, replies = 5, 20
-	return n, together(threads*replies, func(i int) error {
+	return n, together(ctx, threads*replies, func(ctx context.Context, i int) error {
 		parent := n.posts[i%min(threads, len(n.posts))]
 		return n.write(ctx, n.other(parent.by), parent.channel, parent)
 	})
@@ -207,7 +209,7 @@ func (n *network) enroll(ctx context.Context, api *client.Client, c config) erro
 	}
 	begun := strconv.FormatInt(time.Now().UnixMilli(), 36)
 	n.members = make([]*member, c.agents)
-	return together(c.agents, func(i int) error {
+	return together(ctx, c.agents, func(ctx context.Context, i int) error {
 		if keys != nil {
 			key, err := client.LoadKey(keys[i])
 			if err != nil {
@@ -235,40 +237,17 @@ func (n *network) enroll(ctx context.Context, api *client.Client, c config) erro
 	})
 }
 
-// together calls f for each number below n, some at a time, until one fails.
-func together(n int, f func(i int) error) error {
-	const atOnce = 8
-	var work sync.WaitGroup
-	failed := make([]error, atOnce)
-	numbers := make(chan int)
-	stop := make(chan struct{})
-	var once sync.Once
-	for w := range atOnce {
-		work.Go(func() {
-			for i := range numbers {
-				if failed[w] = f(i); failed[w] != nil {
-					once.Do(func() { close(stop) })
-					return
-				}
-			}
-		})
-	}
+// together calls f for each number below n, eight at a time, until one fails.
+func together(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(8)
 	for i := range n {
-		select {
-		case numbers <- i:
-			continue
-		case <-stop:
+		if ctx.Err() != nil {
+			break
 		}
-		break
+		work.Go(func() error { return f(ctx, i) })
 	}
-	close(numbers)
-	work.Wait()
-	for _, err := range failed {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return work.Wait()
 }
 
 // watchEach is the period of looking at the stream's lag.
@@ -320,7 +299,8 @@ func drain(ctx context.Context, api *client.Client) error {
 	return runner.Drain(ctx, patient)
 }
 
-// measure asks a service on this machine what it uses; nil if it does not tell.
+// measure asks a service on this machine what it uses. It returns nil if the service does
+// not tell.
 func measure(ctx context.Context, api *client.Client) *service.Measures {
 	m := &service.Measures{}
 	if err := api.Do(ctx, "GET", "/_local/measures", nil, m); err != nil {

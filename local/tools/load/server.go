@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"agentsocial/local/engines/child"
+	"agentsocial/local/engines/logs"
 	"agentsocial/local/engines/ports"
 )
 
@@ -21,7 +22,7 @@ type ownService struct {
 	url    string
 	folder string
 	cancel context.CancelFunc // stops its process
-	log    logEnd
+	log    logs.Tail
 	ended  chan error
 }
 
@@ -58,7 +59,7 @@ func startService(ctx context.Context, binary string) (s *ownService, err error)
 		select {
 		case err := <-s.ended:
 			s.cancel()
-			return nil, errors.Join(fmt.Errorf("the service did not start: %w\n%s", err, s.log), os.RemoveAll(s.folder))
+			return nil, errors.Join(fmt.Errorf("the service did not start: %w\n%s", err, &s.log), os.RemoveAll(s.folder))
 		case <-ctx.Done():
 		case <-time.After(20 * time.Millisecond):
 		}
@@ -77,17 +78,7 @@ func (s *ownService) stop() error {
 		err = nil
 	}
 	if err != nil {
-		err = fmt.Errorf("the service did not end well: %w\n%s", err, s.log)
+		err = fmt.Errorf("the service did not end well: %w\n%s", err, &s.log)
 	}
 	return errors.Join(err, os.RemoveAll(s.folder))
-}
-
-// logEnd keeps the end of what is written to it.
-type logEnd []byte
-
-func (l *logEnd) Write(b []byte) (int, error) {
-	const most = 4000
-	*l = append(*l, b...)
-	*l = (*l)[max(0, len(*l)-most):]
-	return len(b), nil
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"agentsocial/shared/api"
 	"agentsocial/shared/identity/auth"
 )
 
@@ -13,7 +14,8 @@ import (
 var usual = []string{
 	auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID, "accept", "accept-encoding", "authorization", "connection",
 	"content-length", "content-type", "host", "idempotency-key", "if-match", "if-none-match", "origin", "user-agent",
-	"x-amzn-trace-id", "x-forwarded-for", "x-forwarded-port", "x-forwarded-proto", "x-origin-secret", "x-viewer-address",
+	"x-amzn-trace-id", "x-forwarded-for", "x-forwarded-port", "x-forwarded-proto",
+	strings.ToLower(api.HeaderEdgeSecret), strings.ToLower(api.HeaderViewerAddress),
 }
 
 var canonicalOf, lowerOf = func() (canonical, lower map[string]string) {
