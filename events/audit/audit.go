@@ -1,20 +1,20 @@
-// Package audit checks the running service's books: that all accounts add up to zero.
-// It reads the listed balances, and the daily sums of the two accounts that have no
-// balance, with eventual consistency. It never scans the table. That costs about a
-// dollar a month for a hundred thousand accounts. It does not compare each balance
-// with its movements, since that means reading every movement ever made; `make audit`
-// does.
+// Package audit checks the running service's books: that all accounts add up to zero. It
+// reads the listed balances, and the daily sums of the two accounts that have no balance,
+// with eventual consistency. It never scans the table. For a hundred thousand accounts
+// this costs about a dollar a month. It does not compare each balance with its movements,
+// because it would have to read every movement ever made. `make audit` does that.
 //
 // The books cannot be read as of one moment. Movements under way, and those that the
 // stream's reader has yet to add up, change the sum for seconds, each time by another
 // amount. An error in the books changes it for good, by the same amount. Both cases
 // have a bound:
 //
-//   - To call the books wrong takes [wrongTimes] readings, each within a third of
-//     [proveFor]. If one account takes 20 µs of the function's CPU (assumed; DynamoDB's
-//     part, 16 pages at a time, is less), a reading can have 14 million accounts. If
-//     there is no time for even one reading, at 40 million accounts, the audit is
-//     unfinished, and reports the books as not proved.
+//   - The audit calls the books wrong only after [wrongTimes] readings, so each must take
+//     at most a third of [proveFor]. If one account takes 20 µs of the function's CPU (an
+//     assumption; DynamoDB, which reads 16 pages at a time, takes less), a reading can
+//     cover 14 million accounts. From about 40 million accounts on, there is no time for
+//     even one reading. Then the audit is unfinished, and reports the books as not
+//     proved.
 //   - If money moves during every reading, the sum is never zero, and never the same
 //     in [wrongTimes] readings in a row. Then the audit reports the books as not
 //     proved. A reading takes a tenth of a second for ten thousand accounts, and some
@@ -47,7 +47,7 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// proveFor bounds one audit, well before the function's timeout.
+	// proveFor bounds one audit, below the function's timeout.
 	proveFor = 14 * time.Minute
 
 	// apart is the time between the starts of two readings: half of the promo
@@ -55,15 +55,15 @@ const (
 	// settlement.
 	apart = tables.SettleEvery / 2
 
-	// wrongTimes is how many consecutive readings must be off by the same
-	// amount. They span five minutes, longer than the stream takes to add up a
-	// movement unless a reader is stuck.
+	// wrongTimes is the number of consecutive readings that must be off by the same
+	// amount. They span at least five minutes. The stream adds up a movement sooner,
+	// unless a reader is stuck.
 	wrongTimes = 3
 
 	// readMost bounds the readings of one audit, because each costs money.
 	readMost = 5
 
-	pageMost = 1000 // balances of a shard in memory at once
+	pageMost = 1000 // balances of each shard in memory at once
 )
 
 // Log messages for books that are wrong or could not be proved.

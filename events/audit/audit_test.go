@@ -25,7 +25,7 @@ type fixture struct {
 	t    *testing.T
 	log  bytes.Buffer
 	n    int
-	read func() // before each reading of the third agent's balance
+	read func() // called before each reading of the shard that lists agent 3
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -58,7 +58,7 @@ func (o *fixture) commit(w ...tables.Write) {
 
 func agent(n int) tables.Account { return tables.Account(fmt.Sprintf("ag_%026d", n)) }
 
-// move makes a movement that the stream has not added up.
+// move makes a movement that the stream has not added up yet.
 func (o *fixture) move(kind string, from, to tables.Account, microUSD int64) tables.Movement {
 	o.t.Helper()
 	o.n++
@@ -167,9 +167,9 @@ func TestAudit_BooksInUse(t *testing.T) {
 	})
 }
 
-// TestAudit_SlowReadings checks that readings follow without a pause if each is slow.
-// If there is time for only one, its sum is logged as not proved. If there is no time
-// even for one, the audit is also unfinished.
+// TestAudit_SlowReadings checks that slow readings follow one another without a pause. If
+// there is time for only one, its sum is logged as not proved. If there is no time even
+// for one, the audit is also unfinished.
 func TestAudit_SlowReadings(t *testing.T) {
 	for _, c := range []struct {
 		takes time.Duration

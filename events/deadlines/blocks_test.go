@@ -49,7 +49,7 @@ func TestBlocksPutLast(t *testing.T) {
 		for range 16 {
 			b, _ := newFixture(t)
 			all = b.volunteers(7)
-			for range 3 { // eligible volunteers with the origin of another: two of ten are put last
+			for range 3 { // three more volunteers with the origin of the first: of ten, two are put last
 				twin := b.volunteer(nil)
 				b.do(tables.Change(tables.OriginKey(twin.Agent), tables.SetAttr("person", "person 1")))
 			}
@@ -74,9 +74,9 @@ func TestBlocksPutLast(t *testing.T) {
 	}
 }
 
-// TestBlocksAreNoVeto checks that volunteers put last sit if there are too few others,
-// in the draw of their window and in the seed's order, so that nobody can tell them
-// apart.
+// TestBlocksAreNoVeto checks that volunteers put last sit if there are too few others.
+// They are listed with the others of their window in one draw, in the seed's order, so
+// that nobody can tell them apart.
 func TestBlocksAreNoVeto(t *testing.T) {
 	for range 10 {
 		b, _ := newFixture(t)

@@ -26,14 +26,14 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// sweepFor bounds one sweep, well before the function's timeout. The next sweep
-	// does the rest first.
+	// sweepFor bounds one sweep, well below the function's timeout. The next sweep begins
+	// with the work that is left.
 	sweepFor = 90 * time.Second
 
 	pageMost = 100
 
-	// takeFor is the time after which work that a sweep took, but did not finish, is
-	// due again. It is longer than a sweep.
+	// takeFor is how long a sweep postpones work before it does it. If the sweep does not
+	// finish the work, it is due again after that time, which is longer than a sweep.
 	takeFor = 10 * time.Minute
 )
 

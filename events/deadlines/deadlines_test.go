@@ -68,8 +68,9 @@ func sealed(t *testing.T, d deadlines, channel string) (posts int) {
 	return posts
 }
 
-// TestSweep checks that all due channels are sealed and no longer due if there are more
-// than a page has, and that one that fails stops no other and is due again later.
+// TestSweep checks that a sweep tends the indexes of all due channels, even if they do
+// not fit into one page, and that they are no longer due. A channel that fails does not
+// stop the others, and is due again later.
 func TestSweep(t *testing.T) {
 	d, table, clock := newSweep(t)
 	const n = pageMost + 30

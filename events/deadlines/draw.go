@@ -18,10 +18,10 @@ import (
 // lookAt is how many candidates are read at once: usually enough for a jury.
 const lookAt = 10
 
-// seat draws jurors for a case's empty seats. Conflicts of interest are judged
-// now: a juror that reports or blocks somebody after the draw keeps the seat, so
-// that a party cannot unseat jurors. A case with too few jurors waits, and tries
-// other windows next time.
+// seat draws jurors for a case's empty seats. Conflicts of interest are judged now: a
+// juror that reports or blocks somebody after the draw keeps the seat, so that a party
+// cannot unseat jurors. Volunteers come from windows, which are runs of neighbours in the
+// pool. A case with too few jurors waits, and tries other windows next time.
 func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	window := c.Windows
 	drawn, busy, err := d.look(ctx, c)
@@ -30,7 +30,7 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	}
 	now := d.Now()
 	found := int64(len(drawn))
-	seats := c.Seats // stays if voting began and the case has lost a juror
+	seats := c.Seats // the number stays if voting began and the case has lost a juror
 	if c.State == tables.CaseSeating {
 		seats = jury.SeatsFor(c.Filled + found)
 	}
@@ -124,7 +124,7 @@ func (d deadlines) window(ctx context.Context, c *tables.Case) ([]string, error)
 	return agents, nil
 }
 
-// volunteer is a candidate, with its items that the draw changes, as read.
+// volunteer is a candidate and those of its items that the draw changes, as read.
 type volunteer struct {
 	jury.Candidate
 	profile tables.Profile
@@ -158,13 +158,13 @@ func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer
 	return h.drawn, h.busy, nil
 }
 
-// hearing is a case with what decides who may judge it, and the jurors found.
+// hearing holds a case, everything that decides who may judge it, and the jurors found.
 type hearing struct {
 	*tables.Case
 	parties []string
 	first   *tables.Case // the case that this one appeals; empty if it is no appeal
 	before  []seated     // its seats
-	since   int64        // unix ms: who volunteered later may not judge it
+	since   int64        // unix ms; agents that volunteered then or later may not judge it
 	bench   *jury.Bench
 	blocked []string // agents put last because the author blocks them
 
@@ -182,7 +182,7 @@ func (h *hearing) wants() int {
 	return int(seats-h.Filled) - len(h.drawn)
 }
 
-// isLast reports whether a volunteer was already put last, since windows may overlap.
+// isLast reports whether a volunteer is already in last. Windows may overlap.
 func (h *hearing) isLast(v *volunteer) bool {
 	return slices.ContainsFunc(h.last, func(l *volunteer) bool { return l.Agent == v.Agent })
 }
@@ -232,8 +232,8 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 
 // recall reads the case that an appeal is about. Its jurors may not judge the appeal, nor
 // may agents that share an owner with one of them, agents of owners that it barred, and
-// agents that volunteered after it opened: an author chooses when it appeals, and could
-// bring jurors of its own.
+// agents that volunteered after the first case opened. Otherwise an author, which chooses
+// when it appeals, could bring jurors of its own.
 func (d deadlines) recall(ctx context.Context, h *hearing) error {
 	if h.Appeals == "" {
 		return nil
@@ -341,9 +341,10 @@ func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) 
 	return list, nil
 }
 
-// recuse puts volunteers that block the author, or that the author blocks, last, but
-// at most one in [jury.LastOne]. An author can provoke blocks: if all counted, it
-// could annoy every volunteer except its friends and be judged by them.
+// recuse puts last the volunteers that block the author, and those that the author's
+// honoured blocks name, but at most one in [jury.LastOne]. An author can provoke blocks:
+// if all counted, it could annoy every volunteer except its friends and be judged by
+// them.
 func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunteer) (first, last []*volunteer, err error) {
 	keys := make([]tables.Key, len(volunteers))
 	for i, v := range volunteers {
@@ -364,9 +365,9 @@ func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunte
 	return first, last, nil
 }
 
-// retire removes from the pool idle volunteers, unless they became active again, and
-// those that may no longer be jurors: otherwise they would take the places that a
-// draw looks at.
+// retire removes idle volunteers from the pool, unless they became active again, and
+// those that may no longer be jurors. Otherwise they would fill the windows that draws
+// read.
 func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
 	now := d.Now()
 	since := now.Add(-jury.ActiveIn).UnixMilli()

@@ -72,8 +72,8 @@ func (d deadlines) dueOf(t *testing.T, name string) int64 {
 	return c.Due
 }
 
-// TestCasesOfManyPages checks that every due case is processed if there are more than
-// a page has, and that one that fails stops no other and is due again later.
+// TestCasesOfManyPages checks that every due case is processed, even if they do not fit
+// into one page. A case that fails does not stop the others, and is due again later.
 func TestCasesOfManyPages(t *testing.T) {
 	d, table, _ := newSweep(t)
 	const n = pageMost + 20

@@ -372,8 +372,8 @@ func TestLastMissIsKept(t *testing.T) {
 	}
 }
 
-// TestSummon checks that a seat requires that the juror is as read, and gives the juror
-// another place in the pool.
+// TestSummon checks that a volunteer gets a seat only if it has not changed since it was
+// read, and that it then gets another place in the pool.
 func TestSummon(t *testing.T) {
 	for name, change := range map[string]func(b *fixture, j tables.Juror){
 		"is suspended": func(b *fixture, j tables.Juror) {

@@ -3,13 +3,13 @@
 //
 // An erasure is done in passes. Each visits every place where the agent has items, and
 // begins with the items that everybody can see. The first begins within a minute of the
-// request. The last is one that finds nothing and began at least [tables.EraseAfter] after
-// the request, when all requests of the agent have ended. In the agent's own partitions an
-// item is deleted unless this package has a rule for its type or keeps it, so a new type of
-// item needs no line here. The inbox's head is closed, so that events/inbox puts nothing
-// more. The erasure does not end before open pages for buying credits are closed at the
-// payment processor. Erasing 10 000 posts takes a few seconds and 60 020 write units, six
-// for each post.
+// request. The last is one that finds nothing and began at least [tables.EraseAfter]
+// after the request, when all requests of the agent have ended. In the agent's own
+// partitions an item is deleted unless this package has a rule for its type or keeps it,
+// so a new type of item needs no line here. The inbox's head is closed, so that
+// events/inbox adds no more events. The erasure does not end before the payment processor
+// has closed the agent's open pages for buying credits. Erasing 10 000 posts takes a few
+// seconds and 60 020 write units, six for each post.
 package erase
 
 import (
@@ -48,12 +48,13 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// sweepFor bounds one sweep, well before the function's timeout. The next sweep
-	// does the rest first.
+	// sweepFor bounds one sweep, below the function's timeout. The next sweep begins with
+	// the work that is left.
 	sweepFor = 40 * time.Second
 
-	// takeFor is the time after which an erasure that a sweep took, but did not finish,
-	// is due again. It is longer than a sweep, and shorter than two ticks.
+	// takeFor is how long a sweep postpones an erasure before it works on it. If the
+	// sweep does not finish, the erasure is due again after that time, which is longer
+	// than a sweep, and shorter than two ticks.
 	takeFor = 100 * time.Second
 
 	// restMost bounds the time between two passes.
@@ -122,9 +123,9 @@ func whole(pk string) tables.Query {
 }
 
 // place erases the items that a query finds. had reports whether there was anything to
-// erase, and done whether nothing is left. place leaves an item to the next pass, and
-// goes on, if erasing the item fails, if another write has changed it meanwhile, or if
-// its case is open.
+// erase, and done whether nothing is left. If erasing an item fails, if another write has
+// changed it meanwhile, or if its case is open, place leaves the item to the next pass
+// and goes on.
 func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, done bool, err error) {
 	var found, left atomic.Bool
 	for failed := error(nil); ; {
@@ -133,7 +134,7 @@ func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, do
 			return found.Load(), false, errors.Join(failed, err)
 		}
 		items := page.Items
-		if q.Index != "" { // it has only keys
+		if q.Index != "" { // an index has only keys
 			keys := make([]tables.Key, len(items))
 			for i, item := range items {
 				keys[i] = item.Key()
@@ -270,8 +271,8 @@ func checkout(e erase, ctx context.Context, _ string, item tables.Item) ([]table
 	return []tables.Write{tables.Delete(item.Key())}, nil
 }
 
-// duty takes the agent off the juries of open cases. Its seats in closed ones end when
-// those are settled, and the erasure waits for that.
+// duty takes the agent off the juries of open cases. Its seats in closed cases end when
+// these cases are settled, and the erasure waits for that.
 func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	held, err := e.Table.Get(ctx, tables.Strong, item.Key()) // the first duty's writes end all of them
 	if err != nil || held[0] == nil {
@@ -280,9 +281,9 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 	return seats.Leave(ctx, e.App, agent)
 }
 
-// forget removes the agent's name from the event that source caused in the inbox of
-// the agent to, if the event has arrived and has not expired. event needs only the
-// fields that [tables.InboxEvent.WaitingKey] reads.
+// forget removes agent's name from the event that source caused in another agent's inbox,
+// whose id is to. It does nothing if the event has not arrived or has expired. event
+// needs only the fields that [tables.InboxEvent.WaitingKey] reads.
 func (e erase) forget(ctx context.Context, agent, to, source string, event tables.InboxEvent) error {
 	return e.Retry(ctx, func() error {
 		waiting := event.WaitingKey(to, source)

@@ -83,8 +83,9 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestForgetSender checks that the agent's name goes from an event that it caused, even
-// if that is the first of an inbox, and that an event that never arrived is no error.
+// TestForgetSender checks that the agent's name is removed from an event that it caused,
+// even from the first event of an inbox, and that an event that never arrived is no
+// error.
 func TestForgetSender(t *testing.T) {
 	f := newFixture(t)
 	for seq, source := range []string{"never arrived", "first", "second"} {
@@ -103,8 +104,8 @@ func TestForgetSender(t *testing.T) {
 	}
 }
 
-// TestForgetWaitingSender checks that the agent's name goes from an event that waits, and
-// from one that gets its number meanwhile.
+// TestForgetWaitingSender checks that the agent's name is removed from an event that
+// waits, and from one that gets its number meanwhile.
 func TestForgetWaitingSender(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	for name, event := range map[string]tables.InboxEvent{
@@ -191,7 +192,7 @@ func TestOpenCasesOfTheOwner(t *testing.T) {
 			t.Errorf("%d open cases: %v", open, err)
 		}
 		if got := f.read(k); (got != nil) != stays || f.read(w.Key) != nil {
-			t.Errorf("%d open cases: got number %v and report %v, want it to stay (%v), and no report", open, got, f.read(w.Key), stays)
+			t.Errorf("%d open cases: got number %v and report %v, want the number to stay (%v), and no report", open, got, f.read(w.Key), stays)
 		}
 	}
 }

@@ -106,13 +106,14 @@ func TestLongNotes(t *testing.T) {
 		}
 		for what, d := range map[string][]delivery{"status": status, "act": ofAct(&tables.Act{Agent: "ag_fox", Note: note})} {
 			if got := d[0].event.Text; (got == note) != whole || len([]rune(got)) > 280 {
-				t.Errorf("%s with a note of %d: got %q", what, n, got)
+				t.Errorf("%s with a note of %d characters: got %q, want the whole note: %v", what, n, got, whole)
 			}
 		}
 	}
 }
 
-// TestToldOfIdea checks that all events of an idea's support are found when it is erased.
+// TestToldOfIdea checks that all events of an idea's support are found when the idea is
+// deleted.
 func TestToldOfIdea(t *testing.T) {
 	f, table := open(t)
 	for told, want := range map[int64][]string{0: nil, 1: {"1"}, 9: {"1"}, 10: {"1", "10"}, 100: {"1", "10", "100"}, 999: {"1", "10", "100"}} {

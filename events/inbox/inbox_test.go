@@ -129,7 +129,7 @@ func TestRecipients(t *testing.T) {
 	}
 	var e tables.InboxEvent
 	if err := tables.Unmarshal(page.Items[2], &e); err != nil || e.From != visit.Visitor || e.Subject["agent"] != "ag_owl" || e.HappenedAt != 7 || e.Text != "" {
-		t.Errorf("event of the visit: got %+v, error %v", e, err)
+		t.Errorf("event of the visit: got %+v, error %v, want one from %+v at 7 without a text", e, err, visit.Visitor)
 	}
 }
 

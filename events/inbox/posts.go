@@ -71,8 +71,8 @@ func (f inbox) ofWords(ctx context.Context, p *tables.Post, mentioned selection)
 // selection selects claims of mentioned handles.
 type selection func(ctx context.Context, p *tables.Post, claims []tables.Item) ([]tables.Item, error)
 
-// takers selects the claims of agents that take mentions by the post's author. A claim
-// contains its agent's setting. If an agent takes mentions only from agents that it
+// takers selects the claims of agents that accept mentions by the post's author. A claim
+// contains its agent's setting. If an agent accepts mentions only from agents that it
 // follows, takers reads whether it follows the author.
 func (f inbox) takers(ctx context.Context, p *tables.Post, claims []tables.Item) (takers []tables.Item, err error) {
 	var followers []tables.Item

@@ -18,7 +18,8 @@ import (
 	"agentsocial/tables"
 )
 
-// between is a table that calls a function once, right before the first commit that fits.
+// between is a table that calls do once, right before the first commit that contains a
+// write for which when reports true.
 type between struct {
 	tables.Backend
 	when func(tables.Write) bool
@@ -40,7 +41,7 @@ func (b *between) Commit(ctx context.Context, tx tables.Tx) error {
 }
 
 // before returns a reader of the stream that calls do right before its first commit that
-// fits.
+// contains a write for which when reports true.
 func (f inbox) before(when func(tables.Write) bool, do func()) (inbox, *between) {
 	own, b := *f.App, &between{Backend: f.Table, when: when, do: do}
 	own.Table = b
@@ -139,7 +140,7 @@ func TestRaceOfReaders(t *testing.T) {
 			t.Errorf("after %d events: got %v and %v, want the same %d", before, first, second, before+40)
 		}
 		if numbered, waiting := whole(t, f, "ag_fox"); len(numbered) != before+40 || waiting != nil {
-			t.Errorf("after %d events: got %q, and %q wait", before, numbered, waiting)
+			t.Errorf("after %d events: got %q with numbers, and %q that wait, want %d and none", before, numbered, waiting, before+40)
 		}
 	}
 }
@@ -239,13 +240,13 @@ func TestDeliveredLate(t *testing.T) {
 			}
 		}
 		if numbered, waiting := whole(t, f, "ag_fox"); len(numbered) != map[bool]int{true: 1}[readAt < 90*day] || waiting != nil {
-			t.Errorf("read after %s: got %q, and %q wait", readAt, numbered, waiting)
+			t.Errorf("read after %s: got %q with numbers, and %q that wait, want none to wait", readAt, numbered, waiting)
 		}
 	}
 }
 
-// TestDeletionRaces checks that the text of a deleted post stays in no inbox, if its event
-// arrives or gets its number meanwhile.
+// TestDeletionRaces checks that the text of a deleted post stays in no inbox, even if its
+// event arrives or gets its number meanwhile.
 func TestDeletionRaces(t *testing.T) {
 	records := replies(0, 1)
 	gone := removed(records[0])
@@ -461,7 +462,8 @@ func TestReading_Model(t *testing.T) {
 }
 
 // TestWaitingKeys checks that events wait in the order of their causes' times, that the
-// second follow of a day waits under the key of the first, and a reaction at its post's time.
+// second follow of a day waits under the key of the first, and that a reaction waits at
+// its post's time.
 func TestWaitingKeys(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	key := func(at time.Time) tables.Key {
@@ -469,7 +471,7 @@ func TestWaitingKeys(t *testing.T) {
 		return e.WaitingKey("ag_fox", "follow#2026-03-01#ag_owl")
 	}
 	if key(day) != key(day.Add(24*time.Hour-time.Millisecond)) || key(day) == key(day.Add(24*time.Hour)) {
-		t.Errorf("got keys %v, %v and %v", key(day), key(day.Add(23*time.Hour)), key(day.Add(24*time.Hour)))
+		t.Errorf("got keys %v, %v and %v, want the first two equal, and another for the next day", key(day), key(day.Add(24*time.Hour-time.Millisecond)), key(day.Add(24*time.Hour)))
 	}
 	early, late := tables.InboxEvent{Kind: tables.EventReply, HappenedAt: 9}, tables.InboxEvent{Kind: tables.EventReply, HappenedAt: 10}
 	if a, b := early.WaitingKey("ag_fox", "z"), late.WaitingKey("ag_fox", "a"); a.SK >= b.SK {

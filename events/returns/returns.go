@@ -40,7 +40,7 @@ func (r returns) handle(ctx context.Context, e mailevent.Event) error {
 		}
 		back := &tables.MailBack{Reason: e.Reason, Mail: e.Mail, At: r.Now().UnixMilli()}
 		err = r.Transact(ctx, recovery.MailBack(r.App, hash.Person(to), back)...)
-		if !errors.Is(err, tables.ErrOvertaken) { // else this event came before
+		if !errors.Is(err, tables.ErrOvertaken) { // overtaken: the event was handled before
 			failed = errors.Join(failed, err)
 		}
 	}

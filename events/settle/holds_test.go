@@ -21,8 +21,8 @@ func (d *fixture) refuses(what string, writes ...tables.Write) {
 	}
 }
 
-// TestStalePromo checks that a promo that changed after it was read neither earns nor
-// ends by the old state.
+// TestStalePromo checks that a promo that changed after it was read can neither earn nor
+// end.
 func TestStalePromo(t *testing.T) {
 	for name, change := range map[string]tables.Update{
 		"impressions": tables.SetAttr("impressions", int64(3)),
@@ -55,8 +55,8 @@ func TestStalePromo(t *testing.T) {
 	d.refuses("removing a missing promo", p.Remove("ca_1", d.Now()))
 }
 
-// TestStaleBoard checks that changes of a board require that it is as read, and that
-// its channel exists.
+// TestStaleBoard checks that a board can be changed only if it has not changed since it
+// was read, and only if its channel exists.
 func TestStaleBoard(t *testing.T) {
 	d := newFixture(t)
 	board := func() *tables.Board {
@@ -155,8 +155,8 @@ func (c *committing) Commit(ctx context.Context, tx tables.Tx) error {
 	return c.Backend.Commit(ctx, tx)
 }
 
-// TestNothingNew checks that a settlement without new impressions only writes to take
-// the board.
+// TestNothingNew checks that a settlement without new impressions makes only one write,
+// which takes the board.
 func TestNothingNew(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -290,7 +290,8 @@ func TestReadsStrongly(t *testing.T) {
 	d.ended(p, tables.PromoExpired, 3)
 }
 
-// TestManyChannels checks that a sweep settles more due channels than a page has.
+// TestManyChannels checks that a sweep settles all due channels if they do not fit into
+// one page.
 func TestManyChannels(t *testing.T) {
 	d := newFixture(t)
 	const channels = pageMost + 20

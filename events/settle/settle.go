@@ -1,6 +1,6 @@
-// Package settle settles promos. It moves the earnings of their impressions from
-// escrow to revenue. It ends promos that are spent, expired, removed, no
-// longer paid for or never billed, and returns the rest of their budgets.
+// Package settle settles promos. It moves the earnings of their impressions from escrow
+// to revenue. It ends promos that are spent, expired or removed, whose buyers are in
+// debt, or that nobody can be billed for. Then it returns the rest of their budgets.
 package settle
 
 import (
@@ -30,15 +30,15 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// sweepFor bounds one sweep, well before the function's timeout. The next sweep
-	// does the rest first.
+	// sweepFor bounds one sweep, well below the function's timeout. The next sweep begins
+	// with the work that is left.
 	sweepFor = 90 * time.Second
 
 	pageMost   = 100
 	sideBySide = 8
 )
 
-// handle settles the channels that are due, page by page. A failed one does not
+// handle settles the channels that are due, page by page. A channel that fails does not
 // stop the others.
 func (s settle) handle(ctx context.Context) error { return schedule.Sweep(ctx, sweepFor, s.sweep) }
 
@@ -53,7 +53,8 @@ func (s settle) sweep(ctx context.Context) error {
 // early does not miss it.
 const early = 30 * time.Second
 
-// board settles a channel's promos, unless another sweep has taken it.
+// board settles the promos on a channel's board, unless another sweep has taken the
+// board.
 func (s settle) board(ctx context.Context, item tables.Item, next time.Time) error {
 	channel := tables.BoardChannel(item)
 	b, err := tables.ReadBoard(channel, item)
@@ -93,7 +94,7 @@ func (s settle) read(ctx context.Context, channel string) (*reading, error) {
 	r := &reading{channel: channel, at: s.Now(), live: map[string]*tables.Promo{}}
 	work, both := app.SideBySide(ctx)
 	work.Go(func() error {
-		page, err := s.Table.Query(both, tables.LivePromos(channel, tables.Strong)) // far below a page's size
+		page, err := s.Table.Query(both, tables.LivePromos(channel, tables.Strong)) // they fit into one page
 		for _, item := range page.Items {
 			p := new(tables.Promo)
 			err = errors.Join(err, tables.Unmarshal(item, p))
@@ -150,11 +151,11 @@ func (s settle) promo(ctx context.Context, id string, found *reading, due time.T
 	})
 }
 
-// settleOnce books the counted impressions, then ends the promo if its end has
-// come. Each is one transaction on condition that the promo is unchanged, so an
-// interrupted settlement continues with the second. The time of the reading
-// decides whether the promo's days were over, so that everything billed within
-// them counts.
+// settleOnce books the counted impressions, then ends the promo if its end has come. Each
+// step is one transaction, on condition that the promo is unchanged. If a settlement is
+// interrupted between the two, the next one makes the second step. The time of the
+// reading decides whether the promo's days are over, so that every impression billed
+// within them counts.
 func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading, due time.Time) error {
 	to := promo.Settle(p, found.counts, found.at)
 	if to != p {
@@ -182,10 +183,10 @@ func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading,
 	return s.forget(ctx, p, found.counts)
 }
 
-// ending returns the state in which a promo ends now, and since when; "" if it
+// ending returns the state in which a promo ends now, and the time of its end; "" if it
 // goes on. The promos of a buyer whose balance is negative end, and the rest of their
-// budgets pays the debt. Otherwise a stolen card could advertise for a month. A
-// promo that cannot be billed ends too, so that it takes no other promo's place.
+// budgets pays the debt. Otherwise a stolen card could advertise for a month. A promo
+// that cannot be billed ends too, so that it takes no other promo's place.
 func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64) {
 	switch {
 	case p.State == tables.PromoRemoved:

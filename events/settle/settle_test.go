@@ -111,8 +111,8 @@ func (d *fixture) past(p *tables.Promo) *tables.Promo {
 	return ended
 }
 
-// books returns what every account holds by its movements, and checks that the
-// balances agree.
+// books returns the sum of each account's movements, and checks the balances against
+// these sums.
 func (d *fixture) books() map[tables.Account]int64 {
 	d.t.Helper()
 	sums := map[tables.Account]int64{}
@@ -169,7 +169,7 @@ func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 	}
 	for shard := range tables.PromoShards {
 		if counts := d.get(tables.CountsKey(in, shard)); tables.Billed(counts, p.ID) != 0 {
-			d.t.Errorf("shard %d still counts it", shard)
+			d.t.Errorf("shard %d still counts impressions of %s", shard, p.ID)
 		}
 	}
 }
@@ -344,10 +344,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 					t.Fatalf("%s, stopped at commit %d (after it: %v): not ended", state, n, after)
 				}
 				if got.State != state || got.Impressions != 11 || got.Returned != p.Budget-11*p.Price {
-					t.Errorf("%s, stopped at commit %d (after it: %v): %+v", state, n, after, got)
+					t.Errorf("%s, stopped at commit %d (after it: %v): got %+v, want state %s after 11 impressions", state, n, after, got, state)
 				}
 				if books := d.books(); books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != 11*p.Price || books[tables.AgentAccount(buyer)] != purse-11*p.Price {
-					t.Errorf("%s, stopped at commit %d (after it: %v): the books say %v", state, n, after, books)
+					t.Errorf("%s, stopped at commit %d (after it: %v): got books %v, want an empty escrow and revenue %d", state, n, after, books, 11*p.Price)
 				}
 			}
 			if steps < 4 || steps == 19 { // take, earn, end, forget
@@ -410,20 +410,20 @@ func TestMeanwhile(t *testing.T) {
 					t.Errorf("%s before commit %d: %v", what, n, err)
 				}
 				happened := m.left.Load() <= 0
-				for range 2 { // and the rest
+				for range 2 { // end the remaining promos
 					d.pass(25 * time.Hour)
 					d.handleOK()
 				}
 				got := d.past(p)
 				if got == nil || got.Impressions < 9 || got.Impressions > c.most {
-					t.Fatalf("%s before commit %d, over: %v: %+v", what, n, over, got)
+					t.Fatalf("%s before commit %d, over: %v: got %+v, want an ended promo with 9 to %d impressions", what, n, over, got, c.most)
 				}
 				if happened && !over && got.State != c.state && what != "a jury" || got.State == tables.PromoRemoved != (got.Case != "") {
-					t.Errorf("%s before commit %d, over: %v: %+v", what, n, over, got)
+					t.Errorf("%s before commit %d, over: %v: got state %s by case %q, want %s", what, n, over, got.State, got.Case, c.state)
 				}
 				books := d.books()
 				if books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != got.Spent() || books[tables.AgentAccount(buyer)] != purse-got.Spent() {
-					t.Errorf("%s before commit %d, over: %v: the books say %v after %d impressions", what, n, over, books, got.Impressions)
+					t.Errorf("%s before commit %d, over: %v: got books %v after %d impressions, want an empty escrow and revenue %d", what, n, over, books, got.Impressions, got.Spent())
 				}
 				if due := d.get(tables.BoardKey(in)).Str("rank_pk"); due != "" {
 					t.Errorf("%s before commit %d, over: %v: the board is still due", what, n, over)
@@ -473,7 +473,7 @@ func TestManySweeps(t *testing.T) {
 			got := d.past(p)
 			want := []string{tables.PromoExpired, tables.PromoExpired, tables.PromoRemoved}[i]
 			if got == nil || got.State != want || got.Impressions < 10 || got.Impressions > 30 || i < 2 && got.Impressions != 10 {
-				t.Fatalf("round %d: promo %d: %+v", round, i, got)
+				t.Fatalf("round %d: promo %d: got %+v, want state %s", round, i, got, want)
 			}
 			earned += got.Spent()
 		}

@@ -19,8 +19,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// fixture is a channel with agents and posts. Marks reach the reader by a stream that
-// behaves as badly as it may.
+// fixture is a channel with agents and posts. Its stream delivers their marks to the
+// reader, and misbehaves in every way that a stream may.
 type fixture struct {
 	tester
 	table *embedded.Table
@@ -29,7 +29,7 @@ type fixture struct {
 	came  []tables.StreamRecord // read from the feed
 	done  int                   // number of records in came that were handled
 	posts []*tables.Post
-	hot   *hot // of the process
+	hot   *hot // the process's hot targets
 }
 
 // tester is a *testing.T or a *rapid.T.
@@ -66,7 +66,7 @@ type crashing struct {
 	atSlots, before, after bool
 	meanwhile              func()
 	once                   sync.Once
-	others                 atomic.Int64 // so many commits to counters meet another writer's
+	others                 atomic.Int64 // the number of next commits to counters that conflict with another writer
 }
 
 var errCrash = errors.New("the function died")
@@ -212,8 +212,8 @@ func (s *fixture) hear() {
 	}
 }
 
-// deliver hands the next records to the reader, perhaps with earlier ones, in another
-// order of items, and with a failure.
+// deliver hands the next records to the reader. It may add earlier records, change the
+// order of items, and make the reader fail.
 func (s *fixture) deliver(t *rapid.T) {
 	s.hear()
 	from := rapid.IntRange(0, s.done).Draw(t, "again from")
@@ -276,7 +276,8 @@ func shuffled(t *rapid.T, records []tables.StreamRecord) []tables.StreamRecord {
 	return out
 }
 
-// settle handles all remaining records in order, and then those of lanes.
+// settle handles all remaining records in order, and then the records of the lanes that
+// this changed.
 func (s *fixture) settle() {
 	s.hear()
 	for range 2 {

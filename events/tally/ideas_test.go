@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// idea makes an idea and returns its id and record. turn chooses an id that has the
-// turn ([search.IsTurn]).
+// idea makes an idea and returns its id and record. If turn is true, the id has the turn:
+// its arrival makes the reader tend the index ([search.IsTurn]).
 func (f *posting) idea(t *testing.T, ago time.Duration, turn bool) (search.ID, tables.StreamRecord) {
 	t.Helper()
 	f.now = f.now.Add(time.Second)
@@ -25,8 +25,8 @@ func (f *posting) idea(t *testing.T, ago time.Duration, turn bool) (search.ID, t
 	return id, tables.StreamRecord{Event: "INSERT", Key: items[0].Key(), New: items[0], At: f.now}
 }
 
-// TestIdeasAreIndexed checks that ideas are sealed like posts, in an index of their
-// own, when an idea has the turn, and that a late idea is found before it is sealed.
+// TestIdeasAreIndexed checks that ideas are put into segments of an index of their own
+// when an idea has the turn, and that a late idea is found before it is in a segment.
 func TestIdeasAreIndexed(t *testing.T) {
 	f := newPosting(t)
 	ideas := index.OfIdeas(f.App)

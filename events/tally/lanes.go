@@ -17,9 +17,10 @@ import (
 
 // A target that many batches add to is hot. Their transactions would conflict, and the
 // records behind them in the same batches would wait. So if three attempts conflict with
-// other writers, the batch adds to one of the target's lanes instead ([tables.Lane]). For
-// the next [hotFor] the process adds to lanes of that target without trying the target
-// first. The stream then delivers the lanes, and [reader.moveLanes] adds them to the target.
+// other writers, the batch adds to a lane instead: one of several items that each hold a
+// part of a sum until it is moved to the target ([tables.Lane]). For the next [hotFor]
+// the process adds to lanes of that target without trying the target first. The stream
+// then delivers the lanes, and [reader.moveLanes] adds them to the target.
 
 const (
 	directTries = 3                     // attempts to write a target
@@ -55,8 +56,8 @@ func contended(err error) bool {
 	return errors.Is(err, tables.ErrOvertaken) || retry.Repeatable(err)
 }
 
-// orAside writes a target by direct. If the target is hot, or direct finds it to be, orAside
-// calls aside instead.
+// orAside calls direct to write a target. If the target is hot, or if direct conflicts
+// with other writers three times, orAside calls aside, which adds to a lane.
 func (f reader) orAside(ctx context.Context, target tables.Key, direct, aside func(context.Context) error) error {
 	if !f.hot.has(target, f.Now()) {
 		err := f.thrice(ctx, direct)
@@ -68,8 +69,8 @@ func (f reader) orAside(ctx context.Context, target tables.Key, direct, aside fu
 	return f.Retry(ctx, func() error { return aside(ctx) })
 }
 
-// thrice calls write until it is not contended, at most three times. The context keeps the
-// table's calls from being repeated on their own.
+// thrice calls write until it does not conflict with other writers, at most three times.
+// The context that it passes keeps the table from repeating calls as well.
 func (f reader) thrice(ctx context.Context, write func(context.Context) error) (err error) {
 	for try := range directTries {
 		if try > 0 {
@@ -85,9 +86,9 @@ func (f reader) thrice(ctx context.Context, write func(context.Context) error) (
 // sum identifies a sum: by the partition of its target's lanes, and by its kind.
 type sum struct{ pk, to string }
 
-// moveLanes takes the sums of the lanes in records, and moves all waiting lanes of each to
-// its target. It comes last in a batch: if a target still has other writers, only its own
-// lanes wait.
+// moveLanes finds the sums that the lanes in records belong to. For each sum it adds all
+// waiting lanes to the target. It runs last in a batch, so that a target that still has
+// other writers delays only its own lanes.
 func (f reader) moveLanes(ctx context.Context, records []tables.StreamRecord) error {
 	sums := map[sum]bool{}
 	for _, r := range records {
@@ -113,8 +114,8 @@ func (f reader) moveLanes(ctx context.Context, records []tables.StreamRecord) er
 	return work.Wait()
 }
 
-// move moves a sum's lanes to its target, or else makes the stream deliver one of them
-// again, so that the shard's other records need not wait.
+// move moves a sum's lanes to its target. If other writers prevent this, it makes the
+// stream deliver one of the lanes again, so that the shard's other records need not wait.
 func (f reader) move(ctx context.Context, s sum) error {
 	err := f.thrice(ctx, func(ctx context.Context) error { return f.tryMove(ctx, s) })
 	if !contended(err) {
@@ -147,8 +148,8 @@ func (f reader) lanes(ctx context.Context, s sum) (lanes []tables.Lane, keys []t
 	return lanes, keys, nil
 }
 
-// tryMove adds the waiting lanes of a sum to the target, and deletes them, on condition that
-// none of them changed meanwhile.
+// tryMove adds the waiting lanes of a sum to the target and deletes them, on condition
+// that the lanes have not changed meanwhile.
 func (f reader) tryMove(ctx context.Context, s sum) error {
 	lanes, keys, err := f.lanes(ctx, s)
 	if err != nil || len(lanes) == 0 {

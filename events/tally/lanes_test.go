@@ -129,9 +129,9 @@ func (c *crowd) reader() reader {
 	return newReader(a)
 }
 
-// TestLanes_ManyReaders checks that the batches of many shards, which all add to one post,
-// one agent and one channel, succeed and count everything once. Then two readers at a time
-// get each lane.
+// TestLanes_ManyReaders checks that the batches of many shards, which all add to one
+// post, one agent and one channel, succeed and count everything once. The records of the
+// lanes then go to two readers at the same time.
 func TestLanes_ManyReaders(t *testing.T) {
 	const readers, agents = 24, 240
 	c := newCrowd(t, agents)
@@ -184,8 +184,8 @@ func TestLanes_ManyReaders(t *testing.T) {
 }
 
 // TestLanes_Move checks, for each sum, that the target gets exactly what was added to its
-// lanes, in whatever order lanes are added to and moved, by two readers at once, and however
-// often a move is refused.
+// lanes. Additions and moves come in any order, two readers move lanes at the same time,
+// and moves are refused.
 func TestLanes_Move(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table, err := embedded.Open(embedded.Config{})
@@ -279,9 +279,9 @@ func TestLanes_Move(t *testing.T) {
 	})
 }
 
-// TestLanes_Wait checks that a lane whose target stays refused is delivered again, without
-// an error, so that its shard goes on; and that its batch fails once it waited too often.
-// A target that is gone loses the sum.
+// TestLanes_Wait checks that a lane is delivered again, without an error, if the writes
+// to its target keep being refused. So its shard goes on. Once a lane has waited too
+// often, its batch fails. If the target was deleted, the sum is lost.
 func TestLanes_Wait(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -328,9 +328,10 @@ func TestLanes_Wait(t *testing.T) {
 	}
 }
 
-// TestMarksWait checks that a reaction and a helpful mark of a hot post are delivered again
-// if others write its numbers, without an error and without delaying a vote, and that they
-// are counted later; and that their batch fails once they waited too often.
+// TestMarksWait checks that a reaction and a helpful mark of a hot post are delivered
+// again, without an error, if other writers keep changing the post's counters. A vote in
+// the same batch is not delayed, and the marks are counted later. Once a mark has waited
+// too often, its batch fails.
 func TestMarksWait(t *testing.T) {
 	s := newFixture(t)
 	defer s.table.Close()
@@ -363,13 +364,13 @@ func TestMarksWait(t *testing.T) {
 	s.checkPost(p, map[string]int64{})
 	for _, key := range []tables.Key{tables.ReactionsKey(p.ID, "ag_d", p.Apart), tables.HelpfulKey(p.ID)} {
 		if mark := s.get(key, &struct{}{}); mark["waits"] != nil {
-			t.Errorf("got %v, want it without waits", mark)
+			t.Errorf("got mark %v, want no attribute waits", mark)
 		}
 	}
 }
 
-// TestSupportWaits checks that support for an idea whose number others write is delivered
-// again, without an error, and is counted later.
+// TestSupportWaits checks that support for an idea is delivered again, without an error,
+// if other writers keep changing the idea's counters, and that it is counted later.
 func TestSupportWaits(t *testing.T) {
 	s := newFixture(t)
 	defer s.table.Close()

@@ -11,7 +11,7 @@ import (
 )
 
 // countMovements adds up revenue and payments, by day and shard. Each movement is its own
-// marker: it is read again, and counted if it was not counted before.
+// marker: countMovements reads it again, and counts it unless it was counted before.
 func (f reader) countMovements(ctx context.Context, records []tables.StreamRecord) error {
 	bySum := map[tables.Key][]tables.Key{}
 	for _, r := range records {
@@ -38,7 +38,7 @@ func (f reader) countMovements(ctx context.Context, records []tables.StreamRecor
 	return work.Wait()
 }
 
-// trySum adds to one sum those of its movements that are not yet in it.
+// trySum adds to a sum the movements that it does not include yet.
 func (f reader) trySum(ctx context.Context, movements []tables.Key) error {
 	items, err := f.Table.Get(ctx, tables.Strong, movements...)
 	if err != nil {

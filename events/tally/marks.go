@@ -21,9 +21,9 @@ var markFilters = []stream.Filter{
 	{Type: tables.TypeHelpful, Events: changes},
 }
 
-// countMarks counts the marks in records. Marks for the same author are counted
-// in consecutive transactions, because all of them change that author's karma.
-// A record names a mark; what is counted is the mark's current item.
+// countMarks counts the marks in records. Marks for the same author are counted in
+// consecutive transactions, because all of them change that author's karma. It reads each
+// mark again, and counts its current state.
 func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) error {
 	byAuthor := map[string][]tables.Item{}
 	seen := map[tables.Key]bool{}
@@ -48,9 +48,10 @@ func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) e
 	return work.Wait()
 }
 
-// countChunk counts marks for one author's posts. If many batches do so at the same time, it
-// adds the votes to lanes. It does not add the other marks to lanes, since what they add
-// depends on what the post shows: it has the stream deliver them again.
+// countChunk counts marks for one author's posts. If many batches do so at the same time,
+// it adds the votes to lanes. It cannot add the other marks to lanes, because what they
+// add depends on the post's state. If they keep conflicting, it makes the stream deliver
+// them again.
 func (f reader) countChunk(ctx context.Context, to string, marks []tables.Item) error {
 	return f.orAside(ctx, tables.CountersKey(to),
 		func(ctx context.Context) error { return f.tryCount(ctx, to, marks, false) },
@@ -89,10 +90,11 @@ func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) err
 	return work.Wait()
 }
 
-// tryCount counts marks for one author's posts as they are now: in the posts'
-// numbers, in the author's karma, and as counted in the marks, on condition
-// that none of these changed meanwhile. If aside is true, the marks are votes, and what they
-// add goes to lanes of the numbers and the karma.
+// tryCount counts the current state of marks for one author's posts. In one transaction
+// it updates the posts' counters and the author's karma, and stores in each mark that it
+// is counted. The transaction fails if the marks or the posts' counters have changed
+// meanwhile. If aside is true, the marks are votes, and what they add goes to lanes of
+// the scores and of the karma.
 func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, aside bool) error {
 	if len(marks) == 0 {
 		return nil
@@ -142,7 +144,7 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 		t.karma = 0
 	}
 	switch karma := tables.AddKarmaOf(to, t.karma, f.Now(), t.vouched...); {
-	case len(t.vouched) > 0: // no owner vouches for its own agent
+	case len(t.vouched) > 0: // no owner may vouch for its own agent, so the author's origin must be as read
 		t.writes = append(t.writes, karma, tables.Check(tables.OriginKey(to), tables.AbsentOrEqual("verified_at", t.verified)))
 	case t.karma != 0:
 		t.writes = append(t.writes, karma)

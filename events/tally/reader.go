@@ -1,8 +1,9 @@
 // Package tally adds up what many agents write at once: replies to a post, posts of an
-// agent and in a channel, marks and their karma, support for ideas. It also re-ranks
-// active agents in the lists of their tags. A request writes only its own item. This
-// reader of the stream then adds up the changes of a target and writes them in one
-// update. Each change counts exactly once.
+// agent and in a channel, followers, marks and their karma, support for ideas, and sums
+// of money by day. It also re-ranks active agents in the lists of their tags, and
+// maintains the search indexes. A request writes only its own item. This reader of the
+// stream then adds up the changes of a target and writes them in one update. Each change
+// counts exactly once.
 package tally
 
 import (
@@ -75,7 +76,8 @@ func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error
 			marks = append(marks, r)
 		}
 	}
-	// The steps run in sequence, because two of them may update the same post's or agent's counters.
+	// The steps run in sequence, because two of them may update the same post's or
+	// agent's counters.
 	if err := f.countPosts(ctx, posts); err != nil {
 		return err
 	}
@@ -143,8 +145,8 @@ func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) e
 	return f.addAll(ctx, all)
 }
 
-// times tells the removals of a post that was put back from each other; "" for the
-// first.
+// times returns the part of a marker's name that distinguishes the removals of a post
+// that was put back after appeals. It is "" for the first removal.
 func times(restored int64) string {
 	if restored == 0 {
 		return ""
@@ -168,7 +170,7 @@ func (f reader) countFollows(ctx context.Context, records []tables.StreamRecord)
 		followers.add(followersTarget(follow.Kind, follow.Target), t)
 		following.add(followingTarget(follow.Agent), t)
 	}
-	if err := f.addAll(ctx, followers); err != nil { // first: the GRAPH item of an agent that follows and is followed may be in both
+	if err := f.addAll(ctx, followers); err != nil { // first, because an agent's counters may be in both
 		return err
 	}
 	return f.addAll(ctx, following)
@@ -201,7 +203,7 @@ func (f reader) add(ctx context.Context, to target, additions []addition) error 
 		func(ctx context.Context) error { return f.tryAdd(ctx, to, additions, true) })
 }
 
-// tryAdd adds to the target or, aside, to one of its lanes.
+// tryAdd adds to the target or, if aside is true, to one of its lanes.
 func (f reader) tryAdd(ctx context.Context, to target, additions []addition, aside bool) error {
 	name := to.key.PK + "/" + to.key.SK
 	keys := []tables.Key{to.key}

@@ -94,8 +94,9 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestMarkersOfAPost checks the names of a post's markers, which a record that is replayed
-// days later must meet: those of a post that was never put back have no number.
+// TestMarkersOfAPost checks the names of a post's markers. They must not change, so that
+// a record that is replayed days later finds its marker. The name for the first removal
+// has no number.
 func TestMarkersOfAPost(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -120,7 +121,7 @@ func TestMarkersOfAPost(t *testing.T) {
 		}
 		items, err := table.Get(t.Context(), tables.Strong, tables.TallyMarkerKey(target.PK+"/"+target.SK, c.want))
 		if err != nil || items[0] == nil {
-			t.Errorf("marker %s: got %v, error %v, want it", c.want, items, err)
+			t.Errorf("marker %s: got %v, error %v, want an item", c.want, items, err)
 		}
 	}
 }
@@ -149,8 +150,8 @@ func (m *meddled) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// TestTagsMove checks that an agent that posts in a new hour moves up under its
-// current tags. Otherwise its profile is not even read.
+// TestTagsMove checks that an agent that posts in a new hour moves up under its current
+// tags. If it was already active in that hour, its profile is not read.
 func TestTagsMove(t *testing.T) {
 	nine := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	ten := nine.Add(time.Hour)

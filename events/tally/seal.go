@@ -14,17 +14,19 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// Where tending an index is part of the call ([app.App.Background] is nil), it delays the
-// counting of the next batch. These bound its time per batch and its memory; search.Tend
-// bounds its steps.
+// To tend an index is to build, merge and remove its segments ([search.Tend]). If
+// [app.App.Background] is nil, this is part of the call, and delays the counting of the
+// next batch. These constants bound its time and its memory. search.Tend bounds its
+// steps.
 const (
 	tendFor  = 20 * time.Second
-	countFor = 20 * time.Second
-	atOnce   = 2 // each may build a segment of 50 to 100 MB
+	countFor = 20 * time.Second // left to the rest of the call before its deadline
+	atOnce   = 2                // indexes; each may build a segment of 50 to 100 MB
 )
 
-// seal maintains the search indexes of ideas and of channels with new posts: it
-// lists late posts, and tends an index when a post has the turn.
+// seal maintains the search indexes of ideas and of channels with new posts. It lists
+// posts that arrive late. About one post in eight has the turn ([search.IsTurn]): when it
+// arrives, seal tends the index.
 func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	late, turns := map[string][]search.ID{}, []string{}
 	for _, r := range posts {
@@ -71,9 +73,9 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	return work.Wait()
 }
 
-// tend tends an index within a time limit, except for segments of a level above most. It
-// tells the schedule when there will be more to do, and returns that time; zero if there is
-// nothing. Failing does not fail the batch.
+// tend tends an index until within ends, and builds no segments of a level above most. If
+// there will be more to do, it schedules this and returns its time; otherwise it returns
+// zero. A failure is only logged and does not fail the batch.
 func (f reader) tend(ctx, within context.Context, channel string, most search.Level) (due time.Time) {
 	due, err := index.Named(f.App, channel).Tend(within, most)
 	switch {
@@ -89,17 +91,17 @@ func (f reader) tend(ctx, within context.Context, channel string, most search.Le
 	return due
 }
 
-// fill schedules the tending of a channel's index for when its newest posts are
-// old enough, in case no later post has the turn.
+// fill schedules the tending of a channel's index for the time when its newest posts are
+// old enough to be put into segments, in case no later post has the turn.
 func (f reader) fill(ctx context.Context, ch *tables.Channel, more int64) {
 	if search.Fills(ch.Posts, ch.Posts+more) {
 		f.tendBy(retry.Patiently(ctx), ch.Name, f.Now().Add(search.SealAge))
 	}
 }
 
-// tendBy tells the schedule when to tend an index. It only logs a failure, so that
-// the batch is not counted again: a later post has the turn, and until then searches
-// read a longer tail.
+// tendBy tells the schedule when to tend an index. It only logs a failure, so that the
+// batch is not handled again. A later post will have the turn, and until then searches
+// read more posts that are in no segment.
 func (f reader) tendBy(ctx context.Context, channel string, at time.Time) {
 	if err := index.Named(f.App, channel).TendBy(ctx, at); err != nil {
 		f.Log.Warn("search index maintenance not scheduled", "channel", channel, "error", err.Error())

@@ -75,7 +75,8 @@ func (f *posting) commit(t *testing.T, w ...tables.Write) {
 	}
 }
 
-// post makes a post and returns its record. turn chooses an id that has the turn.
+// post makes a post and returns its record. If turn is true, the post's id has the turn:
+// its arrival makes the reader tend the index ([search.IsTurn]).
 func (f *posting) post(t *testing.T, turn bool) tables.StreamRecord {
 	t.Helper()
 	f.now = f.now.Add(time.Second)
@@ -107,8 +108,8 @@ func (f *posting) heads(t *testing.T) int {
 	return len(heads)
 }
 
-// TestTurns checks that posts that have the turn tend the index, and leave posts that
-// cannot be sealed yet to the schedule.
+// TestTurns checks that a post that has the turn makes the reader tend the index, and
+// that posts that are too new for a segment are left to the schedule.
 func TestTurns(t *testing.T) {
 	f := newPosting(t)
 	for i := range 17 {
@@ -123,7 +124,7 @@ func TestTurns(t *testing.T) {
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
 		t.Fatal(err)
 	}
-	// The 16th is old enough a while after it was made.
+	// The 16th post can be put into a segment search.SealAge after it was made.
 	want := last.Add(search.SealAge - time.Second).UnixMilli()
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != want || f.heads(t) != 0 {
 		t.Errorf("got %d heads, and the index due at %d; want 0 heads, due at %d", f.heads(t), due.Int("at"), want)
@@ -137,7 +138,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestNoTurn checks that the schedule tends the index of a channel without another turn.
+// TestNoTurn checks that the reader schedules the tending of an index in which no post
+// has the turn.
 func TestNoTurn(t *testing.T) {
 	f := newPosting(t)
 	var records []tables.StreamRecord
@@ -179,8 +181,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestRestored checks that a post that was removed when the posts of its time were
-// sealed, and is put back after an appeal, is found.
+// TestRestored checks that search finds a post that is put back after an appeal, although
+// it was removed when the posts of its time were put into a segment.
 func TestRestored(t *testing.T) {
 	f := newPosting(t)
 	removed := f.post(t, false)
@@ -211,9 +213,10 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// TestFailingIndex checks that an index that cannot be tended does not stop counting.
-// The schedule tends it or, if that cannot be recorded, the next turn does. Only a
-// late post that cannot be listed fails the batch, because it would not be found.
+// TestFailingIndex checks that an index that cannot be tended does not stop counting. The
+// schedule tends it or, if that cannot be recorded, the next post that has the turn makes
+// the reader tend it. Only a late post that cannot be listed fails the batch, because it
+// would not be found.
 func TestFailingIndex(t *testing.T) {
 	f := newPosting(t)
 	posts := func() int64 { return f.item(t, tables.ChannelKey("den")).Int("posts") }
@@ -222,7 +225,7 @@ func TestFailingIndex(t *testing.T) {
 		t.Errorf("got error %v, want none", err)
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(search.SealAge).UnixMilli() || posts() != 1 {
-		t.Errorf("due is %v, %d posts", due, posts())
+		t.Errorf("got due %v and %d posts, want due at %d and 1 post", due, posts(), f.now.Add(search.SealAge).UnixMilli())
 	}
 	f.commit(t, tables.Delete(tables.SealDueKey("den")))
 	f.table.reach = true
@@ -261,7 +264,7 @@ func TestNoTimeToTend(t *testing.T) {
 	}
 	due, posts := f.item(t, tables.SealDueKey("den")), f.item(t, tables.ChannelKey("den")).Int("posts")
 	if due.Int("at") != f.now.Add(search.SealAge).UnixMilli() || posts != 17 {
-		t.Errorf("due is %v, %d posts", due, posts)
+		t.Errorf("got due %v and %d posts, want due at %d and 17 posts", due, posts, f.now.Add(search.SealAge).UnixMilli())
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), countFor+time.Minute)
 	defer cancel()
@@ -299,16 +302,17 @@ func TestLargestSegments(t *testing.T) {
 		t.Errorf("segments by level: got %v, want none of level %v and at least 3 of level %v", got, search.Top, search.SealMost)
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due == nil || due.Int("at") > f.now.UnixMilli() {
-		t.Errorf("due is %v", due)
+		t.Errorf("got due %v, want a time that has come", due)
 	}
 	if _, err := index.Of(f.App, "den").Tend(t.Context(), search.Top); err != nil || levels()[search.Top] == 0 {
-		t.Errorf("%v, segments of levels %v", err, levels())
+		t.Errorf("after the schedule: got segments by level %v, error %v, want some of level %v", levels(), err, search.Top)
 	}
 }
 
-// TestBackground checks that a process with a background tends there: the batch does not
-// wait, and the largest segments are built, too. The run returns when there will be more
-// to do, which the schedule also knows, in case the process ends.
+// TestBackground checks that a process with background work ([app.App.Background]) tends
+// indexes there: the batch does not wait, and the largest segments are built, too. The
+// work returns the time when there will be more to do. The schedule also knows this time,
+// in case the process ends.
 func TestBackground(t *testing.T) {
 	t.Cleanup(search.Small())
 	f := newPosting(t)

@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// countSupport counts the support in records, one transaction after another for
-// each idea. A record names the support; what is counted is its current item. If three
-// attempts conflict with other batches, the stream delivers the support again.
+// countSupport counts the support in records. It reads each item again, and counts its
+// current state. The transactions for one idea run one after another. If three attempts
+// conflict with other batches, the stream delivers the support again.
 func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord) error {
 	byIdea := map[string][]tables.Item{}
 	seen := map[tables.Key]bool{}

@@ -44,14 +44,14 @@ type giver struct {
 	took   bool
 }
 
-// reactions are one agent's reactions, and which of them are shown.
+// reactions holds one agent's reactions to a post, and those of them that the post shows.
 type reactions struct {
 	tables.Reactions
 	shown []string
 }
 
-// readMarks reads marks as they are now, and everything needed to count them,
-// in one trip.
+// readMarks reads the current state of marks, and everything needed to count them, in one
+// trip.
 func (f reader) readMarks(ctx context.Context, to string, marks []tables.Item) (*tally, error) {
 	keys := []tables.Key{tables.CountersKey(to), tables.OriginKey(to)}
 	for _, m := range marks {
@@ -148,7 +148,7 @@ func (t *tally) weigh(v *tables.Vote) {
 // moves reports whether marks on a post still change its author's karma.
 func (t *tally) moves(p *postTally) bool { return t.exists && tables.Ranked(p.item) }
 
-// worth returns the karma of a vote (product "Votes").
+// worth returns the karma that a vote gives (heading "Votes" of the specification).
 func (t *tally) worth(v *tables.Vote) int64 {
 	g := t.givers[v.By]
 	switch {

@@ -7,9 +7,9 @@ import (
 	"agentsocial/tables"
 )
 
-// A vote vouches in the name of the owner whose standing it was cast with, and only while
-// that is the voter's owner. A vote stored without Behind does not say whose standing it
-// was.
+// TestVoucher checks that a vote vouches in the name of the owner whose standing it was
+// cast with, and only while that is the voter's owner. A vote stored without Behind does
+// not say whose standing it was.
 func TestVoucher(t *testing.T) {
 	const cast = 1_790_000_000_000 // unix ms
 	mine, other := tables.Pseudonym("mine", author), tables.Pseudonym("other", author)
@@ -36,8 +36,9 @@ func TestVoucher(t *testing.T) {
 	}
 }
 
-// A vote stored without Behind vouches in the name of the voter's owner if the owner's
-// address had been verified by then. An owner vouches once, and not for its own agent.
+// TestVoucher_OlderVotes checks that a vote stored without Behind vouches in the name of
+// the voter's owner if the owner's address was verified when the vote was cast. An owner
+// vouches once, and not for its own agent.
 func TestVoucher_OlderVotes(t *testing.T) {
 	for name, c := range map[string]struct {
 		worth, verified int64
@@ -67,8 +68,8 @@ func TestVoucher_OlderVotes(t *testing.T) {
 	}
 }
 
-// The first removal of a post has no number. So a removal that was counted before posts
-// could be put back does not count again.
+// TestTimes checks that the first removal of a post has no number. So a removal that was
+// counted before posts could be put back does not count again.
 func TestTimes(t *testing.T) {
 	for restored, want := range map[int64]string{0: "", 1: "1", 2: "2"} {
 		if got := times(restored); got != want {
