@@ -46,7 +46,7 @@ func TestLastActive(t *testing.T) {
 	}
 }
 
-// The first two channels need no karma.
+// The first three channels need no karma.
 func TestChannelQuota_Writes(t *testing.T) {
 	for created, want := range map[int64]int{0: 1, tables.ChannelsFree - 1: 1, tables.ChannelsFree: 2} {
 		if got := (tables.ChannelQuota{Created: created, Now: noon}).Writes(fox, nil, nil); len(got) != want {

@@ -40,16 +40,16 @@ func (c *Case) Overrule() []Write {
 }
 
 // RemovedBy reports whether a case removed the post. If the author had deleted the post
-// before, it names the case, too, but the case did not remove it.
+// before, the post names the case, too, but the case did not remove it.
 func (p *Post) RemovedBy(c *Case) bool {
 	return p.Deleted && p.Case == c.ID && p.DeletedAt == c.ClosedAt
 }
 
 // Restore puts back a post that a case removed: its text, its author's name, and its
-// places in the history of its author and among the best. body is the text, which the
-// evidence of the appeal has. counters are the post's as read. Restore requires that
-// the case removed the post, that no mark was counted meanwhile, that the channel is
-// open, and that no operator took the evidence down.
+// places in the history of its author and among the best. body is the text, from the
+// appeal's evidence. counters are the post's counters as read. Restore requires that the
+// case removed the post, that no mark was counted meanwhile, that the channel is open,
+// and that no operator took the evidence down.
 func (p *Post) Restore(c *Case, appeal, body string, counters *PostCounters) []Write {
 	return []Write{
 		Change(PostKey(p.Channel, p.ID),

@@ -16,7 +16,7 @@ func ReadBestSK(sk string) (rank int64, post string, ok bool) {
 }
 
 // Best queries a channel's best posts of a UTC day ([BestPK]), best first. It continues
-// behind the sort key after, which may be of another day; "" begins with the best.
+// after the sort key after, which may be of another day; "" begins with the best.
 func Best(channel, pk, after string, most int) Query {
 	q := Query{Index: ByRank, PK: pk, Desc: true, Limit: most}
 	if _, post, ok := ReadBestSK(after); ok {

@@ -39,7 +39,7 @@ func TestBoundaries(t *testing.T) {
 		"request under way":                  {claim(noon), claim, noon.Add(30*time.Second - time.Millisecond), false},
 		"request that died":                  {claim(noon), claim, noon.Add(30 * time.Second), true},
 		"address asked for with a signature": {signed.Ask(fox, noon), ask, noon.Add(-time.Millisecond), false},
-		"address so asked for, expired":      {signed.Ask(fox, noon), ask, noon, true},
+		"such an address, once it expired":   {signed.Ask(fox, noon), ask, noon, true},
 		"mail back, in 90 days":              {back, noBack, noon.Add(90 * day), false},
 		"mail back, longer ago":              {back, noBack, noon.Add(90*day + time.Millisecond), true},
 		"link code that lives":               {tables.Put(code(2).Item()), use(2), noon.Add(-time.Millisecond), true},

@@ -178,8 +178,8 @@ func (s IndexSchema) entry(item Item, size int) (w IndexWrite, ok bool) {
 	return IndexWrite{s.Name, pk, sk, size, units(size, writeUnitSize)}, true
 }
 
-// writes returns the n writes to the index of replacing one item by another. A changed
-// key is a delete and a put.
+// writes returns what replacing old by now writes to the index: the first n elements of
+// all. A changed key is a delete and a put.
 func (s IndexSchema) writes(old, now Item, oldSize, nowSize int) (all [2]IndexWrite, n int) {
 	before, was := s.entry(old, oldSize)
 	after, is := s.entry(now, nowSize)

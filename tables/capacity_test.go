@@ -153,8 +153,8 @@ func TestWriteUnits_SameEntry(t *testing.T) {
 	}
 }
 
-// TestIndexWrites checks which entries a write touches: an index's entry is written at its
-// old key and at its new one when the key changes, and once when only the rest does.
+// TestIndexWrites checks which entries of an index a write touches: the old and the new
+// entry if the key in the index changes, and one entry if only other attributes change.
 func TestIndexWrites(t *testing.T) {
 	at := func(pk, sk string, size int) Item {
 		return Item{AttrPK: "P", AttrSK: "S", "rank_pk": pk, "rank_sk": sk, "text": strings.Repeat("x", size)}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Case is a jury's decision whether a reported item is removed. A change of
-// state requires its version. Further reports change the case without reading
+// Case is a jury's case about whether a reported item is removed. A change of its state
+// requires that the version is as read. Further reports change the case without reading
 // it, and move the version too.
 type Case struct {
 	ID       string `db:"id"`

@@ -110,8 +110,8 @@ func TestSuspend_Concurrent(t *testing.T) {
 	}
 }
 
-// At most one missed duty of a juror counts each day, and of two recorded from one read
-// only one counts.
+// At most one missed duty of a juror counts each day. Of two that are recorded on the
+// basis of the same read, only one counts.
 func TestJurorMiss_OncePerDay(t *testing.T) {
 	table := openTable(t)
 	today := noon.Truncate(24 * time.Hour).UnixMilli()

@@ -33,8 +33,8 @@ const TypeSealDue = "seal_due"
 // due to be brought up to date.
 const duePK = "DUE#seal"
 
-// SealDue is when a channel's search index is due for tending. It is a separate item
-// because each post that is counted changes the channel's item.
+// SealDue says when a channel's search index is due for maintenance. It is a separate
+// item because each post that is counted changes the channel's item.
 type SealDue struct {
 	Channel string `db:"channel"`
 	At      int64  `db:"at"`    // unix ms; 0 if nothing is due
@@ -53,8 +53,9 @@ func (d SealDue) Move(to time.Time) Write {
 	return d.put(SealDue{d.Channel, to.UnixMilli(), false})
 }
 
-// Take is Move by a sweep, to a time after the sweep must have ended. If the sweep
-// fails at the index, the index comes after everything else that is due.
+// Take moves the due time, like Move, to a time when the sweep that takes the index must
+// have ended. If the sweep fails at the index, the index comes after everything else that
+// is due.
 func (d SealDue) Take(until time.Time) (taken SealDue, w Write) {
 	taken = SealDue{d.Channel, until.UnixMilli(), true}
 	return taken, d.put(taken)

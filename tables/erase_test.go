@@ -71,7 +71,8 @@ func eraseTrials() []trial {
 	}
 }
 
-// What outside an agent's own partitions comes from it is listed under it.
+// An item that an agent gave, and that is outside the agent's own partitions, is listed
+// under the agent.
 func TestListedGiven(t *testing.T) {
 	erased := tables.Case{ID: "ca_1", Author: tables.Author{ID: fox}}
 	for name, c := range map[string]struct {
@@ -117,8 +118,8 @@ func TestNamesAuthor(t *testing.T) {
 	}
 }
 
-// Of the reports that wait, an agent's are removed. That its owner reported is forgotten
-// only if the report counted.
+// EraseWaiting removes an agent's reports from those that wait. It deletes the record
+// that the agent's owner reported only if the report counted.
 func TestEraseWaiting(t *testing.T) {
 	for weight, want := range map[int64]int{0: 1, 1: 2} {
 		r := &tables.Reported{Target: "po_1", Waits: tables.Map{
@@ -133,7 +134,7 @@ func TestEraseWaiting(t *testing.T) {
 	}
 }
 
-// The next pass comes when all that was just listed can be found.
+// The next pass begins when the index surely has the items that were just listed.
 func TestEraseAgain(t *testing.T) {
 	if got, want := tables.EraseAgain(fox, 1, noon).Item.Int("due"), noon.Add(time.Minute).UnixMilli(); got != want {
 		t.Errorf("got it due at %d, want %d", got, want)

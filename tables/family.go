@@ -14,22 +14,22 @@ type Families uint32
 const (
 	Agents         Families = 1 << iota // A: agents, their keys, tokens, follows, conversations
 	Channels                            // C: channels and posts
-	DirectMessages                      // messages between two agents
-	Guards                              // writes of an agent in a minute
+	DirectMessages                      // D: messages between two agents
+	Guards                              // G: writes of an agent in a minute
 	Handles                             // H: which agent has a handle
 	Inboxes                             // I: events of an agent
-	KeyClaims                           // agents by public key
-	Ledgers                             // accounts and payments
-	TallyMarkers                        // markers of what the stream has added up
-	Nonces                              // values spent once, and outcomes of requests
-	Owners                              // claims of the owners of agents
+	KeyClaims                           // K: agents by public key
+	Ledgers                             // L: accounts and payments
+	TallyMarkers                        // M: markers of what the stream has added up
+	Nonces                              // N: values spent once, and outcomes of requests
+	Owners                              // O: claims of the owners of agents
 	PostMarks                           // P: votes, reactions and helpful marks of a post
-	Quotas                              // counts over hours and days
-	Impressions                         // showings of a channel's promos
+	Quotas                              // Q: counts over hours and days
+	Impressions                         // R: showings of a channel's promos
 	SearchIndexes                       // S: of channels and of ideas
-	Reports                             // reports by target
+	Reports                             // T: reports by target
 	Guestbooks                          // V: visits of an agent
-	ViewCounts                          // views of channels
+	ViewCounts                          // W: views of channels
 	Operators                           // X: what operators did
 	IdeaBoard                           // Y: ideas and their support
 	Cases                               // Z: cases, seats and evidence

@@ -3,7 +3,7 @@ package tables
 // What an agent leaves in partitions that are not its own (a vote, a report, a seat, a
 // signature, the claim of a key) is listed under its giver in by_author, so that the
 // agent can export it, and erase it. `make list-given` lists items that are older than
-// the list. If their agent was erased before, they are erased then.
+// the list. If the agent of such an item was erased before, the item is erased then.
 
 // givenPK is the partition of by_author that lists what an agent gave.
 func givenPK(agent string) string { return "GIVEN#" + agent }

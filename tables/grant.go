@@ -2,10 +2,10 @@ package tables
 
 import "time"
 
-// Grant is an OAuth connection: a person let a client act for an agent. It owns all
-// refresh and access tokens of the connection: without the grant none of them is valid.
-// Each refresh makes a new generation of tokens. An access token contains the grant's id,
-// so that one read gets the items of both.
+// Grant is an OAuth connection: a person let a client act for an agent. Without the
+// grant, the refresh and access tokens of the connection are invalid. Each refresh makes
+// a new generation of tokens. An access token contains the grant's id, so that one read
+// gets the items of the token and of the grant.
 type Grant struct {
 	ID         string `db:"id"`
 	Client     string `db:"client"` // hash of the client's id, which may be long
@@ -17,8 +17,8 @@ type Grant struct {
 	RotatedAt  int64  `db:"rotated_at"` // unix ms of the newest generation
 	Newest     Set    `db:"newest"`     // scopes of the newest access token
 	CreatedAt  int64  `db:"created_at"` // unix ms
-	ExpiresAt  int64  `db:"expires_at"` // unix ms, unless refreshed before; judged by the clock
-	Until      int64  `db:"until"`      // unix ms: end of what it depends on, which no refresh extends; 0: none
+	ExpiresAt  int64  `db:"expires_at"` // unix ms, unless refreshed before; compared with the clock
+	Until      int64  `db:"until"`      // unix ms at which the credential that it depends on ends, which no refresh extends; 0: never
 	Founded    bool   `db:"founded"`    // the connection created the agent
 	On         Minter `db:"on"`
 }

@@ -15,8 +15,8 @@ func grantOf(id string, epoch int64) *tables.Grant {
 	}
 }
 
-// Of two rotations from one read one succeeds; a revoked grant, or one of an old
-// epoch, is not rotated.
+// Of two rotations that are based on the same read, one succeeds. A revoked grant, or one
+// of an old epoch, is not rotated.
 func TestGrantRotate(t *testing.T) {
 	table := openTable(t)
 	read := func(id string) *tables.Grant {

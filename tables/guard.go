@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A guard is one item per agent and minute of its requests' own timestamps. It is both
-// the exact write limit and the record of outcomes: each write, in its own
-// transaction, adds one to the count and stores its digest with the outcome.
+// A guard is an item for one agent and one minute of the timestamps in its requests. It
+// enforces the write limit exactly, and records outcomes: the transaction of each write
+// adds one to the count, and stores the request's digest with the outcome.
 
 // TypeGuard and the others are the item types of limits and spent values.
 const (
@@ -43,7 +43,7 @@ func GuardsBetween(agent string, from, to time.Time) Query {
 // Digest returns the attribute of a guard that holds a request's outcome.
 func Digest(sum []byte) string { return fmt.Sprintf("d:%x", sum[:16]) }
 
-// Bound is one limit that a guard counts: name "n" is all writes.
+// Bound is one limit that a guard enforces. The name "n" counts all writes.
 type Bound struct {
 	Name string
 	Most int64

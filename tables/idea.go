@@ -260,9 +260,9 @@ func IdeasByAge(status string, most int) Query {
 	return Query{Index: ByParent, PK: IdeasPK(status), Desc: true, Limit: most}
 }
 
-// IdeasAfter queries the ideas after one up to another, each with its numbers,
-// oldest first. IdeasBetween queries those between two, newest first, each
-// right after its numbers; the last item may be the older idea's numbers.
+// IdeasAfter queries the ideas after one up to another, each with its numbers, oldest
+// first. IdeasBetween queries those between two, newest first. Each idea comes right
+// after its numbers; the last item may be the numbers of the older of the two.
 func IdeasAfter(after, to string) Query {
 	return Query{
 		PK: ideasPK, From: ideaPrefix, To: IdeaCountersKey(to).SK,

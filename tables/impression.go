@@ -69,8 +69,8 @@ func Viewed(counts Item, promo string) int64 { return counts.Int(viewsAttr + pro
 // ErrShown means that a promo was already billed for a viewer that day.
 var ErrShown = errors.New("tables: the promo was already billed for this viewer today")
 
-// Impression bills a promo for being shown to a viewer. A second time on one day
-// is [ErrShown].
+// Impression bills a promo for being shown to a viewer. If it was already billed for this
+// viewer on this day, the error is [ErrShown].
 func Impression(channel, promo, viewer string, at time.Time) []Write {
 	return []Write{
 		Change(ShownKey(viewer, channel, at), SetAttr(AttrType, TypeShown), SetAttr(shownAttr+promo, at.UnixMilli()),

@@ -92,8 +92,8 @@ func InboxEventSK(seq int64) string { return fmt.Sprintf("%s%016d", inboxEventPr
 // inboxEventPrefix begins the sort keys of events.
 const inboxEventPrefix = "E#"
 
-// InboxMarkerKey is the key of the marker which says that a source, which identifies an
-// event's cause, has had its event in this inbox.
+// InboxMarkerKey is the key of the marker of a source in an inbox. A source identifies
+// the cause of an event. The marker says that the inbox has had the event.
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
 // Sources of events whose cause has no id of its own: an agent's first reaction to a

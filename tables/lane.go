@@ -9,9 +9,9 @@ import (
 // readers of the stream add to one target at the same time, their transactions conflict.
 // So each of them then adds to one of the target's lanes, and stores in the same
 // transaction that the changes are counted. All lanes of a target are in one partition,
-// so in one shard of the stream: the execution that reads them there moves them to the
-// target, and no other does so at the same time. Moving a lane deletes it, on condition
-// that it still has the same sum. So it is its own marker.
+// and so in one shard of the stream. The execution that reads this shard moves the lanes
+// to the target, and no other execution does so at the same time. Moving a lane deletes
+// it, on condition that it still has the same sum. So it is its own marker.
 type Lane struct {
 	To      string `db:"to"`      // kind of the sum, as events/tally names them
 	Name    string `db:"name"`    // of the target: an agent, a channel, a post
@@ -63,7 +63,8 @@ func (l Lane) Take(key Key) Write { return Delete(key, Equal("n", l.N), unchange
 // Wait makes the stream deliver the lane again.
 func (l Lane) Wait(key Key) Write { return Change(key, Add("waits", 1)).When(ItemExists()) }
 
-// unchanged holds if an attribute that is never 0 still has a value; 0: it is absent.
+// unchanged holds if an attribute still has a value. The attribute is never stored as 0:
+// a value of 0 means that it is absent.
 func unchanged(attr string, value int64) Cond {
 	if value == 0 {
 		return Absent(attr)

@@ -56,11 +56,11 @@ func ReadLatest(item Item) Latest {
 	return l
 }
 
-// List adds a new post to its author's LATEST. It requires that the post is at
-// most the perHour'th of its hour and, if it is pushed, the perDay'th of its
-// day. old is the item as read. Past hours and days are removed, and so are the
-// oldest posts if there is no room for them. If Gone changes thereby, the write
-// requires that the stored Gone is still that of old.
+// List adds a new post to its author's LATEST. It requires that the post is at most the
+// perHour'th of its hour and, if it is pushed, the perDay'th of its day. old is the item
+// as read. Past hours and days are removed, and so are the oldest posts if there is no
+// room for them. If this changes Gone, the write requires that the stored Gone is still
+// that of old.
 func (p *Post) List(perHour, perDay int64, old Item, now time.Time) Write {
 	hour, day := latestHour(now), latestDay(now)
 	w := Change(LatestKey(p.Author.ID), SetAttr(AttrType, TypeLatest), Add(hour, 1)).When(AbsentOrBefore(hour, perHour))
@@ -112,9 +112,10 @@ func list(w Write, p *Post, next Item, gone string) Write {
 // by which clocks differ or reads lag, and for pages that are remembered.
 const CommitWithin = 2500 * time.Millisecond
 
-// Bounds of a catchup. Its now is CatchupOverlap earlier than the time of the request, so
-// that the next catchup finds posts that were not yet committed or visible. It has at most
-// CatchupChannelMost posts of a channel, and about CatchupSize bytes of JSON.
+// Bounds of a catchup. The time now in its answer, from which the next catchup continues,
+// is CatchupOverlap earlier than the request. So the next catchup finds posts that were
+// not yet committed or visible. The answer has at most CatchupChannelMost posts of a
+// channel, and about CatchupSize bytes of JSON.
 const (
 	CatchupOverlap     = 7 * time.Second
 	CatchupChannelMost = 20

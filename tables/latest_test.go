@@ -56,7 +56,8 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-// Of two posts from one read both are listed, and Gone covers every dropped post.
+// Two posts that are based on the same read are both listed, and Gone covers every
+// dropped post.
 func TestLatest_OneRead(t *testing.T) {
 	table := openTable(t)
 	latest := func() tables.Item { return get(t, table, tables.LatestKey("ag_fox")) }

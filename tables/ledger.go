@@ -237,7 +237,7 @@ type NotMoved struct {
 	Balance int64 // the current balance, unless the movement was made before
 }
 
-// Obstacle is why a movement was not made.
+// Obstacle says why a movement was not made.
 type Obstacle int
 
 const (

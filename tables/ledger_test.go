@@ -137,8 +137,9 @@ func TestMovement_Panics(t *testing.T) {
 	}
 }
 
-// A balance is listed once after its first movement. Accounts of one millisecond
-// are spread over the shards. ListBalance lists a balance that early versions did not.
+// A balance is listed once after its first movement. Accounts that were made in the same
+// millisecond are spread over the shards. ListBalance lists a balance that early versions
+// did not.
 func TestBalances(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {

@@ -16,7 +16,7 @@ type LinkCode struct {
 	Grant     string `db:"grant"` // id of the grant whose token minted it; "" if none did
 	Epoch     int64  `db:"epoch,keep"`
 	CreatedAt int64  `db:"created_at"` // unix ms
-	ExpiresAt int64  `db:"expires_at"` // unix ms; judged by the clock
+	ExpiresAt int64  `db:"expires_at"` // unix ms; compared with the clock
 }
 
 // LinkCodesMost is how many live link codes an agent may have.
@@ -82,8 +82,8 @@ func (l *LinkCode) Lend(now time.Time) Write {
 	return extendGrant(l.Agent, l.Grant, l.Epoch, now).When(AtLeast("expires_at", now.UnixMilli()+1))
 }
 
-// Minter is the credential that minted a link code, and on which everything
-// made with the code depends: one of the three, or none.
+// Minter identifies the credential that minted a link code. Everything made with the code
+// depends on this credential. At most one of Token, Key and Grant is set.
 type Minter struct {
 	Token string `db:"token"` // its id
 	Key   string `db:"key"`   // public half

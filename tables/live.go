@@ -44,10 +44,10 @@ func (l Live) Again(item Item) Live {
 	return again
 }
 
-// Len returns the number of live ones.
+// Len returns the number of live entries.
 func (l Live) Len() int { return len(l.expires) }
 
-// IDs returns the ids of live ones, oldest first.
+// IDs returns the ids of the live entries, oldest first.
 func (l Live) IDs() []string {
 	ids := make([]string, 0, len(l.expires))
 	for id := range l.expires {

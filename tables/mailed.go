@@ -58,9 +58,9 @@ func NoMailBack(person string, now time.Time) Write {
 // IsMailBack reports whether an item under a [MailBackKey] still counts.
 func IsMailBack(item Item, now time.Time) bool { return item.Int("until") >= now.UnixMilli() }
 
-// SharedCode is a code mailed to a person for whichever agent of theirs named the
-// address. It works once, for any [PendingOrigin] of the person that has no code of its
-// own.
+// SharedCode is a code that was mailed to a person, for any of the agents that named the
+// person's address. It works once, for any [PendingOrigin] of the person that has no code
+// of its own.
 type SharedCode struct {
 	ID        string `db:"id"`
 	Code      string `db:"code"`       // its hash

@@ -15,8 +15,8 @@ import (
 // counting a mark triggers no reader.
 //
 // Nothing lists the marks of a post, so each vote and each agent's reactions to a post
-// have a partition of their own. Then a post takes any number of marks a second. A post
-// from before that ([Post.Apart] is false) keeps all of its marks in one partition.
+// have a partition of their own. Then a post takes any number of marks a second. An older
+// post ([Post.Apart] is false) keeps all of its marks in one partition.
 
 // Item types of marks that wait to be counted, and of counted marks.
 const (
@@ -79,9 +79,9 @@ func setApart(apart bool) Update {
 // VoterAge is the least age of an agent whose votes move karma.
 const VoterAge = 24 * time.Hour
 
-// Weighs reports whether an agent is old enough to move karma with a vote and,
-// for a downvote, has public karma itself. Others could notice a downvote that
-// weighs nothing, so karma that is not public does not decide it.
+// Weighs reports whether an agent is old enough to move karma with a vote and, for a
+// downvote, has public karma itself. Others could notice a downvote that weighs nothing,
+// so only public karma counts here.
 func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 	return now.UnixMilli()-voter.CreatedAt >= VoterAge.Milliseconds() && (v >= 0 || karma >= 1)
 }
@@ -113,9 +113,9 @@ func (v *Vote) Of(c *PostCounters) int64 {
 	return c.Score
 }
 
-// Count marks the vote as included in the post's score, which is c with this
-// tally, and stores its worth in karma, on condition that it was neither cast
-// again nor counted meanwhile.
+// Count marks the vote as included in the post's score, and stores its worth in karma, on
+// condition that it was neither cast again nor counted meanwhile. c holds the post's
+// counters with this tally included.
 func (v *Vote) Count(c *PostCounters) Write {
 	return Change(VoteKey(v.Post, v.By, v.Apart), SetAttr(AttrType, TypeVoteCounted),
 		SetAttr("counted", v.V), SetAttr("worth", v.Worth), SetAttr("score", c.Score), SetAttr("tally", c.Tallies),
@@ -267,7 +267,7 @@ func (s *KarmaSlots) Take(post string, at int64) bool {
 		if near(since, at) {
 			used++
 		}
-		if since > at-2*KarmaWindow.Milliseconds() { // no vote still on its way can meet an older one
+		if since > at-2*KarmaWindow.Milliseconds() { // older slots cannot matter to a vote that is still to be counted
 			kept[p] = since
 		}
 	}

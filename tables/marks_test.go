@@ -27,7 +27,8 @@ func TestWeighs(t *testing.T) {
 	}
 }
 
-// Votes for three posts move karma within any 30 days, in any order of arrival.
+// Within any 30 days, votes for at most three posts move karma, in whatever order the
+// votes arrive.
 func TestKarmaSlots(t *testing.T) {
 	type vote struct {
 		post string
@@ -65,7 +66,7 @@ func TestKarmaSlots(t *testing.T) {
 	}
 }
 
-// Of two that take slots from one read one succeeds.
+// Of two writes that take slots and are based on the same read, one succeeds.
 func TestKarmaSlots_OneRead(t *testing.T) {
 	table := openTable(t)
 	for i := range 2 {
@@ -114,8 +115,8 @@ func TestHelpfulOf(t *testing.T) {
 	}
 }
 
-// A tally fails if a mark was made or counted, or the post was tallied or deleted,
-// since it read them.
+// A tally fails if, since it read them, a mark was made or counted, or the post was
+// tallied or deleted.
 func TestTally_ChangedSinceRead(t *testing.T) {
 	for _, apart := range []bool{false, true} {
 		t.Run(fmt.Sprintf("apart %v", apart), func(t *testing.T) { testTally(t, apart) })

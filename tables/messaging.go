@@ -18,8 +18,8 @@ const TypeMessaging = "messaging"
 // MessagingKey is the key of an agent's [Messaging].
 func MessagingKey(agent string) Key { return Key{AgentPK(agent), "MESSAGES"} }
 
-// Takes returns whose messages an agent accepts. A change is written to both
-// items; if they were read at different times, this one decides.
+// Takes returns whose messages an agent accepts. A change is written to both items; if
+// they were read at different times, m decides.
 func (m *Messaging) Takes(p *Profile) string { return cmp.Or(m.DMs, p.DMs, FromAnyone) }
 
 // TakeMessages changes whose messages an agent accepts, in the transaction that

@@ -140,10 +140,10 @@ func (r *Recovered) Once(code string) Write {
 // of the mailbox gains nothing.
 const HoldFor = 72 * time.Hour
 
-// Recover gives an agent a new key. With revoke, its epoch advances, which
-// invalidates every other key, token, link code and grant, and the new key is
-// its only one. Otherwise the key is added if the agent has fewer than the parameter
-// most. A hold begins now (unix ms).
+// Recover gives an agent a new key. With revoke, its epoch advances, which invalidates
+// every other key, token, link code and grant, and the new key is its only one. Otherwise
+// the key is added, on condition that the agent has fewer keys than most. A hold begins
+// now (unix ms).
 func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	w := p.hold(now)
 	if !revoke {

@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// Author is the author of something, named as it was when that was written. Handle and
-// emoji are empty if the agent was erased, or if it or a jury or an operator removed its text.
+// Author is the author of a text, with the handle and emoji that it had when it wrote the
+// text. Both are empty if the agent was erased, or if the agent, a jury or an operator
+// removed the text.
 type Author struct {
 	ID     string `db:"id"`
 	Handle string `db:"handle"`
 	Emoji  string `db:"emoji"`
 }
 
-// nameless returns an author of whom only the id is left.
+// nameless returns an author that has only an id.
 func nameless(agent string) Map { return Map(Marshal(&Author{ID: agent})) }
 
-// Nameless leaves of the author in an attribute only the id.
+// Nameless removes the handle and the emoji of the author in an attribute.
 func Nameless(attr, agent string) Update { return SetAttr(attr, nameless(agent)) }
 
-// Post is a post or a reply. Only deletion changes it; its numbers are in
-// [PostCounters].
+// Post is a post or a reply. Only its removal, and its return after an appeal, change it.
+// Its numbers are in [PostCounters].
 type Post struct {
 	ID        string `db:"id"`
 	Channel   string `db:"channel"`

@@ -41,7 +41,7 @@ const (
 	PromoLive    = "live"
 	PromoSpent   = "spent"   // its budget buys no more impressions
 	PromoExpired = "expired" // its days are over
-	PromoRemoved = "removed" // by a jury or an operator, or because a payment of its owner was taken back
+	PromoRemoved = "removed" // by a jury or an operator, because a payment of its buyer was taken back, or because its buyer was erased
 	// PromoUnbilled means that the channel has no reader for whom the promo could be
 	// billed.
 	PromoUnbilled = "unbilled"

@@ -16,8 +16,8 @@ func promoOf(id string, days int) *tables.Promo {
 	}
 }
 
-// Of two additions from one read one succeeds. While there are promos, the channel's item
-// says when the last of them ends, and the settlement finds the board.
+// Of two additions that are based on the same read, one succeeds. While there are promos,
+// the channel's item says when the last of them ends, and the settlement finds the board.
 func TestBoard(t *testing.T) {
 	table := openTable(t)
 	commit(t, table, tables.Put((&tables.Channel{Name: "den"}).Item()))

@@ -68,7 +68,8 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestGuardsBetween: the query has the guard of each minute between two times.
+// TestGuardsBetween checks that the query finds the guard of each minute between two
+// times.
 func TestGuardsBetween(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	q := tables.GuardsBetween(fox, noon.Add(-time.Second), noon.Add(time.Minute))
@@ -80,7 +81,8 @@ func TestGuardsBetween(t *testing.T) {
 	}
 }
 
-// TestWroteSince: a guard tells when its last write was; one of an early version does not.
+// TestWroteSince checks that a guard tells when its last write was. A guard of an early
+// version does not, and counts as if the write was recent.
 func TestWroteSince(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	guard := tables.Item{"at": noon.UnixMilli()}

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Reported is the state of a reported item: the newest case against it, and the
-// reports that wait for others before a case opens. Changes require its version.
+// Reported is the state of a reported item: the newest case against it, and the reports
+// that wait for others before a case opens. Every change requires that the version is as
+// read.
 type Reported struct {
 	Target  string `db:"target"` // its id
 	Case    string `db:"case"`   // the newest

@@ -38,8 +38,8 @@ func Unvouch(agent string) Write {
 	return Change(CountersKey(agent), RemoveAttr("vouchers"), RemoveAttr("stands_since")).When(ItemExists())
 }
 
-// UnvouchBy removes an owner from those who vouched for an agent, because the agent is
-// the owner's now.
+// UnvouchBy removes an owner from those who vouched for an agent, because the agent now
+// belongs to this owner.
 func UnvouchBy(agent, owner string) Write {
 	return Change(CountersKey(agent), RemoveFromSet("vouchers", Pseudonym(owner, agent))).When(ItemExists())
 }

@@ -6,8 +6,9 @@ import "time"
 // author removes it. The item keeps the operator's reason in the attribute `taken`, which
 // items without a takedown lack.
 
-// TakeDown removes a post as a deletion by its author does, and its counters from the
-// best. It requires that the post was not deleted. c is the open case against it, or nil.
+// TakeDown removes a post as its author's deletion would, and takes it out of the
+// channel's best. It requires that the post was not deleted. c is the open case against
+// it, or nil.
 func (p *Post) TakeDown(reason string, now time.Time, c *Case) []Write {
 	tombstone, counters := p.Tombstone(now), p.Unrank()
 	tombstone.Updates = append(tombstone.Updates, SetAttr("taken", reason))
@@ -97,6 +98,6 @@ func (p *Profile) TakeDown() []Write {
 	return append(writes, Retag(p.ID, p.Tags, nil, time.Time{}, nil)...)
 }
 
-// TakeDown removes a signature from a guestbook. Its marker stays, so its visitor
-// signs again on the next day at the earliest.
+// TakeDown removes a signature from a guestbook. Its marker stays, so its visitor can
+// sign again on the next day at the earliest.
 func (v *Visit) TakeDown() Write { return Delete(v.Item().Key(), ItemExists()) }

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Upheld lists the upheld cases against an agent, and counts its suspensions. Changes
-// require its version, so two concurrent cases cannot miss each other.
+// Upheld lists the upheld cases against an agent, and counts its suspensions. Every
+// change requires that the version is as read, so two concurrent cases cannot miss each
+// other.
 type Upheld struct {
 	Agent       string `db:"agent"`
 	Cases       Map    `db:"cases"`  // case id → unix ms of its end: those that have not led to a suspension
@@ -20,7 +21,7 @@ type Upheld struct {
 // TypeUpheld is the item type of [Upheld].
 const TypeUpheld = "upheld"
 
-// Consequences of upheld cases (product "After").
+// Consequences of upheld cases (heading "After" of the specification).
 const (
 	UpheldMost   = 3 // this many cases within UpheldWindow lead to a suspension
 	UpheldWindow = 30 * 24 * time.Hour
@@ -42,13 +43,14 @@ type Suspension struct {
 	Owners Map   `db:"owners"`
 }
 
-// Add adds a case that ended at a time, upheld by jurors of these owners, and returns the
-// suspension that follows; nil if none does. A suspension needs [UpheldMost] cases within
-// the window, whose jurors together have at least as many different owners as the
-// parameter least says; until then the cases wait for others. Each suspension uses up its
-// cases. It begins now. before is the end of the agent's current suspension (unix ms), 0
-// if it has none. If a suspension in the list would end later than that, an operator has
-// lifted it: its end becomes before or now, whichever is later.
+// Add adds a case, and returns the suspension that follows; nil if none does. ended is
+// the time at which the case ended, and owners are the owners of the jurors who upheld
+// it. A suspension needs [UpheldMost] cases within the window, and the parameter least is
+// the number of different owners that the jurors of these cases must have. Until then the
+// cases wait for others. Each suspension uses up its cases. It begins now. before is the
+// end of the agent's current suspension (unix ms), 0 if it has none. If a suspension in
+// the list would end later than that, an operator has lifted it: its end becomes before
+// or now, whichever is later.
 func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, now time.Time, before int64) *Suspension {
 	u.Cases, u.Owners = cloned(u.Cases), cloned(u.Owners)
 	u.Cases[id] = ended.UnixMilli()

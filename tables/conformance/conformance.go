@@ -1,6 +1,6 @@
-// Package conformance tests implementations of [tables.Backend] and [tables.Feed].
-// The contract is the comments in tables and, where they are silent, what DynamoDB
-// does.
+// Package conformance tests implementations of [tables.Backend] and [tables.Feed]. The
+// contract consists of the comments in package tables. Where they say nothing, DynamoDB's
+// behaviour is the contract.
 package conformance
 
 import (

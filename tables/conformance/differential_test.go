@@ -66,8 +66,8 @@ func TestDifferential(t *testing.T) {
 // DynamoDB Local now and then removes an item that has expired by real time.
 var now = time.Date(2100, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// DynamoDB Local knows a token in all of its tables, so the tokens of each sequence in each
-// process are its own.
+// DynamoDB Local applies a token to all of its tables, so each sequence in each process
+// has tokens of its own.
 var (
 	sequences int // so far
 	process   = rand.Uint32()
@@ -168,8 +168,8 @@ type pair struct {
 	operations int            // in them: writes, items to get, pages, sweeps
 	outcomes   map[string]int // of commits
 	expired    int            // items removed by sweeps
-	eventual   int            // eventually consistent reads under faults, of which
-	old        int            // these were stale
+	eventual   int            // eventually consistent reads under faults
+	old        int            // how many of these reads were stale
 }
 
 // outcome returns the part of an error that both tables must agree on.
@@ -368,7 +368,7 @@ func (p *pair) expire(t *rapid.T, prefix string) {
 		}
 	}
 	if removed != 0 {
-		t.Fatalf("the sweep removed %d items more than expired", removed)
+		t.Fatalf("the sweep removed %d items more than had expired, want 0", removed)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// refusing is DynamoDB's end of the connection: it answers each request with one error,
-// or with success while it has none.
+// refusing is DynamoDB's end of the connection: it answers each request with the error
+// code, or with success if code is "".
 type refusing struct {
 	requests int
 	code     string
@@ -36,7 +36,8 @@ func (f *refusing) Do(r *http.Request) (*http.Response, error) {
 }
 
 // While DynamoDB throttles everything for a minute, it gets less than 1.1 requests for
-// each call, and each call fails within 300 ms. Then it gets one for each.
+// each call, and each call fails within 300 ms. Afterwards it gets one request for each
+// call.
 func TestRequestsWhileThrottled(t *testing.T) {
 	for name, c := range map[string]struct{ code, body string }{
 		"table":       {"ProvisionedThroughputExceededException", ""},

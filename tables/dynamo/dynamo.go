@@ -67,8 +67,8 @@ func New(client *dynamodb.Client, table string) *DB {
 	return &DB{client: client, table: table, timeout: defaultTimeout}
 }
 
-// Credentials are static: in Lambda those of the environment, which do not
-// change during a sandbox's life. session may be empty.
+// Credentials returns static credentials. In Lambda they are those of the environment,
+// which do not change during a sandbox's life. session may be empty.
 func Credentials(id, secret, session string) aws.CredentialsProvider {
 	c := aws.Credentials{AccessKeyID: id, SecretAccessKey: secret, SessionToken: session, Source: "agentsocial"}
 	return aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return c, nil })

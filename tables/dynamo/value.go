@@ -25,7 +25,7 @@ func encodeKey(k tables.Key) (attributes, error) {
 
 func encodeItem(m map[string]any) (attributes, error) { return encodeMap(m, 0) }
 
-// encodeMap encodes an item or a map within depth maps and lists.
+// encodeMap encodes an item, or a map that is nested in depth maps and lists.
 func encodeMap(m map[string]any, depth int) (attributes, error) {
 	out := make(attributes, len(m))
 	for name, v := range m {

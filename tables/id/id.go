@@ -40,8 +40,8 @@ func (k Kind) New(t time.Time, rand io.Reader) string {
 	return k.of(ulid.MustNew(ulid.Timestamp(t), rand))
 }
 
-// Derive makes the identifier of an event at t that source names. Equal
-// arguments give the same identifier.
+// Derive makes the identifier of an event that happened at t and whose cause source
+// names. Equal arguments give the same identifier.
 func (k Kind) Derive(t time.Time, source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return k.New(t, bytes.NewReader(sum[:]))
@@ -71,8 +71,8 @@ func (k Kind) Time(s string) (ms int64, ok bool) {
 	return int64(u.Time()), ok
 }
 
-// Of returns the kind of s, if s has the form of an identifier. No handle has
-// it, so a ref is unambiguous.
+// Of returns the kind of s, if s has the form of an identifier. No handle has this form,
+// so a reference that may be an id or a handle is unambiguous.
 func Of(s string) (k Kind, ok bool) {
 	prefix, _, _ := strings.Cut(s, "_")
 	for _, k := range Kinds {

@@ -10,7 +10,8 @@ import (
 	"agentsocial/tables/recent"
 )
 
-// replicated is a table whose eventually consistent reads see another one.
+// replicated is a table whose eventually consistent reads go to another table, its
+// replica.
 type replicated struct {
 	tables.Backend
 	behind tables.Backend
@@ -30,8 +31,8 @@ func (r replicated) Query(ctx context.Context, q tables.Query) (tables.Page, err
 	return r.behind.Query(ctx, q)
 }
 
-// openLagging opens a table whose eventually consistent reads see only what follow also
-// wrote to their replica.
+// openLagging opens a table with a replica. Eventually consistent reads see only what
+// follow wrote to the replica.
 func openLagging(t testing.TB) (f *fixture, follow func(...tables.Write)) {
 	t.Helper()
 	f = open(t)
@@ -49,9 +50,9 @@ func openLagging(t testing.TB) (f *fixture, follow func(...tables.Write)) {
 	}
 }
 
-// TestLag_Change: for a second after the process changed something, it shows nobody what
-// was there before, although other reads of the table still see it, and it remembers
-// nothing of the sort.
+// TestLag_Change: for a second after a process changed something, its readers do not see
+// the state before the change, although eventually consistent reads of the table still
+// do. The process does not remember such a state either.
 func TestLag_Change(t *testing.T) {
 	f, follow := openLagging(t)
 	made, gone := tables.Put(post(1, "one").Item()), tables.Delete(tables.PostKey("den", "po_001"))
@@ -91,8 +92,8 @@ func TestLag_Index(t *testing.T) {
 	}
 }
 
-// TestLag_Author: a caller that is known to have written reads strongly, but for indexes.
-// Others do not, but get what such a read found.
+// TestLag_Author: a caller that is known to have written reads strongly, except from
+// indexes. Other callers do not, but get what such a read found.
 func TestLag_Author(t *testing.T) {
 	f, follow := openLagging(t)
 	made := tables.Put(post(1, "one").Item())

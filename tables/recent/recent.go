@@ -1,26 +1,30 @@
 // Package recent remembers public pages of the table in a process for a moment, so that
 // the readers of a busy channel do not use up what its partition can serve.
 //
-// A page that is remembered may be as old as the memory's keep (two seconds), and [Lag] more
-// if it was not read strongly. These rules bound what that can show:
+// A remembered page is at most as old as the time for which the memory keeps it (two
+// seconds), plus [Lag] if it was not read strongly. These rules limit what callers notice
+// of this:
 //
 //   - Only public content is remembered ([tables.Key.Public], [tables.Query.Public]), and
-//     only by reads that go through a [Reader]. Reads of the table do not know the memory.
-//   - A caller that wrote shortly before reads the table ([For]). It reads strongly if it is
-//     known to have written: this process committed the write within Lag ([ForWriter]), or
-//     the memory had an answer and so asked. An index is never read strongly. So agents see
-//     their own writes at once or within Lag. What such a read finds is remembered for
-//     others.
-//   - A process that changes or deletes something public forgets all that it remembers
-//     ([Memory.Committed]). Within Lag after that, it reads strongly, and remembers no answer
-//     of an index. A new post does not make it forget: others see it within keep.
-//   - What is missing is not remembered, so what was just made is found.
-//   - What is too old is dropped when the table is next read.
-//   - A request that decides takes an item only if a crowd needs it, and only one that was
-//     read strongly ([Reader.GetCrowded]).
+//     only by reads that go through a [Reader]. Reads that go directly to the table do
+//     not use the memory.
+//   - The reads of a caller that wrote shortly before go to the table ([For]). They are
+//     strong if the process knows of the write: it committed the write itself within Lag
+//     ([ForWriter]), or the memory had an answer and therefore asked whether the caller
+//     wrote. An index cannot be read strongly. So agents see their own writes at once or
+//     within Lag. What such a read finds is remembered for others.
+//   - A process that changes or deletes public content forgets everything that it
+//     remembers ([Memory.Committed]). For Lag after that, it reads strongly, and does not
+//     remember answers of indexes. A new post does not make it forget: others see the
+//     post when the remembered page is too old.
+//   - A missing item is not remembered, so an item that was just made is found.
+//   - Answers that are too old are dropped when the table is next read.
+//   - A request that decides by an item, such as a vote on a post, takes the item from
+//     memory only if many requests need it at the same time (a crowd) or if the table
+//     refuses to read it. Even then the item must have been read strongly
+//     ([Reader.GetCrowded]).
 //
-// The items of a page are shared by all who read it while it is remembered: nobody may
-// change them.
+// All readers of a remembered page share its items, so nobody may change them.
 package recent
 
 import (
@@ -56,7 +60,7 @@ type Memory struct {
 	changed time.Time // when it last did
 }
 
-// New returns a memory that keeps each answer for so long after its question.
+// New returns a memory that keeps each answer for the given time after its question.
 func New(now func() time.Time, keep time.Duration) *Memory {
 	return &Memory{now: now, keep: keep, entries: map[question]*entry{}}
 }
@@ -80,7 +84,7 @@ func ask(q tables.Query) question {
 // entry is an answer.
 type entry struct {
 	of     question
-	at     time.Time // before it was read
+	at     time.Time // taken before it was read
 	strong bool      // how it was read
 	page   tables.Page
 	size   int
@@ -88,8 +92,8 @@ type entry struct {
 	unread bool // the table refused to read it, so only the crowd is known
 }
 
-// copy returns the page with a list of its own, which its reader may change, of the same
-// items.
+// copy returns the page with the same items in a list of its own. The reader may change
+// the list.
 func (e *entry) copy() tables.Page {
 	p := tables.Page{Items: slices.Clone(e.page.Items)}
 	if e.page.Next != nil {
@@ -99,9 +103,10 @@ func (e *entry) copy() tables.Page {
 	return p
 }
 
-// caller knows that it wrote just now, or asks once.
+// caller is a caller that is known to have written just now, or that is asked once
+// whether it did.
 type caller struct {
-	writer bool // it did
+	writer bool // it is known to have written
 	ask    func(context.Context) bool
 	turn   chan struct{} // has an element while one of the caller's reads asks
 	waited func(context.Context)
@@ -113,9 +118,9 @@ type callerKey struct{}
 
 // For returns the context of a caller whose reads may be answered from memory. wrote
 // reports whether the caller wrote so recently that they may not. It is called at most
-// once, when the memory first has an answer. Reads side by side wait for it; those that did
-// call waited, unless it is nil, one after the other. Without For, nothing is answered from
-// memory.
+// once, when the memory first has an answer. Concurrent reads wait for it. Each read that
+// had to wait then calls waited, unless waited is nil; these calls come one after the
+// other. Without For, nothing is answered from memory.
 func For(ctx context.Context, wrote func(context.Context) bool, waited func(context.Context)) context.Context {
 	return context.WithValue(ctx, callerKey{}, &caller{ask: wrote, turn: make(chan struct{}, 1), waited: waited})
 }
@@ -126,8 +131,8 @@ func ForWriter(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callerKey{}, &caller{writer: true})
 }
 
-// wroteNow reports whether the caller wrote just now. Reads side by side wait on a channel,
-// and not for a lock, so that simulations in virtual time see them wait.
+// wroteNow reports whether the caller wrote just now. Concurrent reads wait on a channel
+// instead of a lock, so that simulations in virtual time notice that they wait.
 func (c *caller) wroteNow(ctx context.Context) bool {
 	select {
 	case c.turn <- struct{}{}:
@@ -206,7 +211,8 @@ func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 	return items, nil
 }
 
-// fill reads the items that are nil. It remembers those for whose keys may is true.
+// fill reads the items that are nil. It remembers an item if may reports true for its
+// key.
 func (r Reader) fill(ctx context.Context, c tables.Consistency, keys []tables.Key, items []tables.Item, may func(tables.Key) bool) error {
 	var missing []tables.Key
 	var places []int
@@ -250,13 +256,14 @@ func (m *Memory) begin() moment {
 	return moment{now, m.changes, within(Lag, m.changed, now)}
 }
 
-// within reports whether now is within d after a time. If the clock was set back, it is not.
+// within reports whether now is less than d after a time. It reports false if the clock
+// was set back.
 func within(d time.Duration, after, now time.Time) bool {
 	age := now.Sub(after)
 	return 0 <= age && age < d
 }
 
-// fresh reports whether an answer may still be given.
+// fresh reports whether an answer is young enough to be given.
 func (m *Memory) fresh(e *entry, now time.Time) bool { return within(m.keep, e.at, now) }
 
 func (m *Memory) find(x question) *entry {
@@ -298,7 +305,7 @@ func (m *Memory) add(e *entry) {
 	m.prune(m.now())
 }
 
-// prune drops what is old, and the oldest of what is too much.
+// prune drops answers that are too old, and the oldest ones while there are too many.
 func (m *Memory) prune(now time.Time) {
 	for len(m.order) > 0 {
 		oldest := m.order[0]
@@ -330,8 +337,8 @@ func (m *Memory) Committed(writes []tables.Write) {
 	m.changed = m.now()
 }
 
-// changes reports whether a write changes public content that there was before: all do but
-// a new post's.
+// changes reports whether a write may change existing public content. Every write of a
+// public item may, except the put of a post or of its counters.
 func changes(w tables.Write) bool {
 	if w.Op == tables.OpCheck || !w.Key.Public() {
 		return false

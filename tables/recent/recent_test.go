@@ -87,7 +87,8 @@ func (f *fixture) gets(t testing.TB, wrote func(context.Context) bool, n int) (b
 	return items[0].Str("body"), used.ReadUnits()
 }
 
-// TestHot: a page is read once in two seconds, whoever asks, and costs nothing meanwhile.
+// TestHot: a page is read once in two seconds, whoever asks. Answers from memory cost
+// nothing.
 func TestHot(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -117,7 +118,8 @@ func TestHot(t *testing.T) {
 	}
 }
 
-// TestGet: items are remembered one by one; missing ones and what is not public are not.
+// TestGet: items are remembered one by one. Missing items and items that are not public
+// are not remembered.
 func TestGet(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()), tables.Put(post(2, "two").Item()))
@@ -146,8 +148,8 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestUncalled: without a caller the table is read, and so it is without a memory and for
-// what is not public.
+// TestUncalled: a read goes to the table if the context has no caller, if there is no
+// memory, or if the content is not public.
 func TestUncalled(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -204,8 +206,8 @@ func TestWroteOnce(t *testing.T) {
 	}
 }
 
-// TestForgets: the process that changes or deletes a post forgets it at once. New posts and
-// what is not public do not make it forget.
+// TestForgets: the process that changes or deletes a post forgets it at once. New posts,
+// and writes that are not public, do not make it forget.
 func TestForgets(t *testing.T) {
 	gone := post(1, "")
 	for what, c := range map[string]struct {
@@ -308,7 +310,7 @@ func TestBounds(t *testing.T) {
 	}
 	was := f.Memory.Len()
 	if f.reads(t, stranger); f.Memory.Len() != was {
-		t.Errorf("%d answers are remembered after a page of a megabyte, want %d: such a page is not", f.Memory.Len(), was)
+		t.Errorf("after a page of a megabyte %d answers are remembered, want %d, because such a page is too large", f.Memory.Len(), was)
 	}
 	for n := range 9000 {
 		_, _ = f.Query(recent.For(t.Context(), stranger, nil), tables.Posts("den", fmt.Sprintf("po_%06d", n), 1, tables.Eventual))

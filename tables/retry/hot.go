@@ -29,7 +29,7 @@ type hot struct {
 	until map[place]time.Time
 }
 
-// any reports whether there is any.
+// any reports whether a place is remembered.
 func (h *hot) any() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -70,7 +70,7 @@ func (t *Table) Do(ctx context.Context, do func() error) error {
 // before it has read.
 func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	var items []tables.Item
-	var left []int // what is not read yet, once an attempt has read a part
+	var left []int // indices of the keys that no attempt has read yet; nil before an attempt has read a part
 	err := t.run(ctx, keys, "", false, true, func() error {
 		part := keys
 		if left != nil {
@@ -185,7 +185,7 @@ func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, 
 	}
 }
 
-// Repeatable reports whether an error may be gone when the call is repeated.
+// Repeatable reports whether a call that failed with err may succeed if it is repeated.
 func Repeatable(err error) bool {
 	return errors.Is(err, tables.ErrConflict) || refused(err)
 }

@@ -79,8 +79,8 @@ func TestAttemptsAreOneTransaction(t *testing.T) {
 	}
 }
 
-// After a lost answer, only a write with a token or one that may be made twice is
-// repeated.
+// After a lost answer, a commit is repeated only if it has or gets a token, or may be
+// made twice.
 func TestLostAnswers(t *testing.T) {
 	for _, c := range []struct {
 		tx       tables.Tx
@@ -330,8 +330,8 @@ func refuseNext(p *partitioned, n int) {
 	p.set(func(string) bool { return p.all <= left })
 }
 
-// Calls of throttled partitions do not affect the others; for a moment they fail without
-// an attempt.
+// Calls of throttled partitions do not affect calls of other partitions. For a moment
+// they fail without an attempt.
 func TestHalfTheKeysThrottled(t *testing.T) {
 	for kind, call := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -420,8 +420,8 @@ func TestPartsOfABatch(t *testing.T) {
 	})
 }
 
-// A patient caller goes on for ten seconds, also without tokens and while the partition
-// is remembered. A call that may be left out makes one attempt.
+// A patient caller goes on for ten seconds, even without tokens and while the partition
+// is remembered as throttled. A call that may be left out makes one attempt.
 func TestManners(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below := open(t)

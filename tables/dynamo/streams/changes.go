@@ -22,7 +22,7 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 		return nil, false, tables.ErrInvalid
 	}
 	lostPlace := false
-	var waited time.Duration // in pauses: the time of a slow read brings no change nearer
+	var waited time.Duration // sum of the pauses; the time that reads take does not count
 	for {
 		iterator, err := f.iterator(ctx, shard, after, lostPlace)
 		if err != nil {
@@ -71,8 +71,9 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 // has come.
 const idleShare = 4
 
-// pause waits before the next read of a shard, at most as long as the caller still wants
-// to wait, and returns how long. Wake ends a pause that is longer than the shortest.
+// pause waits before the next read of a shard, and returns how long it waited. left is
+// the time that the caller still wants to wait. A pause takes at least f.poll, even if
+// left is shorter. A longer pause ends after left at the latest, or when Wake is called.
 func (f *Feed) pause(ctx context.Context, left time.Duration) (time.Duration, error) {
 	f.mu.Lock()
 	d, woken := max(f.poll, min(time.Since(f.sign)/idleShare, f.idle, left)), f.woken
@@ -138,7 +139,8 @@ func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (st
 	return *out.ShardIterator, nil
 }
 
-// isTrimmed reports whether a position is older than the 24 hours that the stream keeps.
+// isTrimmed reports whether err says that a position is older than the 24 hours that the
+// stream keeps.
 func isTrimmed(err error) bool {
 	var trimmed *types.TrimmedDataAccessException
 	return errors.As(err, &trimmed)

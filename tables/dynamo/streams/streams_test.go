@@ -24,8 +24,8 @@ func TestParentsFirst(t *testing.T) {
 	}
 }
 
-// exchange is a request to DynamoDB Streams, whose body contains holds, and its
-// answer: an error's code or a body.
+// exchange is a request to DynamoDB Streams and its answer. The request's body contains
+// the text holds. The answer is an error's code or a body.
 type exchange struct{ api, holds, code, body string }
 
 // stalled is the code of an answer that comes late.
@@ -97,7 +97,7 @@ func TestChanges(t *testing.T) {
 		read(t, f, "", want, false)
 		read(t, f, "8", nil, true)
 	})
-	t.Run("a change is a sign", func(t *testing.T) {
+	t.Run("a change makes pauses short again", func(t *testing.T) {
 		f := play(t, stream,
 			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
 			exchange{"GetRecords", "i1", "", oneRecord + `}`})
@@ -209,7 +209,7 @@ func TestPausesOfAnIdleShard(t *testing.T) {
 		}
 		time.AfterFunc(short/2, f.Wake)
 		if got := paused(time.Hour); got != short {
-			t.Errorf("a pause after a sign took %s, want %s", got, short)
+			t.Errorf("a pause right after Wake took %s, want %s", got, short)
 		}
 
 		steady := Open(Config{Table: "table", Region: "local", Poll: short})
