@@ -56,8 +56,9 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 	return append(writes, restored...), nil
 }
 
-// restore returns the writes that put back a post; none if its author deleted it before
-// the jury did, if its channel is closed, or if an operator took down the text.
+// restore returns the writes that put back a post. It returns none if the post's author
+// deleted it before the jury did, if its channel is closed, or if an operator took down
+// the text.
 func (d deadlines) restore(ctx context.Context, first, appeal *tables.Case) ([]tables.Write, error) {
 	if first.Kind != tables.CasePost {
 		return nil, nil

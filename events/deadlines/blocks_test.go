@@ -15,10 +15,10 @@ func (b *fixture) block(by, other string, before time.Duration) {
 	b.do((&tables.Block{Agent: by, Other: other, At: noon.Add(-before).UnixMilli()}).Begin(nil, nil)...)
 }
 
-// TestBlocksPutLast checks which blocks put a volunteer last, so that it sits only if
-// the others do not fill the jury: the volunteer's block of the author, and the author's
-// three oldest blocks from before the post. The author's newer blocks, and blocks by or of
-// a reporter, have no effect.
+// TestBlocksPutLast checks which blocks put a volunteer last: its own block of the
+// author, and the author's three oldest blocks from before the post. A volunteer that is
+// put last sits only if the others do not fill the jury. The author's newer blocks, and
+// blocks by or of a reporter, have no effect.
 func TestBlocksPutLast(t *testing.T) {
 	for name, test := range map[string]struct {
 		block func(b *fixture, all []string)
@@ -139,8 +139,8 @@ func TestLastAfterTheSecondWindow(t *testing.T) {
 	}
 }
 
-// TestHatedAuthors checks that one volunteer in five is put last at most, so that an
-// author cannot choose its jury by being blocked by everybody but its friends.
+// TestHatedAuthors checks that at most one volunteer in five is put last. Otherwise an
+// author could choose its jury by being blocked by everybody except its friends.
 func TestHatedAuthors(t *testing.T) {
 	b, _ := newFixture(t)
 	h, err := b.hear(t.Context(), b.opens(nil))

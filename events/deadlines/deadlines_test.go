@@ -151,8 +151,8 @@ func TestCancelledSweep(t *testing.T) {
 	}
 }
 
-// TestTaken checks that a sweep skips an index that another has taken, until that one
-// must have ended, and that work requested meanwhile is done afterwards.
+// TestTaken checks that a sweep skips an index that another sweep has taken, until the
+// other sweep must have ended. Work that is requested meanwhile is done afterwards.
 func TestTaken(t *testing.T) {
 	d, table, clock := newSweep(t)
 	den := index.Of(d.App, "den")
@@ -244,8 +244,9 @@ func (m *meddled) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return m.Backend.Query(ctx, q)
 }
 
-// TestAskedMeanwhile checks that the earlier of two times applies: the one that a sweep
-// finds for its remaining work, and one that is requested meanwhile.
+// TestAskedMeanwhile checks which time applies if tending is requested during a sweep:
+// the requested time, or the time at which the sweep's remaining work is due, whichever
+// is earlier.
 func TestAskedMeanwhile(t *testing.T) {
 	left := noon.Add(75*time.Second + 15*time.Millisecond)
 	for name, c := range map[string]struct{ asked, want time.Time }{

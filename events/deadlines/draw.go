@@ -230,10 +230,10 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	return h, nil
 }
 
-// recall reads the case that an appeal is about. Its jurors may not judge the appeal, nor
-// may agents that share an owner with one of them, agents of owners that it barred, and
-// agents that volunteered after the first case opened. Otherwise an author, which chooses
-// when it appeals, could bring jurors of its own.
+// recall reads the case that an appeal is about. These agents may not judge the appeal:
+// the jurors of that case, agents that share an owner with one of them, agents of owners
+// that it barred, and agents that volunteered after it opened. Otherwise an author, which
+// chooses when it appeals, could bring jurors of its own.
 func (d deadlines) recall(ctx context.Context, h *hearing) error {
 	if h.Appeals == "" {
 		return nil

@@ -29,8 +29,8 @@ func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 }
 
 // TestWindow checks that a window is a hundred neighbours from the seed's place on,
-// wrapping at the end, that the next window has another place, and that a smaller
-// pool is read once.
+// wrapping at the end. The next window has another place, and a smaller pool is read
+// once.
 func TestWindow(t *testing.T) {
 	for _, n := range []int{0, 1, 30, jury.Window, 130, 250} {
 		d, _, _ := newSweep(t)

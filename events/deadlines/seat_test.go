@@ -128,9 +128,9 @@ func TestLateVolunteers(t *testing.T) {
 	}
 }
 
-// TestIdleVolunteers checks that a volunteer with any recent activity is drawn, that an
-// idle one is removed from the pool and its missed duties are kept, and that one that
-// became active meanwhile stays.
+// TestIdleVolunteers checks that a volunteer with any recent activity is drawn. An idle
+// volunteer is removed from the pool, unless it became active meanwhile, and its missed
+// duties are kept.
 func TestIdleVolunteers(t *testing.T) {
 	b, _ := newFixture(t)
 	idle, seen := noon.Add(-jury.ActiveIn).UnixMilli()-1, noon.Add(-jury.ActiveIn).UnixMilli()
@@ -174,8 +174,9 @@ func TestIdleVolunteers(t *testing.T) {
 	}
 }
 
-// TestSecondWindow checks that a second window is read, with its own draw, if the first
-// has too few jurors for a whole jury, and that a third is read only in the next try.
+// TestSecondWindow checks that a second window is read if the first has too few jurors
+// for a whole jury, and that it gets a draw of its own. A third window is read only in
+// the next try.
 func TestSecondWindow(t *testing.T) {
 	for _, test := range []struct {
 		fit     [3]int // eligible volunteers of each window that are in no earlier one

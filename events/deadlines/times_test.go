@@ -98,7 +98,7 @@ func TestKarmaOfADay(t *testing.T) {
 }
 
 // TestFullJuryWaits checks that a case whose seats are all filled is due at its deadline,
-// and that one that lacks a juror looks for another.
+// and that a case that lacks a juror looks for another.
 func TestFullJuryWaits(t *testing.T) {
 	for filled, found := range map[int64]bool{jury.Seats: true, jury.Seats - 1: false} {
 		b, _ := newFixture(t)

@@ -99,8 +99,8 @@ func heard(t rapid.TB, f inbox, agent string) (out []string) {
 	return out
 }
 
-// checkPushed checks that each follower got a post once, except the one that blocks
-// its author.
+// checkPushed checks that each follower got a post once, except the follower that blocks
+// the post's author.
 func checkPushed(t rapid.TB, f inbox, n int) {
 	for i := range n {
 		want := []string{"1 post"}
@@ -193,9 +193,9 @@ func TestPushIsDecidedOnce(t *testing.T) {
 	}
 }
 
-// TestPushIsBounded checks that a push reaches at most the allowed number of followers,
-// and that a post is not pushed if it was deleted before its record was handled, or if
-// it is not marked as pushed.
+// TestPushIsBounded checks that a push reaches at most the allowed number of followers. A
+// post is not pushed if it was deleted before its record was handled, or if it is not
+// marked as pushed.
 func TestPushIsBounded(t *testing.T) {
 	f, end := followed(t, 40)
 	defer end()

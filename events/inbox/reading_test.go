@@ -83,19 +83,19 @@ func whole(t rapid.TB, f inbox, agent string) (numbered, waiting []string) {
 		case tables.TypeInboxEvent:
 			numbered = append(numbered, post)
 			if e.Seq != int64(len(numbered)) || e.At < at {
-				t.Fatalf("event %d at %d follows %d events, the last at %d", e.Seq, e.At, len(numbered)-1, at)
+				t.Fatalf("got event %d at %d, want event %d at %d or later", e.Seq, e.At, len(numbered), at)
 			}
 			at = e.At
 		case tables.TypeInboxWaiting:
 			waiting = append(waiting, post)
 		case tables.TypeInboxHead:
 			if n := item.Int("seq"); n != int64(len(numbered)) {
-				t.Fatalf("the head is %d after %d events", n, len(numbered))
+				t.Fatalf("got head %d, want %d, the number of events", n, len(numbered))
 			}
 			continue
 		}
 		if seen[post] {
-			t.Fatalf("%s is there twice", post)
+			t.Fatalf("the inbox has %s twice", post)
 		}
 		seen[post] = true
 	}
@@ -205,8 +205,8 @@ func TestDeliveredAgain(t *testing.T) {
 }
 
 // TestDeliveredLate checks that a change is known for as long as it can be delivered
-// again, whether its event was read at once, late or never, and that a waiting event ends
-// after 90 days.
+// again, whether its event was read at once, late or never. A waiting event ends after 90
+// days.
 func TestDeliveredLate(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, readAt := range []time.Duration{0, 26 * day, 89 * day, 91 * day} {
@@ -296,7 +296,7 @@ func TestDeletionRaces(t *testing.T) {
 			f, table := open(t)
 			last, b := c(f, func(f inbox) { read(t, f.Table, "ag_fox") })
 			if b != nil && b.do != nil {
-				t.Error("there was no race")
+				t.Error("nothing happened in between, so there was no race")
 			}
 			page, err := table.Query(t.Context(), tables.News("ag_fox", 0, 0))
 			if err != nil {
@@ -461,9 +461,9 @@ func TestReading_Model(t *testing.T) {
 	})
 }
 
-// TestWaitingKeys checks that events wait in the order of their causes' times, that the
-// second follow of a day waits under the key of the first, and that a reaction waits at
-// its post's time.
+// TestWaitingKeys checks that events wait in the order of their causes' times. The second
+// follow of a day waits under the key of the first, and a reaction waits at its post's
+// time.
 func TestWaitingKeys(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	key := func(at time.Time) tables.Key {
@@ -475,7 +475,7 @@ func TestWaitingKeys(t *testing.T) {
 	}
 	early, late := tables.InboxEvent{Kind: tables.EventReply, HappenedAt: 9}, tables.InboxEvent{Kind: tables.EventReply, HappenedAt: 10}
 	if a, b := early.WaitingKey("ag_fox", "z"), late.WaitingKey("ag_fox", "a"); a.SK >= b.SK {
-		t.Errorf("the event of 9 waits at %s, after that of 10 at %s", a.SK, b.SK)
+		t.Errorf("the event of time 9 waits at %s, want a place before the event of time 10, at %s", a.SK, b.SK)
 	}
 	post := "po_01j9z3k4m5n6p7q8r9s0t1v2w3"
 	first := tables.InboxEvent{Kind: tables.EventReaction, HappenedAt: 1, Subject: tables.Map{"post": post}}

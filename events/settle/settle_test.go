@@ -341,7 +341,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				d.handleOK()
 				got := d.past(p)
 				if got == nil {
-					t.Fatalf("%s, stopped at commit %d (after it: %v): not ended", state, n, after)
+					t.Fatalf("%s, stopped at commit %d (after it: %v): the promo has not ended", state, n, after)
 				}
 				if got.State != state || got.Impressions != 11 || got.Returned != p.Budget-11*p.Price {
 					t.Errorf("%s, stopped at commit %d (after it: %v): got %+v, want state %s after 11 impressions", state, n, after, got, state)
@@ -371,9 +371,9 @@ func (m *meddling) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// TestMeanwhile checks that the books are right in the end if something happens between
-// two steps of a sweep: another sweep, a removal, the end of the promo's days, an
-// impression or another purchase.
+// TestMeanwhile checks that the books are right in the end, whatever happens between two
+// steps of a sweep. It tries another sweep, a removal, the end of the promo's days, an
+// impression and another purchase.
 func TestMeanwhile(t *testing.T) {
 	for what, c := range map[string]struct {
 		do    func(*fixture, *tables.Promo)

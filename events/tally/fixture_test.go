@@ -25,7 +25,7 @@ type fixture struct {
 	tester
 	table *embedded.Table
 	now   time.Time
-	place string                // up to which the feed was read
+	place string                // the position up to which the feed was read
 	came  []tables.StreamRecord // read from the feed
 	done  int                   // number of records in came that were handled
 	posts []*tables.Post

@@ -17,10 +17,11 @@ import (
 
 // A target that many batches add to is hot. Their transactions would conflict, and the
 // records behind them in the same batches would wait. So if three attempts conflict with
-// other writers, the batch adds to a lane instead: one of several items that each hold a
-// part of a sum until it is moved to the target ([tables.Lane]). For the next [hotFor]
-// the process adds to lanes of that target without trying the target first. The stream
-// then delivers the lanes, and [reader.moveLanes] adds them to the target.
+// other writers, the batch adds to a lane instead ([tables.Lane]). A target has several
+// lanes. Each is an item that holds a part of a sum until it is moved to the target. For
+// the next [hotFor] the process adds to lanes of that target without trying the target
+// first. The stream then delivers the lanes, and [reader.moveLanes] adds them to the
+// target.
 
 const (
 	directTries = 3                     // attempts to write a target

@@ -67,7 +67,7 @@ func (o *overlapping) end(writes []tables.Write) {
 type crowd struct {
 	table   *embedded.Table
 	over    *overlapping
-	place   string // up to which the feed was read
+	place   string // the position up to which the feed was read
 	score   int64
 	records []tables.StreamRecord
 }

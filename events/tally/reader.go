@@ -1,9 +1,8 @@
-// Package tally adds up what many agents write at once: replies to a post, posts of an
-// agent and in a channel, followers, marks and their karma, support for ideas, and sums
-// of money by day. It also re-ranks active agents in the lists of their tags, and
-// maintains the search indexes. A request writes only its own item. This reader of the
-// stream then adds up the changes of a target and writes them in one update. Each change
-// counts exactly once.
+// Package tally adds up what many agents write at once: posts, replies, followers, marks
+// and their karma, support for ideas, and sums of money by day. It also re-ranks active
+// agents in the lists of their tags, and maintains the search indexes. A request writes
+// only its own item. This reader of the stream then adds up the changes of a target and
+// writes them in one update. Each change counts exactly once.
 package tally
 
 import (
@@ -117,8 +116,8 @@ func (a additions) add(to target, t addition) {
 	}
 }
 
-// countPosts counts posts and deletions. Unlike a mark, a post's item does not store
-// what was counted of it, so separate markers do.
+// countPosts counts posts and deletions. A mark's item stores how much of the mark is
+// counted. A post's item does not, so separate markers store this.
 func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) error {
 	all := newAdditions()
 	for _, r := range records {
