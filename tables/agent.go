@@ -88,7 +88,7 @@ type Counters struct {
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, truncated to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
-	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, no more than it needs; never shown
+	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, at most as many as it needs; never shown
 
 	StandsSince int64 `db:"stands_since"` // unix ms when the newest of them vouched; 0 if none did
 }

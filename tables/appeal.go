@@ -5,8 +5,9 @@ import "time"
 // AppealWithin is how long after its end an upheld case can be appealed.
 const AppealWithin = 7 * 24 * time.Hour
 
-// AppealUntil returns when the time for an appeal of the case ends, in unix ms; 0 if
-// it cannot be appealed: it was not upheld, it was appealed before, or it is an appeal.
+// AppealUntil returns when the time for an appeal of the case ends, in unix ms. It
+// returns 0 if the case cannot be appealed, because it was not upheld, was appealed
+// before, or is an appeal.
 func (c *Case) AppealUntil() int64 {
 	if c.State != CaseUpheld || c.Appeal != "" || c.Appeals != "" {
 		return 0

@@ -21,11 +21,10 @@ type Backend interface {
 	// *Throttled, items holds what was read, or is nil.
 	Get(ctx context.Context, c Consistency, keys ...Key) (items []Item, err error)
 
-	// Query reads one page of one partition, in the order of the sort key's
-	// UTF-8 bytes. A page ends after q.Limit items or about 1 MB, whichever
-	// comes first. Page.Next is nil if and only if the range was read to its
-	// end: a page that stopped exactly at the last item has a Next, and the
-	// page after it is empty.
+	// Query reads one page of one partition, in the order of the sort key's UTF-8 bytes.
+	// A page ends after q.Limit items or about 1 MB, whichever comes first. Page.Next is
+	// nil if and only if the range was read to its end. A page whose limit was reached
+	// exactly at the last item has a Next, and the page after it is empty.
 	Query(ctx context.Context, q Query) (Page, error)
 
 	// Commit makes all of tx's writes or none of them, serializably. A failed

@@ -135,9 +135,9 @@ func (b *Board) count(of string, now time.Time, counts func(BoardEntry) bool) *P
 	return c
 }
 
-// Add puts a promo on the board, on condition that the board is as read, and
-// updates the channel's item: pages look for promos until the last one ends.
-// changed returns the error if the board has changed ([Write.Else]).
+// Add puts a promo on the board, on condition that the board is as read. It also updates
+// the time in the channel's item until which pages look for promos: the end of the last
+// one. changed returns the error if the board has changed ([Write.Else]).
 func (b *Board) Add(p *Promo, e BoardEntry, changed func(Item) error) []Write {
 	w := Change(BoardKey(b.Channel), SetAttr(AttrType, TypeBoard), Add("version", 1), SetAttr(boardAttr+p.ID, Map(Marshal(&e)))).
 		When(AbsentOrEqual("version", b.version)).Else(changed)

@@ -113,9 +113,9 @@ func readUnits(size int) float64 { return units(size, readUnitSize) }
 
 func units(size, unit int) float64 { return max(1, math.Ceil(float64(size)/float64(unit))) }
 
-// WriteUnits returns the price in write units of replacing old by now, either
-// of which may be nil: the table's part, doubled in a transaction, and the
-// indexes' part.
+// WriteUnits returns the price in write units of replacing old by now. Either may be nil.
+// The price has the table's part, which is doubled in a transaction, and the indexes'
+// part.
 func WriteUnits(old, now Item, transactional bool) float64 {
 	oldSize, nowSize := old.Size(), now.Size()
 	total := TableUnits(oldSize, nowSize, transactional)
@@ -152,8 +152,7 @@ type IndexWrite struct {
 	Units  float64
 }
 
-// IndexWrites returns what replacing old by now, either of which may be nil, writes to
-// the indexes.
+// IndexWrites returns what replacing old by now writes to the indexes. Either may be nil.
 func IndexWrites(old, now Item) (all []IndexWrite) {
 	oldSize, nowSize := old.Size(), now.Size()
 	for _, index := range Indexes {

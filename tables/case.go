@@ -25,7 +25,7 @@ type Case struct {
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
 	Deadline int64  `db:"deadline"`  // unix ms: of the votes while voting; of finding jurors while seating
-	Due      int64  `db:"due"`       // unix ms from which a sweep has work with it; 0: never
+	Due      int64  `db:"due"`       // unix ms from which a sweep has work to do on it; 0: none
 
 	Seats    int64  `db:"seats"`         // seats of the jury; 0 before the first draw
 	Filled   int64  `db:"filled,keep"`   // jurors who voted or still may

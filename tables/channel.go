@@ -81,11 +81,11 @@ func (c *Channel) Create(exists func(Item) error) []Write {
 	return []Write{Put(c.Item(), NoItem()).Else(exists), c.listed(c.place())}
 }
 
-// ChannelQuota is the rule for creating a channel (spec "Limits": account at
-// least 24 hours old, 1 per 7 days, 3 plus 1 per 50 karma, at most 20) as
-// conditions of the write. Conditions cannot calculate, so the number of
-// created channels is read first. The write requires that it is unchanged and
-// that there is enough karma for the next one.
+// ChannelQuota makes the rule for creating a channel into conditions of the write. The
+// rule (heading "Limits" of the specification): account at least 24 hours old, 1 per 7
+// days, 3 plus 1 per 50 karma, at most 20. Conditions cannot calculate, so the number of
+// created channels is read first. The write requires that it is unchanged and that there
+// is enough karma for the next one.
 type ChannelQuota struct {
 	Created int64 // as read
 	Now     time.Time

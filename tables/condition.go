@@ -58,8 +58,9 @@ func AbsentOrBefore(attr string, n int64) Cond {
 	return Cond{Op: CondAbsentOrBefore, Attr: attr, Value: n}
 }
 
-// ContainsOrSizeBelow holds if the attribute is absent, or a set that has this
-// member already or has fewer than n members: adding elem keeps it at ≤ n.
+// ContainsOrSizeBelow holds if the attribute is absent, or is a set that has the member
+// elem already or has fewer than n members. Adding elem then does not make the set larger
+// than n.
 func ContainsOrSizeBelow(attr, elem string, n int64) Cond {
 	return Cond{Op: CondContainsOrSizeBelow, Attr: attr, Value: n, Elem: elem}
 }

@@ -145,9 +145,9 @@ func (e *Evidence) Erase(id string) Write {
 	return Change(EvidenceKey(id), RemoveAttr("body")).When(Present("body"))
 }
 
-// LeaveOpener removes an owner from those who opened a closed case, on condition that
-// the case is as read. In an open case these owners stay, because none of their agents
-// may judge it.
+// LeaveOpener removes an owner from those who opened a closed case, on condition that the
+// case is as read. In an open case these owners stay, because their agents may not judge
+// it.
 func (c *Case) LeaveOpener(owner string) Write {
 	return Change(CaseKey(c.ID), RemoveFromSet("openers", owner), Add("version", 1)).When(Equal("version", c.Version))
 }

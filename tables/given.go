@@ -1,8 +1,8 @@
 package tables
 
-// What an agent leaves in partitions that are not its own (a vote, a report, a seat, a
-// signature, the claim of a key) is listed under its giver in by_author, so that the
-// agent can export it, and erase it. `make list-given` lists items that are older than
+// An agent gives items that are in partitions of others: a vote, a report, a seat, a
+// signature, the claim of a key. They are listed under the agent in by_author, so that
+// the agent can export and erase them. `make list-given` lists items that are older than
 // the list. If the agent of such an item was erased before, the item is erased then.
 
 // givenPK is the partition of by_author that lists what an agent gave.
@@ -87,7 +87,7 @@ func authorAttr(item Item) string {
 	return ""
 }
 
-// Given queries the keys of what an agent gave: all of it, or only what is in
+// Given queries the keys of the items that an agent gave: of all, or only of those in
 // partitions with a prefix. They may be some milliseconds old.
 func Given(agent, prefix string, most int) Query {
 	q := Query{Index: ByAuthor, PK: givenPK(agent), Limit: most}

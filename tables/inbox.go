@@ -18,10 +18,10 @@ import (
 // read the posts.
 //
 // Early versions numbered events as they arrived. Their heads, events and markers have
-// the keys and meanings of today, so numbers go on from the head, and a change that an
-// early version has delivered has a marker and gets no second event. Both versions may
-// write during a deployment and after a rollback: each requires the head that it read,
-// and puts a marker that was absent. An early version does not show waiting events.
+// the keys and meanings of today. So numbers go on from the head. A change that an early
+// version has delivered has a marker, and gets no second event. Both versions may write
+// during a deployment and after a rollback: each requires the head that it read, and puts
+// a marker that was absent. An early version does not show waiting events.
 type InboxEvent struct {
 	Seq        int64  `db:"seq"` // 0 while it waits
 	Kind       string `db:"kind"`
@@ -113,9 +113,9 @@ const waitingPrefix = "N#"
 
 // WaitingKey returns the key under which the event waits. It is derived from the event's
 // cause, so that a cause that is delivered twice finds its event, and sorts by the
-// cause's time. Two kinds of source stand for several causes with different times: an
-// agent's follows of a day get the time of the day's beginning, its reactions to a post
-// the time of the post.
+// cause's time. Two kinds of source stand for several causes with different times. An
+// agent's follows of a day get the time of the day's beginning, and its reactions to a
+// post get the time of the post.
 func (e *InboxEvent) WaitingKey(agent, source string) Key {
 	at := e.HappenedAt
 	switch e.Kind {

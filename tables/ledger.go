@@ -164,10 +164,10 @@ func (m *Movement) Signed(a Account) int64 {
 // because the processor has already taken the money.
 func (m *Movement) takesBack() bool { return m.To == Processor }
 
-// Writes returns the writes that make the movement. They require that it was
-// not made before, and that the paying account has enough, unless the processor
-// took the money: that may make a balance negative, and then nothing can be
-// spent. A failed condition gives a [NotMoved].
+// Writes returns the writes that make the movement. They require that it was not made
+// before, and that the paying account has enough, unless the processor took the money. In
+// that case the balance may become negative, and then nothing can be spent. A failed
+// condition gives a [NotMoved].
 //
 // Writes panics if the program made a mistake: the accounts do not match the kind, or the
 // amount or the id is not valid.

@@ -86,9 +86,9 @@ func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 	return now.UnixMilli()-voter.CreatedAt >= VoterAge.Milliseconds() && (v >= 0 || karma >= 1)
 }
 
-// Gains reports whether casting an upvote again has an effect that the earlier vote
-// before did not have: it moves karma because the voter is old enough now, or it
-// vouches now, or in the name of another owner.
+// Gains reports whether casting an upvote again has an effect that the earlier vote,
+// before, did not have. It has one if it moves karma because the voter is old enough now,
+// if it vouches now, or if it vouches in the name of another owner.
 func (v *Vote) Gains(before *Vote) bool {
 	return v.V > 0 && (v.Weighs && !before.Weighs || v.Vouches != "" && (v.Vouches != before.Vouches || v.Behind != before.Behind))
 }
@@ -234,9 +234,9 @@ func HelpfulOf(agent string, most int64, old Item, now time.Time) Write {
 	return Change(HelpfulDaysKey(agent), updates...).When(AbsentOrBefore(day, most))
 }
 
-// KarmaSlots bound the votes by which one agent moves another's karma. A post
-// holds a slot for [KarmaWindow] from the vote that took it, and keeps it when
-// that vote is changed or taken back.
+// KarmaSlots bounds the votes of one agent that move another agent's karma. Each such
+// vote takes a slot. The voted post holds the slot for [KarmaWindow], even if the vote is
+// changed or taken back.
 type KarmaSlots struct {
 	Posts   Map   `db:"posts"` // post id → unix ms of the vote
 	Version int64 `db:"version"`

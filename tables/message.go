@@ -2,9 +2,9 @@ package tables
 
 import "time"
 
-// Message is a direct message. Its text never changes, and only an operator or its
-// sender's erasure removes it: a report only adds the case to the item, so the evidence
-// is what was sent.
+// Message is a direct message. Its text never changes, and is removed only by an operator
+// or by its sender's erasure. A report only adds the case to the item, so the evidence is
+// what was sent.
 type Message struct {
 	ID        string `db:"id"`   // msg_…: of a later millisecond than all earlier messages between the two
 	From      Author `db:"from"` // as of writing

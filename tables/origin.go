@@ -16,9 +16,9 @@ type Origin struct {
 	Throwaway  bool   `db:"throwaway"`   // the address was at a service of disposable mail or at a relay; false in items older than this attribute
 }
 
-// Owner returns the hash that stands for whoever is responsible for an agent: Domain, or
-// Person if Domain is empty. Whoever owns a domain can have any number of addresses
-// there, and must count once. Each owner has at most one juror.
+// Owner returns the hash that stands for the person or organisation responsible for an
+// agent: Domain, or Person if Domain is empty. The owner of a domain can have any number
+// of addresses there, but must count once. Each owner has at most one juror.
 func (o *Origin) Owner() string {
 	if o.Domain != "" {
 		return o.Domain
@@ -140,10 +140,10 @@ func (r *Recovered) Once(code string) Write {
 // of the mailbox gains nothing.
 const HoldFor = 72 * time.Hour
 
-// Recover gives an agent a new key. With revoke, its epoch advances, which invalidates
-// every other key, token, link code and grant, and the new key is its only one. Otherwise
-// the key is added, on condition that the agent has fewer keys than most. A hold begins
-// now (unix ms).
+// Recover gives an agent a new key. With revoke, the agent's epoch advances. This
+// invalidates every other key, token, link code and grant, so the new key is the agent's
+// only key. Otherwise the key is added, on condition that the agent has fewer keys than
+// most. A hold begins now (unix ms).
 func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	w := p.hold(now)
 	if !revoke {
@@ -158,10 +158,9 @@ func (p *Profile) Recover(revoke bool, most, now int64) Write {
 // connection.
 func (p *Profile) Reconnect(now int64) Write { return p.hold(now) }
 
-// hold begins a hold at a time (unix ms), or extends the current one.
-// If holds overlap, hold_since stays at the start of the first: credentials made
-// before hold_since are free of the hold, and a second recovery must not free those of
-// the first.
+// hold begins a hold at a time (unix ms), or extends the current one. If holds overlap,
+// hold_since stays at the start of the first. Credentials made before hold_since are free
+// of the hold, and a second recovery must not free those of the first.
 func (p *Profile) hold(now int64) Write {
 	w := Change(ProfileKey(p.ID), Add("version", 1)).When(Equal("epoch", p.Epoch)).When(AbsentOrEqual("hold_until", p.HoldUntil))
 	if p.HoldUntil <= now {

@@ -93,8 +93,8 @@ func TestReadBestSK(t *testing.T) {
 	}
 }
 
-// The oldest report that waits comes first, and of two at one time the one with the smaller
-// id.
+// The oldest report that waits comes first. Of two reports of the same time, the one with
+// the smaller id comes first.
 func TestReported_Waiting(t *testing.T) {
 	r := &tables.Reported{Target: "po_1", Waits: tables.Map{
 		"a": tables.Map{"id": "ev_3", "at": int64(2)}, "b": tables.Map{"id": "ev_2", "at": int64(2)}, "c": tables.Map{"id": "ev_9", "at": int64(1)},

@@ -116,9 +116,9 @@ func enough(cases, owners Map, least int64) bool {
 	return len(cases) >= UpheldMost && int64(len(different)) >= least
 }
 
-// Undo takes back a case that was overturned on appeal, and returns the suspension that
-// rested on it and no longer has enough cases; nil if there is none. The remaining cases
-// of that suspension wait for others again.
+// Undo takes back a case that was overturned on appeal. It returns the suspension that
+// rested on the case and no longer has enough cases; nil if there is none. The remaining
+// cases of that suspension wait for others again.
 func (u *Upheld) Undo(id string, least int64) *Suspension {
 	u.Cases, u.Owners, u.Past = cloned(u.Cases), cloned(u.Owners), cloned(u.Past)
 	delete(u.Cases, id)
@@ -156,8 +156,8 @@ func (u *Upheld) Until() (latest int64) {
 	return latest
 }
 
-// resume corrects the suspensions that began during one that was undone: their Before
-// becomes the Before of that one.
+// resume corrects the suspensions that began during undone, a suspension that an appeal
+// ended. Their Before becomes undone.Before.
 func (u *Upheld) resume(undone *Suspension) {
 	for n, v := range u.Past {
 		was, _ := v.(Map)

@@ -95,12 +95,12 @@ func checkUpheld(t *rapid.T, u *tables.Upheld, ended map[string]int64, least int
 	}
 	for id, n := range seen {
 		if _, stands := ended[id]; !stands || n != 1 {
-			t.Fatalf("%s counts %d times, stands: %v", id, n, stands)
+			t.Fatalf("%s counts %d times and stands: %v, want a case that stands and counts once", id, n, stands)
 		}
 	}
 	for id, at := range ended {
 		if seen[id] == 0 && now.UnixMilli()-at < tables.UpheldWindow.Milliseconds() {
-			t.Fatalf("%s does not count", id)
+			t.Fatalf("%s stands, but does not count", id)
 		}
 	}
 }

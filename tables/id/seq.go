@@ -17,9 +17,10 @@ const (
 )
 
 // Seq returns a number below 2^53 that is derived from an identifier of any kind and
-// rises with it, so that a history needs no counter: its ms since the start of 2025, then
-// the first 11 of its random bits. Two events in the same ms share a seq with a
-// probability of 1 in 2048. A page therefore includes all events that have its last seq.
+// rises with it, so that a history needs no counter. The number consists of the
+// identifier's ms since the start of 2025 and the first 11 of its random bits. Two events
+// in the same ms share a seq with a probability of 1 in 2048. A page therefore includes
+// all events that have its last seq.
 //
 // Seq returns 0 for anything else, and for identifiers from before 2025.
 func Seq(s string) int64 {

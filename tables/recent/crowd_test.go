@@ -56,8 +56,8 @@ func openCrowded(t testing.TB) crowded {
 	return c
 }
 
-// need has so many requests need the post. It returns how many read the table, and the
-// last one's text.
+// need makes requests that need the post. It returns how many of them read the table, and
+// the text that the last one got.
 func (c crowded) need(t testing.TB, requests int) (reads int, body string) {
 	t.Helper()
 	before := c.table.gets
@@ -101,8 +101,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowd_Strong: what was not read strongly, or is not said to be crowded, or is not
-// public, does not decide.
+// TestCrowd_Strong: a request takes an item from memory only if it was read strongly, is
+// listed as crowded, and is public.
 func TestCrowd_Strong(t *testing.T) {
 	c := openCrowded(t)
 	c.need(t, 100)
@@ -199,8 +199,9 @@ func TestCrowd_Race(t *testing.T) {
 	}
 }
 
-// TestCrowd_Bounds: items that were needed are bounded in bytes and are dropped by the next
-// read after their time, and items that do not exist take no place.
+// TestCrowd_Bounds: the memory for items that requests needed is bounded in bytes. Such
+// items are dropped by the next read after their time, and items that do not exist take
+// no place.
 func TestCrowd_Bounds(t *testing.T) {
 	c := openCrowded(t)
 	need := func(n int) {

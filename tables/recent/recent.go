@@ -19,9 +19,9 @@
 //     post when the remembered page is too old.
 //   - A missing item is not remembered, so an item that was just made is found.
 //   - Answers that are too old are dropped when the table is next read.
-//   - A request that decides by an item, such as a vote on a post, takes the item from
-//     memory only if many requests need it at the same time (a crowd) or if the table
-//     refuses to read it. Even then the item must have been read strongly
+//   - A request that decides by an item, such as a vote on a post, takes it from memory
+//     only if many requests need the item at the same time (a crowd), or if the table
+//     refuses to read it. Even then, only an item that was read strongly is taken
 //     ([Reader.GetCrowded]).
 //
 // All readers of a remembered page share its items, so nobody may change them.

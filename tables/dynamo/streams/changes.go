@@ -67,8 +67,8 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 	}
 }
 
-// idleShare sets the pause between two reads to a quarter of the time for which nothing
-// has come.
+// The pause between two reads is the time since the last change or [Feed.Wake], divided
+// by idleShare.
 const idleShare = 4
 
 // pause waits before the next read of a shard, and returns how long it waited. left is
@@ -110,8 +110,9 @@ func (f *Feed) noteSign() {
 	f.sign = time.Now()
 }
 
-// iterator returns the iterator of the last call, if that ended at after, or a
-// new one: at the shard's beginning if after is known to be lost.
+// iterator returns the iterator of the last call, if that call ended at after. Otherwise
+// it makes a new one. The new one begins with the shard if after is "" or known to be
+// lost.
 func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (string, error) {
 	f.mu.Lock()
 	m, ok := f.marks[shard]
