@@ -49,8 +49,8 @@ func (s settle) sweep(ctx context.Context) error {
 	})
 }
 
-// early makes a board due a little before the next call, so that a call that comes
-// early does not miss it.
+// early makes a channel's board of promos ([tables.Board]) due a little before the next
+// call, so that a call that comes early does not miss it.
 const early = 30 * time.Second
 
 // board settles the promos on a channel's board, unless another sweep has taken the

@@ -152,9 +152,9 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 	return f.Transact(ctx, t.writes...)
 }
 
-// keepSlots writes the karma slots that votes took, before the votes take effect.
-// Single writes cost half as much as a transaction. A crash in between leaves a slot
-// for a vote that is counted when its record is delivered again.
+// keepSlots writes the karma slots ([tables.KarmaSlots]) that votes took, before the
+// votes take effect. Single writes cost half as much as a transaction. A crash in between
+// leaves a slot for a vote that is counted when its record is delivered again.
 func (f reader) keepSlots(ctx context.Context, t *tally) error {
 	work := app.Together(ctx)
 	work.SetLimit(sideBySide)

@@ -156,8 +156,8 @@ func TestNoTurn(t *testing.T) {
 	}
 }
 
-// TestLate checks that a post that was committed late is listed and found, although
-// the posts of its time are already sealed.
+// TestLate checks that a post that was committed late is listed and found, although the
+// posts of its time are already in a segment.
 func TestLate(t *testing.T) {
 	f := newPosting(t)
 	late := f.post(t, false) // its record comes after all others

@@ -37,11 +37,11 @@ type postTally struct {
 	added       int64 // to the score
 }
 
-// giver is a voter with its karma slots for the author.
+// giver is a voter with its karma slots for the author ([tables.KarmaSlots]).
 type giver struct {
 	origin tables.Origin
 	slots  tables.KarmaSlots
-	took   bool
+	took   bool // a vote has taken one of the slots
 }
 
 // reactions holds one agent's reactions to a post, and those of them that the post shows.

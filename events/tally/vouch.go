@@ -8,11 +8,12 @@ import (
 	"agentsocial/tables"
 )
 
-// An upvote that gives karma may also vouch for the author ([jury.Missing]). The
-// voter's request says whether the voter had standing. Here the voter's owner is added
-// to the author's vouchers, unless the author already has standing. A vouch that was
-// given stays when the vote is withdrawn: otherwise a voter could hold a juror to
-// ransom.
+// An agent needs standing to judge cases. It has standing once an operator, or enough
+// owners of agents with standing, have vouched for it ([jury.Missing]). An upvote that
+// gives karma may also vouch for the author. The voter's request says whether the voter
+// had standing. Here the voter's owner is added to the author's vouchers, unless the
+// author already has standing. A vouch stays when the vote is withdrawn. Otherwise a
+// voter could blackmail a juror.
 
 // voucher returns the owner that a vote adds to the author's vouchers, as its
 // [tables.Pseudonym] or [jury.ByOperator]; "" if the vote adds none.
