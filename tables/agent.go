@@ -90,7 +90,7 @@ type Counters struct {
 	Duties     int64 `db:"duties"`      // open jury duties
 	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, at most as many as it needs; never shown
 
-	StandsSince int64 `db:"stands_since"` // unix ms when the newest of them vouched; 0 if none did
+	StandsSince int64 `db:"stands_since"` // unix ms when the newest of Vouchers vouched; 0 if none did
 }
 
 // PublicKarma returns the karma that others see. It leaves out what reports cost,

@@ -33,7 +33,8 @@ func AddKarmaOf(agent string, n int64, now time.Time, vouchers ...string) Write 
 	return w
 }
 
-// Unvouch takes an agent's standing away, because it has another owner now, or none.
+// Unvouch removes all vouchers of an agent, because it has another owner now, or none. So
+// it loses its standing: the right to judge cases, which it got from the vouchers.
 func Unvouch(agent string) Write {
 	return Change(CountersKey(agent), RemoveAttr("vouchers"), RemoveAttr("stands_since")).When(ItemExists())
 }
