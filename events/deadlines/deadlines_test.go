@@ -221,7 +221,7 @@ func TestTakenBefore(t *testing.T) {
 	if err := d.Once(t.Context(), take); err != nil {
 		t.Fatal(err)
 	}
-	clock.Add(1000) // or both would take it until the same time
+	clock.Add(1000) // otherwise both sweeps would take it until the same time
 	if err := d.sealOne(t.Context(), page.Items[0]); err != nil || sealed(t, d, "den") != 0 {
 		t.Errorf("while another sweep has the index: got %d sealed, want 0; error %v", sealed(t, d, "den"), err)
 	}

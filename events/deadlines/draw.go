@@ -223,7 +223,7 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	for _, s := range h.before {
 		h.bench.Bar(s.Owner)
 	}
-	for _, owner := range slices.Concat(c.Openers, c.Barred) { // they may have changed or forgotten their origins
+	for _, owner := range slices.Concat(c.Openers, c.Barred) { // their agents may have changed or removed their origins since
 		h.bench.Bar(owner)
 	}
 	h.blocked = honoured(blocks.Items, evidence[0].Int("created_at"))

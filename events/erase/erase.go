@@ -92,7 +92,7 @@ func (e erase) erase(ctx context.Context, item tables.Item) error {
 	}
 	next := work.End()
 	if age := began.Sub(time.UnixMilli(work.At)); found || age < tables.EraseAfter {
-		next = work.Move(e.Now().Add(max(tables.EraseAfter, min(age/10, restMost)))) // an open case can take days
+		next = work.Move(e.Now().Add(max(tables.EraseAfter, min(age/10, restMost)))) // a case can stay open for days
 	}
 	return e.Once(ctx, next)
 }
@@ -146,7 +146,7 @@ func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, do
 		var work app.Group
 		work.SetLimit(sideBySide)
 		for _, item := range items {
-			if item == nil { // the index was behind
+			if item == nil { // the index still listed a deleted item
 				continue
 			}
 			work.Go(func() error {
@@ -363,7 +363,7 @@ func follow(e erase, ctx context.Context, agent string, item tables.Item) ([]tab
 
 func post(e erase, _ context.Context, _ string, item tables.Item) ([]tables.Write, error) {
 	p, err := read[tables.Post](item)
-	if err != nil || p.Deleted { // the index was behind
+	if err != nil || p.Deleted { // the index still listed a deleted post
 		return nil, err
 	}
 	return p.Erase(e.Now()), nil

@@ -77,7 +77,7 @@ func (d delivery) waiting() tables.Key { return d.event.WaitingKey(d.to, d.sourc
 const (
 	textMost   = 280 // characters of an event's text
 	putsMost   = 50  // events of one inbox that are put and checked together
-	putsAtOnce = 8   // of these, how many are put concurrently
+	putsAtOnce = 8   // how many of these are put concurrently
 	sideBySide = 16  // inboxes written concurrently
 )
 

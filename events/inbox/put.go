@@ -37,7 +37,7 @@ func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) err
 		taken = append(taken, d)
 		work.Go(func() error {
 			err := f.Once(ctx, d.event.Wait(agent, d.source, now, place))
-			if errors.Is(err, tables.ErrOvertaken) { // it waits already
+			if errors.Is(err, tables.ErrOvertaken) { // the event waits already
 				return nil
 			}
 			return err
@@ -54,7 +54,7 @@ func (f inbox) refuse(ctx context.Context, d delivery) error {
 		return err
 	}
 	err = f.Once(ctx, tables.InboxMarker(d.to, d.source, 0, f.Now()))
-	if errors.Is(err, tables.ErrOvertaken) { // it has its number, or is refused
+	if errors.Is(err, tables.ErrOvertaken) { // the event has its number, or was refused
 		return nil
 	}
 	return err
@@ -213,7 +213,7 @@ func (f inbox) takeBack(ctx context.Context, d delivery, erased bool) error {
 				return err
 			}
 		}
-		return f.Once(ctx, tables.Delete(d.waiting())) // it may have arrived before the marker
+		return f.Once(ctx, tables.Delete(d.waiting())) // the event may have arrived before the marker was put
 	})
 	if err != nil {
 		return fmt.Errorf("inbox: %w", err)

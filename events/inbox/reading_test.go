@@ -186,7 +186,7 @@ func TestDeliveredAgain(t *testing.T) {
 		f.hand(t, records...)
 		f.hand(t, records...)
 		holds(t, f, "ag_fox", nil, []string{"po_000"})
-		if name == "the check" { // it takes back only an event with a number
+		if name == "the check" { // the check deletes the second copy only if the first has its number
 			read(t, table, "ag_fox")
 		}
 		again, b := f.before(when, func() {

@@ -72,7 +72,7 @@ func (s settle) board(ctx context.Context, item tables.Item, next time.Time) err
 		return err
 	}
 	var failed error
-	for _, id := range slices.Sorted(maps.Keys(found.live)) { // one by one: their ends change the same board
+	for _, id := range slices.Sorted(maps.Keys(found.live)) { // one after another, because their ends change the same board
 		if err := s.promo(ctx, id, found, time.UnixMilli(b.Due)); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("settle: %s: %w", id, err))
 		}
@@ -85,8 +85,8 @@ type reading struct {
 	channel string
 	at      time.Time // taken before reading, so the reading includes everything billed until then
 	live    map[string]*tables.Promo
-	counts  []tables.Item   // of each shard
-	owing   map[string]bool // buyers with negative credits
+	counts  []tables.Item   // by shard
+	owing   map[string]bool // by buyer: whether its balance is negative
 }
 
 // read reads a channel's promos and their counts.

@@ -81,7 +81,7 @@ func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) err
 				return reason
 			}
 			err := f.Once(ctx, tables.WaitMark(m))
-			if errors.Is(err, tables.ErrOvertaken) { // it is counted, or gone
+			if errors.Is(err, tables.ErrOvertaken) { // the mark is counted, or gone
 				return nil
 			}
 			return err
@@ -131,7 +131,7 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 		case !p.found:
 		case aside:
 			t.writes = append(t.writes, f.setAside(scoreTarget(p.channel, p.id), p.added)...)
-			p.counters.Tallies++ // the next update of the numbers has this sum, if the lane is moved in time
+			p.counters.Tallies++ // the votes count as part of the next tally, which has this sum if the lane is moved in time
 		default:
 			t.writes = append(t.writes, p.counters.Retally(p.channel, p.id, p.item))
 		}

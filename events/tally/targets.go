@@ -21,7 +21,7 @@ const (
 	toReplies   = "replies"
 	toAgent     = "agent"
 	toChannel   = "channel"
-	toFollowers = "followers-" // and the kind of their target
+	toFollowers = "followers-" // the kind of the followed target comes behind it
 	toFollowing = "following"
 	toScore     = "score"
 	toKarma     = "karma"
