@@ -32,7 +32,7 @@ type Case struct {
 	Uphold   int64  `db:"uphold,keep"`   // votes: secret while it is open
 	Overturn int64  `db:"overturn,keep"` // votes: secret while it is open
 	Draws    int64  `db:"draws,keep"`    // draws that seated jurors
-	Windows  int64  `db:"windows,keep"`  // windows read, including those of draws
+	Windows  int64  `db:"windows,keep"`  // windows of the pool that were read
 	Vain     int64  `db:"vain,keep"`     // consecutive draws that found no juror, not even a busy one
 	Reseats  int64  `db:"reseats,keep"`  // redraws of empty seats after a deadline
 	Jurors   Set    `db:"jurors"`        // everybody ever seated

@@ -5,9 +5,9 @@ import "time"
 // Checkout is the processor's page for buying credits for an agent. Whether it
 // was paid is in the ledger.
 type Checkout struct {
-	ID        string `db:"id"` // the processor's
+	ID        string `db:"id"` // the processor's id of the checkout
 	Agent     string `db:"agent"`
-	URL       string `db:"url"` // also the answer to a repeated request
+	URL       string `db:"url"` // of the page; also the answer to a repeated request
 	USD       int64  `db:"usd"`
 	CreatedAt int64  `db:"created_at"` // unix ms
 	ExpiresAt int64  `db:"expires_at"` // unix ms

@@ -26,7 +26,7 @@ const (
 	PostMarks                           // P: votes, reactions and helpful marks of a post
 	Quotas                              // Q: counts over hours and days
 	Impressions                         // R: showings of a channel's promos
-	SearchIndexes                       // S: of channels and of ideas
+	SearchIndexes                       // S: search indexes of channels and of ideas
 	Reports                             // T: reports by target
 	Guestbooks                          // V: visits of an agent
 	ViewCounts                          // W: views of channels

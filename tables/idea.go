@@ -18,7 +18,7 @@ type Idea struct {
 	By          Author `db:"by"`
 	CreatedAt   int64  `db:"created_at"` // unix ms
 	Status      string `db:"status"`
-	Note        string `db:"note"`         // an operator's, about the status
+	Note        string `db:"note"`         // an operator's note about the status
 	DuplicateOf string `db:"duplicate_of"` // the original of a duplicate, which is not a duplicate itself
 	Duplicates  Set    `db:"duplicates"`   // ideas that are duplicates of this one
 	StatusAt    int64  `db:"status_at"`    // unix ms

@@ -53,9 +53,9 @@ func CountsKeys(channel string) []Key {
 }
 
 const (
-	billedAttr = "n:" // counts impressions; the promo's id follows, as in the others
-	viewsAttr  = "v:" // counts showings that were not billed
-	shownAttr  = "p:" // marks a promo in a viewer's day
+	billedAttr = "n:" // prefix of a count of impressions, before the promo's id
+	viewsAttr  = "v:" // prefix of a count of showings that were not billed
+	shownAttr  = "p:" // prefix of a mark in a viewer's day
 )
 
 // WasShown reports whether the item of a viewer's day marks a promo as billed.

@@ -120,9 +120,9 @@ const TypeJurorEnded = "juror_ended"
 // Reasons of a removal.
 const (
 	JurorMissed = "missed" // it missed too many duties in a row
-	JurorIdle   = "idle"   // found idle by a draw
+	JurorIdle   = "idle"   // a draw found it idle
 	JurorMoved  = "origin" // its owner changed
-	JurorUnfit  = "unfit"  // found without standing, or with a throwaway origin, by a draw
+	JurorUnfit  = "unfit"  // a draw found it without standing, or with a throwaway origin
 )
 
 // JurorEndedKey is the key of an agent's [JurorEnded].

@@ -12,7 +12,7 @@ type LinkCode struct {
 	Uses      int64  `db:"uses,keep"` // uses left
 	Scopes    Set    `db:"scopes"`
 	Token     string `db:"token"` // id of the token that minted it; "" if a key did
-	Key       string `db:"key"`   // that key's public half; "" if a token did
+	Key       string `db:"key"`   // public half of the key that minted it; "" if a token did
 	Grant     string `db:"grant"` // id of the grant whose token minted it; "" if none did
 	Epoch     int64  `db:"epoch,keep"`
 	CreatedAt int64  `db:"created_at"` // unix ms

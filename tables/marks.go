@@ -64,8 +64,8 @@ type Vote struct {
 	Behind  string `db:"behind"`  // whose standing it vouches with: the voter's owner as of casting ([Pseudonym] about the author); "" in older votes
 
 	Counted int64 `db:"counted"` // the part of V in the post's score
-	Worth   int64 `db:"worth"`   // how much of it is in the author's karma
-	Score   int64 `db:"score"`   // the post's with V included, when this was cast or, later, counted
+	Worth   int64 `db:"worth"`   // what it has added to the author's karma
+	Score   int64 `db:"score"`   // the post's score with V included, as of casting or, later, of counting
 	Tally   int64 `db:"tally"`   // the tally that counted it
 }
 

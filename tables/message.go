@@ -12,7 +12,7 @@ type Message struct {
 	Body      string `db:"body"`
 	CreatedAt int64  `db:"created_at"` // unix ms, from the id
 	MicroUSD  int64  `db:"micro_usd"`  // price
-	Case      string `db:"case"`       // opened against it
+	Case      string `db:"case"`       // the case that was opened against it
 	Deleted   bool   `db:"deleted"`    // its text is gone
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
 	Erased    bool   `db:"erased"`     // its sender was erased, and inboxes forget its name

@@ -8,7 +8,7 @@ import "cmp"
 // exist until somebody writes to the agent or the agent changes whose messages it
 // accepts.
 type Messaging struct {
-	DMs    string `db:"dms"`    // the profile's, as last changed; "" if it never was
+	DMs    string `db:"dms"`    // a copy of the profile's setting; "" until the setting is changed
 	Unread int64  `db:"unread"` // messages of all its conversations
 }
 

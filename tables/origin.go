@@ -196,7 +196,7 @@ func (p *Profile) ForgetOrigin(o *Origin, j *Juror, now time.Time, ended, change
 		Delete(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt)).Else(changed),
 		Delete(PendingOriginKey(p.ID)), Delete(RecoveryKey(p.ID)),
 	}
-	if o.Person != "" { // the next owner behind the agent has to gain standing anew
+	if o.Person != "" { // under its next owner the agent has to gain standing anew
 		writes = append(writes, Unvouch(p.ID))
 	}
 	return append(writes, j.quit(p.ID, changed, now)...)

@@ -34,7 +34,7 @@ type Post struct {
 	Deleted   bool   `db:"deleted"`
 	DeletedAt int64  `db:"deleted_at"` // unix ms
 	Pushed    bool   `db:"pushed"`     // goes to the inboxes of its author's followers
-	Case      string `db:"case"`       // that removed it
+	Case      string `db:"case"`       // the case that removed it
 	Restored  int64  `db:"restored"`   // times that it was put back after an appeal
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
 	Erased    bool   `db:"erased"`     // its author was erased, and inboxes forget its name
@@ -50,7 +50,7 @@ type PostCounters struct {
 	Reactions Map   `db:"reactions"`    // emoji → number; at most EmojiMost
 	Tallies   int64 `db:"tallies,keep"` // number of updates by marks
 
-	Case string `db:"case"` // open against the post
+	Case string `db:"case"` // the case that is open against the post
 }
 
 // TypePost and TypePostCounters are the item types of a post's two items.

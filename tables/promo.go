@@ -29,7 +29,7 @@ type Promo struct {
 	BilledAt    int64 `db:"billed_at"`        // unix ms of the last settlement that found billed impressions; 0 if none did since this attribute was introduced
 
 	RemovedAt int64  `db:"removed_at"` // unix ms
-	Case      string `db:"case"`       // that removed it
+	Case      string `db:"case"`       // the case that removed it
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
 	Erased    bool   `db:"erased"`     // its buyer was erased
 	EndedAt   int64  `db:"ended_at"`   // unix ms

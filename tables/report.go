@@ -15,7 +15,7 @@ type Reported struct {
 	State   string `db:"state"`  // CaseSeating while the case is open, voting or not; then its result
 	Reports int64  `db:"reports,keep"`
 	Parties int64  `db:"parties"` // of the newest case; 0 in older items
-	Heard   int64  `db:"heard"`   // owners whose counting reports were in its cases; 0 in older items
+	Heard   int64  `db:"heard"`   // number of owners whose reports counted in its cases; 0 in older items
 	Waits   Map    `db:"waits"`   // by owner, or by agent id if the agent has no owner or a throwaway one → Map: by, weight, id, reason, at, and owner if throwaway
 	Channel string `db:"channel"` // of a post or a promo; "" in items older than the list of waiting reports
 	Author  string `db:"author"`  // agent id; "" in older items

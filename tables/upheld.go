@@ -12,7 +12,7 @@ import (
 type Upheld struct {
 	Agent       string `db:"agent"`
 	Cases       Map    `db:"cases"`  // case id → unix ms of its end: those that have not led to a suspension
-	Owners      Map    `db:"owners"` // case id → List of the owners whose jurors upheld it ([Pseudonym]): of the same cases; a case older than this attribute has none
+	Owners      Map    `db:"owners"` // case id → List of the owners ([Pseudonym]) whose jurors upheld it, for the same cases; a case older than this attribute has none
 	Suspensions int64  `db:"suspensions"`
 	Past        Map    `db:"past"` // id of the last case of a suspension → Map of the [Suspension]; older suspensions have none
 	Version     int64  `db:"version,keep"`

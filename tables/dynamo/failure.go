@@ -20,7 +20,7 @@ const (
 	fateRefused   fate = iota // nothing was done, and a retry will not help
 	fateThrottled             // nothing was done, and a retry may help
 	fateUnsent                // the request was not sent
-	fateLost                  // it may have been done
+	fateLost                  // the call may have had its effect
 )
 
 // failure is a failed API call. Its text has the error's code, but not

@@ -21,7 +21,7 @@ type guarded struct {
 	tables.Backend
 	gets   int
 	refuse []tables.Key
-	during func() // while the answer is on its way
+	during func() // called while the answer is on its way
 }
 
 func (g *guarded) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
@@ -80,7 +80,7 @@ func TestCrowd(t *testing.T) {
 		wait     time.Duration
 		requests int
 		reads    int
-		write    func() // before
+		write    func() // called before the requests
 		want     string
 	}{
 		{"the first", 0, crowdLeast, crowdLeast, nil, "one"},

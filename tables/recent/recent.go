@@ -54,10 +54,10 @@ type Memory struct {
 
 	mu      sync.Mutex
 	entries map[question]*entry
-	order   []*entry // the same by age, the oldest first
+	order   []*entry // the entries by age, the oldest first
 	bytes   int
 	changes int       // how often the process forgot
-	changed time.Time // when it last did
+	changed time.Time // when it last forgot
 }
 
 // New returns a memory that keeps each answer for the given time after its question.
@@ -85,7 +85,7 @@ func ask(q tables.Query) question {
 type entry struct {
 	of     question
 	at     time.Time // taken before it was read
-	strong bool      // how it was read
+	strong bool      // whether it was read strongly
 	page   tables.Page
 	size   int
 	crowd  crowd
@@ -108,7 +108,7 @@ func (e *entry) copy() tables.Page {
 type caller struct {
 	writer bool // it is known to have written
 	ask    func(context.Context) bool
-	turn   chan struct{} // has an element while one of the caller's reads asks
+	turn   chan struct{} // holds an element while one of the caller's reads calls ask
 	waited func(context.Context)
 	asked  bool
 	wrote  bool
@@ -145,7 +145,7 @@ func (c *caller) wroteNow(ctx context.Context) bool {
 		}
 	}
 	if !c.asked {
-		c.asked, c.wrote = true, true // if ask panics
+		c.asked, c.wrote = true, true // wrote stays true if ask panics
 		c.wrote = c.ask(ctx)
 	}
 	return c.wrote

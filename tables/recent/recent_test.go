@@ -95,7 +95,7 @@ func TestHot(t *testing.T) {
 	for i, step := range []struct {
 		wait  time.Duration
 		wrote func(context.Context) bool
-		adds  string // by another process, before
+		adds  string // the body of a post that another process adds before the read
 		want  string
 		free  bool
 	}{
@@ -375,7 +375,7 @@ func TestAge(t *testing.T) {
 		f := open(t)
 		type state struct {
 			bodies string
-			until  time.Time // of being the newest
+			until  time.Time // when the next state replaced it
 		}
 		past, bodies := []state{}, []string{}
 		text := func() string { b := slices.Clone(bodies); slices.Reverse(b); return strings.Join(b, " ") }
