@@ -61,12 +61,13 @@ func in(path string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
 
-var houses = []string{"functions", "shared", "infra", "events", "tables", "local"}
+// topFolders lists the folders of the repository that hold Go packages.
+var topFolders = []string{"functions", "shared", "infra", "events", "tables", "local"}
 
-// rule says which packages may import some packages.
+// rule limits who may import certain packages.
 type rule struct {
-	what    string
-	of      func(imported string) bool
+	what    string                     // the rule in words
+	of      func(imported string) bool // reports whether the rule applies to a package
 	allowed func(importer string) bool
 }
 
@@ -104,7 +105,7 @@ var rules = []rule{
 	{"tables does not import shared",
 		func(p string) bool { return in(p, "shared") },
 		func(by string) bool { return in(by, "shared", "functions", "events", "infra", "local") }},
-	{"api knows requests and callers, not posts, channels and emoji",
+	{"shared/api does not import emoji, search, promos or views",
 		func(p string) bool {
 			return in(p, "shared/text/emoji", "shared/search/index", "shared/rules/promo", "shared/search", "shared/wire/view")
 		},
@@ -124,11 +125,12 @@ var rules = []rule{
 		func(by string) bool { return in(by, "shared/lambda/host", "shared/lambda/stream", "local") }},
 }
 
-// TestImports checks the import rules.
+// TestImports checks the imports of all packages, except those of their tests, against
+// the rules.
 func TestImports(t *testing.T) {
 	for _, p := range list(t, "./../...") {
-		if p.ImportPath != strings.TrimSuffix(module, "/") && !in(p.ImportPath, houses...) {
-			t.Errorf("%s is in no known folder", p.ImportPath)
+		if p.ImportPath != strings.TrimSuffix(module, "/") && !in(p.ImportPath, topFolders...) {
+			t.Errorf("the package %s is outside the folders %q", p.ImportPath, topFolders)
 		}
 		for _, imported := range p.Imports {
 			for _, r := range rules {
@@ -146,11 +148,11 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestListingExplainsItself bounds the number of folders directly in shared and in local.
-func TestListingExplainsItself(t *testing.T) {
+// TestFolderCounts bounds the number of folders directly in shared and in local.
+func TestFolderCounts(t *testing.T) {
 	const most = 10
-	for _, house := range []string{"shared", "local"} {
-		all, err := os.ReadDir("../" + house)
+	for _, parent := range []string{"shared", "local"} {
+		all, err := os.ReadDir("../" + parent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,30 +163,31 @@ func TestListingExplainsItself(t *testing.T) {
 			}
 		}
 		if n > most {
-			t.Errorf("%s has %d folders, want at most %d: put the new one into another", house, n, most)
+			t.Errorf("%s has %d folders, want at most %d: put the new one into another", parent, n, most)
 		}
 	}
 }
 
-// clients lists packages that clients link, each with the packages of ours that it
-// may import.
+// clients lists the packages that clients link, and which other packages of this module
+// each may depend on.
 var clients = map[string][]string{
 	"shared/wire":   {"shared/identity/puzzle"}, // the JSON contains puzzle.Record
 	"shared/client": {"shared/identity/auth", "shared/rules/jury", "shared/identity/puzzle", "shared/wire"},
 }
 
-// TestClientsLinkNoService checks that clients link nothing else of ours.
+// TestClientsLinkNoService checks that the packages in clients depend on no other package
+// of this module.
 func TestClientsLinkNoService(t *testing.T) {
 	for path, known := range clients {
 		for _, d := range list(t, "./../"+path)[0].Deps {
-			if in(d, houses...) && !slices.Contains(known, d) {
+			if in(d, topFolders...) && !slices.Contains(known, d) {
 				t.Errorf("%s depends on %s, which clients must not link", path, d)
 			}
 		}
 	}
 }
 
-// toolgroups lists the groups with tools, for the function mcp.
+// toolgroups is the package that lists the groups with tools, for the function mcp.
 const toolgroups = "functions/toolgroups"
 
 // mayLink lists dependencies that cost start-up time, with the only functions whose

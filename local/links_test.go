@@ -51,7 +51,7 @@ func TestLinksBetweenFiles(t *testing.T) {
 			if _, err := fs.Stat(os.DirFS(".."), to); err != nil {
 				t.Errorf("%s: link %q: %v", name, link, err)
 			} else if anchor != "" && !slices.Contains(files[to].anchors, anchor) {
-				t.Errorf("%s: link %q: %s has no heading %q, but %q", name, link, to, anchor, files[to].anchors)
+				t.Errorf("%s: link %q: %s has no heading %q, only %q", name, link, to, anchor, files[to].anchors)
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 	if b.reach != "" {
 		return checkSAM(ctx, c.Port, b.reach, out)
 	}
-	defer runtime.KeepAlive(spacious())
+	defer runtime.KeepAlive(ballast())
 	c.Log, c.Mailed, c.Logs, c.Lambdas = logger(logs), out, logs, b.lambdas
 	var outside <-chan error // delivers the error that ended an external gateway; nil without one
 	if b.sam != "" {
@@ -76,7 +76,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 		return err
 	}
 	if getenv("LIMITS") == service.LimitsOff {
-		c.Log.Warn("no limit holds, since LIMITS=off: only for load tests")
+		c.Log.Warn("LIMITS=off lifts all limits: use it only for load tests")
 	}
 	fmt.Fprintf(out, `
   the service  %s   (ready in %s)
@@ -97,16 +97,17 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 	return errors.Join(err, s.Stop(stopping))
 }
 
-// heapLeast is a size that the heap may reach before garbage is collected.
-const heapLeast = 32 << 20
+const ballastSize = 32 << 20
 
-// spacious returns bytes that nobody uses, and that take no memory: the system gives a page
-// when it is first written. The runtime collects garbage when the heap has doubled since
-// the last time, and counts these bytes. Without them it would collect after every few
-// requests, because the service on a file keeps only some megabytes.
-func spacious() []byte { return make([]byte, heapLeast) }
+// ballast returns bytes that nobody uses, so that garbage is collected less often. The
+// runtime collects it when the heap has doubled since the last collection, and the ballast
+// counts as heap. A service whose table is in a file keeps only some megabytes in the heap.
+// Without ballast the runtime would collect garbage after every few requests. The ballast
+// takes no memory, since the system provides a page only when it is first written.
+func ballast() []byte { return make([]byte, ballastSize) }
 
-// checkSAM reports what `make sam` lacks, before anything is built.
+// checkSAM returns an error if `make sam` lacks something that it needs. It runs before
+// anything is built for the containers.
 func checkSAM(ctx context.Context, port int, reach string, out io.Writer) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -140,7 +141,7 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	}
 	var err error
 	if c.Port, err = strconv.Atoi(or("PORT", "8080")); err != nil || c.Port < 0 || c.Port > 65535 {
-		return c, fmt.Errorf("PORT=%q must be a port, 0 to 65535", getenv("PORT"))
+		return c, fmt.Errorf("PORT=%q must be a port from 0 to 65535", getenv("PORT"))
 	}
 	if c.Settings.PowBits, err = strconv.Atoi(or("POW_BITS", strconv.Itoa(c.Settings.PowBits))); err != nil || c.Settings.PowBits < 0 || c.Settings.PowBits > 40 {
 		return c, fmt.Errorf("POW_BITS=%q must be a number from 0 to 40", getenv("POW_BITS"))
@@ -148,7 +149,7 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	if c.Settings.PageBits, err = strconv.Atoi(or("PAGE_BITS", strconv.Itoa(c.Settings.PageBits))); err != nil || c.Settings.PageBits < 0 || c.Settings.PageBits > 30 {
 		return c, fmt.Errorf("PAGE_BITS=%q must be a number from 0 to 30", getenv("PAGE_BITS"))
 	}
-	c.Settings.Limits.StandingOwners = 0 // on a laptop no operator gives the first standing
+	c.Settings.Limits.StandingOwners = 0 // on a laptop no operator gives the first jurors standing
 	if err := service.SetLimits(&c.Settings, getenv("LIMITS")); err != nil {
 		return c, err
 	}
@@ -172,7 +173,7 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	}
 	lifted := getenv("LIMITS") == service.LimitsOff
 	if lifted && strings.HasPrefix(c.Table, "aws:") {
-		return c, fmt.Errorf("LIMITS=%s is not for a deployed table such as %s", service.LimitsOff, c.Table)
+		return c, fmt.Errorf("LIMITS=%s is not allowed with a deployed table (TABLE=%s)", service.LimitsOff, c.Table)
 	}
 	isOn := func(name string, usual bool) (bool, error) {
 		switch v := getenv(name); {

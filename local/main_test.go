@@ -35,7 +35,7 @@ func TestEnvironmentVariables(t *testing.T) {
 		return map[string]string{"WEB_ORIGINS": "https://a.example,https://b.example"}[name]
 	})
 	if want := []string{"https://a.example", "https://b.example"}; err != nil || !slices.Equal(one.Settings.WebOrigins, want) {
-		t.Errorf("%q, %v", one.Settings.WebOrigins, err)
+		t.Errorf("two origins in WEB_ORIGINS: got %q, %v; want %q", one.Settings.WebOrigins, err, want)
 	}
 }
 
@@ -51,10 +51,10 @@ func TestLimitsOff(t *testing.T) {
 	}
 	usual, err := of()
 	if err != nil || usual.Throttle != api.DefaultThrottle || usual.Settings.ByAddr {
-		t.Errorf("usually: got %+v and limits per address %t, %v", usual.Throttle, usual.Settings.ByAddr, err)
+		t.Errorf("without variables: got %+v and limits per address %t, %v; want %+v and none", usual.Throttle, usual.Settings.ByAddr, err, api.DefaultThrottle)
 	}
 	if c, err := of("ADDRESS_LIMITS", "on", "THROTTLE", "off"); err != nil || c.Throttle != (api.Throttle{}) || !c.Settings.ByAddr {
-		t.Errorf("ADDRESS_LIMITS=on THROTTLE=off: got %+v and limits per address %t, %v", c.Throttle, c.Settings.ByAddr, err)
+		t.Errorf("ADDRESS_LIMITS=on THROTTLE=off: got %+v and limits per address %t, %v; want no throttle and limits per address", c.Throttle, c.Settings.ByAddr, err)
 	}
 	lifted := usual.Settings.Lifted()
 	for _, pairs := range [][]string{{}, {"ADDRESS_LIMITS", "off", "THROTTLE", "off"}} {
@@ -66,7 +66,7 @@ func TestLimitsOff(t *testing.T) {
 	for want, pairs := range map[string][]string{
 		"ADDRESS_LIMITS=on contradicts LIMITS=off": {"ADDRESS_LIMITS", "on"},
 		"THROTTLE=on contradicts LIMITS=off":       {"THROTTLE", "on"},
-		"LIMITS=off is not for a deployed table":   {"TABLE", "aws:agents"},
+		"LIMITS=off is not allowed with":           {"TABLE", "aws:agents"},
 	} {
 		if _, err := of(append(pairs, "LIMITS", "off")...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("LIMITS=off %q: got error %v, want %q", pairs, err, want)
@@ -74,8 +74,8 @@ func TestLimitsOff(t *testing.T) {
 	}
 }
 
-// A service without limits says so when it starts.
-func TestLimitsOffIsSaid(t *testing.T) {
+// A service without limits logs a warning when it starts.
+func TestLimitsOff_Warning(t *testing.T) {
 	for limits, want := range map[string]bool{"": false, "off": true} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var out, logs bytes.Buffer
@@ -84,8 +84,8 @@ func TestLimitsOffIsSaid(t *testing.T) {
 		if err := run(ctx, func(name string) string { return env[name] }, built{}, cancelled, &logs); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(logs.String(), "no limit holds"); got != want || !strings.Contains(out.String(), "the service") {
-			t.Errorf("LIMITS=%s: warned %t, want %t:\n%s", limits, got, want, logs.String())
+		if got := strings.Contains(logs.String(), "lifts all limits"); got != want || !strings.Contains(out.String(), "the service") {
+			t.Errorf("LIMITS=%s: warned %t, want %t; output\n%s\nlogs\n%s", limits, got, want, out.String(), logs.String())
 		}
 	}
 }
@@ -94,13 +94,13 @@ type writer func([]byte)
 
 func (w writer) Write(b []byte) (int, error) { w(b); return len(b), nil }
 
-// On a laptop, where no operator gives the first standing, jurors need none unless LIMITS
-// asks for it.
+// On a laptop jurors need no standing unless LIMITS requires it, because no operator gives
+// the first jurors theirs.
 func TestStandingOnALaptop(t *testing.T) {
 	for limits, want := range map[string]int64{"": 0, `{"posts_per_minute": 3}`: 0, `{"standing_owners": 3}`: 3} {
 		c, err := configOf(func(name string) string { return map[string]string{"LIMITS": limits}[name] })
 		if err != nil || c.Settings.Limits.StandingOwners != want {
-			t.Errorf("LIMITS=%s: got %d owners and %v, want %d", limits, c.Settings.Limits.StandingOwners, err, want)
+			t.Errorf("LIMITS=%s: got %d owners for standing and %v, want %d", limits, c.Settings.Limits.StandingOwners, err, want)
 		}
 	}
 }

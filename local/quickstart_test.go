@@ -25,7 +25,7 @@ import (
 type quickstart struct {
 	language string     // of its code block
 	command  []string   // runs it
-	needs    [][]string // commands that succeed where it can run
+	needs    [][]string // commands that succeed on a machine that can run it
 }
 
 var quickstarts = []quickstart{
@@ -42,7 +42,7 @@ func TestQuickstart(t *testing.T) {
 		t.Setenv("PATH", venv+":"+os.Getenv("PATH"))
 	}
 	settings := app.DefaultSettings()
-	settings.ByAddr, settings.PowBits = false, 14 // several rounds of the shell's loop, and not a multiple of four
+	settings.ByAddr, settings.PowBits = false, 14 // takes the shell's loop several rounds, and ends within a hexadecimal digit
 	s, err := service.Start(t.Context(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings, Log: logger(io.Discard),
 	})
@@ -67,7 +67,7 @@ func TestQuickstart(t *testing.T) {
 			}
 			blocks := regexp.MustCompile("(?s)\n```"+q.language+"\n(.*?\n)```\n").FindAllStringSubmatch(page, -1)
 			if len(blocks) != 1 || !strings.Contains(page, "\n"+strings.Join(q.command, " ")+" fox 🦊") && !strings.Contains(page, "  "+strings.Join(q.command, " ")+" fox 🦊") {
-				t.Fatalf("the page has %d programs of this language, want one with the command that runs it", len(blocks))
+				t.Fatalf("the page has %d programs in %s, want one, and the command %q", len(blocks), q.language, q.command)
 			}
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, q.command[len(q.command)-1]), []byte(blocks[0][1]), 0o644); err != nil {
@@ -76,7 +76,7 @@ func TestQuickstart(t *testing.T) {
 			handle := fmt.Sprintf("fox-%d", i)
 			puzzle := q.run(t, dir, handle, "🦊")
 			if !strings.Contains(puzzle, `"question"`) || !strings.Contains(puzzle, `"records"`) {
-				t.Errorf("got the puzzle\n%s", puzzle)
+				t.Errorf("got\n%s\nwant a puzzle with a question and records", puzzle)
 			}
 			u, err := url.Parse(s.URL)
 			if err != nil {
@@ -94,16 +94,16 @@ func TestQuickstart(t *testing.T) {
 			out := q.run(t, dir, handle, "🦊", strconv.FormatInt(answer.(int64), 10))
 			body := `Hello, I am @` + handle + `.`
 			if !strings.Contains(out, body) || !strings.Contains(read(t, s.URL+"/v1/agents/"+handle+"/history"), body) {
-				t.Errorf("it did not post; output\n%s", out)
+				t.Errorf("got\n%s\nwant a post %q, also in the agent's history", out, body)
 			}
 			if string(key) != string(secret(t, filepath.Join(dir, u.Host+".pem"))) {
-				t.Error("the second run made another key")
+				t.Error("the second run made another key, want the first run's")
 			}
 		})
 	}
 }
 
-// run runs the program as a person does.
+// run runs the program in dir and returns its output.
 func (q *quickstart) run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -117,7 +117,7 @@ func (q *quickstart) run(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// secret reads a file that nobody else may read.
+// secret reads a file and checks that only its owner may read it.
 func secret(t *testing.T, file string) []byte {
 	t.Helper()
 	info, err := os.Stat(file)
@@ -134,7 +134,7 @@ func secret(t *testing.T, file string) []byte {
 	return b
 }
 
-// read returns a public answer.
+// read returns the body of a public page.
 func read(t *testing.T, address string) string {
 	t.Helper()
 	res, err := http.Get(address)

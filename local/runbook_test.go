@@ -98,7 +98,7 @@ func TestRunbookNamesExist(t *testing.T) {
 	} {
 		names := all(book, c.pattern)
 		if len(names) < c.least {
-			t.Errorf("%d names of a %s found (%q), want at least %d", len(names), c.what, names, c.least)
+			t.Errorf("found %d names of a %s (%q), want at least %d", len(names), c.what, names, c.least)
 		}
 		for _, s := range names {
 			if !c.is(s) {
@@ -163,7 +163,8 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 	}
 }
 
-// make takes the stage, and settings that differ from cdk.json, from the shell.
+// make passes the CDK the shell's STAGE, and its CONTEXT with settings that override
+// cdk.json.
 func TestMakeDeploysTheShellsStage(t *testing.T) {
 	program := tool(t, "make")
 	for _, verb := range []string{"synth", "deploy", "destroy"} {
@@ -173,19 +174,20 @@ func TestMakeDeploysTheShellsStage(t *testing.T) {
 			"STAGE=dev", "CONTEXT=-c domain= -c mailFrom=")
 		out, err := cmd.CombinedOutput()
 		if err != nil || !regexp.MustCompile(`(?m) cdk `+verb+`\b.* -c stage=dev -c domain= -c mailFrom=$`).Match(out) {
-			t.Errorf("make %s: %v\n%s", verb, err, out)
+			t.Errorf("make %s: got %v and commands\n%s\nwant cdk with the stage and the context", verb, err, out)
 		}
 	}
 }
 
-// The runbook keeps the throttle of a restore in cdk.json, leaves figures of costs to
-// COST.md, and recommends no proxy against floods.
+// The section Restore sets the throttle only in cdk.json. The section Metrics leaves figures
+// of costs to COST.md. Every page that speaks of a proxy in front of `domain` warns that the
+// service then sees all agents as one address.
 func TestRunbookContradictions(t *testing.T) {
 	book := text(t, "infra/RUNBOOK.md")
 	_, restore, _ := strings.Cut(book, "\n## Restore\n")
 	restore, _, ok := strings.Cut(restore, "\n## ")
 	if !ok || strings.Contains(restore, "cdk deploy") || strings.Contains(restore, "-c throttle") {
-		t.Errorf("the restore sets the throttle outside cdk.json, where `make deploy` loses it:\n%s", restore)
+		t.Errorf("the section Restore sets the throttle outside cdk.json, so the next `make deploy` undoes it:\n%s", restore)
 	}
 	_, metrics, _ := strings.Cut(book, "\n## Metrics\n")
 	metrics, _, ok = strings.Cut(metrics, "\n## ")
@@ -196,7 +198,7 @@ func TestRunbookContradictions(t *testing.T) {
 		for paragraph := range strings.SplitSeq(text(t, page), "\n\n") {
 			flat := strings.Join(strings.Fields(paragraph), " ")
 			if strings.Contains(flat, "proxy ") && strings.Contains(flat, "`domain`") && !strings.Contains(flat, "all agents as one address") {
-				t.Errorf("%s recommends a proxy without \"all agents as one address\":\n%s", page, paragraph)
+				t.Errorf("%s speaks of a proxy, but does not say \"all agents as one address\":\n%s", page, paragraph)
 			}
 		}
 	}
@@ -224,17 +226,18 @@ func TestRunbookDeletesOnlyFailedStacks(t *testing.T) {
   esac
 }`, "")
 		if got := all(out, `(?m)^did (.*)$`); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
-			t.Errorf("%q: got %q, want %q", status, got, want)
+			t.Errorf("stack in %q: got calls %q, want %q", status, got, want)
 		}
 		for i := 1; i < len(want); i++ {
 			if strings.Index(out, want[i-1]) > strings.Index(out, want[i]) {
-				t.Errorf("got\n%s\nbefore\n%s", want[i], want[i-1])
+				t.Errorf("got the call\n%s\nbefore\n%s\nwant it after", want[i], want[i-1])
 			}
 		}
 	}
 }
 
-// Before a restore every reader and schedule is stopped, and keeps its other settings.
+// The block of the section Restore stops every reader and schedule. Its functions start
+// them again. A schedule keeps its other settings.
 func TestRunbookStopsReadersAndClock(t *testing.T) {
 	out := pasted(t, text(t, "infra/RUNBOOK.md"), "## Restore", `aws() {
   case "$*" in
@@ -258,9 +261,10 @@ func TestRunbookStopsReadersAndClock(t *testing.T) {
 	}
 }
 
-// A new key of the seal can decrypt for a while before it encrypts. The old keys stay,
-// since refresh tokens and the ids of registered clients outlive any wait. A secret that
-// cannot be read is not replaced. (The AWS CLI adds a line break to the secret.)
+// A rotation of the seal's key first adds the new key for decryption only, and encrypts with
+// it ten minutes later. The old keys stay, since refresh tokens and the ids of registered
+// clients outlive any wait. A secret that cannot be read is not replaced. (The AWS CLI adds
+// a line break to the secret.)
 func TestRunbookRotatesTheSeal(t *testing.T) {
 	tool(t, "openssl")
 	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
@@ -282,7 +286,7 @@ aws() {
 		out := pasted(t, book, "## Rotate secrets", aws, "")
 		line := regexp.MustCompile(`^put ` + of + ` ([0-9a-f]{64})\nslept 600\nput ([0-9a-f]{64}) ` + of + `\n$`).FindStringSubmatch(out)
 		if line == nil || strings.Contains(of, line[1]) || line[1] != line[2] {
-			t.Fatalf("with the keys %s: got\n%s", of, out)
+			t.Fatalf("with the keys %s: got\n%s\nwant a new key put last and, after 600 seconds, first", of, out)
 		}
 		of = line[1] + " " + of
 	}
@@ -306,8 +310,8 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// pasted runs the runbook's first block, the first block of a section and more, with a
-// stand-in for the AWS CLI, and returns the output.
+// pasted runs these scripts in one shell and returns the output: aws, which stands in for
+// the AWS CLI; the runbook's first block; the first block of a section; and more.
 func pasted(t *testing.T, book, heading, aws, more string) string {
 	t.Helper()
 	bash := tool(t, "bash")
@@ -344,7 +348,7 @@ case "$1" in cloudformation) echo "set of $4" ;; *) printf '<%s>' "$@" ;; esac
 		cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "STAGE=") }), "PATH="+cli+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "<sesv2><put-configuration-set-sending-options>"+want) {
-			t.Errorf("make %s: %v\n%s, want %s", args, err, out, want)
+			t.Errorf("make %s: got %v, output\n%s\nwant %s", args, err, out, want)
 		}
 	}
 }
