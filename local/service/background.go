@@ -16,7 +16,7 @@ type background struct {
 	log    *slog.Logger
 	ctx    context.Context
 	cancel context.CancelFunc
-	slots  chan struct{} // one for each run at a time
+	slots  chan struct{} // holds a value for each run under way
 	done   sync.WaitGroup
 
 	mu    sync.Mutex
@@ -28,8 +28,8 @@ type background struct {
 // job is work that runs, or waits until it runs again.
 type job struct {
 	work  func(context.Context) time.Time
-	asked bool        // for another run, while it runs
-	again time.Time   // when it runs again, unless it runs
+	asked bool        // another run was asked for while it ran
+	again time.Time   // when it is to run again, if it does not run
 	timer *time.Timer // nil while it runs
 }
 

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// inBackground runs a test in a synctest bubble. It notes when the work of a name begins.
+// inBackground runs a test in a synctest bubble. work makes work for b. begun returns the
+// name and the time of each run of such work that has begun since the last call.
 func inBackground(t *testing.T, test func(t *testing.T, b *background, begun func() []string, work func(name string, takes time.Duration, again ...time.Duration) func(context.Context) time.Time)) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -58,7 +59,8 @@ func TestBackground(t *testing.T) {
 	})
 }
 
-// A move of the clock to the time for which work waits does not wake it, but asking does.
+// If the clock is moved past the time for which work waits, the work runs as soon as it is
+// asked for, but not by itself.
 func TestBackground_ClockMoved(t *testing.T) {
 	inBackground(t, func(t *testing.T, b *background, begun func() []string, work func(string, time.Duration, ...time.Duration) func(context.Context) time.Time) {
 		b.run("x", work("a", 0, time.Minute))
@@ -72,7 +74,7 @@ func TestBackground_ClockMoved(t *testing.T) {
 	})
 }
 
-// Few jobs run at the same time, and quiet tells whether any does or must wait.
+// At most two jobs run at the same time. quiet reports that no job runs or waits for a slot.
 func TestBackground_Slots(t *testing.T) {
 	inBackground(t, func(t *testing.T, b *background, begun func() []string, work func(string, time.Duration, ...time.Duration) func(context.Context) time.Time) {
 		for _, name := range []string{"a", "b", "c"} {
@@ -91,7 +93,7 @@ func TestBackground_Slots(t *testing.T) {
 	})
 }
 
-// A panic ends its run alone, and a stopped background begins none.
+// A panic ends only its own run. After stop no run begins.
 func TestBackground_Ends(t *testing.T) {
 	inBackground(t, func(t *testing.T, b *background, begun func() []string, work func(string, time.Duration, ...time.Duration) func(context.Context) time.Time) {
 		b.run("x", func(context.Context) time.Time { panic("broken") })

@@ -130,6 +130,8 @@ var good = map[string]string{
 	"usd": "7", "days": "7",
 }
 
+// example returns an object with all required members. The member but has the given value,
+// or is left out if the value is empty.
 func (s schema) example(but, value string) string {
 	var members []string
 	names := slices.Clone(s.Required)

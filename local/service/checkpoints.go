@@ -121,10 +121,11 @@ func formerCheckpoints(dir, kind string) []string {
 }
 
 // errUnchecked means that checkpoints may be beyond the feed.
-var errUnchecked = fmt.Errorf("%w: this kind of table cannot tell whether they are of its feed", tables.ErrInvalid)
+var errUnchecked = fmt.Errorf("%w: this kind of table cannot tell whether they belong to its feed", tables.ErrInvalid)
 
-// adopt moves the checkpoints of an earlier version from its file into the table, if the
-// table has none and they fit its feed. Otherwise the readers begin at the oldest change.
+// adopt moves the checkpoints of an earlier version from its file into the table, unless
+// the table has checkpoints. If those of the file do not fit the table's feed, the readers
+// begin at the oldest change. Then adopt removes the file.
 func adopt(ctx context.Context, t *openTable, file string, log *slog.Logger) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -182,7 +183,7 @@ func (c checkpointItems) Checkpoints(ctx context.Context) (map[string]string, er
 }
 
 // SetCheckpoints implements [tables.Checkpoints]. It does not know the feed, so it
-// refuses no position.
+// accepts any position.
 func (c checkpointItems) SetCheckpoints(ctx context.Context, changed map[string]string) error {
 	for reader, seq := range changed {
 		i := tables.Item{tables.AttrPK: reader, tables.AttrSK: checkpointSK, checkpointSeq: seq}

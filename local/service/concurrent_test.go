@@ -69,8 +69,8 @@ func (r *running) settled(requests ...*transcripts.Request) (answers []*transcri
 	return answers, byStatus
 }
 
-// settledOnce is together for requests that must not be sent again: while an answer is
-// 503 it repeats the whole round.
+// settledOnce is together, except that it sends all requests again, at the same moment,
+// while an answer is 503.
 func (r *running) settledOnce(requests ...*transcripts.Request) (answers []*transcripts.Answer, byStatus map[int]int) {
 	r.t.Helper()
 	for {
@@ -81,7 +81,8 @@ func (r *running) settledOnce(requests ...*transcripts.Request) (answers []*tran
 	}
 }
 
-// delivered is together, except that requests answered with busy or 503 are sent again.
+// delivered is together, except that requests answered with busy or 503 are sent again,
+// each up to twenty times.
 func (r *running) delivered(requests ...*transcripts.Request) (byStatus map[int]int) {
 	r.t.Helper()
 	answers, _ := r.together(requests...)

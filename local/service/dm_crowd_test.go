@@ -58,7 +58,7 @@ func TestRaceOfManySenders(t *testing.T) {
 				t.Errorf("round %d: messages conflicted with the profile %d times, want 0", i, n)
 			}
 			if n := f.conflicts(tables.MessagingKey(star.ID)); n == 0 {
-				t.Errorf("round %d: no two messages conflicted", i)
+				t.Errorf("round %d: no two messages conflicted, want some to", i)
 			}
 			for j, a := range answers {
 				if a := answered(requests[j], a); a.Status != 201 {
@@ -66,7 +66,7 @@ func TestRaceOfManySenders(t *testing.T) {
 				}
 			}
 			if me := r.call(star, "GET", "/v1/me", ""); me.Text("bio") != fmt.Sprint("A star, ", changes-1) || me.Text("origin") != "pending" || me.Text("unread_dms") != fmt.Sprint(senders) {
-				t.Errorf("round %d: got %s, want origin pending", i, me.Body)
+				t.Errorf("round %d: got %s, want the last bio, origin pending and %d unread", i, me.Body, senders)
 			}
 			for _, a := range crowd {
 				if n := len(r.messages(a, star)); n != 1 {
@@ -98,12 +98,13 @@ func TestMessagesDoNotBlockTheirReceiver(t *testing.T) {
 	r.credit(owl, 10_000)
 	messages := f.touched(func() { r.want(r.send(r.messaging(fox, owl, "hello")), 201, "") })
 	if !messages[tables.MessagingKey(owl.ID)] || len(messages) < 8 {
-		t.Fatalf("items of a message: got %v", messages)
+		t.Fatalf("items of a message: got %v, want at least 8, among them the receiver's", messages)
 	}
 
 	with := owl
 	const old, address = "owl@example.org", "owl@example.net"
 	second, back := newKeyOf(owl, "owl.b"), newKeyOf(owl, "owl.c")
+	// meets calls an endpoint and checks which items the call has in common with a message.
 	meets := func(where []tables.Key, method, target, body string, status int) {
 		t.Helper()
 		own := f.touched(func() { r.want(r.call(with, method, target, body), status, "") })

@@ -50,7 +50,7 @@ func (c *crawler) follow(page, link string) {
 	}
 }
 
-// visit reads a page in each of its forms and follows its links.
+// visit reads a page as text and as HTML, and follows its links.
 func (c *crawler) visit(from, at string) {
 	if c.seen[at] {
 		return

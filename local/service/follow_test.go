@@ -62,7 +62,7 @@ func TestRaceOfFollowing(t *testing.T) {
 			}
 			_, n := r.together(requests...)
 			if n[200] == 0 || n[200]+n[409] != len(requests) { // 409: busy
-				t.Fatalf("round %d: got outcomes %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want 200 and 409, and at least one 200", i, n)
 			}
 			items, err := r.table.Get(t.Context(), tables.Strong, tables.GraphKey(fox.ID),
 				tables.FollowKey(fox.ID, tables.FollowAgent, owl.ID), tables.BlockKey(fox.ID, owl.ID))
@@ -98,7 +98,7 @@ func TestRaceForTheLastPush(t *testing.T) {
 			}
 			answers, n := r.together(requests...)
 			if n[201] == 0 || n[201]+n[409] != len(requests) { // 409: busy
-				t.Fatalf("round %d: got outcomes %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want 201 and 409, and at least one 201", i, n)
 			}
 			pushed := 0
 			latest := r.item(tables.LatestKey(owl.ID))

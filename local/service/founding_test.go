@@ -15,8 +15,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Until its signup is finished an agent may call only the endpoints of the signup,
-// whatever its scopes. All others that need a credential name the next step.
+// Of the endpoints that need a credential, an agent with an unfinished signup may call only
+// those of the signup, whatever its scopes. The others name the next step.
 func TestUnfinishedSignupIsConfined(t *testing.T) {
 	t.Parallel()
 	doc, err := api.OpenAPI(functions.Groups(&app.App{})...)
@@ -46,9 +46,9 @@ func TestUnfinishedSignupIsConfined(t *testing.T) {
 			code := a.Text("error.code")
 			switch {
 			case e.Signup && (code == "signup_required" || code == "scope_missing"):
-				t.Errorf("%s: %s", e.Route, a.Body)
+				t.Errorf("%s: got %s, want an endpoint of the signup to be allowed", e.Route, a.Body)
 			case !e.Signup && (code != "signup_required" || !strings.Contains(a.Text("error.hint"), "/v1/signup/puzzle")):
-				t.Errorf("%s: %d %s", e.Route, a.Status, a.Body)
+				t.Errorf("%s: got %d %s, want signup_required with a hint at /v1/signup/puzzle", e.Route, a.Status, a.Body)
 			}
 		}
 		if called < 40 {
@@ -59,7 +59,7 @@ func TestUnfinishedSignupIsConfined(t *testing.T) {
 		done := r.want(r.send(r.signup(got.Text("access_token"), "done"+scopes[0], true)), 200, "")
 		r.has(done, "next.0.do", "POST /v1/me/origin", "next.1.do", "POST /v1/me/keys")
 		if me := r.send(bearer(got.Text("access_token"), "GET", "/v1/me", "")); (me.Status == 200) != (len(scopes) > 1) {
-			t.Errorf("scopes %v after the signup: GET /v1/me got %d %s", scopes, me.Status, me.Body)
+			t.Errorf("GET /v1/me after the signup with scopes %v: got %d %s, want 200 only with all scopes", scopes, me.Status, me.Body)
 		}
 	}
 }
@@ -85,9 +85,9 @@ func TestUnfinishedSignupExpires(t *testing.T) {
 	r.want(r.send(puzzle), 401, "bad_token")
 	r.dead(left)
 	if r.whoami(late) != finished {
-		t.Error("the token belongs to another agent")
+		t.Error("the token belongs to another agent, want the one that finished its signup")
 	}
-	// All its other items expire.
+	// All other items of the unfinished agent expire, too.
 	for _, item := range r.query(tables.AgentPK(agent), "", "") {
 		if item.Int(tables.AttrTTL) == 0 {
 			t.Errorf("%v has no TTL", item.Key())
@@ -125,7 +125,7 @@ func TestLinkedConnectionCannotSecureAnAgent(t *testing.T) {
 				t.Errorf("got %s, want 'minted the code' in error.hint", a.Body)
 			}
 		}
-		// Nor can it verify the address that the owner asked to link.
+		// The thief cannot verify the address that the owner asked to link, either.
 		r.want(r.retry(bearer(root.Text("access_token"), "POST", "/v1/me/origin", email("owner@example.org"))), 202, "")
 		code := r.code("owner@example.org")
 		r.want(r.retry(bearer(thief, "POST", "/v1/me/origin/verify", codeBody(code))), 403, "signature_required")

@@ -37,8 +37,8 @@ type gateway struct {
 	throttle map[string]*rate.Limiter // by route
 }
 
-// newGateway makes a function for each group, behind the throttles of a deployment
-// whose throttle for all callers is t.
+// newGateway makes a function for each group. t throttles all callers together. Unless t
+// is zero, routes have their own throttles as well, as in a deployment.
 func newGateway(a *app.App, groups []func(*app.App) api.Group, from Groups, t api.Throttle) (*gateway, error) {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}, head: map[string]bool{}, throttle: map[string]*rate.Limiter{}}
 	if t != (api.Throttle{}) {

@@ -16,8 +16,8 @@ import (
 	"agentsocial/tables"
 )
 
-// If agents ask at once for mails that link origins, exactly as many mails are sent as are
-// left of the day's.
+// If more agents than the day's mails suffice for ask at once to link an origin, exactly
+// the day's mails are sent.
 func TestRaceForTheLastMails(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -38,8 +38,8 @@ func TestRaceForTheLastMails(t *testing.T) {
 	})
 }
 
-// A client that floods recovery is refused at once after its own share. Another address
-// is served meanwhile.
+// A client that floods recovery is refused without delay once it is over its limit. Another
+// address is still served.
 func TestOneClientCannotShutRecovery(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -79,9 +79,9 @@ func TestOneClientCannotShutRecovery(t *testing.T) {
 	}
 }
 
-// Whatever strangers do, an owner who names its address finds a code that works in its
-// mailbox at once, and the mailbox gets at most four mails in a day and seventeen in a
-// week. The strangers are many, ask as often as they like, and guess.
+// Whatever strangers do, an owner who names its address gets a mail at once, with a code
+// that works. The mailbox gets at most four mails in a day and seventeen in a week. The
+// strangers are many, ask as often as they like, and guess codes.
 func TestStrangersCannotKeepAnAddressFromBeingLinked(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -123,7 +123,7 @@ func TestStrangersCannotKeepAnAddressFromBeingLinked(t *testing.T) {
 			}
 			r.advance(time.Duration(rapid.IntRange(0, 14).Draw(t, "until the owner reads")) * time.Minute)
 			linked := 0
-			for _, m := range r.mailsTo(address) { // the owner tries the codes of the newest two mails that may be its own
+			for _, m := range r.mailsTo(address) { // the owner tries the code of the newest mail that names it, or names no agent
 				names := strings.Contains(m.Subject, "@")
 				if linked == 200 || names && !strings.Contains(m.Subject, "@"+owner.Name) {
 					continue

@@ -10,7 +10,7 @@ import (
 	"agentsocial/local/service/self"
 )
 
-// Measures is what the process of a service has used, and how far its readers are behind
+// Measures says what the process of a service has used, and how far its readers lag behind
 // the stream.
 type Measures struct {
 	CPUMicros   int64 `json:"cpu_us"`       // user's and system's, since its start

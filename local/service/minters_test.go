@@ -11,7 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Concurrent mints and revocations keep the list of tokens right.
+// The list and the number of an agent's tokens stay right while it mints and revokes tokens
+// at the same moment.
 func TestRaceOfMintingAndRevoking(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -37,7 +38,7 @@ func TestRaceOfMintingAndRevoking(t *testing.T) {
 	})
 }
 
-// A link code is used as often as it allows, and is then removed from the live ones.
+// A link code can be used exactly as often as it allows, and then no longer counts as live.
 func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -82,8 +83,8 @@ func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 	})
 }
 
-// A token is revoked while it mints a link code: either no code is made, or the code is
-// dead.
+// If a token is revoked while it mints a link code, either no code is made, or the code
+// does not work.
 func TestRaceOfRevokingTheMinter(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

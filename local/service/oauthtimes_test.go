@@ -52,8 +52,8 @@ func TestOAuthTimes(t *testing.T) {
 }
 
 // Tokens are kept until the second after they expire. Writes, answers to the consent page
-// and reconnections are counted by window. The count is kept until a minute after the
-// window's end; over the limit, further ones are refused until that end.
+// and reconnections are counted by window. A count is kept until a minute after its window
+// ends. Requests over the limit are refused until the window ends.
 func TestOAuthWindows(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -106,7 +106,7 @@ func TestOAuthWindows(t *testing.T) {
 			t.Errorf("writes of this minute: got %d, want 1", n)
 		}
 
-		// Only what looks for an agent by its origin is a reconnection.
+		// Only a request that looks for an agent by its origin counts as a reconnection.
 		r.want(submit("connect", nil), 200, "")
 		if got := counted("reconnect#"); len(got) > 0 {
 			t.Errorf("a new agent counts as a reconnection: got %v", got)

@@ -25,7 +25,7 @@ const notificationsShown = 50
 // drainWait bounds a request to drain.
 const drainWait = time.Minute
 
-// pages adds these pages, and those of profiles if profiled is set.
+// pages registers the pages under localPrefix, with the profiles if profiled is set.
 func (s *Service) pages(mux *http.ServeMux, profiled bool) {
 	page := func(route string, h func(*http.Request) (any, int)) {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {

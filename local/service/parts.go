@@ -27,7 +27,7 @@ type Parts struct {
 	Readers   []PartReader
 	Schedules []PartSchedule
 	Returns   []host.MailHandler // told when a mail comes back
-	Payments  *standin.StandIn   // sends notifications only by order
+	Payments  *standin.StandIn   // sends notifications only when it is told to
 }
 
 // PartReader is a reader of the stream with its handler.

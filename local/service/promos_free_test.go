@@ -8,7 +8,7 @@ import (
 )
 
 // Five promos of buyers without an origin are shown to anonymous readers a bounded
-// number of times. Billed impressions earn more such views.
+// number of times. A billed impression earns them more of these free views.
 func TestFreePromosAreBounded(t *testing.T) {
 	t.Parallel()
 	c := unlimited()

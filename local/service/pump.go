@@ -35,24 +35,24 @@ type pump struct {
 	work       atomic.Int64 // incremented when a batch begins and ends, for drained
 	mu         sync.Mutex
 	kick       chan struct{}         // closed and replaced to end waits for changes
-	idle       map[string]int64      // reader and shard → the newest drain during which it found nothing
-	unfinished map[string]time.Time  // reader and shard → the time of the oldest change that it has read and not finished
-	since      time.Time             // changes are not older than this, for lagging
+	idle       map[string]int64      // by reader and shard: the number of the newest drain during which it found no records
+	unfinished map[string]time.Time  // by reader and shard: the time of the oldest change that it has read, but not finished
+	since      time.Time             // lagging counts no time before this
 	readings   map[question]*reading // under way
-	chunks     map[string]chunk      // the newest of each shard
-	drain      int64
+	chunks     map[string]chunk      // by shard: the newest chunk
+	drain      int64                 // the number of the newest drain
 	done       sync.WaitGroup
 	cancel     context.CancelFunc
 }
 
-// chunk holds changes of a shard after a position. The first reader that comes there reads
-// them from the feed, for all readers. Nobody changes their items.
+// chunk holds the changes of a shard after a position. The first reader at that position
+// reads them from the feed. The other readers share them, so nobody may modify their items.
 type chunk struct {
 	after   string
 	records []tables.StreamRecord
 }
 
-// from returns the changes after a position; none if the chunk does not have them.
+// from returns the changes after a position, or nil if the chunk does not contain it.
 func (c chunk) from(after string) []tables.StreamRecord {
 	if after == c.after {
 		return c.records
@@ -88,9 +88,10 @@ const (
 	shardsEach = 2 * time.Second // the period of listing shards
 	idleWait   = time.Second     // bounds the wait of a read for a change
 
-	// gatherFor is the least time between two reads that find changes, once changes have
-	// come without a pause for gatherAfter, as the window of a function on AWS, which is a
-	// second. So under load a batch has many changes, whose sums a reader writes once.
+	// gatherFor is the minimum time between two reads that find changes, once changes have
+	// come for gatherAfter without a pause. It stands in for the batching window of Lambda,
+	// which is a second. Under load a batch then has many changes, and a reader writes their
+	// sums once.
 	gatherFor   = 100 * time.Millisecond
 	gatherAfter = time.Second
 )
@@ -152,7 +153,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 		delete(u.unfinished, id)
 		u.mu.Unlock()
 	}()
-	var steady, last time.Time // since when changes have come without a pause; when the last were handled
+	var steady, last time.Time // when the changes that come without a pause began; when the last ones were handled
 	for ctx.Err() == nil {
 		begun := time.Now()
 		records, done, drain, err := u.read(ctx, id, shard)
@@ -173,7 +174,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 				u.checkpoints.set(id, records[len(records)-1].Seq)
 			}
 			last = time.Now()
-			if age := u.app.Now().Sub(records[len(records)-1].At); age < 5*gatherFor && last.Sub(steady) >= gatherAfter { // else there are more, or few
+			if age := u.app.Now().Sub(records[len(records)-1].At); age < 5*gatherFor && last.Sub(steady) >= gatherAfter { // else the reader is behind, or changes are few
 				u.gather(ctx, id, time.Until(begun.Add(gatherFor)))
 			}
 		}
@@ -183,7 +184,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	}
 }
 
-// reading is a read of a shard after a position. All readers that are there share it.
+// reading is a read of a shard after a position. All readers at that position share it.
 type reading struct {
 	records []tables.StreamRecord
 	done    bool
@@ -192,15 +193,15 @@ type reading struct {
 	over    chan struct{} // closed when the read has ended
 }
 
-// question is what a reading asks.
+// question says what to read. Readers with the same question share one reading.
 type question struct {
 	shard, after string
 	wait         time.Duration
 }
 
 // read reads the next records of a shard. It also returns the number of the drain that
-// was the newest when it began. While that drain waits for this reader, read does not
-// wait for new records.
+// was the newest when the read began. While that drain waits for this reader, read does
+// not wait for new records.
 func (u *pump) read(ctx context.Context, id, shard string) (records []tables.StreamRecord, done bool, drain int64, err error) {
 	q := question{shard, u.checkpoints.get(id), u.lag}
 	u.mu.Lock()
@@ -224,7 +225,8 @@ func (u *pump) read(ctx context.Context, id, shard string) (records []tables.Str
 	return l.records, l.done, l.drain, l.err
 }
 
-// ask reads the feed, unless a drain begins or the pump ends.
+// ask reads the feed into l, for all readers with the question q. It returns early if a
+// drain closes kick or the pump ends.
 func (u *pump) ask(ctx context.Context, q question, l *reading, kick chan struct{}) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -250,7 +252,7 @@ func (u *pump) ask(ctx context.Context, q question, l *reading, kick chan struct
 	close(l.over)
 }
 
-// gather waits for changes, unless a drain waits for this reader.
+// gather waits while changes collect, unless a drain waits for this reader.
 func (u *pump) gather(ctx context.Context, id string, wait time.Duration) {
 	u.mu.Lock()
 	kick, drains := u.kick, u.idle[id] < u.drain
@@ -267,7 +269,7 @@ func (u *pump) gather(ctx context.Context, id string, wait time.Duration) {
 	}
 }
 
-// behind is the age of a change from which on its reader hurries.
+// behind is the age of a change at which its reader begins to hurry.
 const behind = time.Second
 
 // paced returns the context in which a reader handles records. Its writes share the next
@@ -300,7 +302,8 @@ func (u *pump) deliver(ctx context.Context, r reader, id string, records []table
 	}
 }
 
-// finish notes which changes a reader has read and not finished, the oldest first.
+// finish notes that a reader has read the changes in left, but not finished them. The
+// oldest comes first.
 func (u *pump) finish(id string, left []tables.StreamRecord) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -326,20 +329,21 @@ func (u *pump) lagging() (most time.Duration) {
 	return most
 }
 
-// Writes are refused at random, the more the longer the lag is, and callers come back after a
-// random time. The lag still grows after a write was accepted, if writers were faster than
-// the readers: up to twice as fast, it stays below a minute.
+// Writes are refused at random, with a probability that grows with the lag. Refused callers
+// come back after a random time. Even when all writes are refused, the lag still grows while
+// the readers work through what was accepted. If writers are at most twice as fast as the
+// readers, the lag stays below a minute.
 const (
-	slowFrom = 10 * time.Second // of lag, from which some writes are refused
-	slowFull = 25 * time.Second // from which all are
+	slowFrom = 10 * time.Second // the lag above which some writes are refused
+	slowFull = 25 * time.Second // the lag from which all writes are refused
 )
 
-// refuses decides by the lag, and by a random number below 1, whether a write is refused.
+// refuses reports whether to refuse a write at a lag. random is from 0 to less than 1.
 func refuses(lag time.Duration, random float64) bool {
 	return random < float64(lag-slowFrom)/float64(slowFull-slowFrom)
 }
 
-// moved tells that the clock was moved.
+// moved tells the pump that the clock was moved.
 func (u *pump) moved() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -383,7 +387,7 @@ func (u *pump) setAside(reader string, tries int, records []tables.StreamRecord)
 }
 
 // drained waits until every reader has read every shard to its end and no background work
-// is under way, including the changes that this caused.
+// is under way. It also waits for the changes and the work that this causes.
 func (u *pump) drained(ctx context.Context) error {
 	for {
 		work := u.work.Load()

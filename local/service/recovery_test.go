@@ -47,7 +47,7 @@ func newKeyOf(a *transcripts.Agent, name string) *transcripts.Agent {
 	return k
 }
 
-// Of two concurrent confirmations with one recovery code one succeeds.
+// Of two concurrent confirmations with the same recovery code exactly one succeeds.
 func TestRaceOfRecoveries(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -89,8 +89,8 @@ func TestRaceOfRecoveries(t *testing.T) {
 	work.Wait()
 }
 
-// A thief with a leaked token, time and a mailbox gets only what the token allows,
-// until the owner revokes it. The owner keeps the agent.
+// A thief with a leaked token, time and a mailbox can do only what the token allows, until
+// the owner's recovery revokes the token. The owner keeps the agent.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
@@ -110,13 +110,13 @@ func TestTakeover(t *testing.T) {
 	}
 	attack := func(day int) {
 		t.Helper()
-		// A key, a token that lives longer, other scopes: these need a signature.
+		// The thief cannot get a key, a token that lives longer, or other scopes.
 		try("POST", "/v1/me/keys", addKeyBody(thief), 403)
 		try("POST", "/v1/me/tokens", `{"label":"longer","days":365}`, 403)
 		try("DELETE", "/v1/me/keys/"+owner.Pub(), "", 403)
 		try("PUT", "/v1/me/memory", "mine now", 403)
 		try("GET", "/v1/me", "", 403)
-		// An origin of the thief, and a recovery by it.
+		// The thief can link an origin, but not one that recovers the agent yet.
 		try("POST", "/v1/me/origin", email("thief@example.net"), 202)
 		v := try("POST", "/v1/me/origin/verify", codeBody(r.code("thief@example.net")), 200)
 		if v.Text("recoverable") != "true" || v.Text("recovers_here") != "false" {
@@ -125,7 +125,7 @@ func TestTakeover(t *testing.T) {
 		// A link code gives a connection no more rights than the token has.
 		link := try("POST", "/v1/me/link-codes", `{"days":5,"uses":20}`, 201)
 		if strings.Contains(string(link.Body), `"dm"`) {
-			t.Fatalf("a link code of a token that may post: %s", link.Body)
+			t.Fatalf("a link code of a token that may only post: got %s, want no scope dm", link.Body)
 		}
 		// A recovery by the thief's mailbox sends no mail. It takes four seconds, so not daily.
 		if day%4 != 3 {
@@ -169,9 +169,9 @@ func (p *postman) Send(ctx context.Context, m mail.Message) error {
 	return p.does(ctx)
 }
 
-// The answer about a recovery, and its time, are the same whether the agent exists, has
-// an origin, has this origin, has used up its mails, or mail fails. So are those of a
-// wrong code.
+// The answer to a request for a recovery is the same, and takes the same time, whether the
+// agent exists, has an origin, has this origin, has used up its mails, or mail fails. The
+// same is true of the answer to a wrong code.
 func TestRecoveryRevealsNoAgents(t *testing.T) {
 	after := func(wait time.Duration, err error) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -211,7 +211,7 @@ func TestRecoveryRevealsNoAgents(t *testing.T) {
 			{"hang", after(time.Hour, nil)},
 		} {
 			post.does = mails.does
-			for range 3 { // of a day, to one address
+			for range 3 { // uses up the day's mails to this address
 				r.want(r.call(nil, "POST", wear[0], wear[1]), 202, "")
 			}
 			for what, q := range map[string][2]string{
@@ -247,7 +247,7 @@ func TestRecoveryRevealsNoAgents(t *testing.T) {
 	})
 }
 
-// slow is a slow table, so that requests overlap.
+// slow is a table that takes some time for each call.
 type slow struct{ tables.Backend }
 
 func (s slow) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
@@ -260,8 +260,8 @@ func (s slow) Commit(ctx context.Context, tx tables.Tx) error {
 	return s.Backend.Commit(ctx, tx)
 }
 
-// After a recovery that revoked nothing, the new key is held and the older ones are
-// not.
+// After a recovery that revoked no keys, only the new key is on hold: for tables.HoldFor
+// it cannot change the origin. The older keys can.
 func TestHoldCoversOnlyNewKeys(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -282,7 +282,7 @@ func TestHoldCoversOnlyNewKeys(t *testing.T) {
 	r.want(r.call(a, "DELETE", "/v1/me/keys/"+k.Pub(), ""), 200, "")
 }
 
-// A recovery code is dead after the origin changes, and after a day.
+// A recovery code stops working when the origin changes, and after a day.
 func TestRecoveryCodesEnd(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -297,7 +297,7 @@ func TestRecoveryCodesEnd(t *testing.T) {
 	r.want(r.call(a, "GET", "/v1/me", ""), 200, "")
 }
 
-// An agent with ten keys gets another one by a recovery only if it revokes the others.
+// An agent with ten keys can recover with another one only if that revokes the others.
 func TestTheEleventhKeyByRecovery(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

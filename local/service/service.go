@@ -38,18 +38,18 @@ import (
 
 // Config configures a run of the service.
 type Config struct {
-	Port         int    // 0: a free one
+	Port         int    // 0 picks a free port
 	Data         string // folder of the data; ":memory:" keeps nothing
 	Table        string // "embedded", "dynamodb-local" or "aws:NAME"
 	Endpoint     string // of a running DynamoDB Local, for a temporary table; "": starts one
 	Log          *slog.Logger
 	Settings     app.Settings // BaseURL is filled in
-	Throttle     api.Throttle // of this process's gateway, with the routes' own; zero: none
+	Throttle     api.Throttle // of all callers of this process's gateway; zero: no throttle, not even for single routes
 	Rand         io.Reader    // crypto/rand if nil
 	Noon         bool         // a new clock starts at the next noon, UTC, so that no day or hour ends during a test
 	Mailed       io.Writer    // receives each mail as text, unless nil
 	Profiles     bool         // whether programs on this machine can take profiles of this process
-	Edge         string       // if not "", the secret that an edge would send; other requests are refused
+	Edge         string       // the secret that every request must have, as if an edge had sent it; "": none
 	StreamFaults StreamFaults
 	KeepFeed     bool                                                  // the embedded table keeps its feed for 24 hours, for tests that read it
 	Payments     payments.Processor                                    // nil: the stand-in
@@ -276,8 +276,8 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	return s, nil
 }
 
-// raw keeps net/http's mux from redirecting paths that it would clean: the
-// gateway does not.
+// raw passes requests on without the redirects of net/http's mux, which cleans paths. API
+// Gateway does not redirect them.
 type raw struct{ mux *http.ServeMux }
 
 func (h raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -328,7 +328,7 @@ func (s *Service) fail(err error) {
 	}
 }
 
-// Drain waits until the processor's notifications and the stream are processed.
+// Drain waits until the payment processor's notifications and the stream are processed.
 func (s *Service) Drain(ctx context.Context) error {
 	if s.pump == nil {
 		return errors.New("the deployed functions read this table's stream")
@@ -391,7 +391,7 @@ func openSecret(dir, name string, random io.Reader) ([]byte, error) {
 	}
 	if b = bytes.TrimSpace(b); len(b) < len(fresh) {
 		return nil, fmt.Errorf("%s is damaged: got %d characters, want a secret of at least %d; "+
-			"replace it with an earlier copy, or remove it to get a new secret: what was made with the old one is then refused", file, len(b), len(fresh))
+			"replace it with an earlier copy, or remove it to get a new secret, with which the service refuses everything that was made with the old one", file, len(b), len(fresh))
 	}
 	return b, nil
 }

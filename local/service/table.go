@@ -30,7 +30,7 @@ type openTable struct {
 	tables.Backend
 	feed     tables.Feed   // nil if others read the stream
 	lag      time.Duration // the longest delay until the feed has a commit
-	wake     func()        // tells the feed that a change may come; nil if it knows
+	wake     func()        // tells the feed that a change may come; nil if the feed notices changes itself
 	dynamo   dynamo.Config // for a table in DynamoDB, else zero
 	where    string
 	durable  bool
@@ -42,7 +42,7 @@ type openTable struct {
 	knowsFeed   bool               // checkpoints refuses positions beyond the feed
 	exactTimes  bool               // the feed has the times of changes; DynamoDB Local cuts them to the minute
 
-	setReaders func(ctx context.Context, names []string) error // declares all readers of the feed; nil: it keeps 24 hours
+	setReaders func(ctx context.Context, names []string) error // declares all readers of the feed; nil: the feed keeps changes for 24 hours
 }
 
 // localTable is the table's name in DynamoDB Local, and the prefix of its name in a
@@ -178,8 +178,8 @@ func createIfMissing(ctx context.Context, c dynamo.Config, stream bool) error {
 	return err
 }
 
-// awsTimeout bounds one call: a page of a scan has a megabyte, the connection to AWS may
-// be slow, and so may DynamoDB Local on a busy machine.
+// awsTimeout bounds one call. A page of a scan has a megabyte. The connection to AWS may be
+// slow, and so may DynamoDB Local on a busy machine.
 const awsTimeout = 15 * time.Second
 
 // openAWS finds region, credentials and endpoint (AWS_ENDPOINT_URL_DYNAMODB) as the AWS

@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Volunteering or withdrawing succeeds if a concurrent request has done the same before
-// it commits.
+// A request to volunteer or to withdraw succeeds even if another request does the same
+// just before its commit.
 func TestVolunteeringTwiceAtOnce(t *testing.T) {
 	r, m := intercepted(t)
 	fox := r.join("fox")

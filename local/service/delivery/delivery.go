@@ -18,15 +18,15 @@ var ErrAgain = errors.New("delivery: the answer was lost")
 type Mapping struct {
 	Tries  int                                                                       // deliveries of a failing record
 	Invoke func(records []tables.StreamRecord) (events.DynamoDBEventResponse, error) // calls the reader
-	Pause  func(tries int)                                                           // waits before the next delivery of a record that failed so often
+	Pause  func(tries int)                                                           // waits before the next delivery of a record that has failed tries times
 	Done   func(records []tables.StreamRecord)                                       // told of records that were processed
-	GiveUp func(tries int, records []tables.StreamRecord)                            // gets what failed Tries times
+	GiveUp func(tries int, records []tables.StreamRecord)                            // gets the records that are given up
 	Over   func() bool                                                               // reports whether to stop
 }
 
-// Deliver delivers a batch until it is processed. One that fails as a whole is halved;
-// one that fails at a record is delivered again from there; a record that keeps failing
-// is given up.
+// Deliver delivers a batch until it is processed. A batch that fails as a whole is halved.
+// A batch that fails at a record is delivered again from that record. If its first record
+// fails Tries times, the batch is given up from there.
 func (m Mapping) Deliver(records []tables.StreamRecord) {
 	for tries := 0; len(records) > 0 && (m.Over == nil || !m.Over()); {
 		res, err := m.Invoke(records)

@@ -18,8 +18,8 @@ func TestDeliver(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		whole    string // records with which a batch fails as a whole
-		from     string // records at which one fails
-		lost     int    // answers that are lost
+		from     string // records at which a batch fails
+		lost     int    // number of answers that are lost
 		batches  string
 		given    string
 		finished string

@@ -55,7 +55,7 @@ func TestReadsLambdas(t *testing.T) {
 			Event: failed.Event(event),
 		}
 		if !reflect.DeepEqual(*b, want) {
-			t.Errorf("%+v, want %+v", *b, want)
+			t.Errorf("Read() = %+v, want %+v", *b, want)
 		}
 		if b.Reader() != "myfunction" || b.Table() != "mytable" {
 			t.Errorf("Reader() = %q, Table() = %q, want myfunction and mytable", b.Reader(), b.Table())
@@ -102,11 +102,11 @@ func TestFolder(t *testing.T) {
 	}
 	const key = "aws/lambda/tally/shard-0/2026/11/22/2026-11-22T00.02.03-0041"
 	if keys, err := folder.Keys(ctx); err != nil || !reflect.DeepEqual(keys, []string{key}) {
-		t.Fatalf("%v %v", keys, err)
+		t.Fatalf("Keys() = %q, %v, want %q", keys, err, key)
 	}
 	all, err := failed.All(ctx, folder)
 	if err != nil || len(all) != 1 || !reflect.DeepEqual(all[0], b) {
-		t.Fatalf("%+v, want %+v, %v", all, b, err)
+		t.Fatalf("All() = %+v, %v, want %+v", all, err, b)
 	}
 	if err := os.WriteFile(filepath.Join(string(folder), filepath.FromSlash(key)+".new"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	if keys, err := folder.Keys(ctx); err != nil || len(keys) != 0 {
-		t.Errorf("%v %v", keys, err)
+		t.Errorf("Keys() after Delete = %q, %v, want none", keys, err)
 	}
 	if text, err := folder.Get(ctx, key); err == nil {
 		t.Errorf("Get of a deleted batch = %s, want an error", text)
