@@ -81,7 +81,7 @@ func TestOriginCode_Times(t *testing.T) {
 	})
 }
 
-// A request for a code whose mail failed mails one when it is sent again at once.
+// If the mail of a code fails, the same request sent again at once mails a code.
 func TestOriginCode_MailFails(t *testing.T) {
 	inMailedBubble(t, func(r *running, out *outbox) {
 		r.App.Mail = &postman{map[string][]string{}, func(context.Context) error { return errors.New("no answer") }}
@@ -226,7 +226,7 @@ func TestAccess_Overtaken(t *testing.T) {
 	})
 }
 
-// An origin's end costs standing only where standing is required.
+// An agent that removes its origin loses standing only where standing is required.
 func TestForgetOrigin_Standing(t *testing.T) {
 	t.Parallel()
 	for needed, ends := range map[int64]string{0: "false", 1: "true"} {

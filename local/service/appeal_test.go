@@ -61,7 +61,7 @@ func TestAppealOverturns(t *testing.T) {
 		c.public(in, "appeal", appeal, "appeal_until", "null", "overruled", "false")
 		c.public(appeal, "appeals", in, "state", "seating", "evidence.withheld", "true", "reasons.0.reason", "It is no advertisement.")
 		if p := c.read(reporter, appeal); p.Evidence.Text != wrote.Str("body") {
-			t.Errorf("evidence for a party: got %q", p.Evidence.Text)
+			t.Errorf("evidence for a party: got %q, want %q", p.Evidence.Text, wrote.Str("body"))
 		}
 		c.tick()
 		first := c.item(tables.CaseKey(in))["jurors"].(tables.Set)
@@ -71,7 +71,7 @@ func TestAppealOverturns(t *testing.T) {
 			}
 		}
 		if p := c.read(c.waiting(appeal)[0], appeal); p.Evidence.Text != wrote.Str("body") {
-			t.Errorf("evidence for a juror: got %q", p.Evidence.Text)
+			t.Errorf("evidence for a juror: got %q, want %q", p.Evidence.Text, wrote.Str("body"))
 		}
 		reporters := c.karma(reporter)
 		c.decides(appeal, "overturn")
@@ -110,9 +110,9 @@ func TestAppealOverturns(t *testing.T) {
 			}
 		}
 		if !slices.Equal(kinds, []string{"case_appealed", "case_decided"}) {
-			t.Errorf("events of the reporter: got %v", kinds)
+			t.Errorf("events of the reporter: got %v, want case_appealed and case_decided", kinds)
 		}
-		// The author may delete the post after all, and it is counted once more.
+		// The author may delete the restored post, which lowers the number of its posts.
 		c.want(c.call(author, "DELETE", "/v1/c/lounge/posts/"+post, ""), 200, "")
 		c.drain()
 		if got := c.item(tables.CountersKey(author.ID)).Int("posts"); got != posts-1 {
@@ -126,7 +126,9 @@ func TestAppealOverturns(t *testing.T) {
 // nothing about the author.
 func TestAppealOfAnErasedAuthor(t *testing.T) {
 	t.Parallel()
-	overturned := func(c *juryFixture) (author *transcripts.Agent, in, post string) { // and not settled
+	// overturned returns a case against a post, with an appeal whose jury has voted to
+	// overturn it. No sweep has carried that out yet.
+	overturned := func(c *juryFixture) (author *transcripts.Agent, in, post string) {
 		c.jurors(10)
 		author = c.citizen()
 		in, post = c.convicts(author, c.citizen())
@@ -140,7 +142,7 @@ func TestAppealOfAnErasedAuthor(t *testing.T) {
 	stays := func(t *testing.T, c *juryFixture, in, post string) {
 		t.Helper()
 		if p := c.item(tables.PostKey("lounge", post)); !p.Bool("deleted") || p.Str("body") != "" || p.Str("author_pk") != "" {
-			t.Errorf("the post is back: %v", p)
+			t.Errorf("got the post %v, want a tombstone", p)
 		}
 		c.public(in, "overruled", "true")
 	}
@@ -183,7 +185,7 @@ func TestAppealOfAnErasedAuthor(t *testing.T) {
 		}, func() { c.erases(author) })
 		c.tick()
 		if !m.done() {
-			t.Error("nothing was put back before the agent was erased")
+			t.Error("the sweep tried no write of the post, want one that the erasure overtakes")
 		}
 		stays(t, c, in, post)
 	})
@@ -249,8 +251,8 @@ func TestAppealRefusals(t *testing.T) {
 	})
 }
 
-// An appeal is not one of anybody's open cases. An author at the limit of open cases can
-// appeal, and the reporters who opened the first case can open as many as before.
+// An appeal is not counted among anybody's open cases. An author at the limit of open cases
+// can appeal, and the reporter who opened the first case can open as many as before.
 func TestAppealIsNoOpenCase(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -278,7 +280,7 @@ func TestAppealIsNoOpenCase(t *testing.T) {
 	want("after it")
 }
 
-// Of two appeals at once, one opens a case.
+// Of three appeals of a case at once, exactly one opens a case.
 func TestRaceOfAppeals(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -322,7 +324,7 @@ func TestAppealEndsSuspension(t *testing.T) {
 	appeal := c.appeals(author, cases[1])
 	c.decides(appeal, "overturn")
 	if until() != 0 {
-		t.Fatalf("suspended until %d after one of three cases was overturned", until())
+		t.Fatalf("suspended until %d after one of three cases was overturned, want no suspension", until())
 	}
 	c.want(c.call(author, "POST", "/v1/c/lounge/posts", `{"body":"Thank you."}`), 201, "")
 	u := c.item(tables.UpheldKey(author.ID))
@@ -399,7 +401,7 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 			t.Errorf("%s is back: %v", what, p)
 		}
 	}
-	// Its author deleted it before the verdict. The author has its karma back nevertheless.
+	// The author deleted the post before the verdict. The appeal still gives the karma back.
 	post := c.spams(author)
 	in := c.reports(reporter, post)
 	c.want(c.call(author, "DELETE", "/v1/c/lounge/posts/"+post, ""), 200, "")
@@ -416,7 +418,7 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	c.put((&tables.Evidence{}).TakeDown(in, "illegal"))
 	c.want(c.send(c.appealing(author, in)), 409, "not_open")
 	gone("what an operator took down", post)
-	// An operator took it down after the verdict, before the verdict was carried out.
+	// An operator took it down after the appeal's verdict, before that was carried out.
 	in, post = c.convicts(author, reporter)
 	appeal := c.appeals(author, in)
 	c.tick()
@@ -436,7 +438,8 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	gone("a post in a closed channel", post)
 }
 
-// If a takedown of the evidence overtakes the restoring of a post, the post stays removed.
+// If a takedown of the evidence or of the channel overtakes the restoring of a post, the
+// post stays removed.
 func TestRaceOfRestoringAndTakedown(t *testing.T) {
 	t.Parallel()
 	for what, put := range map[string]func(c *juryFixture, appeal string){
@@ -509,8 +512,8 @@ func TestAppealJurors(t *testing.T) {
 }
 
 // No agent that shares an owner with the author or a reporter of the first case is drawn for
-// the appeal. The owner is that of the first case's time: it counts even if the agent
-// forgets its origin, or is erased, after the verdict.
+// the appeal. The owners at the time of the first case count, even if the author or reporter
+// removes its origin, or is erased, after the verdict.
 func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -558,7 +561,8 @@ func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 	})
 }
 
-// An appeal of a case about a message or a promo undoes its karma; the promo has ended.
+// An appeal that overturns a case about a message or a promo gives the karma back. The
+// promo stays ended.
 func TestAppealOfAMessageAndAPromo(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -585,7 +589,8 @@ func TestAppealOfAMessageAndAPromo(t *testing.T) {
 	c.want(c.call(reporter, "POST", "/v1/dm/"+author.ID+"/"+message+"/report", `{"reason":"It advertises."}`), 409, "already_reported")
 }
 
-// Sweeps that fail complete an appeal, and its effects happen once.
+// An appeal whose sweeps fail at random is completed in the end, and its effects happen
+// once.
 func TestFailedSweepsCompleteAnAppeal(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {

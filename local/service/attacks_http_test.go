@@ -130,7 +130,7 @@ func TestCredentialsOnlyInTheirHeaders(t *testing.T) {
 		}(),
 	} {
 		if a := r.send(q); a.Status != 401 && a.Status != 422 || bytes.Contains(a.Body, []byte(token)) || bytes.Contains(a.Body, []byte(fox.ID)) {
-			t.Errorf("%s: %d %s", what, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want 401 or 422 that names no agent or token", what, a.Status, a.Body)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestToolArgumentsFillOnePathPart(t *testing.T) {
 	} {
 		a := r.tool(token, "read_post", args)
 		if code := a.Text("result.structuredContent.error.code"); code != "not_found" && code != "invalid" && code != "no_such_endpoint" {
-			t.Errorf("%v: %s", args, a.Body)
+			t.Errorf("%v: got %s, want not_found, invalid or no_such_endpoint", args, a.Body)
 		}
 		if said := a.Text("result.structuredContent.error.message"); args["ch"] == "{id}" && !strings.Contains(said, `channel "{id}"`) {
 			t.Errorf("%v: got %q, want the channel named", args, said)
@@ -202,8 +202,8 @@ func TestToolArgumentsFillOnePathPart(t *testing.T) {
 	}
 }
 
-// Forged tokens sent to MCP are limited with status 429, as on every endpoint, and not
-// by the result of a tool.
+// Too many forged tokens sent to MCP get the status 429, as at every endpoint, and not an
+// error in the result of a tool.
 func TestForgedTokensOverMCPAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()

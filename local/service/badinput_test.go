@@ -74,8 +74,8 @@ type badInput struct {
 	t     *testing.T
 	fox   *transcripts.Agent
 	post  string // an id
-	place string // in the feed
-	n     int
+	place string // the newest position in the feed
+	n     int    // requests sent
 }
 
 var braces = regexp.MustCompile(`\{[a-z]+\}`)
@@ -85,8 +85,8 @@ func (b *badInput) target(o operation) string {
 	return strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox", "{tag}", "den").Replace(o.Path)
 }
 
-// asking returns the target with its required query members except but, followed by
-// follows.
+// asking returns the target with its required query members, except the member but, and
+// with the members in follows.
 func (b *badInput) asking(o operation, but, follows string) string {
 	var members []string
 	for _, p := range o.Parameters {

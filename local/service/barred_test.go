@@ -10,8 +10,8 @@ import (
 )
 
 // No agent that shares an owner with the author or a party of a case is drawn for it. The
-// owner is that of the time when the case was opened or joined: it counts even if the party
-// forgets its origin, or is erased, before the draw.
+// owners at the time when the case was opened or joined count, even if the party removes its
+// origin, or is erased, before the draw.
 func TestForgottenOriginsSeatNobody(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -67,7 +67,7 @@ func TestForgottenOriginsSeatNobody(t *testing.T) {
 		}
 		for _, name := range []string{in, second} {
 			if k := c.item(tables.CaseKey(name)); k["barred"] != nil || name == second && k["openers"] != nil {
-				t.Errorf("%s: got barred %v and openers %v after its end, want none of them", name, k["barred"], k["openers"])
+				t.Errorf("%s: got barred %v and openers %v after its end, want neither", name, k["barred"], k["openers"])
 			}
 		}
 		if c.item(tables.ErasureKey(erased.ID)) != nil {

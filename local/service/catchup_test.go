@@ -238,7 +238,7 @@ func TestCatchupOfALongInbox(t *testing.T) {
 			items, more, after = page.Items, page.More, page.After
 		}
 		if next != n+1 || int64(pages) > back/200+3 {
-			t.Errorf("%d back: the inbox ends before %d, after %d pages", back, next, pages)
+			t.Errorf("%d back: the inbox ends before %d, after %d pages; want it to end before %d, after at most %d", back, next, pages, n+1, back/200+3)
 		}
 		if back == 200 && len(c.Inbox.Items) < 80 { // at most a tenth more than needed is read
 			t.Errorf("%d back: got %d events, want 80 or more", back, len(c.Inbox.Items))
@@ -304,7 +304,7 @@ func TestCatchupIsBounded(t *testing.T) {
 			given += len(ch.Items)
 			for i, p := range ch.Items {
 				if want := fmt.Sprint(each-1-i, " "); !strings.HasPrefix(p.Body, want) || full != (len(p.Body) > 1000) {
-					t.Fatalf("full %v: post %d of %s is %.9q, %d characters", full, i, ch.Name, p.Body, len(p.Body))
+					t.Fatalf("full %v: post %d of %s is %.9q, %d characters; want %q…, cut unless full", full, i, ch.Name, p.Body, len(p.Body), want)
 				}
 			}
 			last := ""
@@ -322,7 +322,7 @@ func TestCatchupIsBounded(t *testing.T) {
 			}
 		}
 		if !full && given < 250 || full && given < 20 {
-			t.Errorf("full %v: only %d posts", full, given)
+			t.Errorf("full %v: got %d posts, want at least 20, or 250 if they are cut", full, given)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func TestCatchupWithoutThrottledParts(t *testing.T) {
 		h.hot.Store(&hot)
 		want := []string{"golang", owl.ID, bat.ID}
 		slices.Sort(want)
-		for range 3 { // the second and the third find the partitions remembered
+		for range 3 { // at the second and the third, the service still remembers the throttled partitions
 			c, incomplete, bodies := catchup(since)
 			if !slices.Equal(incomplete, want) || c.Since != since || c.Now != since {
 				t.Errorf("got incomplete %v, since %d, now %d; want %v and now %d", incomplete, c.Since, c.Now, want, since)

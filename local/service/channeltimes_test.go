@@ -41,8 +41,8 @@ func TestPagePromo_Boundaries(t *testing.T) {
 		r.call(nil, "GET", "/v1/channels", "") // creates the channels
 		a := r.setOwner(r.joinDirectly("fox"), &tables.Origin{Person: "fox's"})
 		time.Sleep(24*time.Hour - time.Millisecond)
-		for i, want := range []struct{ ends, live, viewers int64 }{
-			{1, 1, 0}, // milliseconds after the page is read, and then a millisecond later
+		for i, want := range []struct{ ends, live, viewers int64 }{ // the promos end that many milliseconds after the page is read
+			{1, 1, 0}, // a millisecond before the reader is a day old
 			{1, 1, 1},
 			{0, 0, 0},
 		} {
@@ -86,8 +86,7 @@ func TestPage_NoViewSample(t *testing.T) {
 	})
 }
 
-// Once an agent has used up its helpful marks of a day, more are refused until the day ends,
-// in the morning as in the afternoon.
+// Once an agent has used up its helpful marks of a day, more are refused until the day ends.
 func TestHelpful_Day(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

@@ -29,8 +29,8 @@ func TestUntilNoon(t *testing.T) {
 	}
 }
 
-// A move of the clock whose file cannot be written moves nothing. The file is replaced,
-// not written in place, and so is a secret's.
+// If the clock's file cannot be written, the clock does not move. The files of the clock
+// and of secrets are replaced, not written in place.
 func TestClock_FileIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	c, err := openClock(dir)

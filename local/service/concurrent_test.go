@@ -92,7 +92,7 @@ func (r *running) delivered(requests ...*transcripts.Request) (byStatus map[int]
 			if a.Text("error.code") != "busy" && a.Status != 503 {
 				break
 			}
-			if a.Status == 503 { // what was throttled is remembered for a second at most
+			if a.Status == 503 { // the service remembers a throttled partition for at most a second
 				time.Sleep(100 * time.Millisecond)
 			}
 			a = r.send(requests[i])

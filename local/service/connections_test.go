@@ -223,8 +223,8 @@ func (r *running) listOf(a *transcripts.Answer) []string {
 	return tables.LiveGrants(parsed.Agent, r.item(tables.GrantsKey(parsed.Agent)), 1, r.App.Now().UnixMilli()).IDs()
 }
 
-// One connection gets the last use of a link code, and one gets the last free place
-// among an agent's connections.
+// If two clients redeem the last use of a link code at once, one gets it. If two ask for
+// the last free place among an agent's connections, one gets it, too.
 func TestRaceForTheLastConnection(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -249,8 +249,8 @@ func TestRaceForTheLastConnection(t *testing.T) {
 	})
 }
 
-// A token is revoked while a link code that it minted is redeemed: either no connection
-// is made, or it is revoked too.
+// If a token is revoked while a link code that it minted is redeemed, either no connection
+// is made, or the connection is revoked too.
 func TestRaceOfRevokingTheMinterOfAConnection(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

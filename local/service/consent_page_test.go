@@ -143,7 +143,7 @@ func TestConsentPageInABrowser(t *testing.T) {
 			browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
 			browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("details").open = true`))
 			if wrong := browser.Does(t, tab, chromedp.Evaluate[string](unreadable)); wrong != "" {
-				t.Errorf("%s, dark %v: %s", name, night, wrong)
+				t.Errorf("%s, dark %v: got accessibility problems %s, want none", name, night, wrong)
 			}
 			screenshot(t, tab, "consent-"+name+map[bool]string{true: "-dark"}[night])
 		}
@@ -162,7 +162,7 @@ func TestConsentPageInABrowser(t *testing.T) {
 	browser.Does(t, tab, chromedp.Click("button.main"))
 	q := c.hears(t, tab)
 	if q.Get("code") == "" || q.Get("state") != c.Query().Get("state") || q.Get("iss") != r.URL || q.Has("error") {
-		t.Errorf("the client got %v", q)
+		t.Errorf("the client got %v, want a code, its state and this service as iss", q)
 	}
 
 	// By keyboard only. Enter in the email field asks for a code instead of connecting a
@@ -176,7 +176,7 @@ func TestConsentPageInABrowser(t *testing.T) {
 	browser.Does(t, tab, chromedp.WaitVisible("p.note"))
 	browser.Does(t, tab, chromedp.WaitEnabled("button.main")) // the page is loaded, and its script has run
 	if got := browser.Does(t, tab, chromedp.Evaluate[string](`document.querySelector(".note").innerText + handle.value + email.value`)); !strings.HasSuffix(got, "foxfox@den.example") {
-		t.Errorf("the page says %q", got)
+		t.Errorf("got the note and fields %q, want them to end with what was typed", got)
 	}
 	screenshot(t, tab, "consent-mailed")
 	// A problem is shown, and gets the focus for screen readers.
@@ -188,7 +188,7 @@ func TestConsentPageInABrowser(t *testing.T) {
 		t.Errorf("focus: got %q, want problem", got)
 	}
 	if wrong := browser.Does(t, tab, chromedp.Evaluate[string](unreadable)); strings.Contains(wrong, ":") {
-		t.Errorf("with a problem: %s", wrong)
+		t.Errorf("page with a problem: got accessibility problems %s, want none", wrong)
 	}
 	screenshot(t, tab, "consent-problem")
 	select {
@@ -218,7 +218,7 @@ func TestConsentPageWithoutScripts(t *testing.T) {
 	}
 	browser.Does(t, tab, chromedp.Click(`button[value="refuse"]`))
 	if q := c.hears(t, tab); q.Get("error") != "access_denied" || q.Get("iss") != r.URL || q.Get("state") != c.Query().Get("state") {
-		t.Errorf("the client got %v", q)
+		t.Errorf("the client got %v, want access_denied, its state and this service as iss", q)
 	}
 	browser.Does(t, tab, noScript(false))
 	browser.Does(t, tab, chromedp.Navigate(r.URL+"/oauth/authorize?client_id=dcr_x"))
@@ -254,11 +254,11 @@ func TestConsentFromAnotherSiteIsRefused(t *testing.T) {
 	browser.Does(t, tab, chromedp.Navigate(site+"/form"))
 	browser.Does(t, tab, chromedp.WaitVisible("p.problem"))
 	if words := browser.Does(t, tab, chromedp.Evaluate[string]("document.body.innerText")); !strings.Contains(words, "sent by another site") {
-		t.Errorf("another site's form is answered with\n%s", words)
+		t.Errorf("another site's form: got\n%s\nwant \"sent by another site\"", words)
 	}
 	select {
 	case q := <-c.came:
-		t.Errorf("the client got %v", q)
+		t.Errorf("the client got %v, want nothing", q)
 	default:
 	}
 }

@@ -142,8 +142,8 @@ func TestConsentsAreLimited(t *testing.T) {
 	r.want(r.send(transcripts.Submit(r.consent(c).Form("connect", nil))), 200, "")
 }
 
-// Reconnections, each of which holds a process for seconds, have a limit per minute for
-// all callers together. Other answers are not affected.
+// Reconnections have a limit per minute for all callers together, because each holds a
+// process for seconds. Other answers to the consent page are not limited by it.
 func TestReconnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -156,7 +156,7 @@ func TestReconnectionsAreLimited(t *testing.T) {
 		}
 		for i, want := range []int{422, 422, 429} {
 			if got := lost(); got != want {
-				t.Fatalf("answer %d: %d", i+1, got)
+				t.Fatalf("answer %d: got %d, want %d", i+1, got, want)
 			}
 		}
 		if a := r.send(transcripts.Submit(r.consent(c).Form("connect", nil))); a.Status != 200 {
@@ -164,7 +164,7 @@ func TestReconnectionsAreLimited(t *testing.T) {
 		}
 		r.advance(time.Minute)
 		if got := lost(); got != 422 {
-			t.Errorf("a minute later: %d", got)
+			t.Errorf("a minute later: got %d, want 422", got)
 		}
 	})
 }
@@ -181,7 +181,7 @@ func TestConsentIsBoundToItsPage(t *testing.T) {
 		work = b.Form("connect", nil).Get("pow")
 	}
 	if ans := r.send(transcripts.Submit(a.Form("connect", filled("pow", work)))); ans.Code() != "bad_pow" && ans.Status != 200 { // by chance, one in 2^14
-		t.Errorf("another page's work: %d %s", ans.Status, ans.Body)
+		t.Errorf("another page's work: got %d %s, want bad_pow", ans.Status, ans.Body)
 	}
 	// A changed sealed field is refused, wherever the change is.
 	for i := 0; i < len(b.Asked); i += 17 {
@@ -193,18 +193,18 @@ func TestConsentIsBoundToItsPage(t *testing.T) {
 	// Sealed values made for another purpose are refused.
 	for _, other := range []string{strings.TrimPrefix(mine.Client, "dcr_"), r.want(r.call(nil, "GET", "/v1/challenge", ""), 200, "").Text("token")} {
 		if ans := r.send(transcripts.Submit(b.Form("connect", filled("asked", other)))); ans.Status != 400 {
-			t.Errorf("got %d, want 400", ans.Status)
+			t.Errorf("a value sealed for another purpose: got %d, want 400", ans.Status)
 		}
 	}
 	// A form with a repeated field is refused.
 	twice := transcripts.Submit(b.Form("connect", nil))
 	twice.Body = append(twice.Body, "&pow=1"...)
 	if ans := r.send(twice); ans.Status != 400 {
-		t.Errorf("got %d, want 400", ans.Status)
+		t.Errorf("a form with a repeated field: got %d, want 400", ans.Status)
 	}
-	// The page is still good.
+	// The page still works.
 	if code := r.sentBack(r.send(transcripts.Submit(b.Form("connect", nil)))).Get("code"); code == "" {
-		t.Error("no code")
+		t.Error("the page after refused forms: got no code, want one")
 	}
 }
 
@@ -233,7 +233,7 @@ func TestConsentSizeLimits(t *testing.T) {
 	q.Set("state", strings.Repeat("s", 2049))
 	a = r.authorizePage(q)
 	if got := r.sentBack(a); a.Status != 302 || got.Get("error") != "invalid_request" || got.Has("state") {
-		t.Errorf("got %d %v, want 302", a.Status, got)
+		t.Errorf("a longer state: got %d %v, want 302, invalid_request and no state", a.Status, got)
 	}
 	for size, want := range map[int]int{16 << 10: 400, 16<<10 + 1: 413} {
 		a := r.send(transcripts.Submit(filled("asked", strings.Repeat("x", size-len("asked=")))))
@@ -326,8 +326,8 @@ func TestConsentForm(t *testing.T) {
 // hides matches the random parts of a page: its nonce and its sealed values.
 var hides = regexp.MustCompile(`nonce(-|=")[0-9a-f]+|name="asked" value="[^"]*"|data-work="[^"]*"`)
 
-// The answer about a recovery, and its time, reveal nothing about the agent, its origin
-// or whether a mail was sent.
+// The answers to a request for a mail and to a wrong code, and the time they take, do not
+// tell whether the agent exists, what its origin is, or whether a mail was sent.
 func TestConsentPageRevealsNoAgents(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -409,7 +409,7 @@ func TestReconnectingIsARecovery(t *testing.T) {
 		r.has(r.want(r.call(nil, "GET", "/v1/agents/fox/history", ""), 200, ""), "items.0.kind", "recovered")
 		r.drain()
 		if got := r.want(r.call(fox, "GET", "/v1/me/inbox", ""), 200, ""); !bytes.Contains(got.Body, []byte(`"change":"recovered"`)) {
-			t.Errorf("the inbox is %s", got.Body)
+			t.Errorf("got the inbox %s, want the change recovered in it", got.Body)
 		}
 	})
 }
@@ -449,8 +449,8 @@ func TestClientsAreNotStored(t *testing.T) {
 	r.consent(transcripts.NewConnection(id, back)) // the client works
 }
 
-// A client can be the URL of its metadata. The page shows who publishes them; only the
-// log says why they cannot be fetched.
+// A client's ID can be the URL of its metadata document. The page shows who publishes the
+// document. Only the log says why it cannot be fetched.
 func TestClientsOfDocuments(t *testing.T) {
 	t.Parallel()
 	const id = "https://den.example/client.json"
@@ -470,10 +470,10 @@ func TestClientsOfDocuments(t *testing.T) {
 	c := transcripts.NewConnection(id, "http://127.0.0.1:5555/callback")
 	a := r.authorizePage(c.Query())
 	if !bytes.Contains(a.Body, []byte("It is published by</dt><dd>den.example<")) || bytes.Contains(a.Body, []byte("\u202e")) || bytes.Contains(a.Body, []byte("Explorer")) {
-		t.Errorf("%d %s", a.Status, a.Body)
+		t.Errorf("got %d %s, want a page with the publisher and without the misleading name", a.Status, a.Body)
 	}
 	if r.sentBack(r.send(transcripts.Submit(r.consent(c).Form("connect", nil)))).Get("code") == "" {
-		t.Error("no code")
+		t.Error("a client with a metadata document: got no code, want one")
 	}
 	for _, bad := range []string{"https://den.example/other.json", "https://169.254.169.254/latest/meta-data", "https://localhost/x"} {
 		c := transcripts.NewConnection(bad, back)
@@ -516,7 +516,7 @@ func TestNoOpenRedirect(t *testing.T) {
 			}
 			a := r.authorizePage(q)
 			if a.Status != 400 || a.Header.Get("Location") != "" || bytes.Contains(a.Body, []byte("href")) || bytes.Contains(a.Body, []byte("http-equiv")) || bytes.Contains(a.Body, []byte("<form")) {
-				t.Errorf("%q: %d %s %s", uri, a.Status, a.Header.Get("Location"), a.Body)
+				t.Errorf("%q: got %d, Location %q and %s; want 400 without a link, form or redirect", uri, a.Status, a.Header.Get("Location"), a.Body)
 			}
 		}
 	}
@@ -535,7 +535,7 @@ func TestRequestObjectsAreRefused(t *testing.T) {
 		q.Set(name, "https://client.example/request")
 		a := r.authorizePage(q)
 		if got := r.sentBack(a); a.Status != 302 || got.Get("error") != name+"_not_supported" || got.Get("code") != "" || got.Get("state") != q.Get("state") || got.Get("iss") != r.URL {
-			t.Errorf("%s: %d %v", name, a.Status, got)
+			t.Errorf("%s: got %d %v, want 302 and %[1]s_not_supported", name, a.Status, got)
 		}
 	}
 }

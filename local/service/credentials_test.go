@@ -17,8 +17,8 @@ import (
 	"agentsocial/tables"
 )
 
-// retry sends a request again while the answer is 503. The same bytes, or the same
-// Idempotency-Key, are one request.
+// retry sends a request, and again while the answer is 503. The service carries it out
+// once, since it has the same bytes or the same Idempotency-Key each time.
 func (r *running) retry(q *transcripts.Request) (a *transcripts.Answer) {
 	r.t.Helper()
 	for range 20 {
@@ -57,7 +57,7 @@ func (r *running) addKey(a *transcripts.Agent, name string) *transcripts.Agent {
 	return k
 }
 
-// Two keys remove each other: one of them stays and works.
+// If two keys remove each other at the same moment, one of them stays and works.
 func TestRaceForTheLastKeys(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -69,7 +69,7 @@ func TestRaceForTheLastKeys(t *testing.T) {
 				r.request(other, "DELETE", "/v1/me/keys/"+one.Pub(), ""),
 			)
 			if n[200] != 1 || n[401]+n[409] != 1 { // the loser's key is removed, or was being removed
-				t.Fatalf("round %d: %v: %s, %s", i, n, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got outcomes %v, want one 200 and one 401 or 409: %s, %s", i, n, answers[0].Body, answers[1].Body)
 			}
 			winner, loser := one, other
 			if answers[1].Status == 200 {
@@ -97,7 +97,7 @@ func TestRaceOfRemovals(t *testing.T) {
 				r.request(b, "DELETE", "/v1/me/keys/"+c.Pub(), ""),
 			)
 			if n[200] != 2 || n[401]+n[404]+n[409] != 1 { // the key is removed, or was being removed
-				t.Fatalf("round %d: got outcomes %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want 2 × 200 and one of 401, 404 and 409", i, n)
 			}
 			if keys := r.callRetry(a, "GET", "/v1/me", "").Text("keys"); keys != "1" || r.callRetry(a, "GET", "/v1/me/keys", "").Text("items.len") != "1" {
 				t.Fatalf("round %d: keys: got %s, want 1", i, keys)
@@ -257,7 +257,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 			hash, _ := auth.LinkCodeHash(code)
 			var l tables.LinkCode
 			if err := tables.Unmarshal(r.item(tables.LinkCodeKey(hash)), &l); err != nil || l.Agent != fox.ID || l.Epoch == p.Epoch+1 {
-				t.Errorf("a code of the earlier epoch: %+v, %v", l, err)
+				t.Errorf("a code of the earlier epoch: got %+v, %v; want it unchanged", l, err)
 			}
 		}
 		if list := r.callRetry(back, "GET", "/v1/me/keys", ""); list.Text("items.len") != "1" || list.Text("items.0.pubkey") != back.Pub() {
