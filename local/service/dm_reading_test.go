@@ -115,7 +115,7 @@ func TestReadingMarksWhatItAnswers(t *testing.T) {
 		m.once(marks, func() { r.want(r.call(elk, "GET", "/v1/dm/fox", ""), 200, "") })
 		r.want(r.call(elk, "GET", "/v1/dm/fox", ""), 200, "")
 		if got := r.call(elk, "GET", "/v1/me", "").Text("unread_dms"); got != "0" || !m.done() {
-			t.Errorf("%s are unread", got)
+			t.Errorf("the reader that marks last: got %s messages, want 15", got)
 		}
 	})
 }
@@ -183,7 +183,7 @@ func TestReadingWhenMarkingFails(t *testing.T) {
 		r.has(a, "items.0.body", "hello", "items.0.unread", "true")
 		r.addsUp(fox, owl, 10_000)
 		r.embedded().SetFaults(nil)
-		time.Sleep(1100 * time.Millisecond) // what was throttled is remembered for a second at most
+		time.Sleep(1100 * time.Millisecond) // the service remembers a throttled partition for at most a second
 	}
 	r.has(r.call(owl, "GET", "/v1/dm/fox", ""), "items.0.unread", "false")
 	r.addsUp(fox, owl, 10_000)

@@ -88,7 +88,7 @@ func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
 	}
 }
 
-// Fifty messages are sent at once with money for ten: ten are delivered.
+// If fifty messages are sent at once with money for ten, exactly ten are delivered.
 func TestRaceForTheLastCredits(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -112,8 +112,8 @@ func TestRaceForTheLastCredits(t *testing.T) {
 	})
 }
 
-// Two agents send each other fifty messages at once: all arrive in the same order for
-// both, and both have fifty unread.
+// If two agents send each other many messages at once, all arrive, in the same order for
+// both, and count as unread.
 func TestRaceOfTwoWhoTalk(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -128,7 +128,7 @@ func TestRaceOfTwoWhoTalk(t *testing.T) {
 				requests = append(requests, r.messaging(fox, owl, fmt.Sprint("fox ", j)), r.messaging(owl, fox, fmt.Sprint("owl ", j)))
 			}
 			if n := r.delivered(requests...); n[201] != 2*each {
-				t.Fatalf("round %d: got outcomes %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want %d × 201", i, n, 2*each)
 			}
 			bodies := map[string]bool{}
 			for _, m := range r.messages(fox, owl) {
@@ -140,7 +140,7 @@ func TestRaceOfTwoWhoTalk(t *testing.T) {
 			r.addsUp(fox, owl, funds)
 			for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
 				if got := r.call(x[0], "GET", "/v1/me", "").Text("unread_dms"); got != fmt.Sprint(each) {
-					t.Errorf("round %d: %s unread", i, got)
+					t.Errorf("round %d: unread by %s: got %s, want %d", i, x[0].Name, got, each)
 				}
 				before, seen := "", []string{}
 				for {
@@ -252,7 +252,7 @@ func TestMessageOvertakenByAChange(t *testing.T) {
 				t.Errorf("%s: got %d %s, want %d %s", x.name, ans.Status, ans.Body, x.status, x.code)
 			}
 			if !m.done() {
-				t.Errorf("%s: the message was not committed", x.name)
+				t.Errorf("%s: no commit of a message was overtaken, want one", x.name)
 			}
 			went := slices.ContainsFunc(r.messages(fox, owl), func(m tables.Message) bool { return m.From.ID == fox.ID })
 			if went != (x.status == 201) {
@@ -262,8 +262,8 @@ func TestMessageOvertakenByAChange(t *testing.T) {
 	})
 }
 
-// A block and messages race: after the block is answered messages are refused, and the
-// table has exactly the messages that were accepted.
+// Messages may be accepted or refused while a block of their sender is under way. Once the
+// block is answered, messages are refused. The table has exactly the accepted ones.
 func TestRaceOfABlock(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -282,7 +282,7 @@ func TestRaceOfABlock(t *testing.T) {
 				case 403:
 					refused++
 				default:
-					t.Fatalf("round %d: %d %s", i, a.Status, a.Body)
+					t.Fatalf("round %d: got %d %s, want 201 or 403", i, a.Status, a.Body)
 				}
 			}
 			r.want(r.send(r.messaging(fox, owl, "three")), 403, "dm_refused")
@@ -328,7 +328,8 @@ func TestMessageForTheWholeBalance(t *testing.T) {
 }
 
 // A message gets a time after that of the newest message in its conversation, even if that
-// one came from a process whose clock is ahead. A list shows at most 140 characters of it.
+// one came from a process whose clock is ahead. The list of conversations shows at most 140
+// characters of the newest message.
 func TestNewestMessage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

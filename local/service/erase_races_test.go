@@ -23,11 +23,11 @@ func (r *running) erases(a *transcripts.Agent) {
 	r.want(r.callRetry(a, "DELETE", "/v1/me", ""), 200, "")
 }
 
-// forgotten fails the test if anything with the secret word or the agent's name is left,
-// except its handle.
+// forgotten fails the test if the table still has a text with the secret word, or the
+// agent's key or handle. Only the claim of the handle may stay.
 func (r *running) forgotten(a *transcripts.Agent) {
 	r.t.Helper()
-	r.advance(61 * time.Minute) // nonces
+	r.advance(61 * time.Minute) // until nonces expire
 	for _, where := range r.found(map[string]string{"a text": secretWord, "its handle": a.Name, "its key": a.Pub()}) {
 		if !strings.HasPrefix(where, "its handle: map[pk:H#") {
 			r.t.Errorf("still in the table: %s", where)
@@ -38,8 +38,8 @@ func (r *running) forgotten(a *transcripts.Agent) {
 	}
 }
 
-// If a request is accepted right before an agent is erased, and writes right after, what it
-// writes is erased too, be it the agent's own request or another's about the agent.
+// A request may be accepted right before an agent is erased, and write right after. What it
+// writes is erased too, whether the agent sent it or another one.
 func TestErase_RacesWithRequests(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -116,8 +116,8 @@ func TestErase_RacesWithReport(t *testing.T) {
 	}
 }
 
-// A report that waits loses its reason with the first pass, although another case that the
-// agent opened is open: the reason would be published with the next report.
+// The first pass of an erasure removes the reason of a waiting report, even while another
+// case that the agent opened is open. Otherwise the next report would publish the reason.
 func TestErase_WaitingReport(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -145,7 +145,7 @@ func TestErase_WaitingReport(t *testing.T) {
 	})
 }
 
-// A draw that found a juror before it was erased does not seat it.
+// A juror that is erased after a draw has read it, but before the draw commits, gets no seat.
 func TestErase_RacesWithDraw(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -195,8 +195,8 @@ func TestErase_RacesWithInbox(t *testing.T) {
 	r.noDeadLetters()
 }
 
-// Of two concurrent erasures one succeeds. If an erasure races with a recovery, or with a
-// change of the profile, the order decides.
+// Of two concurrent erasures exactly one succeeds. A change of the profile at the same moment
+// leaves no trace.
 func TestRaceOfErasures(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -243,7 +243,8 @@ func TestErase_Overtaken(t *testing.T) {
 	})
 }
 
-// An agent that volunteers while it forgets its origin is a juror with an origin, or none.
+// An agent that volunteers while it removes its origin ends up as a juror with an origin, or
+// as no juror.
 func TestRaceOfForgettingAndVolunteering(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -256,13 +257,13 @@ func TestRaceOfForgettingAndVolunteering(t *testing.T) {
 			claim := r.item(tables.JurorClaimKey("person of " + a.ID))
 			p := r.item(tables.ProfileKey(a.ID))
 			if (juror != nil) != (claim != nil) || (juror != nil) != p.Bool("juror") || (origin != nil) != (p.Str("origin") != "") || juror != nil && origin == nil {
-				t.Fatalf("round %d: got origin %v, juror %v, claim %v, profile %v after %s %s", i, origin, juror, claim, p, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got origin %v, juror %v, claim %v, profile %v after %s %s; want a juror only with an origin, and all items to agree", i, origin, juror, claim, p, answers[0].Body, answers[1].Body)
 			}
 		}
 	})
 }
 
-// dying refuses every second to fourth commit while it is on.
+// dying is a table that fails every second, third or fourth commit while it is on.
 type dying struct {
 	tables.Backend
 	on atomic.Bool
@@ -301,7 +302,7 @@ func TestErase_Interrupted(t *testing.T) {
 		}
 	}
 	if !ended || f.n.Load() < 30 {
-		t.Fatalf("ended: %v, after %d commits of which every third failed", ended, f.n.Load())
+		t.Fatalf("got ended %v after %d commits, want true after at least 30", ended, f.n.Load())
 	}
 	r.drain()
 	r.advance(73 * time.Hour)
@@ -313,9 +314,9 @@ func TestErase_Interrupted(t *testing.T) {
 	}
 }
 
-// An agent without a key is erased with a token of the scope post, and exported with one
-// of the scope read, but not over a connection that was made with a link code. A recovery
-// holds both off.
+// A token with the scope post can erase an agent that has no key, and one with the scope
+// read can export it. A connection made with a link code can do neither, and nor can a key
+// during the hold after its recovery.
 func TestErase_Credentials(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

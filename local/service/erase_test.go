@@ -211,7 +211,7 @@ func (r *running) found(traces map[string]string) (where []string) {
 			}
 			words += string(plain)
 		}
-		if ttl := item.Int(tables.AttrTTL); ttl != 0 && ttl <= r.App.Now().Unix() { // it is deleted at any moment
+		if ttl := item.Int(tables.AttrTTL); ttl != 0 && ttl <= r.App.Now().Unix() { // it may be deleted at any moment
 			continue
 		}
 		for what, trace := range traces {
@@ -224,8 +224,8 @@ func (r *running) found(traces map[string]string) (where []string) {
 	return where
 }
 
-// After the documented time nothing in the whole table names an erased agent: not its
-// texts, keys, handle or address. Ids and numbers stay, and everybody else's data.
+// After the documented time the table has no text, key or address of an erased agent. What
+// stays: the claim of its handle, ids, numbers, counts of mails, and everybody else's data.
 func TestErase_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -323,8 +323,8 @@ func TestErase_LeavesNothing(t *testing.T) {
 	})
 }
 
-// A case that has heard an erased agent's report has heard its owner: the owner's next
-// agent cannot report the item again. A report that waited goes with its agent.
+// If a case has the report of an erased agent, another agent of the same owner cannot report
+// the item again. A report that was still waiting is erased with its agent.
 func TestErase_OneReportForEachOwner(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -365,7 +365,7 @@ func TestErase_OneReportForEachOwner(t *testing.T) {
 }
 
 // The next sweep hides what the agent published, without waiting for requests under way.
-// Because of these, the erasure goes on even if a pass found nothing.
+// Such requests may still write, so the erasure goes on even if a pass finds nothing.
 func TestErase_BeginsAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -412,8 +412,8 @@ func TestErase_BeginsAtOnce(t *testing.T) {
 	})
 }
 
-// While the processor cannot close an erased agent's page for buying credits, the
-// erasure does not end. A paid page needs no closing.
+// An erasure does not end while the payment processor cannot close the agent's page for
+// buying credits.
 func TestErase_ClosesCheckouts(t *testing.T) {
 	t.Parallel()
 	s := new(countingStripe)
@@ -458,7 +458,7 @@ func (r *running) exported(a *transcripts.Agent) (items []owned.Item) {
 	for target := "/v1/me/export"; ; target = "/v1/me/export?before=" + page.NextBefore {
 		ans := r.want(r.callRetry(a, "GET", target, ""), 200, "")
 		if len(ans.Body) > 5<<20 {
-			r.t.Errorf("a page has %d bytes", len(ans.Body))
+			r.t.Errorf("got a page of %d bytes, want at most 5 MiB", len(ans.Body))
 		}
 		page.More, page.NextBefore, page.Items = false, "", nil
 		if err := json.Unmarshal(ans.Body, &page); err != nil {
@@ -485,7 +485,7 @@ func TestExport_ForgedCursor(t *testing.T) {
 			from := []string{place, part.Draw(rt, "after"), part.Draw(rt, "pk"), part.Draw(rt, "sk")}
 			a := r.call(fox, "GET", "/v1/me/export?before="+api.EncodeCursor(from...), "")
 			if a.Status != 200 && a.Status != 400 && a.Status != 422 || a.Status == 400 && a.Code() != "bad_cursor" {
-				rt.Fatalf("the cursor %q: got %d %s", from, a.Status, a.Body)
+				rt.Fatalf("the cursor %q: got %d %s, want 200, 422 or 400 bad_cursor", from, a.Status, a.Body)
 			}
 		})
 		for place := range 5 { // a position of an index in a place that has none

@@ -97,7 +97,8 @@ func TestIdeaStatusOvertaken(t *testing.T) {
 	})
 }
 
-// An agent's concurrent votes on an idea leave one of them.
+// However an agent's concurrent changes of its support for an idea end, the idea's count
+// matches the supporters in the table.
 func TestRaceOfSupport(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -138,7 +139,7 @@ func (r *running) agrees(t *testing.T, idea string) (support int64) {
 	return support
 }
 
-// Two operators mark two ideas as duplicates of each other at once: one succeeds.
+// If two operators mark two ideas as duplicates of each other at once, one succeeds.
 func TestRaceOfDuplicates(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -238,7 +239,7 @@ func TestStormOfIdeas(t *testing.T) {
 				idea := ideas[rng.IntN(len(ideas))]
 				ans := s.insist(a, "POST", "/v1/ideas/"+idea+"/support", encode(map[string]bool{"on": rng.IntN(4) > 0}))
 				if code := ans.Text("error.code"); ans.Status != 200 && code != "self_refused" {
-					t.Errorf("%d %s", ans.Status, ans.Body)
+					t.Errorf("support: got %d %s, want 200 or self_refused", ans.Status, ans.Body)
 				}
 			}
 		})
@@ -273,7 +274,7 @@ func TestStormOfIdeas(t *testing.T) {
 		}
 		slices.Sort(told)
 		if len(told) == 0 || !slices.Equal(told, []int64{1, 10}[:len(told)]) || n >= 10 && len(told) < 2 {
-			t.Errorf("%s with support %d: its author got events at %v", idea, n, told)
+			t.Errorf("%s with support %d: its author got events at %v, want them at 1 and at 10", idea, n, told)
 		}
 		if heard != statuses[author[idea].ID] {
 			t.Errorf("status events to the author of %s: got %d, want %d", idea, heard, statuses[author[idea].ID])

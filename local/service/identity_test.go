@@ -74,8 +74,8 @@ func (r *running) bearer(token, method, target, body string) *transcripts.Answer
 	return r.send(bearer(token, method, target, body))
 }
 
-// An origin is verified while another one is requested: either the first is verified
-// and the second waits, or its code is dead. A code is good once.
+// If an origin is verified while another one is requested, either the first is verified and
+// the second waits, or the first one's code stops working. A code works once.
 func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -95,13 +95,13 @@ func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
 				case ans.Status == 200:
 					verified++
 				case ans.Text("error.code") != "bad_code":
-					t.Fatalf("round %d: %d %s", i, ans.Status, ans.Body)
+					t.Fatalf("round %d: got %d %s, want 200 or bad_code", i, ans.Status, ans.Body)
 				}
 			}
 			r.want(answers[1], 202, "")
 			state := r.call(a, "GET", "/v1/me", "").Text("origin")
 			if verified > 1 || (verified == 1) != (state == "verified") {
-				t.Fatalf("round %d: verified %d times, origin %s", i, verified, state)
+				t.Fatalf("round %d: verified %d times, origin %s; want it verified at most once, and the origin to match", i, verified, state)
 			}
 			// The second can still be verified.
 			again := r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(second)))
@@ -128,7 +128,7 @@ func TestRaceOfWrongCodes(t *testing.T) {
 			}
 			_, n := r.together(requests...)
 			if n[400] != tries {
-				t.Fatalf("round %d: got outcomes %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want %d × 400", i, n, tries)
 			}
 			if n := r.item(tables.PendingOriginKey(a.ID)).Int("tries"); n != 5 {
 				t.Fatalf("round %d: tries: got %d, want 5", i, n)
@@ -186,8 +186,8 @@ func TestAddressesAreNowhere(t *testing.T) {
 	}
 }
 
-// A request with an effect outside the table has it once, even if the same bytes arrive
-// several times at once.
+// A request with an effect outside the table, such as a mail, has this effect once, even if
+// the same bytes arrive several times at once.
 func TestConcurrentEqualRequests(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return slow{b} }})
@@ -197,11 +197,11 @@ func TestConcurrentEqualRequests(t *testing.T) {
 		q := a.Signed("POST", "/v1/me/origin", []byte(email(address)), r.App.Now())
 		answers, n := r.together(q, q, q)
 		if n[202] < 1 || n[202]+n[409] != 3 {
-			t.Fatalf("round %d: got outcomes %v", i, n)
+			t.Fatalf("round %d: got outcomes %v, want 202 and 409, and at least one 202", i, n)
 		}
 		for _, ans := range answers {
 			if ans.Status == 409 && ans.Text("error.code") != "busy" {
-				t.Fatalf("round %d: %s", i, ans.Body)
+				t.Fatalf("round %d: got %s, want busy", i, ans.Body)
 			}
 		}
 		if n := r.mails(address); n != 1 {
@@ -249,8 +249,8 @@ func TestTableFaultsRevealNoCodes(t *testing.T) {
 	}
 }
 
-// Someone who asks for all recovery codes of a day cannot lock the owner out: the last
-// code stays valid until the next day's.
+// Someone who asks for all recovery codes of a day cannot lock the owner out, because the
+// last code stays valid until codes are mailed again.
 func TestLastRecoveryCodeStaysValid(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -271,8 +271,8 @@ func TestLastRecoveryCodeStaysValid(t *testing.T) {
 	}
 }
 
-// A request can be made again once its signature, or the day of its idempotency key, is
-// over, even if TTL has not removed its record.
+// A request with an idempotency key can be made again after a day, even if TTL has not
+// removed the record of the first.
 func TestClaimExpires(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -283,10 +283,10 @@ func TestClaimExpires(t *testing.T) {
 	r.want(r.send(q), 202, "")
 	r.advance(25 * time.Hour)
 	if ans := r.want(r.send(q), 202, ""); ans.Header.Get("Idempotent-Replayed") != "" {
-		t.Error("replayed after a day")
+		t.Error("after a day: got a replay, want a new answer")
 	}
 	if n := r.mails("fox@example.org"); n != 2 {
-		t.Errorf("%d mails", n)
+		t.Errorf("got %d mails, want 2", n)
 	}
 }
 
@@ -321,7 +321,7 @@ func TestClaimOfADeadRequestExpires(t *testing.T) {
 		}
 	}
 	if n := r.mails("fox@example.org"); n != 1 {
-		t.Errorf("%d mails", n)
+		t.Errorf("got %d mails, want 1", n)
 	}
 }
 

@@ -80,7 +80,7 @@ func (r *running) putAll(writes ...tables.Write) {
 	}
 }
 
-// commit writes to the table, past what wraps it.
+// commit writes to the table that the service wraps.
 func (r *running) commit(writes ...tables.Write) {
 	r.t.Helper()
 	if err := r.table.Commit(r.t.Context(), tables.Tx{Writes: writes}); err != nil {

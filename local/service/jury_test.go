@@ -139,7 +139,7 @@ func TestSuspension(t *testing.T) {
 	c.has(c.call(reporter, "GET", "/v1/me", ""), "suspended_until", "null")
 	c.drain()
 	if got := c.suspends(author); !slices.Equal(got, []string{"", "", c.call(author, "GET", "/v1/me", "").Text("suspended_until")}) {
-		t.Errorf("suspensions in the inbox: got %q", got)
+		t.Errorf("suspensions in the inbox: got %q, want one, with the third case", got)
 	}
 	if got := c.suspends(reporter); len(got) < 3 || strings.Join(got, "") != "" {
 		t.Errorf("suspensions in the reporter's inbox: got %q, want none", got)
@@ -160,7 +160,8 @@ func TestSuspension(t *testing.T) {
 		}
 	}
 	if p.State != "voting" || p.Filled != 5 || len(p.Draw.Draws) != 2 || states[tables.SeatWaits] != 5 || states[tables.SeatLeft] != 1 {
-		t.Errorf("%s with %d of %d seats, %v", p.State, p.Filled, p.Seats, states)
+		t.Errorf("got a case in state %s with %d of %d seats filled, %d draws and seats %v; want voting, 5 filled, 2 draws, 5 waiting and 1 left",
+			p.State, p.Filled, p.Seats, len(p.Draw.Draws), states)
 	}
 	for _, a := range c.waiting(sits) {
 		if at := c.item(tables.DutyKey(a.ID, sits)).Int("deadline"); at != *p.Deadline {
@@ -243,7 +244,7 @@ func TestMissedDuties(t *testing.T) {
 		c.advance(48*time.Hour + time.Second)
 		for _, path := range []string{"/v1/me/duties", "/v1/me/catchup"} { // overdue, even before a sweep
 			if a := c.call(idle, "GET", path, ""); a.Text("items.0.case")+a.Text("duties.0.case") != "" {
-				t.Errorf("%s", a.Body)
+				t.Errorf("%s after the deadline: got %s, want no duty", path, a.Body)
 			}
 		}
 		c.tick()
@@ -268,8 +269,8 @@ func TestMissedDuties(t *testing.T) {
 	}
 }
 
-// After three owners had an item judged in vain, a case is reopened by three reports of
-// agents that are a day old and have different origins.
+// If the reports of three owners did not get an item removed, another case opens only after
+// three more reports, by agents that are a day old and have different origins.
 func TestReopening(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -307,28 +308,28 @@ func TestReopening(t *testing.T) {
 			status := map[string]int{"already_reported": 409}[step.refused]
 			a := c.want(c.send(req), max(status, 403), step.refused)
 			if a.Text("error.existing.needed") != step.needed || (step.by == young) != (a.Text("error.retry_at") != "") {
-				t.Errorf("report %d: %s", i, a.Body)
+				t.Errorf("report %d: got %s, want needed %q, and retry_at only for a young agent", i, a.Body, step.needed)
 			}
 			if n := len(c.query(tables.ReportKey(post, step.by.ID).PK, "REPORT#"+step.by.ID, "REPORT#"+step.by.ID+"~")); (step.by == two) != (n == 1) {
-				t.Errorf("report %d: got %d stored reports of a refused reporter", i, n)
+				t.Errorf("report %d: got %d stored reports of a refused reporter, want only an earlier one", i, n)
 			}
 			continue
 		}
 		a := c.want(c.send(req), 201, "")
 		again = a.Text("case")
 		if a.Text("needed") != step.needed || (again == "null") != (step.needed != "0") {
-			t.Fatalf("report %d: %s", i, a.Body)
+			t.Fatalf("report %d: got %s, want needed %s, and a case once that is 0", i, a.Body, step.needed)
 		}
 	}
 	if p := c.read(nil, again); again == first || p.State != "seating" || p.Reports != 3 || len(p.Reasons) != 3 {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want a new case in seating with 3 reports and their reasons", p)
 	}
 	c.has(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), "reported", "true", "case", again)
 	c.has(c.want(c.send(c.reporting(twin, post)), 409, "already_reported"), "error.existing.case", again)
 	c.decides(again, "uphold")
 	c.want(c.send(c.reporting(c.citizen(), post)), 410, "deleted")
 	if p := c.read(nil, first); p.State != "overturned" || p.Evidence.Withheld {
-		t.Errorf("the first case: %+v", p)
+		t.Errorf("the first case: got %+v, want it overturned, with its evidence", p)
 	}
 }
 
@@ -352,7 +353,7 @@ func TestCaseOfAMessage(t *testing.T) {
 	in := c.want(report(receiver, sender, msg), 201, "").Text("case")
 	c.want(report(receiver, sender, msg), 409, "already_reported")
 	if p := c.read(nil, in); p.Evidence.Text != body || p.Target.Kind != "message" || p.Target.ID != msg {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want a case about the message %s, with its text", p, msg)
 	}
 	c.tick()
 	juror := c.waiting(in)[0]

@@ -38,7 +38,7 @@ func TestRaceOfVotes(t *testing.T) {
 			answers, byStatus := c.settled(ballots...)
 			cast := byStatus[200]
 			if cast < 3 || byStatus[409] != 5-cast {
-				t.Fatalf("got outcomes %v", byStatus)
+				t.Fatalf("got outcomes %v, want at least 3 × 200, and 409 for the rest of 5", byStatus)
 			}
 			closed := 0
 			for _, a := range answers {
@@ -142,7 +142,7 @@ func TestRaceOfSweeps(t *testing.T) {
 			c.swept(4)
 			p := c.read(nil, in)
 			if p.State != "overturned" || len(p.Votes) != 3 || c.karma(reporter) != -2 || c.item(tables.CaseKey(in)).Int("due") != 0 {
-				t.Fatalf("round %d: case %+v, karma of the reporter %d", i, p, c.karma(reporter))
+				t.Fatalf("round %d: got the case %+v and karma %d of the reporter, want it overturned with 3 votes, not due, and karma -2", i, p, c.karma(reporter))
 			}
 			for _, s := range c.seats(in) {
 				if c.duties(c.people[s.Juror.ID]) != 0 || s.State == tables.SeatWaits {
@@ -179,14 +179,14 @@ func TestRaceOfVerdicts(t *testing.T) {
 			u := c.item(tables.UpheldKey(author.ID))
 			until := time.UnixMilli(c.item(tables.ProfileKey(author.ID)).Int("suspended_until")).Sub(c.App.Now()).Round(24 * time.Hour)
 			if c.karma(author) != -30 || u.Int("suspensions") != 1 || u["cases"] != nil || until != 7*24*time.Hour {
-				t.Fatalf("karma %d, %v, suspended for %s", c.karma(author), u, until)
+				t.Fatalf("got karma %d, upheld cases %v and a suspension for %s; want -30, one suspension and 7 days", c.karma(author), u, until)
 			}
 		}
 	})
 }
 
-// An operator takes an item down, or its author deletes it, while an agent reports it.
-// The report is refused and opens no case, which would have a copy of the text.
+// If an operator takes an item down, or its author deletes it, while an agent reports it,
+// the report is refused. It opens no case, which would have a copy of the text.
 func TestRaceOfAReportAndATakedown(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)

@@ -13,8 +13,9 @@ import (
 	"agentsocial/tables"
 )
 
-// contested is a table that refuses each write that adds to a sum directly, as if another
-// writer had been first. It also refuses the first writes that move lanes.
+// contested is a table on which additions to sums conflict, as if other writers had been
+// first. It refuses each write that adds to a sum directly, and the first writes that move
+// lanes: items in which additions to a busy sum wait.
 type contested struct {
 	tables.Backend
 	on     atomic.Bool
@@ -42,7 +43,8 @@ func (c *contested) Commit(ctx context.Context, tx tables.Tx) error {
 }
 
 // TestCrowdedPost checks that votes, replies and follows are counted, each once, although
-// nobody can add to a sum without a lane. The post of half the agents is an older one.
+// additions to a sum only succeed by way of a lane. Half the agents vote on a post from
+// before votes had a partition apart from it.
 func TestCrowdedPost(t *testing.T) {
 	t.Parallel()
 	var table *contested
@@ -104,7 +106,8 @@ func TestCrowdedPost(t *testing.T) {
 }
 
 // TestCrowd_Deletion checks that the process that deletes a post refuses the next vote at
-// once, and that another one, which remembers the post for a crowd, does so after a second.
+// once. Another process remembers the post, because many agents vote on it, and refuses
+// votes after a second.
 func TestCrowd_Deletion(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, _ *metered) {
@@ -125,8 +128,8 @@ func TestCrowd_Deletion(t *testing.T) {
 }
 
 // TestCounts_NotBelowZero checks what agents see while a reply, a post and a follow still
-// wait in lanes, and their ends were counted already: no count below 0, and no deleted post
-// that has no replies.
+// wait in lanes, but their deletions were counted already. No count is below 0, and a
+// deleted post without replies is gone.
 func TestCounts_NotBelowZero(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -150,8 +153,8 @@ func TestCounts_NotBelowZero(t *testing.T) {
 	r.has(r.call(fox, "GET", "/v1/me", ""), "posts", "0", "followers", "0", "following", "0")
 }
 
-// TestWaits_StartAnew checks that a reaction and support that had to wait until they could
-// be counted no longer say so once they are, so that the next wait has all its tries.
+// TestWaits_StartAnew checks that counting a reaction or support that had to wait resets its
+// number of waits. So its next change has all its tries.
 func TestWaits_StartAnew(t *testing.T) {
 	t.Parallel()
 	var table *contested

@@ -41,7 +41,7 @@ func (r *running) credits(t rapidOrTest, a *transcripts.Agent) int64 {
 		Frozen  bool
 	}
 	if err := json.Unmarshal(ans.Body, &out); err != nil || ans.Status != 200 || out.Frozen != (out.Balance < 0) {
-		t.Fatalf("%d %s: %v", ans.Status, ans.Body, err)
+		t.Fatalf("got %d %s, %v; want 200, and frozen only below zero", ans.Status, ans.Body, err)
 	}
 	return out.Balance
 }
@@ -213,8 +213,8 @@ func TestAuditFindsDamage(t *testing.T) {
 		}
 		r.set(movement, tables.SetAttr("counted", true))
 
-		// The second audit confirms a problem only if its amount is unchanged. Movements
-		// that were under way cause none.
+		// The second audit confirms a problem only if its amount is unchanged. A movement
+		// between the two causes no problem.
 		r.set(tables.BalanceKey(account), tables.Add("micro_usd", 7))
 		r.set(paid.DaySumKey(), tables.Add("micro_usd", 5))
 		report, err := books.Settled(t.Context(), &afterwards{r.table.(tables.Scanner), func() {
@@ -224,7 +224,7 @@ func TestAuditFindsDamage(t *testing.T) {
 			r.set(paid.DaySumKey(), tables.Add("micro_usd", -5))
 		}}, r.App.Now())
 		if err != nil || len(report.Problems) != 2 || report.Problems[1].Where != "all accounts" || report.Problems[0].Where != fox.ID {
-			t.Errorf("%v %v", report, err)
+			t.Errorf("got %v, %v; want the balance and the sum of all accounts as problems", report, err)
 		}
 	})
 }

@@ -34,8 +34,8 @@ func (r *running) listed(index tables.Index, pk string) (sks []string) {
 	return sks
 }
 
-// A deleted post leaves the channel's best posts and its author's history, even if it
-// stays in its thread as a tombstone.
+// A deleted post is removed from the channel's best posts and from its author's history,
+// even if it stays in its thread as a tombstone.
 func TestDeletedPostsAreListedNowhere(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -164,7 +164,7 @@ func TestOldEventsAreNotAnswered(t *testing.T) {
 	}
 }
 
-// oldest_seq is right behind many expired events that TTL has not removed.
+// oldest_seq is correct even after many expired events that TTL has not removed.
 func TestOldestBehindManyOldEvents(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -221,11 +221,11 @@ func TestMovedKeysAreServedAtOnce(t *testing.T) {
 			method, target, _ := strings.Cut(warm, " ")
 			body := map[string]string{"PATCH": `{"bio":"here"}`, "POST": `{"body":"warm"}`}[method]
 			if ans := r.call(fox, method, target, body); ans.Status/100 != 2 {
-				t.Fatalf("%s: %d %s", warm, ans.Status, ans.Body)
+				t.Fatalf("%s: got %d %s, want 2xx", warm, ans.Status, ans.Body)
 			}
 		}
 		if got := r.call(fox, "GET", "/v1/me", ""); got.Text("id") != fox.ID {
-			t.Fatalf("before: %s", got.Body)
+			t.Fatalf("before the move: got %s, want agent %s", got.Body, fox.ID)
 		}
 		key := &tables.AgentKey{Pub: fox.Pub(), Label: "recovered", Original: true, Epoch: 1, AddedAt: r.App.Now().UnixMilli()}
 		claim := tables.OriginalKeyClaim(fox.Pub(), owl.ID)
@@ -238,7 +238,7 @@ func TestMovedKeysAreServedAtOnce(t *testing.T) {
 		}
 		ans := r.call(fox, first.method, first.target, first.body)
 		if ans.Status/100 != 2 || !strings.Contains(who(ans), owl.ID) {
-			t.Errorf("%s with the moved key: %d %s", first.name, ans.Status, ans.Body)
+			t.Errorf("%s with the moved key: got %d %s, want agent %s", first.name, ans.Status, ans.Body, owl.ID)
 		}
 		if ans := r.call(owl, "GET", "/v1/me", ""); ans.Status != 200 || ans.Text("id") != owl.ID {
 			t.Errorf("%s with the agent's other key: got %d %s, want 200", first.name, ans.Status, ans.Body)

@@ -63,7 +63,7 @@ func (p *publicCase) recomputes(t *testing.T, committed string, digests []string
 func (p *publicCase) secret(t *testing.T) {
 	t.Helper()
 	if len(p.Votes) != 0 || p.Draw.Seed != nil || p.ClosedAt != nil || p.Deadline == nil || len(p.Draw.Commitment) != 64 {
-		t.Errorf("an open case reveals %+v", p)
+		t.Errorf("got the open case %+v, want no votes and no seed", p)
 	}
 	for _, d := range p.Draw.Draws {
 		if d.Jurors != nil || len(d.Digest) != 64 {
@@ -241,7 +241,7 @@ func (c *juryFixture) ends(t *testing.T, in, post string, author, reporter *tran
 		t.Errorf("the post is still reported: %s", thread.Body)
 	}
 	if p.Evidence.Withheld != (p.State == "upheld") || p.Evidence.Withheld != (p.Evidence.Text == "") {
-		t.Errorf("evidence of a case that is %s: got %+v", p.State, p.Evidence)
+		t.Errorf("evidence of a case that is %s: got %+v, want it withheld only if upheld", p.State, p.Evidence)
 	}
 	text := c.read(author, in).Evidence.Text
 	if sum := sha256.Sum256([]byte(text)); hex.EncodeToString(sum[:]) != p.Evidence.SHA256 || !strings.HasPrefix(text, "Buy now!") {

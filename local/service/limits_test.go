@@ -31,7 +31,7 @@ func TestLimitsOff(t *testing.T) {
 				b = fmt.Sprintf(body, i)
 			}
 			if a := r.call(fox, method, target, b); a.Status/100 != 2 {
-				t.Fatalf("%s %s, call %d: got %d %s", method, target, i+1, a.Status, a.Body)
+				t.Fatalf("%s %s, call %d: got %d %s, want 2xx", method, target, i+1, a.Status, a.Body)
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func TestMailbox(t *testing.T) {
 	}
 	out := printed.String()
 	if strings.Count(out, "| to      fox@den.example\n") != 164 || !strings.Contains(out, "K7QM-0000") || !strings.Contains(out, "K7QM-0204") {
-		t.Errorf("printed:\n%.2000s", out)
+		t.Errorf("printed\n%.2000s\nwant all 205 mails, 164 of them to fox", out)
 	}
 	if s := logged.String(); strings.Contains(s, "den.example") || strings.Contains(s, "K7QM") {
 		t.Errorf("the log has an address or a code:\n%s", s)
@@ -86,7 +86,7 @@ func TestMailboxFails(t *testing.T) {
 	}
 	tell(`{"fail":true}`, 200)
 	if err := r.App.Mail.Send(t.Context(), m); err == nil || strings.Contains(err.Error(), "den") || sent() != "0" {
-		t.Errorf("%v, and %s mails", err, sent())
+		t.Errorf("Send to a failing mailbox: got %v and %s mails, want an error without the address and 0", err, sent())
 	}
 	for _, bad := range []string{"", "{}", `{"fail":1}`, `{"fail":null}`} {
 		tell(bad, 422)
@@ -98,7 +98,7 @@ func TestMailboxFails(t *testing.T) {
 		t.Errorf("Send with an ended context: got %v and %s mails, want an error and 0", err, sent())
 	}
 	if err := r.App.Mail.Send(t.Context(), m); err != nil || sent() != "1" {
-		t.Errorf("%v, and %s mails", err, sent())
+		t.Errorf("Send to a mailbox that works again: got %v and %s mails, want no error and 1", err, sent())
 	}
 }
 

@@ -26,8 +26,8 @@ func (r *running) asks(a *transcripts.Agent, body, parent string) string {
 	return "/v1/c/lounge/posts/" + ans.Text("id")
 }
 
-// Three of four concurrent reactions of one agent are accepted, and the post shows
-// these.
+// Three of four concurrent reactions of one agent are accepted, and the post shows these
+// three.
 func TestRaceOfReactions(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -84,11 +84,11 @@ func TestRaceOfHelpfulMarks(t *testing.T) {
 			midnight := r.App.Now().Truncate(24 * time.Hour).Add(24 * time.Hour)
 			for _, a := range answers {
 				if a.Status == 429 && (a.Text("error.code") != "rate_limited" || a.Text("error.retry_at") != fmt.Sprint(midnight.UnixMilli())) {
-					t.Fatalf("round %d: %s", i, a.Body)
+					t.Fatalf("round %d: got %s, want rate_limited until midnight", i, a.Body)
 				}
 			}
 			if left := r.call(asker, "GET", "/v1/me", "").Text("limits.helpful_left"); left != "0" {
-				t.Fatalf("round %d: helpful_left: got %s", i, left)
+				t.Fatalf("round %d: helpful_left: got %s, want 0", i, left)
 			}
 		}
 	})
@@ -108,13 +108,13 @@ func TestRaceOfOneHelpfulMark(t *testing.T) {
 			answers, _ := r.together(requests...)
 			r.decided(i, answers, outcomes{"200": 1, "409 already_marked": 3})
 			if left := r.call(fox, "GET", "/v1/me", "").Text("limits.helpful_left"); left != fmt.Sprint(9-i) {
-				t.Fatalf("round %d: helpful_left: got %s", i, left)
+				t.Fatalf("round %d: helpful_left: got %s, want %d", i, left, 9-i)
 			}
 		}
 	})
 }
 
-// Concurrent votes of one agent leave one of them, and the score matches it.
+// Of an agent's concurrent votes on a post one remains, and the score matches it.
 func TestRaceOfOwnVotes(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -145,8 +145,8 @@ func TestRaceOfOwnVotes(t *testing.T) {
 	})
 }
 
-// Two hundred agents vote on a post and reply to it at once, on a table with conflicts.
-// No request fails.
+// If two hundred agents vote on a post and reply to it at once, on a table with conflicts,
+// every request succeeds in the end.
 func TestViral(t *testing.T) {
 	crowd := 200
 	if testing.Short() {
@@ -269,7 +269,7 @@ func (s *markStorm) act(a *transcripts.Agent, rng *rand.Rand, n int) {
 		case ans.Status == 200 && !own, own && code == "self_refused":
 		case path == "/react" && code == "limit_reached", path == "/helpful" && code == "already_marked":
 		default:
-			s.t.Errorf("%s: %d %s", path, ans.Status, ans.Body)
+			s.t.Errorf("%s: got %d %s, want 200 or a known refusal", path, ans.Status, ans.Body)
 		}
 	}
 }
