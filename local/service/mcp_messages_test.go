@@ -68,7 +68,7 @@ func TestMCPBadMessages(t *testing.T) {
 	} {
 		a := r.send(mcpMessage(token, body))
 		if a.Status != 400 || a.Text("error.code") != code || a.Text("jsonrpc") != "2.0" {
-			t.Errorf("%s: %d %s, want %s", body, a.Status, a.Body, code)
+			t.Errorf("%s: got %d %s, want 400 and %s", body, a.Status, a.Body, code)
 		}
 	}
 	q := mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
@@ -78,7 +78,7 @@ func TestMCPBadMessages(t *testing.T) {
 	r.want(r.send(q), 200, "")
 	q.Header.Set("Accept", "text/plain")
 	if a := r.send(q); a.Status != 400 || a.Text("error.code") != "-32600" {
-		t.Errorf("got %d %s, want 400, -32600", a.Status, a.Body)
+		t.Errorf("Accept: text/plain: got %d %s, want 400, -32600", a.Status, a.Body)
 	}
 	r.want(r.send(mcpMessage(token, `{"a":"`+strings.Repeat("x", 800<<10)+`"}`)), 413, "too_large")
 }
@@ -105,14 +105,14 @@ func TestMCPBatch(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(a.Body, &results); err != nil || len(results) != 3 {
-		t.Fatalf("%v %s", err, a.Body)
+		t.Fatalf("got %v and %s, want three results", err, a.Body)
 	}
 	for _, x := range results { // in any order
 		said := x.Result.StructuredContent
 		switch got := fmt.Sprintf("%d %t %s %s", x.ID, x.Result.IsError, said.Handle, said.Error.Code); got {
 		case "1 false fox ", "2 true  scope_missing", "3 true  invalid":
 		default:
-			t.Errorf("%s", got)
+			t.Errorf("got the result %q, want the agent, scope_missing and invalid for the calls 1, 2 and 3", got)
 		}
 	}
 	if a := r.send(mcpMessage(token, body, "MCP-Protocol-Version: 2025-06-18")); a.Status != 400 || a.Text("error.code") != "-32600" {
@@ -121,7 +121,7 @@ func TestMCPBatch(t *testing.T) {
 	r.want(r.send(mcpMessage("ast_nonsense", body)), 401, "bad_token")
 }
 
-// An unknown method in a batch fails by itself.
+// An unknown method in a batch fails alone. The other messages are answered.
 func TestMCPBatchWithUnknownMethods(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -146,11 +146,11 @@ func TestMCPBatchWithUnknownMethods(t *testing.T) {
 			Error struct{ Code int }
 		}
 		if err := json.Unmarshal(r.want(a, 200, "").Body, &got); err != nil || len(got) != len(want) || a.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s: %v %s", body, err, a.Body)
+			t.Errorf("%s: got %v and %s, want %q as JSON", body, err, a.Body, want)
 		}
 		for _, x := range got {
 			if !slices.Contains(want, fmt.Sprint(x.ID, " ", x.Error.Code)) {
-				t.Errorf("%s: %s", body, a.Body)
+				t.Errorf("%s: got %s, want %q", body, a.Body, want)
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func TestMCPBatchWithUnknownMethods(t *testing.T) {
 		t.Errorf("got %d %s, want 400, -32600", a.Status, a.Body)
 	}
 	if a := r.want(r.send(mcpMessage(token, "["+ping+","+late+"]")), 200, ""); strings.Contains(string(a.Body), `"code":0`) || strings.Contains(string(a.Body), "context") {
-		t.Errorf("%s", a.Body)
+		t.Errorf("a batch with a late cancellation: got %s, want no internal error", a.Body)
 	}
 }
 
@@ -178,13 +178,13 @@ func TestMCPBadParams(t *testing.T) {
 		}
 		a = r.want(r.send(mcpMessage(token, `[{"jsonrpc":"2.0","id":"x",`+message+`},{"jsonrpc":"2.0","id":"y","method":"ping"}]`)), 200, "")
 		if !strings.Contains(string(a.Body), `"code":-32602`) || strings.Contains(string(a.Body), "unmarshal") {
-			t.Errorf("%s: %s", message, a.Body)
+			t.Errorf("%s in a batch: got %s, want -32602 without Go's error text", message, a.Body)
 		}
 	}
 }
 
-// Without a valid credential, every malformed message gets 401. The service takes a member
-// for what the SDK takes it for.
+// Without a valid credential, every malformed message gets 401. The service reads the members
+// of a message as the SDK does.
 func TestMCPReadsWhatTheSDKReads(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -219,8 +219,8 @@ func TestMCPReadsWhatTheSDKReads(t *testing.T) {
 	}
 }
 
-// The answer of a batch fits what Lambda can send. Reads beyond that are refused, each
-// by itself.
+// The answer to a batch fits into what Lambda can send. Each read that would exceed this is
+// refused.
 func TestMCPBatchSizeLimit(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -236,7 +236,7 @@ func TestMCPBatchSizeLimit(t *testing.T) {
 	a := r.want(r.send(mcpMessage(token, encode(batch))), 200, "")
 	sent, err := json.Marshal(string(a.Body)) // as the gateway gets it
 	if err != nil || len(sent) > 6<<20 {
-		t.Errorf("%v, %d bytes", err, len(sent))
+		t.Errorf("got %v and %d bytes, want at most 6 MiB", err, len(sent))
 	}
 	var results []struct {
 		ID     int
@@ -248,19 +248,19 @@ func TestMCPBatchSizeLimit(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(a.Body, &results); err != nil || len(results) != len(batch) {
-		t.Fatalf("%v, %d results", err, len(results))
+		t.Fatalf("got %v and %d results, want %d", err, len(results), len(batch))
 	}
 	whole, refused := 0, 0
 	for _, x := range results {
 		switch said := x.Result.StructuredContent; {
 		case x.ID == 0 && said.ID == "":
-			t.Errorf("the post: %+v", said)
+			t.Errorf("the post: got %+v, want an id", said)
 		case x.ID%2 == 1 && said.Error.Code == "too_large" && said.Error.Hint != "":
 			refused++
 		case x.ID%2 == 1 && len(said.Text) == 256<<10:
 			whole++
 		case x.ID%2 == 1:
-			t.Errorf("%.200s", encode(said))
+			t.Errorf("a read of the memory: got %.200s, want the whole text, or too_large with a hint", encode(said))
 		}
 	}
 	if whole == 0 || refused == 0 {

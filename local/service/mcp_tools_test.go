@@ -60,12 +60,12 @@ func TestMCPTools(t *testing.T) {
 	}
 	for _, x := range tools {
 		if x.Title == "" || strings.ContainsAny(x.Title, "\n.") || x.Description == "" {
-			t.Errorf("%s: title %q, description %q", x.Name, x.Title, x.Description)
+			t.Errorf("%s: got title %q and description %q, want a title of one line without a period, and a description", x.Name, x.Title, x.Description)
 		}
 		schemaOf(t, x.Name+"/in", x.InputSchema)
 		schemaOf(t, x.Name+"/out", x.OutputSchema)
 		if x.InputSchema["type"] != "object" || x.InputSchema["additionalProperties"] != false || x.OutputSchema["type"] != "object" {
-			t.Errorf("%s: %s", x.Name, encode(x.InputSchema))
+			t.Errorf("%s: got input %s, output of type %v; want closed objects", x.Name, encode(x.InputSchema), x.OutputSchema["type"])
 		}
 		got := [3]bool{}
 		for i, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint"} {
@@ -76,7 +76,7 @@ func TestMCPTools(t *testing.T) {
 			got[i] = v
 		}
 		if want, ok := hints[x.Name]; ok && got != want {
-			t.Errorf("%s: hints %v, want %v", x.Name, got, want)
+			t.Errorf("%s: got hints %v, want %v", x.Name, got, want)
 		}
 		if got[0] && got[1] {
 			t.Errorf("%s is both read-only and destructive", x.Name)
@@ -131,7 +131,7 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 		a := r.tool(token, name, args)
 		said, ok := a.At("result.structuredContent")
 		if !ok {
-			t.Fatalf("%s: %s", name, a.Body)
+			t.Fatalf("%s: got %s, want structured content", name, a.Body)
 		}
 		v, err := jsonschema.UnmarshalJSON(strings.NewReader(encode(said)))
 		if err != nil {
@@ -278,7 +278,7 @@ func TestMCPIdempotency(t *testing.T) {
 		if a := r.tool(token, "post", args); a.Text("result.structuredContent.error.code") != "invalid" {
 			t.Errorf("another request with the same key: got %s, want invalid", a.Body)
 		}
-		// Concurrent calls: one of them posts, all have its answer.
+		// Of concurrent calls one posts, and all get its answer.
 		var requests []*transcripts.Request
 		for range 8 {
 			requests = append(requests, toolCall(token, handshakes[2], "post", map[string]any{"ch": "lounge", "body": "raced", "idempotency_key": "k2"}))

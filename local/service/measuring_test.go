@@ -65,10 +65,10 @@ func TestMeasures(t *testing.T) {
 		t.Helper()
 		status, b := fetched(t, s.URL+"/_local/measures")
 		if err := json.Unmarshal(b, &m); err != nil || status != http.StatusOK {
-			t.Fatalf("got %d %s, %v", status, b, err)
+			t.Fatalf("got %d %s, %v; want 200 and measures", status, b, err)
 		}
 		if m.CPUMicros <= 0 || m.MemoryBytes < 1<<20 || m.LagMillis != 0 {
-			t.Errorf("got %+v", m)
+			t.Errorf("got %+v, want CPU time, at least a MiB of memory and no lag", m)
 		}
 		return m
 	}
@@ -85,7 +85,7 @@ func TestMeasures(t *testing.T) {
 		t.Errorf("after %d more bytes: got %+v, before %+v", more, after, before)
 	}
 	if m := measured(gone); m.DataBytes != 0 {
-		t.Errorf("in memory: got %d bytes of data", m.DataBytes)
+		t.Errorf("in memory: got %d bytes of data, want 0", m.DataBytes)
 	}
 }
 
@@ -119,6 +119,6 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	if status, b := fetched(t, on.URL+pages+"nonesuch"); status != http.StatusNotFound {
-		t.Errorf("got %d %.300s", status, b)
+		t.Errorf("an unknown profile: got %d %.300s, want 404", status, b)
 	}
 }

@@ -46,7 +46,7 @@ func (r *running) recall(a *transcripts.Agent, path string) string {
 		return ""
 	}
 	if etag := ans.Header.Get("ETag"); etag != tagOf(string(ans.Body)) && !(etag == "" && len(ans.Body) == 0) {
-		r.t.Errorf("GET %s: ETag of %.60q…: got %s", path, ans.Body, etag)
+		r.t.Errorf("GET %s: ETag of %.60q…: got %s, want %s", path, ans.Body, etag, tagOf(string(ans.Body)))
 	}
 	if size := ans.Header.Get("X-Memory-Size"); size != fmt.Sprint(len(ans.Body)) {
 		r.t.Errorf("GET %s: X-Memory-Size: got %s, want %d", path, size, len(ans.Body))
@@ -71,17 +71,17 @@ func TestRaceForMemory(t *testing.T) {
 			}
 			answers, n := r.together(r.remember(fox, texts[0], condition...), r.remember(fox, texts[1], condition...))
 			if n[200] != 1 || n[412] != 1 {
-				t.Fatalf("round %d: %v: %s, %s", i, n, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got outcomes %v, want 200 and 412: %s, %s", i, n, answers[0].Body, answers[1].Body)
 			}
 			winner := 0
 			if answers[1].Status == 200 {
 				winner = 1
 			}
 			if got := answers[1-winner].Header.Get("ETag"); got != tagOf(texts[winner]) && got != tagOf(before) {
-				t.Fatalf("round %d: ETag for the loser: got %s", i, got)
+				t.Fatalf("round %d: ETag for the loser: got %s, want that of the memory before or after the race", i, got)
 			}
 			if now, was := r.recall(fox, memoryPath), r.recall(fox, previousPath); now != texts[winner] || was != before {
-				t.Fatalf("round %d: memory and previous version: got %q and %q", i, now, was)
+				t.Fatalf("round %d: memory and previous version: got %q and %q, want %q and %q", i, now, was, texts[winner], before)
 			}
 		}
 	})
@@ -107,12 +107,12 @@ func TestMemoryWithoutPreconditions(t *testing.T) {
 		for i := range r.rounds() / 2 {
 			texts := [2]string{text(2*i, 2000), text(2*i+1, 3000)}
 			if answers, n := r.together(r.remember(fox, texts[0]), r.remember(fox, texts[1])); n[200] != 2 {
-				t.Errorf("round %d: %v: %s, %s", i, n, answers[0].Body, answers[1].Body)
+				t.Errorf("round %d: got outcomes %v, want 2 × 200: %s, %s", i, n, answers[0].Body, answers[1].Body)
 				break
 			}
 			now, was := r.recall(fox, memoryPath), r.recall(fox, previousPath)
 			if !(now == texts[0] && was == texts[1] || now == texts[1] && was == texts[0]) {
-				t.Errorf("round %d: memory and previous version: got %.40q… and %.40q…", i, now, was)
+				t.Errorf("round %d: memory and previous version: got %.40q… and %.40q…, want the two that were written", i, now, was)
 				break
 			}
 		}
@@ -210,11 +210,11 @@ func TestMemoryWrittenWhileRead(t *testing.T) {
 	for times := range int64(5) {
 		m.times.Store(times)
 		if got := r.recall(fox, memoryPath); got != text(n, 100) {
-			t.Errorf("overtaken %d times: memory: got %q", times, got)
+			t.Errorf("overtaken %d times: memory: got %q, want %q", times, got, text(n, 100))
 		}
 		m.times.Store(times)
 		if got := r.recall(fox, previousPath); got != text(n-1, 100) {
-			t.Errorf("overtaken %d times: previous version: got %q", times, got)
+			t.Errorf("overtaken %d times: previous version: got %q, want %q", times, got, text(n-1, 100))
 		}
 	}
 	m.times.Store(1 << 40)
@@ -233,7 +233,7 @@ func TestMemoryIsText(t *testing.T) {
 	} {
 		ans := r.send(r.remember(fox, body))
 		if ans.Status != 422 || !strings.Contains(ans.Text("error.message"), fmt.Sprintf("(byte %d)", at)) {
-			t.Errorf("%.40q: got %d %s, want 422", body, ans.Status, ans.Body)
+			t.Errorf("%.40q: got %d %s, want 422 that names byte %d", body, ans.Status, ans.Body, at)
 		}
 	}
 	for _, body := range []string{"\x00", "\ufeff", "�", "\u202e\U000e0041", "\r\n\t\x1b[31m"} { // allowed, because nobody else reads it
@@ -261,20 +261,20 @@ func TestMemoryModel(t *testing.T) {
 			}
 			return tagOf(*v)
 		}
-		holds := func(v *string, want, etag string) {
-			ans := r.call(a, "GET", want, "")
+		holds := func(v *string, path, etag string) {
+			ans := r.call(a, "GET", path, "")
 			text := ""
 			if v != nil {
 				text = *v
 			}
 			if ans.Status != 200 || string(ans.Body) != text || ans.Header.Get("ETag") != etag {
-				rt.Fatalf("%s: got %d %q %s, want %q", want, ans.Status, ans.Body, ans.Header.Get("ETag"), text)
+				rt.Fatalf("%s: got %d %q with ETag %s, want %q with %s", path, ans.Status, ans.Body, ans.Header.Get("ETag"), text, etag)
 			}
 		}
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			if last != nil && rapid.IntRange(0, 4).Draw(rt, "again") == 0 {
 				if ans := r.send(last); ans.Status != lastStatus || (ans.Status == 200) != (ans.Header.Get("Idempotent-Replayed") != "") {
-					rt.Fatalf("sent again: %d, then %d %s", lastStatus, ans.Status, ans.Body)
+					rt.Fatalf("sent again: got %d %s, want %d, and a replay if that is 200", ans.Status, ans.Body, lastStatus)
 				}
 				continue
 			}

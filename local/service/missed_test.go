@@ -68,7 +68,7 @@ func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 	var c caught
 	r.into(fox.agent, fmt.Sprintf("/v1/me/catchup?since=%d", fox.since), &c)
 	if len(c.Channels) != 1 || len(c.Channels[0].Items) != 20 || len(c.Agents) != 1 || len(c.Agents[0].Items) != 0 || !c.Agents[0].More {
-		t.Errorf("%+v and %+v", c.Channels, c.Agents)
+		t.Errorf("got channels %+v and agents %+v, want 20 posts of the channel, and the agent with more", c.Channels, c.Agents)
 	}
 	fox.catchup()
 	for post := range want {
@@ -135,7 +135,7 @@ func TestCatchupOfManyChannels(t *testing.T) {
 		var c caught
 		r.into(fox.agent, fmt.Sprintf("/v1/me/catchup?since=%d", fox.since), &c)
 		if len(c.Channels) != 1 || fmt.Sprint(len(c.Channels[0].Items), c.Channels[0].More) != want {
-			t.Errorf("%d channels: %+v", channels, c.Channels)
+			t.Errorf("%d channels: got %+v, want posts and more %s", channels, c.Channels, want)
 		}
 		if fox.catchup(); len(fox.posts) != 25 {
 			t.Errorf("%d channels: posts: got %d, want 25", channels, len(fox.posts))
@@ -154,7 +154,7 @@ func TestCatchupOfAQuietInbox(t *testing.T) {
 	var c caught
 	r.into(fox, "/v1/me/catchup", &c)
 	if len(c.Inbox.Items) != 0 || c.Inbox.More {
-		t.Fatalf("%+v", c.Inbox)
+		t.Fatalf("got the inbox %+v, want no events", c.Inbox)
 	}
 	r.call(owl, "POST", "/v1/c/lounge/posts", `{"body":"good morning @fox"}`)
 	r.drain()
@@ -207,7 +207,7 @@ func TestCatchupOfAFullInbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(raw.Inbox); n > 65<<10 || n < 60<<10 || !c.Inbox.More {
-		t.Errorf("inbox: got %d bytes, more %v", n, c.Inbox.More)
+		t.Errorf("inbox: got %d bytes, more %v; want 60 to 65 KiB, and more", n, c.Inbox.More)
 	}
 	next := int64(1)
 	for _, e := range c.Inbox.Items {

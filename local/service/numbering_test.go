@@ -40,7 +40,7 @@ func TestRaceOfInboxReaders(t *testing.T) {
 					t.Fatal(err)
 				}
 				if was, ok := numbers[e.Seq]; ok && was != string(item) {
-					t.Errorf("event %d is %s and %s", e.Seq, was, item)
+					t.Errorf("event %d: got %s and %s, want the same in all answers", e.Seq, was, item)
 				}
 				numbers[e.Seq] = string(item)
 			}
@@ -64,7 +64,7 @@ func TestRaceOfInboxReaders(t *testing.T) {
 		seqs, _ := r.inboxOf(fox, 200)
 		for i, seq := range seqs {
 			if seq != fmt.Sprint(i+1) {
-				t.Fatalf("event %d has seq %s", i+1, seq)
+				t.Fatalf("got seq %s, want %d", seq, i+1)
 			}
 		}
 		if len(seqs) != senders*posts+1 {
@@ -124,7 +124,7 @@ func TestManyEventsWait(t *testing.T) {
 			}
 		}
 		if next != all+1 || calls > 7 {
-			t.Errorf("%s: got %d events in %d calls, want %d", first, next-1, calls, all)
+			t.Errorf("%s: got %d events in %d calls, want %d in at most 7", first, next-1, calls, all)
 		}
 	}
 }

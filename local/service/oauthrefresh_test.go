@@ -12,9 +12,9 @@ import (
 	"agentsocial/tables"
 )
 
-// A refresh token sent again shortly after its use gets the same answer, for clients
-// that lost it or refreshed twice. Sent later, it counts as stolen and ends the
-// connection.
+// A refresh token that is sent again shortly after its use gets the same answer, because the
+// client may have lost the answer or refreshed twice. If it is sent later, it counts as
+// stolen, and the connection ends.
 func TestRefreshReplay(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -41,7 +41,7 @@ func TestRefreshReplay(t *testing.T) {
 	// Both are of one generation, so both refresh tokens work.
 	third := r.want(r.send(r.refreshing(lost.Text("refresh_token"))), 200, "")
 	if again := r.want(r.send(r.refreshing(second.Text("refresh_token"))), 200, ""); again.Text("access_token") != third.Text("access_token") {
-		t.Errorf("%s, %s", third.Body, again.Body)
+		t.Errorf("got %s and %s, want the same access token", third.Body, again.Body)
 	}
 	r.advance(61 * time.Second)
 	if a := r.refused(r.send(r.refreshing(second.Text("refresh_token"))), "invalid_grant"); !strings.Contains(a.Text("error_description"), "used before") {
@@ -69,8 +69,8 @@ func TestRefreshReplayIsASetting(t *testing.T) {
 	r.dead(first, second)
 }
 
-// A refresh token that comes again does not return an access token that was revoked
-// meanwhile. The connection goes on with the newest refresh token.
+// A refresh token that is sent again does not return an access token that was revoked
+// meanwhile. The newest refresh token still works.
 func TestRefreshReplayAfterRevocation(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -94,11 +94,11 @@ func TestRaceOfRefreshes(t *testing.T) {
 			q := r.refreshing(first.Text("refresh_token"))
 			answers, n := r.settled(q.Clone(), q.Clone(), q.Clone())
 			if n[200] != 3 {
-				t.Fatalf("round %d: %v: %s", i, n, answers[0].Body)
+				t.Fatalf("round %d: got outcomes %v, want 3 × 200: %s", i, n, answers[0].Body)
 			}
 			for _, a := range answers {
 				if r.whoami(a) != agent || a.Text("access_token") != answers[0].Text("access_token") {
-					t.Fatalf("round %d: %s", i, a.Body)
+					t.Fatalf("round %d: got %s, want the same access token in all answers", i, a.Body)
 				}
 			}
 			next := make([]*transcripts.Request, len(answers))
@@ -107,7 +107,7 @@ func TestRaceOfRefreshes(t *testing.T) {
 			}
 			later, n := r.settled(next...)
 			if n[200] != 3 || r.whoami(later[2]) != agent {
-				t.Fatalf("round %d, later: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v of the next refreshes, want 3 × 200", i, n)
 			}
 			var grant tables.Grant
 			parsed, err := auth.ParseToken(later[0].Text("access_token"))
@@ -115,7 +115,7 @@ func TestRaceOfRefreshes(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := tables.Unmarshal(r.item(tables.GrantKey(agent, parsed.On.Grant)), &grant); err != nil || grant.Generation != 3 {
-				t.Fatalf("round %d: generation %d, %v", i, grant.Generation, err)
+				t.Fatalf("round %d: got generation %d, %v; want 3", i, grant.Generation, err)
 			}
 			r.refused(r.retry(q), "invalid_grant")
 			r.dead(first, answers[1], later[0])
@@ -123,7 +123,7 @@ func TestRaceOfRefreshes(t *testing.T) {
 	})
 }
 
-// A refresh and a reuse race: afterwards no token is live.
+// If a refresh races with the reuse of an older refresh token, no token works afterwards.
 func TestRaceOfRefreshAndReuse(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

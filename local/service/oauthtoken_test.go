@@ -103,7 +103,7 @@ func (r *running) refreshing(token string, pairs ...string) *transcripts.Request
 func (r *running) refused(a *transcripts.Answer, name string) *transcripts.Answer {
 	r.t.Helper()
 	if want := map[bool]int{true: 401, false: 400}[name == "invalid_client"]; a.Status != want || a.Text("error") != name || a.Text("error_description") == "" || a.Text("error_uri") == "" {
-		r.t.Fatalf("%d %s, not %s", a.Status, a.Body, name)
+		r.t.Fatalf("got %d %s, want %d %s with a description and a URI", a.Status, a.Body, want, name)
 	}
 	return a
 }
@@ -123,8 +123,8 @@ func (r *running) whoami(a *transcripts.Answer) string {
 	return r.want(r.retry(bearer(a.Text("access_token"), "GET", "/v1/me", "")), 200, "").Text("id")
 }
 
-// A code is good once. Used again by its client, at once or after its expiry, it ends
-// the connection that it made.
+// A code works once. If its client uses it again, at once or after it expired, the connection
+// that it made ends.
 func TestCodeReplay(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -136,7 +136,7 @@ func TestCodeReplay(t *testing.T) {
 			got := r.want(r.send(v.redemption()), 200, "")
 			agent := r.whoami(got)
 			if (agent == fox.ID) != (bound != nil) {
-				t.Errorf("%s: agent of the token: got %s", name, agent)
+				t.Errorf("%s: agent of the token: got %s, want %s only if linked", name, agent, fox.ID)
 			}
 			again := r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "")
 			if wait > 0 {
@@ -180,7 +180,7 @@ func TestRaceOfTwoRedemptions(t *testing.T) {
 			v := r.visit(bound...)
 			answers, n := r.settledOnce(v.redemption(), v.redemption())
 			if n[200] > 1 || n[200]+n[400] != 2 {
-				t.Fatalf("round %d: %v: %s, %s", i, n, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got outcomes %v, want at most one 200 and else 400: %s, %s", i, n, answers[0].Body, answers[1].Body)
 			}
 			for _, a := range answers {
 				if a.Status == 200 {
@@ -251,7 +251,7 @@ func TestRedemptionRefusals(t *testing.T) {
 		!strings.HasPrefix(got.Text("access_token"), "ast_") || !strings.HasPrefix(got.Text("refresh_token"), "asr_") ||
 		!strings.Contains(got.Header.Get("Cache-Control"), "no-store") || got.Header.Get("Pragma") != "no-cache" ||
 		got.Header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("%v %s", got.Header, got.Body)
+		t.Errorf("got headers %v and %s, want both tokens for an hour, the scopes and no caching", got.Header, got.Body)
 	}
 	if got.Text("next.0.do") != "GET /v1/signup/puzzle" {
 		t.Errorf("next: got %s, want next.0.do GET /v1/signup/puzzle", got.Body)
@@ -321,20 +321,20 @@ func TestWWWAuthenticate(t *testing.T) {
 
 	none := header(r.want(r.call(nil, "GET", "/v1/me", ""), 401, "unauthenticated"))
 	if !strings.HasPrefix(none, "Bearer ") || !strings.Contains(none, metadata) || !strings.Contains(none, `scope="read post memory jury"`) || strings.Contains(none, "error") {
-		t.Errorf("without a token: %s", none)
+		t.Errorf("without a token: got %s, want the metadata and scopes, and no error", none)
 	}
 	r.want(r.send(form("/oauth/revoke", "token", got.Text("access_token"))), 200, "")
 	bad := header(r.want(r.send(bearer(got.Text("access_token"), "GET", "/v1/me", "")), 401, "bad_token"))
 	if !strings.Contains(bad, `error="invalid_token"`) || !strings.Contains(bad, metadata) {
-		t.Errorf("with a dead token: %s", bad)
+		t.Errorf("with a revoked token: got %s, want the metadata and invalid_token", bad)
 	}
 	got = r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "")
 	scope := header(r.want(r.send(bearer(got.Text("access_token"), "POST", "/v1/c/lounge/posts", `{"body":"hi"}`)), 403, "scope_missing"))
 	if !strings.Contains(scope, `error="insufficient_scope"`) || !strings.Contains(scope, `scope="read post jury"`) || !strings.Contains(scope, metadata) {
-		t.Errorf("without the scope: %s", scope)
+		t.Errorf("without the scope: got %s, want the metadata, insufficient_scope and the scopes to ask for", scope)
 	}
 	if signed := r.call(transcripts.NewAgent("nobody"), "GET", "/v1/me", ""); signed.Status != 401 || strings.Contains(header(signed), "error=") {
-		t.Errorf("with a signature by an unknown key: %s", header(signed))
+		t.Errorf("with a signature by an unknown key: got %d %s, want 401 and no error", signed.Status, header(signed))
 	}
 }
 
@@ -436,7 +436,7 @@ func TestForgedCredentialsAreLimited(t *testing.T) {
 				t.Fatalf("%s: got %d %s, want %d", what, a.Status, a.Body, status)
 			}
 		}
-		t.Errorf("%s: never refused", what)
+		t.Errorf("%s: got no 429 for 2000 requests, want one", what)
 	}
 	until("forged tokens", forged, 401)
 	for range 20 {

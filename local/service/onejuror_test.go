@@ -18,8 +18,9 @@ import (
 
 const volunteering, withdrawing = `{"on":true}`, `{"on":false}`
 
-// One agent per person is a juror, however the address is spelled. Another can
-// volunteer after it has left, or after either has moved to another person's address.
+// Only one agent of a person can be a juror, however the person's address is spelled. Another
+// agent can volunteer after the juror has left, or after either has moved to another person's
+// address.
 func TestOneJurorOfAPerson(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -64,8 +65,8 @@ func TestOneJurorOfAPerson(t *testing.T) {
 	volunteer(vixen, volunteering, 409, "limit_reached")
 }
 
-// One agent per private domain is a juror, whatever its addresses. It
-// stays one when it moves within the domain.
+// Only one agent of a private domain can be a juror, whatever its address. It stays a juror
+// when it moves within the domain.
 func TestOneJurorOfADomain(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -130,7 +131,7 @@ func TestIdleJurorIsReplaced(t *testing.T) {
 	})
 }
 
-// Missed duties outlast every way in which a juror can leave, for a time.
+// Whichever way a juror leaves, its missed duties are remembered for a time.
 func TestMissedDutiesOutlastLeaving(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -144,7 +145,7 @@ func TestMissedDutiesOutlastLeaving(t *testing.T) {
 				claim := c.item(tables.JurorClaimKey("person of " + j.ID))
 				if left := until - claim.Int(tables.AttrTTL); missed == 0 && claim != nil || missed > 0 &&
 					(claim.Int("missed") != missed || claim.Int("missed_on") != 7 || claim.Str("agent") != "" || left < 0 || left > 60) {
-					t.Errorf("%s with %d missed duties: got the claim %v", way, missed, claim)
+					t.Errorf("%s with %d missed duties: got the claim %v, want it kept only with missed duties", way, missed, claim)
 				}
 			}
 		}
@@ -167,7 +168,7 @@ func TestDomainOfAnOrigin(t *testing.T) {
 	}
 }
 
-// Missed duties belong to the person: they survive volunteering again, also with
+// Missed duties count for the person. They still count after volunteering again, even with
 // another agent, until a vote.
 func TestMissedDutiesAreRemembered(t *testing.T) {
 	t.Parallel()
@@ -228,7 +229,7 @@ func TestEvictedJurors(t *testing.T) {
 	}
 }
 
-// Two agents of one person volunteer at once: one becomes a juror. If one leaves while
+// If two agents of one person volunteer at once, one becomes a juror. If one leaves while
 // the other volunteers, at most one is a juror.
 func TestRaceOfOnePersonsJurors(t *testing.T) {
 	t.Parallel()
@@ -288,11 +289,11 @@ func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 			j, person := c.item(tables.JurorKey(a.ID)), c.item(tables.OriginKey(a.ID)).Str("person")
 			late := answers[0].Text("error.code") == "karma_required" // the new person's agent has no standing
 			if answers[0].Status != 200 && !late || answers[1].Status != 200 || person == "person of "+a.ID {
-				t.Fatalf("round %d: %s, %s", i, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got %s, %s; want the new origin, and the agent a juror or without standing", i, answers[0].Body, answers[1].Body)
 			}
 			if (j != nil) != c.item(tables.ProfileKey(a.ID)).Bool("juror") || j != nil && j.Str("behind") != person ||
 				(j != nil) != (c.item(tables.JurorClaimKey(person)) != nil) || c.item(tables.JurorClaimKey("person of "+a.ID)) != nil {
-				t.Fatalf("round %d: juror of %s: got %v", i, person, j)
+				t.Fatalf("round %d: got the juror %v, want it to agree with the profile and the claim of %s", i, j, person)
 			}
 		}
 	})

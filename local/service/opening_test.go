@@ -37,13 +37,16 @@ func (c *juryFixture) open(a *transcripts.Agent) int64 {
 	return c.item(tables.OpenCasesKey(o.Owner())).Int("n")
 }
 
-// The test covers who can open a first case and who can reopen one. The words of after say
-// how the item's earlier cases ended and, after a colon, how many owners reported it for
-// each, if not one. Each word of a script is a report by a new agent, and its result.
-// Agents: fit: a citizen; new: a newcomer; young: a newcomer with an origin; old: a
-// stranger; relay: one with a throwaway origin. A person may follow after a colon, and the
-// domain that the person owns after a slash. Results: the number of reports still needed,
-// or open, joined, not (refused).
+// The test covers who can open an item's first case and who can open another one.
+//
+// The words of after say how the earlier cases ended. A number after a colon is that of the
+// owners that reported the item, if not one.
+//
+// Each word of a script is a report by a new agent, with its result after an equals sign.
+// The agent is fit (a citizen), new (a newcomer), young (a newcomer with an origin), old (a
+// stranger) or relay (a stranger with a throwaway origin). Its person may follow after a
+// colon, and the domain that the person owns after a slash. The result is the number of
+// reports still needed, or open, joined or not (refused).
 func TestWhoOpensACase(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ after, script string }{
@@ -63,11 +66,11 @@ func TestWhoOpensACase(t *testing.T) {
 		"three heard, one after another":                {"lapsed overturned lapsed", "fit=2 fit=1 fit=open"},
 		"overturned, three heard: one who counts waits": {"overturned:3", "fit=2 fit=1 fit=open new=joined"},
 		"lapsed, three heard: one who counts waits":     {"lapsed:3", "fit=2 fit=1 fit=open"},
-		"overturned: newcomers weigh nothing":           {"overturned:3", "new=not old=not young:ann=not fit=2 new=not"},
-		"lapsed: newcomers weigh nothing":               {"lapsed:3", "new=not old=not fit=2 young:ann=not fit=1 fit=open new=joined"},
-		"lapsed: of one person one":                     {"lapsed:3", "fit:ann=2 fit:ann=not fit:bob=1 fit:bob=not fit:cyd=open fit:ann=not"},
-		"lapsed: of one domain one":                     {"lapsed:3", "fit:ann/den=2 fit:bob/den=not fit:cyd/nest=1 fit:dan=open"},
-		"lapsed again: those who waited weigh no more":  {"lapsed:3 lapsed:3", "fit=2 fit=1 fit=open"},
+		"overturned: newcomers are refused":             {"overturned:3", "new=not old=not young:ann=not fit=2 new=not"},
+		"lapsed: newcomers are refused":                 {"lapsed:3", "new=not old=not fit=2 young:ann=not fit=1 fit=open new=joined"},
+		"lapsed: one report of each person":             {"lapsed:3", "fit:ann=2 fit:ann=not fit:bob=1 fit:bob=not fit:cyd=open fit:ann=not"},
+		"lapsed: one report of each domain":             {"lapsed:3", "fit:ann/den=2 fit:bob/den=not fit:cyd/nest=1 fit:dan=open"},
+		"lapsed again: it takes three again":            {"lapsed:3 lapsed:3", "fit=2 fit=1 fit=open"},
 		"lapsed, then overturned: it takes three again": {"lapsed:3 overturned:3", "fit=2 new=not fit=1 fit=open"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +132,7 @@ func (c *juryFixture) opens(script, post, before string) {
 		answer := c.send(c.reporting(a, post))
 		if want == "not" {
 			if answer.Status != 403 && answer.Status != 409 || c.item(tables.ReportKey(post, a.ID)) != nil {
-				c.t.Fatalf("%s in %q: %s", word, script, answer.Body)
+				c.t.Fatalf("%s in %q: got %s, want a refusal that stores nothing", word, script, answer.Body)
 			}
 			continue
 		}
@@ -139,18 +142,18 @@ func (c *juryFixture) opens(script, post, before string) {
 		switch want {
 		case "open":
 			if opened = in; in == "null" || in == before || needed != "0" || c.open(a) != had+1 {
-				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
+				c.t.Fatalf("%s in %q: got %s and %d open cases, want a new case and %d", word, script, answer.Body, c.open(a), had+1)
 			}
 		case "joined":
 			if in != opened || needed != "0" || c.open(a) != had {
-				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
+				c.t.Fatalf("%s in %q: got %s and %d open cases, want the case %s and %d", word, script, answer.Body, c.open(a), opened, had)
 			}
 			if joined++; kind != "fit" && all > 10 {
 				hidden++
 			}
 		default:
 			if in != "null" || needed != want || c.open(a) != had {
-				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
+				c.t.Fatalf("%s in %q: got %s and %d open cases, want no case, needed %s and %d", word, script, answer.Body, c.open(a), want, had)
 			}
 		}
 	}
@@ -159,7 +162,7 @@ func (c *juryFixture) opens(script, post, before string) {
 	}
 	p := c.read(nil, opened)
 	if p.State != "seating" || p.Reports != int64(len(p.Reasons)+hidden) || p.Reports <= joined {
-		c.t.Errorf("in %q: %+v", script, p)
+		c.t.Errorf("%q: got the case %+v, want it in seating with all reports", script, p)
 	}
 	if item := c.item(tables.ReportedKey(post)); item["waits"] != nil {
 		c.t.Errorf("waiting reports: got %v, want none", item["waits"])
@@ -178,12 +181,12 @@ func TestOpenedTogether(t *testing.T) {
 		t.Fatalf("case opened by one newcomer: got %s, want null", in)
 	}
 	if a := c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""); a.Text("reported") != "false" || a.Text("case") != "null" {
-		t.Errorf("a post with a waiting report: got %s", a.Body)
+		t.Errorf("a post with a waiting report: got %s, want it not reported", a.Body)
 	}
 	c.want(c.send(c.reporting(first, post)), 409, "already_reported")
 	in := c.reports(second, post)
 	if p := c.read(nil, in); p.Reports != 2 || len(p.Reasons) != 2 {
-		t.Errorf("reports and reasons: got %d and %d", p.Reports, len(p.Reasons))
+		t.Errorf("reports and reasons: got %d and %d, want 2 and 2", p.Reports, len(p.Reasons))
 	}
 	c.decides(in, "overturn")
 	if c.karma(first) != -2 || c.karma(second) != -2 {
@@ -205,7 +208,7 @@ func TestOpenCasesAreShared(t *testing.T) {
 	c.reports(c.citizen(), post)
 	c.decides(judged, "overturn")
 	if c.open(first) != 0 {
-		t.Fatalf("%d are open", c.open(first))
+		t.Fatalf("open cases after the verdict: got %d, want 0", c.open(first))
 	}
 	three := []*transcripts.Agent{c.citizen(), c.citizen(), c.citizen()}
 	var in string
@@ -294,8 +297,8 @@ func TestOpenCasesOfAReporter(t *testing.T) {
 	}
 }
 
-// Six concurrent reports of one agent open three cases. Cases that close at once each
-// count once.
+// Six concurrent reports of one agent open three cases. When these close at once, the count
+// of its open cases drops to zero.
 func TestRaceOfOpenCases(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -361,7 +364,7 @@ func TestRaceOfNewcomers(t *testing.T) {
 			}
 			answers, byStatus := c.settled(requests...)
 			if byStatus[201] != 6 || answers[5].Text("case") == "null" {
-				t.Fatalf("%v, %s", byStatus, answers[5].Body)
+				t.Fatalf("got outcomes %v, want 6 × 201, and a case for the qualified agent: %s", byStatus, answers[5].Body)
 			}
 			in, open := "", c.open(all[5])
 			for _, a := range answers {
@@ -415,8 +418,9 @@ func TestMessageToANewcomer(t *testing.T) {
 	}
 }
 
-// The report of a post that waits without counting can be made again once it counts. If
-// somebody else's report has opened the case meanwhile, the first one is in it.
+// A report that waits because its agent does not qualify yet can be made again once the
+// agent qualifies. If somebody else's report has opened the case meanwhile, the waiting
+// report is in it.
 func TestWaitingReportIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -502,7 +506,7 @@ func TestManyReporters(t *testing.T) {
 		in = c.reports(a, post)
 	}
 	if p := c.read(nil, in); p.Reports != 22 || len(p.Reasons) != 20 {
-		t.Errorf("reports and reasons: got %d and %d", p.Reports, len(p.Reasons))
+		t.Errorf("reports and reasons: got %d and %d, want 22 and 20", p.Reports, len(p.Reasons))
 	}
 	if n := len(c.query(tables.CasePK(in), "COMPLAINT#", "COMPLAINT#~")); n != 20 {
 		t.Errorf("stored complaints: got %d, want 20", n)

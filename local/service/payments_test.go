@@ -82,10 +82,10 @@ func TestNoticeSignatureThroughTheGateway(t *testing.T) {
 		}
 		res, err := h(t.Context(), e)
 		if err != nil || res.StatusCode != 200 {
-			t.Errorf("%s: %d %s: %v", how, res.StatusCode, res.Body, err)
+			t.Errorf("%s: got %d %s, %v; want 200", how, res.StatusCode, res.Body, err)
 		}
 		if got := r.credits(t, fox); got != int64(i+1)*5_000_000 {
-			t.Errorf("%s: credits: got %d", how, got)
+			t.Errorf("%s: credits: got %d, want %d", how, got, int64(i+1)*5_000_000)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestWithoutAProcessor(t *testing.T) {
 		}
 	}
 	if !strings.Contains(log.String(), "fill the secret agentsocial/STAGE/payments") {
-		t.Errorf("the log is\n%s", log.String())
+		t.Errorf("got the log\n%s\nwant the secret to fill", log.String())
 	}
 	r.want(r.call(nil, "POST", "/payments/webhook", `{}`), 503, "")
 	if r.credits(t, fox) != 0 || r.call(nil, "GET", "/paid", "").Status != 200 {
@@ -193,7 +193,7 @@ func TestRaceOfCheckouts(t *testing.T) {
 	fox := r.join("fox")
 	minute := func() {
 		now := r.App.Now()
-		r.advance(now.Truncate(time.Minute).Add(time.Minute + time.Millisecond).Sub(now)) // the clock moves by whole ones
+		r.advance(now.Truncate(time.Minute).Add(time.Minute + time.Millisecond).Sub(now)) // the clock moves by whole milliseconds
 	}
 	wish := func(key string) *transcripts.Request {
 		q := r.request(fox, "POST", "/v1/me/credits/checkout", `{"usd": 5}`)
@@ -221,9 +221,9 @@ func TestRaceOfCheckouts(t *testing.T) {
 		}
 		_, n = r.together(all...)
 		if asked, _ := s.heard(); n[201] < 1 || n[201]+n[409] != 20 || asked != 1 {
-			t.Errorf("%s: outcomes %v, calls: got %d, want 1", what, n, asked)
+			t.Errorf("%s: got outcomes %v and %d calls, want 201 and 409, and 1 call", what, n, asked)
 		}
-		for range 4 { // they count once
+		for range 4 { // the repeated requests count once
 			if a := r.send(wish("")); a.Status != 201 {
 				t.Errorf("%s: got %d %s, want 201", what, a.Status, a.Body)
 			}
@@ -279,7 +279,7 @@ func TestCheckoutIsAskedForAgain(t *testing.T) {
 		r.advance(c.after)
 		first, again := r.send(wish()), r.send(wish())
 		if first.Status != 201 || again.Status != 201 || first.Text("url") != again.Text("url") {
-			t.Errorf("%s: %d %s, then %d %s", what, first.Status, first.Body, again.Status, again.Body)
+			t.Errorf("%s: got %d %s, then %d %s; want 201 and the same URL", what, first.Status, first.Body, again.Status, again.Body)
 		}
 		if asked, pages := s.heard(); asked != 5 || pages != 1 {
 			t.Errorf("%s: got %d calls for %d pages, want 5 for 1", what, asked, pages)
@@ -454,7 +454,7 @@ func TestUnclearNotice(t *testing.T) {
 	}
 	const line = `"level":"ERROR","msg":"notification unclear[^}]*"event":"evt_1","type":"charge.dispute.funds_withdrawn","agent":"%s","reason":"dispute du_1 of checkout cs_1 is about 600 of`
 	if !regexp.MustCompile(fmt.Sprintf(line, fox.ID)).MatchString(log.String()) {
-		t.Errorf("the log is\n%s", log.String())
+		t.Errorf("got the log\n%s\nwant an error about the dispute", log.String())
 	}
 }
 
@@ -477,7 +477,7 @@ func TestRaceOfNotices(t *testing.T) {
 				requests = append(requests, r.notice(secret, paid("evt_"+kind, kind, fmt.Sprint("cs_", i), fox.ID, "prod")))
 			}
 			if _, n := r.together(requests...); n[200] != len(requests) {
-				t.Fatalf("round %d: got outcomes %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want %d × 200", i, n, len(requests))
 			}
 			if got := r.credits(t, fox); got != int64(i+1)*5_000_000 {
 				t.Fatalf("round %d: got %d, want %d", i, got, int64(i+1)*5_000_000)

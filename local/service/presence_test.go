@@ -35,7 +35,7 @@ func TestRaceOfVisits(t *testing.T) {
 		visits := r.query(tables.GuestbookPK(fox.ID), tables.VisitPrefix, tables.VisitPrefix+"~")
 		heard := kinds(r.events(fox.ID))[tables.EventVisit]
 		if len(visits) != r.rounds() || heard != r.rounds() {
-			t.Errorf("%d visits and %d events after %d rounds", len(visits), heard, r.rounds())
+			t.Errorf("got %d visits and %d events, want %d of each", len(visits), heard, r.rounds())
 		}
 	})
 }
@@ -110,7 +110,7 @@ func TestRaceOfSignups(t *testing.T) {
 				case a.Status == 200:
 					won = a.Text("handle")
 				case !slices.Contains([]string{"already_registered", "challenge_used", "wrong_answer"}, code):
-					t.Fatalf("round %d: %d %s", i, a.Status, a.Body)
+					t.Fatalf("round %d: got %d %s, want 200, already_registered, challenge_used or wrong_answer", i, a.Status, a.Body)
 				}
 			}
 			for _, end := range []string{"-a", "-b", "-c", "-d"} {

@@ -26,8 +26,8 @@ func (k *killer) Commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// A process that dies answers nothing, and another replaces it: the request can be sent
-// again, the batch is delivered again, the schedule runs again.
+// If a function's process dies, its caller gets an error and another process replaces it.
+// The request can be sent again, the batch is delivered again, and the schedule runs again.
 func TestDeadProcessesAreReplaced(t *testing.T) {
 	t.Run("Kill", func(t *testing.T) { testDeadProcessesAreReplaced(t, service.Kill) })
 	t.Run("Die", func(t *testing.T) { testDeadProcessesAreReplaced(t, service.Die) })
@@ -53,7 +53,7 @@ func testDeadProcessesAreReplaced(t *testing.T, kill func(context.Context)) {
 	q := r.request(fox, "POST", "/v1/c/lounge/posts", `{"body":"hello"}`)
 	dies(typed(tables.TypePost))
 	if a, err := q.Send(r.URL); err != nil || a.Status != 500 || string(a.Body) != "{\"message\":\"Internal Server Error\"}\n" {
-		t.Errorf("%v, %+v", err, a)
+		t.Errorf("a request whose process dies: got %v, %+v; want 500", err, a)
 	}
 	died("the request")
 	if a := r.send(q); a.Status != 201 || a.Header.Get("Idempotent-Replayed") != "true" {
@@ -66,7 +66,7 @@ func testDeadProcessesAreReplaced(t *testing.T, kill func(context.Context)) {
 	died("the batch")
 	dies(typed(tables.TypeInboxEvent))
 	if a, err := r.request(fox, "GET", "/v1/me/inbox", "").Send(r.URL); err != nil || a.Status != 500 {
-		t.Errorf("%v, %+v", err, a)
+		t.Errorf("a reading of the inbox whose process dies: got %v, %+v; want 500", err, a)
 	}
 	died("the reading of the inbox")
 	r.has(r.call(fox, "GET", "/v1/me/inbox", ""), "items.len", "2")

@@ -7,7 +7,7 @@ import (
 	"agentsocial/tables"
 )
 
-// A promo may cost the whole balance, and as much as its buyer said that it may.
+// A promo may cost the whole balance, and as much as its buyer allows, but no more.
 func TestPromoPrice_Boundaries(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -18,8 +18,8 @@ import (
 	"agentsocial/tables"
 )
 
-// pageFaults is a table that replaces calls with functions, if these are set. They are the
-// calls that a channel's page makes for its promo and its view.
+// pageFaults is a table whose calls can be replaced: those that a channel's page makes for
+// its promo and its view. Where a function is set, it runs instead of the call.
 type pageFaults struct {
 	tables.Backend
 	query  atomic.Pointer[func(context.Context) error]            // instead of reading a channel's promos
@@ -111,14 +111,14 @@ func TestPageWithoutItsPromo(t *testing.T) {
 					t.Errorf("%s %s: got %d %s, want 200, promo.id empty, channel.name lounge", what, name, ans.Status, ans.Body)
 				}
 				if got := log.Take(); !strings.Contains(got, `"msg":"promo not shown"`) || !strings.Contains(got, `"channel":"lounge"`) {
-					t.Errorf("%s %s: log: got %s", what, name, got)
+					t.Errorf("%s %s: got the log %s, want promo not shown in the lounge", what, name, got)
 				}
 			}
 			b.view.Store(&do)
 			ans := r.call(reader, "GET", "/v1/c/lounge?limit=1", "")
 			b.view.Store(nil)
 			if got := log.Take(); ans.Status != 200 || !strings.Contains(got, `"msg":"view not counted"`) {
-				t.Errorf("counting %s: got %d, log %s", name, ans.Status, got)
+				t.Errorf("counting %s: got %d and the log %s, want 200 and view not counted", name, ans.Status, got)
 			}
 			if wait == 0 && ans.Text("promo.id") != p.ID { // without a limit on the wait the promo is shown
 				t.Errorf("counting %s: promo: got %q, want %q", name, ans.Text("promo.id"), p.ID)
@@ -296,7 +296,7 @@ func TestBuyerSuspendedMeanwhile(t *testing.T) {
 	})
 	ans := r.send(r.buying(ad, "lounge", "Look here.", 5, 2))
 	if !m.done() || ans.Status == 201 {
-		t.Errorf("%d %s", ans.Status, ans.Body)
+		t.Errorf("got %d %s, overtaken %v; want a refusal, overtaken", ans.Status, ans.Body, m.done())
 	}
 	if n := len(r.query(tables.ChannelPK("lounge"), "PROMO#", "PROMO#~")); n != 0 || r.credits(t, ad) != 5*usd {
 		t.Errorf("got %d promos and balance %d, want 0 and %d", n, r.credits(t, ad), 5*usd)

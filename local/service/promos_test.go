@@ -96,8 +96,8 @@ func (r *running) midway(channel string, p promoView) {
 	r.set(tables.PromoKey(channel, p.ID), tables.SetAttr("created_at", now-half), tables.SetAttr("billed_at", now))
 }
 
-// Two hundred readers load a page at once, each twice: each is billed for once, and the
-// ledger matches.
+// If many readers load a page at once, each twice, each is billed for once, and the ledger
+// matches.
 func TestRaceOfReaders(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -122,7 +122,7 @@ func TestRaceOfReaders(t *testing.T) {
 		for some := range slices.Chunk(pages, 60) { // more would wait too long for DynamoDB Local
 			got, byStatus := r.together(some...)
 			if byStatus[200] != len(some) {
-				t.Fatalf("got outcomes %v", byStatus)
+				t.Fatalf("got outcomes %v, want %d × 200", byStatus, len(some))
 			}
 			answers = append(answers, got...)
 		}
@@ -154,8 +154,8 @@ func TestRaceOfReaders(t *testing.T) {
 	})
 }
 
-// Thirty buyers race for the last two places: two get them, each at the price at its
-// purchase. The others are not charged.
+// If up to thirty buyers race for the last two places, two get them, each at the price at
+// its purchase. The others are not charged.
 func TestRaceForTheLastPlaces(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
