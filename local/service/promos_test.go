@@ -175,11 +175,11 @@ func TestRaceForTheLastPlaces(t *testing.T) {
 		}
 		answers, byStatus := r.settled(all...)
 		if byStatus[201] != 2 || byStatus[409] != len(all)-2 {
-			t.Errorf("got outcomes %v", byStatus)
+			t.Errorf("got outcomes %v, want 2 × 201 and 409 for the others", byStatus)
 		}
 		for i, a := range answers {
 			if a.Status == 409 && (a.Text("error.code") != "limit_reached" || a.Text("error.retry_at") == "" || !strings.Contains(a.Text("error.hint"), "another channel")) {
-				t.Errorf("purchase %d: %s", i, a.Body)
+				t.Errorf("purchase %d: got %s, want limit_reached with a time and a hint at another channel", i, a.Body)
 			}
 		}
 		items := r.query(tables.ChannelPK("lounge"), "PROMO#", "PROMO#~")
@@ -217,9 +217,9 @@ func TestRaceForTheLastPlaces(t *testing.T) {
 	})
 }
 
-// Two agents of one person buy promos in a channel concurrently: together they get
-// three and pay for three. Other people and channels are not affected, and a later change
-// of origin does not matter.
+// If two agents of one person buy promos in a channel concurrently, together they get three
+// and pay for three. Other people and channels are not affected, and a later change of origin
+// does not matter.
 func TestRaceOfOneBuyer(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -278,11 +278,11 @@ func TestRaceOfNobodies(t *testing.T) {
 		answers, byStatus := r.settled(all...)
 		const most = tables.PromosNobodysMost
 		if byStatus[201] != most || byStatus[409] != len(all)-most {
-			t.Errorf("got outcomes %v", byStatus)
+			t.Errorf("got outcomes %v, want %d × 201 and 409 for the others", byStatus, most)
 		}
 		for i, a := range answers {
 			if a.Status == 409 && (a.Text("error.code") != "limit_reached" || a.Text("error.retry_at") == "") {
-				t.Errorf("purchase %d: %s", i, a.Body)
+				t.Errorf("purchase %d: got %s, want limit_reached with a time", i, a.Body)
 			}
 		}
 		for _, a := range agents {
@@ -343,7 +343,7 @@ func TestAuditFindsWrongEscrow(t *testing.T) {
 	r.put(tables.Delete(key))
 	report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now())
 	if err != nil || len(report.Problems) != 1 || !strings.Contains(report.Problems[0].String(), "there is no such promo") {
-		t.Errorf("%v, %v", report.Problems, err)
+		t.Errorf("an escrow without its promo: got problems %v, %v; want one", report.Problems, err)
 	}
 	r.put(tables.Put(was))
 	r.audited(t)

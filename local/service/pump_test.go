@@ -206,8 +206,7 @@ func TestPump_ReadsFewTimes(t *testing.T) {
 	})
 }
 
-// A reader finds the records after its position in what another has read, or reads them
-// itself.
+// A chunk has the records after each position that it contains, and none after any other.
 func TestChunk(t *testing.T) {
 	c := chunk{"3", []tables.StreamRecord{{Seq: "4"}, {Seq: "6"}}}
 	for after, want := range map[string]int{"": 0, "2": 0, "3": 2, "4": 1, "5": 0, "6": 0} {
@@ -216,7 +215,7 @@ func TestChunk(t *testing.T) {
 		}
 	}
 	if got := (chunk{}).from(""); len(got) > 0 {
-		t.Errorf("got %v from no chunk", got)
+		t.Errorf("an empty chunk: got %v, want none", got)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestPushedPosts(t *testing.T) {
 			}
 			post := r.item(tables.PostKey("lounge", ans.Text("id")))
 			if got := post.Bool("pushed"); got != pushed {
-				t.Errorf("%d followers, post %d: pushed %v", followers, i, got)
+				t.Errorf("%d followers, post %d: pushed: got %v, want %v", followers, i, got, pushed)
 			}
 		}
 	}

@@ -105,8 +105,8 @@ func TestRaceForAKey(t *testing.T) {
 	}
 }
 
-// Of two agents that want one key one gets it, whichever way they add it and whichever
-// comes first: by an addition, a first key or a registration.
+// If two agents want the same key, the one that comes first gets it, or one of them if they
+// come at once. An agent may add it as a further key, as its first key, or by registering.
 func TestRaceForAKeyOfTwoAgents(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -237,7 +237,7 @@ func TestRaceOfTags(t *testing.T) {
 		}
 		_, n := r.together(requests...)
 		if n[200] == 0 || n[200]+n[409] != len(sets) {
-			t.Fatalf("round %d: got outcomes %v", i, n)
+			t.Fatalf("round %d: got outcomes %v, want 200 and 409, and at least one 200", i, n)
 		}
 		var listed []string
 		for _, item := range r.query(tables.AgentPK(fox.ID), "TAG#", "TAG#~") {

@@ -128,13 +128,13 @@ func TestPageWithoutReplies(t *testing.T) {
 		for limit, pages := range map[int]int{1: 13, 4: 4, 13: 1, 100: 1} {
 			got, n := r.walk("/v1/c/ops?replies=false", limit)
 			if !slices.Equal(got, want) || n != pages {
-				t.Errorf("by %d: %d pages\n got %v\nwant %v", limit, n, got, want)
+				t.Errorf("%d a page: got %d pages, want %d\n got %v\nwant %v", limit, n, pages, got, want)
 			}
 		}
 	})
 }
 
-// A deleted post leaves the best posts and the feed at once. The channel keeps a
+// A deleted post disappears from the best posts and the feed at once. The channel shows a
 // tombstone while the post has replies.
 func TestDeletedVanishAtOnce(t *testing.T) {
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestFeed(t *testing.T) {
 	for next := r.URL + "/v1/c/haiku/feed.json"; next != ""; {
 		ans := r.call(nil, "GET", strings.TrimPrefix(next, r.URL), "")
 		if ans.Status != 200 || ans.Header.Get("Content-Type") != "application/feed+json" {
-			t.Fatalf("%s: %d %s %.200s", next, ans.Status, ans.Header.Get("Content-Type"), ans.Body)
+			t.Fatalf("%s: got %d %s %.200s, want 200 and a feed", next, ans.Status, ans.Header.Get("Content-Type"), ans.Body)
 		}
 		if err := checkFeed(ans.Body); err != nil {
 			t.Fatalf("%s: %v", next, err)
@@ -199,13 +199,13 @@ func TestFeed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if feed.FeedType != "json" || feed.FeedVersion != "https://jsonfeed.org/version/1.1" || feed.Title != "haiku" || feed.FeedLink != r.URL+"/v1/c/haiku/feed.json" || len(feed.Items) > 50 {
-			t.Errorf("%s: %+v", next, feed)
+			t.Errorf("%s: got %+v, want a JSON feed of the channel with at most 50 items", next, feed)
 		}
 		for _, item := range feed.Items {
 			got = append(got, item.Content)
 			published := item.PublishedParsed
 			if published == nil || published.Sub(r.App.Now()).Abs() > time.Hour || len(item.Authors) != 1 || item.Authors[0].Name != "fox" || item.GUID != item.Link {
-				t.Errorf("%s: %+v", next, item)
+				t.Errorf("%s: got the item %+v, want a new one by fox with its link as id", next, item)
 			}
 			if a := r.call(nil, "GET", strings.TrimPrefix(item.Link, r.URL), ""); a.Status != 200 || a.Text("body") != item.Content {
 				t.Errorf("%s: got %d, want the post", item.Link, a.Status)
@@ -216,12 +216,12 @@ func TestFeed(t *testing.T) {
 			Next string `json:"next_url"`
 		}
 		if decode(t, ans, &links); seen[links.Next] {
-			t.Fatalf("next_url repeats an earlier page")
+			t.Fatalf("got the next_url %s of an earlier page, want another", links.Next)
 		}
 		next = links.Next
 	}
 	if len(seen) != 2 || !slices.Equal(got, want) {
-		t.Errorf("%d pages\n got %q\nwant %q", len(seen), got, want)
+		t.Errorf("got %d pages, want 2\n got %q\nwant %q", len(seen), got, want)
 	}
 }
 
@@ -338,7 +338,7 @@ func TestManyChannels(t *testing.T) {
 				}
 			}
 			if missing > 0 || len(seen) < c.want-len(moved) || len(seen) > c.want {
-				t.Errorf("%s: %d of %d channels, %d moved, %d missing", c.query, len(seen), c.want, len(moved), missing)
+				t.Errorf("%s: got %d of %d channels, with %d moved and %d missing; want all that did not move", c.query, len(seen), c.want, len(moved), missing)
 			}
 		}
 	})

@@ -18,12 +18,12 @@ import (
 	"agentsocial/tables"
 )
 
-// metered counts calls that read, by the partition or the index, and keeps what they read.
+// metered is a table that counts the calls that read, and keeps the items that they return.
 type metered struct {
 	tables.Backend
 	reads atomic.Int64
-	weak  atomic.Int64         // those of the table that are eventually consistent
-	quiet func(pk string) bool // not counted
+	weak  atomic.Int64         // eventually consistent reads of the table, not of its indexes
+	quiet func(pk string) bool // reports whether reads of a partition are not counted
 
 	mu    sync.Mutex
 	items []tables.Item
@@ -74,8 +74,8 @@ func (m *metered) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return page, err
 }
 
-// processes plays on processes that share a table: each has a memory of its own, as in
-// Lambda. The meter does not count what belongs to the calling agents alone.
+// processes calls play with two processes that share the table m. Each remembers the pages
+// that it has read, as in Lambda.
 func processes(t *testing.T, play func(a, b *running, m *metered)) {
 	t.Helper()
 	inBubble(t, func(r *running) {
@@ -90,9 +90,9 @@ func processes(t *testing.T, play func(a, b *running, m *metered)) {
 	})
 }
 
-// TestHotPages: within two seconds, a page that somebody has read costs others nothing: an
-// anonymous caller no call of the table, and an agent only those for its own items. After
-// two seconds it is read again. Nobody changes the items, which all readers share.
+// TestHotPages checks that for two seconds after a page was read, another anonymous caller
+// reads it without a call of the table, and an agent only with calls for its own items. Then
+// the page is read again. Nobody changes the items, which all readers share.
 func TestHotPages(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, _ *running, m *metered) {
@@ -127,8 +127,8 @@ func TestHotPages(t *testing.T) {
 	})
 }
 
-// TestHotFresh: what must not be old is not remembered: a feed of a channel, and what an
-// agent reads of itself.
+// TestHotFresh checks that a channel's feed, and what an agent reads about itself, are read
+// from the table each time.
 func TestHotFresh(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, m *metered) {
@@ -145,7 +145,7 @@ func TestHotFresh(t *testing.T) {
 				m.reads.Store(0)
 				r.want(r.call(caller, "GET", target, ""), 200, "")
 				if m.reads.Load() == 0 {
-					t.Errorf("%s: read nothing", target)
+					t.Errorf("%s: got no read of the table, want some", target)
 				}
 			}
 		}
@@ -168,8 +168,8 @@ func TestHotFresh(t *testing.T) {
 	})
 }
 
-// TestHotOwnWrites: an author's own writes are not hidden by memories, whichever process
-// answers. Others see them two seconds later at most.
+// TestHotOwnWrites checks that an author sees its own writes, whichever process answers, even
+// if the process remembers an older page. Others see them at most two seconds later.
 func TestHotOwnWrites(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, _ *metered) {
@@ -237,8 +237,9 @@ func TestHotOwnWrites(t *testing.T) {
 	})
 }
 
-// TestHotStrong: within a second after a write, its author's reads in the same process are
-// strong, and after a deletion everybody's. Others are at half the price.
+// TestHotStrong checks which reads are strongly consistent: for a second after a write those
+// of its author in the same process, and after a deletion everybody's. Other reads are
+// eventually consistent, at half the price.
 func TestHotStrong(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, m *metered) {
@@ -280,8 +281,8 @@ func TestHotStrong(t *testing.T) {
 	})
 }
 
-// TestHotDeletion: the process that deletes a post forgets it for everybody at once. Another
-// process shows it for two seconds at most, and not to its author.
+// TestHotDeletion checks that the process that deletes a post shows it to nobody any more.
+// Another process shows it for at most two seconds, and not to its author.
 func TestHotDeletion(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, _ *metered) {
@@ -319,7 +320,8 @@ func TestHotDeletion(t *testing.T) {
 	})
 }
 
-// TestHotWalk: who pages through a channel while others post gets each older post once.
+// TestHotWalk checks that a caller that pages through a channel while others post gets each
+// older post once.
 func TestHotWalk(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, _ *metered) {
@@ -369,7 +371,7 @@ func TestHotWalk(t *testing.T) {
 	})
 }
 
-// TestHotHead: a HEAD and a GET of a page that is remembered have the same ETag.
+// TestHotHead checks that a HEAD and a GET of a remembered page have the same ETag.
 func TestHotHead(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, _ *running, _ *metered) {

@@ -65,7 +65,7 @@ func (r *running) small(what string, a *transcripts.Answer) {
 		}
 	}
 	if a.Status >= 500 || len(a.Body) > refusalMost || fields > fieldsMost {
-		r.t.Errorf("%s: %d, %d bytes and %d fields, want at most %d and %d: %.300s", what, a.Status, len(a.Body), fields, refusalMost, fieldsMost, a.Body)
+		r.t.Errorf("%s: got %d, %d bytes and %d fields, want less than 500, at most %d and %d: %.300s", what, a.Status, len(a.Body), fields, refusalMost, fieldsMost, a.Body)
 	}
 }
 
@@ -100,10 +100,10 @@ func TestRefusalsAreSmall(t *testing.T) {
 			a := r.send(q)
 			r.small(what+", "+name, a)
 			if a.Status < 400 && !strings.HasPrefix(what, "MCP") {
-				t.Errorf("%s, %s: %d %s", what, name, a.Status, a.Body)
+				t.Errorf("%s, %s: got %d %s, want a refusal", what, name, a.Status, a.Body)
 			}
 			if (what == "unknown key" || what == "forged") && a.Status != 401 {
-				t.Errorf("%s, %s: %d, want 401: %.300s", what, name, a.Status, a.Body)
+				t.Errorf("%s, %s: got %d, want 401: %.300s", what, name, a.Status, a.Body)
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func TestRefusalsAreSmall(t *testing.T) {
 	}
 	a := r.send(mcpMessage(token, "["+strings.Join(batch, ",")+"]"))
 	if a.Status != 400 && a.Status != 200 || len(a.Body) > 20*refusalMost {
-		t.Errorf("a batch of twenty: %d, %d bytes: %.300s", a.Status, len(a.Body), a.Body)
+		t.Errorf("a batch of twenty: got %d and %d bytes, want 400 or 200 and at most %d: %.300s", a.Status, len(a.Body), 20*refusalMost, a.Body)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestCredentialsComeBeforeTheBody(t *testing.T) {
 	}
 	for _, args := range []map[string]any{{"now": 1}, {"colour": 1}} {
 		if a := r.send(toolCall(forged, handshakes[2], "update_profile", args)); a.Status != 401 {
-			t.Errorf("%v: %d %s", args, a.Status, a.Body)
+			t.Errorf("%v: got %d %s, want 401", args, a.Status, a.Body)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestRefusedWritesCount(t *testing.T) {
 		left := func(a *transcripts.Answer, want int) {
 			t.Helper()
 			if got := a.Header.Get("RateLimit"); !strings.HasPrefix(got, fmt.Sprintf(`"writes";r=%d;`, want)) {
-				t.Errorf("%s: RateLimit is %q, want %d left", a.Body, got, want)
+				t.Errorf("%s: got RateLimit %q, want %d left", a.Body, got, want)
 			}
 		}
 		for i, refused := range []struct {
@@ -209,7 +209,7 @@ func TestRefusedWritesCount(t *testing.T) {
 		q := r.request(fox, "PATCH", "/v1/me", `{"now":"x"}`)
 		left(r.want(r.send(q), 200, ""), 6)
 		if a := r.want(r.send(q), 200, ""); a.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("not replayed: %v", a.Header)
+			t.Errorf("a repeated write: got headers %v, want a replay", a.Header)
 		}
 		for range 4 { // refused calls of a tool count, too
 			r.send(toolCall(token, handshakes[2], "update_profile", map[string]any{"now": 1}))
@@ -222,10 +222,10 @@ func TestRefusedWritesCount(t *testing.T) {
 		r.want(r.call(fox, "PATCH", "/v1/me", `{`), 429, "rate_limited")
 		r.want(r.call(fox, "PATCH", "/v1/me", `{"now":"y"}`), 429, "rate_limited")
 		if a := r.want(r.send(q), 200, ""); a.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("not replayed at the limit: %v", a.Header)
+			t.Errorf("a repeated write at the limit: got headers %v, want a replay", a.Header)
 		}
 		if a := r.send(toolCall(token, handshakes[2], "update_profile", map[string]any{"now": "x"})); a.Text("result.structuredContent.error.code") != "rate_limited" {
-			t.Errorf("a tool at the limit: %s", a.Body)
+			t.Errorf("a tool at the limit: got %s, want rate_limited", a.Body)
 		}
 		r.advance(time.Minute)
 		r.want(r.call(fox, "PATCH", "/v1/me", `{"now":"y"}`), 200, "")
@@ -264,6 +264,6 @@ func TestRefusalsOverMCPRepeatLittle(t *testing.T) {
 		Error struct{ Code int }
 	}
 	if err := json.Unmarshal(a.Body, &out); err != nil || a.Status != http.StatusBadRequest || out.Error.Code != -32600 || len(out.ID) > 4 {
-		t.Errorf("a long id: %d %s (%v), want a refusal without it", a.Status, a.Body, err)
+		t.Errorf("a long id: got %d %s (%v), want a refusal without it", a.Status, a.Body, err)
 	}
 }

@@ -109,8 +109,8 @@ func TestSignupBoundaries(t *testing.T) {
 }
 
 // Registrations from an address, and an agent's answers to the signup's puzzle, are counted
-// by hour. The count is kept until a minute after the hour's end; over the limit, further
-// ones are refused until that end.
+// by hour. The count is kept until a minute after the hour ends. Over the limit, further ones
+// are refused until the hour ends.
 func TestRegistrationWindows(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

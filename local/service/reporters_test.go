@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// shown returns what anybody can read about an agent, and where its names are listed:
-// path → answer with its validators.
+// shown returns the public pages about an agent, and those that list agents and posts, by
+// path. Each value is the answer with its validators.
 func (c *juryFixture) shown(a *transcripts.Agent, posts ...string) map[string]string {
 	c.t.Helper()
 	all := map[string]string{}
@@ -34,8 +34,8 @@ func (c *juryFixture) shown(a *transcripts.Agent, posts ...string) map[string]st
 	return all
 }
 
-// A report that a whole jury overturns costs its reporter karma, which nothing public
-// shows: not its profile, not where it is listed, and not what its votes do.
+// If a whole jury overturns a case, its reporter loses karma. Nothing public shows that:
+// neither the reporter's profile, nor the lists with its name, nor the effect of its votes.
 func TestReportersAreNotExposed(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -90,7 +90,7 @@ func TestReportersAreNotExposed(t *testing.T) {
 	c.want(c.call(reporter, "POST", "/v1/channels", `{"name":"poems","kind":"leisure"}`), 201, "")
 }
 
-// The reasons of a case have no exact time, also if a report waited for the case.
+// The reasons of a case have no exact time, even if a report waited for the case.
 func TestReasonsHaveNoExactTime(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -137,10 +137,10 @@ func TestOlderReportedItems(t *testing.T) {
 	}
 }
 
-// An author gains nothing from friends that report its post first, with silly reasons:
-// neither a friend with an origin that opens the case, nor a crowd without origins that
-// fills it. Later reports are heard in the same case, and each of the next two owners
-// can still open another one alone.
+// An author gains nothing from friends that report its post first, with silly reasons. A
+// friend with an origin may open the case, and many agents without origins may join it. The
+// reasons of later reports are still shown in the case, and the next owner can still open
+// another case alone.
 func TestSillyReportsProtectNothing(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -157,13 +157,13 @@ func TestSillyReportsProtectNothing(t *testing.T) {
 	c.reports(c.citizen(), post)
 	p := c.read(nil, first)
 	if p.Reports != 14 || len(p.Reasons) != 11 || p.Reasons[10].Reason != "It is an advertisement." {
-		t.Errorf("case of a crowd: got %d reports and the reasons %v, want 14 reports, 10 silly reasons and the serious one", p.Reports, p.Reasons)
+		t.Errorf("the first case: got %d reports and the reasons %v, want 14 reports, 10 silly reasons and the serious one", p.Reports, p.Reasons)
 	}
 	c.decides(first, "overturn")
 
 	second := c.reports(c.citizen(), post)
 	if second == "null" || second == first {
-		t.Fatalf("case opened by one report after a friend's: got %s", second)
+		t.Fatalf("case opened by one report after a friend's: got %s, want a new one", second)
 	}
 	if p := c.read(nil, second); p.Reports != 1 || p.Reasons[0].Reason != "It is an advertisement." {
 		t.Errorf("the second case: got %+v, want the serious reason only", p)

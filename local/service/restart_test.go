@@ -231,7 +231,7 @@ func TestStreamReadAgain(t *testing.T) {
 		t.Helper()
 		ans := f.call(a, "POST", target, body)
 		if ans.Status/100 != 2 {
-			t.Fatalf("POST %s: got %d %s", target, ans.Status, ans.Body)
+			t.Fatalf("POST %s: got %d %s, want 2xx", target, ans.Status, ans.Body)
 		}
 		return ans
 	}
@@ -260,13 +260,13 @@ func TestStreamReadAgain(t *testing.T) {
 	f.start()
 	f.drain()
 	if dead := f.call(nil, "GET", "/_local/dead", "").Body; strings.TrimSpace(string(dead)) != "[]" {
-		t.Errorf("failed batches: %s", dead)
+		t.Errorf("failed batches: got %s, want none", dead)
 	}
 	f.stop()
 	after := scanned(t, f.path("table.db"))
 	for key, i := range after {
 		if !before[key].Equal(i) {
-			t.Errorf("%v\nbefore %v\nafter  %v", key, before[key], i)
+			t.Errorf("%v changed, want it unchanged\nbefore %v\nafter  %v", key, before[key], i)
 		}
 	}
 	if len(before) < 100 || len(after) != len(before) {
@@ -289,7 +289,7 @@ func scanned(t *testing.T, path string) map[tables.Key]tables.Item {
 	return all
 }
 
-// The feed is trimmed behind its readers.
+// The feed drops the changes that all readers have read.
 func TestStreamIsTrimmed(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "embedded")
@@ -359,7 +359,8 @@ func TestStartRefusesDamage(t *testing.T) {
 	}
 }
 
-// forgetCheckpoints makes a table what an earlier version wrote.
+// forgetCheckpoints removes the checkpoints from a table's file, as if an earlier version had
+// written it.
 func forgetCheckpoints(t *testing.T, path string) {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)

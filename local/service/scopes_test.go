@@ -128,18 +128,18 @@ func TestScopesOfEveryEndpoint(t *testing.T) {
 				ans := r.bearer(agent.token, o.Method, target, body)
 				got := ans.Text("error.code")
 				if want == "" && slices.Contains(refusals, got) || want != "" && got != want {
-					t.Errorf("%s %.200s with %s of %s: %d %s, want %q", route, body, scope, agent.name, ans.Status, ans.Body, want)
+					t.Errorf("%s %.200s with %s of %s: got %d %s, want error %q", route, body, scope, agent.name, ans.Status, ans.Body, want)
 				}
 				if got == "scope_missing" {
 					header := ans.Header.Get("WWW-Authenticate")
 					if ans.Text("error.scope") != takes.Scope || !strings.Contains(header, `error="insufficient_scope"`) || !strings.Contains(header, fmt.Sprintf("scope=%q", strings.Join(auth.InOrder([]string{scope, takes.Scope}), " "))) {
-						t.Errorf("%s with %s: the refusal names %s, %s", route, scope, ans.Body, header)
+						t.Errorf("%s with %s: got %s and WWW-Authenticate %s, want both to name the scope %s", route, scope, ans.Body, header, takes.Scope)
 					}
 				}
 			}
 		}
 	}
 	if called < 15*2*len(auth.Scopes) {
-		t.Fatalf("only %d requests were sent", called)
+		t.Fatalf("sent %d requests, want at least %d", called, 15*2*len(auth.Scopes))
 	}
 }

@@ -296,8 +296,8 @@ func (h hesitant) Commit(ctx context.Context, tx tables.Tx) error {
 	return h.Backend.Commit(ctx, tx)
 }
 
-// A sweep that finishes a channel while a post makes it due again leaves no post
-// behind.
+// If a post makes a channel due again while a sweep finishes it, the post is still sealed in
+// the end.
 func TestSweepsAndPostsMeet(t *testing.T) {
 	t.Cleanup(search.Small())
 	wrap := func(b tables.Backend) tables.Backend { return hesitant{b} }

@@ -13,7 +13,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestRefuses: writes are refused only from a lag of 10 seconds on, and all from 25 on.
+// TestRefuses checks that writes are refused only at a lag of more than 10 seconds, and all
+// writes from 25 seconds on.
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct {
 		lag    time.Duration
@@ -29,9 +30,9 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestSlowed: while the stream's readers are far behind, writes get 503 in the envelope,
-// with a Retry-After that differs. Tools are refused, too. Reads are answered, and so are
-// writes once the readers have caught up.
+// TestSlowed checks that while the stream's readers are far behind, writes get the error
+// unavailable with a Retry-After that varies. Tools that write are refused, too. Reads are
+// answered, and so are writes once the readers have caught up.
 func TestSlowed(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
@@ -43,7 +44,7 @@ func TestSlowed(t *testing.T) {
 	defer s.Stop(context.Background())
 	fox := transcripts.NewAgent("fox")
 	if ans, err := fox.Register(s.URL, "🦊"); err != nil || ans.Status != 201 {
-		t.Fatalf("%v %v", ans, err)
+		t.Fatalf("registering: got %v %v, want 201", ans, err)
 	}
 	at := time.Now()
 	ask := func(method, target, body string) *transcripts.Answer {

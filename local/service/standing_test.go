@@ -174,8 +174,8 @@ func TestEarlyUpvotesVouchIfCastAgain(t *testing.T) {
 	c.has(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), "score", "3")
 }
 
-// A vote that overlaps with the verification of its voter's next address vouches for the
-// owner whose standing it had, or for nobody until it is cast again. It counts in the
+// A vote that overlaps with the verification of its voter's next address vouches in the name
+// of the voter's earlier owner, or does not vouch until it is cast again. It counts in the
 // score and in karma once.
 func TestVotesWhileTheOwnerChanges(t *testing.T) {
 	t.Parallel()
@@ -215,7 +215,7 @@ func TestVotesWhileTheOwnerChanges(t *testing.T) {
 		}
 		c.drain()
 		if !m.done() {
-			t.Fatalf("%s: they did not overlap", order)
+			t.Fatalf("%s: the vote and the verification did not overlap", order)
 		}
 		owner := c.item(tables.OriginKey(voter.ID)).Str("person")
 		if owner == old {
@@ -305,9 +305,9 @@ func TestVouchesAreBounded(t *testing.T) {
 	c.wants("a month later", friend, 2)
 }
 
-// Standing from owners vouches only after [jury.VouchAfter]. So three careless owners
-// give it to three agents, and these to three others a month later, however many
-// mailboxes wait. While none is required, it is the same.
+// An agent that got standing from owners can vouch only after [jury.VouchAfter]. So three
+// careless owners give standing to three agents, and these to three others a month later,
+// however many agents wait for it. The same is true while no standing is required.
 func TestStandingSpreadsSlowly(t *testing.T) {
 	t.Parallel()
 	for _, required := range []int64{0, jury.StandingOwners} {
@@ -389,7 +389,7 @@ func TestStandingAddsUp(t *testing.T) {
 	}
 }
 
-// Standing can be switched off, and is gained while it is.
+// Jurors need no standing if the setting says so. Agents still gain it.
 func TestStandingIsASetting(t *testing.T) {
 	t.Parallel()
 	config := unlimited()
@@ -404,12 +404,12 @@ func TestStandingIsASetting(t *testing.T) {
 	}
 	c.upvotes(operator, a)
 	if got, _ := c.item(tables.CountersKey(a.ID))["vouchers"].(tables.Set); !slices.Equal(got, tables.NewSet(jury.ByOperator)) {
-		t.Errorf("vouchers after an operator's vote: got %v", got)
+		t.Errorf("vouchers after an operator's vote: got %v, want the operator", got)
 	}
 }
 
-// An address of a service of disposable mail or of a relay makes no juror, its reports
-// do not count, and an agent that has one says so.
+// An agent whose address is at a service of disposable mail or at a relay cannot be a juror,
+// and its reports do not count. It can read that its address is a throwaway one.
 func TestThrowawayAddresses(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -433,7 +433,7 @@ func TestThrowawayAddresses(t *testing.T) {
 
 const lasting = "With `POST /v1/me/origin`, link an address of a mail provider or of a domain of your own, and not one of a service of disposable mail or of a relay."
 
-// An agent whose report waits without counting is told what to do first.
+// An agent whose report waits, because it does not qualify yet, is told what to do first.
 func TestWaitingReportNamesItsRemedy(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -521,17 +521,17 @@ func TestFreeMailboxesDoNotConvict(t *testing.T) {
 		c.has(c.want(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), 200, ""), "reported", "false")
 	}
 	if c.item(tables.UpheldKey(victim.ID)) != nil || c.item(tables.ProfileKey(victim.ID)).Int("suspended_until") != 0 {
-		t.Error("the gang convicted the author")
+		t.Error("the author has upheld cases or is suspended, want neither")
 	}
 	for _, a := range gang {
 		if c.item(tables.JurorKey(a.ID)) != nil {
-			t.Errorf("%s is a juror", a.Name)
+			t.Errorf("%s is a juror, want it refused", a.Name)
 		}
 	}
 }
 
-// A suspension needs jurors of enough owners over its cases. Until then the cases wait
-// for others.
+// Upheld cases suspend their author only once jurors of enough owners have upheld them. Until
+// then they wait for further cases.
 func TestSuspensionNeedsOwners(t *testing.T) {
 	t.Parallel()
 	config := unlimited()
@@ -552,7 +552,7 @@ func TestSuspensionNeedsOwners(t *testing.T) {
 	c.jurors(3)
 	c.decides(c.reports(reporter, c.spams(author)), "uphold")
 	if until() != 0 {
-		t.Fatal("suspended by six owners")
+		t.Fatal("got a suspension after the votes of six owners, want none")
 	}
 	more := c.jurors(2)
 	in := c.reports(reporter, c.spams(author))
@@ -562,6 +562,6 @@ func TestSuspensionNeedsOwners(t *testing.T) {
 	}
 	c.tick()
 	if until() == 0 {
-		t.Error("not suspended by eight owners")
+		t.Error("got no suspension after the votes of eight owners, want one")
 	}
 }

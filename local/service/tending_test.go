@@ -29,8 +29,8 @@ func (s *stuck) Commit(ctx context.Context, tx tables.Tx) error {
 	return s.Backend.Commit(ctx, tx)
 }
 
-// TestTendingHoldsUpNothing checks that posts are counted while the tending of their
-// channel's index takes long, and that a drain waits for it.
+// TestTendingHoldsUpNothing checks that posts are counted while the update of their channel's
+// search index takes long, and that a drain waits for the update.
 func TestTendingHoldsUpNothing(t *testing.T) {
 	t.Parallel()
 	s := &stuck{free: make(chan struct{}), tried: make(chan struct{})}
@@ -50,7 +50,7 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 	var once sync.Once
 	free := func() { once.Do(func() { close(s.free) }) }
 	defer free()
-	for tries := 0; ; tries++ { // one post in eight has the turn
+	for tries := 0; ; tries++ { // only some posts start an update
 		post(10)
 		select {
 		case <-s.tried:
@@ -58,7 +58,7 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 			if tries < 50 {
 				continue
 			}
-			t.Fatal("nothing was tended")
+			t.Fatal("no post led to an update of the index")
 		}
 		break
 	}
@@ -71,14 +71,14 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 		if got := items[0].Int("posts"); got == int64(n) {
 			break
 		} else if wait > 500 {
-			t.Fatalf("%d posts are counted, want %d", got, n)
+			t.Fatalf("counted posts: got %d, want %d", got, n)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if err := r.Drain(ctx); err == nil {
-		t.Error("the stream is drained while an index is tended")
+		t.Error("the drain ended during the update of the index, want it to wait")
 	}
 	free()
 	r.drain()
@@ -88,8 +88,8 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// TestFirstPageHasPosts checks that a search finds a post behind many that are not sealed,
-// which its first page does not reach.
+// TestFirstPageHasPosts checks that the first page of a search has an old post that matches,
+// although many newer posts that are not sealed do not.
 func TestFirstPageHasPosts(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

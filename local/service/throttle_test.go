@@ -31,7 +31,7 @@ func TestThrottles(t *testing.T) {
 					t.Errorf("throttled: %q %s, want the gateway's own answer", a.Header.Get("Content-Type"), a.Body)
 				}
 			default:
-				t.Errorf("%s: %d %s", path, a.Status, a.Body)
+				t.Errorf("%s: got %d %s, want 400 or 429", path, a.Status, a.Body)
 			}
 		}
 		t.Logf("%s: %d of %d in %v", path, through, n, time.Since(start))
@@ -61,7 +61,7 @@ func TestThrottles(t *testing.T) {
 	for _, path := range []string{slow, "/v1/challenge", "/nonesuch/" + strings.Repeat("x", 3)} {
 		a, err := unsigned("POST", path, "{").Send(tight.URL)
 		if err != nil || a.Status == http.StatusTooManyRequests && path == slow {
-			t.Errorf("%s: %v %v, want the first request to pass", path, a, err)
+			t.Errorf("%s: got %v %v, want the first request to pass", path, a, err)
 		}
 	}
 }

@@ -42,8 +42,8 @@ func (b torn) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key)
 	return items, nil
 }
 
-// The same signed bytes sent several times at once all get the first answer, even if a
-// request reads the effect of its twin but not its record.
+// The same signed bytes sent several times at once all get the first answer, even if one
+// request reads what another has done, but not its record.
 func TestTornReads(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{
@@ -64,7 +64,7 @@ func TestTornReads(t *testing.T) {
 		} {
 			answers, n := r.together(slices.Repeat([]*transcripts.Request{q}, 6)...)
 			if n[200]+n[201] != 6 {
-				t.Fatalf("round %d, %s %s: %v, %s", i, q.Method, q.Target, n, answers[len(answers)-1].Body)
+				t.Fatalf("round %d, %s %s: got outcomes %v, want 6 × 200 or 201: %s", i, q.Method, q.Target, n, answers[len(answers)-1].Body)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func askingAgain(t *testing.T, r *running) {
 		} {
 			answers, n := r.together(requests...)
 			if n[200] != len(answers) {
-				t.Fatalf("round %d: got outcomes %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want %d × 200", i, n, len(answers))
 			}
 			for j, ans := range answers {
 				if j%2 == 0 && ans.Text("support") != fmt.Sprint(wanted) || j%2 == 1 && ans.Text("score") != score {
