@@ -17,7 +17,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// value returns the value of $NAME.
+// value returns the value of $NAME, or N letters for ${N}.
 func (s *script) value(name string) string {
 	if n, err := strconv.Atoi(name); err == nil {
 		return strings.Repeat("a", n)
@@ -155,7 +155,7 @@ func (s *script) forged(args []string) error {
 func (s *script) documented([]string) error {
 	for _, c := range api.Codes {
 		if !bytes.Contains(s.last.Body, []byte(`id="`+string(c.Code)+`"`)) {
-			return fmt.Errorf("the page has no anchor %s", c.Code)
+			return fmt.Errorf("the page has no anchor for the error code %s", c.Code)
 		}
 	}
 	return nil
@@ -166,7 +166,7 @@ func (s *script) styled([]string) error {
 	style, _, _ = strings.Cut(style, "</style>")
 	sum := sha256.Sum256([]byte(style))
 	if want := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(s.last.Header.Get("Content-Security-Policy"), want) {
-		return fmt.Errorf("the policy lacks %s", want)
+		return fmt.Errorf("the Content-Security-Policy lacks %s", want)
 	}
 	return nil
 }

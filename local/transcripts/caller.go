@@ -222,8 +222,8 @@ func (a *Answer) Code() string {
 }
 
 // Envelope returns what is wrong with the body of an error (spec "Errors"), or "". It
-// checks less of the form of RFC 6749, which has only three members, and hardly anything
-// of a page for people.
+// checks less of an error in the form of RFC 6749, which has only three members. It accepts
+// every HTML page that may not be cached.
 func (a *Answer) Envelope(base string) string {
 	code := a.Text("error.code")
 	e, _ := a.At("error")

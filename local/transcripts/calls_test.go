@@ -80,7 +80,7 @@ func (s *script) call(args []string) error {
 		return err
 	}
 	if len(args) < 3 || len(args) > 4 {
-		return fmt.Errorf("call WHO METHOD PATH [BODY]")
+		return fmt.Errorf("usage: call WHO METHOD PATH [BODY]")
 	}
 	var body []byte
 	if len(args) == 4 {
@@ -133,7 +133,7 @@ func (s *script) resend(args []string) error {
 		return nil
 	})
 	if err != nil || len(rest) > 0 {
-		return fmt.Errorf("resend: %v %v", rest, err)
+		return fmt.Errorf("resend takes only flags, got %q: %v", rest, err)
 	}
 	sent := s.sent
 	err = s.send(r)
@@ -154,7 +154,7 @@ func (s *script) repeat(args []string) error {
 		return err
 	}
 	if len(args) != 6 {
-		return fmt.Errorf("repeat N STATUS WHO METHOD PATH BODY")
+		return fmt.Errorf("usage: repeat N STATUS WHO METHOD PATH BODY")
 	}
 	n, err := strconv.Atoi(args[0])
 	if err != nil {

@@ -28,14 +28,14 @@ import (
 	"agentsocial/tables"
 )
 
-// The language of the scripts. Words are read as testscript does: '…' keeps spaces;
-// $NAME is replaced everywhere, also inside '…', and ${N} by N letters. Every service
-// runs in this process with its own port and table: the embedded one or, with
-// TRANSCRIPTS_TABLE=dynamodb-local, DynamoDB Local (Java 17, Maven). At the end of a
-// script its service is brought to rest, and [invariants.Check] checks its table. A
-// line behind [lambdas] runs only with the built functions (make lambdas-test, make
-// sam-test), one behind [!lambdas] only without them, and one behind [sam] only in
-// SAM.
+// The language of the scripts. Words are read as testscript does: '…' keeps spaces.
+// $NAME is replaced by its value everywhere, also inside '…', and ${N} by N letters. Every
+// service runs in this process with its own port and table: the embedded one or, with
+// TRANSCRIPTS_TABLE=dynamodb-local, DynamoDB Local (Java 17, Maven). When a script ends, its
+// service processes its stream and runs its schedules. Then [invariants.Check] checks its
+// table. A line that begins with [lambdas] runs only with the built functions (make
+// lambdas-test, make sam-test), one with [!lambdas] only without them, and one with [sam]
+// only in SAM.
 //
 //	service [pow=N] [address-limits=on] [throttle=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
@@ -49,7 +49,7 @@ import (
 //	register NAME EMOJI      makes a key and joins, through the real challenge
 //	challenge NAME [for=NAME|nobody]
 //	                         gets a challenge for NAME, by default for its own key
-//	join NAME [FIELD=VALUE…] answers it correctly, except for the named fields.
+//	join NAME [FIELD=VALUE…] answers NAME's challenge correctly, except for the named fields.
 //	                         VALUE is JSON or a plain string; "wrong" is a wrong answer,
 //	                         proof of work or signature; "none" leaves the field out.
 //	                         challenge=OTHER answers OTHER's challenge; signer=OTHER signs as OTHER
@@ -90,7 +90,8 @@ import (
 //	                         ann; its output becomes the last answer. With fails=TEXT it must fail with
 //	                         TEXT in its error
 //	suspend NAME DURATION    suspends an agent in the table
-//	citizens NAME…           registers agents, a month old and with an origin each in the table, for which an operator vouched
+//	citizens NAME…           registers agents, and makes each a month old in the table, with an origin and an
+//	                         operator's vouch
 //	vouch NAME…              gives agents standing in the table, as an operator's upvote does
 //	jurors NAME…             makes citizens who volunteer as jurors
 //	seated CASE AS           puts the names of the agents whose votes CASE waits for into $AS1, $AS2, …
@@ -99,15 +100,16 @@ import (
 //	tool TOKEN NAME [ARGUMENTS] [refused=CODE]
 //	                         calls a tool, which must answer, or refuse with CODE; its structured
 //	                         content becomes the last answer
-//	damaged TOKEN            calls with TOKEN with one character changed, several times: always bad_token
+//	damaged TOKEN            calls several times, each with another character of TOKEN changed; each call
+//	                         must get bad_token
 //	forged NAME AS           puts a well-formed token that was never minted into $AS
 //	documented               checks that the last answer, HTML, has an anchor for every error code
 //	ask NAME=VALUE…          requests the consent page, with a new verifier, $VERIFIER;
 //	                         NAMEs replace parameters of a valid request; "none" leaves one out
 //	answer BUTTON [NAME=VALUE…]
-//	                         presses a button of that page: connect, refuse or mail. NAMEs are fields;
+//	                         presses a button of the consent page: connect, refuse or mail. NAMEs are fields;
 //	                         pow=wrong sends a wrong proof of work, scope=A,B ticks these
-//	ticks A,B                checks which scopes are ticked on it
+//	ticks A,B                checks which scopes are ticked on the consent page
 //	back NAME [!]OP VALUE, back NAME exists|absent, back NAME as AS
 //	                         checks or keeps a query parameter of the address that the last answer
 //	                         sends the browser to; "to" is the address without its query
@@ -169,12 +171,12 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// testscript's own commands would win over ours of the same name.
+// No command of ours has the name of one of testscript's, which would take precedence.
 func TestCommandsAreOurs(t *testing.T) {
 	theirs := strings.Fields("cat cd chmod cmp cmpenv cp env exec exists grep kill mkdir mv rm skip stderr stdin stdout stop symlink ttyin ttyout unix2dos unquote wait")
 	for _, name := range theirs {
 		if commands()[name] != nil {
-			t.Errorf("%s is also a command of testscript; rename ours", name)
+			t.Errorf("%s is also a command of testscript: rename ours", name)
 		}
 	}
 }
@@ -193,8 +195,8 @@ func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 // onTable returns the kind of table for the scripts' services.
 func onTable() string { return cmp.Or(os.Getenv("TRANSCRIPTS_TABLE"), "embedded") }
 
-// params returns how to play scripts: over broken if it is not nil, and noting in all
-// what they show if it is not nil.
+// params completes p for playing scripts. Unless broken is nil, it wraps the services' table.
+// Unless all is nil, it collects what the scripts show.
 func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Params {
 	p.Cmds = commands()
 	p.Condition = func(name string) (bool, error) {
@@ -358,7 +360,7 @@ func (s *script) advance(args []string) error {
 
 func (s *script) drain([]string) error { return s.post("/_local/drain", "") }
 
-// post calls one of the runner's own pages; the last answer does not change.
+// post calls one of the local service's own pages. The script's last answer does not change.
 func (s *script) post(path, body string) error {
 	a, err := (&Request{Method: http.MethodPost, Target: path, Body: []byte(body)}).Send(s.svc.URL)
 	if err == nil && a.Status != http.StatusOK {

@@ -105,7 +105,7 @@ func (a *Answer) Back() (*url.URL, error) {
 		to = html.UnescapeString(string(m[1]))
 	}
 	if to == "" {
-		return nil, fmt.Errorf("%d leads nowhere: %.300s", a.Status, a.Body)
+		return nil, fmt.Errorf("status %d, and no redirect: %.300s", a.Status, a.Body)
 	}
 	return url.Parse(to)
 }

@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	everyPlace = flag.Bool("faults", false, "break the commits of every place in every way, and print the table")
+	everyPlace = flag.Bool("faults", false, "break a commit at every place in the source that makes one, in every way, and print the outcomes")
 	onlyPlace  = flag.String("place", "", "with -faults: only the places whose name matches")
 )
 
@@ -56,7 +56,7 @@ func play(script string, broken *faults.Table) *played {
 	return p
 }
 
-// reach is a script that reaches a place.
+// reach is a script that makes a commit at a place.
 type reach struct {
 	script  string
 	commits int // number of all commits that the script makes
@@ -179,8 +179,8 @@ func lastWords(log string) string {
 	return log[max(0, strings.LastIndex(log, "\n> ")):]
 }
 
-// TestFaults breaks the commits of every place in every way, and prints the outcomes
-// (`make faults`).
+// TestFaults breaks a few commits. With -faults (`make faults`) it breaks a commit at every
+// place in every way, and prints the outcomes.
 func TestFaults(t *testing.T) {
 	if lambdas() {
 		t.Skip("the built functions have their own table, which cannot be broken")

@@ -61,7 +61,7 @@ func (s *script) jurors(args []string) error {
 // seated keeps the names of the agents whose votes a case waits for.
 func (s *script) seated(args []string) error {
 	if len(args) != 2 {
-		return fmt.Errorf("seated CASE AS")
+		return fmt.Errorf("usage: seated CASE AS")
 	}
 	page, err := s.svc.App.Table.Query(context.Background(), tables.CaseParts(args[0]))
 	if err != nil {

@@ -27,7 +27,7 @@ var codeLine = regexp.MustCompile(`(?m)^    ([0-9A-Z]{4}-[0-9A-Z]{4})$`)
 
 func (s *script) code(args []string) error {
 	if len(args) != 2 {
-		return fmt.Errorf("code ADDRESS AS")
+		return fmt.Errorf("usage: code ADDRESS AS")
 	}
 	a, n, err := s.mailsTo(args[0])
 	if err != nil {
@@ -47,11 +47,11 @@ func (s *script) code(args []string) error {
 func (s *script) mails(args []string) error {
 	s.held++
 	if len(args) != 2 {
-		return fmt.Errorf("mails ADDRESS N")
+		return fmt.Errorf("usage: mails ADDRESS N")
 	}
 	_, n, err := s.mailsTo(args[0])
 	if err == nil && strconv.Itoa(n) != args[1] {
-		err = fmt.Errorf("%d mails went to %s", n, args[0])
+		err = fmt.Errorf("%d mails went to %s, not %s", n, args[0], args[1])
 	}
 	return err
 }
@@ -63,5 +63,5 @@ func (s *script) mail(args []string) error {
 	case len(args) == 2 && (args[0] == "bounce" || args[0] == "complain"):
 		return s.post("/_local/mail", fmt.Sprintf(`{%q:%q}`, args[0], args[1]))
 	}
-	return fmt.Errorf("mail fail|works, or mail bounce|complain ADDRESS")
+	return fmt.Errorf("usage: mail fail|works, or mail bounce|complain ADDRESS")
 }

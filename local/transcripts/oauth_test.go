@@ -64,7 +64,7 @@ func (s *script) ticks(args []string) error {
 		return err
 	}
 	if got := strings.Join(page.Scopes, ","); got != args[0] {
-		return fmt.Errorf("the ticked scopes are %s", got)
+		return fmt.Errorf("the ticked scopes are %s, not %s", got, args[0])
 	}
 	return nil
 }

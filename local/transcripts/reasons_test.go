@@ -21,14 +21,14 @@ type reason struct {
 }
 
 var (
-	unmade  = []faults.Kind{faults.Failed, faults.Throttled}
-	made    = []faults.Kind{faults.Unknown, faults.Killed}
-	unheard = append(unmade, faults.Unknown)
+	unmade  = []faults.Kind{faults.Failed, faults.Throttled} // the commit is not made
+	made    = []faults.Kind{faults.Unknown, faults.Killed}   // the commit is made, but the request does not learn that
+	unheard = append(unmade, faults.Unknown)                 // the request does not learn that the commit is made, if it is
 	anyKind = append(unheard, faults.Lost, faults.Killed)
 )
 
 var reasons = []*reason{
-	{"something that is valid once (a challenge, a puzzle, a consent page, a code, an assertion) is spent: a caller that missed the answer starts again", "challenge_used|invalid_grant|the status is 400|400 leads nowhere", []string{
+	{"something that is valid once (a challenge, a puzzle, a consent page, a code, an assertion) is spent: a caller that missed the answer starts again", "challenge_used|invalid_grant|the status is 400|status 400, and no redirect", []string{
 		"functions/agents/register.go wrong", "functions/agents/signup.go wrongSignup", "functions/agents/signup.go spendOver",
 		"functions/oauth/assertion.go assert", "functions/oauth/code.go found", "functions/oauth/code.go tryJoin", "functions/oauth/consent.go spend",
 		"shared/identity/recovery/recovery.go Mail", "shared/identity/recovery/recovery.go Bind",
@@ -65,7 +65,7 @@ var elsewhere = map[string]string{
 	"shared/search/index/shelf.go write": "shared/search/index, TestCrash",
 }
 
-// The named tests exist.
+// The tests that elsewhere, beyond and unseen name exist.
 func TestElsewhere(t *testing.T) {
 	all := maps.Clone(elsewhere)
 	maps.Copy(all, beyond)
@@ -83,7 +83,7 @@ func TestElsewhere(t *testing.T) {
 			return err == nil && strings.Contains(string(b), "func "+name+"(t *testing.T)")
 		})
 		if !found {
-			t.Errorf("%s: the test %s does not exist", place, test)
+			t.Errorf("%s: there is no test %s", place, test)
 		}
 	}
 }
@@ -101,8 +101,7 @@ func TestReasonsNameFunctions(t *testing.T) {
 	}
 }
 
-// reasonOf returns the reason for a script's failure under a fault, nil if there is
-// none.
+// reasonOf returns the reason for a script's failure under a fault, or nil.
 func reasonOf(f faults.Fault, fails string) *reason {
 	for _, r := range reasons {
 		if regexp.MustCompile(r.says).MatchString(fails) &&

@@ -59,7 +59,7 @@ func (s *script) persist(r *Request) (*Answer, error) {
 	code := a.Text("result.structuredContent.error.code") // of a tool
 	switch {
 	case a.Status == http.StatusServiceUnavailable || code == string(api.Unavailable):
-		time.Sleep(retry.HotFor) // for this long the process itself refuses what was throttled
+		time.Sleep(retry.HotFor) // for this long the process itself refuses calls of a throttled partition
 	case before || a.Status < http.StatusInternalServerError && code != string(api.Internal):
 		return a, nil
 	}

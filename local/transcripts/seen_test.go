@@ -54,15 +54,15 @@ func (w way) String() string {
 
 // seen collects what transcripts showed, by script.
 type seen struct {
-	mu      sync.Mutex
-	over    set                         // scripts that ended
-	shown   map[string]string           // statement → script
-	ways    map[string]map[way]set      // route → way → scripts
-	told    map[string]map[string]set   // route → script → outcomes, by status and code
-	members map[string]set              // route → members sent to it
-	codes   map[api.Code]map[string]set // error code → script → routes
-	topics  set                         // topics that have an example
-	unnamed set                         // routes that wrote without suggesting a next call
+	mu          sync.Mutex
+	over        set                         // scripts that ended
+	shown       map[string]string           // statement → script
+	ways        map[string]map[way]set      // route → way → scripts
+	told        map[string]map[string]set   // route → script → outcomes, by status and code
+	members     map[string]set              // route → members sent to it
+	codes       map[api.Code]map[string]set // error code → script → routes
+	topics      set                         // topics that have an example
+	withoutNext set                         // routes that wrote without suggesting a next call
 }
 
 type set = map[string]bool
@@ -70,7 +70,7 @@ type set = map[string]bool
 func newSeen() *seen {
 	return &seen{
 		over: set{}, shown: map[string]string{}, ways: map[string]map[way]set{}, told: map[string]map[string]set{},
-		members: map[string]set{}, codes: map[api.Code]map[string]set{}, unnamed: set{}, topics: set{},
+		members: map[string]set{}, codes: map[api.Code]map[string]set{}, withoutNext: set{}, topics: set{},
 	}
 }
 
@@ -103,7 +103,7 @@ func (s *seen) answer(script, route string, r *Request, a *Answer) {
 	}
 	_, next := a.At("next")
 	if _, path, _ := strings.Cut(route, " "); r.Method != http.MethodGet && strings.HasPrefix(path, "/v1/") && !next {
-		s.unnamed[route] = true
+		s.withoutNext[route] = true
 	}
 }
 
@@ -185,14 +185,14 @@ func (s *script) shows(args []string) error {
 // name returns the script's name.
 func (s *script) name() string { return s.ts.Name() }
 
-// hold ends a test of all scripts: it fails for every part of the specification that
-// no script shows, and compares the table with the golden.
+// hold runs after all scripts. It fails the test for every part of the specification that no
+// script shows, and compares the table with the golden.
 func (s *seen) hold(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if t.Failed() || len(s.over) < len(files) { // only some scripts were played
+	if t.Failed() || len(s.over) < len(files) { // a script failed, or only some were played
 		return
 	}
 	for _, w := range s.lacks() {
@@ -204,7 +204,7 @@ func (s *seen) hold(t *testing.T) {
 	}
 	for _, file := range kept {
 		if topic := strings.TrimSuffix(filepath.Base(file), ".md"); !s.topics[topic] {
-			t.Errorf("functions/docs/examples/%s.md is the example of no transcript: add \"example %[1]s\" to a script of local/testdata, or remove the file", topic)
+			t.Errorf("no transcript has the example functions/docs/examples/%s.md: add \"example %[1]s\" to a script of local/testdata, or remove the file", topic)
 		}
 	}
 	if t.Failed() { // the table would be incomplete
@@ -255,7 +255,7 @@ func (s *seen) lacks() (all []string) {
 			lack("%s is in no transcript: call it in a script of local/testdata", route)
 		}
 	}
-	for route := range s.unnamed {
+	for route := range s.withoutNext {
 		lack("%s writes, but suggests no next call: add next to its answer", route)
 	}
 	return all
@@ -338,7 +338,7 @@ func most(some set, by map[string]set) (name string) {
 	return name
 }
 
-// put adds a value to the set of a key.
+// put adds v to the set of a key.
 func put[K comparable](sets map[K]set, key K, v string) {
 	if sets[key] == nil {
 		sets[key] = set{}
@@ -346,7 +346,8 @@ func put[K comparable](sets map[K]set, key K, v string) {
 	sets[key][v] = true
 }
 
-// Whatever no script asked, sent, got or checked is reported as missing.
+// lacks reports the endpoints, credentials, members, errors and statements that no script
+// has shown.
 func TestLacks(t *testing.T) {
 	s := newSeen()
 	send := func(r *Request, route string, status int, body string) {
@@ -384,9 +385,9 @@ func TestLacks(t *testing.T) {
 	}
 	send(&Request{Method: "POST", Header: fox}, dm, 201, `{}`)
 	if all := s.lacks(); !slices.Contains(all, dm+" writes, but suggests no next call: add next to its answer") {
-		t.Errorf("a write without next passes; got %v", all)
+		t.Errorf("got %v, want the write without next among them", all)
 	}
 	if got := string(s.table()); !strings.Contains(got, "| `GET /v1/me` |  | [tale](../../testdata/tale.txtar) |") {
-		t.Error(got)
+		t.Errorf("got the table\n%s\nwant a row of GET /v1/me with its script", got)
 	}
 }

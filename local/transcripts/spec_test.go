@@ -47,7 +47,7 @@ func promises() (all []promise) {
 	return all
 }
 
-// endpoint reports whether the line declares one.
+// endpoint reports whether the line declares an endpoint.
 func (p *promise) endpoint() bool { return strings.Contains(p.name, " ") }
 
 // authOf returns the credential of a name in spec.txt.

@@ -33,7 +33,7 @@ func TestTell(t *testing.T) {
 		c.do(all)
 		var out strings.Builder
 		if good := tell(&out, all); good != c.good || !strings.Contains(out.String(), c.want) {
-			t.Errorf("%s: got %v, output\n%s", name, good, &out)
+			t.Errorf("%s: got %v, output\n%s\nwant %v and %q in it", name, good, &out, c.good, c.want)
 		}
 	}
 }
@@ -64,9 +64,9 @@ func TestCells(t *testing.T) {
 	}
 	c := &cell{Fault: faults.Fault{Place: faults.Place{File: "functions/none.go", Line: 1}, N: 1}}
 	if c.try(places, []reach{{script: scripts + "/errors.txtar"}}); c.wrong != "no script met the fault" {
-		t.Error(c.wrong)
+		t.Errorf("a script that misses the fault: got %q, want that no script met it", c.wrong)
 	}
 	if c.try(places, nil); c.wrong == "" {
-		t.Error("a place that no script reaches is not broken, want broken")
+		t.Error("a place that no script reaches: got no problem, want one")
 	}
 }
