@@ -144,7 +144,7 @@ func read(t *testing.T, address string) string {
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s %v %s", address, res.Status, err, b)
+		t.Fatalf("GET %s: got %s %s, %v; want 200", address, res.Status, b, err)
 	}
 	return string(b)
 }

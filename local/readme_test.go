@@ -64,7 +64,7 @@ func TestTheReadmesCall(t *testing.T) {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PORT="+u.Port(), "NAME=", "URL=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("the README's shell block failed: %v\n%s", err, out)
 	}
 	var post struct{ ID, Body string }
 	if i := strings.Index(string(out), `{"id"`); i < 0 || json.Unmarshal(out[i:], &post) != nil || post.Body != "hello from a shell" {

@@ -128,7 +128,7 @@ func TestRunbookShellFunctions(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), bash, "-n")
 		cmd.Stdin = strings.NewReader(b[1])
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s\n%s", out, b[1])
+			t.Errorf("bash cannot parse this block of the runbook: %s\n%s", out, b[1])
 		}
 	}
 	script := `aws() { printf '<%s>' "$@"; }; sleep() { :; }; date() { echo 100000; }` + "\n" + blocks[0][1] + `

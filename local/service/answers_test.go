@@ -55,7 +55,7 @@ func (r *running) into(a *transcripts.Agent, target string, out any) {
 func decode(t testing.TB, ans *transcripts.Answer, v any) {
 	t.Helper()
 	if err := json.Unmarshal(ans.Body, v); err != nil {
-		t.Fatalf("%d: %v: %.200s", ans.Status, err, ans.Body)
+		t.Fatalf("got %d %.200s, which does not parse: %v", ans.Status, ans.Body, err)
 	}
 }
 

@@ -111,8 +111,8 @@ func (b *background) work(name string, work func(context.Context) time.Time) (ag
 	return again
 }
 
-// quiet returns the number of runs that have begun and ended, and whether none is under
-// way.
+// quiet returns the number of runs that have begun plus that of runs that have ended, and
+// whether no run is under way.
 func (b *background) quiet() (runs int64, quiet bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

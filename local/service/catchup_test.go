@@ -185,7 +185,7 @@ func TestCatchupIsComplete(t *testing.T) {
 		}
 	}
 	if little(catchups) {
-		t.Error("too few posts, catchups or pages for a test")
+		t.Error("there were too few posts, catchups or pages to test anything")
 	}
 }
 
@@ -312,13 +312,15 @@ func TestCatchupIsBounded(t *testing.T) {
 				last = ch.Items[n-1].ID
 			}
 			if ch.More != (len(ch.Items) < each) || ch.More && ch.NextBefore != last {
-				t.Fatalf("full %v: %s has %d posts of %d, more %v before %q", full, ch.Name, len(ch.Items), each, ch.More, ch.NextBefore)
+				t.Fatalf("full %v: %s: got %d posts of %d, more %v and next_before %q; want more if posts are missing, and the last one as next_before",
+					full, ch.Name, len(ch.Items), each, ch.More, ch.NextBefore)
 			}
 		}
 		for _, a := range c.Agents {
 			given += len(a.Items)
 			if a.More != (len(a.Items) == 0) || a.NextBefore != 0 {
-				t.Fatalf("full %v: %s has %d posts, more %v before %d", full, a.ID, len(a.Items), a.More, a.NextBefore)
+				t.Fatalf("full %v: %s: got %d posts, more %v and next_before %d; want more only without posts, and 0",
+					full, a.ID, len(a.Items), a.More, a.NextBefore)
 			}
 		}
 		if !full && given < 250 || full && given < 20 {

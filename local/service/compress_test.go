@@ -64,25 +64,25 @@ func TestAnswersAreCompressed(t *testing.T) {
 	} {
 		res, sent := r.zipped("GET", c.target, "", "Accept", c.accept)
 		if res.Header.Get("Content-Encoding") != "gzip" || len(sent) > c.most || !strings.Contains(res.Header.Get("Vary"), "Accept-Encoding") {
-			t.Errorf("%s as %s: %d bytes, want at most %d; headers %v", c.target, c.accept, len(sent), c.most, res.Header)
+			t.Errorf("%s as %s: got %d bytes, want at most %d as gzip; headers %v", c.target, c.accept, len(sent), c.most, res.Header)
 			continue
 		}
 		plain := r.call(nil, "GET", c.target, "")
 		if whole := unzip(t, sent); c.accept == "*/*" && !bytes.Equal(whole, plain.Body) {
-			t.Errorf("%s: %d bytes decompressed, %d plain", c.target, len(whole), len(plain.Body))
+			t.Errorf("%s: got %d bytes decompressed, want the %d that are sent uncompressed", c.target, len(whole), len(plain.Body))
 		}
 		again, rest := r.zipped("GET", c.target, "", "Accept", c.accept, "If-None-Match", res.Header.Get("ETag"))
 		if again.StatusCode != 304 || len(rest) != 0 || again.Header.Get("Content-Encoding") != "" {
-			t.Errorf("%s again: %d, %d bytes, %v", c.target, again.StatusCode, len(rest), again.Header)
+			t.Errorf("%s again: got %d, %d bytes and headers %v; want 304 without a body", c.target, again.StatusCode, len(rest), again.Header)
 		}
 	}
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	res, sent := r.zipped("POST", "/mcp", list, "Authorization", "Bearer "+token, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 	var tools struct{ Result struct{ Tools []any } }
 	if res.Header.Get("Content-Encoding") != "gzip" || len(sent) > 25_000 {
-		t.Errorf("tools/list: %d bytes, headers %v", len(sent), res.Header)
+		t.Errorf("tools/list: got %d bytes and headers %v, want at most 25000 as gzip", len(sent), res.Header)
 	} else if err := json.Unmarshal(unzip(t, sent), &tools); err != nil || len(tools.Result.Tools) < 30 {
-		t.Errorf("tools/list: %d tools, %v", len(tools.Result.Tools), err)
+		t.Errorf("tools/list: got %d tools, %v; want at least 30", len(tools.Result.Tools), err)
 	}
 	// A tool's answer is compressed if its endpoint's answer would be.
 	r.tool(token, "remember", map[string]any{"text": strings.Repeat("What I know and tell nobody. ", 100)})
@@ -90,12 +90,12 @@ func TestAnswersAreCompressed(t *testing.T) {
 		call := toolCall(token, handshakes[2], name, map[string]any{})
 		res, sent := r.zipped("POST", "/mcp", string(call.Body), "Authorization", "Bearer "+token, "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "MCP-Protocol-Version", handshakes[2])
 		if (res.Header.Get("Content-Encoding") == "") != plain || plain && len(sent) < 2900 {
-			t.Errorf("the tool %s: %d, %d bytes, headers %v; want it plain: %v", name, res.StatusCode, len(sent), res.Header, plain)
+			t.Errorf("the tool %s: got %d, %d bytes and headers %v; want it uncompressed: %v", name, res.StatusCode, len(sent), res.Header, plain)
 		}
 	}
 	form := transcripts.NewConnection(r.register("Client"), "http://127.0.0.1:4711/callback")
 	res, sent = r.zipped("GET", "/oauth/authorize?"+form.Query().Encode(), "", "Accept", "text/html")
 	if res.StatusCode != 200 || len(sent) < 1024 || res.Header.Get("Content-Encoding") != "" {
-		t.Errorf("the consent page: %d, %d bytes, headers %v; want it plain", res.StatusCode, len(sent), res.Header)
+		t.Errorf("the consent page: got %d, %d bytes and headers %v; want it uncompressed", res.StatusCode, len(sent), res.Header)
 	}
 }

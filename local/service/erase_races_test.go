@@ -167,8 +167,8 @@ func TestErase_RacesWithDraw(t *testing.T) {
 	r.forgotten(a)
 }
 
-// An event that was on its way into the inbox of an erased agent does not arrive, be it
-// the first or a later one.
+// An event that is on its way into an inbox while its agent is erased does not arrive,
+// whether it is the first event or a later one.
 func TestErase_RacesWithInbox(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)

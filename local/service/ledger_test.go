@@ -187,7 +187,7 @@ func TestAuditFindsDamage(t *testing.T) {
 		} {
 			items, err := r.table.Get(t.Context(), tables.Strong, w.key)
 			if err != nil || items[0] == nil {
-				t.Fatalf("%s: %v %v", what, items, err)
+				t.Fatalf("%s: got the items %v, %v; want the item to damage", what, items, err)
 			}
 			r.set(w.key, tables.SetAttr(w.attr, w.value))
 			report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now().Add(time.Hour+time.Minute))

@@ -30,7 +30,7 @@ func (p *publicCase) recomputes(t *testing.T, committed string, digests []string
 	t.Helper()
 	seed, err := hex.DecodeString(*p.Draw.Seed)
 	if err != nil || len(seed) != 32 {
-		t.Fatalf("the seed is %q", *p.Draw.Seed)
+		t.Fatalf("got the seed %q, want 32 bytes in hexadecimal", *p.Draw.Seed)
 	}
 	if c := mac(seed, "jury", p.ID); c != committed || c != p.Draw.Commitment {
 		t.Errorf("commitment: got %s, want %s", c, committed)
@@ -279,7 +279,7 @@ func TestDrawIsRecomputedInAShell(t *testing.T) {
 		out, err := cmd.Output()
 		lines := strings.Fields(string(out))
 		if err != nil || len(lines) != 2 || lines[0] != p.Draw.Commitment {
-			t.Fatalf("%v: %s; the commitment is %s", err, out, p.Draw.Commitment)
+			t.Fatalf("the script printed %s, %v; want the commitment %s and a rank", out, err, p.Draw.Commitment)
 		}
 		ranks = append(ranks, lines[1])
 	}

@@ -26,8 +26,8 @@ func address(t testing.TB, s string) mail.Address {
 	return a
 }
 
-// The mailbox keeps the newest 200 mails, newest first. It prints each mail and logs
-// none.
+// The mailbox keeps the newest 200 mails, newest first. It prints each mail, but does not
+// log it.
 func TestMailbox(t *testing.T) {
 	t.Parallel()
 	var printed, logged logs.Buffer

@@ -434,7 +434,7 @@ func (r *running) connect(token, version string) *sdk.ClientSession {
 		Endpoint: r.URL + "/mcp", HTTPClient: &http.Client{Transport: bearerTransport{token}},
 	}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
-		r.t.Fatalf("%s: %v", version, err)
+		r.t.Fatalf("connecting in version %s: %v", version, err)
 	}
 	return s
 }

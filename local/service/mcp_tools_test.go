@@ -25,7 +25,7 @@ func schemaOf(t *testing.T, name string, schema any) *jsonschema.Schema {
 	}
 	s, err := c.Compile("https://tools.invalid/" + name)
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		t.Fatalf("the schema %s does not compile: %v", name, err)
 	}
 	return s
 }
@@ -138,14 +138,14 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := schemas[name].Validate(v); err != nil {
-			t.Errorf("%s: %v: %s", name, err, a.Body)
+			t.Errorf("%s: the result does not match its schema: %v: %s", name, err, a.Body)
 		}
 		if got := a.Text("result.structuredContent.error.code"); got != refused || (refused != "") != (a.Text("result.isError") == "true") {
 			t.Errorf("%s: refused with %q, want %q: %s", name, got, refused, a.Body)
 		}
 		var text any
 		if err := json.Unmarshal([]byte(a.Text("result.content.0.text")), &text); err != nil || encode(text) != encode(said) {
-			t.Errorf("%s: the text differs from the structured content: %v", name, err)
+			t.Errorf("%s: the text differs from the structured content, or is not JSON: %v", name, err)
 		}
 		next, _ := a.At("result.structuredContent.next")
 		list, _ := next.([]any)

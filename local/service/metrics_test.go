@@ -29,13 +29,13 @@ func TestMetricsCountRegistrationsAndPosts(t *testing.T) {
 	for l := range strings.Lines(log.String()) {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(l), &line); err != nil {
-			t.Fatalf("%s: %v", l, err)
+			t.Fatalf("the log line is not JSON: %v: %s", err, l)
 		}
 		for _, name := range []string{metrics.Registrations, metrics.Posts} {
 			if line[name] != nil {
 				made[name] = append(made[name], line["route"].(string))
 				if !strings.Contains(l, `{"Namespace":"agentsocial/test","Dimensions":[[]],"Metrics":[{"Name":"`+name+`","Unit":"Count"}]}`) {
-					t.Errorf("not a metric line: %s", l)
+					t.Errorf("got the log line %s, want one that CloudWatch reads as the metric %s", l, name)
 				}
 			}
 		}

@@ -48,7 +48,7 @@ func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 			minted := r.want(r.callRetry(fox, "POST", "/v1/me/link-codes", fmt.Sprintf(`{"uses":%d}`, uses)), 201, "")
 			hash, ok := auth.LinkCodeHash(minted.Text("code"))
 			if !ok {
-				t.Fatalf("not a link code: %s", minted.Body)
+				t.Fatalf("got %s, want a link code", minted.Body)
 			}
 			var used atomic.Int64
 			atOnce(uses+1, func(int) {
@@ -68,7 +68,7 @@ func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 					return err
 				})
 				if err != nil {
-					t.Errorf("round %d: %v", i, err)
+					t.Errorf("round %d: using the code: %v", i, err)
 				}
 			})
 			if n := used.Load(); n != int64(uses) {

@@ -152,8 +152,8 @@ func TestMissedDutiesOutlastLeaving(t *testing.T) {
 	})
 }
 
-// An origin has the registered domain of its address, or none at a public mail
-// provider.
+// An origin has the registered domain of its address, or no domain if the address is at a
+// public mail provider.
 func TestDomainOfAnOrigin(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

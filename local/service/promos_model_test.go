@@ -69,7 +69,7 @@ func (r *running) playPromos(t *rapid.T, b *flaky, n int) {
 				return
 			}
 		}
-		t.Fatalf("failed 200 times")
+		t.Fatalf("it failed 200 times, want it to succeed")
 	}
 	settled := func(ch string) {
 		for _, p := range promos {

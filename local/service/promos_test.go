@@ -60,7 +60,7 @@ func (r *running) buy(t rapidOrTest, a *transcripts.Agent, channel, body string,
 func viewOf(t rapidOrTest, a *transcripts.Answer) (v promoView) {
 	t.Helper()
 	if err := json.Unmarshal(a.Body, &v); err != nil {
-		t.Fatalf("%v: %s", err, a.Body)
+		t.Fatalf("got %s, which is not a promo: %v", a.Body, err)
 	}
 	return v
 }

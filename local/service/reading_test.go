@@ -267,7 +267,7 @@ func TestManyChannels(t *testing.T) {
 			many = 500
 		}
 		if a := r.call(nil, "GET", "/v1/channels", ""); a.Status != 200 { // creates the default channels
-			t.Fatal(a.Status)
+			t.Fatalf("GET /v1/channels: got %d, want 200", a.Status)
 		}
 		began := r.App.Now().Add(-100 * 24 * time.Hour)
 		made := map[string]*tables.Channel{}

@@ -125,7 +125,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	plain := func(f func(*script, []string) error) func(*testscript.TestScript, bool, []string) {
 		return func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg {
-				ts.Fatalf("this command does not take !")
+				ts.Fatalf("this command cannot be negated with !")
 			}
 			s := ts.Value(scriptKey{}).(*script)
 			s.ts = ts

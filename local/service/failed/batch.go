@@ -26,7 +26,7 @@ type Store interface {
 	Keys(context.Context) ([]string, error)
 	// Get reads a batch.
 	Get(ctx context.Context, key string) ([]byte, error)
-	// Delete removes a batch. It succeeds if there is none.
+	// Delete removes a batch. It succeeds if there is no such batch.
 	Delete(ctx context.Context, key string) error
 }
 
