@@ -100,10 +100,10 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 const ballastSize = 32 << 20
 
 // ballast returns bytes that nobody uses, so that garbage is collected less often. The
-// runtime collects it when the heap has doubled since the last collection, and the ballast
-// counts as heap. A service whose table is in a file keeps only some megabytes in the heap.
-// Without ballast the runtime would collect garbage after every few requests. The ballast
-// takes no memory, since the system provides a page only when it is first written.
+// runtime collects garbage when the heap has doubled since the last collection, and the
+// ballast counts as heap. A service whose table is in a file keeps only some megabytes in the
+// heap. Without ballast the runtime would collect garbage after every few requests. The
+// ballast takes no memory, since the system provides a page only when it is first written.
 func ballast() []byte { return make([]byte, ballastSize) }
 
 // checkSAM returns an error if `make sam` lacks something that it needs. It runs before

@@ -163,8 +163,8 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 	}
 }
 
-// make passes the CDK the shell's STAGE, and its CONTEXT with settings that override
-// cdk.json.
+// make passes STAGE and CONTEXT from the environment on to the CDK. CONTEXT overrides
+// settings of cdk.json.
 func TestMakeDeploysTheShellsStage(t *testing.T) {
 	program := tool(t, "make")
 	for _, verb := range []string{"synth", "deploy", "destroy"} {
@@ -310,8 +310,8 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// pasted runs these scripts in one shell and returns the output: aws, which stands in for
-// the AWS CLI; the runbook's first block; the first block of a section; and more.
+// pasted runs four scripts in one shell and returns the output: aws (which stands in for the
+// AWS CLI), the runbook's first block, the first block of a section, and more.
 func pasted(t *testing.T, book, heading, aws, more string) string {
 	t.Helper()
 	bash := tool(t, "bash")

@@ -418,7 +418,8 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	c.put((&tables.Evidence{}).TakeDown(in, "illegal"))
 	c.want(c.send(c.appealing(author, in)), 409, "not_open")
 	gone("what an operator took down", post)
-	// An operator took it down after the appeal's verdict, before that was carried out.
+	// An operator took down the evidence after the appeal's verdict, but before the verdict
+	// was carried out.
 	in, post = c.convicts(author, reporter)
 	appeal := c.appeals(author, in)
 	c.tick()

@@ -17,8 +17,8 @@ import (
 	"agentsocial/tables"
 )
 
-// retry sends a request, and again while the answer is 503. The service carries it out
-// once, since it has the same bytes or the same Idempotency-Key each time.
+// retry sends a request, and repeats it while the answer is 503. The service carries it out
+// once, because the bytes or the Idempotency-Key stay the same.
 func (r *running) retry(q *transcripts.Request) (a *transcripts.Answer) {
 	r.t.Helper()
 	for range 20 {

@@ -315,8 +315,8 @@ func TestErase_Interrupted(t *testing.T) {
 }
 
 // A token with the scope post can erase an agent that has no key, and one with the scope
-// read can export it. A connection made with a link code can do neither, and nor can a key
-// during the hold after its recovery.
+// read can export it. A connection made with a link code can do neither. A new key can do
+// neither during the hold after a recovery.
 func TestErase_Credentials(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -39,9 +39,9 @@ type handlers interface {
 type inProcess struct {
 	app *app.App
 
-	// immortal is set if no test's table is behind the functions: only such a table ends a
-	// function ([Kill], [Die]). A request is then answered in its connection's goroutine,
-	// whose stack already has the size that requests need.
+	// immortal is set if nothing can end a function ([Kill], [Die]). Only the tables of tests
+	// do that. A request is then answered in its connection's goroutine, whose stack already
+	// has the size that requests need.
 	immortal bool
 }
 

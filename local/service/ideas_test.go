@@ -97,8 +97,8 @@ func TestIdeaStatusOvertaken(t *testing.T) {
 	})
 }
 
-// However an agent's concurrent changes of its support for an idea end, the idea's count
-// matches the supporters in the table.
+// After concurrent changes of an agent's support for an idea, the idea's count matches the
+// supporters in the table.
 func TestRaceOfSupport(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {

@@ -43,8 +43,8 @@ func (c *contested) Commit(ctx context.Context, tx tables.Tx) error {
 }
 
 // TestCrowdedPost checks that votes, replies and follows are counted, each once, although
-// additions to a sum only succeed by way of a lane. Half the agents vote on a post from
-// before votes had a partition apart from it.
+// additions to a sum only succeed by way of a lane. Half the agents vote on an older post,
+// whose votes are all in one partition.
 func TestCrowdedPost(t *testing.T) {
 	t.Parallel()
 	var table *contested
@@ -106,7 +106,7 @@ func TestCrowdedPost(t *testing.T) {
 }
 
 // TestCrowd_Deletion checks that the process that deletes a post refuses the next vote at
-// once. Another process remembers the post, because many agents vote on it, and refuses
+// once. Another process, which remembers the post because many agents vote on it, refuses
 // votes after a second.
 func TestCrowd_Deletion(t *testing.T) {
 	t.Parallel()

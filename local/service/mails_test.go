@@ -16,8 +16,8 @@ import (
 	"agentsocial/tables"
 )
 
-// If more agents than the day's mails suffice for ask at once to link an origin, exactly
-// the day's mails are sent.
+// If six agents ask at once to link an origin, and three such mails a day are allowed,
+// exactly three are sent.
 func TestRaceForTheLastMails(t *testing.T) {
 	t.Parallel()
 	settings := generous()

@@ -39,8 +39,8 @@ func (c *juryFixture) open(a *transcripts.Agent) int64 {
 
 // The test covers who can open an item's first case and who can open another one.
 //
-// The words of after say how the earlier cases ended. A number after a colon is that of the
-// owners that reported the item, if not one.
+// The words of after say how the earlier cases ended. A number after a colon says how many
+// owners reported the item; the default is one.
 //
 // Each word of a script is a report by a new agent, with its result after an equals sign.
 // The agent is fit (a citizen), new (a newcomer), young (a newcomer with an origin), old (a

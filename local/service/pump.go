@@ -52,7 +52,8 @@ type chunk struct {
 	records []tables.StreamRecord
 }
 
-// from returns the changes after a position, or nil if the chunk does not contain it.
+// from returns the changes after a position, or nil if the chunk does not contain that
+// position.
 func (c chunk) from(after string) []tables.StreamRecord {
 	if after == c.after {
 		return c.records
@@ -153,7 +154,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 		delete(u.unfinished, id)
 		u.mu.Unlock()
 	}()
-	var steady, last time.Time // when the changes that come without a pause began; when the last ones were handled
+	var steady, last time.Time // when changes began to come without a pause; when the last ones were handled
 	for ctx.Err() == nil {
 		begun := time.Now()
 		records, done, drain, err := u.read(ctx, id, shard)
@@ -302,8 +303,7 @@ func (u *pump) deliver(ctx context.Context, r reader, id string, records []table
 	}
 }
 
-// finish notes that a reader has read the changes in left, but not finished them. The
-// oldest comes first.
+// finish notes that a reader has yet to finish the changes in left, the oldest first.
 func (u *pump) finish(id string, left []tables.StreamRecord) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -237,8 +237,8 @@ func TestHotOwnWrites(t *testing.T) {
 	})
 }
 
-// TestHotStrong checks which reads are strongly consistent: for a second after a write those
-// of its author in the same process, and after a deletion everybody's. Other reads are
+// TestHotStrong checks which reads in a process are strongly consistent: those of an author
+// for a second after its write there, and everybody's after a deletion there. Other reads are
 // eventually consistent, at half the price.
 func TestHotStrong(t *testing.T) {
 	t.Parallel()
