@@ -100,7 +100,7 @@ func TestTestsNamedInOAuthExist(t *testing.T) {
 	}
 }
 
-// The figures on the page are those of the default settings and the rules.
+// Each figure on the page is the one of the default settings or the rules.
 func TestFigures(t *testing.T) {
 	s := app.DefaultSettings()
 	values := map[string]any{
