@@ -19,7 +19,7 @@ type Report struct {
 	Movements int
 	Uncounted int                                 // movements not yet summed by the stream
 	Unlisted  int                                 // balances missing from the index
-	Balances  map[tables.Account]int64            // of all accounts; if they do not sum to zero, Problems says so
+	Balances  map[tables.Account]int64            // of all accounts; Problems reports it if they do not sum to zero
 	Days      map[tables.Account]map[string]int64 // for revenue and the processor: sums by day, as the stream added them up
 	Problems  []Problem
 }
@@ -141,7 +141,7 @@ func (a *audit) movement(item tables.Item) error {
 		} else {
 			a.Uncounted++
 			if at := time.UnixMilli(m.At); a.now.Sub(at) > countedWithin {
-				a.problem(m.ID, "it was made at %s and is not in a sum yet", at.UTC().Format(time.RFC3339))
+				a.problem(m.ID, "it was made at %s and is not yet in a sum", at.UTC().Format(time.RFC3339))
 			}
 		}
 	}
@@ -219,8 +219,8 @@ const (
 	apart  = time.Second
 )
 
-// Settled audits a table that may be in use. It keeps the problems that every read
-// finds, with the same amount.
+// Settled audits a table that may be in use. It reports only the problems that every read
+// finds with the same amount.
 func Settled(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
 	r, err := Audit(ctx, t, now)
 	for pass := 1; err == nil && len(r.Problems) > 0 && pass < passes; pass++ {
