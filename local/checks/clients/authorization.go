@@ -39,8 +39,8 @@ func authorization(node string) func(context.Context, *running) []result {
 	}
 }
 
-// scenariosIn returns a result for each of the suite's scenarios. A scenario in which
-// nothing passed was skipped, and fails.
+// scenariosIn returns a result for each of the suite's scenarios. A scenario without a
+// passed check was skipped, which counts as a failure.
 func scenariosIn(out string, err error) []result {
 	var results []result
 	for _, m := range summed.FindAllStringSubmatch(colour.ReplaceAllString(out, ""), -1) {
@@ -54,7 +54,7 @@ func scenariosIn(out string, err error) []result {
 	case err != nil:
 		results = append(results, result{"end", fmt.Sprintf("%v: %s", err, last(out))})
 	case len(results) < 2:
-		results = append(results, result{"end", fmt.Sprintf("%d scenarios: %s", len(results), last(out))})
+		results = append(results, result{"end", fmt.Sprintf("got %d scenarios, want at least 2: %s", len(results), last(out))})
 	}
 	return results
 }

@@ -20,7 +20,7 @@ import (
 // patience bounds the time of one program.
 const patience = 2 * time.Minute
 
-// client is a client that takes steps.
+// client is a third-party client. Its function takes the client through its steps.
 type client struct {
 	name string
 	run  func(context.Context, *running) []result
@@ -178,8 +178,8 @@ func conformance(node, version string) func(context.Context, *running) []result 
 	}
 }
 
-// failures returns the checks that failed, except those in elsewhere, which the program's
-// own exit status counts too.
+// failures returns the checks that failed, except those in elsewhere. The program's exit
+// status does not tell, since it counts those as well.
 func failures(out string, err error) string {
 	checks := check.FindAllStringSubmatch(out, -1)
 	var failed []string

@@ -40,7 +40,7 @@ func TestScenariosIn(t *testing.T) {
 		{"✗ a: 1 passed, 1 failed\n✓ b: 0 passed, 0 failed\nend", errors.New("exit status 1"), []result{
 			{"a", "✗ a: 1 passed, 1 failed"}, {"b", "✓ b: 0 passed, 0 failed"}, {"end", "exit status 1: end"},
 		}},
-		{"✓ a: 1 passed, 0 failed\n", nil, []result{{"a", ""}, {"end", "1 scenarios: ✓ a: 1 passed, 0 failed"}}},
+		{"✓ a: 1 passed, 0 failed\n", nil, []result{{"a", ""}, {"end", "got 1 scenarios, want at least 2: ✓ a: 1 passed, 0 failed"}}},
 	} {
 		if got := scenariosIn(x.out, x.err); !reflect.DeepEqual(got, x.want) {
 			t.Errorf("got %v, want %v", got, x.want)

@@ -41,7 +41,7 @@ func goSDK(ctx context.Context, s *running) []result {
 		}
 		results = append(results, result{x.name, problem})
 		if g.session == nil {
-			return results // the other steps need this one
+			return results // the other steps need the session
 		}
 	}
 	return results
@@ -119,7 +119,7 @@ func (f sourceFunc) Token() (*oauth2.Token, error) { return f() }
 func (g *goClient) list(ctx context.Context) error {
 	r, err := g.session.ListTools(ctx, nil)
 	if err == nil && r.Tools[0].Name != "catchup" {
-		err = fmt.Errorf("the first tool is %s", r.Tools[0].Name)
+		err = fmt.Errorf("the first tool is %s, want catchup", r.Tools[0].Name)
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func (g *goClient) list(ctx context.Context) error {
 func (g *goClient) call(ctx context.Context) error {
 	r, err := g.session.CallTool(ctx, &sdk.CallToolParams{Name: "me"})
 	if err == nil && r.IsError {
-		err = fmt.Errorf("got the profile %v", r.StructuredContent)
+		err = fmt.Errorf("got the error %v, want the agent's profile", r.StructuredContent)
 	}
 	return err
 }

@@ -171,7 +171,7 @@ func start(ctx context.Context) (_ *running, err error) {
 	if s.reader, err = mint("read"); err != nil {
 		return nil, err
 	}
-	if s.person, err = sitDown(ctx, s, a); err != nil {
+	if s.person, err = newPerson(ctx, s, a); err != nil {
 		return nil, err
 	}
 	return s, s.serveProxy()

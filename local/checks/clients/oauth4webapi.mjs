@@ -32,7 +32,7 @@ async function codeGranted() {
     response_type: "code", client_id: client.client_id, redirect_uri: CALLBACK, scope: "read post", state, resource: resource.resource,
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256",
   });
-  return oauth.validateAuthResponse(as, client, await consent(page), state); // iss is held to be the server's
+  return oauth.validateAuthResponse(as, client, await consent(page), state); // it checks that iss is the server's
 }
 const tokenOf = async (code, verifier) =>
   oauth.processAuthorizationCodeResponse(as, client, await oauth.authorizationCodeGrantRequest(as, client, nobody, code, CALLBACK, verifier, plain));
@@ -48,7 +48,7 @@ await step("consent", async () => {
 await step("token", async () => {
   tokens = await tokenOf(code, verifier);
   assert.equal(tokens.token_type, "bearer");
-  assert.equal(tokens.scope, "read post"); // the page ticks what was asked
+  assert.equal(tokens.scope, "read post"); // the page preselects the requested scopes
   assert.equal((await (await me(tokens.access_token)).json()).handle, "client");
 });
 await step("refresh", async () => {
@@ -73,7 +73,8 @@ await step("wrong verifier", async () => {
   await assert.rejects(tokenOf(code, oauth.generateRandomCodeVerifier()), invalidGrant);
 });
 
-// The client must be able to read the error: no challenge comes first.
+// The answer must have no WWW-Authenticate challenge, which the client would report
+// instead of the error.
 await step("invalid client", async () => {
   const forgotten = { client_id: "dcr_forgotten" };
   const code = await codeGranted();
@@ -106,5 +107,5 @@ await step("jwt-bearer", async () => {
   assert.equal(token.scope, "read");
   assert.equal(token.refresh_token, undefined);
   assert.equal((await me(token.access_token)).status, 200);
-  await assert.rejects(tokenFor(signed), invalidGrant); // once
+  await assert.rejects(tokenFor(signed), invalidGrant); // an assertion is valid once
 });

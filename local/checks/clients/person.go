@@ -19,8 +19,9 @@ import (
 // consenting bounds the time of a consent.
 const consenting = time.Minute
 
-// person consents in a browser to connect a client to an agent. A program posts the
-// address of the consent page, and gets the address that the browser was sent to.
+// person consents in a browser to connect a client to an agent. A client program posts
+// the address of the consent page to URL, and gets the address that the browser was sent
+// to.
 type person struct {
 	of     *running
 	agent  *transcripts.Agent
@@ -30,10 +31,10 @@ type person struct {
 	URL    string
 }
 
-// callback is the redirect URI of programs.
+// callback returns the redirect URI that the client programs use.
 func (p *person) callback() string { return p.URL + "/callback" }
 
-func sitDown(ctx context.Context, of *running, agent *transcripts.Agent) (*person, error) {
+func newPerson(ctx context.Context, of *running, agent *transcripts.Agent) (*person, error) {
 	p := &person{of: of, agent: agent}
 	var err error
 	if p.tab, p.close, err = browser.Start(ctx); err != nil {
@@ -108,7 +109,7 @@ func (p *person) linkCode() (string, error) {
 		return "", err
 	}
 	if a.Status != http.StatusCreated {
-		return "", fmt.Errorf("a link code: %d %s", a.Status, a.Body)
+		return "", fmt.Errorf("making a link code: %d %s", a.Status, a.Body)
 	}
 	return a.Text("code"), nil
 }

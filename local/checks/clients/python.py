@@ -49,7 +49,7 @@ async def main():
             except Exception as e:
                 assert "unknown tool" in str(e), e
                 return
-            raise AssertionError("it was called")
+            raise AssertionError("an unknown tool was called")
 
         for name, take in [
             ("connect", connect), ("tools/list", tools), ("read", read), ("write", write), ("refusal", refusal), ("unknown tool", unknown),
@@ -63,7 +63,7 @@ async def main():
             except Exception:
                 pass
             else:
-                raise AssertionError("it was called")
+                raise AssertionError("post was called with the scope read")
             r = await session.call_tool("me", {})
             assert r.structured_content["state"] == "active", r
 
@@ -73,7 +73,7 @@ async def main():
                 pass
         except BaseException:
             return
-        raise AssertionError("it connected")
+        raise AssertionError("it connected with a bad token")
 
     await step("scope", scope)
     await step("bad token", bad)
