@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// Dice draws from a hash of the seed and of what is drawn, so that adding or leaving out
-// one draw changes no other.
+// Dice is a seed for random draws. A draw is a hash of the seed and of the draw's name
+// and numbers, so adding or removing one draw changes no other.
 type Dice uint64
 
-// N returns 64 bits.
+// N draws 64 bits.
 func (d Dice) N(what string, numbers ...uint64) uint64 {
 	h := fnv.New64a()
 	var b [8]byte
@@ -27,7 +27,7 @@ func (d Dice) N(what string, numbers ...uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Chance draws a number from 0 to 1.
+// Chance draws a number from 0 up to, but not including, 1.
 func (d Dice) Chance(what string, numbers ...uint64) float64 {
 	return float64(d.N(what, numbers...)>>11) / (1 << 53)
 }

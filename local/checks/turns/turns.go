@@ -19,7 +19,7 @@ type Job struct {
 	Name string // unique, and the same in each run of a seed
 
 	mu    sync.Mutex
-	calls map[string]uint64 // calls so far by what is called, since goroutines that run at once may call in any order
+	calls map[string]uint64 // number of calls so far, by what is called: goroutines that run at once may call in any order
 	begun int               // goroutines so far
 	done  bool
 }
@@ -37,9 +37,10 @@ func (j *Job) Call(what string) uint64 {
 // on. So the order of the goroutines depends on the seed only, and each seed tries
 // another order.
 type Turns struct {
-	// Alive, unless nil, is called before a goroutine begins others. It does not return if
-	// the context's process is dead: while a dead process's goroutines end, its job runs
-	// again, and only one of the two may number goroutines.
+	// Alive, unless nil, is called before a goroutine begins others. It does not return
+	// if the context's process is dead. While the dead process's goroutines end, the job
+	// already runs again in a new process, and only one of the two runs may number
+	// goroutines.
 	Alive func(context.Context)
 
 	dice Dice
@@ -48,7 +49,7 @@ type Turns struct {
 	mu      sync.Mutex
 	waiting []*turn
 	taken   uint64
-	arrived chan struct{} // has an element after an arrival or an end
+	arrived chan struct{} // has an element after a goroutine came to wait or a job ended
 }
 
 // turn is a goroutine that waits.
@@ -83,8 +84,8 @@ func (t *Turns) stir() {
 	}
 }
 
-// Start starts a job. It begins when it gets its first turn. ctx has the turns of the
-// functions that run beside each other in the job ([app.WithTurns]).
+// Start starts a job. It begins when it gets its first turn. Through ctx, functions that
+// run concurrently in the job take turns as well ([app.WithTurns]).
 func (t *Turns) Start(name string, do func(context.Context, *Job)) *Job {
 	j := &Job{Name: name, calls: map[string]uint64{}}
 	ctx := app.WithTurns(context.Background(), func(ctx context.Context) func() {
@@ -121,8 +122,9 @@ func (t *Turns) Pass(until time.Time) {
 	t.run(until, func() bool { return time.Now().Before(until) })
 }
 
-// run gives turns while more returns true. At until, unless it is zero, it asks more even
-// if no goroutine has arrived.
+// run gives turns until more returns false. It calls more whenever no goroutine waits for
+// a turn. It calls more once again at until, unless until is zero, even if nothing has
+// happened.
 func (t *Turns) run(until time.Time, more func() bool) {
 	var end <-chan time.Time
 	if !until.IsZero() {
@@ -153,14 +155,15 @@ func (t *Turns) run(until time.Time, more func() bool) {
 // Runs reports whether the job has not ended.
 func (j *Job) Runs() bool { j.mu.Lock(); defer j.mu.Unlock(); return !j.done }
 
-// next removes the goroutine whose turn it is from those that wait; nil if none waits.
+// next chooses the goroutine whose turn it is and removes it from those that wait. It
+// returns nil if none waits.
 func (t *Turns) next() *turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.waiting) == 0 {
 		return nil
 	}
-	// Goroutines that woke at the same moment arrived in any order.
+	// Goroutines that woke at the same moment may have arrived in any order.
 	slices.SortStableFunc(t.waiting, func(a, b *turn) int {
 		if c := strings.Compare(a.job, b.job); c != 0 {
 			return c

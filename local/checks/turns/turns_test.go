@@ -10,8 +10,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// A dead process begins no goroutine, so its goroutines and those of the process that
-// replaces it do not both take numbers.
+// A dead process begins no more goroutines. So only the process that replaces it gives
+// numbers to goroutines.
 func TestAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun []string
