@@ -15,14 +15,14 @@ import (
 // Kind is a way in which a commit fails.
 type Kind int
 
-// The ways in which commits fail. A lasting fault also hits every retry of the commit.
+// The ways in which commits fail.
 const (
-	Failed    Kind = iota // not made: the table returns an error
-	Throttled             // lasting
-	Conflict              // once
-	Lost                  // made, but the answer is lost, once
-	Unknown               // made, but the answer is lost, lasting
-	Killed                // made, and the process dies
+	Failed    Kind = iota // the commit is not made and returns ErrFailed
+	Throttled             // the commit is not made: all its tries are throttled
+	Conflict              // the first try meets a conflict; a retry succeeds
+	Lost                  // the commit is made, but its first answer is lost
+	Unknown               // the commit is made, but the answers of all its tries are lost
+	Killed                // the commit is made, and the process dies
 	kinds
 )
 
@@ -44,7 +44,7 @@ var ErrFailed = errors.New("faults: the table cannot be reached")
 // Fault is the failure of one of the commits made at a place.
 type Fault struct {
 	Place Place
-	N     int // which commit of the place fails, from 1
+	N     int // number of the commit at the place that fails, from 1
 	Kind  Kind
 }
 
@@ -58,8 +58,8 @@ type Table struct {
 
 	mu      sync.Mutex
 	count   map[Place]int
-	strange map[string]bool // code that committed outside all places, as FILE:LINE
-	met     *tables.Write   // the first write of the commit that met the fault
+	strange map[string]bool // deployed code that committed outside all places, as FILE:LINE
+	met     *tables.Write   // the first write of the commit that met the fault; a retry has the same one
 }
 
 // New makes a table that wraps others. Without a fault (nil), it only counts. kill ends
@@ -124,7 +124,7 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	if again {
 		return tables.ErrUnknownOutcome
 	}
-	if err := t.Backend.Commit(ctx, tx); err != nil { // a condition failed: the fault moves to the next commit
+	if err := t.Backend.Commit(ctx, tx); err != nil { // nothing was committed: the fault moves to the next commit
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.met = nil
@@ -136,8 +136,8 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	return tables.ErrUnknownOutcome
 }
 
-// meets reports whether a commit meets the fault, and whether it is a retry, which has
-// the same writes.
+// meets reports whether a commit meets the fault, and whether it is a retry of one that
+// did.
 func (t *Table) meets(tx tables.Tx) (meets, again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -42,7 +42,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Each kind of fault breaks only the commit that it names, in its way.
+// A fault breaks only the commit that it names, as its kind says.
 func TestFaults(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
@@ -53,7 +53,7 @@ func TestFaults(t *testing.T) {
 	killed := errors.New("killed")
 	for _, c := range []struct {
 		kind faults.Kind
-		made int // channels, when seeding ends
+		made int // channels that exist after seeding
 		want error
 	}{
 		{faults.Failed, 1, faults.ErrFailed},

@@ -18,13 +18,14 @@ import (
 // Place is a call in the source that commits to the table. It prints as FILE:LINE.
 type Place struct {
 	File        string
-	Line, Lines int // the call's first line, and how many more it has
+	Line, Lines int // the call's first line, and the number of its further lines
 	Func        string
 }
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Name returns the function that contains the place; it may contain others.
+// Name returns the file and the function that contain the place. A function may contain
+// several places.
 func (p Place) Name() string { return p.File + " " + p.Func }
 
 // has reports whether a line of a file belongs to the call.
@@ -36,21 +37,22 @@ func (p Place) has(file string, line int) bool {
 // Transact and Once of app.App. The first argument of each is a context.
 var commits = []string{"Commit", "Transact", "Once"}
 
-// houses lists the folders of deployed code that uses the table.
-var houses = []string{"functions", "shared", "events"}
+// deployed lists the folders of deployed code that uses the table.
+var deployed = []string{"functions", "shared", "events"}
 
-// own lists files that commit for their callers. The calls of their functions are places.
-var own = []string{"shared/app/app.go", "shared/api/call.go", "local/service/within.go"}
+// wrappers lists files whose functions commit for their callers. The callers are the
+// places.
+var wrappers = []string{"shared/app/app.go", "shared/api/call.go", "local/service/within.go"}
 
 // apart is a folder of code that is not deployed, inside a deployed folder.
 const apart = "functions/ideas/wishes"
 
 // Places finds all calls that commit, in the order of files and lines.
 func Places() (places []Place, err error) {
-	for _, house := range houses {
-		err := fs.WalkDir(os.DirFS(root), house, func(file string, d fs.DirEntry, err error) error {
+	for _, folder := range deployed {
+		err := fs.WalkDir(os.DirFS(root), folder, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") ||
-				slices.Contains(own, file) || path.Dir(file) == apart {
+				slices.Contains(wrappers, file) || path.Dir(file) == apart {
 				return err
 			}
 			found, err := placesIn(file)
@@ -105,18 +107,18 @@ var root = func() string {
 	return strings.TrimSuffix(file, "local/checks/faults/place.go")
 }()
 
-// caller returns the file and line of the deployed code that called the commit; "" if
-// other code did.
+// caller returns the file and line of the deployed code that commits, or "" if other code
+// does.
 func caller() (file string, line int) {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
 		f, more := frames.Next()
 		file, ours := strings.CutPrefix(f.File, root)
-		house, _, _ := strings.Cut(file, "/")
+		folder, _, _ := strings.Cut(file, "/")
 		switch {
-		case !ours, house == "tables", path.Dir(file) == "local/checks/faults" && !strings.HasSuffix(file, "_test.go"), slices.Contains(own, file):
-		case slices.Contains(houses, house):
+		case !ours, folder == "tables", path.Dir(file) == "local/checks/faults" && !strings.HasSuffix(file, "_test.go"), slices.Contains(wrappers, file):
+		case slices.Contains(deployed, folder):
 			return file, f.Line
 		default:
 			return "", 0
