@@ -1,4 +1,5 @@
-# Signs requests, and names items that exist; schemathesis knows neither.
+# Signs requests and puts the names of existing items into paths, since schemathesis can
+# do neither.
 import base64, hashlib, json, os, time
 import schemathesis
 from cryptography.hazmat.primitives.serialization import load_pem_private_key

@@ -1,7 +1,7 @@
 // Command fuzz lets schemathesis call every endpoint of a service in memory with valid
 // and invalid input, and checks each answer against the OpenAPI document: `make
-// contract`. Its calls are the same every time. FUZZ_SECONDS=600 makes it run for that
-// time instead, with calls that depend on FUZZ_SEED.
+// contract`. Its calls are the same every time. FUZZ_SECONDS=600 makes it run for ten
+// minutes instead, with calls that depend on FUZZ_SEED.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// within bounds the time of a run, far above the usual.
+// within bounds the time of a run. A run usually takes much less.
 const within = 5 * time.Minute
 
 // folder is this program's folder, with its hooks and settings.
@@ -106,8 +106,8 @@ func limitless() app.Settings {
 	return s
 }
 
-// furnish creates a caller with all permissions, and items to act on. hooks.py gets the
-// caller's credentials and their names.
+// furnish creates a caller with all permissions, and items to act on. The environment
+// gives hooks.py the caller's credentials and the items' names.
 func furnish(ctx context.Context, s *service.Service, keyFile string) (env []string, err error) {
 	c, err := client.New(s.URL)
 	if err != nil {
@@ -154,7 +154,7 @@ func furnish(ctx context.Context, s *service.Service, keyFile string) (env []str
 	if err := errors.Join(runner.Pay(ctx, c, checkout.URL), runner.Drain(ctx, c)); err != nil {
 		return nil, err
 	}
-	there, err := json.Marshal(map[string]string{ // by route; without one, by the name of a parameter
+	there, err := json.Marshal(map[string]string{ // by route, or by the name of a parameter of any route
 		"ch": "lounge", "ref": "other", "tag": "go", "topic": "errors", "id": post.ID, "/v1/ideas/{id}": idea.ID,
 		"/v1/ideas/{id}/support": idea.ID, "/v1/ideas/{id}/status": idea.ID,
 	})
