@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// agents checks that an active agent has its handle, counters and first event, and
-// that each claim and each part belongs to an agent.
+// agents checks that an active agent has its handle, counters and first event, that its
+// profile agrees with its other items, and that each claim belongs to an agent.
 func agents(w *world) error {
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {
@@ -144,14 +144,14 @@ func credentials(w *world) error {
 		} {
 			there := live[typ+" "+p.ID]
 			if slices.Sort(there); !slices.Equal(there, list.IDs()) {
-				w.problem(p.ID, "its %s: got %v in the list, want %v", typ, there, list.IDs())
+				w.problem(p.ID, "its %s: got %v in the list, want %v", typ, list.IDs(), there)
 			}
 		}
 	}
 	return nil
 }
 
-// memories checks that a head's versions are in their slots.
+// memories checks that the texts that a memory item names are in their slots.
 func memories(w *world) error {
 	for _, item := range w.types[tables.TypeMemory] {
 		var m tables.Memory

@@ -142,7 +142,7 @@ func (w *world) reported(c *tables.Case) error {
 	}
 	switch {
 	case !there:
-		w.problem(c.ID, "the reported item %s has no record of it", c.Target)
+		w.problem(c.ID, "the reported item %s has no record", c.Target)
 	case c.Appeals != "" && r.Case != c.ID: // the item names the case that c appeals
 		return nil
 	case r.Case == c.ID && r.State != state:
@@ -233,9 +233,9 @@ func standing(w *world) error {
 	return nil
 }
 
-// reports checks that each owner's report that counts either was heard in a case of its
-// target, or waits. Erasing an agent removes the item that names its owner, so a heard
-// report of an erased agent may lack that item.
+// reports checks that each report that counts was heard in a case of its target, or waits
+// for one. Such a report has an item that names the agent's owner. Erasing the agent
+// removes that item, so it may be missing for a report that was heard.
 func (w *world) reports() error {
 	owners, gone := counts{}, counts{}
 	for _, item := range w.types[tables.TypeReport] {
@@ -280,6 +280,6 @@ func (w *world) duties(seats []*tables.Seat) error {
 		w.same(agent, "duties", item.Int("duties"), waits[agent])
 		n += waits[agent]
 	}
-	w.same("duties", "of all", int64(len(w.types[tables.TypeDuty])), n)
+	w.same("all agents", "duties", int64(len(w.types[tables.TypeDuty])), n)
 	return nil
 }

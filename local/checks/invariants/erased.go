@@ -6,8 +6,9 @@ import (
 	"agentsocial/tables"
 )
 
-// given checks that each item about an agent outside its own partitions is in the list
-// of what the agent gave ([tables.Giver]), and that an erased agent's list is empty.
+// given checks the items that an agent gave outside its own partitions, such as votes
+// ([tables.Giver]). Each is in the list of what the agent gave, and an erased agent's
+// list is empty.
 func given(w *world) error {
 	for key, item := range w.items {
 		agent := tables.Giver(item)
@@ -33,7 +34,7 @@ func erased(w *world) error {
 		if agent == "" || !w.erased(agent) || w.erasing(agent) || kept[item.Str(tables.AttrType)] {
 			continue
 		}
-		w.problem(fmt.Sprint(key), "its agent is erased")
+		w.problem(fmt.Sprint(key), "it belongs to an erased agent")
 	}
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// ideas checks that counters match the support, and that duplicates and originals
-// name each other.
+// ideas checks that each idea's counters match its support, and that duplicates and
+// originals name each other.
 func ideas(w *world) error {
 	for _, item := range w.types[tables.TypeSupport] {
 		w.problem(fmt.Sprint(item.Key()), "its support is not counted")
@@ -40,7 +40,7 @@ func ideas(w *world) error {
 	if err != nil {
 		return err
 	}
-	w.same("ideas", "items of counters", int64(len(w.types[tables.TypeIdeaCounters])), int64(len(ideas)))
+	w.same("ideas", "items with counters", int64(len(w.types[tables.TypeIdeaCounters])), int64(len(ideas)))
 	for _, i := range ideas {
 		c, there, err := one[tables.IdeaCounters](w, tables.IdeaCountersKey(i.ID))
 		if err != nil {

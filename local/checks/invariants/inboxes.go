@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// inboxes checks that events have no gap up to the head, are in order of time, and
-// have one source each, and that nothing waits twice.
+// inboxes checks that an inbox's events have no gap up to its head, are in order of time
+// and have one source each, and that no event waits twice for its number.
 func inboxes(w *world) error {
 	pks := map[string]bool{}
 	events := map[string][]*tables.InboxEvent{}
@@ -60,9 +60,9 @@ func inboxes(w *world) error {
 }
 
 // waiting checks the events that wait for their numbers. Each has the key that follows
-// from its source. Of one source at most one event waits, and only if none has a number.
-// All follows of one agent on a day have one source, and so have its reactions to a post.
-// No event waits in a closed inbox.
+// from its source. At most one event of a source waits, and only while no event of the
+// source has a number. All follows by one agent on a day have the same source, and so
+// have all its reactions to a post. No event waits in a closed inbox.
 func (w *world) waiting() error {
 	seen := map[tables.Key]bool{}
 	for _, item := range w.types[tables.TypeInboxWaiting] {

@@ -1,6 +1,6 @@
-// Package invariants checks the rules that hold for a whole table at rest: no request
-// is running, the stream is drained and the schedules have done what was due. A
-// violated rule means that something was left half done.
+// Package invariants checks the rules that hold for a whole table at rest: no request is
+// running, the stream is drained and the schedules have done what was due. A violated
+// rule means that some work was left half done.
 package invariants
 
 import (
@@ -96,7 +96,7 @@ func (w *world) problem(where, format string, args ...any) {
 	w.problems = append(w.problems, Problem{w.rule, where, fmt.Sprintf(format, args...)})
 }
 
-// same checks a stored number.
+// same reports a problem if a stored number is wrong.
 func (w *world) same(where, what string, is, should int64) {
 	if is != should {
 		w.problem(where, "%s: got %d, want %d", what, is, should)
@@ -141,8 +141,8 @@ func one[T any](w *world, key tables.Key) (v *T, there bool, err error) {
 // counts holds numbers by subject.
 type counts map[string]int64
 
-// attrs returns the members of a set or the names of a map that have a prefix,
-// without the prefix.
+// attrs returns the names of an item's attributes that begin with the prefix, without the
+// prefix.
 func attrs(item tables.Item, prefix string) (names []string) {
 	for name := range item {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {

@@ -151,8 +151,8 @@ func whole(tb testing.TB) table {
 	s := &tables.Support{Idea: idea.ID, By: owl, On: true}
 	wanted := &tables.IdeaCounters{ID: idea.ID, By: fox}
 	t.made(append(wanted.Add(1, now), s.Give(), s.Count(wanted))...)
-	t.court()
-	t.market()
+	t.addCase()
+	t.addPromo()
 	all := table{}
 	err = t.Scan(tb.Context(), func(item tables.Item) error {
 		all[item.Key()] = item
@@ -164,8 +164,8 @@ func whole(tb testing.TB) table {
 	return all
 }
 
-// court adds a case about the post that waits for one juror.
-func (t stock) court() {
+// addCase adds a case about the post that waits for one juror.
+func (t stock) addCase() {
 	c := &tables.Case{
 		ID: "ca_1", Kind: tables.CasePost, Target: post, Channel: "lounge", Author: tables.Author{ID: "ag_elk"}, State: tables.CaseVoting, Open: true,
 		Openers: tables.NewSet("person owl"), Deadline: now.Add(time.Hour).UnixMilli(), Due: now.Add(time.Hour).UnixMilli(),
@@ -177,11 +177,11 @@ func (t stock) court() {
 	t.made(c.Begin(), known.Keep(), seat.Take(), duty.Begin(0)[0], (&tables.Draw{N: 1}).Put(c.ID),
 		(&tables.Evidence{}).Put(c.ID), (&tables.Complaint{ID: "ev_3"}).Put(c.ID))
 	t.made(c.Count("person owl", 10, nil)...)
-	t.appealed()
+	t.addAppeal()
 }
 
-// appealed adds a case about a message that an appeal overturned.
-func (t stock) appealed() {
+// addAppeal adds a case about a message that an appeal overturned.
+func (t stock) addAppeal() {
 	first := &tables.Case{
 		ID: "ca_2", Kind: tables.CaseMessage, Target: "msg_1", Author: tables.Author{ID: owl}, State: tables.CaseUpheld, Settled: true,
 		Uphold: 1, Jurors: tables.NewSet("ag_elk"), Appeal: "ca_3", Overruled: true,
@@ -201,8 +201,8 @@ func (t stock) appealed() {
 	}
 }
 
-// market adds a promo that fox bought.
-func (t stock) market() {
+// addPromo adds a promo that fox bought.
+func (t stock) addPromo() {
 	p := &tables.Promo{
 		ID: promo, Channel: "lounge", Buyer: tables.Author{ID: fox}, Budget: 5_000_000, Price: 1000, State: tables.PromoLive,
 		CreatedAt: now.UnixMilli(), EndsAt: now.Add(time.Hour).UnixMilli(),
@@ -237,12 +237,12 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// Each rule finds what it is for.
+// A table that breaks a rule has a problem of that rule.
 func TestRules(t *testing.T) {
 	set := func(key tables.Key, attr string, v any) func(table) {
 		return func(t table) {
 			if t[key] == nil || t[key][attr] == v {
-				panic(fmt.Sprintf("%v lacks the item, or has this value already", key))
+				panic(fmt.Sprintf("the item %v does not exist, or has this value already", key))
 			}
 			t[key][attr] = v
 		}
@@ -282,18 +282,18 @@ func TestRules(t *testing.T) {
 		"a post is not listed":                  {"posts", gone(tables.LatestKey(fox))},
 		"a deleted post keeps its words":        {"posts", set(tables.PostKey("lounge", post), "deleted", true)},
 		"a vote is not counted":                 {"marks", set(tables.VoteKey(post, owl, false), "type", tables.TypeVote)},
-		"a lane was not moved": {"marks", func(t table) {
+		"a lane's sum was not moved": {"marks", func(t table) {
 			k := tables.LaneKey(numbers, "score", 1)
 			t[k] = tables.Item{tables.AttrPK: k.PK, tables.AttrSK: k.SK, tables.AttrType: tables.TypeLane, "n": int64(1)}
 		}},
-		"a vote was counted as another":               {"marks", set(tables.VoteKey(post, owl, false), "v", int64(-1))},
+		"a vote was counted with another value":       {"marks", set(tables.VoteKey(post, owl, false), "v", int64(-1))},
 		"a score is wrong":                            {"marks", set(numbers, "score", int64(2))},
 		"a shown reaction is not set":                 {"marks", gone(tables.ReactionsKey(post, owl, false))},
 		"a helpful mark is not shown":                 {"marks", set(tables.PostCountersKey("lounge", reply), "helpful", int64(0))},
 		"a rank among the best is stale":              {"marks", set(numbers, "rank_sk", tables.BestSK(0, post))},
 		"a loss of karma comes from nothing":          {"karma", set(counted, "lost", int64(2))},
 		"an owner was heard without a report":         {"cases", set(tables.ReportedKey(post), "heard", int64(1))},
-		"a party of a case is not one":                {"cases", set(tables.ReportedKey(post), "parties", int64(1))},
+		"a party too many is counted":                 {"cases", set(tables.ReportedKey(post), "parties", int64(1))},
 		"karma comes from nothing":                    {"karma", set(counted, "karma", int64(2))},
 		"a follower is not counted":                   {"follows", set(counted, "followers", int64(0))},
 		"a followed agent is not counted":             {"follows", set(tables.CountersKey(owl), "following", int64(1))},
@@ -325,7 +325,7 @@ func TestRules(t *testing.T) {
 		"a listed token does not exist":               {"credentials", gone(tables.TokenKey(fox, "tk_fox"))},
 		"a juror's profile is not marked":             {"jurors", set(tables.ProfileKey(fox), "juror", false)},
 		"a juror is not in the pool":                  {"jurors", gone(tables.JurorKey(fox))},
-		"a person's juror is not claimed":             {"jurors", gone(tables.JurorClaimKey("person fox"))},
+		"a person has no claimed juror":               {"jurors", gone(tables.JurorClaimKey("person fox"))},
 		"a case has no evidence":                      {"cases", gone(tables.EvidenceKey("ca_1"))},
 		"a case has no complaint":                     {"cases", gone(tables.Key{PK: tables.CasePK("ca_1"), SK: "COMPLAINT#ev_3"})},
 		"a case has a draw too many":                  {"cases", set(tables.CaseKey("ca_1"), "draws", int64(2))},
@@ -341,14 +341,14 @@ func TestRules(t *testing.T) {
 		"a case lacks its appeal":                     {"appeals", gone(tables.CaseKey("ca_3"))},
 		"an appeal lacks its case":                    {"appeals", gone(tables.CaseKey("ca_2"))},
 		"an appeal names another case":                {"appeals", set(tables.CaseKey("ca_3"), "appeals", "ca_1")},
-		"a case is appealed twice":                    {"appeals", set(tables.CaseKey("ca_2"), "appeal", "ca_4")},
+		"a case is addAppeal twice":                   {"appeals", set(tables.CaseKey("ca_2"), "appeal", "ca_4")},
 		"a won appeal is not carried out":             {"appeals", set(tables.CaseKey("ca_2"), "overruled", false)},
 		"a lost appeal is carried out":                {"appeals", set(tables.CaseKey("ca_3"), "state", tables.CaseUpheld)},
 		"a juror judges twice":                        {"appeals", func(t table) { t[tables.CaseKey("ca_2")]["jurors"] = tables.NewSet("ag_asp") }},
 		"an overruled case still counts":              {"appeals", set(tables.UpheldKey(owl), "cases", tables.Map{"ca_2": int64(1)})},
 		"an overruled case keeps its item reported":   {"cases", set(tables.ReportedKey("msg_1"), "state", tables.CaseUpheld)},
-		"an agent has a crowd of vouchers":            {"standing", set(counted, "vouchers", tables.NewSet("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"))},
-		"an origin is throwaway in secret":            {"agents", set(tables.OriginKey(fox), "throwaway", true)},
+		"an agent has too many vouchers":              {"standing", set(counted, "vouchers", tables.NewSet("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"))},
+		"a profile does not say throwaway":            {"agents", set(tables.OriginKey(fox), "throwaway", true)},
 		"a promo is not on the board":                 {"promos", func(t table) { delete(t[tables.BoardKey("lounge")], "p:"+promo) }},
 		"the board lists a missing promo":             {"promos", gone(tables.PromoKey("lounge", promo))},
 		"a board is overdue":                          {"promos", set(tables.BoardKey("lounge"), "at", now.UnixMilli())},
@@ -370,13 +370,13 @@ func TestRules(t *testing.T) {
 			c.do(broken)
 			problems := broken.checked(t)
 			if !slices.ContainsFunc(problems, func(p Problem) bool { return p.Rule == c.rule }) {
-				t.Errorf("rule %s does not find it; got %v", c.rule, problems)
+				t.Errorf("got problems %v, want one of the rule %s", problems, c.rule)
 			}
 		})
 	}
 }
 
-// Expired items may be missing, and numbers that a test set need no cause.
+// Expired items may be missing, and karma that a test set need not match any marks.
 func TestAllowedDifferences(t *testing.T) {
 	w := whole(t)
 	later := now.Add(tables.InboxKeep + time.Hour)

@@ -41,7 +41,7 @@ func posts(w *world) error {
 			replies[p.Parent]++
 		}
 	}
-	w.same("posts", "items of counters", int64(len(w.types[tables.TypePostCounters])), int64(len(posts)))
+	w.same("posts", "items with counters", int64(len(w.types[tables.TypePostCounters])), int64(len(posts)))
 	for _, p := range posts {
 		w.same(p.ID, "its replies", w.items[tables.PostCountersKey(p.Channel, p.ID)].Int("replies"), replies[p.ID])
 	}
@@ -54,7 +54,7 @@ func posts(w *world) error {
 		w.same(name, "its posts", item.Int("posts"), ofChannel[name])
 		place := tables.ActivitySK(time.UnixMilli(max(item.Int("last_post_at"), item.Int("created_at"))), name)
 		entry := w.items[tables.ListingKey(name)]
-		if item.Str("rank_sk") != "" { // a channel from before the directory had items of its own
+		if item.Str("rank_sk") != "" { // a channel written before the directory had items of its own
 			entry = item
 		}
 		switch {
@@ -69,7 +69,7 @@ func posts(w *world) error {
 
 // latest checks that a post is among its author's newest, or older than those.
 func (w *world) latest(p *tables.Post) {
-	if w.erased(p.Author.ID) { // it has no list
+	if w.erased(p.Author.ID) { // its list was removed
 		return
 	}
 	l := tables.ReadLatest(w.items[tables.LatestKey(p.Author.ID)])
@@ -97,7 +97,7 @@ func marks(w *world) error {
 		}
 	}
 	for _, lane := range w.types[tables.TypeLane] {
-		w.problem(fmt.Sprint(lane.Key()), "its sum is not in its target")
+		w.problem(fmt.Sprint(lane.Key()), "its sum was not added to its target")
 	}
 	of := map[string]*tallied{}
 	to := func(post string) *tallied {
@@ -151,9 +151,9 @@ func marks(w *world) error {
 	return nil
 }
 
-// karma checks that an agent's karma matches the marks on its posts and what its
-// reports cost. It skips authors and jurors of cases, since no item records the karma
-// from those.
+// karma checks that an agent's karma matches the marks on its posts and what its reports
+// cost. It skips the karma of authors and jurors of cases, since no item records what a
+// case gave them.
 func karma(w *world) error {
 	worth, lost, apart := counts{}, counts{}, maps.Clone(w.given.Karma)
 	if apart == nil {
