@@ -1,7 +1,7 @@
 // Command mutants changes one thing of the rules at a time, and checks that a test fails:
 // `make mutants`. It removes each condition of a write, and each marker that such a
 // condition looks for. It moves the boundary of each comparison, changes each number,
-// amount, duration and TTL, swaps orders, and repeats the item before a cursor.
+// amount, duration and TTL, reverses orders, and makes cursors repeat an item.
 //
 // It builds all mutants at once into the tests of every package that uses the changed
 // ones. Each mutant is an expression in the source with a hook around it, which the

@@ -18,9 +18,9 @@ import (
 type Kind string
 
 // Condition is a call of one of package tables' constructors of conditions. Item and
-// Attribute are markers, which conditions of later writes check: an item that is put or
-// deleted under a condition, or a changed attribute that a condition in the same file
-// uses.
+// Attribute are markers, which conditions of later writes check. An Item is an item that
+// is put or deleted under a condition. An Attribute is a changed attribute that a
+// condition in the same file uses.
 const (
 	Condition Kind = "condition"
 	Item      Kind = "item"
@@ -39,7 +39,7 @@ type Mutant struct {
 	File, Func string
 	Line       int
 	Kind       Kind
-	Text       string // the source on one line; of a constant, also the source around it
+	Text       string // the source on one line; for a constant, also the source around it
 
 	from, to int // where it begins and ends in its file
 	edits    []change
@@ -66,25 +66,25 @@ var (
 	updates = []string{"SetAttr", "RemoveAttr", "Add", "AddToSet", "RemoveFromSet"}
 )
 
-// tables is the package in which conditions and writes are made. What defines
-// them is not mutated.
+// tables is the package in which conditions and writes are made. The files that define
+// them are not mutated.
 const tables = "tables"
 
 var definitions = []string{"tables/condition.go", "tables/backend.go"}
 
-// houses lists the folders of deployed code that uses the table.
-var houses = []string{tables, "functions", "shared", "events"}
+// deployed lists the folders of deployed code that uses the table.
+var deployed = []string{tables, "functions", "shared", "events"}
 
 // find finds all mutants in a module's sources.
 func find(root string) (all []Mutant, err error) {
-	for _, house := range houses {
-		err := fs.WalkDir(os.DirFS(root), house, func(file string, d fs.DirEntry, err error) error {
+	for _, folder := range deployed {
+		err := fs.WalkDir(os.DirFS(root), folder, func(file string, d fs.DirEntry, err error) error {
 			switch {
 			case os.IsNotExist(err):
 				return nil
 			case err != nil:
 				return err
-			case d.IsDir() && house == tables && file != tables:
+			case d.IsDir() && folder == tables && file != tables:
 				return fs.SkipDir // backends evaluate conditions and have none
 			case d.IsDir(), !strings.HasSuffix(file, ".go"), strings.HasSuffix(file, "_test.go"), slices.Contains(definitions, file):
 				return nil

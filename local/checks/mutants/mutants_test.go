@@ -175,7 +175,7 @@ All comparison i < len(keys) NOT NOTICED`), "\n")
 		t.Errorf("got error %v; output\n%s", err, got)
 	}
 	if _, err := try("", "conditions", nil); err == nil || !strings.Contains(err.Error(), `"conditions" is not a kind`) {
-		t.Errorf("got error %v for a kind that does not exist", err)
+		t.Errorf("a kind that does not exist: got error %v, want one that names it", err)
 	}
 
 	// A test that fails with no mutant active ends the run.
@@ -220,14 +220,14 @@ func TestResultsStayValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	if units, mutants := holds("p", "q"); !slices.Equal(units, []string{"p", "q"}) || !slices.Equal(mutants, []string{"by none", "by p", "by q"}) {
-		t.Errorf("all unchanged: got %q, %q", units, mutants)
+		t.Errorf("all unchanged: got units %q and mutants %q, want all", units, mutants)
 	}
 	if units, mutants := holds("p", "q", "r"); !slices.Equal(units, []string{"p", "q"}) || !slices.Equal(mutants, []string{"by p", "by q"}) {
-		t.Errorf("with a new package: got %q, %q", units, mutants)
+		t.Errorf("with a new package: got units %q and mutants %q, want all but \"by none\"", units, mutants)
 	}
 	built("q", "as it is")
 	if units, mutants := holds("p", "q"); !slices.Equal(units, []string{"p"}) || !slices.Equal(mutants, []string{"by p"}) {
-		t.Errorf("with a changed package: got %q, %q", units, mutants)
+		t.Errorf("with a changed package: got units %q and mutants %q, want those of p", units, mutants)
 	}
 }
 
@@ -253,17 +253,17 @@ func TestBatches(t *testing.T) {
 		got = append(got, strings.Join(names, " "))
 	}
 	if want := []string{"zOwn", "p", "q", "sA sB", "sC", "sLong", "sAllscript"}; !slices.Equal(got, want) {
-		t.Errorf("got batches %q", got)
+		t.Errorf("got batches %q, want %q", got, want)
 	}
 }
 
-// A budget cuts the tests of a mutant, but leaves the first ones.
+// A budget cuts the tests of a mutant, but always leaves the first batch.
 func TestBudget(t *testing.T) {
 	second := []Unit{{Took: time.Second}}
 	for budget, want := range map[time.Duration]int{0: 3, time.Millisecond: 1, time.Second: 1, 2 * time.Second: 2, 3 * time.Second: 3} {
 		first, whole := (&suite{budget: budget}).affordable([][]Unit{second, second, second})
 		if len(first) != want || whole != (want == 3) {
-			t.Errorf("%s: got %d of 3 batches, all: %t", budget, len(first), whole)
+			t.Errorf("budget %s: got %d of 3 batches, all: %t; want %d", budget, len(first), whole, want)
 		}
 	}
 }

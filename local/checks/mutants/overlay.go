@@ -22,8 +22,8 @@ const (
 )
 
 // leaf is the folder of a package that is added to a module when tests are built with
-// mutants. Its functions are hooks around expressions: each returns what the source
-// does, unless mutant n is active. It imports nothing of the module.
+// mutants. Its functions are hooks around expressions: each returns what the source does,
+// unless mutant n is active. The package imports nothing of the module.
 const leaf = "shared/mutant"
 
 const leafSource = `package mutant
