@@ -66,8 +66,8 @@ func address(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&2
 
 const keptPosts = 20
 
-// furnish makes what the scenario needs before it begins: agents, channels and follows,
-// whose items are two days old, and a thread and a token in each channel.
+// furnish makes what exists before the scenario begins: agents, channels and follows, all
+// two days old, and a thread and a token in each channel.
 func (w *world) furnish() error {
 	old := time.Now().Add(-48 * time.Hour)
 	circles := (w.s.Agents + w.s.Circle - 1) / w.s.Circle
@@ -148,7 +148,8 @@ func (w *world) furnish() error {
 	return nil
 }
 
-// followed is the number of channels that an agent follows, and also the number of agents.
+// followed is the number of channels that an agent follows, and the number of agents that
+// it follows.
 const followed = 5
 
 // neighbour returns the agent that is i places after a in a's circle.
@@ -216,7 +217,7 @@ func (w *world) of(a *agent) *channel { return w.channels[a.circle] }
 // some draws a post of a channel.
 func (c *channel) some(r *rand.Rand) *posted { return c.posts[r.IntN(len(c.posts))] }
 
-// does returns an agent's request for the habit that infra/COST.md gives this route and
+// does returns an agent's request for a habit of infra/COST.md, named by its route and
 // variant.
 func (w *world) does(route, variant string, a *agent, r *rand.Rand) *request {
 	c, near := w.of(a), w.neighbour(a, 1+r.IntN(max(1, w.s.Circle-1)))

@@ -13,9 +13,8 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// TestClient checks that the real client, and retry.Table, which repeats its calls,
-// understand the model's answers: the rest of a batch is read again, and throttling and
-// conflicts are told apart.
+// TestClient checks that the real client and retry.Table understand the model's answers.
+// They read the rest of a batch again, and tell throttling from conflicts.
 func TestClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := commits(t)

@@ -127,7 +127,7 @@ func (m *model) load(at spot) *load {
 	return l
 }
 
-// get reads one item; errThrottled if its range is full.
+// get reads one item. It returns errThrottled if the item's range is full.
 func (m *model) get(ctx context.Context, c tables.Consistency, key tables.Key, now time.Time) (tables.Item, error) {
 	d := demand{spot{"", key.PK}, key.SK, reads, 0}
 	if !m.admits(now, d) {
@@ -223,7 +223,8 @@ func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) e
 	return made
 }
 
-// foreseen returns the item that a write leaves, with the attributes that indexes use.
+// foreseen returns what a write will make of an item. It is right only in the attributes
+// that indexes use.
 func foreseen(old tables.Item, w tables.Write) tables.Item {
 	switch w.Op {
 	case tables.OpPut:

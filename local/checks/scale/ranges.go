@@ -52,7 +52,7 @@ type keyRange struct {
 	used   [2]float64
 	peak   [2]float64 // the most in a second
 
-	hotSince, hotLast time.Time // first and last refusal, if no pause between refusals reached coolAfter
+	hotSince, hotLast time.Time // first and last of the latest refusals, with no pause above coolAfter between them
 	recent            []place   // places asked for since hotSince; new ones overwrite the oldest
 	next              int
 }
@@ -79,7 +79,8 @@ func (s *space) at(p place) *keyRange {
 }
 
 // admits reports whether a place's range has capacity left in this second. A call is
-// admitted if some is left, whatever it will take: that is known only afterwards.
+// admitted if any capacity is left, since the units that it takes are known only
+// afterwards.
 func (s *space) admits(p place, k kind, now time.Time) bool {
 	r := s.at(p)
 	r.roll(now)

@@ -12,8 +12,8 @@ import (
 // hour is a time at the beginning of a second.
 var hour = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 
-// asks has a space admit and take n units in each of some seconds, one unit after the
-// other. It returns how many units were refused in the last second.
+// asks asks a space for n units in each of the given seconds, one unit at a time. It
+// returns how many units were refused in the last second.
 func asks(s *space, k kind, from time.Time, seconds, n int, at func(second, i int) place) (refused int) {
 	for second := range seconds {
 		now := from.Add(time.Duration(second) * time.Second)
@@ -115,8 +115,8 @@ func ranked(i int, rank string) tables.Item {
 	return tables.Item{tables.AttrPK: fmt.Sprint("C#", i), tables.AttrSK: "CHANNEL", "rank_pk": "CHANNELS#work", "rank_sk": rank}
 }
 
-// TestIndexThrottlesTheTable checks that a full index refuses writes of items in it, and
-// no others.
+// TestIndexThrottlesTheTable checks that a full index refuses writes of the items that it
+// lists, and no others.
 func TestIndexThrottlesTheTable(t *testing.T) {
 	m, commit := commits(t)
 	full := placeOf("CHANNELS#work", "x")
@@ -154,6 +154,6 @@ func TestConflicts(t *testing.T) {
 		t.Errorf("a write after a transaction: got %v, want it made", err)
 	}
 	if err := commit(hour.Add(6*time.Millisecond), tables.Put(a)); err != nil || m.calls.Writes != 6 {
-		t.Errorf("writes beside each other: got %v and %v units, want none and 6", err, m.calls.Writes)
+		t.Errorf("a second write without a transaction: got error %v and %v units, want none and 6", err, m.calls.Writes)
 	}
 }

@@ -21,7 +21,7 @@ import (
 const (
 	pollEach   = 250 * time.Millisecond // how often Lambda polls each shard
 	busyPause  = time.Second            // pause before a batch that found no free execution is tried again
-	retryPause = 100 * time.Millisecond // doubled at each failure of a batch, so the first pause is twice as long
+	retryPause = 100 * time.Millisecond // doubled at each failure of a batch, the first included
 	retryMost  = 10 * time.Second
 	drainMost  = 10 * time.Minute // how long the readers may go on after the last request
 )
@@ -50,7 +50,7 @@ func (l lane) compare(m lane) int {
 	return cmp.Or(cmp.Compare(l.shard, m.shard), cmp.Compare(l.part, m.part))
 }
 
-// queue is a lane's records that wait, with the process that works on them.
+// queue holds the waiting records of a lane, and the process that handles them.
 type queue struct {
 	records []tables.StreamRecord
 	handle  host.BatchHandler

@@ -32,7 +32,7 @@ type outcomes struct {
 	InVain    int // attempts made for requests that a function refused
 	MostTries int // most attempts made for one request
 	took      []time.Duration
-	refusal   []time.Duration // of requests that were answered 409, 429 or 503 by a function
+	refusal   []time.Duration // of requests that a function refused
 }
 
 func (r *results) fail(err error) {
@@ -182,7 +182,7 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// hottest bounds the families that a table shows.
+// hottest bounds the rows of a table.
 const hottest = 12
 
 // Print prints a run's tables.

@@ -12,23 +12,24 @@
 //     (DDB/throttling-key-range-limit-exceeded-mitigation.html,
 //     DDB/warm-throughput-scenarios.html). An index that is full refuses writes of the
 //     table (DDB/gsi-throttling.html).
-//   - A range that was refused for five minutes is split in the middle of its load, if
-//     that touches more than one item. AWS names no time; it writes of minutes
+//   - A range that has refused calls for five minutes is split in the middle of its load,
+//     unless all the load is on one item. AWS names no time; it writes of minutes
 //     (aws.amazon.com/blogs/database, "Scaling DynamoDB: How partitions, hot keys, and
 //     split for heat impact performance", parts 2 and 3). The growing end of a sorted
 //     collection stays in one half, so a split does not help it.
-//   - A transaction costs double. A write is refused while a transaction that has one of
-//     the same items is under way (DDB/transaction-apis.html, "Transaction conflict
-//     handling"). The model leaves out what a refused attempt costs. A batched read is
-//     refused only if all of its keys are; otherwise the answer names the refused keys
+//   - A transaction costs double. A write is refused while a transaction with the same
+//     item is under way (DDB/transaction-apis.html, "Transaction conflict handling"). The
+//     model leaves out what a refused attempt costs. A batched read is refused only if
+//     all of its keys are; otherwise the answer names the refused keys
 //     (API/API_BatchGetItem.html).
 //
 // Lambda and the HTTP API, by their developer guides (LAMBDA, GATEWAY):
 //
 //   - The stream has a shard for each key range of the table (DDB/Streams.html). Lambda
-//     polls it four times a second, gathers batches, halves those that fail, and runs one
-//     to ten of a shard at once, ordered by item (LAMBDA/with-ddb.html,
-//     LAMBDA/services-ddb-params.html, LAMBDA/services-ddb-batchfailurereporting.html).
+//     polls a shard four times a second, gathers batches and halves those that fail. It
+//     runs one to ten batches of a shard at once, and keeps the order of each item's
+//     records (LAMBDA/with-ddb.html, LAMBDA/services-ddb-params.html,
+//     LAMBDA/services-ddb-batchfailurereporting.html).
 //   - 1 000 executions run at once, one request in each process
 //     (LAMBDA/lambda-concurrency.html). A new process takes 150 ms, an assumption.
 //   - The gateway admits 10 000 requests a second (GATEWAY/limits.html), and 5 000 at once.
@@ -43,7 +44,7 @@
 // # What is not modelled
 //
 //   - The whole table's and the account's limits, and how an on-demand table grows: each
-//     scenario begins with as many ranges as its network has had time for.
+//     scenario begins with as many ranges as a table of its size would have.
 //   - Burst and adaptive capacity: a range serves its limit in each second and no more,
 //     because AWS promises no more.
 //   - Network failures and lost answers (make simulate has those).
@@ -51,8 +52,8 @@
 //     LAMBDA/scaling-behavior.html).
 //   - Storage, egress and logs in the cost.
 //   - Separate memory: on AWS each process has its own copy of what [app.App] points to,
-//     here all processes share it. Only the [retry.Table], which bounds retries, is one
-//     for each process.
+//     but here all processes share one. Only the [retry.Table], which bounds retries, is
+//     one for each process.
 //   - Followers beyond the simulated agents: a slice's lists of followers are short.
 //
 // # Slices
@@ -72,7 +73,7 @@ import (
 // Limits are the limits of AWS that the model keeps.
 type Limits struct {
 	Writes, Reads float64       // units of a key range in a second
-	SplitAfter    time.Duration // how long a range is refused before it is split
+	SplitAfter    time.Duration // how long a range refuses calls before it is split
 	Executions    int           // of all functions together at one time
 	Parallel      int           // batches of a shard at one time, as infra sets it
 }

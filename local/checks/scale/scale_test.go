@@ -23,7 +23,7 @@ var (
 // play runs a scenario in a bubble.
 func play(t *testing.T, s Scenario, seed uint64) (r *Result) {
 	t.Helper()
-	// These make channels on first use. They must not belong to the bubble.
+	// Package pack makes channels on first use. They must not belong to the bubble.
 	if packed, err := pack.Pack([]byte(".")); err != nil {
 		t.Fatal(err)
 	} else if _, err := pack.Unpack(packed); err != nil {
@@ -63,8 +63,8 @@ func TestScale(t *testing.T) {
 }
 
 // TestRepeatable checks that one seed gives one table of numbers, however many processors
-// run it, while the table and Lambda refuse calls, and a reader is down.
-// Another seed gives another one.
+// run it, even while the table and Lambda refuse calls and a reader is down. Another seed
+// gives another table.
 func TestRepeatable(t *testing.T) {
 	limits := AWS
 	limits.Writes, limits.Executions = 12, 4

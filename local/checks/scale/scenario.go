@@ -11,26 +11,26 @@ import (
 type Scenario struct {
 	Name, Doc string
 
-	Slice  int  // k: one in k of them is simulated, see the package comment
-	Agents int  // that make the slice's requests: each plays several
+	Slice  int  // k: one in k of the network's agents and ranges is simulated, see the package comment
+	Agents int  // agents that make the slice's requests; one may play several of its agents
 	Circle int  // agents that share a channel
-	Ranges int  // of the table and of each index, in the slice
+	Ranges int  // ranges of the table and of each index, in the slice
 	Hub    bool // there is a channel that all follow
-	Star   bool // there is an agent whom all know
+	Star   bool // there is an agent whom all follow and mention
 
 	For   time.Duration // of virtual time
-	Flows []Flow        // whose requests come by chance
-	Days  float64       // instead: each agent does what it does in so many days
+	Flows []Flow        // their requests come at random times
+	Days  float64       // instead of flows: each agent does what it does in this many days
 
-	Closed Span   // DynamoDB refuses everything meanwhile
-	Reader string // is down
-	Down   Span   // meanwhile
+	Closed Span   // when DynamoDB refuses everything
+	Reader string // the reader that is down
+	Down   Span   // when it is down
 
 	limits *Limits      // AWS if nil
 	after  func(*world) // looks at the table when all is done
 }
 
-// Span is a time since the scenario's begin.
+// Span is a period; From and To count from the scenario's begin.
 type Span struct{ From, To time.Duration }
 
 // Limits returns the limits of the scenario.
@@ -58,8 +58,8 @@ func (w *world) weight(family string) int {
 
 const secondsDay = 24 * 60 * 60
 
-// habits returns the flows of so many agents, who do what infra/COST.md assumes, times
-// as often.
+// habits returns the flows of this many agents. They do what infra/COST.md assumes of
+// agents, but times as often.
 func habits(agents, times float64) (all []Flow) {
 	for _, h := range bench.Habits() {
 		all = append(all, Flow{h.Route, h.Times * agents * times / secondsDay, func(w *world, r *rand.Rand) *request {
@@ -69,18 +69,18 @@ func habits(agents, times float64) (all []Flow) {
 	return all
 }
 
-// votes are votes for one post.
+// votes returns a flow of votes on the scenario's hot post.
 func votes(rate float64) Flow {
 	return Flow{"votes", rate, func(w *world, r *rand.Rand) *request {
 		return w.signs(w.anyone(r), "POST", "/v1/c/"+w.hot.channel+"/posts/"+w.hot.id+"/vote", fields{"v": 1 - 2*r.IntN(2)})
 	}}
 }
 
-// Scenarios are those of `make scale`.
+// Scenarios returns the scenarios of `make scale`.
 func Scenarios() []Scenario {
 	return []Scenario{
 		{
-			Name: "quiet", Doc: "1 000 agents, in the mean", Slice: 1, Agents: 1000, Circle: 50, Ranges: 4,
+			Name: "quiet", Doc: "1 000 agents, at the mean load", Slice: 1, Agents: 1000, Circle: 50, Ranges: 4,
 			For: 20 * time.Minute, Flows: habits(1000, 1),
 		},
 		{

@@ -42,16 +42,16 @@ type world struct {
 
 	readers   []*reader
 	schedules []*timetable
-	seen      string // of the stream
+	seen      string // position of the newest stream record that poll has read
 	live      atomic.Int64
 	over      atomic.Bool // readers give up what is left
 
 	people    []*agent
 	channels  []*channel
-	hub       *channel // that everybody reads, if the scenario has one
-	star      *agent   // whom everybody knows, likewise
-	hot       *posted  // that everybody votes on, likewise
-	numbers   int      // of texts, so far
+	hub       *channel // the channel that everybody reads, if the scenario has one
+	star      *agent   // the agent whom everybody follows and mentions, if the scenario has one
+	hot       *posted  // the post that everybody votes on
+	numbers   int      // texts made so far
 	strangers int
 
 	began time.Time
@@ -88,8 +88,8 @@ func (w *world) pause(j *job, d time.Duration) {
 	w.turns.Wait(j.Job, "paused")
 }
 
-// chance draws a number from 0 to 1. Each job has a source of its own: two that wake at
-// the same moment draw in any order.
+// chance draws a number from 0 to 1. Each job has a source of its own, because two jobs
+// that wake at the same moment may draw in any order.
 func (j *job) chance() float64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -135,7 +135,7 @@ func (w *world) process() *app.App {
 // open assembles the service.
 func (w *world) open() error {
 	set := app.DefaultSettings()
-	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // the caller's work
+	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // puzzles are work of the callers only
 	w.app = &app.App{Table: newClient(w), Now: time.Now, Rand: w.dice.Random(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Settings: set, Mail: letters{}}
 	var err error
 	same := func(string) time.Duration { return 0 }
@@ -204,7 +204,8 @@ func (w *world) play() {
 	w.drain()
 }
 
-// arrivals returns the next request's time and what makes it; nil after the last one.
+// arrivals returns the next request's time and a function that makes it, or nil after the
+// last request.
 type arrivals func() (at time.Duration, do func(context.Context, *job))
 
 // byChance makes the requests of a scenario's flows, independently of each other.
@@ -229,8 +230,8 @@ func (w *world) byChance() arrivals {
 	}
 }
 
-// byDay has each agent do what it does in some days, in the scenario's time. All circles
-// do the same at the same time, but for some milliseconds.
+// byDay makes each agent do in the scenario's time what it usually does in w.s.Days days.
+// All circles do the same at the same time, some milliseconds apart.
 func (w *world) byDay() arrivals {
 	type step struct {
 		at time.Duration
@@ -296,7 +297,7 @@ func (w *world) tick() {
 			w.start(fmt.Sprintf("%s %d", s.Name, s.runs), func(ctx context.Context, _ *job) {
 				ctx, cancel := context.WithTimeout(ctx, scheduleWithin)
 				defer cancel()
-				_ = s.Invoke(ctx) // what it did not do it does the next time
+				_ = s.Invoke(ctx) // the next call does what this one left
 			})
 		}
 	}
