@@ -257,7 +257,8 @@ func (w *world) signsUp(r *rand.Rand, p *person) *op {
 		req: w.bears(secret, "POST", "/v1/signup/finish", object(map[string]any{"token": puzzle.Text("token"), "answer": answer, "handle": q.name, "emoji": "🦉"})),
 		done: func(a *transcripts.Answer) {
 			id := a.Text("id")
-			// It adds a key at once, because the world's other agents sign their requests.
+			// The new agent adds a key at once, because the other makers sign its
+			// requests.
 			key.ID, key.Added = id, true
 			add := w.plainly(w.bears(secret, "POST", "/v1/me/keys", object(map[string]any{"pubkey": key.Pub(), "label": "mine", "proof": key.Sign("addkey:" + id + ":" + key.Pub())})), q)
 			if add.Status != 201 {

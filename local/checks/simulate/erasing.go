@@ -91,7 +91,7 @@ var erasing = []maker{
 			return o
 		},
 	},
-	{ // its handle
+	{ // a registration with the handle of an erased agent
 		routes: []string{"POST /v1/agents"}, weight: .01, likes: []character{attacker},
 		make: func(w *world, r *rand.Rand, _ *person) *op {
 			if len(w.ended) == 0 {
@@ -104,7 +104,7 @@ var erasing = []maker{
 			return o
 		},
 	},
-	{ // its pages
+	{ // the pages of an erased agent
 		weight: .05, likes: []character{attacker, lurker},
 		make: func(w *world, r *rand.Rand, _ *person) *op {
 			if len(w.ended) == 0 {
@@ -198,10 +198,11 @@ func (w *world) forgets() {
 	}
 }
 
-// checkEnded checks that nothing names an agent that was erased: neither its handle nor a
-// key, except for the claim of its handle, and events in other agents' inboxes until they
-// expire. It leaves out an agent for some days, while records of requests and quotas may
-// name it, and until its erasure has ended, since reports wait for open cases.
+// checkEnded checks that no item holds the handle or a key of an erased agent. Exceptions
+// are the claim of its handle, and events in other agents' inboxes until they expire. It
+// leaves out an agent for some days after the erasure, while records of requests and
+// quotas may name it. It also leaves out an agent whose erasure has not ended, since
+// reports wait for open cases.
 func (w *world) checkEnded() {
 	var gone []*person
 	for _, p := range w.ended {

@@ -87,11 +87,11 @@ var joining = []maker{
 				done: func(*transcripts.Answer) { p.memory = text },
 			}
 			switch r.IntN(4) {
-			case 0: // on condition that nothing changed
+			case 0: // If-Match names the current version
 				if p.memory != nil {
 					q.Header.Set("If-Match", `"`+sha(p.memory)+`"`)
 				}
-			case 1: // of another version
+			case 1: // If-Match names another version
 				q.Header.Set("If-Match", `"`+sha([]byte("another"))+`"`)
 				o.expect, o.codes = never, []string{"changed"}
 			}
@@ -123,7 +123,8 @@ var joining = []maker{
 	},
 }
 
-// register makes a registration through the challenge. handle replaces the person's.
+// register makes a registration through the challenge. handle, unless empty, replaces the
+// person's.
 func (w *world) register(r *rand.Rand, p *person, handle string) *op {
 	if handle == "" {
 		handle = p.name
@@ -169,5 +170,5 @@ var (
 	ideasWeek   = 7 * 24 * time.Hour
 )
 
-// public lists the channels that the service founds.
+// public lists the channels that the service creates itself.
 var public = []string{"lounge", "golang", "dreams"}

@@ -129,7 +129,7 @@ func (w *world) appeals(r *rand.Rand, p *person) *op {
 			break
 		}
 	}
-	if c.ID == "" { // the stream has not told of it yet
+	if c.ID == "" { // the stream has not brought the case yet
 		return nil
 	}
 	by := k.of

@@ -19,7 +19,7 @@ var marking = []maker{
 			return w.votes(r, p, x, r.IntN(3)-1)
 		},
 	},
-	{ // the operator gives the first standing: it votes for whom it trusts
+	{ // the operator gives the first standing: it upvotes agents with an origin for whom nobody has vouched
 		routes: []string{"POST /v1/c/{ch}/posts/{id}/vote"}, weight: .3,
 		make: func(w *world, r *rand.Rand, _ *person) *op {
 			for range 5 {

@@ -10,7 +10,7 @@ import (
 // model is the state that the service must have, derived from the answers to accepted
 // requests.
 type model struct {
-	names    int       // persons made
+	names    int       // number of persons made so far
 	signed   int64     // unix ms of the newest signature
 	people   []*person // alive
 	ended    []*person // erased
@@ -162,8 +162,8 @@ func only[T any](all []T, keep func(T) bool) (out []T) {
 	return out
 }
 
-// pending reports whether a post's text may or may not be gone yet: its author was erased
-// a moment ago, or has appealed its removal.
+// pending reports whether a post's text may be gone or still be there: its author was
+// erased a moment ago, or has appealed its removal.
 func (w *world) pending(x *posted) bool {
 	return !x.by.endedAt.IsZero() && !x.by.forgotten || x.appeal != "" && !w.items[tables.CaseKey(x.appeal)].Bool("settled")
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// maker makes operations of one kind. It returns nil if the world has nothing to do it
-// with.
+// maker makes operations of one kind. Its function returns nil if the world lacks what
+// the operation needs.
 type maker struct {
 	routes []string // the endpoints with effects that it uses
 	weight float64
@@ -15,7 +15,7 @@ type maker struct {
 	make   func(w *world, r *rand.Rand, p *person) *op
 }
 
-// makers lists what agents do. To add an endpoint, add a maker: a test holds that each
+// makers lists what agents do. To add an endpoint, add a maker: a test checks that each
 // endpoint with an effect has one.
 var makers = func() []maker {
 	var all []maker
@@ -85,8 +85,8 @@ func (w *world) somebody(r *rand.Rand, p *person) *person {
 	}
 }
 
-// recent returns a post, mostly a recent one, whose text is either there or gone; nil if
-// there is none.
+// recent returns a post, mostly a recent one, that is not pending. It returns nil if it
+// finds none.
 func (w *world) recent(r *rand.Rand) *posted {
 	n := len(w.posts)
 	if n == 0 {
@@ -103,5 +103,6 @@ func (w *world) recent(r *rand.Rand) *posted {
 	return nil
 }
 
-// mostPeople bounds the agents of a world. Newcomers come all the time.
+// mostPeople bounds the agents of a world. The bound rises with time, so newcomers keep
+// coming.
 func (w *world) mostPeople() int { return min(20+int(3*time.Since(w.began)/day), 80) }

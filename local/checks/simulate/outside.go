@@ -36,7 +36,7 @@ func (w *world) gate(ctx context.Context, what string) (j *job, draw func(of str
 	}
 }
 
-// post is the mail that was sent.
+// post stands in for the mail service, and keeps the mails that it delivered.
 type post struct {
 	w    *world
 	sent []letter
@@ -175,7 +175,7 @@ func (t *till) Expire(ctx context.Context, checkout string) error {
 	return err
 }
 
-// notice is a notification of the processor under way.
+// notice is a notification of the payment processor on its way to the service.
 type notice struct {
 	standin.Delivery
 	due   time.Time
@@ -240,7 +240,8 @@ func (w *world) notify(calm bool) (jobs []*job) {
 	return jobs
 }
 
-// fetch answers requests for strangers' documents: a client's metadata.
+// fetch answers the service's requests for documents of strangers, such as an OAuth
+// client's metadata. It has no documents.
 func (w *world) fetch(ctx context.Context, url string) ([]byte, error) {
 	w.gate(ctx, "fetch")
 	return nil, errors.New("simulate: nothing is served there")

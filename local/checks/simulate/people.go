@@ -40,7 +40,7 @@ type person struct {
 	name    string // its handle
 	id      string
 	as      character
-	address string // the network's
+	address string // the network address
 	email   string
 	at      time.Time // when it registered
 
@@ -161,8 +161,9 @@ func (w *world) bears(secret, method, target, body string) *transcripts.Request 
 	return q
 }
 
-// live returns a token of p with a scope; nil if it has none. connections includes tokens
-// issued by OAuth, which may end without the model knowing it.
+// live returns a token of p with a scope; nil if it has none. If connections is true,
+// tokens issued by OAuth count as well; the model may not know that such a token has
+// ended.
 func (p *person) live(scope string, connections bool) *credential {
 	for _, c := range p.tokens {
 		if (c.id != "" || connections) && !c.dead && c.secret != "" && time.Until(c.expires) > time.Minute && slices.Contains(c.scopes, scope) {

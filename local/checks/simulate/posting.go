@@ -62,7 +62,7 @@ var posting = []maker{
 			if x == nil || x.removed || x.taken {
 				return nil
 			}
-			if r.IntN(5) == 0 { // another's
+			if r.IntN(5) == 0 { // by somebody who is not the author
 				q := w.somebody(r, x.by)
 				if q == nil {
 					return nil
@@ -153,7 +153,7 @@ func words(r *rand.Rand) string {
 	return strings.TrimSpace(b.String())
 }
 
-// posted takes a post in, and the events that it causes.
+// posted adds an accepted post to the model, and the events that it causes.
 func (w *world) posted(p *person, ch, body string, parent *posted, id string) {
 	x := &posted{
 		id: id, channel: ch, body: body, by: p, parent: parent, at: time.Now(), votes: map[string]int{}, reactions: map[string]map[string]bool{},
@@ -177,7 +177,7 @@ func (w *world) posted(p *person, ch, body string, parent *posted, id string) {
 	}
 }
 
-// hears notes an event that p's inbox must have, or may have unless it is sure.
+// hears notes an event that p's inbox must have if sure is true, and may have otherwise.
 func (p *person) hears(kind, source string, from *person, sure bool, x *posted) {
 	for _, t := range p.told {
 		if t.kind == kind && t.source == source {

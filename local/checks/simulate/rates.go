@@ -38,7 +38,7 @@ type Rates struct {
 	Ahead time.Duration // the most that a process's clock is ahead
 }
 
-// Usual are the rates of `make simulate`: far above what AWS does.
+// Usual has the rates of `make simulate`. They are far above those on AWS.
 var Usual = Rates{
 	Unreachable: .001, Throttled: .004, Conflict: .008, LostRequest: .002, LostAnswer: .004, Stale: .1, Killed: .0004, KilledAfter: .001,
 	Late: .2, Stuck: .001,

@@ -90,7 +90,7 @@ func routeOf(q *transcripts.Request) string {
 // answered puts an answer into the trace, and checks it against the OpenAPI document.
 func (w *world) answered(q *transcripts.Request, a *transcripts.Answer) {
 	w.tracef("  %s: %d %s %s", routeOf(q), a.Status, a.Code(), sha(a.Body)[:12])
-	if a.Status == 500 && a.Text("message") != "" { // the gateway's own: the process died
+	if a.Status == 500 && a.Text("message") != "" { // the gateway's own answer: the process died
 		return
 	}
 	if found := address.Find(a.Body); found != nil {
@@ -130,8 +130,9 @@ func undecided(a *transcripts.Answer) bool {
 	return a.Status >= 500 || a.Code() == "busy"
 }
 
-// resends bounds how often an undecided request is sent again. From the third time on it
-// meets no faults, and these tries go on for longer than a dead process keeps its claim.
+// resends bounds how often an undecided request is sent again. From the third time on,
+// the request meets no faults. The tries together last longer than a dead process keeps
+// its claim.
 const resends = 9
 
 // step makes and carries out the operations of a step: one, or several at once.
@@ -264,7 +265,7 @@ func (w *world) decide(o *op) {
 	}
 }
 
-// said returns the body of the request, for a violation.
+// said returns the request's body, which a violation shows.
 func (o *op) said() []byte {
 	if o.req == nil {
 		return nil
@@ -363,8 +364,9 @@ type quota struct {
 // perhapsAlso precedes a quota's name for requests that may or may not count against it.
 const perhapsAlso = "perhaps "
 
-// count checks the quotas: no agent exceeds one, and none is refused before its quota is
-// used up. A request near the end of a window may count in that window or in the next.
+// count checks the quotas: no agent exceeds its quota, and no agent is refused before its
+// quota is used up. A request near the end of a window may count in that window or in the
+// next.
 func (w *world) count(o *op, ok bool, code string) {
 	q := o.quota
 	if q == nil || o.by == nil {

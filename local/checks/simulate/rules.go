@@ -10,14 +10,14 @@ import (
 	"agentsocial/tables"
 )
 
-// rules are what the checks of changed items remember.
+// rules holds what the checks of changed items remember between steps.
 type rules struct {
 	events  map[string]int64          // by agent: seq of its newest event
 	moved   map[tables.Account]int64  // sums of movements
 	running map[tables.Account]int64  // balances
 	dirty   map[tables.Account]bool   // accounts to compare
 	kinds   map[string]map[string]int // agent → kind and source → events with a number
-	waits   map[string]map[string]int // in the same way: events that wait for their numbers
+	waits   map[string]map[string]int // the same for events that still wait for their numbers
 }
 
 func newRules() rules {
@@ -40,7 +40,7 @@ func (w *world) watch() {
 	w.replay()
 }
 
-// take takes changes in.
+// take adds changes to the model and checks them.
 func (w *world) take(all []tables.StreamRecord) {
 	for _, r := range all {
 		w.seen = r.Seq
@@ -73,9 +73,9 @@ func (w *world) take(all []tables.StreamRecord) {
 	}
 }
 
-// lifetimes are how long items live that have an end, by their partition and the
-// beginning of their sort key, as tables/README.md documents them. The first row that
-// fits counts.
+// lifetimes lists how long expiring items live, as tables/README.md documents it. A row
+// is for a beginning of the partition key and of the sort key. The first row that fits
+// counts.
 var lifetimes = []struct {
 	pk, sk      string
 	least, most time.Duration
@@ -140,15 +140,15 @@ func (w *world) lives(r tables.StreamRecord) {
 	}
 }
 
-// secret matches what may be a credential: the prefixes of tokens, refresh tokens, link
-// codes and authorization codes with something secret behind them.
+// secret matches tokens, refresh tokens, link codes and authorization codes, and the mail
+// addresses of this world.
 var secret = regexp.MustCompile(`a(st|sr|sc)_[0-9A-Za-z_-]{20,}|lc_[0-9a-z]{26}\.[0-9A-Za-z_-]+|[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
 // address matches the mail addresses of this world.
 var address = regexp.MustCompile(`[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
-// inClear returns what a text has in clear although nothing may: an address, a token
-// or a code.
+// inClear returns an address, a token or a code that a text holds in clear, or "". No
+// item and no log line may hold one.
 func (w *world) inClear(text string) string {
 	if m := secret.FindString(text); m != "" {
 		return m
@@ -316,8 +316,8 @@ func (w *world) duty(r tables.StreamRecord) {
 	}
 }
 
-// seated checks that a new juror is neither a party nor a reporter, has an origin, and
-// shares it with no party and no other juror.
+// seated checks that a new juror has standing, is old enough, is neither the author nor a
+// reporter, and has another owner than the parties and the other jurors.
 func (w *world) seated(r tables.StreamRecord) {
 	if r.Event != "INSERT" {
 		return
@@ -388,7 +388,8 @@ func (w *world) decided(r tables.StreamRecord) {
 	}
 }
 
-// counters checks that no counter falls below zero, unless a part of it waits in a lane.
+// counters checks that no counter falls below zero, unless a part of it still waits in a
+// lane ([tables.Lane]).
 func (w *world) counters(r tables.StreamRecord) {
 	switch typeOf(r) {
 	case tables.TypePostCounters:
@@ -410,7 +411,7 @@ func (w *world) least(r tables.StreamRecord, names ...string) {
 	}
 }
 
-// lanes reports whether lanes of a target wait.
+// lanes reports whether parts of a target's sums still wait in lanes.
 func (w *world) lanes(target tables.Key) bool {
 	pk := tables.LaneKey(target, "", 0).PK
 	for key, item := range w.items {
@@ -427,7 +428,7 @@ var said = regexp.MustCompile(`[a-z]+\d+ says \d+`)
 // begun matches the beginning of the texts that are not posts ([world.wrote]).
 var begun = regexp.MustCompile(`\b(Psst|Idea|Buy|Claim|Note|Plea) \d+\b`)
 
-// named matches what agents say in their profiles and remember.
+// named matches the agent's name in texts of profiles and memories.
 var named = regexp.MustCompile(`\bI am ([a-z]+\d+), number|\b([a-z]+\d+) remembers\b`)
 
 // erased returns a text in s that was deleted, removed or taken down longer ago than d, or
@@ -436,8 +437,9 @@ func (w *world) erased(s string, d time.Duration) string {
 	return w.without(s, func(x *posted) bool { return x.gone() && !w.pending(x) && time.Since(x.goneAt) >= d }, d)
 }
 
-// without returns a text in s that must not be there: of a post for which gone holds, or
-// another one.
+// without returns a text in s that must not be there, or "". That is the text of a post
+// for which gone returns true, or any other text that has been gone for d or whose author
+// was erased.
 func (w *world) without(s string, gone func(*posted) bool, d time.Duration) string {
 	for _, m := range said.FindAllString(s, -1) {
 		if all := w.byText[m]; len(all) > 0 && !slices.ContainsFunc(all, func(x *posted) bool { return !gone(x) }) {

@@ -31,7 +31,8 @@ var (
 // run runs a world in a bubble.
 func run(t *testing.T, c Config) (r *Result) {
 	t.Helper()
-	// These make channels and locks on first use. They must not belong to the bubble.
+	// These packages make channels and locks on first use, which must not belong to the
+	// bubble.
 	if packed, err := pack.Pack([]byte(".")); err != nil {
 		t.Fatal(err)
 	} else if _, err := pack.Unpack(packed); err != nil {
@@ -129,7 +130,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// Each endpoint with an effect has an operation.
+// Each endpoint with an effect has a maker.
 func TestEndpoints(t *testing.T) {
 	var used []string
 	for _, m := range makers {

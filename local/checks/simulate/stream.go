@@ -269,7 +269,8 @@ func (w *world) unread() bool {
 	return false
 }
 
-// newest returns the position of the newest change.
+// newest adds the stream's new changes to the model, and returns the position of the
+// newest.
 func (w *world) newest() string {
 	for all := w.due(w.seen, 1000); len(all) > 0; all = w.due(w.seen, 1000) {
 		w.take(all)

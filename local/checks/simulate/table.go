@@ -207,7 +207,7 @@ func (t *table) Commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// digest names keys in the trace, without what they hold.
+// digest returns a hash that names keys in the trace.
 func digest(keys ...tables.Key) string {
 	h := fnv.New64a()
 	for _, k := range keys {

@@ -1,9 +1,10 @@
 // Package simulate runs the whole service in virtual time, in a synctest bubble: the
-// gateway, the functions, the readers of the stream, the schedules, mail, payments,
-// OAuth and MCP, on the embedded table. Agents of different characters use it for
-// weeks, while calls fail, batches are delivered again, schedules are late and
-// processes die. A model beside the service predicts what each accepted request does;
-// the invariants of the whole table hold throughout.
+// gateway, the functions, the readers of the stream, the schedules, mail, payments, OAuth
+// and MCP, on the embedded table. Agents of different characters use it for weeks, while
+// calls fail, batches are delivered again, schedules are late and processes die. A model
+// beside the service predicts what each accepted request does. The table must agree with
+// the model, and whenever the service is at rest, the invariants of the whole table must
+// hold.
 //
 // One seed gives one run, byte for byte: `make simulate OPS=20000 SEED=7`.
 package simulate
@@ -47,7 +48,7 @@ type Result struct {
 	Digest   string
 	Turns    uint64
 	For      time.Duration  // of virtual time
-	Counts   map[string]int // number of requests by route, and of other happenings
+	Counts   map[string]int // number of requests by route, and of other events
 	Accepted map[string]int // number of accepted requests by route
 	Faults   map[string]int
 	Found    *Violation // nil if nothing was found
@@ -187,7 +188,7 @@ func (w *world) live() {
 	}
 }
 
-// gap draws the time before an operation: mostly they come in bursts. A run of 5000
+// gap draws the time before an operation. Most operations come in bursts. A run of 5000
 // operations takes about two weeks.
 func gap(r *rand.Rand) time.Duration {
 	switch x := r.Float64(); {

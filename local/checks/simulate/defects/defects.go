@@ -1,6 +1,6 @@
 package main
 
-// defect is a wrong line, as a person might write it. It replaces a line in which the
+// defect is a wrong line, as a person might write it. The line is built with both:
 // package planted chooses between wrong and right.
 type defect struct {
 	name     string
@@ -61,7 +61,7 @@ var defects = []defect{
 		tests: []string{"./tables"},
 	},
 	{
-		name: "a body is refused for 23 hours", file: "tables/post.go",
+		name: "a repeated body is refused for 23 hours", file: "tables/post.go",
 		old:   `now.Add(day).Unix() + 1`,
 		new:   `now.Add(day-planted.Or($N, time.Hour, 0)).Unix() + 1`,
 		tests: []string{"./tables"},
@@ -151,7 +151,7 @@ var defects = []defect{
 		tests: []string{"./local/service"},
 	},
 	{
-		name: "an erased agent's reason waits", file: "events/erase/erase.go",
+		name: "an erased agent's waiting reason stays", file: "events/erase/erase.go",
 		old:   `writes := known.EraseWaiting(agent)`,
 		new:   `writes := map[bool][]tables.Write{false: known.EraseWaiting(agent)}[planted.Is($N)]`,
 		tests: []string{"./local/service"},
@@ -169,7 +169,7 @@ var defects = []defect{
 		tests: []string{"./local/service"},
 	},
 	{
-		name: "a forgotten origin recovers", file: "tables/origin.go",
+		name: "a deleted origin still recovers", file: "tables/origin.go",
 		old:   `Delete(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt)).Else(changed),`,
 		new:   `planted.Or($N, Check(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt)), Delete(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt))).Else(changed),`,
 		tests: []string{"./local/service"},

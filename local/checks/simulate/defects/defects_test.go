@@ -2,12 +2,12 @@ package main
 
 import "testing"
 
-// Each defect is still a change of one place.
+// Each defect still has exactly one place in the source to change.
 func TestPlant(t *testing.T) {
 	if _, err := plant("../../../..", t.TempDir(), defects); err != nil {
 		t.Error(err)
 	}
 	if len(defects) < 20 {
-		t.Errorf("%d defects, want at least 20", len(defects))
+		t.Errorf("got %d defects, want at least 20", len(defects))
 	}
 }

@@ -26,7 +26,7 @@ import (
 func main() {
 	only := flag.String("only", "", "only defects whose name matches")
 	ops := flag.Int("ops", 10_000, "operations of the simulation")
-	seeds := flag.String("seeds", "1 2", "seeds of its worlds")
+	seeds := flag.String("seeds", "1 2", "seeds of the simulation's worlds")
 	folder := flag.String("folder", "build/defects", "folder for what is built")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -78,7 +78,8 @@ func run(ctx context.Context, out io.Writer, folder, only string, ops int, seeds
 	return nil
 }
 
-// envPlanted is the number of the active defect, from 1.
+// envPlanted names the environment variable that has the number of the active defect,
+// from 1.
 const envPlanted = "PLANTED"
 
 // planted is the source of the package that the changed lines use.
@@ -104,8 +105,8 @@ func Or[T any](n int, wrong, right T) T {
 }
 `
 
-// plant writes the changed files of the module at root, and an overlay that puts them
-// in the places of the originals (go help build). It returns the overlay.
+// plant writes the changed files of the module at root, and an overlay that puts them in
+// the places of the originals (go help build). It returns the overlay's path.
 func plant(root, folder string, defects []defect) (string, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -177,7 +178,7 @@ func (s *search) simulate(ctx context.Context, n int) (string, error) {
 	return "", nil
 }
 
-// find returns what finds a defect; "" if nothing does.
+// find returns the name of what finds a defect, or "" if nothing does.
 func (s *search) find(ctx context.Context, n int, d defect) (string, error) {
 	by, err := s.simulate(ctx, n)
 	if by != "" || err != nil {
