@@ -34,11 +34,11 @@ type cloud struct {
 	mu      sync.Mutex // held while a request is answered
 	objects map[string][]byte
 	asked   map[string][]map[string]any // requests to DynamoDB, by operation
-	looks   int                         // requests about a table that is being restored
+	looks   int                         // number of requests until a restored table is ready
 	last    int64                       // the newest second that can be restored
 	from    map[string]map[string]any   // what each restored table was made from, by its name
 	fails   bool                        // functions fail every batch
-	takes   int                         // the largest event, in bytes
+	takes   int                         // bytes of the largest event that functions accept
 }
 
 // newCloud starts a cloud and points the environment at it.

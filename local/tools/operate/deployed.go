@@ -115,7 +115,7 @@ func (m mappings) invoke(c *lambda.Client) reader {
 		out, err := c.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: eventOf(records)})
 		var answered interface{ HTTPStatusCode() int }
 		if errors.As(err, &answered) && answered.HTTPStatusCode() == http.StatusRequestEntityTooLarge {
-			return 0, nil // the caller then tries half of it
+			return 0, nil // the caller then tries half of the batch
 		}
 		if err != nil {
 			return 0, err

@@ -31,8 +31,8 @@ const (
 
 var fox = id.Agent.Derive(time.UnixMilli(1_790_000_000_000), "fox")
 
-// peopled writes to a table an agent, and a purchase that no reader has summed. It returns
-// their stream records, and adds one that cannot be read.
+// peopled writes an agent to a table, and a purchase that no reader has summed. It
+// returns the purchase's stream record, and a record that cannot be read.
 func peopled(t *testing.T, table tables.Backend) []tables.StreamRecord {
 	t.Helper()
 	profile := &tables.Profile{ID: fox, Handle: "fox", State: tables.StateActive, Epoch: 1}
@@ -78,7 +78,7 @@ func TestDeployed(t *testing.T) {
 	c.locked(func() { c.fails = false })
 	out, err = makes(t, "redrive", env)
 	if !errors.Is(err, errStay) || len(c.keys()) != 2 {
-		t.Errorf("got error %v, batches %v", err, c.keys())
+		t.Errorf("got error %v, objects %q; want errStay and 2 objects", err, c.keys())
 	}
 	says(t, out, nil, "s3://"+bucketName, "passed      aws/lambda/aaaa-uuid/"+whole, part+": 1 of its 2 records failed again", "1 of 2 failed")
 	if strings.Index(out, part) > strings.Index(out, whole) {
@@ -91,7 +91,7 @@ func TestDeployed(t *testing.T) {
 		c.objects[failed.Prefix+"foreign"] = []byte("{}")
 	})
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "not a failed batch") {
-		t.Errorf("a foreign object: got output %s, error %v", out, err)
+		t.Errorf("a foreign object: got output %s, error %v; want errStay", out, err)
 	}
 	c.locked(func() { delete(c.objects, failed.Prefix+"foreign") })
 
@@ -99,7 +99,7 @@ func TestDeployed(t *testing.T) {
 	// names.
 	c.leave("arn:aws:lambda:eu-central-1:123456789012:function:payroll", whole, records[:1])
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "function:payroll is not a reader of this table") {
-		t.Errorf("a foreign function: got output %s, error %v", out, err)
+		t.Errorf("a foreign function: got output %s, error %v; want errStay", out, err)
 	}
 	// A batch that is too large is halved.
 	c.leave(tallyARN+"OLD:$LATEST", whole, []tables.StreamRecord{records[0], records[0], records[0]})
@@ -147,8 +147,8 @@ func TestDeployed(t *testing.T) {
 		t.Errorf("got deletions %v, want one of the drill's table", d)
 	}
 
-	// A restored table is set up like its source, and changes that its readers may
-	// have missed are kept.
+	// A restored table is set up like its source. Changes that its readers may have
+	// missed are put among the failed batches.
 	for _, at := range []time.Time{time.Now().Add(2 * time.Hour), time.Now().Add(-40 * 24 * time.Hour)} {
 		if _, err := does("restore", at); err == nil || !strings.Contains(err.Error(), "can be restored to times from") {
 			t.Errorf("AT=%s: got error %v, want the possible times", at, err)
@@ -189,7 +189,7 @@ func TestDeployed(t *testing.T) {
 	out, err = does("restore", at)
 	says(t, out, err, `"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "sum to zero")
 	if updates() != n || len(c.all("RestoreTableToPointInTime")) != 2 {
-		t.Errorf("got %d updates, want %d; restores %v", updates(), n, c.all("RestoreTableToPointInTime"))
+		t.Errorf("got %d updates, want %d; restores %v, want 2", updates(), n, c.all("RestoreTableToPointInTime"))
 	}
 	for _, x := range []struct {
 		name string
@@ -198,7 +198,7 @@ func TestDeployed(t *testing.T) {
 	}{{restored, at.Add(-time.Second), "is not a restore of"}, {name, at, "is not a restore of"}, {name + "-none", at, "ResourceNotFoundException"}} {
 		vars["RESTORED"] = x.name
 		if out, err := does("restore", x.at); err == nil || !strings.Contains(err.Error(), x.says) {
-			t.Errorf("RESTORED=%s: got output %s, error %v", x.name, out, err)
+			t.Errorf("RESTORED=%s: got output %s, error %v; want %q", x.name, out, err, x.says)
 		}
 	}
 	out, err = makes(t, "redrive", env)
@@ -220,14 +220,14 @@ func TestDeployed(t *testing.T) {
 	out, err = makes(t, "redrive", env)
 	says(t, out, err, part+": 2 of its 2 records were written after AT", "0 of 3 failed batches passed")
 	if len(c.keys()) != 4 {
-		t.Errorf("got batches %v", c.keys())
+		t.Errorf("got objects %q, want 4", c.keys())
 	}
 	c.leave(tallyARN, part, records[:1])
 	env["AT"] = at.UTC().Format(time.RFC3339)
 	out, err = makes(t, "redrive", env)
 	says(t, out, err, "3 of 3 failed batches passed")
 	if keys := c.keys(); !slices.Equal(keys, []string{"access-log"}) {
-		t.Errorf("got batches %v, want none", keys)
+		t.Errorf("got objects %q, want only the access log", keys)
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 )
 
 // listGiven completes the lists of what agents gave ([tables.Giver]: votes, reports,
-// seats, signatures and the like) in a table that is older than these lists. If an agent
-// was erased already, the schedule that erases now finds its items in the list. listGiven
-// also removes the names of authors from posts and ideas whose texts are gone. It can be
-// repeated, and can run while the table is in use.
+// seats, signatures and the like) in a table that is older than these lists. For an agent
+// that was erased already, it lets the schedule `erase` run again, which now finds the
+// items in the list. listGiven also removes the names of authors from posts and ideas
+// whose texts are gone. It can be repeated, and can run while the table is in use.
 func listGiven(ctx context.Context, j job) error {
 	erased := map[string]tables.Item{} // profiles of erased agents
 	var given []tables.Item
@@ -52,7 +52,7 @@ func listGiven(ctx context.Context, j job) error {
 		}
 	}
 	j.say("listed      %d items with the agents that gave them", listed)
-	j.say("erasing     %d items of agents that were erased; the schedule erase does it", again)
+	j.say("erasing     %d items of agents that were erased; the schedule erase removes them", again)
 	for _, w := range named {
 		if err := commit(&forgot, w); err != nil {
 			return err

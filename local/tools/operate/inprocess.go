@@ -17,8 +17,8 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// inProcess reads batches with the functions' own handlers, under the LIMITS of
-// `make run`.
+// inProcess returns a reader that calls the functions' own handlers in this process, with
+// the LIMITS of `make run`.
 func inProcess(j job) (reader, error) {
 	a := &app.App{
 		Table: j.Backend, Now: j.Now, Rand: rand.Reader, Settings: app.DefaultSettings(),

@@ -17,9 +17,10 @@ type heldKey struct {
 }
 
 // claimKeys claims added keys that early versions of the service stored without a claim,
-// each for the agent that had it first. It removes such a key from all other agents,
-// except agents that have no other key, which it names. It can be repeated, and can run
-// while the table is in use: a request that adds a key meanwhile also claims it.
+// each for the agent that had it first. It removes such a key from all other agents. If
+// the key is an agent's only one, it leaves the key there and says so. It can be
+// repeated, and can run while the table is in use: a request that adds a key meanwhile
+// also claims it.
 func claimKeys(ctx context.Context, j job) error {
 	claims := map[string]string{} // agent by public key
 	var keys []heldKey

@@ -130,7 +130,7 @@ func TestCompact(t *testing.T) {
 			}
 		}
 	}
-	now = now.Add(25 * time.Hour) // the feed is gone
+	now = now.Add(25 * time.Hour) // the stream's records have expired
 	_, err = table.Sweep(t.Context())
 	if err := errors.Join(err, table.Close()); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestAudit(t *testing.T) {
 	env := map[string]string{"DATA": dir}
 	for _, verb := range allVerbs() {
 		if _, err := makes(t, verb, env); err == nil || !strings.Contains(err.Error(), "is the service running?") {
-			t.Errorf("%s of a table in use: got error %v", verb, err)
+			t.Errorf("%s of a table in use: got error %v, want a question about the service", verb, err)
 		}
 	}
 	stop(t, s)
@@ -290,7 +290,7 @@ func TestOperator(t *testing.T) {
 			t.Errorf("%+v: got output %q, error %v", x, out, err)
 		}
 		if is := profile(t, dir, fox.ID).Bool("operator"); is != x.is {
-			t.Errorf("%+v: operator is %v", x, is)
+			t.Errorf("%+v: got operator %v, want %v", x, is, x.is)
 		}
 	}
 }
@@ -337,14 +337,14 @@ func TestRestoreDrill(t *testing.T) {
 		}
 	}
 	if _, err := makes(t, "restore", map[string]string{"DATA": dir, "AT": "2026-11-22T01:30:00Z"}); err == nil || !strings.Contains(err.Error(), "only a deployed table") {
-		t.Errorf("restore of an embedded table: got error %v", err)
+		t.Errorf("restore of an embedded table: got error %v, want a refusal", err)
 	}
 
 	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "AT": "yesterday"}); err == nil || !strings.Contains(err.Error(), "is not a time") {
-		t.Errorf("redrive with an invalid AT: got error %v", err)
+		t.Errorf("redrive with an invalid AT: got error %v, want one that says so", err)
 	}
 	if _, err := makes(t, "replay", env); err == nil || !strings.Contains(err.Error(), "only a deployed table") {
-		t.Errorf("replay of an embedded table: got error %v", err)
+		t.Errorf("replay of an embedded table: got error %v, want a refusal", err)
 	}
 
 	table := opened(t, dir)
@@ -392,9 +392,9 @@ func TestRestoreDrill(t *testing.T) {
 	}
 }
 
-// What agents gave in a table older than the lists of it is listed, and deleted posts
-// lose their authors' names. An agent that was erased before is erased again. A second run
-// finds nothing.
+// The table is older than the lists of what agents gave. Votes and the like are listed,
+// and deleted posts lose their authors' names. An agent that was erased before is erased
+// again. A second run finds nothing.
 func TestListGiven(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)

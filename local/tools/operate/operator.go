@@ -10,7 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// operator makes an agent an operator, which decides on ideas, or with ON=off ends that.
+// operator makes an agent an operator, or with ON=off ends that. An operator sets the
+// status of ideas, and its upvotes give agents standing as jurors.
 func operator(ctx context.Context, j job) error {
 	handle, on := strings.TrimPrefix(j.getenv("HANDLE"), "@"), cmp.Or(j.getenv("ON"), "on")
 	if handle == "" {

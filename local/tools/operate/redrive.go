@@ -15,8 +15,8 @@ import (
 )
 
 // reader gives a batch to a function, and returns how many of the first records the
-// function processed. If the function fails, that is none; an error means that the call
-// itself failed.
+// function processed. A function that fails has processed none. An error means that the
+// call itself failed.
 type reader func(ctx context.Context, b *failed.Batch, records []record) (n int, err error)
 
 // errStay means that some batches failed again.

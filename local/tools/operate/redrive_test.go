@@ -41,7 +41,7 @@ func TestRedrive(t *testing.T) {
 	folder := failed.Folder(filepath.Join(dir, "failed", "embedded"))
 	batches, err := failed.All(t.Context(), folder)
 	if err != nil || len(batches) == 0 || batches[0].Reader() != "inbox" || batches[0].Request.Attempts < 2 || events() != 0 {
-		t.Fatalf("got batches %+v, %v and %d events", batches, err, events())
+		t.Fatalf("got batches %+v, error %v and %d events; want batches of inbox and no events", batches, err, events())
 	}
 	if a, err := letters(t, dir); err != nil || !strings.Contains(a, `"reader": "inbox"`) || !strings.Contains(a, fox.ID) {
 		t.Errorf("the service lists %s %v", a, err)
@@ -60,7 +60,7 @@ func TestRedrive(t *testing.T) {
 	for round := range 2 {
 		out, err := makes(t, "redrive", env)
 		if !errors.Is(err, errStay) {
-			t.Errorf("got error %v", err)
+			t.Errorf("got error %v, want errStay", err)
 		}
 		want := "1 of 2 failed batches passed"
 		if round > 0 {
@@ -80,7 +80,7 @@ func TestRedrive(t *testing.T) {
 		t.Errorf("the service lists %s %v", a, err)
 	}
 	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "LIMITS": "off"}); err != nil {
-		t.Errorf("LIMITS=off: got error %v", err)
+		t.Errorf("LIMITS=off: got error %v, want none", err)
 	}
 	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "LIMITS": "{"}); err == nil || !strings.Contains(err.Error(), "LIMITS") {
 		t.Errorf("got error %v, want one that names LIMITS", err)
@@ -141,23 +141,23 @@ func TestThrough(t *testing.T) {
 	broken := errors.New("broken")
 	records := []record{{seq: "a"}, {seq: "b"}}
 	if _, err := through(t.Context(), nil, records, func(context.Context, *failed.Batch, []record) (int, error) { return 0, broken }); err != broken {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, broken)
 	}
 	for _, c := range []struct {
 		failures []string
 		done     int
 	}{{nil, 2}, {[]string{"b"}, 1}, {[]string{"a"}, 0}, {[]string{"b", "a"}, 0}, {[]string{""}, 0}, {[]string{"other"}, 0}} {
 		if n := done(records, c.failures); n != c.done {
-			t.Errorf("failures %v: got %d done", c.failures, n)
+			t.Errorf("failures %v: got %d done, want %d", c.failures, n, c.done)
 		}
 	}
 	const event = `{"Records":[{"dynamodb":{"SequenceNumber":"1","text":"<&>"}},{"dynamodb":{"SequenceNumber":"2"}}]}`
 	if same, err := recordsOf([]byte(event)); err != nil || string(eventOf(same)) != event {
-		t.Errorf("event %s: got %s, %v", event, eventOf(same), err)
+		t.Errorf("event %s: got %s, error %v; want the same bytes", event, eventOf(same), err)
 	}
 	for _, event := range []string{"", "[]", "{}", `{"Records":[]}`, `{"Records":[7]}`} {
 		if r, err := recordsOf([]byte(event)); err == nil {
-			t.Errorf("event %s: got records %v", event, r)
+			t.Errorf("event %s: got records %v, want an error", event, r)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestReplayReadsOn(t *testing.T) {
 		seqs += x.Seq
 	}
 	if seqs != "2345" {
-		t.Errorf("got records %q", seqs)
+		t.Errorf("got records %q, want 2345", seqs)
 	}
 	says(t, out.String(), err, "closed was read up to 2026-11-22T00:50:00Z", "open was read up to 2026-11-22T01:10:00Z")
 }

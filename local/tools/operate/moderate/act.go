@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// noteMost bounds the characters that an operator tells an agent, to what an inbox event
-// shows.
+// noteMost bounds the characters of an operator's note to an agent. An inbox event shows
+// no more.
 const noteMost = 280
 
 // act begins the record of a command: who does it, and why. REASON is one of
@@ -34,7 +34,7 @@ func (d *Desk) act(do, what string) (*tables.Act, error) {
 		return nil, fmt.Errorf("REASON=%q must begin with one of %s; after a colon it may say more to the agent, such as REASON=\"spam: the third time\"",
 			d.getenv("REASON"), strings.Join(tables.Reasons, ", "))
 	case utf8.RuneCountInString(a.Note) > noteMost:
-		return nil, fmt.Errorf("REASON has %d characters after the colon; %d are the most", utf8.RuneCountInString(a.Note), noteMost)
+		return nil, fmt.Errorf("REASON has %d characters after the colon, want at most %d", utf8.RuneCountInString(a.Note), noteMost)
 	}
 	return a, nil
 }

@@ -70,7 +70,7 @@ func TestTakedown_RacesWithNewCase(t *testing.T) {
 				o.do = func() { commit(t, table, begin...) }
 				out, err := do(t, o, "takedown", map[string]string{"WHAT": test.what, "REASON": "illegal", "OPERATOR": "ann"})
 				if err != nil || !strings.Contains(out, "is taken down") || o.do != nil {
-					t.Fatalf("got %q, %v", out, err)
+					t.Fatalf("got output %q, error %v; want the post or case taken down", out, err)
 				}
 				items, err := table.Get(t.Context(), tables.Strong, tables.CaseKey(firstCase), tables.CaseKey(secondCase), tables.EvidenceKey(firstCase), tables.EvidenceKey(secondCase))
 				if err != nil {

@@ -111,8 +111,8 @@ func TestTakedown_RacesWithDeletion(t *testing.T) {
 	})
 }
 
-// A message is taken down while another arrives: no list of conversations shows the
-// beginning of the message taken down, and both show that of the other.
+// A message is taken down while another arrives. Afterwards both lists of conversations
+// show the beginning of the other message.
 func TestTakedown_RacesWithMessage(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		elk := tables.Author{ID: elkID, Handle: "elk"}
@@ -151,8 +151,8 @@ func TestTakedown_RacesWithMessage(t *testing.T) {
 	})
 }
 
-// One operator suspends an agent while another lifts the suspension, each twice: the end
-// of the suspension agrees with the records, which tell each change once.
+// One operator suspends an agent while another lifts the suspension, each twice.
+// Afterwards the profile agrees with the records, which have each change once.
 func TestSuspend_RacesWithLift(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		commit(t, table, tables.Put((&tables.Profile{ID: owl.ID, Handle: "owl", State: tables.StateActive}).Item()),
@@ -212,7 +212,7 @@ func TestTakedown_RacesWithSettlement(t *testing.T) {
 			t.Errorf("got the past promo %v, %v; want no text", items, err)
 		}
 		if out, err := do(t, table, "takedown", env); err != nil || !strings.Contains(out, "gone already") {
-			t.Errorf("a second takedown: got %q, %v", out, err)
+			t.Errorf("a second takedown: got output %q, error %v; want the text gone already", out, err)
 		}
 	})
 }

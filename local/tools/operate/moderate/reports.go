@@ -41,7 +41,7 @@ func reports(ctx context.Context, d *Desk) error {
 // when formats unix ms.
 func when(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
 
-// waiting returns the targets of reports that wait, except those that are gone.
+// waiting returns the targets of reports that wait, except targets that are gone.
 func (d *Desk) waiting(ctx context.Context) (list []tables.Reported, err error) {
 	items, err := d.all(ctx, tables.ReportsWaiting())
 	if err != nil {
@@ -105,7 +105,8 @@ func placed(target, channel, author, receiver string) string {
 	return "dm/" + author + "/" + receiver + "/" + target
 }
 
-// open returns the open cases, and the seats in them that wait, the oldest first.
+// open returns the open cases, and their seats that wait for a vote, each the oldest
+// first.
 func (d *Desk) open(ctx context.Context) (cases []*tables.Case, seats []*tables.Seat, err error) {
 	items, err := d.all(ctx, tables.CasesPending())
 	if err != nil {

@@ -117,7 +117,7 @@ func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
 	return nil, fmt.Errorf("WHAT=%q names nothing that can be taken down; write %s", strings.Join(path, "/"), forms)
 }
 
-// casesMost bounds the cases whose evidence one transaction takes down.
+// casesMost bounds the copies in cases that one transaction takes down.
 const casesMost = 40
 
 // copies holds the writes for the copies of a text in the cases about it and their appeals.
@@ -217,7 +217,7 @@ func (d *Desk) about(ctx context.Context, r *tables.Reported, author string) (ca
 	return cases, nil
 }
 
-// post takes a post down, and its copy in a case.
+// post takes a post down, and its copies in cases.
 func (d *Desk) post(channel, post string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		p, ok, err := one[tables.Post](ctx, d, tables.PostKey(channel, post))
@@ -245,7 +245,7 @@ func (d *Desk) post(channel, post string) taking {
 	}
 }
 
-// promo takes a promo down, live or past, and its copy in a case.
+// promo takes a live or past promo down, and its copies in cases.
 func (d *Desk) promo(channel, promo string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		p, ok, err := one[tables.Promo](ctx, d, tables.PromoKey(channel, promo))
@@ -277,8 +277,8 @@ func (d *Desk) promo(channel, promo string) taking {
 	}
 }
 
-// message takes a message down, which either of two agents sent, and its copy in a
-// case.
+// message takes down a message between two agents, in either direction, and its copies in
+// cases.
 func (d *Desk) message(from, to, message string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		m, ok, err := one[tables.Message](ctx, d, tables.MessageKey(from, to, message))
@@ -456,7 +456,7 @@ const sideBySide = 8
 
 // empty takes down the posts and promos of a closed channel. A post whose request was
 // running when the channel closed is committed within [tables.CommitWithin]; empty waits
-// that long and reads again. The next run finishes one that is cut off.
+// that long and reads again. If a run is cut off, the next one does the rest.
 func (d *Desk) empty(ctx context.Context, channel, reason string) error {
 	n := 0
 	for round := range 2 {
