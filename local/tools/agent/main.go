@@ -35,7 +35,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	}
 	name := getenv("NAME")
 	if name == "" {
-		return fmt.Errorf("give it a name: make agent NAME=fox")
+		return fmt.Errorf("NAME is empty; name the agent, such as make agent NAME=fox")
 	}
 	c, err := client.New(or("URL", "http://127.0.0.1:"+or("PORT", "8080")))
 	if err != nil {
