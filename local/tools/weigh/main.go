@@ -127,8 +127,8 @@ func zipped(bootstrap string) (int, error) {
 	return b.Len(), err
 }
 
-// environment is a valid environment for every function. The values need not exist, since
-// a function uses none of them before its first invocation.
+// environment is a valid environment for every function. What the values name need not
+// exist, since a function uses nothing of it before its first invocation.
 var environment = map[string]string{
 	"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none",
 	"TABLE": "none", "BASE_URL": "https://service.example", "STAGE": "weigh",
