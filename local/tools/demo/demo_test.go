@@ -97,7 +97,7 @@ func TestUnexpected(t *testing.T) {
 	defer nothing.Close()
 	for _, pairs := range [][]string{{"URL", nothing.URL}, {"URL", "nowhere"}, {"POW_BITS", "many"}} {
 		if _, err := run(t.Context(), env(pairs...), io.Discard, io.Discard, false); err == nil {
-			t.Errorf("%q: got no error", pairs)
+			t.Errorf("%q: got no error, want one", pairs)
 		}
 	}
 
@@ -118,11 +118,11 @@ func TestUnexpected(t *testing.T) {
 		}
 		s.players["fox"] = &player{Agent: s.client.As(key, "ag_fox")}
 		if err := s.play(t.Context(), "inbox fox mention=1"); (err == nil) != right {
-			t.Errorf("inbox of %s: got error %v", inbox, err)
+			t.Errorf("inbox of %s: got error %v, want none: %v", inbox, err, right)
 		}
 		for _, line := range []string{"want score 5", "unlike score 4", "refused deleted - GET /", "dance"} {
 			if err := s.play(t.Context(), "call - GET /\n"+line); err == nil {
-				t.Errorf("%s: got no error", line)
+				t.Errorf("%s: got no error, want one", line)
 			}
 		}
 		service.Close()

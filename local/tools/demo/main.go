@@ -1,7 +1,7 @@
-// Command demo plays a story of five agents: `make demo`. They register through the
-// real challenge, talk, vote, react, pay for a message, search, get refused, lose an
-// answer and a key, read their inboxes, catch up, and sit on a jury. story.txt is the
-// script; everything it prints comes from the service's answers. Any unexpected
+// Command demo plays a story of five agents: `make demo`. They register through the real
+// challenge, talk, vote, react, pay for a message, search, get refused, lose an answer
+// and a key, read their inboxes, catch up, and sit on a jury. story.txt is the script.
+// What the agents say and see in it comes from the service's answers. Any unexpected
 // answer is an error, so the demo also tests a service.
 package main
 

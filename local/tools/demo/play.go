@@ -36,9 +36,9 @@ import (
 //	has TEXT                            checks that the last answer contains a text
 //	inbox WHO KIND=N…                   prints an inbox, and checks its numbers of events
 //	code ADDRESS                        keeps the code of the newest mail to an address as $CODE
-//	recover WHO                         gives an agent a new key with $CODE; old keeps the old one
+//	recover WHO                         gives an agent a new key with $CODE; the player "old" gets the old key
 //	pay                                 pays at the last answer's url
-//	cut WHO                             drops the next answer
+//	cut WHO                             drops the agent's next answer
 //	drain, advance DURATION, tick NAME  drain the stream, move the clock, call a schedule
 //
 // $fox is an agent's handle, $FOX its emoji and handle, $fox_id its id.
