@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// counting are the calls whose allocations have budgets: those that agents make most, and
-// those with the most items.
+// counting lists the calls whose allocations have budgets: those that agents make most,
+// and those with the most items.
 var counting = []string{
 	"GET /v1/me (with x-agent-id)",
 	"GET /v1/c/{ch} (page of 50, signed)",
@@ -26,15 +26,16 @@ var counting = []string{
 	"POST /v1/c/{ch}/posts/{id}/vote",
 }
 
-// A call may make this many more allocations than its budget, because some are made only
-// now and then. Far fewer are a budget that is too high.
+// Bounds of a call's allocations, as shares of its budget. A call may make some more than
+// the budget, because some allocations are made only now and then. If it makes many
+// fewer, the budget is too high.
 const (
 	allocationsMore  = 0.03
 	allocationsFewer = 0.10
 )
 
 // TestGoldenAllocations compares the allocations of calls with their budgets in
-// testdata/allocations.golden. A process's first calls do not count. -update writes the
+// testdata/allocations.golden. A scenario's first calls do not count. -update writes the
 // budgets that do not fit.
 func TestGoldenAllocations(t *testing.T) {
 	w, list, err := staged(t.Context())
@@ -62,7 +63,7 @@ func TestGoldenAllocations(t *testing.T) {
 		budget := budgets[name]
 		if most, least := budget*(1+allocationsMore), budget*(1-allocationsFewer); got > most || got < least {
 			if !*update {
-				t.Errorf("%s makes %.0f allocations, want %.0f to %.0f: avoid what is new, or run make golden and read its diff", name, got, least, most)
+				t.Errorf("%s makes %.0f allocations, want %.0f to %.0f: avoid the new ones, or run make golden and read its diff", name, got, least, most)
 			}
 			budget = got
 		}

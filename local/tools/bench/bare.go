@@ -12,9 +12,9 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// bare is the least that a service of this kind does for a request: it hashes
-// the body, verifies an Ed25519 signature, decodes JSON and encodes an answer.
-// No router, no limits, no table, no gateway's event.
+// bare does the least that a service of this kind has to do for a request: it hashes the
+// body, verifies an Ed25519 signature, decodes JSON and encodes an answer. It has no
+// router, no limits, no table and no gateway event.
 type bare struct {
 	method, path, key, sig string
 	ts                     int64
@@ -76,7 +76,7 @@ func (b *bare) serve() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bare: %w", err)
 	}
-	if !ed25519.Verify(key, auth.Message(b.method, b.path, b.ts, b.body), sig) { // which remembers nothing of the key
+	if !ed25519.Verify(key, auth.Message(b.method, b.path, b.ts, b.body), sig) { // this caches nothing about the key
 		return nil, errors.New("bare: the signature does not verify")
 	}
 	var in bareIn

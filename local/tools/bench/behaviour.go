@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// habit is what an agent does in a day, as the page of costs assumes.
+// habit is a call that agents make, as the page of costs (infra/COST.md) assumes.
 type habit struct {
 	route, variant string
-	times          float64 // an agent and day
+	times          float64 // by an agent in a day
 }
 
 // habits are those of an agent that wakes four times a day. It posts, replies and
@@ -39,14 +39,14 @@ var habits = []habit{
 	{"POST /v1/agents", "", 0.01}, // one in a hundred is new
 }
 
-// perAgent is how many bytes an agent has in the table from the start: profile, keys,
-// memory, balance, guard, follows.
+// perAgent is the number of bytes that an agent has in the table from the start: profile,
+// keys, memory, balance, guard, follows.
 const perAgent = 12_000
 
 // networks are the sizes that the page is made for.
 var networks = []int{1000, 100_000, 10_000_000}
 
-// peak is how much more there is at the busiest second than in the mean.
+// peak is the load of the busiest second, as a multiple of the mean load.
 const peak = 3
 
 // month is what a network costs.
@@ -56,9 +56,9 @@ type month struct {
 	sent     float64 // GB of answers
 	kept     space   // after a year
 	storage  float64 // of a year's growth, at the year's end
-	backups  float64 // of the same, for point-in-time recovery
-	logs     float64 // that are kept
-	standing float64 // whatever happens
+	backups  float64 // of the growth of the table, for point-in-time recovery
+	logs     float64 // of logs that are kept
+	standing float64 // costs of an unused deployment
 }
 
 func (m month) total() float64 { return m.Bill.total() + m.storage + m.backups + m.logs + m.standing }
@@ -74,7 +74,7 @@ func monthOf(agents int, habits []habit, bill func(route, variant string) Bill, 
 	}
 	m.kept = space{}.plus(each, float64(agents))
 	m.storage = (m.kept.table + m.kept.indexes) / gb * storagePrice
-	m.backups = m.kept.table / gb * backupPrice // of indexes there are none
+	m.backups = m.kept.table / gb * backupPrice // indexes have no backups
 	m.sent = m.Transfer / egressPrice
 	m.Transfer = usd(m.sent, egressTiers)
 	m.Gateway = usd(m.Gateway/requestPrice, requestTiers)
@@ -82,7 +82,7 @@ func monthOf(agents int, habits []habit, bill func(route, variant string) Bill, 
 	return m
 }
 
-// logKept is what of a log is left when it is compressed.
+// logKept is the share of a log's size that compression leaves.
 const logKept = 0.15
 
 // callsADay returns the calls of an agent in a day.
@@ -93,8 +93,8 @@ func callsADay(habits []habit) (n float64) {
 	return n
 }
 
-// standing is what a deployment has even without requests. infra's tests compare it
-// with the template.
+// standing is what a deployment has and pays even without requests. infra's tests compare
+// it with the template.
 type standing struct {
 	Secrets, AlarmMetrics, Dashboards, Metrics int
 	Ticks                                      float64 // a month, of all schedules

@@ -32,9 +32,10 @@ func counted(t *testing.T) (*Report, error) {
 	return countGot, countErr
 }
 
-// afar runs do in a synctest bubble, whose clock moves on when all of its goroutines wait.
-// So waiting for a distant table takes no time, however busy the machine is. The packer,
-// which has channels and outlives the bubble, is made before.
+// afar runs do in a synctest bubble, whose clock moves on when all of its goroutines
+// wait. So waiting for a distant table takes no time, however busy the machine is.
+// Package pack makes channels on first use that outlive the bubble, so it is used once
+// before.
 func afar(t *testing.T, do func(context.Context)) {
 	t.Helper()
 	packed, err := pack.Pack([]byte("."))
@@ -69,7 +70,7 @@ func TestGoldenCosts(t *testing.T) {
 	current(t, "local/tools/bench/testdata/costs.golden", b.String())
 	for _, v := range costVerdicts(r) {
 		if v.Got > v.Most {
-			t.Errorf("%s: %v, at most %v", v.What, v.Got, v.Most)
+			t.Errorf("%s: got %v, want at most %v", v.What, v.Got, v.Most)
 		}
 	}
 }
@@ -146,11 +147,11 @@ func TestKilobyte(t *testing.T) {
 			t.Fatal(err)
 		}
 		if size := items[0].Size(); size != 1024+more {
-			t.Errorf("the item of %d characters has %d bytes", w.kilo+more, size)
+			t.Errorf("the item of %d characters has %d bytes, want %d", w.kilo+more, size, 1024+more)
 		}
 	}
 	if units[1] != units[0]+2 {
-		t.Errorf("one byte more costs %v write units, not 2", units[1]-units[0])
+		t.Errorf("one byte more costs %v write units, want 2", units[1]-units[0])
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	manyChannels   = 5000
 	withoutReplies = "page of 50 without replies"
-	bestIn         = "prompts" // has posts of thirty days, which no scenario adds to
+	bestIn         = "prompts" // has posts of thirty days; no scenario adds posts to it
 	bestPosts      = 1500
 )
 

@@ -25,28 +25,29 @@ const (
 	// (https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html).
 	processorMB = 1769.0
 
-	// accessLog is the gateway's line; each line weighs 26 bytes more than it has. Lambda
-	// writes none about an invocation that succeeds.
+	// accessLog is the size of the gateway's log line, in bytes. A log counts perLine
+	// bytes more for each line. Lambda writes no line about an invocation that succeeds.
 	accessLog = 160 + perLine
-	batchLog  = (320.0 + perLine) / logReads // a reader's line; one in logReads batches has one
+	batchLog  = (320.0 + perLine) / logReads // a reader's log line, which one in logReads batches has
 	perLine   = 26
 
-	// logReads is the setting of that name as it is: one in logReads quick reads has a line,
-	// and one in logReads of the readers' quick batches.
+	// logReads is the default of the setting of that name. One in logReads quick reads
+	// has a log line, and so has one in logReads of the readers' quick batches.
 	logReads = 16
 
-	// packSpeed is how many bytes a whole processor compresses in a ms.
+	// packSpeed is the number of bytes that a whole processor compresses in a
+	// millisecond.
 	packSpeed = 130_000
 
-	// gathered is how many changes a reader of the stream gets in one invocation. A network
-	// of any size has about one change a second in a shard, because shards grow in number
-	// with the stored data, too.
+	// gathered is the number of changes that a reader of the stream gets in one
+	// invocation. A shard has about one change a second in a network of any size, because
+	// the number of shards grows with the stored data.
 	gathered = 1
 
-	// readerTrips is how many trips a reader's invocation takes.
+	// readerTrips is the number of trips that a reader's invocation takes.
 	readerTrips = 3
 
-	// headerBytes of an answer, with TLS's.
+	// headerBytes is the size of an answer's headers, including what TLS adds.
 	headerBytes = 500
 )
 
@@ -61,8 +62,8 @@ func cpuMS(route, variant string) float64 {
 	return cpuUsual
 }
 
-// cpuUsual is what most calls take: a signature and some items. `make bench` reports
-// what takes more than twice its class.
+// cpuUsual is the time that most calls take, for a signature and some items. `make bench`
+// reports a call that takes more than twice the time of its class.
 const cpuUsual = 0.5
 
 // bareMS is the processor time on Lambda of the bare handler, which the bench compares
@@ -73,16 +74,16 @@ var cpuClasses = []struct {
 	ms float64
 	of []string
 }{
-	{0.2, []string{"GET /v1/challenge", "GET /llms.txt", "GET /skill.md", "GET /paid"}}, // what lies ready, or no signature
+	{0.2, []string{"GET /v1/challenge", "GET /llms.txt", "GET /skill.md", "GET /paid"}}, // a ready answer, or no signature
 	{2, []string{ // many items, an index of words, or a page of HTML
 		"GET /v1/c/{ch}", "GET /v1/c/{ch}/best", "GET /v1/c/{ch}/feed.json", "GET /v1/c/{ch}/search", "GET /v1/me/inbox page of 50", "GET /v1/me/tokens", "GET /v1/me/catchup", "GET /docs/{topic}", "GET /docs", "GET /about", "GET /privacy", "GET /llms-full.txt", "POST /mcp",
 	}},
 	{10, []string{"POST /v1/ideas", "GET /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress, unchanged"}},
 }
 
-// waitMS is how long a call keeps its function waiting for anything but the table: a
-// search for an agent by its mail is answered after two seconds, and Stripe and SES
-// take their time.
+// waitMS is how long a call keeps its function waiting for anything but the table. A
+// search for an agent by its mail is answered after two seconds, and Stripe and SES take
+// some time.
 var waitMS = map[string]float64{
 	"POST /v1/recover": 2000, "POST /v1/recover/confirm": 2000, "POST /oauth/authorize " + consentMail: 2000, "POST /oauth/authorize " + consentMailed: 2000,
 	"POST /v1/me/credits/checkout": 600, "POST /v1/me/origin": 100,
@@ -100,14 +101,14 @@ type Bill struct {
 	Mail     float64
 
 	Units Cost  // of the table, the readers' included
-	Keeps space // there after a year of one call a day
+	Keeps space // what is stored after a year of one call a day
 }
 
 func (b Bill) total() float64 {
 	return b.Table + b.After + b.Lambda + b.Gateway + b.Transfer + b.Log + b.Mail
 }
 
-// plus adds n times another's.
+// plus returns b plus n times c, except that Keeps stays b's.
 func (b Bill) plus(c Bill, n float64) Bill {
 	units := Cost{ReadUnits: b.Units.ReadUnits + n*c.Units.ReadUnits, WriteUnits: b.Units.WriteUnits + n*c.Units.WriteUnits}
 	return Bill{
@@ -122,7 +123,7 @@ type Taken struct {
 	After   Cost    // of the readers
 	Changes int     // that readers are called for
 	CPU     float64 // ms of a whole processor
-	Wait    float64 // ms in which the function waits for others than the table
+	Wait    float64 // ms in which the function waits for anything but the table
 	Bytes   int     // of the answer, compressed if it is
 	Plain   int     // of the answer to a caller that does not accept gzip
 	Log     float64 // bytes of the function's own lines
@@ -169,7 +170,8 @@ func (l *lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sampled lets lines of which only a sample is written count by their share.
+// sampled counts a line at the share at which such lines are written. The log has only a
+// sample of some lines.
 type sampled struct {
 	slog.Handler
 	lines *lines
@@ -190,7 +192,7 @@ func (s sampled) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return sampled{s.Handler.WithAttrs(attrs), s.lines}
 }
 
-// timeless gives lines one time, so that they have the same length in every run.
+// timeless gives all lines the same time, so that they have the same length in every run.
 type timeless struct{ slog.Handler }
 
 func (t timeless) Handle(ctx context.Context, r slog.Record) error {

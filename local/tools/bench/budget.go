@@ -22,9 +22,9 @@ var cpuMore = map[string]float64{
 	// The table copies a hundred items, since the handler may change them, and the
 	// handler makes fifty posts of them. The bare handler's posts are made before.
 	"GET /v1/c/{ch} page of 50, signed": 4,
-	// Fifty events, likewise, each with a subject of its own.
+	// The same for fifty events, each with a subject of its own.
 	"GET /v1/me/inbox page of 50": 4.5,
-	// Fifty tokens and the days of their use, likewise.
+	// The same for fifty tokens and the days of their use.
 	"GET /v1/me/tokens 50": 4,
 	// Forty-two items, by two batched trips.
 	"GET /v1/c/{ch}/posts/{id} thread of 20 replies, signed": 3.5,
@@ -49,7 +49,7 @@ const (
 type budget struct {
 	most     float64
 	variants map[string]float64 // bounds of variants that differ from most
-	signed   float64            // additional trips of a signed request, on routes that need no credential: to read it
+	signed   float64            // additional trips of a signed request to read its credential, on routes that need none
 }
 
 // ordinary is the budget of the routes that budgets does not list: one trip to read, and
@@ -65,12 +65,13 @@ var budgets = map[string]budget{
 	// The last trip marks the messages as read.
 	"GET /v1/dm/{ref}": {most: 3, variants: map[string]float64{nothingUnread: 2}},
 	"GET /v1/c/{ch}": {most: 1, signed: 1, variants: map[string]float64{
-		withoutReplies: 2, promoted: 2, // with a trip to read the promos
-		promotedAgain: 3, promotedBilled: 4, // read by an agent; and billed
+		withoutReplies: 2, promoted: 2, // one trip more reads the promos
+		promotedAgain: 3, promotedBilled: 4, // read by an agent; read and billed
 	}},
 	"GET /v1/c/{ch}/posts/{id}": {most: 2, signed: 1},
 	"GET /v1/me/keys":           {most: 2, signed: 1},
-	// The handle's claim, then one place after another; of an index, also the items.
+	// The handle's claim, then one place of the agent's items after another. For a place
+	// in an index, the items are read as well.
 	"GET /v1/me/export": {most: 15},
 	"GET /v1/ideas":     {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
 	// A purchase checks whether its agent was erased.

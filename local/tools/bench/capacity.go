@@ -4,12 +4,12 @@ import "math"
 
 // What the table costs with provisioned capacity (setting capacity).
 const (
-	// target is the setting capacityTarget as it is. shrinks is how much of that is used on
-	// average, because capacity shrinks later than the load.
+	// target is the default of the setting capacityTarget. shrinks is the share of the
+	// target that is used on average, because capacity shrinks later than the load.
 	target, shrinks = 0.6, 5.0 / 6
 
-	// quiet is how much of the average load there is in the quietest hour of a week. The
-	// capacity that this needs is never idle, so it can be reserved.
+	// quiet is the load of the quietest hour of a week, as a share of the average load.
+	// The capacity for it is never idle, so it can be reserved.
 	quiet = 0.5
 
 	// The least capacities, as they are set: of the table, and of each of the three indexes.
@@ -23,7 +23,7 @@ const (
 // plan is a way to pay for the table's capacity.
 type plan struct {
 	target   float64 // the setting capacityTarget
-	discount float64 // on what the quietest hour needs, which is reserved; 0: nothing is
+	discount float64 // on reserved capacity, which is what the quietest hour needs; 0: nothing is reserved
 	rare     bool    // with the table class Standard-IA
 }
 
@@ -62,6 +62,7 @@ func (m month) provisionedTotal(p plan) float64 {
 // rareSaves returns what Standard-IA saves on storage in a month.
 func (m month) rareSaves() float64 { return m.storage * (1 - rareStoragePrice/storagePrice) }
 
-// rarePays returns after how many years of growth, alike each year, Standard-IA costs
-// less, if it adds so much to the units of a month.
+// rarePays returns the number of years after which Standard-IA costs less, if the data
+// grows by the same amount each year. adds is what the class adds to the price of a
+// month's units.
 func (m month) rarePays(adds float64) float64 { return adds / m.rareSaves() }

@@ -69,7 +69,7 @@ func consenting(w *world) ([]scenario, error) {
 		}
 		asked := askedField.FindStringSubmatch(res.Body)
 		if asked == nil {
-			return request{}, errors.New("the page asks for nothing")
+			return request{}, errors.New("the page has no field \"asked\"")
 		}
 		r := formed(answer, append(pairs, "asked", asked[1], "pow", "0", "scope", "read")...)
 		r.address = fmt.Sprintf("10.77.%d.%d", i>>8&255, i&255) // each comes from another address, since addresses have a limit

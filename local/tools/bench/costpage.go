@@ -18,10 +18,10 @@ import (
 // costPage is the path of the page of costs from the project's root.
 const costPage = "infra/COST.md"
 
-// throttle is the setting throttleRate as it is, in requests a second.
+// throttle is the default of the setting throttleRate, in requests a second.
 const throttle = 200
 
-// throttleOf returns the throttle that a network of a size needs.
+// throttleOf returns the throttleRate that a network of this size needs.
 func throttleOf(agents int) int {
 	return max(throttle, int(math.Ceil(peak*float64(agents)*callsADay(habits)/secondsDay)))
 }
@@ -67,13 +67,14 @@ func metricsOf(sets []metrics.Set) (n int) {
 	return n
 }
 
-// mailAlarmMetrics are the metrics of alarms that mail adds.
+// mailAlarmMetrics is the number of metrics of the alarms that the setting mailFrom adds.
 const mailAlarmMetrics = 12
 
-// warnings are the messages of warnings and errors that turn up in a month: a guess.
+// warnings is a guess at the number of different messages of warnings and errors in a
+// month.
 const warnings = 5
 
-// page writes what the service costs, for whoever pays for it.
+// page writes what the service costs, for the person who pays for it.
 func (r *Report) page(out io.Writer) {
 	s := app.DefaultSettings()
 	fmt.Fprintf(out, `# What it costs

@@ -26,7 +26,7 @@ func TestGoldenCostPage(t *testing.T) {
 	current(t, costPage, b.String())
 }
 
-// A million calls, as somebody with a pencil has them.
+// The bill of a million calls is as calculated by hand.
 func TestBill(t *testing.T) {
 	post := Taken{
 		Cost:    Cost{Trips: 2, ReadUnits: 7, WriteUnits: 13},
@@ -52,7 +52,8 @@ func TestBill(t *testing.T) {
 			t.Errorf("%s: %v, want %v", x.what, x.got, x.want)
 		}
 	}
-	// 130 000 bytes take a ms of a whole processor to compress; who does not accept that gets them all.
+	// 130 000 bytes take a ms of a whole processor to compress. A caller that does not
+	// accept compression gets all of them.
 	packed := Taken{Bytes: 30_000, Plain: 130_000}
 	if got, want := packed.bill().Lambda-(Taken{Bytes: 30_000}).bill().Lambda, 0.5*1769/512/1000*0.0000133334; math.Abs(got-want) > 1e-12 {
 		t.Errorf("compressing costs %v, want %v", got, want)
@@ -61,11 +62,11 @@ func TestBill(t *testing.T) {
 		t.Errorf("the plain answer costs %v, want %v", got, want)
 	}
 	if mail := (Taken{Mails: 1}).bill().Mail; mail != 0.0001 {
-		t.Errorf("a mail is %v", mail)
+		t.Errorf("a mail costs %v, want 0.0001", mail)
 	}
 }
 
-// A month of a thousand agents of one habit.
+// The bill of a month of a thousand agents with two habits is as calculated by hand.
 func TestMonth(t *testing.T) {
 	h := []habit{{"POST /x", "", 2}, {"GET /x", "", 3}}
 	bill := func(route, _ string) Bill {
@@ -75,8 +76,8 @@ func TestMonth(t *testing.T) {
 		return Bill{Gateway: 1e-6}
 	}
 	m := monthOf(1000, h, bill, standing{Secrets: 3, AlarmMetrics: 20, Dashboards: 1, Metrics: 100})
-	// 60 000 of the one, 90 000 of the other, and for each agent 12 000 + 2×90 000 bytes, and
-	// 2×10 000 of indexes, which have no backups.
+	// The calls are 60 000 of the first habit and 90 000 of the second. Each agent has 12
+	// 000 + 2×90 000 bytes in the table, and 2×10 000 in indexes, which have no backups.
 	for _, x := range []struct {
 		what      string
 		got, want float64
@@ -94,8 +95,8 @@ func TestMonth(t *testing.T) {
 	}
 }
 
-// Provisioned capacity is paid by the hour, half of it used, and not below the least.
-// What the quietest hour needs is reserved, in whole blocks.
+// Provisioned capacity is paid by the hour. On average half of it is used, and it is
+// never below the least. What the quietest hour needs is reserved, in whole blocks.
 func TestProvisioned(t *testing.T) {
 	const leastReads, leastWrites, alarms = 720 * 40 * 0.00013, 720 * 40 * 0.00065, 3.2
 	for _, x := range []struct {
@@ -108,7 +109,8 @@ func TestProvisioned(t *testing.T) {
 		{"writes", Cost{WriteUnits: 2_592_000_000}, hourly, 2000*720*0.00065 + leastReads + alarms},
 		{"reads", Cost{ReadUnits: 2_592_000_000}, hourly, 2000*720*0.00013 + leastWrites + alarms},
 		{"nothing", Cost{}, hourly, leastReads + leastWrites + alarms},
-		// The quietest hour has 500 a second, for which 833 are there: eight blocks.
+		// The quietest hour uses 500 a second, which takes a capacity of 833: eight
+		// blocks.
 		{"writes, reserved", Cost{WriteUnits: 2_592_000_000}, plan{target: 0.6, discount: 0.5}, (2000-400)*720*0.00065 + leastReads + alarms},
 		{"a higher target", Cost{WriteUnits: 2_592_000_000}, plan{target: 0.75}, 1600*720*0.00065 + leastReads + alarms},
 		{"Standard-IA", Cost{WriteUnits: 2_592_000_000}, rarely, 1.25*(2000*720*0.00065+leastReads) + alarms},
@@ -121,7 +123,8 @@ func TestProvisioned(t *testing.T) {
 	}
 }
 
-// Standard-IA takes three fifths less for storage, which pays for its units in the end.
+// Standard-IA takes three fifths less for storage, which makes up for its dearer units in
+// the end.
 func TestRareClass(t *testing.T) {
 	m := month{storage: 250, Bill: Bill{Units: Cost{WriteUnits: 2_592_000_000}}}
 	if got, want := m.provisionedTotal(rarely), m.provisioned(rarely)+100; math.Abs(got-want) > 1e-6 {
@@ -133,8 +136,8 @@ func TestRareClass(t *testing.T) {
 }
 
 // A server costs its hours, its disk with backups, its logs, and what leaves it. The
-// machines of each size have the cores that the page's assumptions ask for, and the
-// largest not many more.
+// machines for each size have the cores that the page's assumptions ask for, and those
+// for the largest network have at most twice as many.
 func TestServers(t *testing.T) {
 	m := month{kept: space{60 * gb, 40 * gb}, sent: 100, logs: 1, Bill: Bill{Transfer: 9, Log: 2}}
 	s := machines{hours: 0.1, disk: 0.2, least: 20, balance: true, across: true}
@@ -175,7 +178,7 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-// What is kept is what is new, for as long as it is there.
+// Each new item counts for as long as it stays in the table.
 func TestKept(t *testing.T) {
 	at := time.Unix(1_790_000_000, 0)
 	item := func(key string, more tables.Item) tables.Item {
@@ -205,7 +208,7 @@ func TestKept(t *testing.T) {
 		{"an item that expires", []tables.StreamRecord{insert(brief)}, space{table: 10 * float64(brief.Size()+100)}},
 		{"an older item that is removed before it expires", []tables.StreamRecord{remove(brief)}, space{table: -10 * float64(brief.Size()+100)}},
 		{"an item that is removed at once", []tables.StreamRecord{insert(a), remove(a)}, space{}},
-		{"an item of which an agent has one", []tables.StreamRecord{insert(item("d", tables.Item{tables.AttrType: tables.TypeLatest}))}, space{}},
+		{"an item of a type that each agent has once", []tables.StreamRecord{insert(item("d", tables.Item{tables.AttrType: tables.TypeLatest}))}, space{}},
 		{"an item of an index", []tables.StreamRecord{insert(listed)}, space{table: 365 * float64(listed.Size()+100), indexes: 365 * (100 + 6 + 10 + 10)}},
 	} {
 		if got := kept(x.of); math.Abs(got.table-x.want.table) > 1e-6 || math.Abs(got.indexes-x.want.indexes) > 1e-6 {
@@ -214,8 +217,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// An edge saves what a stored answer costs behind it, and costs its own price for each
-// request.
+// An edge saves what a stored answer would cost at the API, and costs its own price for
+// each request.
 func TestEdgePays(t *testing.T) {
 	b := Bill{Gateway: 1e-6, Table: 2e-6, Transfer: 0.9e-6} // 10 KB, roughly: 0.00001 GB
 	near := func(what string, got, want float64) {
@@ -238,8 +241,9 @@ func TestEdgePays(t *testing.T) {
 	near("a month", m.edged(), callsADay(habits)*30*1.1-1024*0.005+0.4+0.2)
 }
 
-// The runbook's table “Grow” has room for the shards of the data that each network has
-// after a year: a partition that has split has 5 GB, and a new table has four.
+// The runbook's table “Grow” has the number of shards that each network's data needs
+// after a year. A partition that has split holds 5 GB, and a new table has four
+// partitions.
 func TestRunbookKnowsShards(t *testing.T) {
 	t.Parallel()
 	r, err := counted(t)
@@ -271,7 +275,7 @@ func TestSmallNetworksAreCheap(t *testing.T) {
 	idle := standingNow()
 	idle.Metrics = 0
 	if usd := idle.usd(); usd > 5 {
-		t.Errorf("an idle network costs %.2f USD a month", usd)
+		t.Errorf("an idle network costs %.2f USD a month, want at most 5", usd)
 	}
 	r, err := counted(t)
 	if err != nil {
@@ -279,13 +283,13 @@ func TestSmallNetworksAreCheap(t *testing.T) {
 	}
 	m := monthOf(1000, habits, find(r.Rows), standingNow())
 	if m.total() > 15 {
-		t.Errorf("a thousand agents cost %.2f USD a month", m.total())
+		t.Errorf("a thousand agents cost %.2f USD a month, want at most 15", m.total())
 	}
 	t.Logf("%.2f USD idle, %.2f with a thousand agents", idle.usd(), m.total())
 }
 
-// What an attack costs follows from the throttle, the limits and the mails that
-// SES lets out, whichever is least.
+// What an attack costs follows from the smallest of three bounds: the throttle, the
+// limits, and SES's quota of mails.
 func TestAttacks(t *testing.T) {
 	costly := Taken{Cost: Cost{WriteUnits: 520}}
 	all := []Row{
@@ -297,21 +301,22 @@ func TestAttacks(t *testing.T) {
 	list := attacks(all, func(route string) bool { return route == "PUT /v1/me/memory" }, map[string]int{"POST /slow": 5}, 200, s)
 	first := list[0]
 	if !strings.Contains(first.what, "PUT /v1/me/memory") || first.rate != 200 {
-		t.Fatalf("the dearest is %+v", first)
+		t.Fatalf("the dearest is %+v, want the memory at 200 a second", first)
 	}
-	// 200 a second are 17 280 000 a day; of 50 000 KiB an agent writes 195.3 times 256.
+	// 200 a second are 17 280 000 a day. An agent may write 50 000 KiB a day: 195.3 times
+	// 256 KiB.
 	if want := math.Ceil(17_280_000 / (50_000.0 / 256)); first.agents != want {
 		t.Errorf("it takes %v agents, want %v", first.agents, want)
 	}
 	if usd := first.day(); usd < 17.28*325 || usd > 17.28*328 {
-		t.Errorf("it costs %v a day", usd)
+		t.Errorf("it costs %v USD a day, want 5616 to 5668", usd)
 	}
 	for _, a := range list {
 		switch {
 		case strings.Contains(a.what, "/slow") && (a.rate > 50_000/86_400.0+1e-9 || a.agents != 0):
-			t.Errorf("mails: %+v", a)
+			t.Errorf("got %+v, want it bounded by the quota of mails", a)
 		case strings.Contains(a.what, "/open") && a.bounded != "`throttleRate`":
-			t.Errorf("what is open: %+v", a)
+			t.Errorf("got %+v, want an open endpoint bounded by throttleRate", a)
 		}
 	}
 }

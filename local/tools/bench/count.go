@@ -21,7 +21,7 @@ type Row struct {
 	Taken
 }
 
-// Report is everything that is counted.
+// Report holds everything that is counted.
 type Report struct {
 	Rows   []Row
 	Stream []StreamShare
@@ -35,7 +35,7 @@ func count(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	defer w.close()
-	if err := w.drain(ctx); err != nil { // of the furniture, which no scenario pays for
+	if err := w.drain(ctx); err != nil { // the changes of the furniture, which count for no scenario
 		return nil, err
 	}
 	var log lines
@@ -89,7 +89,7 @@ func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err
 	if err != nil {
 		return t, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.readers)) { // what one writes, another may read
+	for _, name := range slices.Sorted(maps.Keys(w.readers)) { // in a fixed order, since one reader may read what another writes
 		n := len(matching(w.readers[name], records))
 		if n == 0 {
 			continue
@@ -108,8 +108,8 @@ func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err
 	return t, w.tidy(c)
 }
 
-// keeps returns what a call's changes leave in the table, with those that the readers made
-// of them, and a post's share of the search index.
+// keeps returns what a call leaves in the table: by its own changes, by those that the
+// readers make because of them, and by a post's share of the search index.
 func (w *world) keeps(ctx context.Context, all []tables.StreamRecord) (space, error) {
 	for {
 		records, err := w.changes(ctx)

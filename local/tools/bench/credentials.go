@@ -81,7 +81,7 @@ func credentials(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// addKey is the request that adds another key to an agent.
+// addKey returns a request that adds another key to an agent, and that key.
 func (w *world) addKey(by *agent) (r request, pub string, err error) {
 	key, err := w.newKey()
 	if err != nil {
@@ -94,8 +94,7 @@ func (w *world) addKey(by *agent) (r request, pub string, err error) {
 	})}, pub, nil
 }
 
-// mint puts live tokens of an agent into the table: the service mints only twenty a
-// day, so it would take days.
+// mint puts live tokens of an agent into the table. The service mints only twenty a day.
 func (w *world) mint(of *agent, at time.Time, n int) error {
 	live := tables.LiveTokens(of.id, nil, 1, at.UnixMilli())
 	var writes []tables.Write

@@ -18,9 +18,9 @@ type drawCost struct {
 	Cost
 }
 
-// costsOfDraws measures what a sweep costs that seats a jury, for pools of several sizes:
-// from finding the due case to the commit of the draw. One volunteer in three cannot be
-// drawn.
+// costsOfDraws measures, for pools of several sizes, the cost of a sweep that seats a
+// jury, from finding the due case to the commit of the draw. One volunteer in three
+// cannot be drawn.
 func costsOfDraws(ctx context.Context, pools ...int) ([]drawCost, error) {
 	var costs []drawCost
 	for _, pool := range pools {
@@ -45,7 +45,7 @@ func (w *world) costOfDraw(ctx context.Context, pool int) (Cost, error) {
 		}
 	}
 	var cost Cost
-	for i := range 3 { // the smallest counts: mostly, enough of the first ten volunteers can be drawn
+	for i := range 3 { // the smallest cost counts: mostly, enough of the first ten volunteers can be drawn
 		in, err := w.accuse(w.at(i), w.authors[0], w.authors[1])
 		if err != nil {
 			return cost, err
@@ -56,7 +56,7 @@ func (w *world) costOfDraw(ctx context.Context, pool int) (Cost, error) {
 		}
 		items, err := w.feed.Get(ctx, tables.Strong, tables.CaseKey(in))
 		if err == nil && (items[0].Str("state") != tables.CaseVoting || items[0].Int("filled") != min(jury.Seats, jury.SeatsFor(int64(pool)*2/3))) {
-			err = fmt.Errorf("no jury of %d volunteers", pool)
+			err = fmt.Errorf("no full jury was drawn from %d volunteers", pool)
 		}
 		if err != nil {
 			return cost, err

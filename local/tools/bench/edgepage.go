@@ -10,8 +10,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// readable are public answers that the page prices with an edge, as many readers without a
-// credential ask for them.
+// readable lists the public answers that the page prices with an edge, because many
+// readers without a credential ask for them.
 var readable = [][2]string{
 	{"GET /v1/c/{ch}", "page of 50"},
 	{"GET /v1/c/{ch}/posts/{id}", "thread of 20 replies"},
@@ -22,17 +22,17 @@ var readable = [][2]string{
 	{"GET /openapi.json", ""},
 }
 
-// passed returns what a call costs that goes through the edge to the API.
+// passed returns the cost of a call that the edge passes on to the API.
 func passed(b Bill) float64 { return b.total() - b.Transfer + hit(b) }
 
-// hit returns what a call costs that the edge answers from its store. The function that
-// notes the caller's address runs for each.
+// hit returns the cost of a call that the edge answers from its store. The function that
+// notes the caller's address runs for these calls, too.
 func hit(b Bill) float64 {
 	return (edgeRequestPrice+edgeFunctionPrice)/million + b.Transfer/egressPrice*edgeEgressPrice
 }
 
-// pays returns the share of calls that the edge must answer from its store to cost no
-// more than there would be without it; above 1 it never does.
+// pays returns the share of calls that the edge must answer from its store so that the
+// calls cost no more than without it. Above 1, an edge never pays.
 func pays(b Bill) float64 { return (passed(b) - b.total()) / (passed(b) - hit(b)) }
 
 // edged returns what an edge adds to a month if it stores nothing that agents ask for:
@@ -79,8 +79,8 @@ with `+"`edge`"+`.
 `, thousands(refusedAtGateway), dollars(flood*(turnedAway().usd+(edgeRequestPrice+edgeFunctionPrice)/million)), dollars(flood*dearestHit(r.Rows)), dollars(flood*inspectPrice/million))
 }
 
-// dearestHit returns what the largest answer costs that the edge has in its store. A long
-// one is there only compressed.
+// dearestHit returns the cost of the largest answer in the edge's store. Answers above
+// [api.SharedMost] are stored only compressed.
 func dearestHit(rows []Row) (most float64) {
 	isStored := map[string]bool{}
 	for _, g := range functions.Groups(&app.App{}) {

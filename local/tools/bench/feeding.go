@@ -16,8 +16,8 @@ const (
 	catchupTrips = 3
 	// caughtNew is the variant of a catchup that gives an event its number.
 	caughtNew = "5 channels and 5 agents, a post each, an event"
-	// eventsBehind is many more events than one catchup reads, so it must look for the
-	// first.
+	// eventsBehind is many more events than one catchup reads, so the catchup must look
+	// for the first.
 	eventsBehind = 3000
 )
 
@@ -98,7 +98,7 @@ func (w *world) following(variant string, so int, target string) scenario {
 		follow := func(on bool) request {
 			return request{route: route, by: by, body: encode(map[string]any{"kind": kind, "target": target, "on": on})}
 		}
-		before := follow(true) // without it, the new agent makes another request
+		before := follow(true) // if so is 0, the agent makes another request instead
 		if so == 0 {
 			before = request{route: "GET /v1/me/following", by: by}
 		}

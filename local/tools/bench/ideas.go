@@ -16,12 +16,12 @@ const (
 	supportRoute = "POST /v1/ideas/{id}/support"
 	ideasSigned  = "page of 10, signed"
 
-	// likenTrips is what it may take to post an idea, its comparison with however
-	// many others included.
+	// likenTrips bounds the trips of posting an idea, which include comparing it with any
+	// number of others.
 	likenTrips = 6
 )
 
-// ideaBoards are how many ideas there are when one is compared with them.
+// ideaBoards lists the numbers of existing ideas with which a new one is compared.
 var ideaBoards = []int{10, 1000, 10_000}
 
 // slate holds the existing ideas, which are of ordinary words.
@@ -32,7 +32,7 @@ type slate struct {
 	ideas []*tables.Idea
 }
 
-// grow adds ideas until there are as many as until says, and tends their index.
+// grow adds ideas until there are this many, and tends their index.
 func (s *slate) grow(ctx context.Context, until int) error {
 	defer s.clock.Store(s.clock.Load())
 	words := func(n int) (text string) {
@@ -44,7 +44,7 @@ func (s *slate) grow(ctx context.Context, until int) error {
 	for len(s.ideas) < until {
 		var writes []tables.Write
 		for range min(tables.MaxTxWrites/2, until-len(s.ideas)) {
-			s.at = s.at.Add(50 * time.Millisecond) // so that none of a batch is late for the index
+			s.at = s.at.Add(50 * time.Millisecond) // so that no idea of a batch comes too late for the index
 			i := &tables.Idea{
 				ID: id.Idea.New(s.at, s.app.Rand), Title: words(6), Body: words(40), Status: tables.IdeaOpen, CreatedAt: s.at.UnixMilli(),
 				By: tables.Author{ID: s.authors[0].id, Handle: s.authors[0].handle, Emoji: "🦊"},
@@ -135,7 +135,8 @@ func boards(w *world) ([]scenario, error) {
 	return scenarios, nil
 }
 
-// supportShares has the stream add up support, of one agent and of ten.
+// supportShares measures how the stream's reader adds up support, of one agent and of
+// ten.
 func (w *world) supportShares(ctx context.Context, at time.Time) (shares []StreamShare, err error) {
 	author, err := w.register(at.Add(-25 * time.Hour))
 	if err != nil {

@@ -49,7 +49,7 @@ func profiles(w *world) ([]scenario, error) {
 	return []scenario{
 		{route: me.route, variant: "with x-agent-id", signed: true, next: always(w, me)},
 		{route: me.route, variant: cold, costOnly: true, next: func(i int) (call, error) {
-			stranger, err := w.recruits(1) // whose key no process has seen
+			stranger, err := w.recruits(1) // no process has seen its key
 			if err != nil {
 				return call{}, err
 			}
@@ -128,14 +128,16 @@ func reading(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// again makes a request after a first, equal one, so that no events wait.
+// again makes each request twice and returns the second, so that no events wait for their
+// numbers.
 func (w *world) again(r request) func(int) (call, error) {
 	return func(i int) (call, error) {
 		return w.call(w.at(i), r), w.ask(w.at(i).Add(-time.Second), r, 200, nil)
 	}
 }
 
-// afterNews makes a new agent for each call, which reads an inbox in which n events wait.
+// afterNews makes a new agent for each call. The call reads the agent's inbox, in which n
+// events wait for their numbers.
 func (w *world) afterNews(route string, n int) func(int) (call, error) {
 	return func(i int) (call, error) {
 		by, err := w.register(w.at(i).Add(-25 * time.Hour))

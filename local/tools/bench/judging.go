@@ -106,7 +106,7 @@ func ballot(by *agent, in string) request {
 	}
 }
 
-// behind gives an agent an owner, without the service.
+// behind gives an agent an owner and standing, without the service.
 func behind(agent string, at time.Time) []tables.Write {
 	o := &tables.Origin{Agent: agent, Person: "the person behind " + agent, VerifiedAt: at.UnixMilli(), Signed: true}
 	return []tables.Write{

@@ -21,8 +21,8 @@ func Habits() []Habit {
 // Peak is the load of the busiest second as a multiple of the mean.
 const Peak = peak
 
-// Load is what a load uses of the services that are paid by use. Storage, logs and
-// transfer are left out.
+// Load holds what a run uses of the services that AWS bills by use, except storage, logs
+// and transfer.
 type Load struct {
 	ReadUnits, WriteUnits float64
 	Requests              int     // at the gateway
@@ -30,7 +30,7 @@ type Load struct {
 	MS                    float64 // milliseconds of all invocations
 }
 
-// USD returns the price of a load.
+// USD returns the price of the load.
 func (l Load) USD() float64 {
 	return (l.ReadUnits*readPrice+l.WriteUnits*writePrice+float64(l.Requests)*requestPrice+float64(l.Invocations)*invocationPrice)/million +
 		l.MS/1000*float64(host.GroupSize.Memory)/1024*gbSecondPrice

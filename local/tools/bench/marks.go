@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A route and a share that have budgets.
+// The route and the stream share that have budgets.
 const (
 	voteRoute  = "POST /v1/c/{ch}/posts/{id}/vote"
 	votesBatch = "tally of a vote, 10 by 10 agents"
@@ -92,7 +92,7 @@ func (w *world) answered(at time.Time, asker, by *agent, n int) (reply string, e
 }
 
 // markShares measures what the stream's readers do with marks: one alone, and ten of one
-// post, which moves among the best.
+// post, whose rank among the best changes.
 func (w *world) markShares(ctx context.Context, at time.Time) ([]StreamShare, error) {
 	people, err := w.recruits(11)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"agentsocial/shared/outside/payments/stripe"
 )
 
-// till stands in for Stripe: it answers at once that a checkout page was made.
+// till stands in for Stripe. It answers at once, with a new checkout page.
 type till struct{ made atomic.Int64 }
 
 const (

@@ -1,9 +1,9 @@
 package bench
 
-// Prices in US dollars, us-east-1, without free tiers and taxes, as they were known on
-// the date below. Beside each stands AWS's page that
-// decides: look there before you rely on one, and then change the date. `make golden`
-// writes the page that is made of them, infra/COST.md.
+// Prices in US dollars, in us-east-1, without free tiers and taxes, as of the date below.
+// Each comment names the AWS page with the price: look there before you rely on one, and
+// then change the date. `make golden` writes the page that is made of them,
+// infra/COST.md.
 const (
 	pricesOf = "22 November 2026"
 
@@ -12,14 +12,14 @@ const (
 	readPrice    = 0.125 // a million read request units
 	writePrice   = 0.625 // a million write request units
 	storagePrice = 0.25  // a GB of data and indexes and month
-	backupPrice  = 0.20  // the same, for point-in-time recovery
+	backupPrice  = 0.20  // a GB of data and month, for point-in-time recovery
 
 	// https://aws.amazon.com/dynamodb/pricing/provisioned/: a unit of capacity and hour.
 	readHourPrice  = 0.00013
 	writeHourPrice = 0.00065
 
-	// The same page: how much less a unit costs that is reserved for one year or three, in
-	// blocks of a hundred. Capacity of the class Standard only.
+	// The same page: the discount on a unit that is reserved for one year or three, in
+	// blocks of a hundred. Only capacity of the class Standard can be reserved.
 	reservedOneYear    = 0.54
 	reservedThreeYears = 0.77
 	reservedBlock      = 100
@@ -86,10 +86,11 @@ const (
 	tickPrice = 1.00 // a million ticks
 )
 
-// tier is a price by volume: up to a month's amount, 0 for what is beyond all others.
+// tier is a price by volume. It holds up to a month's amount of most. The last tier has
+// most 0, which means no end.
 type tier struct{ most, price float64 }
 
-// The tiers of the same pages.
+// The tiers, from the pages named above.
 var (
 	requestTiers = []tier{{300, requestPrice}, {0, 0.90}} // by million requests
 	egressTiers  = []tier{{10 * tb, egressPrice}, {50 * tb, 0.085}, {150 * tb, 0.07}, {0, 0.05}}

@@ -12,9 +12,9 @@ import (
 )
 
 // This benchmark measures how fast `inbox` writes events when the stream brings many:
-// each to an inbox of its own, or all to one inbox. It compares that with raw batches
-// that put the same number of items without conditions or reads, which no way of writing
-// events can beat.
+// each to an inbox of its own, or all to one inbox. It compares that with raw batches,
+// which put the same number of items without conditions or reads. No way of writing
+// events can be faster than that.
 const (
 	spreadOver  = 200 // inboxes
 	pushRounds  = 40

@@ -2,9 +2,9 @@ package bench
 
 import "testing"
 
-// TestPushesKeepUp checks that inbox events are written at about an eighth of the pace of
-// raw batches or faster, and in a burst to one inbox at a quarter of it or faster. An idle
-// machine reaches twice as much.
+// TestPushesKeepUp checks how fast inbox events are written, compared with raw batches:
+// at least at an eighth of their pace, and in a burst to one inbox at least at a quarter.
+// An idle machine reaches twice as much.
 func TestPushesKeepUp(t *testing.T) {
 	var slow []pushRow
 	for range 3 { // other programs may be using the machine
@@ -24,6 +24,6 @@ func TestPushesKeepUp(t *testing.T) {
 		}
 	}
 	for _, r := range slow {
-		t.Errorf("events %s reach %.2f of the raw pace, want %.2f", r.name, r.share(), r.least)
+		t.Errorf("events %s reach %.2f of the raw pace, want at least %.2f", r.name, r.share(), r.least)
 	}
 }

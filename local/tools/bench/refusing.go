@@ -21,7 +21,7 @@ const batchOf = 20
 const postRoute = "POST /v1/c/{ch}/posts"
 
 // Bodies of about 64 KB that break rules: unbounded has more values than the service
-// decodes, and worst nearly as many, in members that no endpoint knows.
+// decodes. worst has members with long names that no endpoint knows.
 var (
 	unbounded = `{"body":[` + strings.Repeat("1,", 30_000) + `1]}`
 	worst     = func() string {

@@ -28,11 +28,11 @@ type agent struct {
 // request is a scenario's request before it is signed.
 type request struct {
 	route   string
-	path    string // the route's own if empty
+	path    string // the path of the route if empty
 	query   string
 	body    string
 	by      *agent // nil: anonymous
-	id      string // x-agent-id; by's own if empty
+	id      string // x-agent-id; the id of by if empty
 	noID    bool   // leave x-agent-id out
 	address string
 	headers map[string]string
@@ -93,7 +93,7 @@ func (w *world) send(c call, status int) (response, error) {
 	w.clock.Store(c.at.UnixMilli())
 	res, err := c.handler(context.Background(), c.event)
 	if err == nil && res.StatusCode != status {
-		err = fmt.Errorf("%s answered %d, not %d: %s", c.event.RouteKey, res.StatusCode, status, res.Body)
+		err = fmt.Errorf("%s answered %d, want %d: %s", c.event.RouteKey, res.StatusCode, status, res.Body)
 	}
 	return res, err
 }
@@ -148,7 +148,7 @@ func (w *world) registration(at time.Time) (request, *agent, error) {
 	proof := ed25519.Sign(a.key, []byte("register:"+ch.Nonce+":"+a.handle))
 	return request{
 		route:   "POST /v1/agents",
-		address: fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255), // each from its own: there is a limit
+		address: fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255), // each from an address of its own, because addresses have a limit
 		body: encode(map[string]any{
 			"pubkey": a.pub, "handle": a.handle, "emoji": "🦊", "bio": "An agent of the bench.",
 			"token": ch.Token, "pow": "0", "answer": answer, "sig": auth.EncodeKey(proof),

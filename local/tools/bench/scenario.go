@@ -23,7 +23,7 @@ type scenario struct {
 
 	costOnly bool   // not timed, because its preparation takes too long or cannot run several calls ahead
 	signed   bool   // a signed read, or a post: see cpuMost
-	like     string // of a tool's call: the route and variant of the same request, see toolMost
+	like     string // for a tool's call: the route and variant of the same request without MCP, see toolMost
 	kilobyte bool   // a post whose item has at most 1 KB: see postMost
 	made     int
 }

@@ -22,9 +22,9 @@ const (
 	searchPosts = 1000
 	searchRoute = "GET /v1/c/{ch}/search"
 
-	// searchTrips is what a search may take, whatever the number of posts.
+	// searchTrips bounds the trips of a search, whatever the number of posts.
 	searchTrips = 6
-	// searchWrites is what the index of a post may cost, in the long run.
+	// searchWrites bounds the write units of indexing a post, in the long run.
 	searchWrites = 1
 )
 
@@ -35,7 +35,7 @@ type language struct {
 	zipf  *rand.Zipf
 }
 
-// newLanguage makes 50 000 words of syllables, used by Zipf's law.
+// newLanguage makes 50 000 words of syllables. Their frequencies follow Zipf's law.
 func newLanguage() *language {
 	const n, consonants, vowels = 50_000, "bcdfghjklmnprstvw", "aeiou"
 	l := &language{rng: rand.New(rand.NewPCG(8, 8))}
@@ -58,7 +58,7 @@ func newLanguage() *language {
 	return l
 }
 
-// text is 30 to 50 words. The 77th post has a word that no other has.
+// text returns 30 to 50 words. Text 77 has a word that no other text has.
 func (l *language) text(i int) string {
 	var b strings.Builder
 	for range 30 + l.rng.IntN(21) {
@@ -75,7 +75,7 @@ func (l *language) text(i int) string {
 // searched is something to look for.
 type searched struct{ what, q string }
 
-// searches are a case of every kind. The 300th word is in about one post of a
+// searches returns a search of every kind. The 300th word is in about one post of a
 // hundred, the 3000th in one of a thousand.
 func (l *language) searches() []searched {
 	return []searched{
@@ -94,8 +94,8 @@ func (s searched) request(channel string) request {
 	return request{route: searchRoute, path: "/v1/c/" + channel + "/search", query: "q=" + url.QueryEscape(s.q)}
 }
 
-// pond is a channel whose posts come one by one, at a leisurely pace, with
-// everything that happens behind them.
+// pond is a channel in which a post appears every 30 seconds. The stream's reader and the
+// schedule that maintain its search index run with it.
 type pond struct {
 	*world
 	*language
@@ -105,13 +105,14 @@ type pond struct {
 	tally   stream.Function
 	sweep   schedule.Function
 	swept   time.Time
-	index   *units // of what is written for searching
+	index   *units // write units of the search index
 }
 
-// pace is how far apart posts are.
+// pace is the time between two posts.
 const pace = 30 * time.Second
 
-// newPond makes a channel whose most'th post will be of the world's own time.
+// newPond makes a channel without posts. Its post number most will have the world's
+// present time.
 func newPond(w *world, channel string, most int) *pond {
 	p := &pond{world: w, language: newLanguage(), channel: channel, at: w.app.Now().Add(-time.Duration(most) * pace)}
 	a := *w.app
@@ -121,7 +122,7 @@ func newPond(w *world, channel string, most int) *pond {
 	return p
 }
 
-// grow has posts come until there are so many.
+// grow adds posts until there are this many.
 func (p *pond) grow(ctx context.Context, until int) error {
 	defer p.clock.Store(p.clock.Load())
 	for ; p.posts < until; p.posts++ {
@@ -155,7 +156,7 @@ func (p *pond) grow(ctx context.Context, until int) error {
 	return nil
 }
 
-// partition adds up what writing to a partition costs.
+// partition adds up the write units of one partition.
 type partition struct {
 	tables.Backend
 	pk    string
@@ -199,12 +200,12 @@ func searches(w *world) ([]scenario, error) {
 	return list, nil
 }
 
-// share is what the index of a post has cost so far.
+// share returns what indexing a post has cost so far, on average.
 func (p *pond) share() StreamShare {
 	return StreamShare{Name: sealing, N: p.posts, Cost: Cost{WriteUnits: p.index.n / float64(p.posts)}}
 }
 
-// indexed returns how many bytes the index takes, for each post.
+// indexed returns the number of bytes that the index takes for each post.
 func (p *pond) indexed() (bytes float64, err error) {
 	err = p.feed.Scan(context.Background(), func(item tables.Item) error {
 		if item.Key().PK == tables.SearchPK(p.channel) {
@@ -215,5 +216,5 @@ func (p *pond) indexed() (bytes float64, err error) {
 	return bytes / float64(p.posts), err
 }
 
-// sealing names the share of the index in what a post costs.
+// sealing is the name of the stream share for indexing a post.
 const sealing = "search index of a post, of 1000"

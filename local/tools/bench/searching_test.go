@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// TestSearchesGrow checks that a channel that grows is searched within the budgets,
-// and that searching finds what reading every post finds. With -v it prints the costs.
+// TestSearchesGrow checks that searches in a growing channel stay within their budgets,
+// and that they find the same posts as reading every post. With -v it prints the costs.
 func TestSearchesGrow(t *testing.T) {
 	afar(t, func(ctx context.Context) {
 		w, err := newWorld(ctx)
@@ -33,7 +33,7 @@ func TestSearchesGrow(t *testing.T) {
 			share := p.share().WriteUnits
 			t.Logf("%d posts: %.2f write units each", n, share)
 			if share >= searchWrites {
-				t.Errorf("%.2f write units a post, at most %v", share, searchWrites)
+				t.Errorf("got %.2f write units a post, want less than %v", share, searchWrites)
 			}
 		}
 	})
@@ -59,7 +59,7 @@ func (p *pond) search(ctx context.Context, t *testing.T, s searched) error {
 	}
 	cost, err := p.costOf(p.call(p.at, r))
 	if err == nil && cost.Trips > searchTrips {
-		err = fmt.Errorf("%d trips, at most %d", cost.Trips, searchTrips)
+		err = fmt.Errorf("got %d trips, want at most %d", cost.Trips, searchTrips)
 	}
 	t.Logf("%s of %d posts: %+v", s.what, p.posts, cost)
 	return err

@@ -2,8 +2,9 @@ package bench
 
 import "slices"
 
-// machines are what a network of a size would need if it ran on servers with
-// PostgreSQL. The sizes are estimates: nobody built this. The page says from what.
+// machines holds what a network of some size would need if it ran on servers with
+// PostgreSQL. The sizes are estimates, since nobody has built this. The page of costs
+// names the assumptions.
 type machines struct {
 	agents int
 	what   string
@@ -13,13 +14,13 @@ type machines struct {
 	// counts with the share that it may use all the time.
 	servers, database float64
 
-	disk    float64 // USD a GB of what is kept, and month
-	least   float64 // GB of disk that there are at least
+	disk    float64 // USD for a GB of data in a month
+	least   float64 // the smallest disk, in GB
 	balance bool    // answers go through a load balancer
 	across  bool    // half of what the database sends goes to another zone
 }
 
-// servers lists two for each size: the cheapest, and one that outlives the loss of a
+// servers lists two for each size: the cheapest, and one that survives the loss of a
 // zone.
 var servers = []machines{
 	{1000, "one t4g.small for both", smallServer + addressPrice, 0.3, 0.1, diskPrice, 20, false, false},
@@ -31,11 +32,12 @@ var servers = []machines{
 }
 
 const (
-	// perCore is how many requests a second a whole core of a server answers, TLS and
-	// JSON included. The database takes databaseTimes as much processor time for them.
+	// perCore is the number of requests that a whole core of a server answers in a
+	// second, TLS and JSON included. The database takes databaseTimes as much processor
+	// time for them.
 	perCore, databaseTimes = 300, 2
 
-	// zonePrice is what a GB costs that goes to another zone, both ends together
+	// zonePrice is the price of a GB that goes to another zone, both ends together
 	// (https://aws.amazon.com/ec2/pricing/on-demand/).
 	zonePrice = 0.02
 )
@@ -47,10 +49,10 @@ func cores(agents int) (servers, database float64) {
 	return servers, databaseTimes * servers
 }
 
-// usd returns what a month costs on these machines. The answers and the logs are as large,
-// and the rows take as much as the items of the table, with half as much again for
-// PostgreSQL's indexes and free space. Backups of 35 days weigh as much as the data, once
-// more than what is free.
+// usd returns what a month costs on these machines. The answers and the logs are as large
+// as the service's. The rows take as much as the items of the table, with half as much
+// again for PostgreSQL's indexes and free space. Backups of 35 days take twice the size
+// of the data, of which AWS charges half.
 func (s machines) usd(m month) float64 {
 	disk := max(s.least, 1.5*(m.kept.table+m.kept.indexes)/gb)
 	usd := s.hours*hoursMonth + s.disk*disk + databaseBackups*disk + m.Transfer + m.Log + m.logs

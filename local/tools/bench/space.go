@@ -13,22 +13,23 @@ func (s space) plus(t space, n float64) space {
 	return space{s.table + n*t.table, s.indexes + n*t.indexes}
 }
 
-// ofEntry is what DynamoDB adds to each item and each entry of an index
+// ofEntry is the number of bytes that DynamoDB adds to each item and each entry of an
+// index
 // (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html).
 const ofEntry = 100
 
-// singles are the types of which an agent has one item, which perAgent contains.
+// singles lists the types of which an agent has one item. perAgent includes these items.
 var singles = []string{
 	tables.TypeLatest, tables.TypeGraph, tables.TypeMemory, tables.TypeMemorySlot, tables.TypeMessaging, tables.TypeInboxHead,
 }
 
-// year is the time in days after which the page looks at what is stored.
+// year is the number of days after which the page of costs looks at what is stored.
 const year = 365
 
 // kept returns what changes leave behind if they happen once a day for a year: new items
-// until they expire, less the items that are removed before they would have. What a change
-// adds to an item that was there before is left out, because it is a counter, or replaces
-// what the last change had written.
+// until they expire, less the items that are removed before they expire. It leaves out
+// what a change adds to an older item, because that is a counter, or replaces what the
+// last change wrote.
 func kept(records []tables.StreamRecord) (sum space) {
 	last, from := map[tables.Key]tables.Item{}, map[tables.Key]int64{}
 	for _, r := range records {
@@ -49,7 +50,7 @@ func kept(records []tables.StreamRecord) (sum space) {
 	return sum
 }
 
-// stored returns what an item takes.
+// stored returns the bytes that an item takes.
 func stored(item tables.Item) space {
 	s := space{table: float64(item.Size() + ofEntry)}
 	for _, entry := range tables.IndexWrites(nil, item) {
@@ -58,7 +59,7 @@ func stored(item tables.Item) space {
 	return s
 }
 
-// days returns how long an item is there, a year at most.
+// days returns the number of days that an item stays, a year at most.
 func days(item tables.Item, from int64) float64 {
 	ttl, expires := item[tables.AttrTTL].(int64)
 	if !expires {

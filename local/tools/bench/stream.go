@@ -25,10 +25,10 @@ const (
 	eventBatch = "inbox event, 8 for one inbox"
 )
 
-// streamShares measures what the stream's readers do with new posts, alone and in batches.
-// The posts have the usual size and are of one hour, in which an earlier post has moved
-// the channel in the list of channels. None of them makes a reader tend a search index,
-// whose share is counted apart.
+// streamShares measures what the stream's readers do with new posts, alone and in
+// batches. The posts have the usual size. They are of one hour, in which an earlier post
+// has already moved the channel in the list of channels. No post makes a reader tend a
+// search index, which has a share of its own.
 func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	w.random.begin("stream")
 	w.random.quiet = true
@@ -52,7 +52,7 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	if err := w.drain(ctx); err != nil {
 		return nil, err
 	}
-	rested, tagged := people[0], people[1] // they become active in a new hour
+	rested, tagged := people[0], people[1] // their next posts are in a new hour
 	if err := w.ask(hour, request{route: "PATCH /v1/me", by: tagged, body: encode(map[string]any{"tags": tags(0)})}, 200, nil); err != nil {
 		return nil, err
 	}

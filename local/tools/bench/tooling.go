@@ -11,7 +11,7 @@ const (
 	toolMost = 15
 )
 
-// tooling returns the scenarios of tools, and of an endpoint that one calls.
+// tooling returns the scenarios of tools, and of an endpoint that one of the tools calls.
 func tooling(w *world) ([]scenario, error) {
 	people, err := w.recruits(3)
 	if err != nil {

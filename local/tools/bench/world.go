@@ -40,7 +40,7 @@ type world struct {
 	away     atomic.Int64 // time.Duration to the table
 	place    string       // how far the stream was read
 	agents   int          // registered so far
-	sealing  StreamShare  // of the channel that scenarios search
+	sealing  StreamShare  // cost of indexing a post of the channel that scenarios search
 	indexed  float64      // bytes of its search index, for each post
 	prose    []byte       // words of the documentation
 
@@ -48,14 +48,15 @@ type world struct {
 	furniture
 }
 
-// tick is how far apart the requests of one agent are: in a minute of their
-// own each, and within the limit of posts an hour.
+// tick is the time between two requests of an agent. Each is in a minute of its own, and
+// they keep the limit of posts an hour.
 const tick = 61 * time.Second
 
 // newWorld opens a world and furnishes it with what scenarios read.
 func newWorld(ctx context.Context) (*world, error) {
 	w := &world{handlers: map[string]host.GatewayHandler{}, readers: map[string]stream.Function{}}
-	// Not on a full second: numbers that end in zeros are a byte shorter.
+	// The time is not a full second, because a number that ends in zeros is a byte
+	// shorter.
 	w.clock.Store(time.Date(2026, 1, 5, 9, 0, 0, 123e6, time.UTC).UnixMilli())
 	now := func() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
 	table, err := embedded.Open(embedded.Config{Now: now})
@@ -67,7 +68,7 @@ func newWorld(ctx context.Context) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // a line costs what it costs in Lambda
+	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // making a line takes as much as in Lambda
 	w.random = new(source)
 	w.random.begin("furniture")
 	w.mail = &postbox{codes: map[string]string{}}
@@ -83,13 +84,13 @@ func newWorld(ctx context.Context) (*world, error) {
 	w.app.Fetch = documentOf
 	w.app.Settings.PowBits = 0    // the caller's work, not the service's
 	w.app.Settings.PageBits = 0   // the browser's
-	w.app.Settings.MaxReads = 0   // asked by chance: see readLimitShare
+	w.app.Settings.MaxReads = 0   // it would count some reads, by chance: see readLimitShare
 	w.app.Settings.ViewSample = 0 // likewise: see viewShare
 	w.app.Settings.PromoWait = 0
-	w.app.Settings.LogReads = 1 // lines that would be a sample say so
+	w.app.Settings.LogReads = 1 // every line is written; a line of a sample names its share
 	for _, declare := range functions.All() {
 		a := *w.app
-		if !declare(&app.App{}).Needs.Has(app.Table) { // as deployed
+		if !declare(&app.App{}).Needs.Has(app.Table) { // as in a deployed function
 			a.Table = nil
 		}
 		group := declare(&a)
@@ -115,7 +116,7 @@ func newWorld(ctx context.Context) (*world, error) {
 	return w, nil
 }
 
-// counted does something with the table far away.
+// counted calls do while the table is far away.
 func (w *world) counted(do func() error) error {
 	w.away.Store(int64(far))
 	defer w.away.Store(0)
@@ -124,7 +125,7 @@ func (w *world) counted(do func() error) error {
 
 func (w *world) close() { _ = w.feed.Close() } // in memory: nothing to lose
 
-// at is when a scenario makes its i'th request.
+// at returns the time of a scenario's i'th request.
 func (w *world) at(i int) time.Time { return w.base.Add(time.Duration(i+1) * tick) }
 
 // changes reads what is new in the table's stream.
@@ -143,7 +144,7 @@ func (w *world) changes(ctx context.Context) ([]tables.StreamRecord, error) {
 	}
 }
 
-// drain has every reader work off what is new in the stream.
+// drain lets every reader process what is new in the stream.
 func (w *world) drain(ctx context.Context) error {
 	for {
 		records, err := w.changes(ctx)
@@ -156,7 +157,7 @@ func (w *world) drain(ctx context.Context) error {
 	}
 }
 
-// handle has every reader work off records.
+// handle lets every reader process records.
 func (w *world) handle(ctx context.Context, records []tables.StreamRecord) error {
 	for _, name := range slices.Sorted(maps.Keys(w.readers)) {
 		f := w.readers[name]
@@ -181,11 +182,11 @@ func matching(f stream.Function, records []tables.StreamRecord) []tables.StreamR
 type source struct {
 	mu    sync.Mutex
 	from  *rand.ChaCha8
-	quiet bool // no id made of it is a turn to tend a search index (search.IsTurn)
+	quiet bool // no id made from it starts the maintenance of a search index (search.IsTurn)
 }
 
-// begin starts anew, with what is named for whom it is: so nothing costs more or
-// less for what others before it took of the randomness.
+// begin starts a new sequence for the named part of the run. So the cost of a part does
+// not depend on how much randomness earlier parts took.
 func (s *source) begin(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
