@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Bounds of a start and of a whole test, far above the usual times, for busy new
-// machines.
+// Bounds of a start and of a whole test. They are far above the usual times, since a busy
+// or new machine can be slow.
 const (
 	startWithin = 2 * time.Minute
 	testWithin  = 5 * time.Minute
@@ -32,7 +32,7 @@ func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 		return nil, nil, err
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.WSURLReadTimeout(startWithin))
-	if os.Getuid() == 0 { // its sandbox does not start as root
+	if os.Getuid() == 0 { // Chromium's sandbox does not start as root
 		options = append(options, chromedp.NoSandbox)
 	}
 	ctx, end := chromedp.NewExecAllocator(ctx, options...)
@@ -67,8 +67,8 @@ func Does[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 	return v
 }
 
-// Arrives waits until meant accepts the browser's address. Actions that are sent earlier
-// may still run on the previous page.
+// Arrives waits until meant accepts the browser's address. Actions that are sent before
+// that may still run on the previous page.
 func Arrives(tab context.Context, meant func(place string) bool) (place string, err error) {
 	for {
 		place, err = chromedp.Run(tab, chromedp.Location())
