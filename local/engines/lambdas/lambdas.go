@@ -27,8 +27,8 @@ import (
 
 // Config configures the functions.
 type Config struct {
-	Folder string    // where <name>/bootstrap are, built for this machine
-	Env    host.Env  // the deployment's; each function gets what it needs; with a Local
+	Folder string    // the folder with <name>/bootstrap for each function, built for this machine
+	Env    host.Env  // the deployment's, with Local set; each function gets the part that it needs
 	Logs   io.Writer // receives the functions' output, from any goroutine; nil: discarded
 }
 
@@ -93,7 +93,8 @@ func (l *Lambdas) function(name string, has app.Capabilities, size host.Size) (*
 	return f, nil
 }
 
-// Variables returns a function's environment: the deployment's and Lambda's own.
+// Variables returns a function's environment: its part of the deployment's, and Lambda's
+// own variables.
 func Variables(e host.Env, has app.Capabilities) map[string]string {
 	vars := e.Variables(has)
 	maps.Copy(vars, map[string]string{
@@ -115,8 +116,8 @@ func invoke(ctx context.Context, f *runtime.Function, event, answer any) error {
 	return json.Unmarshal(body, answer)
 }
 
-// Ahead moves the functions' clock. It replaces running processes, which keep the old
-// one.
+// Ahead moves the functions' clock. It replaces running processes, whose clock cannot be
+// moved.
 func (l *Lambdas) Ahead(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -229,7 +229,7 @@ func TestSideBySide(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if out, err := invoke(ctx, f, ask{Do: "nothing"}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("one more invocation ran at once: %+v %v", out, err)
+		t.Errorf("one more invocation: got %+v, error %v; want it to wait", out, err)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestSideBySide(t *testing.T) {
 	work.Wait()
 	slices.Sort(pids)
 	if distinct := slices.Compact(slices.Clone(pids)); len(distinct) != Most {
-		t.Errorf("got the processes %v", pids)
+		t.Errorf("got the processes %v, want %d different ones", pids, Most)
 	}
 	works(t, f, ask{Do: "nothing"})
 }
@@ -267,14 +267,14 @@ func TestFailures(t *testing.T) {
 			}()
 		}
 		if _, err := invoke(ctx, f, ask{Do: c.do, File: file}); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: got %v", c.do, err)
+			t.Errorf("%s: got error %v, want %q", c.do, err, c.says)
 		}
 		cancel()
 		if !strings.Contains(logs.String(), "asked to "+c.do) {
-			t.Errorf("%s: got the log %q", c.do, logs)
+			t.Errorf("%s: got the log %q, want the invocation in it", c.do, logs)
 		}
 		if after := works(t, f, ask{Do: "nothing"}).PID; (after != pid) != c.dies {
-			t.Errorf("%s: got process %d, then %d", c.do, pid, after)
+			t.Errorf("%s: got process %d, then %d; want another process: %v", c.do, pid, after, c.dies)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func TestTimeout(t *testing.T) {
 	}
 	defer p.Stop()
 	if _, err := invoke(t.Context(), p, ask{Do: "hang"}); !errors.Is(err, ErrTimedOut) || !p.gone() {
-		t.Errorf("got %v; process ended: %v", err, p.gone())
+		t.Errorf("got error %v, process ended: %v; want a timeout and true", err, p.gone())
 	}
 }
 
@@ -304,7 +304,7 @@ func TestNoStart(t *testing.T) {
 			t.Error(err)
 		}
 		if n := strings.Count(out.String(), "cannot start\n"); n != i+1 {
-			t.Errorf("got the log %q", out)
+			t.Errorf("got the log %q, want %d lines", out, i+1)
 		}
 	}
 	c.Bootstrap = filepath.Join(t.TempDir(), "bootstrap")
@@ -327,7 +327,7 @@ func TestEndedWhileIdle(t *testing.T) {
 		}
 		<-f.idle[0].ended
 		if after := works(t, f, ask{Do: "nothing"}).PID; after == pid {
-			t.Error("the process did not end by itself")
+			t.Error("got the killed process again, want a new one")
 		}
 	}
 }
@@ -349,7 +349,7 @@ func TestRenew(t *testing.T) {
 	f.Renew(map[string]string{"COLOUR": "blue"})
 	after := works(t, f, ask{Do: "nothing"})
 	if after.PID == before.PID || !slices.Contains(after.Env, "COLOUR=blue") || !slices.Contains(after.Env, "AWS_REGION=local") {
-		t.Errorf("got process %d, then %d with %v", before.PID, after.PID, after.Env)
+		t.Errorf("got process %d, then %d with %v; want a new process with COLOUR=blue", before.PID, after.PID, after.Env)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -373,7 +373,7 @@ func TestWear(t *testing.T) {
 		pids = append(pids, works(t, f, ask{Do: "nothing"}).PID)
 	}
 	if a, b, c := pids[0], pids[3], pids[6]; a == b || b == c || !slices.Equal(pids, []int{a, a, a, b, b, b, c}) {
-		t.Errorf("got processes %v", pids)
+		t.Errorf("got processes %v, want a new one after each three invocations", pids)
 	}
 }
 
@@ -381,7 +381,7 @@ func TestWear(t *testing.T) {
 func TestAnswersOfOthers(t *testing.T) {
 	f, _ := newFunction(t)
 	if out := works(t, f, ask{Do: "answer another"}); out.Status != http.StatusBadRequest {
-		t.Errorf("got status %d", out.Status)
+		t.Errorf("got status %d, want 400", out.Status)
 	}
 	if _, err := f.Invoke(t.Context(), make([]byte, bodyMost+1)); err == nil {
 		t.Error("a payload above the limit was accepted")
