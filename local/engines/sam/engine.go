@@ -110,8 +110,8 @@ func bridgeAddress(ctx context.Context) (string, error) {
 	})
 }
 
-// network is what `docker network inspect` says, as far as it matters here. It
-// names no gateway on a freshly installed Docker until its daemon restarts.
+// network is what `docker network inspect` says, as far as it matters here. On a freshly
+// installed Docker, it names no gateway until Docker's daemon restarts.
 type network struct {
 	Options map[string]string
 	IPAM    struct{ Config []struct{ Subnet string } }
@@ -142,10 +142,9 @@ func (n network) address(addresses func(iface string) ([]net.Addr, error)) (stri
 	return "", fmt.Errorf("the interface %s has no IPv4 address in the engine's network bridge", name)
 }
 
-// Check checks what [Gateway.Start] takes for granted: that the image that functions
-// run in is on this machine, and that containers reach this machine. It pulls a missing
-// image. reach is a build of local/engines/sam/reach for Linux. Check announces slow steps
-// on out.
+// Check checks what [Gateway.Start] takes for granted: this machine has the image that
+// functions run in, and containers reach this machine. It pulls a missing image. reach is
+// a build of local/engines/sam/reach for Linux. Check announces slow steps on out.
 func (e *Engine) Check(ctx context.Context, reach string, out io.Writer) error {
 	if e.Note != "" {
 		fmt.Fprintf(out, "containers reach this machine through the engine's host-gateway, since %s\n", e.Note)
@@ -194,10 +193,10 @@ func (e *Engine) reached(ctx context.Context, reach string) error {
 	return nil
 }
 
-// image is the base image of the functions' runtime.
+// image returns the name of the base image of the functions' runtime.
 func image() string { return "public.ecr.aws/lambda/provided:al2023-" + architecture() }
 
-// architecture is this machine's, as Lambda names it.
+// architecture returns this machine's architecture, as Lambda names it.
 func architecture() string {
 	if runtime.GOARCH == "amd64" {
 		return "x86_64"

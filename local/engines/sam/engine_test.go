@@ -80,7 +80,7 @@ func TestFindEngine_NoEngine(t *testing.T) {
 	} {
 		t.Setenv("FAKE_INFO", said)
 		if _, err := FindEngine(t.Context()); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "make lambdas") {
-			t.Errorf("%q: got %v", said, err)
+			t.Errorf("%q: got error %v, want one with %q", said, err, want)
 		}
 	}
 }
@@ -101,14 +101,14 @@ func TestEngine_Check(t *testing.T) {
 	e := &Engine{Address: loopback, Host: hostGateway, Note: "it is so"}
 	var out strings.Builder
 	if err := e.Check(t.Context(), "/built/reach", &out); err != nil || !strings.Contains(out.String(), "since it is so") {
-		t.Errorf("got %v, said %q", err, out.String())
+		t.Errorf("got error %v and output %q, want the note", err, out.String())
 	}
 	b, err := os.ReadFile(calls)
 	if want := "run --rm --add-host host.docker.internal:host-gateway --volume /built/reach:/reach:ro --entrypoint /reach"; err != nil || !strings.Contains(string(b), want) {
-		t.Errorf("docker was called with %s, %v", b, err)
+		t.Errorf("docker was called with %s, error %v; want %s", b, err, want)
 	}
 	t.Setenv("FAKE_REACH", "i/o timeout")
 	if err := e.Check(t.Context(), "/built/reach", io.Discard); err == nil || !strings.Contains(err.Error(), "firewall") || !strings.Contains(err.Error(), "i/o timeout") {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want one that names a firewall and the timeout", err)
 	}
 }

@@ -28,9 +28,9 @@ func (r *recorded) Start(ctx context.Context, e host.Env) error {
 	return r.Gateway.Start(ctx, e)
 }
 
-// TestContainers_Environment reads the environment of each function's container,
-// as the engine has it, under a shell that sets every variable to something
-// else, and looks that no container is left. `make sam-test` runs it.
+// TestContainers_Environment reads the environment of each function's container from the
+// engine. The shell of the test sets every variable to something else, which must change
+// nothing. At the end, no container may be left. `make sam-test` runs it.
 func TestContainers_Environment(t *testing.T) {
 	folder, template := os.Getenv("TRANSCRIPTS_SAM"), os.Getenv("TRANSCRIPTS_SAM_TEMPLATE")
 	if folder == "" {
@@ -59,7 +59,7 @@ func TestContainers_Environment(t *testing.T) {
 	}
 	t.Cleanup(g.Close) // if the test ends early
 	parameter := regexp.MustCompile(`\{[^}]*\}`)
-	for _, group := range functions.Groups(&app.App{}) { // which starts each function
+	for _, group := range functions.Groups(&app.App{}) { // one request to each group starts its function
 		method, path, _ := strings.Cut(group.Endpoints[0].Route, " ")
 		q, err := http.NewRequestWithContext(t.Context(), method, s.URL+parameter.ReplaceAllString(path, "x"), nil)
 		if err != nil {
@@ -89,7 +89,7 @@ func TestContainers_Environment(t *testing.T) {
 			continue
 		}
 		want := deployed.Variables(group.Capabilities())
-		want["AWS_ACCESS_KEY_ID"], want["AWS_SECRET_ACCESS_KEY"] = "defaultkey", "defaultsecret" // which SAM makes up
+		want["AWS_ACCESS_KEY_ID"], want["AWS_SECRET_ACCESS_KEY"] = "defaultkey", "defaultsecret" // SAM makes these up
 		for name, value := range want {
 			if got[name] != value {
 				t.Errorf("%s: %s is %q, want %q", group.Name, name, got[name], value)
@@ -97,7 +97,7 @@ func TestContainers_Environment(t *testing.T) {
 		}
 		for name := range deployed.Variables(everything) {
 			if want[name] == "" && got[name] != "" {
-				t.Errorf("%s: %s is %q, which it has no need of", group.Name, name, got[name])
+				t.Errorf("%s: %s is %q, want it unset, since the function does not need it", group.Name, name, got[name])
 			}
 		}
 	}

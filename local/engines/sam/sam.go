@@ -67,7 +67,8 @@ func badGateway(w http.ResponseWriter, err error) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"message": "SAM's gateway: " + err.Error()}) // the caller may be gone
 }
 
-// target is the URL of a request on another host, its path and query byte for byte.
+// target returns the URL of a request on another host, with its path and query byte for
+// byte.
 func target(host, requestURI string) *url.URL {
 	path, query, _ := strings.Cut(requestURI, "?")
 	if strings.HasPrefix(path, "//") { // net/url would take what follows for a host
@@ -103,8 +104,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.proxy.ServeHTTP(w, r)
 }
 
-// enter returns the running SAM process, and counts a request as under way in it; nil if
-// none is running.
+// enter returns the running SAM process, or nil. It counts a request as under way in the
+// process.
 func (g *Gateway) enter() *process {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -138,8 +139,8 @@ func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	return err
 }
 
-// everything is all capabilities: of their variables, localise leaves each function its
-// own.
+// everything has all capabilities, and so all variables. localise leaves each function
+// only its own.
 const everything = ^app.Capabilities(0)
 
 // Close ends SAM and removes its containers.
@@ -150,12 +151,12 @@ func (g *Gateway) Close() {
 	g.runs = nil
 }
 
-// environment returns the variables of this process that SAM itself gets. They do not
-// include names, because SAM lets its own environment override the functions'
-// variables, even with empty values. They include no credentials: SAM would ask AWS
-// whose they are, and pass them on to the functions. Without credentials it makes some
-// up, which the table's stand-in accepts. They include no proxy: SAM would use it to
-// reach containers on this machine.
+// environment returns the variables of this process that SAM itself gets. It leaves out
+// names, the functions' variables, because SAM lets its own environment override them,
+// even with empty values. It leaves out credentials: SAM would ask AWS whose they are,
+// and pass them on to the functions. Without credentials, SAM makes some up, which
+// DynamoDB Local accepts. It leaves out proxies: SAM would use them to reach containers
+// on this machine.
 func environment(own []string, names map[string]bool) []string {
 	var env []string
 	for _, v := range own {

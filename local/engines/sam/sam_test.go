@@ -20,8 +20,8 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// TestMain lets this binary stand in for the commands sam and docker, under
-// whose names [fakes] puts it on the PATH.
+// TestMain lets this binary stand in for the commands sam and docker. [fakes] puts it on
+// the PATH under their names.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "sam":
@@ -53,9 +53,9 @@ func fakes(t *testing.T) (calls string) {
 	return calls
 }
 
-// fakeSAM answers every request with the environment that SAM would give the
-// function that the path names, and with the request line. It prints as much as
-// SAM does, and leaves its container behind.
+// fakeSAM answers every request with the request line, and with the environment that SAM
+// would give a function. The path names the function. fakeSAM prints lines like SAM's,
+// and leaves its container behind.
 func fakeSAM() {
 	option := func(name string) string {
 		i := slices.Index(os.Args, name)
@@ -223,7 +223,7 @@ func TestGateway_RequestLine(t *testing.T) {
 			got = whole[strings.IndexByte(whole, '/'):]
 		}
 		if got != target && got != strings.TrimSuffix(target, "?") {
-			t.Errorf("%s became %s", target, got)
+			t.Errorf("got the request target %s, want %s", got, target)
 		}
 	}
 }
@@ -246,17 +246,17 @@ func TestGateway_StartAgain(t *testing.T) {
 	// passed on.
 	b, err := os.ReadFile(calls)
 	if want := "container inspect " + container + "\nrm --force " + container + "\n"; err != nil || string(b) != want+want {
-		t.Errorf("docker was called with %q, %v", b, err)
+		t.Errorf("docker was called with %q, error %v; want %q", b, err, want+want)
 	}
 	said := "a function says SAM_CONTAINER_ID: " + strings.Repeat("0", 64) + "\na function's words\n"
 	if got, want := logs.String(), said+said; got != want {
 		t.Errorf("logged %q, want %q", got, want)
 	}
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "*")); err != nil || len(left) > 0 {
-		t.Errorf("%q are left, %v", left, err)
+		t.Errorf("the files %q are left, error %v; want none", left, err)
 	}
 	if got := ask(t, g, "/dm"); got["status"] != "502 Bad Gateway" || !json.Valid([]byte(got["body"])) {
-		t.Errorf("after Close: got the answer %v", got)
+		t.Errorf("after Close: got the answer %v, want 502 with JSON", got)
 	}
 	select {
 	case err := <-g.Failed():
@@ -271,7 +271,7 @@ func TestGateway_Failures(t *testing.T) {
 	g, _ := gateway(t)
 	t.Setenv("FAKE_SAM", "broken")
 	if err := g.Start(t.Context(), env("t", 0)); err == nil || !strings.Contains(err.Error(), "no such template") {
-		t.Errorf("broken: %v", err)
+		t.Errorf("broken: got error %v, want SAM's message", err)
 	}
 	<-g.Failed()
 	t.Setenv("FAKE_SAM", "")
@@ -280,7 +280,7 @@ func TestGateway_Failures(t *testing.T) {
 	}
 	ask(t, g, "/exit")
 	if err := <-g.Failed(); !strings.Contains(err.Error(), "exit status 3") {
-		t.Errorf("ended: %v", err)
+		t.Errorf("ended: got error %v, want exit status 3", err)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestLocalised(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(a, b) {
-		t.Errorf("got the template\n%s", out)
+		t.Errorf("got the template\n%s\nwant\n%s", out, want)
 	}
 	const foreign = `{"Resources": {"F": {"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {}}}}}}`
 	if _, _, err := localise([]byte(foreign), "/built", nil); err == nil {
@@ -54,7 +54,7 @@ func TestReached(t *testing.T) {
 	got := reachable(e)
 	for _, url := range []string{got.SecretsManagerURL, got.SESURL, got.Local.StripeURL} {
 		if url != "http://host.docker.internal:81" {
-			t.Error(url)
+			t.Errorf("got %s, want http://host.docker.internal:81", url)
 		}
 	}
 	if got.DynamoDBURL != "http://host.docker.internal:80" || e.Local.StripeURL != here {
