@@ -27,7 +27,7 @@ func badRequest(code, param, format string, args ...any) *problem {
 	return &problem{http.StatusBadRequest, "invalid_request_error", code, param, fmt.Sprintf(format, args...)}
 }
 
-// bodyMost bounds the bytes of a call, far above any call of the service.
+// bodyMost bounds the bytes of a call. The service's calls are far smaller.
 const bodyMost = 1 << 20
 
 // api declares the calls. s.mu is locked during a call.
@@ -119,7 +119,7 @@ func (s *StandIn) authorize(r *http.Request) *problem {
 	return nil
 }
 
-// paramsOf returns a call's parameters, each of which may occur once.
+// paramsOf returns a call's parameters. It refuses a parameter that occurs twice.
 func paramsOf(r *http.Request) (url.Values, *problem) {
 	text := r.URL.RawQuery
 	if r.Method == http.MethodPost {
@@ -147,8 +147,8 @@ func paramsOf(r *http.Request) (url.Values, *problem) {
 	return params, nil
 }
 
-// only refuses parameters that are not in known, where [*] matches any key and [#]
-// any number.
+// only returns an error if a parameter is not in known. There, [*] matches any key and
+// [#] any number.
 func only(params url.Values, known ...string) *problem {
 	for _, name := range slices.Sorted(keysOf(params)) {
 		if !slices.ContainsFunc(known, func(k string) bool { return fits(name, k) }) {
@@ -190,7 +190,7 @@ func fits(name, form string) bool {
 	return true
 }
 
-// required refuses parameters without one of names.
+// required returns an error if one of the names is missing.
 func required(params url.Values, names ...string) *problem {
 	for _, name := range names {
 		if params.Get(name) == "" {

@@ -23,8 +23,8 @@ var (
 	submitTypes   = []string{"auto", "book", "donate", "pay", "subscribe"}
 )
 
-// createSession makes a checkout. Of the parameters in Stripe's reference, it accepts
-// those that the service sends.
+// createSession makes a checkout. It accepts only those of Stripe's parameters that the
+// service sends.
 func (s *StandIn) createSession(_ *http.Request, params url.Values) (any, *problem) {
 	const item = "line_items[0]"
 	p := only(params, "mode", "submit_type", "client_reference_id", "metadata[*]", "success_url", "cancel_url", "expires_at",

@@ -87,7 +87,7 @@ func (s *StandIn) send() {
 			case <-s.stop:
 				return
 			default:
-				_, _ = s.deliver(e) // e keeps the status; an error of saving is ignored
+				_, _ = s.deliver(e) // e keeps the status; an error of saving it is ignored
 			}
 		}
 	}

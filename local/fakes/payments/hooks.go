@@ -94,7 +94,7 @@ func (s *StandIn) carry(o Order) (any, error) {
 	return nil, fmt.Errorf("there is no action %q; %s", o.Do, Orders)
 }
 
-// pay handles the page's buttons.
+// pay pays a checkout by card or from a bank account, as the page's buttons do.
 func (s *StandIn) pay(c *checkout, method string) error {
 	if c.Session.Status != "open" {
 		return fmt.Errorf("the checkout is %s", c.Session.Status)
@@ -143,7 +143,7 @@ func (s *StandIn) bounce(c *checkout) error {
 	return nil
 }
 
-// left returns the part of a charge that was not given back.
+// left returns the cents of a charge that were neither refunded nor disputed away.
 func (c *checkout) left() int64 {
 	if c.Charge == nil {
 		return 0

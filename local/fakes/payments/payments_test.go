@@ -16,7 +16,7 @@ import (
 
 var noon = time.Unix(1_790_000_000, 0)
 
-// open opens a stand-in whose notifications nobody accepts.
+// open opens a stand-in that holds its notifications.
 func open(t *testing.T) *StandIn {
 	t.Helper()
 	s, err := Open(Config{
@@ -81,36 +81,36 @@ func TestRefusals(t *testing.T) {
 		status                  int
 		kind, code, param, says string
 	}{
-		"no key":          {asked{"POST", sessions, good().Encode(), map[string]string{"Authorization": ""}}, 401, "invalid_request_error", "", "", "did not provide an API key"},
-		"another key":     {asked{"POST", sessions, good().Encode(), map[string]string{"Authorization": "Bearer sk_test_1"}}, 401, "invalid_request_error", "", "", "Invalid API Key"},
-		"JSON":            {asked{"POST", sessions, `{"mode":"payment"}`, map[string]string{"Content-Type": "application/json"}}, 400, "invalid_request_error", "", "", "content type"},
-		"another call":    {asked{"POST", "/v1/customers", "", nil}, 404, "invalid_request_error", "", "", "Unrecognized request URL"},
-		"unknown":         {asked{"POST", sessions, with("agent", "fox"), nil}, 400, "invalid_request_error", "parameter_unknown", "agent", ""},
-		"unknown inside":  {asked{"POST", sessions, with("line_items[0][price_data][amount]", "5"), nil}, 400, "invalid_request_error", "parameter_unknown", "line_items[0][price_data][amount]", ""},
-		"no number":       {asked{"POST", sessions, with("line_items[x][quantity]", "5"), nil}, 400, "invalid_request_error", "parameter_unknown", "line_items[x][quantity]", ""},
-		"twice":           {asked{"POST", sessions, good().Encode() + "&mode=payment", nil}, 400, "invalid_request_error", "", "mode", ""},
-		"no mode":         {asked{"POST", sessions, without("mode"), nil}, 400, "invalid_request_error", "parameter_missing", "mode", ""},
-		"another mode":    {asked{"POST", sessions, with("mode", "setup"), nil}, 400, "invalid_request_error", "", "mode", ""},
-		"no return":       {asked{"POST", sessions, without("success_url"), nil}, 400, "invalid_request_error", "parameter_missing", "success_url", ""},
-		"a path":          {asked{"POST", sessions, with("success_url", "/paid"), nil}, 400, "invalid_request_error", "url_invalid", "success_url", ""},
-		"a script":        {asked{"POST", sessions, with("cancel_url", "javascript://x/"), nil}, 400, "invalid_request_error", "url_invalid", "cancel_url", ""},
-		"nothing sold":    {asked{"POST", sessions, without("line_items[0][price_data][unit_amount]"), nil}, 400, "invalid_request_error", "parameter_missing", "line_items[0][price_data][unit_amount]", ""},
-		"no name":         {asked{"POST", sessions, without("line_items[0][price_data][product_data][name]"), nil}, 400, "invalid_request_error", "parameter_missing", "line_items[0][price_data][product_data][name]", ""},
-		"half a cent":     {asked{"POST", sessions, with("line_items[0][price_data][unit_amount]", "499.5"), nil}, 400, "invalid_request_error", "parameter_invalid_integer", "line_items[0][price_data][unit_amount]", ""},
-		"too little":      {asked{"POST", sessions, with("line_items[0][price_data][unit_amount]", "49"), nil}, 400, "invalid_request_error", "amount_too_small", "", ""},
-		"too much":        {asked{"POST", sessions, with("line_items[0][price_data][unit_amount]", "100000000"), nil}, 400, "invalid_request_error", "amount_too_large", "", ""},
-		"kronor":          {asked{"POST", sessions, with("line_items[0][price_data][currency]", "sek"), nil}, 400, "invalid_request_error", "", "line_items[0][price_data][currency]", ""},
-		"too soon":        {asked{"POST", sessions, at(29 * time.Minute), nil}, 400, "invalid_request_error", "", "expires_at", ""},
-		"too late":        {asked{"POST", sessions, at(24*time.Hour + time.Second), nil}, 400, "invalid_request_error", "", "expires_at", ""},
-		"a long key":      {asked{"POST", sessions, with("metadata["+strings.Repeat("k", 41)+"]", "v"), nil}, 400, "invalid_request_error", "", "", "40 characters"},
-		"a long value":    {asked{"POST", sessions, with("metadata[k]", strings.Repeat("v", 501)), nil}, 400, "invalid_request_error", "", "metadata[k]", "500 characters"},
-		"a reference":     {asked{"POST", sessions, with("client_reference_id", "a b"), nil}, 400, "invalid_request_error", "", "client_reference_id", ""},
-		"not a button":    {asked{"POST", sessions, with("submit_type", "give"), nil}, 400, "invalid_request_error", "", "submit_type", ""},
-		"a long name":     {asked{"POST", sessions, good().Encode(), map[string]string{"Idempotency-Key": strings.Repeat("k", 256)}}, 400, "invalid_request_error", "", "", "255 characters"},
-		"no such payment": {asked{"GET", "/v1/checkout/sessions?payment_intent=pi_1", "", nil}, 400, "invalid_request_error", "resource_missing", "payment_intent", ""},
-		"no such page":    {asked{"POST", sessions + "/cs_1/expire", "", nil}, 404, "invalid_request_error", "resource_missing", "", "No such checkout.session"},
-		"an odd limit":    {asked{"GET", "/v1/refunds?limit=101", "", nil}, 400, "invalid_request_error", "parameter_invalid_integer", "limit", ""},
-		"an odd question": {asked{"GET", "/v1/refunds?agent=fox", "", nil}, 400, "invalid_request_error", "parameter_unknown", "agent", ""},
+		"no key":                 {asked{"POST", sessions, good().Encode(), map[string]string{"Authorization": ""}}, 401, "invalid_request_error", "", "", "did not provide an API key"},
+		"another key":            {asked{"POST", sessions, good().Encode(), map[string]string{"Authorization": "Bearer sk_test_1"}}, 401, "invalid_request_error", "", "", "Invalid API Key"},
+		"JSON":                   {asked{"POST", sessions, `{"mode":"payment"}`, map[string]string{"Content-Type": "application/json"}}, 400, "invalid_request_error", "", "", "content type"},
+		"another call":           {asked{"POST", "/v1/customers", "", nil}, 404, "invalid_request_error", "", "", "Unrecognized request URL"},
+		"unknown":                {asked{"POST", sessions, with("agent", "fox"), nil}, 400, "invalid_request_error", "parameter_unknown", "agent", ""},
+		"unknown inside":         {asked{"POST", sessions, with("line_items[0][price_data][amount]", "5"), nil}, 400, "invalid_request_error", "parameter_unknown", "line_items[0][price_data][amount]", ""},
+		"no number":              {asked{"POST", sessions, with("line_items[x][quantity]", "5"), nil}, 400, "invalid_request_error", "parameter_unknown", "line_items[x][quantity]", ""},
+		"twice":                  {asked{"POST", sessions, good().Encode() + "&mode=payment", nil}, 400, "invalid_request_error", "", "mode", ""},
+		"no mode":                {asked{"POST", sessions, without("mode"), nil}, 400, "invalid_request_error", "parameter_missing", "mode", ""},
+		"another mode":           {asked{"POST", sessions, with("mode", "setup"), nil}, 400, "invalid_request_error", "", "mode", ""},
+		"no success_url":         {asked{"POST", sessions, without("success_url"), nil}, 400, "invalid_request_error", "parameter_missing", "success_url", ""},
+		"a path as success_url":  {asked{"POST", sessions, with("success_url", "/paid"), nil}, 400, "invalid_request_error", "url_invalid", "success_url", ""},
+		"a script as cancel_url": {asked{"POST", sessions, with("cancel_url", "javascript://x/"), nil}, 400, "invalid_request_error", "url_invalid", "cancel_url", ""},
+		"no amount":              {asked{"POST", sessions, without("line_items[0][price_data][unit_amount]"), nil}, 400, "invalid_request_error", "parameter_missing", "line_items[0][price_data][unit_amount]", ""},
+		"no name":                {asked{"POST", sessions, without("line_items[0][price_data][product_data][name]"), nil}, 400, "invalid_request_error", "parameter_missing", "line_items[0][price_data][product_data][name]", ""},
+		"half a cent":            {asked{"POST", sessions, with("line_items[0][price_data][unit_amount]", "499.5"), nil}, 400, "invalid_request_error", "parameter_invalid_integer", "line_items[0][price_data][unit_amount]", ""},
+		"too little":             {asked{"POST", sessions, with("line_items[0][price_data][unit_amount]", "49"), nil}, 400, "invalid_request_error", "amount_too_small", "", ""},
+		"too much":               {asked{"POST", sessions, with("line_items[0][price_data][unit_amount]", "100000000"), nil}, 400, "invalid_request_error", "amount_too_large", "", ""},
+		"another currency":       {asked{"POST", sessions, with("line_items[0][price_data][currency]", "sek"), nil}, 400, "invalid_request_error", "", "line_items[0][price_data][currency]", ""},
+		"expires too soon":       {asked{"POST", sessions, at(29 * time.Minute), nil}, 400, "invalid_request_error", "", "expires_at", ""},
+		"expires too late":       {asked{"POST", sessions, at(24*time.Hour + time.Second), nil}, 400, "invalid_request_error", "", "expires_at", ""},
+		"a long metadata key":    {asked{"POST", sessions, with("metadata["+strings.Repeat("k", 41)+"]", "v"), nil}, 400, "invalid_request_error", "", "", "40 characters"},
+		"a long metadata value":  {asked{"POST", sessions, with("metadata[k]", strings.Repeat("v", 501)), nil}, 400, "invalid_request_error", "", "metadata[k]", "500 characters"},
+		"an invalid reference":   {asked{"POST", sessions, with("client_reference_id", "a b"), nil}, 400, "invalid_request_error", "", "client_reference_id", ""},
+		"an invalid submit_type": {asked{"POST", sessions, with("submit_type", "give"), nil}, 400, "invalid_request_error", "", "submit_type", ""},
+		"a long idempotency key": {asked{"POST", sessions, good().Encode(), map[string]string{"Idempotency-Key": strings.Repeat("k", 256)}}, 400, "invalid_request_error", "", "", "255 characters"},
+		"no such payment":        {asked{"GET", "/v1/checkout/sessions?payment_intent=pi_1", "", nil}, 400, "invalid_request_error", "resource_missing", "payment_intent", ""},
+		"no such page":           {asked{"POST", sessions + "/cs_1/expire", "", nil}, 404, "invalid_request_error", "resource_missing", "", "No such checkout.session"},
+		"an odd limit":           {asked{"GET", "/v1/refunds?limit=101", "", nil}, 400, "invalid_request_error", "parameter_invalid_integer", "limit", ""},
+		"an unknown filter":      {asked{"GET", "/v1/refunds?agent=fox", "", nil}, 400, "invalid_request_error", "parameter_unknown", "agent", ""},
 	} {
 		w := s.ask(c.asked)
 		var out struct{ Error problem }
@@ -119,7 +119,7 @@ func TestRefusals(t *testing.T) {
 		}
 		e := out.Error
 		if w.Code != c.status || e.Type != c.kind || e.Code != c.code || c.param != "" && e.Param != c.param || !strings.Contains(e.Message, c.says) {
-			t.Errorf("%s: got %d %s, want %d", what, w.Code, w.Body, c.status)
+			t.Errorf("%s: got %d %s, want %d %s %s %s %q", what, w.Code, w.Body, c.status, c.kind, c.code, c.param, c.says)
 		}
 	}
 	if len(s.kept.Checkouts) != 0 || len(s.kept.Answers) != 0 {
@@ -176,7 +176,7 @@ func TestRefunds(t *testing.T) {
 	}
 	c := s.kept.Checkouts[made.ID]
 	if c.Charge.AmountRefunded != 450 || c.Charge.Refunded {
-		t.Errorf("got charge %+v", c.Charge)
+		t.Errorf("got charge %+v, want 450 cents refunded", c.Charge)
 	}
 	seen := map[string]bool{}
 	for after, more := "", true; more; {
@@ -196,7 +196,7 @@ func TestRefunds(t *testing.T) {
 		after, more = "&starting_after="+page.Data[len(page.Data)-1].ID, page.More
 	}
 	if len(seen) != 5 {
-		t.Errorf("got %d refunds", len(seen))
+		t.Errorf("got %d refunds, want 5", len(seen))
 	}
 }
 
@@ -228,7 +228,7 @@ func TestOnlyThePagesOwnButton(t *testing.T) {
 		{"http://127.0.0.1:1", "card", 200, "paid"},
 	} {
 		if got := press(c.origin, c.method); got != c.status || s.kept.Checkouts[made.ID].Session.PaymentStatus != c.paid {
-			t.Errorf("%+v: got %d, %s", c, got, s.kept.Checkouts[made.ID].Session.PaymentStatus)
+			t.Errorf("%+v: got status %d, %s", c, got, s.kept.Checkouts[made.ID].Session.PaymentStatus)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// Way sends requests for Stripe to a stand-in.
+// Way returns a transport that sends requests for Stripe to the stand-in at a URL.
 func Way(to string) http.RoundTripper {
 	u, err := url.Parse(to)
 	if err != nil {
