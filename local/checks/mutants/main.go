@@ -216,7 +216,7 @@ func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) t
 	return (sum / time.Duration(s.jobs)).Round(time.Minute)
 }
 
-// oneIn is the assumed share, one in so many, of mutants that the first tests miss.
+// One mutant in oneIn is assumed to escape the first tests.
 const oneIn = 10
 
 func (f *found) save() error {
@@ -230,7 +230,8 @@ func (f *found) save() error {
 	return os.Rename(f.file+".new", f.file)
 }
 
-// meetAll runs, one at a time, the units whose reached mutants are not known yet.
+// meetAll runs each unit whose reached mutants are not known yet, in a process of its
+// own.
 func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	all, err := s.units(ctx)
 	if err != nil {

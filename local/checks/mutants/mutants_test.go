@@ -14,7 +14,7 @@ import (
 
 const project = "../../.."
 
-// find finds the conditions and markers of this module, and nothing else.
+// find finds mutants of this module in the code that decides something, and nowhere else.
 func TestFind(t *testing.T) {
 	all, err := find(project)
 	if err != nil {
