@@ -123,8 +123,8 @@ func (t *Turns) Pass(until time.Time) {
 }
 
 // run gives turns until more returns false. It calls more whenever no goroutine waits for
-// a turn. It calls more once again at until, unless until is zero, even if nothing has
-// happened.
+// a turn: at first, after a goroutine arrived or a job ended, and at the time until,
+// unless until is zero.
 func (t *Turns) run(until time.Time, more func() bool) {
 	var end <-chan time.Time
 	if !until.IsZero() {
