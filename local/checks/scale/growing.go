@@ -1,7 +1,7 @@
 package scale
 
-// Grower is a family of keys whose busiest key's load grows with the network: all
-// agents share it.
+// Grower is a family of keys whose busiest key's load grows with the network, because all
+// agents share that key.
 type Grower struct {
 	Family string
 	Keys   int        // number of keys that share the load evenly

@@ -32,9 +32,9 @@ func (p *pool) enter() bool {
 	return true
 }
 
-// functions makes the functions behind the gateway. Each has as many processes as run
-// side by side; a process has an App and a server of its own, and makes one call at a
-// time.
+// functions makes the functions behind the gateway. A function has as many processes as
+// it has calls at once. A process has an App and a server of its own, and makes one call
+// at a time.
 type functions struct{ w *world }
 
 // Group implements [service.Groups].

@@ -170,8 +170,8 @@ func (m *model) query(ctx context.Context, q tables.Query, now time.Time) (table
 	return page, nil
 }
 
-// commit makes a transaction, or a single write without one. The items of a transaction
-// are locked until it is done.
+// commit makes a transaction, or a single write outside of a transaction. The items of a
+// transaction are locked until it is done.
 func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) error {
 	if m.free {
 		return m.below.Commit(ctx, tx)

@@ -30,7 +30,7 @@ type Scenario struct {
 	after  func(*world) // looks at the table when all is done
 }
 
-// Span is a period; From and To count from the scenario's begin.
+// Span is a period; From and To count from the beginning of the scenario.
 type Span struct{ From, To time.Duration }
 
 // Limits returns the limits of the scenario.
