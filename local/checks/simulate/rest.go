@@ -68,7 +68,7 @@ func (w *world) rest() {
 	w.settle()
 }
 
-// checkPosts compares with the model: all posts in the table, and what the API answers for
+// checkPosts compares all posts in the table with the model, and the API's answers for
 // some of them.
 func (w *world) checkPosts() {
 	n := 0
@@ -173,8 +173,8 @@ func (w *world) checkGuestbooks() {
 }
 
 // checkInboxes checks that every expected event arrived, and that no reply, mention or
-// message arrived that nothing caused. It expects no event if its receiver or its sender
-// changed settings, blocks or follows less than an hour before it, or later.
+// message arrived that nothing caused. It requires an event only if neither the receiver
+// nor the sender has changed settings, blocks or follows since an hour before the event.
 func (w *world) checkInboxes() {
 	for _, p := range w.people {
 		known := map[string]bool{}
@@ -327,7 +327,7 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 	}
 }
 
-// reads checks a page that was read.
+// reads checks that a page shows no text that is gone and no secret.
 func (w *world) reads(p *person, target string, a *transcripts.Answer) {
 	within := tables.PublicKeep + 3*time.Second // a process may answer from memory for PublicKeep, and the request takes time
 	if strings.HasPrefix(target, "/v1/me/") {   // the stream's reader removes texts from inboxes, perhaps late

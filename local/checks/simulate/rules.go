@@ -201,7 +201,7 @@ func eachText(v any, visit func(string)) {
 	}
 }
 
-// event checks that inboxes have no gap and no event twice.
+// event checks that a new event leaves no gap in its inbox and is not there twice.
 func (w *world) event(r tables.StreamRecord) {
 	if r.Event != "INSERT" {
 		return
@@ -370,7 +370,7 @@ func (p *person) settled() string {
 	return p.verified
 }
 
-// decided learns from a case's end what is removed.
+// decided notes in the model what the end of a case removes or puts back.
 func (w *world) decided(r tables.StreamRecord) {
 	x := w.byPost[r.New.Str("target")]
 	if x != nil && r.New.Bool("overruled") && !r.Old.Bool("overruled") { // unless it is gone for another reason
@@ -422,7 +422,7 @@ func (w *world) lanes(target tables.Key) bool {
 	return false
 }
 
-// said matches the beginning of the texts of this world, which are all different.
+// said matches the beginning of a post's text: the author's name and a number.
 var said = regexp.MustCompile(`[a-z]+\d+ says \d+`)
 
 // begun matches the beginning of the texts that are not posts ([world.wrote]).

@@ -64,7 +64,7 @@ func spans(all []Span) string {
 
 // worlds divides operations among worlds, one for each seed, and runs as many worlds at
 // once as there are processors. If the worlds would be too long, it adds worlds with the
-// seeds that follow the last one. Without short, the first violation ends all worlds.
+// seeds that follow the last one. If short is false, the first violation ends all worlds.
 func worlds(ctx context.Context, out io.Writer, seeds []uint64, ops int, short bool) ([]*Result, error) {
 	n := max(len(seeds), (ops+worldMost-1)/worldMost)
 	for len(seeds) < n {
