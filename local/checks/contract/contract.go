@@ -154,8 +154,9 @@ func (c *Contract) Route(method, target string) string {
 	return route
 }
 
-// Check reports how an answer violates the document. Pages of the local runner are not
-// in the document, and neither is the address behind an edge.
+// Check reports how an answer violates the document. It ignores answers that are not in
+// the document on purpose: pages of the local service, and refusals of callers that go
+// around an edge.
 func (c *Contract) Check(method, target string, status int, header http.Header, body []byte) error {
 	if strings.HasPrefix(target, "/_local/") || status == http.StatusForbidden && isCode(body, api.EdgeRequired) {
 		return nil
