@@ -212,8 +212,8 @@ func (a *audit) judge() {
 	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// Settled reads a table up to this many times, with this pause, to tell errors from
-// movements in progress.
+// The most reads of a table by Settled, and the pause between them. Several reads tell
+// errors from movements in progress.
 const (
 	passes = 3
 	apart  = time.Second
