@@ -103,7 +103,7 @@ func (w *world) same(where, what string, is, should int64) {
 	}
 }
 
-// expired reports whether an item may disappear at any time.
+// expired reports whether an item's TTL has passed, so that it may disappear at any time.
 func (w *world) expired(item tables.Item) bool {
 	ttl := item.Int(tables.AttrTTL)
 	return ttl != 0 && ttl <= w.now.Unix()

@@ -194,7 +194,8 @@ func karma(w *world) error {
 	return nil
 }
 
-// follows checks that both sides count a follow, and one counts a block.
+// follows checks that both sides count a follow, and that the agent that blocks counts a
+// block.
 func follows(w *world) error {
 	follows, err := all[tables.Follow](w, tables.TypeFollow)
 	if err != nil {
