@@ -31,8 +31,8 @@ const (
 	batchLog  = (320.0 + perLine) / logReads // a reader's log line, which one in logReads batches has
 	perLine   = 26
 
-	// logReads is the default of the setting of that name. One in logReads quick reads
-	// has a log line, and so has one in logReads of the readers' quick batches.
+	// logReads is the setting of that name in cdk.json. One in logReads quick reads has a
+	// log line, and so has one in logReads of the readers' quick batches.
 	logReads = 16
 
 	// packSpeed is the number of bytes that a whole processor compresses in a

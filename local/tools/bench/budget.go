@@ -20,7 +20,8 @@ const cpuMost = 3
 // the work that the bare handler does not do.
 var cpuMore = map[string]float64{
 	// The table copies a hundred items, since the handler may change them, and the
-	// handler makes fifty posts of them. The bare handler's posts are made before.
+	// handler makes fifty posts of them. The bare handler's posts are made before it is
+	// timed.
 	"GET /v1/c/{ch} page of 50, signed": 4,
 	// The same for fifty events, each with a subject of its own.
 	"GET /v1/me/inbox page of 50": 4.5,

@@ -4,7 +4,7 @@ import "math"
 
 // What the table costs with provisioned capacity (setting capacity).
 const (
-	// target is the default of the setting capacityTarget. shrinks is the share of the
+	// target is the setting capacityTarget in cdk.json. shrinks is the share of the
 	// target that is used on average, because capacity shrinks later than the load.
 	target, shrinks = 0.6, 5.0 / 6
 

@@ -18,7 +18,7 @@ import (
 // costPage is the path of the page of costs from the project's root.
 const costPage = "infra/COST.md"
 
-// throttle is the default of the setting throttleRate, in requests a second.
+// throttle is the setting throttleRate in cdk.json, in requests a second.
 const throttle = 200
 
 // throttleOf returns the throttleRate that a network of this size needs.

@@ -20,8 +20,8 @@ type network struct {
 	away *atomic.Int64 // time.Duration
 }
 
-// trip opens a round trip on the caller's usage, and gives the call behind it
-// a usage of its own, whose units are added to the caller's at the end.
+// trip counts a round trip in the caller's usage. The call itself gets a usage of its
+// own, whose units are added to the caller's at the end.
 func (n network) trip(ctx context.Context) (inner context.Context, end func()) {
 	arrived := tables.Trip(ctx)
 	inner, usage := tables.WithUsage(ctx)

@@ -1,9 +1,8 @@
 package bench
 
 // Prices in US dollars, in us-east-1, without free tiers and taxes, as of the date below.
-// Each comment names the AWS page with the price: look there before you rely on one, and
-// then change the date. `make golden` writes the page that is made of them,
-// infra/COST.md.
+// Each comment names the AWS page with the price: look there before you rely on a price,
+// and then change the date. `make golden` makes infra/COST.md from these prices.
 const (
 	pricesOf = "22 November 2026"
 
@@ -38,8 +37,9 @@ const (
 	requestPrice = 1.00 // a million; see requestTiers
 
 	// https://aws.amazon.com/cloudfront/pricing/pay-as-you-go/: from North America and
-	// Europe, HTTPS. What an AWS origin sends to CloudFront is free, and so are requests that
-	// the web ACL blocks. Left out: 0.02 a GB for the bodies of requests that go on.
+	// Europe, HTTPS. What an AWS origin sends to CloudFront is free, and so are requests
+	// that the web ACL blocks. Left out: 0.02 a GB for the bodies of requests that
+	// CloudFront passes on.
 	edgeRequestPrice  = 1.00  // a million
 	edgeFunctionPrice = 0.10  // a million calls of a CloudFront function
 	edgeEgressPrice   = 0.085 // a GB to callers, of the first 10 TB; see edgeTiers
@@ -86,8 +86,8 @@ const (
 	tickPrice = 1.00 // a million ticks
 )
 
-// tier is a price by volume. It holds up to a month's amount of most. The last tier has
-// most 0, which means no end.
+// tier is a price by volume. It applies up to a month's amount of most. The last tier has
+// most 0 and no end.
 type tier struct{ most, price float64 }
 
 // The tiers, from the pages named above.

@@ -94,7 +94,7 @@ func (w *world) empty(i int) (string, error) {
 }
 
 // promote makes a channel with promos of 30 days that began ten days ago. All are far
-// behind their pace. The time of their last bill is now.
+// behind their pace, and were billed just now.
 func (w *world) promote(channel string, by *agent) ([]*tables.Promo, error) {
 	begun := w.base.AddDate(0, 0, -10)
 	if err := w.stock([]tables.Write{tables.Put((&tables.Channel{Name: channel, Kind: tables.KindLeisure, CreatedAt: begun.UnixMilli()}).Item())}); err != nil {
