@@ -1,4 +1,5 @@
-// Package child runs processes that end when this one does, however it ends.
+// Package child runs processes that end when this one does. On Linux they end however
+// this one ends.
 package child
 
 import (
