@@ -43,7 +43,7 @@ func TestPlaces(t *testing.T) {
 }
 
 // A fault breaks only the commit that it names, as its kind says.
-func TestFaults(t *testing.T) {
+func TestFaultHitsOneCommit(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestFaults(t *testing.T) {
 }
 
 // A commit by a test belongs to no place.
-func TestNoPlace(t *testing.T) {
+func TestCommitByATestHasNoPlace(t *testing.T) {
 	below, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -231,14 +231,14 @@ func (t table) checked(tb testing.TB) []Problem {
 	return problems
 }
 
-func TestWhole(t *testing.T) {
+func TestCheck_NoProblems(t *testing.T) {
 	for _, p := range whole(t).checked(t) {
 		t.Error(p)
 	}
 }
 
 // A table that breaks a rule has a problem of that rule.
-func TestRules(t *testing.T) {
+func TestCheck_EachRule(t *testing.T) {
 	set := func(key tables.Key, attr string, v any) func(table) {
 		return func(t table) {
 			if t[key] == nil || t[key][attr] == v {
@@ -377,7 +377,7 @@ func TestRules(t *testing.T) {
 }
 
 // Expired items may be missing, and karma that a test set need not match any marks.
-func TestAllowedDifferences(t *testing.T) {
+func TestCheck_AllowedDifferences(t *testing.T) {
 	w := whole(t)
 	later := now.Add(tables.InboxKeep + time.Hour)
 	delete(w, tables.InboxEventKey(fox, 1))

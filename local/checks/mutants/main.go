@@ -37,9 +37,9 @@ import (
 
 func main() {
 	folder := flag.String("folder", "build/mutants", "folder for what is built and found")
-	only := flag.String("only", "", "only mutants whose name (file, function, kind, text) matches")
+	only := flag.String("only", "", "only mutants whose name (file, function, kind, text) matches this regular expression")
 	kinds := flag.String("kinds", "", "only these kinds, separated by commas")
-	jobs := flag.Int("jobs", 3*runtime.NumCPU(), "how many tests run at once; they mostly wait")
+	jobs := flag.Int("jobs", 3*runtime.NumCPU(), "how many tests run at once; tests mostly wait, so there can be more than processors")
 	budget := flag.Duration("budget", 0, "how long tests may run for each mutant; 0: all tests that reach it. \"Not noticed\" is not kept if the budget left out tests")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

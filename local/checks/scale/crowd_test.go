@@ -7,12 +7,12 @@ import (
 	"agentsocial/tables"
 )
 
-// TestCrowd sends 4 000 votes a second to one post, besides the usual load, in a network
+// TestVotesOfACrowd sends 4 000 votes a second to one post, besides the usual load, in a network
 // with 64 shards of the stream. Most votes must be accepted, and each counted once,
 // within seconds. It simulates an eighth of the votes, on ranges that serve an eighth of
 // their units. All shards are there, so as many readers as in the whole network write the
 // post's numbers.
-func TestCrowd(t *testing.T) {
+func TestVotesOfACrowd(t *testing.T) {
 	const slice = 8
 	limits := AWS
 	limits.Writes, limits.Reads = limits.Writes/slice, limits.Reads/slice

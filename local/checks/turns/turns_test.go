@@ -12,7 +12,7 @@ import (
 
 // A dead process begins no more goroutines. So only the process that replaces it gives
 // numbers to goroutines.
-func TestAlive(t *testing.T) {
+func TestDeadProcessBeginsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun []string
 		all := turns.New(1, func(_, what string) { begun = append(begun, what) })

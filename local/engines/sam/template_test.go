@@ -11,7 +11,7 @@ import (
 
 // SAM gets the functions built for this machine. Each has the variables that it has in the
 // cloud, with the laptop's values, and the addresses of the stand-ins on this machine.
-func TestLocalised(t *testing.T) {
+func TestLocalise(t *testing.T) {
 	const in = `{"Resources": {
 		"Table": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "t"}},
 		"dmFunction1": {"Type": "AWS::Lambda::Function", "Metadata": {"aws:cdk:path": "agentsocial-prod/dm/Function/Resource", "aws:asset:path": "asset.1"},
@@ -48,7 +48,7 @@ func TestLocalised(t *testing.T) {
 }
 
 // In containers, this machine has another name and the same ports.
-func TestReached(t *testing.T) {
+func TestReachable(t *testing.T) {
 	const here = "http://172.17.0.1:81"
 	e := host.Env{DynamoDBURL: "http://localhost:80", SecretsManagerURL: here, SESURL: here, Local: &host.Local{StripeURL: here}}
 	got := reachable(e)

@@ -94,9 +94,9 @@ func current(t *testing.T, golden, got string) {
 	}
 }
 
-// TestBudgetsAreAsked checks that each budget was compared with something. So renaming a
+// TestEachBudgetIsUsed checks that each budget was compared with something. So renaming a
 // scenario cannot make its budget ineffective.
-func TestBudgetsAreAsked(t *testing.T) {
+func TestEachBudgetIsUsed(t *testing.T) {
 	r, err := counted(t)
 	if err != nil {
 		t.Fatal(err)
@@ -126,9 +126,9 @@ func TestBudgetsAreAsked(t *testing.T) {
 	}
 }
 
-// TestKilobyte checks that the post that is compared with postMost is the largest of its
+// TestLargestPostOfOneKilobyte checks that the post that is compared with postMost is the largest of its
 // kind: its item has exactly 1024 bytes.
-func TestKilobyte(t *testing.T) {
+func TestLargestPostOfOneKilobyte(t *testing.T) {
 	t.Parallel()
 	w, err := newWorld(t.Context())
 	if err != nil {
@@ -155,9 +155,9 @@ func TestKilobyte(t *testing.T) {
 	}
 }
 
-// TestCovered checks that every declared endpoint has a scenario, and that every
+// TestEveryEndpointHasAScenario checks that every declared endpoint has a scenario, and that every
 // scenario is of a declared endpoint.
-func TestCovered(t *testing.T) {
+func TestEveryEndpointHasAScenario(t *testing.T) {
 	w, list, err := staged(t.Context())
 	if err != nil {
 		t.Fatal(err)

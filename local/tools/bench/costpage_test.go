@@ -125,7 +125,7 @@ func TestProvisioned(t *testing.T) {
 
 // Standard-IA takes three fifths less for storage, which makes up for its dearer units in
 // the end.
-func TestRareClass(t *testing.T) {
+func TestStandardIA(t *testing.T) {
 	m := month{storage: 250, Bill: Bill{Units: Cost{WriteUnits: 2_592_000_000}}}
 	if got, want := m.provisionedTotal(rarely), m.provisioned(rarely)+100; math.Abs(got-want) > 1e-6 {
 		t.Errorf("got %v, want %v", got, want)
@@ -179,7 +179,7 @@ func TestTiers(t *testing.T) {
 }
 
 // Each new item counts for as long as it stays in the table.
-func TestKept(t *testing.T) {
+func TestKeptBytes(t *testing.T) {
 	at := time.Unix(1_790_000_000, 0)
 	item := func(key string, more tables.Item) tables.Item {
 		i := tables.Item{tables.AttrPK: "P", tables.AttrSK: key, tables.AttrType: "x"} // 2+1 + 2+1 + 4+1 bytes
@@ -244,7 +244,7 @@ func TestEdgePays(t *testing.T) {
 // The runbook's table “Grow” has the number of shards that each network's data needs
 // after a year. A partition that has split holds 5 GB, and a new table has four
 // partitions.
-func TestRunbookKnowsShards(t *testing.T) {
+func TestRunbookHasEnoughShards(t *testing.T) {
 	t.Parallel()
 	r, err := counted(t)
 	if err != nil {

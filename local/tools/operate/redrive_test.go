@@ -107,7 +107,7 @@ func letters(t *testing.T, dir string) (string, error) {
 }
 
 // As with Lambda, a failing batch is halved, and continues after the failed record.
-func TestThrough(t *testing.T) {
+func TestFailingBatchIsHalved(t *testing.T) {
 	for n := 1; n < 12; n++ {
 		for bad := range 1 << n {
 			var records []record

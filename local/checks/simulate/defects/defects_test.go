@@ -3,7 +3,7 @@ package main
 import "testing"
 
 // Each defect still has exactly one place in the source to change.
-func TestPlant(t *testing.T) {
+func TestEachDefectHasItsPlace(t *testing.T) {
 	if _, err := plant("../../../..", t.TempDir(), defects); err != nil {
 		t.Error(err)
 	}

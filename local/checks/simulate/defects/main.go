@@ -24,7 +24,7 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "", "only defects whose name matches")
+	only := flag.String("only", "", "only defects whose name matches this regular expression")
 	ops := flag.Int("ops", 10_000, "operations of the simulation")
 	seeds := flag.String("seeds", "1 2", "seeds of the simulation's worlds")
 	folder := flag.String("folder", "build/defects", "folder for what is built")

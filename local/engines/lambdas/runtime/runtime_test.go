@@ -293,7 +293,7 @@ func TestTimeout(t *testing.T) {
 }
 
 // If a process cannot start, every invocation reports it.
-func TestNoStart(t *testing.T) {
+func TestProcessCannotStart(t *testing.T) {
 	out := &logs.Buffer{}
 	c := config(out)
 	c.Env["STARTS"] = "never"
@@ -365,7 +365,7 @@ func TestRenew(t *testing.T) {
 }
 
 // A process is replaced after some invocations.
-func TestWear(t *testing.T) {
+func TestProcessIsReplaced(t *testing.T) {
 	f, _ := newFunction(t)
 	f.wear = 3
 	var pids []int
@@ -378,7 +378,7 @@ func TestWear(t *testing.T) {
 }
 
 // A process can answer only its own invocation.
-func TestAnswersOfOthers(t *testing.T) {
+func TestProcessAnswersOnlyItsInvocation(t *testing.T) {
 	f, _ := newFunction(t)
 	if out := works(t, f, ask{Do: "answer another"}); out.Status != http.StatusBadRequest {
 		t.Errorf("got status %d, want 400", out.Status)
