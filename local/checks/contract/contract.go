@@ -148,7 +148,7 @@ func (c *Contract) Route(method, target string) string {
 		return ""
 	}
 	_, route := c.routes.Handler(&http.Request{Method: method, URL: &url.URL{Path: p}})
-	if !strings.HasPrefix(route, method+" ") { // HEAD is not GET
+	if !strings.HasPrefix(route, method+" ") { // the mux has matched HEAD with GET
 		return ""
 	}
 	return route
@@ -162,7 +162,7 @@ func (c *Contract) Check(method, target string, status int, header http.Header, 
 		return nil
 	}
 	o := c.find(method, target)
-	if method == http.MethodHead && status != http.StatusMethodNotAllowed { // not in the document: HTTP has it beside GET
+	if method == http.MethodHead && status != http.StatusMethodNotAllowed { // HEAD is not in the document: HTTP allows it wherever there is GET
 		o = c.find(http.MethodGet, target)
 		if len(body) > 0 {
 			return fmt.Errorf("contract: %s %s answers with a body", method, target)
@@ -241,7 +241,7 @@ func (a *answer) names(body []byte) error {
 	if e.JSONRPC != "" { // JSON-RPC has its own codes
 		return nil
 	}
-	var name string // in the form of RFC 6749
+	var name string // an error in the form of RFC 6749 is only a code
 	if json.Unmarshal(e.Error, &name) != nil {
 		var own struct{ Code string }
 		if err := json.Unmarshal(e.Error, &own); err != nil {
@@ -260,7 +260,7 @@ func (c *Contract) next(v any) error {
 	members, _ := v.(map[string]any)
 	list, _ := members["next"].([]any)
 	for _, n := range list {
-		n := n.(map[string]any) // by the schema
+		n := n.(map[string]any) // the schema requires this type
 		do := n["do"].(string)
 		tool, _ := n["tool"].(string)
 		method, target, _ := strings.Cut(do, " ")
