@@ -54,7 +54,7 @@ func main() {
 type found struct {
 	Stamps  map[string]string // by package: digest of the tests behind these results
 	Units   []Unit            // as run with no mutant active
-	Noticed map[string]Notice // by a mutant's name
+	Noticed map[string]Notice // what noticed each mutant, by the mutant's name
 
 	mu   sync.Mutex
 	file string
@@ -195,7 +195,7 @@ func (s *suite) affordable(batches [][]Unit) (first [][]Unit, whole bool) {
 // estimate returns how long it takes to test the mutants without a result. The first
 // tests that reach a mutant mostly notice it; one mutant in oneIn needs all tests.
 func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) time.Duration {
-	const start = 300 * time.Millisecond // of a test's process
+	const start = 300 * time.Millisecond // the start of a test's process
 	var sum time.Duration
 	for _, m := range all {
 		if _, done := f.Noticed[m.Name()]; done || equivalent[m.Name()] != "" {

@@ -18,7 +18,7 @@ import (
 
 // checked is a package with the types of its expressions.
 type checked struct {
-	folder string // in the module
+	folder string // path in the module
 	files  map[string]*ast.File
 	source map[string]string
 	set    *token.FileSet
