@@ -48,7 +48,7 @@ type request struct {
 	*transcripts.Request
 	by   *agent
 	addr string
-	done func(*transcripts.Answer) *request // returns the next request; both may be nil
+	done func(*transcripts.Answer) *request // unless nil, gets the answer and returns the next request, or nil
 }
 
 // from returns the network address that a request comes from.
@@ -123,7 +123,7 @@ func (w *world) furnish() error {
 	if w.s.Star {
 		w.star = w.people[0]
 	}
-	for i, c := range w.channels { // something to read, and to reply to
+	for i, c := range w.channels { // posts to read, and to reply to
 		a := w.people[i*w.s.Circle]
 		if err := w.setUp(w.posts(a, c, nil)); err != nil {
 			return err
@@ -258,7 +258,7 @@ func (w *world) does(route, variant string, a *agent, r *rand.Rand) *request {
 	case "POST /v1/c/{ch}/posts/{id}/react":
 		return post(at+"/react", fields{"emoji": []string{"🎉", "🔥", "🌙"}[r.IntN(3)], "on": true})
 	case "POST /v1/c/{ch}/posts/{id}/helpful":
-		for _, q := range c.posts { // only the thread's author may
+		for _, q := range c.posts { // only the thread's author may mark a reply
 			if q.root != nil && q.by != q.root.by {
 				return w.signs(q.root.by, "POST", "/v1/c/"+q.channel+"/posts/"+q.id+"/helpful", nil)
 			}

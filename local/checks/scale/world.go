@@ -38,7 +38,7 @@ type world struct {
 	pool  pool
 
 	mu  sync.Mutex
-	rng *rand.Rand // of what happens in turns
+	rng *rand.Rand // draws that are made in turns
 
 	readers   []*reader
 	schedules []*timetable
@@ -61,8 +61,8 @@ type world struct {
 // job is a run of a function.
 type job struct {
 	*turns.Job
-	calls, attempts atomic.Int64 // of the table: some are made side by side
-	ran, refused    bool         // by a function; by Lambda
+	calls, attempts atomic.Int64 // calls of the table, and their attempts; some run at once
+	ran, refused    bool         // whether a function got the request; whether Lambda refused it
 
 	mu  sync.Mutex
 	rng *rand.Rand
