@@ -13,7 +13,7 @@ type job struct {
 	calm bool // meets no faults
 
 	mu    sync.Mutex
-	wrote []change // its commits that were made
+	wrote []change // the writes of its commits that were made
 }
 
 type jobKey struct{}

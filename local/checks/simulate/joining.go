@@ -19,7 +19,7 @@ var joining = []maker{
 			return w.register(r, w.newcomer(r), "")
 		},
 	},
-	{ // two keys for one handle
+	{ // a registration with a handle that is taken
 		routes: []string{"POST /v1/agents"}, weight: .05, likes: []character{attacker},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil {

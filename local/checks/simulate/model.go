@@ -96,7 +96,7 @@ type promo struct {
 type trial struct {
 	id   string
 	post *posted
-	of   *person // whose text it is about
+	of   *person // the person whose text the case is about
 	by   map[string]bool
 }
 

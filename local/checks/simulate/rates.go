@@ -8,8 +8,8 @@ type Rates struct {
 	Unreachable float64 // the call fails, and nothing was done
 	Throttled   float64
 	Conflict    float64
-	LostRequest float64 // the outcome is unknown: not made
-	LostAnswer  float64 // the outcome is unknown: made
+	LostRequest float64 // the outcome is unknown; the commit was not made
+	LostAnswer  float64 // the outcome is unknown; the commit was made
 	Stale       float64 // an eventually consistent read is some milliseconds old
 	Killed      float64 // the process dies before the call
 	KilledAfter float64 // the process dies after a commit
@@ -32,7 +32,7 @@ type Rates struct {
 
 	// Of a caller.
 	Deaf  float64 // an answer is lost, and the request is sent again
-	Later float64 // it is sent once more, some time after
+	Later float64 // a signed request is sent once more, minutes later
 	Race  float64 // a step has several requests at once
 
 	Ahead time.Duration // the most that a process's clock is ahead

@@ -26,7 +26,7 @@ func (w *world) solve(token string) any {
 // begin makes the first channels and agents.
 func (w *world) begin() {
 	r := w.dice.Source("founding")
-	w.plainly(&transcripts.Request{Method: "GET", Target: "/v1/channels", Header: map[string][]string{}}, nil) // founds the first channels
+	w.plainly(&transcripts.Request{Method: "GET", Target: "/v1/channels", Header: map[string][]string{}}, nil) // this creates the first channels
 	for range 6 {
 		p := w.newcomer(r)
 		if o := w.register(r, p, ""); o != nil {
@@ -46,7 +46,7 @@ func (w *world) begin() {
 // and the model against what the API answers.
 func (w *world) rest() {
 	w.settle()
-	w.pass(3 * time.Second) // what is due at this moment
+	w.pass(3 * time.Second) // so that what is due at this moment is done
 	w.settle()
 	w.forgets()
 	if w.found != nil {

@@ -109,7 +109,7 @@ var lifetimes = []struct {
 	{pk: "Q#mail#", sk: "CODE", least: day, most: 50 * time.Hour},
 	{pk: "Q#", sk: "used#", least: 399 * day, most: 401 * day},
 	{pk: "Q#", sk: "body#", least: day, most: day},
-	{pk: "Q#", sk: "karma#", least: 89 * day, most: 90 * day}, // from the vote, which the stream may tell late
+	{pk: "Q#", sk: "karma#", least: 89 * day, most: 90 * day}, // from the vote, which the reader may get late
 	{pk: "Q#", sk: "vouches", least: 89 * day, most: 90 * day},
 	{pk: "Q#", sk: "helpful", least: 2 * day, most: 2 * day},
 	{pk: "Q#", sk: "promos#", least: 3 * day, most: 3 * day},
@@ -373,7 +373,7 @@ func (p *person) settled() string {
 // decided notes in the model what the end of a case removes or puts back.
 func (w *world) decided(r tables.StreamRecord) {
 	x := w.byPost[r.New.Str("target")]
-	if x != nil && r.New.Bool("overruled") && !r.Old.Bool("overruled") { // unless it is gone for another reason
+	if x != nil && r.New.Bool("overruled") && !r.Old.Bool("overruled") { // the post is back, unless it is gone for another reason
 		x.removed = false
 		w.counts["put back"]++
 	}

@@ -111,7 +111,7 @@ func (w *world) deliver(ctx context.Context, r *reader, rng *rand.Rand, batch []
 		Tries: stream.Retries,
 		Invoke: func(records []tables.StreamRecord) (events.DynamoDBEventResponse, error) {
 			j.calm = calm || tries >= stream.Retries-calmTries
-			tries = 0 // unless it fails again
+			tries = 0 // Pause sets it again if this call fails
 			res, err := r.Invoke(ctx, stream.ToLambda(records))
 			if err == nil && len(res.BatchItemFailures) == 0 && !j.calm && rng.Float64() < w.c.Rates.Redeliver {
 				return res, delivery.ErrAgain

@@ -44,7 +44,7 @@ type Span struct{ From, To int }
 // Result is the outcome of a run.
 type Result struct {
 	Seed     uint64
-	Ops      int // done
+	Ops      int // number of operations done
 	Digest   string
 	Turns    uint64
 	For      time.Duration  // of virtual time
