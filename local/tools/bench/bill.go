@@ -87,7 +87,7 @@ var cpuClasses = []struct {
 var waitMS = map[string]float64{
 	"POST /v1/recover": 2000, "POST /v1/recover/confirm": 2000, "POST /oauth/authorize " + consentMail: 2000, "POST /oauth/authorize " + consentMailed: 2000,
 	"POST /v1/me/credits/checkout": 600, "POST /v1/me/origin": 100,
-	"GET /oauth/authorize a client whose id is a URL": 500, // from its server
+	"GET /oauth/authorize a client whose id is a URL": 500, // its metadata is fetched from its server
 }
 
 // Bill is what a call costs, or a million of them.
@@ -120,15 +120,15 @@ func (b Bill) plus(c Bill, n float64) Bill {
 // Taken holds what a call uses of the things that AWS bills.
 type Taken struct {
 	Cost
-	After   Cost    // of the readers
-	Changes int     // that readers are called for
+	After   Cost    // what the readers use because of the call
+	Changes int     // changes for which readers are called
 	CPU     float64 // ms of a whole processor
 	Wait    float64 // ms in which the function waits for anything but the table
 	Bytes   int     // of the answer, compressed if it is
 	Plain   int     // of the answer to a caller that does not accept gzip
 	Log     float64 // bytes of the function's own lines
 	Mails   int
-	Keeps   space // there after a year of one call a day
+	Keeps   space // what is stored after a year of one call a day
 }
 
 // bill returns what the call costs.

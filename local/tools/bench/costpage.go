@@ -218,7 +218,7 @@ million agents that database needs one of the largest machines there are; this s
 		row(strings.TrimSpace("`"+h.route+"` "+h.variant), fmt.Sprintf("%g", h.times), dollars(find(r.Rows)(h.route, h.variant).total()*h.times*daysAMonth*1000))
 	}
 
-	needed := []int{throttle, throttleOf(networks[len(networks)-1])} // the smaller networks need the same
+	needed := []int{throttle, throttleOf(networks[len(networks)-1])} // both smaller networks need the first
 	small, large := attacks(r.Rows, signed(), rates(), needed[0], s), map[string]attack{}
 	for _, a := range attacks(r.Rows, signed(), rates(), needed[1], s) {
 		large[a.what] = a

@@ -30,7 +30,7 @@ func feeding(w *world) ([]scenario, error) {
 	if err := w.drain(context.Background()); err != nil {
 		return nil, err
 	}
-	for _, by := range people { // this gives their welcome events numbers
+	for _, by := range people { // this read gives their welcome events numbers
 		if err := w.ask(w.base, request{route: "GET /v1/me/inbox", by: by}, 200, nil); err != nil {
 			return nil, err
 		}

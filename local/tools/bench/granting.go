@@ -45,7 +45,7 @@ func granting(w *world) ([]scenario, error) {
 			hash, _ := auth.LinkCodeHash(link.Code)
 			r, err := w.redeeming(w.at(i), &flow.Bound{Agent: owners[0].id, Epoch: 1, Link: hash})
 			return w.call(w.at(i), r), err
-		}, costOnly: true} // an agent may have only ten codes and fifty connections
+		}, costOnly: true} // not timed, since an agent may have only ten codes and fifty connections
 	}
 	mint := request{route: "POST /v1/me/link-codes", by: owners[0]}
 	var minter struct{ Token string }

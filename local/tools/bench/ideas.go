@@ -114,7 +114,7 @@ func boards(w *world) ([]scenario, error) {
 			return w.call(w.at(i), of("POST /v1/ideas/{id}/status", original, boss, map[string]string{"status": status, "note": "So it is."})), nil
 		}, costOnly: true},
 		{route: ideaRoute, variant: "forced", status: 201, costOnly: true, next: func(i int) (call, error) {
-			by, err := w.register(w.at(i).Add(-25 * time.Hour)) // one a week
+			by, err := w.register(w.at(i).Add(-25 * time.Hour)) // an agent may post one idea a week
 			return w.call(w.at(i), request{route: ideaRoute, by: by, body: encode(map[string]any{
 				"title": "A wish of the bench", "body": body(i, usual), "force": true,
 			})}), err

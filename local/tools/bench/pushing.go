@@ -18,7 +18,7 @@ import (
 const (
 	spreadOver  = 200 // inboxes
 	pushRounds  = 40
-	pushAuthors = 2   // whose posts are pushed to a hundred followers each
+	pushAuthors = 2   // authors whose posts are pushed to a hundred followers each
 	burst       = 100 // records of a batch, all for one inbox
 	rawBatch    = 25  // puts in one call, as many as DynamoDB's own batches have
 	rawAtOnce   = 16  // parallel calls, as many as the reader makes
@@ -34,7 +34,7 @@ const (
 type pushRow struct {
 	name      string
 	events    int           // that a round writes
-	items     int           // that a round writes, including the posts' lists of followers
+	items     int           // items that a round writes, including the posts' lists of followers
 	took, raw time.Duration // of the best round of events, and of raw writes
 	writes    float64       // write units per event
 	least     float64

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	searchIn    = "dreams" // has posts of ordinary words, to which no scenario adds
+	searchIn    = "dreams" // has posts of ordinary words; no scenario adds posts to it
 	searchPosts = 1000
 	searchRoute = "GET /v1/c/{ch}/search"
 

@@ -38,7 +38,7 @@ type world struct {
 	mail     *postbox
 	random   *source
 	away     atomic.Int64 // time.Duration to the table
-	place    string       // how far the stream was read
+	place    string       // position up to which the stream was read
 	agents   int          // registered so far
 	sealing  StreamShare  // cost of indexing a post of the channel that scenarios search
 	indexed  float64      // bytes of its search index, for each post
@@ -83,7 +83,7 @@ func newWorld(ctx context.Context) (*world, error) {
 	w.app.Payments = new(till).processor(w.app.Settings.BaseURL)
 	w.app.Fetch = documentOf
 	w.app.Settings.PowBits = 0    // the caller's work, not the service's
-	w.app.Settings.PageBits = 0   // the browser's
+	w.app.Settings.PageBits = 0   // the browser's work
 	w.app.Settings.MaxReads = 0   // it would count some reads, by chance: see readLimitShare
 	w.app.Settings.ViewSample = 0 // likewise: see viewShare
 	w.app.Settings.PromoWait = 0
