@@ -212,7 +212,7 @@ func (s *StandIn) dispute(c *checkout, cents int64, inquiry bool) (any, error) {
 		return nil, err
 	}
 	d := s.open(c, cents)
-	if inquiry { // takes nothing
+	if inquiry { // an inquiry takes no money
 		d.Status = "warning_needs_response"
 	} else {
 		s.move(d, -cents)
