@@ -1,6 +1,6 @@
 // Package functions lists the groups of endpoints. infra, local, the goldens of docs
-// and the mcp function read this list. Package toolgroups holds the part of it whose
-// endpoints are also MCP tools.
+// and the mcp function read this list. Package toolgroups lists the groups that have MCP
+// tools.
 package functions
 
 import (

@@ -56,16 +56,17 @@ func served(t *testing.T, file string, want []byte) {
 // secrets are members of answers that hold a credential, a code, or what may become one.
 var secrets = []string{"token", "code", "access_token", "refresh_token", "client_id"}
 
-// secretElsewhere lists the endpoints whose answer is secret though it has no such member.
+// secretElsewhere lists the endpoints whose answer is secret although it has none of the
+// members in secrets.
 var secretElsewhere = []string{
-	"GET /oauth/authorize", "POST /oauth/authorize", // pages with a sealed form or a code, beside what the client sent
+	"GET /oauth/authorize", "POST /oauth/authorize", // a page shows a sealed form or a code beside text that the client sent
 	"POST /v1/me/credits/checkout",           // the address of a payment
-	"GET /v1/me/memory", "GET /v1/me/export", // whatever the agent keeps to itself
+	"GET /v1/me/memory", "GET /v1/me/export", // what only the agent may read
 }
 
-// TestSecretsAreNotCompressed checks that exactly the endpoints with a secret in their
-// answer are declared so. Other answers are compressed, and show by their size what
-// repeats in them.
+// TestSecretsAreNotCompressed checks that Secret is set on exactly the endpoints whose
+// answer has a secret. The service compresses all other answers. The size of a compressed
+// answer would tell an attacker whether the secret repeats text of the attacker's.
 func TestSecretsAreNotCompressed(t *testing.T) {
 	b, err := os.ReadFile("docs/openapi.json")
 	if err != nil {
@@ -107,8 +108,8 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 	}
 }
 
-// TestEveryCodeIsDeclaredAndDocumented checks that every declared error code is documented, and
-// every documented one declared.
+// TestEveryCodeIsDeclaredAndDocumented checks that every error code that an endpoint
+// declares is documented, and that an endpoint declares every documented one.
 func TestEveryCodeIsDeclaredAndDocumented(t *testing.T) {
 	used := map[api.Code]bool{
 		api.NoSuchEndpoint: true, api.MethodNotAllowed: true, api.EdgeRequired: true, // answered without an endpoint
@@ -145,13 +146,14 @@ func TestRoutesAreDeclaredOnce(t *testing.T) {
 	}
 }
 
-// TestHolds checks which endpoints a thief of a mailbox may not call for three days after
-// a recovery, and which an agent may call that is suspended.
+// TestHolds checks which endpoints refuse the agent for three days after a recovery, since
+// a thief of the mailbox may have made it. It also checks which endpoints are open to a
+// suspended agent.
 func TestHolds(t *testing.T) {
 	held := []string{
 		"POST /v1/me/origin", "POST /v1/me/origin/verify", "DELETE /v1/me/origin", // another mailbox
 		"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", // the owner's money
-		"GET /v1/me/export", "DELETE /v1/me", // all that there is
+		"GET /v1/me/export", "DELETE /v1/me", // all of the agent's data
 	}
 	safe := []string{
 		"DELETE /v1/me/keys/{pubkey}", "DELETE /v1/me/tokens/{id}", "DELETE /v1/me/origin", "DELETE /v1/me", "POST /v1/cases/{id}/appeal",
@@ -168,8 +170,8 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestScopesBeyond checks the credentials of endpoints that the specification lacks.
-// local/transcripts, TestSpecification, checks those of all others.
+// TestScopesBeyond checks which credentials the endpoints accept that the specification
+// lacks. TestSpecification in local/transcripts checks all other endpoints.
 func TestScopesBeyond(t *testing.T) {
 	want := map[string]api.Auth{
 		"DELETE /v1/me/origin": api.SigUnlessKeyless("post"), "DELETE /v1/me": api.SigUnlessKeyless("post"), "GET /v1/me/export": api.SigUnlessKeyless("read"),
@@ -184,8 +186,9 @@ func TestScopesBeyond(t *testing.T) {
 	}
 }
 
-// TestGroupsWithTheTableHaveTheSecret checks that groups that read the table declare the
-// secret: callers without a valid credential are limited by a keyed hash of their address.
+// TestGroupsWithTheTableHaveTheSecret checks that every group that uses the table declares
+// the secret. It is the key for the hash of a network address, by which callers without a
+// valid credential are limited.
 func TestGroupsWithTheTableHaveTheSecret(t *testing.T) {
 	for _, g := range Groups(&app.App{}) {
 		if g.Needs.Has(app.Table) && !g.Needs.Has(app.Secret) {

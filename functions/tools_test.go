@@ -58,8 +58,8 @@ func TestToolsAreFew(t *testing.T) {
 	}
 }
 
-// TestNextNamesTools checks that every suggested next call in the code names an existing
-// tool, or none. local/checks/contract checks that the tool belongs to the endpoint.
+// TestNextNamesTools checks that every tool that the code suggests as the next call exists.
+// local/checks/contract checks that the tool belongs to the suggested endpoint.
 func TestNextNamesTools(t *testing.T) {
 	declared := tools()
 	found := 0
@@ -93,8 +93,8 @@ func TestNextNamesTools(t *testing.T) {
 }
 
 // TestNamedToolsAreThere checks that every tool that a text names exists. In most texts a
-// tool's name follows the word "tool". In the topic mcp and the server's instructions
-// every word with an underscore is a tool, an error code or a member.
+// tool's name follows the word "tool". In the topic mcp and in the instructions of the MCP
+// server, every word with an underscore must be a tool, an error code or idempotency_key.
 func TestNamedToolsAreThere(t *testing.T) {
 	declared := tools()
 	others := map[string]bool{"idempotency_key": true}
@@ -140,7 +140,8 @@ func TestNamedToolsAreThere(t *testing.T) {
 	}
 }
 
-// suggested returns the tool that a literal of [wire.Next] names.
+// suggested returns the tool that a literal of wire.Next names. ok is false if n is no such
+// literal, or names no tool.
 func suggested(n ast.Node) (tool string, ok bool) {
 	lit, _ := n.(*ast.CompositeLit)
 	if lit == nil {

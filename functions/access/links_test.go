@@ -6,7 +6,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// TestWanted checks that a link code lives 7 days and works once unless more is asked for.
+// TestWanted checks that a link code lives 7 days and works once, unless the request says
+// otherwise.
 func TestWanted(t *testing.T) {
 	for _, c := range []struct {
 		body       *wire.MintLinkCode

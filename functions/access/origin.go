@@ -138,8 +138,8 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 	return outcome, nil
 }
 
-// linkMail is a mail that links an origin. shared is its code if that works for every
-// agent that names the address; such a code is stored before it is mailed.
+// linkMail is a mail that links an origin. shared is nil unless the mail's code works for
+// every agent that names the address. Such a code is stored before it is mailed.
 type linkMail struct {
 	person  string
 	message mail.Message
@@ -152,7 +152,7 @@ func (g access) counts(ctx context.Context, m linkMail, n int64) ([]tables.Write
 	return append(writes, g.asks(api.From(ctx), n)), err
 }
 
-// asks counts n requests for a code by the caller.
+// asks counts n of the caller's requests for a code.
 func (g access) asks(c *api.Call, n int64) tables.Write {
 	most := g.Settings.Limits.OriginsDay
 	if !c.Signed() {
@@ -191,8 +191,8 @@ func (g access) post(ctx context.Context, claim, release []tables.Write, m linkM
 	return api.Fail(api.Unavailable, "The mail could not be sent; no code was made.").Because(failed)
 }
 
-// joinShared lets the caller use the code that was mailed to a person today. It
-// requires that nobody used it yet.
+// joinShared lets the caller use the shared code that was mailed to a person today, unless
+// somebody has used it.
 func (g access) joinShared(ctx context.Context, claim []tables.Write, person string) error {
 	c := api.From(ctx)
 	shared, err := g.sharedCode(ctx, person)

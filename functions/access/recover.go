@@ -53,7 +53,7 @@ type confirmIn struct {
 type attempt struct {
 	handle, code, sent string // the code in normalised form, and as it was sent
 	pub                string
-	proves             func(agent string) bool // whether the proof is a signature for this agent
+	proves             func(agent string) bool // reports whether the proof is a signature for this agent
 	revoke             bool
 }
 

@@ -7,8 +7,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// A token expires after 90 days, after as many days as asked for, or never. Its item is
-// deleted in the second after it expires.
+// TestToken_Expires checks that a token expires after 90 days, after as many days as the
+// request says, or never, and that its item is deleted in the second after it expires.
 func TestToken_Expires(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -26,7 +26,7 @@ func TestToken_Expires(t *testing.T) {
 			expires, ttl = noon.Add(c.want).UnixMilli(), noon.Add(c.want).Unix()+1
 		}
 		if shown := tokenOf(got).ExpiresAt; got.ExpiresAt != expires || got.TTL != ttl || (shown != nil) != (expires != 0) {
-			t.Errorf("%+v: got %d, deleted at %d, shown %v, want %d, deleted at %d", c.days, got.ExpiresAt, got.TTL, shown, expires, ttl)
+			t.Errorf("%+v: got a token that expires at %d, deleted at %d, shown %v; want %d and %d", c.days, got.ExpiresAt, got.TTL, shown, expires, ttl)
 		}
 	}
 }

@@ -47,14 +47,14 @@ func checkHandle(handle, base string) error {
 
 // like returns the reserved word that a handle could be taken for; "" if none. A
 // reserved word is in the list or names the service. The handle may combine several of
-// them, or add a word such as "the".
+// them, add a word such as "the", or end in digits.
 func like(handle, base string) string {
 	for _, text := range []string{handle, strings.TrimRight(handle, "0123456789")} {
 		whole := looks(text)
 		if word := wordOf(whole, base); word != "" {
 			return word
 		}
-		// "the-admin", "support-team" and "agentsocial-support": nothing but such words.
+		// "the-admin" and "agentsocial-support" have no part that is not such a word.
 		parts := strings.FieldsFunc(text, isSeparator)
 		found := ""
 		for _, part := range parts {
@@ -88,7 +88,7 @@ func wordOf(folded, base string) string {
 }
 
 // namesOf returns the names of the service at a base URL: its host, and the labels of
-// the host before the last. An address or a single label is no name.
+// the host before the last. An IP address or a host of one label gives no names.
 func namesOf(base string) []string {
 	u, err := url.Parse(base)
 	if err != nil {

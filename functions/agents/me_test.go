@@ -14,8 +14,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const hour = int64(time.Hour / time.Millisecond)
 
-// TestOwnProfile_Limits checks what an agent's own profile says of its limits, on both
-// sides of each.
+// TestOwnProfile_Limits checks what an agent's own profile says about its limits, just
+// below and just above each of them.
 func TestOwnProfile_Limits(t *testing.T) {
 	now := noon.UnixMilli()
 	at := func(ms int64) *int64 { return &ms }
@@ -93,7 +93,7 @@ func TestCleanTag(t *testing.T) {
 	}
 	for n, want := range map[int]int{40: 40, 41: 41} { // the 41st is "…"
 		if got := []rune(clipTag(strings.Repeat("é", n))); len(got) != want || (got[len(got)-1] == '…') != (n > 40) {
-			t.Errorf("clipTag of %d characters = %q", n, string(got))
+			t.Errorf("clipTag of %d characters = %q, want %d characters, and … only if it was cut", n, string(got), want)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestChange_Lengths(t *testing.T) {
 	}
 }
 
-// TestPostEvent_Preview checks that a history shows a post of 280 characters whole, and cuts
+// TestPostEvent_Preview checks that a history shows a whole post of 280 characters, and cuts
 // a longer one.
 func TestPostEvent_Preview(t *testing.T) {
 	for length, whole := range map[int]bool{280: true, 281: false} {
@@ -65,13 +65,13 @@ func TestPostEvent_Preview(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := len([]rune(event.Text)); got != 280 || (event.Text == p.Body) != whole {
-			t.Errorf("a post of %d characters: got %d of them, want 280, whole %t", length, got, whole)
+			t.Errorf("a post of %d characters: got a preview of %d, the whole post %t; want 280, %t", length, got, event.Text == p.Body, whole)
 		}
 	}
 }
 
-// TestMemoryQuota checks from which compressed size a memory counts against the quota of
-// a day.
+// TestMemoryQuota checks from which compressed size on a memory counts against the daily
+// quota.
 func TestMemoryQuota(t *testing.T) {
 	g := agents{&app.App{Settings: app.DefaultSettings()}}
 	c := &api.Call{App: g.App, Time: noon, Agent: &tables.Profile{ID: "ag_x"}}

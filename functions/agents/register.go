@@ -54,7 +54,8 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, 
 		return nil, api.Fail(api.BadChallenge, "The challenge was made for another public key.")
 	}
 
-	// Checks without the table come first, so an attempt without work costs no read.
+	// Checks without the table come first, so an attempt without a proof of work costs no
+	// read.
 	if n := auth.ZeroBits(ch.Nonce + b.Pow); n < ch.Bits {
 		return nil, api.Fail(api.BadPow, "SHA-256 of nonce + pow begins with %d zero bits; %d are required.", n, ch.Bits)
 	}
@@ -75,8 +76,8 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, 
 	if c.Time.UnixMilli() > ch.Exp {
 		return nil, expired
 	}
-	// These checks come before the answer is judged. After it they would reveal that
-	// the answer is right, while the challenge stays unused.
+	// These checks come before the answer is judged. A refusal after it would reveal that
+	// the answer is right, although the challenge stays unused.
 	if read[1] != nil {
 		return nil, taken(b.Handle)
 	}

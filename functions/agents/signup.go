@@ -229,7 +229,7 @@ func signupSpent() error {
 	return anotherPuzzle(api.Fail(api.ChallengeUsed, "The puzzle was answered before."))
 }
 
-// anotherPuzzle adds the hint how to get another puzzle.
+// anotherPuzzle adds a hint that says how to get another puzzle.
 func anotherPuzzle(e *api.Error) error {
 	return e.WithHint("Get another puzzle with `GET /v1/signup/puzzle`, and answer that one within five minutes.")
 }

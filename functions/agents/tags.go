@@ -63,8 +63,8 @@ func tagPlace(before string) (place, agent string, err error) {
 	return p[0], agent, nil
 }
 
-// tagged returns the profiles of the index entries whose agents still have the tag:
-// the index lags behind.
+// tagged returns the profiles of the agents in the index entries. It drops agents that no
+// longer have the tag, because the index lags behind.
 func (g agents) tagged(ctx context.Context, tag string, entries []tables.Item) ([]wire.Agent, error) {
 	list := []wire.Agent{}
 	if len(entries) == 0 {

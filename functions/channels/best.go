@@ -98,8 +98,8 @@ func (g channels) queryUpTo(ctx context.Context, q tables.Query) ([]tables.Item,
 	}
 }
 
-// rankedPosts reads the posts of index entries, which have their counters. It reads
-// strongly, since the index may still have a deleted post.
+// rankedPosts reads the posts of index entries. The entries hold the posts' counters. It
+// reads strongly, because the index may still have a deleted post.
 func (g channels) rankedPosts(ctx context.Context, channel string, ranked []tables.Item) ([]wire.Post, error) {
 	keys := make([]tables.Key, len(ranked))
 	for i, r := range ranked {

@@ -66,7 +66,7 @@ func (f *fixture) add(t rapid.TB, post rankedPost) {
 	f.posts = append(f.posts, post)
 }
 
-// naive returns what best should: the posts of the days that end with today, sorted.
+// naive returns what best should return: the sorted posts of the days up to today.
 func (f *fixture) naive(today time.Time, days int) (ids []string) {
 	end := today.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	list := slices.Clone(f.posts)
@@ -81,7 +81,7 @@ func (f *fixture) naive(today time.Time, days int) (ids []string) {
 	return ids
 }
 
-// walk reads all pages, and calls turn between two of them.
+// walk reads all pages. It calls turn after each page but the last.
 func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) {
 	in := &bestIn{Ch: inChannel, Days: days, Limit: limit}
 	for {
@@ -140,7 +140,7 @@ func TestBest_PagesListAllPostsSorted(t *testing.T) {
 }
 
 // TestBest_Midnight checks that a day includes its first and its last millisecond, and
-// that the answer's since is its first.
+// that since in the answer is the first millisecond of the oldest day.
 func TestBest_Midnight(t *testing.T) {
 	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	f := newFixture(t, midnight)
@@ -241,8 +241,8 @@ func (b *counting) Query(ctx context.Context, q tables.Query) (tables.Page, erro
 	return page, err
 }
 
-// TestBest_FullPage checks that a page of all posts is the last, and that a page reads one
-// post more than it shows.
+// TestBest_FullPage checks that a page with all posts is the last one, and that each page
+// reads at most one index entry more than it shows.
 func TestBest_FullPage(t *testing.T) {
 	f := newFixture(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
 	defer f.close()
@@ -258,7 +258,8 @@ func TestBest_FullPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(out.Items) != min(limit, 4) || out.More != more || read.queries != 1 || read.items != min(limit+1, 4) {
-			t.Errorf("4 posts, a page of %d: got %d and more %t, by %d queries of %d; want more %t", limit, len(out.Items), out.More, read.queries, read.items, more)
+			t.Errorf("4 posts, a page of %d: got %d posts, more %t, %d queries, %d entries; want %d, %t, 1, %d",
+				limit, len(out.Items), out.More, read.queries, read.items, min(limit, 4), more, min(limit+1, 4))
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Bounds of one page of a feed. JSON Feed calls 250 KB "fine". A page of long posts
-// has fewer of them.
+// Bounds of one page of a feed. JSON Feed calls 250 KB "fine". A page of long posts has
+// fewer than feedItems.
 const (
 	feedItems = 50
 	feedBytes = 200 << 10 // of posts' bodies
@@ -70,8 +70,8 @@ func feedItemOf(p *wire.Post, base string) wire.FeedItem {
 	}
 }
 
-// upTo returns the first posts of a listing that have at most so many bytes of text,
-// and at least one post.
+// upTo cuts a listing so that its posts have at most most bytes of text together. It
+// always keeps the first post.
 func (l listing) upTo(most int) listing {
 	size := 0
 	for i, p := range l.items {

@@ -22,8 +22,8 @@ func (f *fixture) addBody(t *testing.T, body string) (post string) {
 	return p.ID
 }
 
-// TestFeed_Bytes checks that a page of a feed has 50 posts if these have 200 KiB of text,
-// and fewer if they have more.
+// TestFeed_Bytes checks that a page of a feed has 50 posts if they have 200 KiB of text
+// together, and fewer posts if they have more text.
 func TestFeed_Bytes(t *testing.T) {
 	const each = 200 << 10 / 50
 	for last, want := range map[int]int{each: 50, each + 1: 49} {
@@ -47,8 +47,8 @@ func TestFeed_Bytes(t *testing.T) {
 	}
 }
 
-// TestPage_BoundedReads checks that a page that leaves out all posts that it reads ends
-// after its first query and three more, and says where the next page begins.
+// TestPage_BoundedReads checks that a page makes at most four queries, even if it leaves
+// out every post that it reads, and that it says where the next page begins.
 func TestPage_BoundedReads(t *testing.T) {
 	f := newFixture(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
 	defer f.close()
@@ -72,7 +72,7 @@ func TestPage_BoundedReads(t *testing.T) {
 			break
 		}
 		if read.queries != 4 || pages > 50 {
-			t.Fatalf("page %d: got %d queries, want 4", pages, read.queries)
+			t.Fatalf("page %d: got %d queries, want 4, and at most 50 pages", pages, read.queries)
 		}
 		before = l.next
 	}

@@ -17,7 +17,7 @@ type listIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-// ended is the place in a cursor of a list that was read to its end.
+// ended stands in a cursor for the place of a list that was read to its end.
 const ended = "-"
 
 func (g channels) list(ctx context.Context, in *listIn) (*wire.Channels, error) {
@@ -51,8 +51,9 @@ func (g channels) list(ctx context.Context, in *listIn) (*wire.Channels, error) 
 	return out, nil
 }
 
-// listKind returns a page of one kind's channels and where it ended: the place of the
-// last entry in the directory, and its sort key in the table.
+// listKind returns a page of one kind's channels and where the page ended. That is the
+// place of its last entry in the directory with the entry's sort key in the table, or
+// [ended] if there are no more channels.
 func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([]wire.Channel, string, error) {
 	var place string
 	var entry tables.Key

@@ -16,8 +16,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// A mark writes only its own item, and the stream adds marks up. So a post that
-// everybody marks at once makes nobody wait.
+// A mark does not write the post: it has an item of its own, and a reader of the stream
+// adds marks up. So agents that mark the same post at once do not wait for each other.
 
 // postToMark returns the post to mark, as read with the credential.
 func postToMark(c *api.Call, channel, post string) (*tables.Post, error) {
@@ -35,8 +35,9 @@ func postToMark(c *api.Call, channel, post string) (*tables.Post, error) {
 	return p, nil
 }
 
-// markKey returns the key of the caller's own mark on a post, and reads the mark if it was
-// not read with the credential: on an older post it is elsewhere ([tables.Post.Apart]).
+// markKey returns the key of the caller's own mark on a post. The credential's read
+// included the mark unless the post is an older one, whose marks have other keys
+// ([tables.Post.Apart]). Then markKey reads the mark.
 func markKey(ctx context.Context, of func(post, agent string, apart bool) tables.Key, channel, post string) (tables.Key, error) {
 	c := api.From(ctx)
 	key := of(post, c.Agent.ID, c.Item(tables.PostKey(channel, post)).Bool("apart"))
@@ -65,7 +66,7 @@ func (in *voteIn) Reads(agent string) []tables.Key {
 // Crowded implements [api.CrowdReader].
 func (in *voteIn) Crowded() []tables.Key {
 	keys := []tables.Key{tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID)}
-	if in.Body.V < 0 { // a vent channel refuses it
+	if in.Body.V < 0 { // a vent channel refuses downvotes
 		keys = append(keys, tables.ChannelKey(in.Ch))
 	}
 	return keys

@@ -84,8 +84,8 @@ type listing struct {
 	next  string // id of the last post read, if there may be more
 }
 
-// newest reads a channel's posts before a post, newest first, and leaves out those
-// that keep refuses. A strong read is never answered from memory.
+// newest reads the posts of a channel that are older than before, newest first. It leaves
+// out posts for which keep is false. A strong read is never answered from memory.
 func (g channels) newest(ctx context.Context, c tables.Consistency, channel, before string, limit int, keep func(*view.Post) bool) (listing, error) {
 	l := listing{items: []wire.Post{}}
 	q, query := tables.Posts(channel, before, limit+1, c), g.Recent().Query
@@ -124,8 +124,8 @@ func (g channels) newest(ctx context.Context, c tables.Consistency, channel, bef
 	return l, nil
 }
 
-// listed reads the posts that an index lists, in two round trips. It
-// reads one post fewer than q.Limit: the last entry only shows that the list goes on.
+// listed reads the posts that an index lists, in two round trips. It reads one post fewer
+// than q.Limit, because the last entry only shows that the list goes on.
 func (g channels) listed(ctx context.Context, q tables.Query) (listing, error) {
 	found, err := g.Recent().Query(ctx, q)
 	if err != nil {

@@ -78,11 +78,11 @@ func (g channels) post(ctx context.Context, in *postIn) (*posted, error) {
 	return &posted{p.ID, &view.Post{Post: *p}}, nil
 }
 
-// commitPost stores a post and decides whether it is pushed to followers: an
-// author with few followers has its first posts of a day pushed (product "Feed").
+// commitPost stores a post and decides whether it is pushed to followers. If an author
+// has few followers, its first posts of a day are pushed (product "Feed").
 func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, perHour int64) error {
 	c, limits := api.From(ctx), g.Settings.Limits
-	ctx, cancel := context.WithTimeout(ctx, tables.CommitWithin-g.Now().Sub(c.Time)) // a catchup could miss a post that is sent later
+	ctx, cancel := context.WithTimeout(ctx, tables.CommitWithin-g.Now().Sub(c.Time)) // a catchup could miss a post that is committed later
 	defer cancel()
 	latest := c.Item(tables.LatestKey(p.Author.ID))
 	return c.Retry(ctx, func() error {
@@ -159,8 +159,8 @@ func (g channels) readPost(ctx context.Context, channel, post string) (*view.Pos
 	return &posts[0], nil
 }
 
-// isPost reports whether item is a post. The caller may have named nothing, or a
-// post's counters ("po_…+").
+// isPost reports whether item is a post. The id in the request may name no item, or the
+// counters of a post ("po_…+").
 func isPost(item tables.Item) bool { return item.Str(tables.AttrType) == tables.TypePost }
 
 func noPost(channel, post string) error {

@@ -19,8 +19,8 @@ import (
 const anonymousFor = time.Minute
 
 // pagePromo counts the view of a channel's newest page, and returns its promo, if any.
-// It waits at most PromoWait for both. What fails or is late is only logged. Nobody
-// sees a page that was asked for with HEAD, so it has no promo and is not counted.
+// It waits at most PromoWait for both, and only logs what fails or is late. The answer to
+// HEAD has no body, so it gets no promo, and the view is not counted.
 func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wire.Promo) {
 	c := api.From(ctx)
 	if c.Head {
@@ -52,14 +52,14 @@ func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wir
 	return shown
 }
 
-// promo draws the caller's promo and bills it, if its impression is billed. If
-// billing fails, the promo is not shown. It is shown if the viewer was billed for it
-// earlier today, or if the outcome of billing is unknown.
+// promo draws the promo that the caller sees, and bills the impression if the draw says
+// so. If billing fails, the promo is not shown. It is shown if it was billed for the
+// viewer earlier today, or if the outcome of billing is unknown.
 //
-// If the process dies or the page fails afterwards, an impression was paid for and
-// not seen, at most once a day for each viewer. For the rest of the day that viewer
-// sees the promo for free. Billing after the answer would lose more, since Lambda may
-// freeze the process.
+// If the process dies or the page fails after the billing, the buyer has paid for an
+// impression that nobody saw. That happens at most once a day for each viewer, who sees
+// the promo without a charge for the rest of the day. Billing after the answer would lose
+// more, since Lambda may freeze the process.
 func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error) {
 	place, err := g.place(ctx, channel)
 	if err != nil {

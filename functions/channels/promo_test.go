@@ -8,7 +8,7 @@ import (
 	"agentsocial/shared/rules/promo"
 )
 
-// TestChance_Anonymous checks that all readers that cannot be billed draw the same number
+// TestChance_Anonymous checks that viewers that cannot be billed all draw the same number
 // for a minute, and then another one.
 func TestChance_Anonymous(t *testing.T) {
 	g, minute := channels{&app.App{}}, time.Date(2026, 11, 21, 13, 5, 0, 0, time.UTC)
@@ -17,7 +17,7 @@ func TestChance_Anonymous(t *testing.T) {
 		-time.Millisecond: false, 30 * time.Second: true, time.Minute - time.Millisecond: true, time.Minute: false,
 	} {
 		if got := at(after) == at(0); got != same {
-			t.Errorf("%s after the minute began: the same draw %t, want %t", after, got, same)
+			t.Errorf("%s after the minute began: got the same draw %t, want %t", after, got, same)
 		}
 	}
 }

@@ -19,9 +19,9 @@ type searchIn struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
 }
 
-// search finds posts by the channel's index, in at most six round trips, however
-// many posts there are. If it finds none among those that it read, it reads on, within a
-// budget. The channel itself is read at the same time.
+// search finds posts with the channel's index. A page takes at most six round trips,
+// however many posts there are. If a page has no hit, search reads the next one too, within
+// a budget ([search.Budget]). It reads the channel itself at the same time.
 func (g channels) search(ctx context.Context, in *searchIn) (*wire.SearchPage, error) {
 	r := search.Request{Limit: in.Limit, Spent: tables.UsageOf(ctx).ReadUnits}
 	var err error

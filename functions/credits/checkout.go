@@ -23,10 +23,10 @@ type opened struct {
 	page *tables.Checkout
 }
 
-// checkout counts the page, has the processor make it, and then stores it. If
-// storing fails, the page expires unpaid. If the process dies, the same request gets
-// the same page once its claim has expired ([api.Call.Claim]), since the processor is
-// asked with the same key.
+// checkout counts the payment page, has the processor make it, and then stores it. If
+// storing fails, the page expires unpaid. If the process dies, the same request gets the
+// same page once its claim has expired ([api.Call.Claim]), because it asks the processor
+// with the same key.
 func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) {
 	c := api.From(ctx)
 	hold, release := c.Claim()

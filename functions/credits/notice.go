@@ -14,7 +14,8 @@ import (
 	"agentsocial/tables"
 )
 
-// noticeMost bounds a notification, in bytes. Those that are needed are far smaller.
+// noticeMost bounds a notification, in bytes. The ones that the service acts on are far
+// smaller.
 const noticeMost = 256 << 10
 
 type noticeIn struct {
@@ -80,7 +81,7 @@ func (g credits) carryOut(ctx context.Context, now time.Time, n payments.Notice)
 		outcome := made
 		var known *tables.Cancelled
 		switch {
-		case errors.As(err, &known): // also if the request for the checkout failed before it was stored
+		case errors.As(err, &known): // ended before, or never stored because the request for it failed
 			outcome = alreadyMade
 		case err != nil:
 			return done, err
@@ -90,8 +91,8 @@ func (g credits) carryOut(ctx context.Context, now time.Time, n payments.Notice)
 	return done, nil
 }
 
-// forNobody reports whether a notification's purchase is for an agent that was erased:
-// nobody can spend it.
+// forNobody reports whether a notification has a purchase for an agent that was erased.
+// Nobody can spend its credits.
 func (g credits) forNobody(ctx context.Context, n payments.Notice) (bool, error) {
 	if !slices.ContainsFunc(n.Movements, func(m *tables.Movement) bool { return m.Kind == tables.Bought }) {
 		return false, nil

@@ -24,8 +24,8 @@ func (*readIn) Reads(agent, other string) []tables.Key {
 	return []tables.Key{tables.ProfileKey(other), tables.ConversationKey(agent, other)}
 }
 
-// read returns a page of two agents' messages. The newest page marks its messages and
-// all older ones as read, but none that arrives later.
+// read returns a page of two agents' messages. Reading the newest page marks its messages
+// and all older ones as read, but no message that arrives later.
 func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
 	c := api.From(ctx)
 	if in.Before != "" && !id.Message.Valid(in.Before) {
@@ -95,8 +95,8 @@ func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to
 	})
 }
 
-// unreadUpTo counts the unread messages up to a message: conv's count, corrected by
-// the messages between conv's newest message and that one, usually none.
+// unreadUpTo counts the unread messages up to a message. It corrects conv's count by the
+// messages between conv's newest message and that one. Usually there are none.
 func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversation, to string) (int64, error) {
 	switch {
 	case to <= conv.ReadTo:

@@ -53,7 +53,7 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sent, error) {
 		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Ref).WithHint(otherAgent)
 	}
 	to, err := profileOf(c, other)
-	if err == nil && to.State == tables.StateErased { // this process remembers the handle of an erased agent
+	if err == nil && to.State == tables.StateErased { // the process still had the handle of an erased agent in memory
 		err = api.NoAgent(in.Ref)
 	}
 	if err != nil {
@@ -161,8 +161,8 @@ func (l *letter) writes(m *tables.Message) []tables.Write {
 	})...)
 }
 
-// again returns the error that makes post try again with what is known now, or the
-// refusal if the recipient does not want the message any more.
+// again returns the error that makes post try again with what it knows now. If the
+// recipient no longer accepts the message, again returns the refusal instead.
 func (l *letter) again() error {
 	if !l.wanted() {
 		return l.unwanted(nil)
@@ -170,7 +170,7 @@ func (l *letter) again() error {
 	return tables.ErrOvertaken
 }
 
-// takes returns whose messages the recipient takes, as far as known.
+// takes returns from whom the recipient accepts messages, as far as known.
 func (l *letter) takes() string { return l.messaging.Takes(l.to) }
 
 // wanted reports whether the recipient's settings let the sender write to it.

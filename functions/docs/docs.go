@@ -105,8 +105,8 @@ func withContact(document []byte, s app.Settings) ([]byte, error) {
 	return slices.Concat(before, []byte(info+"\n    \"contact\": "), contact, []byte(","), after), nil
 }
 
-// routes returns the methods of each path in the document, and whether pages of any
-// origin may read the method's answers.
+// routes returns the methods of each path in the document, and whether web pages of any
+// origin may read a method's answers.
 var routes = sync.OnceValue(func() map[string]map[string]bool {
 	r := map[string]map[string]bool{}
 	for path, item := range described().Paths {

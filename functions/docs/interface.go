@@ -319,11 +319,11 @@ func (t *table) row(cells ...string) {
 	t.b.WriteString("|\n")
 }
 
-// String returns the table without its last line break, which the page has.
+// String returns the table without its last line break, because the page adds one.
 func (t *table) String() string { return strings.TrimSuffix(t.b.String(), "\n") }
 
-// empty returns an error if the table has no rows, because then the page names
-// something that does not exist.
+// empty returns an error if the table has no rows. The page then asks for something that
+// does not exist.
 func (t *table) empty(problem string) error {
 	if t.rows == 0 {
 		return fmt.Errorf("docs: %s", problem)

@@ -52,7 +52,7 @@ func render(t *testing.T, name string) (markdown, html string) {
 	return text, string(p.Body)
 }
 
-// TestRules checks that a member's row says everything that its value must be.
+// TestRules checks that the row of a member lists all rules for its value.
 func TestRules(t *testing.T) {
 	for row, topic := range map[string]string{
 		"| `max_cpm_micro_usd` | 1 or more |": "promo",
@@ -95,7 +95,7 @@ func TestPages(t *testing.T) {
 	for at, name := range pages {
 		text, html := render(t, name)
 		if !strings.HasPrefix(text, "# ") || strings.Contains(text, "{{") || strings.Contains(text, "\n\n\n") || strings.Contains(text, "<no value>") {
-			t.Errorf("%s:\n%s", at, text)
+			t.Errorf("%s: want a title first, no template left and no two empty lines; got\n%s", at, text)
 		}
 		if strings.Count(html, "<h1 ") != 1 {
 			t.Errorf("%s: got %d titles, want 1", at, strings.Count(html, "<h1 "))
@@ -109,8 +109,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCellsSayTheirColumn checks that cells name their column, because a table has no
-// head on a phone.
+// TestCellsSayTheirColumn checks that each cell names its column, because a phone does not
+// show the head of a table.
 func TestCellsSayTheirColumn(t *testing.T) {
 	p, err := page("text/html", "/docs", "# T\n\n| `code` | a & b |\n|---|---|\n| 1 | 2 |\n")
 	if err != nil {
@@ -289,8 +289,8 @@ func TestLLMsTxtIsEnoughToJoin(t *testing.T) {
 	}
 }
 
-// TestSkillHasTheForm checks the format of agentskills.io: front matter whose name
-// can be a folder's.
+// TestSkillHasTheForm checks the format of agentskills.io: front matter with a name that is
+// also valid for a folder.
 func TestSkillHasTheForm(t *testing.T) {
 	text, _ := render(t, "skill")
 	m := regexp.MustCompile(`(?s)^---\nname: ([^\n]+)\ndescription: ([^\n]+)\n(.*?)---\n\n# `).FindStringSubmatch(text)
@@ -528,7 +528,7 @@ func TestErrorsTellTheLimits(t *testing.T) {
 	}
 	for i := range limits.NumField() {
 		name := limits.Type().Field(i).Name
-		elsewhere := strings.HasPrefix(name, "Push") || strings.HasSuffix(name, "Owners") // refuse no rate, and are in /docs/catchup and /docs/jury
+		elsewhere := strings.HasPrefix(name, "Push") || strings.HasSuffix(name, "Owners") // these limit no rate; /docs/catchup and /docs/jury have them
 		if told := strings.Contains(text, strconv.Itoa(70_001+i)); told == elsewhere {
 			t.Errorf("limit %s on the page: got %v, want %v", name, told, !elsewhere)
 		}
@@ -541,9 +541,9 @@ var (
 	place    = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-// TestInboxLeadsOn checks that the page lists each kind of event, with an endpoint to
-// read next whose path uses only members of the event's subject. (events/inbox tests
-// the subjects.)
+// TestInboxLeadsOn checks that the page lists each kind of event with an endpoint to read
+// next, and that the endpoint's path uses only members of the event's subject.
+// (events/inbox tests the subjects.)
 func TestInboxLeadsOn(t *testing.T) {
 	text, _ := render(t, "catchup")
 	_, text, _ = strings.Cut(text, "| kind | what happened |")

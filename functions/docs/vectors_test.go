@@ -45,7 +45,7 @@ func readVectors(t *testing.T) *vectors {
 		text = text[strings.Index(text, m[0])+len(m[0]):]
 		return m[1]
 	}
-	block("text") // the message's form
+	block("text") // skip the template of a message
 	v := &vectors{seed: block("text"), pem: block("text")}
 	if err := json.Unmarshal([]byte(block("json")), v); err != nil {
 		t.Fatal(err)

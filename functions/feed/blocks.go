@@ -43,9 +43,9 @@ func (g feed) block(ctx context.Context, in *blockIn) (*blocked, error) {
 		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Body.Target).WithHint(otherAgent)
 	}
 	b := &tables.Block{Agent: c.Agent.ID, Other: other, At: c.Time.UnixMilli()}
-	came := &blocked{other}
-	so := in.on() && c.Item(tables.BlockKey(b.Agent, b.Other)) != nil
-	return came, set(ctx, c, came, so, func(already refusal) []tables.Write {
+	outcome := &blocked{other}
+	done := in.on() && c.Item(tables.BlockKey(b.Agent, b.Other)) != nil
+	return outcome, set(ctx, c, outcome, done, func(already refusal) []tables.Write {
 		if !in.on() {
 			return b.End(already)
 		}
@@ -55,8 +55,8 @@ func (g feed) block(ctx context.Context, in *blockIn) (*blocked, error) {
 	})
 }
 
-func (g feed) blockAnswer(ctx context.Context, in *blockIn, came *blocked) (*wire.Blocked, error) {
-	c, other := api.From(ctx), came.Target
+func (g feed) blockAnswer(ctx context.Context, in *blockIn, outcome *blocked) (*wire.Blocked, error) {
+	c, other := api.From(ctx), outcome.Target
 	if in.on() {
 		return &wire.Blocked{Target: other, On: true, Written: c.Next(
 			wire.Next{Do: "GET /v1/me/catchup", Why: "read your catchup, which now leaves out the blocked agent", Tool: "catchup"},

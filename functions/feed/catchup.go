@@ -25,19 +25,21 @@ import (
 //
 // A catchup misses a post that is committed after it reads, or so shortly before
 // that an eventually consistent read does not show it yet. The post's own time is
-// earlier than its commit. So a catchup answers a now that is
-// [tables.CatchupOverlap], seven seconds, before its own time, and the next one
-// finds the post. A post that both find has the same id. The seven seconds cover:
+// earlier than its commit. So the now of a catchup is [tables.CatchupOverlap], seven
+// seconds, before the time of the request, and the next catchup finds the post. A post
+// that both find has the same id. The seven seconds cover:
 //
-//   - [tables.CommitWithin], 2.5 seconds from the post's time. Later, its commit is
-//     neither sent nor waited for. One that was sent may still succeed.
-//   - 1.5 seconds until a commit that was sent takes effect, as long as
-//     tables/dynamo waits for one attempt. This is assumed.
-//   - One second for clocks that differ and reads that lag. This is assumed too: a
-//     server's clock is off by milliseconds, and an eventually consistent read
-//     usually lags by less than a second.
-//   - [tables.PublicKeep], two seconds. A catchup itself is never answered from the
-//     process's memory, but pages of a channel that has more may be.
+//   - [tables.CommitWithin], 2.5 seconds from the post's time. After that, the service
+//     neither sends the post's commit nor waits for it. A commit that was sent may
+//     still succeed.
+//   - 1.5 seconds until a commit that was sent takes effect. We assume that it takes no
+//     longer than tables/dynamo waits for one attempt.
+//   - One second for clocks that differ and reads that lag. This is an assumption, too:
+//     a server's clock is off by milliseconds, and an eventually consistent read usually
+//     lags by less than a second.
+//   - [tables.PublicKeep], two seconds. A catchup is never answered from the process's
+//     memory. But if it says that a channel has more, the caller reads the channel's
+//     pages, and these may be.
 //
 // A post whose commit takes longer is in its channel and in its author's history,
 // but catchups may miss it. Its author got a 503 or, after retrying, the post.
@@ -45,15 +47,15 @@ import (
 // A channel or an agent that the table throttles is left out (readable.go). The answer
 // names it, and its now is its since.
 //
-// Events are read with strong consistency. They also have a cursor, after, which
-// is exact however late they arrive. An event's time is that of its arrival, not of
-// getting its number: the next catchup does not show all of this one's again.
+// Events are read with strong consistency. They also have a cursor, after, which is
+// exact however late they arrive. An event's time is when it arrived, not when it got
+// its number. Otherwise the next catchup would show all events of this one again.
 //
 // A catchup takes three round trips, however much the caller follows: follows,
 // blocks and the newest events; then all channels and LATEST items; then posts of
-// agents. Events that wait for their numbers take two more for each transaction that
-// gives them. If the newest posts of a channel are all deleted or by blocked agents,
-// it reads up to channelPages pages there.
+// agents. If events wait for their numbers, each transaction that gives numbers takes two
+// more trips. If the newest posts of a channel are all deleted or by blocked agents, the
+// catchup reads up to channelPages pages of it.
 
 const (
 	defaultSpan = 24 * time.Hour
@@ -75,7 +77,7 @@ type catchupIn struct {
 	Full  bool  `query:"full" doc:"true returns whole bodies, not just 280 characters."`
 }
 
-// since is a time that distinguishes 0 from left out.
+// since is a time. It distinguishes 0 from a parameter that was left out.
 type since struct {
 	At    int64 // unix ms
 	given bool
@@ -112,7 +114,7 @@ func (*catchupIn) Reads(agent string) []tables.Key {
 	}
 }
 
-// catchup answers what the caller missed.
+// catchup returns what the caller missed.
 func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error) {
 	c := api.From(ctx)
 	since, err := in.Since.from(c.Time)
@@ -157,7 +159,7 @@ type circle struct {
 	hidden   map[string]bool     // blocked agents
 	newest   []tables.InboxEvent // newest first; at least one more than eventsMost, if there are so many
 	head     int64               // seq of the newest event when they were read
-	waits    bool                // events wait that got no numbers in this catchup
+	waits    bool                // more events may wait, which got no numbers in this catchup
 	duties   []wire.Duty
 }
 

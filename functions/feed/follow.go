@@ -38,17 +38,17 @@ func (in *followIn) targetKey() tables.Key {
 // followed is the outcome of a follow or an unfollow.
 type followed struct{ Target string }
 
-// follow makes the caller follow or unfollow an agent or a channel. It changes
-// nothing if the caller already does.
+// follow makes the caller follow or unfollow an agent or a channel. It changes nothing if
+// the caller already follows, or does not follow, the target.
 func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 	c := api.From(ctx)
 	f, err := in.follow(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	came := &followed{f.Target}
-	so := in.on() && c.Item(tables.FollowKey(f.Agent, f.Kind, f.Target)) != nil
-	return came, set(ctx, c, came, so, func(already refusal) []tables.Write {
+	outcome := &followed{f.Target}
+	done := in.on() && c.Item(tables.FollowKey(f.Agent, f.Kind, f.Target)) != nil
+	return outcome, set(ctx, c, outcome, done, func(already refusal) []tables.Write {
 		if !in.on() {
 			return f.End(already)
 		}
@@ -65,16 +65,16 @@ func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 // refusal turns a failed condition into an error: see [tables.Write.Else].
 type refusal = func(tables.Item) error
 
-// set commits the writes of a request. If so is true, nothing needs to change, and
-// it commits only the request itself. A write that finds nothing to change calls
-// already.
-func set(ctx context.Context, c *api.Call, came any, so bool, writes func(already refusal) []tables.Write) error {
+// set commits a request and its writes. If done is true, nothing needs to change, and set
+// commits only the request. writes gets a function to call if another request has already
+// made the change; set then tries again without the writes.
+func set(ctx context.Context, c *api.Call, outcome any, done bool, writes func(already refusal) []tables.Write) error {
 	return c.Retry(ctx, func() error {
-		if so {
-			return c.Commit(ctx, came)
+		if done {
+			return c.Commit(ctx, outcome)
 		}
-		return c.Commit(ctx, came, writes(func(tables.Item) error {
-			so = true
+		return c.Commit(ctx, outcome, writes(func(tables.Item) error {
+			done = true
 			return tables.ErrOvertaken
 		})...)
 	})
@@ -106,8 +106,8 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 	return f, nil
 }
 
-func (g feed) followAnswer(ctx context.Context, in *followIn, came *followed) (*wire.Followed, error) {
-	target := came.Target
+func (g feed) followAnswer(ctx context.Context, in *followIn, outcome *followed) (*wire.Followed, error) {
+	target := outcome.Target
 	next := []wire.Next{
 		{Do: "GET /v1/me/catchup", Why: "see what is new from the agents and channels that you follow", Tool: "catchup"},
 		{Do: "GET /v1/me/following", Why: "see all that you follow"},

@@ -104,8 +104,8 @@ func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 	return l, nil
 }
 
-// look takes at most so many posts from the beginning of a page, and adds the visible
-// ones to l.
+// look takes up to most posts from the beginning of a page, and adds the visible ones to
+// l.
 func (m *missed) look(l *list, page tables.Page, most int) error {
 	posts, err := view.Posts(page.Items...)
 	l.more = page.Next != nil || len(posts) > most

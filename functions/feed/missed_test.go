@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// TestSince checks that since is at most a minute ahead of the clock, and a day ago if it
-// was left out.
+// TestSince checks that since may be at most a minute ahead of the clock, and that leaving
+// it out means a day ago.
 func TestSince(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	for _, c := range []struct {
@@ -30,8 +30,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestChoose checks that agents come with the newest post first, then by id, and that the
-// posts that are read are the newest of each agent, up to 200.
+// TestChoose checks that the agent with the newest post comes first, that ties are in the
+// order of ids, and that at most 200 posts are read, the newest of each agent first.
 func TestChoose(t *testing.T) {
 	at := int64(1_700_000_000_000)
 	post := func(n int) string { return id.Post.Least(at + int64(n)) }
@@ -86,19 +86,21 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestNewest checks which id counts as a list's newest.
+// TestNewest checks that the newest post of a list is one of those read, else one to read,
+// else the last one considered.
 func TestNewest(t *testing.T) {
 	for want, l := range map[string]*list{
 		"po_3": {posts: []wire.Post{{ID: "po_3"}}, wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"},
 		"po_2": {wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"}, "po_1": {last: "po_1"}, "": {},
 	} {
 		if got := l.newest(); got != want {
-			t.Errorf("got %q, want %q", got, want)
+			t.Errorf("%+v: got the newest %q, want %q", l, got, want)
 		}
 	}
 }
 
-// TestParts_Bodies checks that a body of more than 280 characters is cut.
+// TestParts_Bodies checks that a body of more than 280 characters is cut, unless full is
+// set.
 func TestParts_Bodies(t *testing.T) {
 	for n, want := range map[int]int{280: 280, 281: 280} {
 		for _, full := range []bool{false, true} {
@@ -114,8 +116,8 @@ func TestParts_Bodies(t *testing.T) {
 	}
 }
 
-// TestShare_Exactly checks that lists whose entries and posts just fit are not cut, and
-// lack their last post if a byte is missing.
+// TestShare_Exactly checks that a list is not cut if its entry and its posts just fit, and
+// that it loses its last post if there is a byte too little room.
 func TestShare_Exactly(t *testing.T) {
 	for missing, want := range map[int]int{0: 3, 1: 2} {
 		l := &list{name: "lounge"}
@@ -134,8 +136,8 @@ func TestShare_Exactly(t *testing.T) {
 	}
 }
 
-// TestEvents checks that a catchup has at most 100 events and 64 KiB of them, and that
-// expired events, and those of blocked agents, are not shown.
+// TestEvents checks that a catchup has at most 100 events with at most 64 KiB together, and
+// that it leaves out expired events and events of blocked agents.
 func TestEvents(t *testing.T) {
 	const now = 1_700_000_000
 	event := func(seq int64, text string) tables.InboxEvent {
@@ -188,6 +190,6 @@ func TestEvents(t *testing.T) {
 	hidden := []tables.InboxEvent{event(1, ""), event(2, ""), event(3, ""), event(4, "")}
 	hidden[0].TTL, hidden[1].From.ID, hidden[3].At = now, "ag_blocked", now*1000+1
 	if part := events(hidden...); len(part.Items) != 2 || part.Items[0].Seq != 3 || part.After != 4 || part.More {
-		t.Errorf("got %+v, want 3 and 4", part)
+		t.Errorf("one expired event, one of a blocked agent and two others: got %+v, want the events 3 and 4", part)
 	}
 }

@@ -10,13 +10,13 @@ import (
 )
 
 // Events are keyed by seq, not by time, so the first event since a time must be
-// searched for. Usually the newest page of events contains it. Otherwise one call reads
-// single events further and further back, and the events after the newest of these that
-// is older than the time are read. No event is missed, and at most a tenth more than
-// needed are read.
+// searched for. Usually the newest page of events contains it. Otherwise one batched read
+// gets single events, each further back than the one before. The newest of these that is
+// older than the time is the place after which events are read. No event is missed, and at
+// most a tenth more events than needed are read.
 
-// hear reads the newest events, and gives numbers to those that wait. Its first query
-// returns what waits and the newest events together, so an agent for which nothing waits
+// hear reads the newest events, and gives numbers to events that wait for them. Its first
+// query returns the waiting and the newest events together. So if no event waits, hear
 // takes one trip.
 func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) error {
 	const heads = 1
@@ -38,7 +38,7 @@ func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) e
 		return err
 	}
 	own.head, own.waits = late.Head.Seq, late.Waits
-	if len(late.Events) <= eventsMost && page.Next != nil { // what waited took the room of older events
+	if len(late.Events) <= eventsMost && page.Next != nil { // the waiting events took the room of older ones
 		if page, err = g.Table.Query(ctx, tables.NewestEvents(agent, eventsMost+1)); err != nil {
 			return err
 		}
@@ -51,8 +51,9 @@ func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) e
 	return nil
 }
 
-// probesMost bounds the single events that are read. The first is eventsMost events back
-// and each other one a tenth further than the one before, so they span a million events.
+// probesMost bounds the single events that are read. The first is eventsMost events back,
+// and each further one is a tenth further back than the one before. So they span a million
+// events.
 const probesMost = tables.MaxGetKeys
 
 // reach holds the events that were read if the newest page does not reach since.

@@ -20,8 +20,8 @@ func (b *countedGets) Get(ctx context.Context, c tables.Consistency, keys ...tab
 	return b.Backend.Get(ctx, c, keys...)
 }
 
-// TestProbe_OneRead checks that the search for the first new event is one read, however
-// long the inbox is, and that it asks for no event before the first.
+// TestProbe_OneRead checks that the search for the first new event makes one read, however
+// long the inbox is, and that it asks for no seq below 1.
 func TestProbe_OneRead(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -38,7 +38,7 @@ func TestProbe_OneRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(read.keys) > 1 || len(read.keys) == 1 && read.keys[0] != want || len(read.keys) == 0 && want > 0 {
-			t.Errorf("the oldest event read is %d: got reads of %v keys, want one of %d", oldest, read.keys, want)
+			t.Errorf("the newest page ends with the event %d: got reads of %v keys, want one read of %d", oldest, read.keys, want)
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"agentsocial/tables"
 )
 
-// A channel, or the partition of an agent, that is read more than the table allows is
-// left out of a catchup, which says so. Otherwise one busy channel would keep all its
-// followers from catching up. In such an answer, `now` is the request's `since`, so that
-// the next catchup finds what was left out.
+// If the table throttles the reads of a channel, or of an agent's partition, a catchup
+// leaves it out and says so. Otherwise one busy channel would keep all its followers from
+// catching up. In such an answer, now is the request's since, so that the next catchup
+// finds what was left out.
 
-// readable reads items, and leaves out partitions that the table throttles: their items
-// are nil, and m.refused has them.
+// readable reads items, but not of partitions that the table throttles. Their items are
+// nil, and readable adds these partitions to m.refused.
 func (m *missed) readable(ctx context.Context, keys []tables.Key) ([]tables.Item, error) {
 	items, refused := make([]tables.Item, len(keys)), map[string]bool{}
 	var mu sync.Mutex
@@ -59,7 +59,8 @@ func (m *missed) readPart(ctx context.Context, keys []tables.Key) (items []table
 	if items != nil || err != nil || len(refused) == len(keys) {
 		return items, refused, err
 	}
-	// Nothing was read, since some keys were throttled a moment ago. Read the others.
+	// Nothing was read, because tables/retry remembers that some of the keys were throttled
+	// a moment ago. Read the others.
 	var at []int
 	var others []tables.Key
 	for i, k := range keys {
@@ -75,8 +76,8 @@ func (m *missed) readPart(ctx context.Context, keys []tables.Key) (items []table
 	return items, append(refused, more...), err
 }
 
-// get reads items. If the table throttles, it returns what was read, if anything, and
-// the keys that were not: all, unless the table names some.
+// get reads items. If the table throttles the read, get returns the items that were read,
+// if any, and the refused keys. These are all keys, unless the table names some.
 func (m *missed) get(ctx context.Context, keys []tables.Key) (items []tables.Item, refused []tables.Key, err error) {
 	items, err = m.Table.Get(ctx, tables.Eventual, keys...)
 	if !errors.Is(err, tables.ErrThrottled) {

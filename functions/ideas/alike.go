@@ -81,7 +81,7 @@ func weigh(text string, weight func(stem string) float64) weighted {
 	return s
 }
 
-// level sets the weight of a shared word to the lesser of its two weights, in both.
+// level gives each shared word the lesser of its two weights, in s and in o.
 func (s weighted) level(o weighted) {
 	for word, w := range s {
 		if v, ok := o[word]; ok {
@@ -90,7 +90,7 @@ func (s weighted) level(o weighted) {
 	}
 }
 
-// sum returns the weight of all words, and of those that others has too.
+// sum returns the weight of all words of s, and the weight of those that others has too.
 func (s weighted) sum(others weighted) (all, shared float64) {
 	for word, w := range s {
 		all += w
@@ -101,7 +101,8 @@ func (s weighted) sum(others weighted) (all, shared float64) {
 	return all, shared
 }
 
-// share returns the weight of the words that others has too, as a share of all, 0 to 1.
+// share returns the weight of the words that others has too, as a share of the weight of
+// all words, 0 to 1.
 func (s weighted) share(others weighted) float64 {
 	all, shared := s.sum(others)
 	if all == 0 {

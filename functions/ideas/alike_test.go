@@ -30,9 +30,9 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// TestLikely checks which share of the duplicates in other words is pointed out, and which
-// share of the different ideas, some of them written to be close, is refused. It asks for
-// less from pairs that the thresholds were not chosen with.
+// TestLikely checks how many duplicates in other words are pointed out, and how many
+// different ideas are refused. Some of the different ideas were written to be close. It asks
+// for less from pairs that the thresholds were not chosen with.
 func TestLikely(t *testing.T) {
 	pairs, unseen := must[[]wishes.Pair](t)(wishes.ChosenWith()), must[[]wishes.Pair](t)(wishes.Unseen())
 	if len(pairs) < 60 {
@@ -59,8 +59,8 @@ func TestLikely(t *testing.T) {
 	}
 }
 
-// TestLikely_SealedSegments checks that ideas are found alike before and after the
-// index seals them in segments.
+// TestLikely_SealedSegments checks that the same ideas count as similar before and after
+// the index seals them in segments.
 func TestLikely_SealedSegments(t *testing.T) {
 	defer search.Small()()
 	pairs := must[[]wishes.Pair](t)(wishes.ChosenWith())
@@ -88,8 +88,8 @@ func TestLikely_SealedSegments(t *testing.T) {
 	}
 }
 
-// TestLikely_OneWord checks that an idea of one word repeats the same idea, and that one
-// without words repeats none.
+// TestLikely_OneWord checks that an idea of one word repeats the same idea, and that an
+// idea without words repeats no idea.
 func TestLikely_OneWord(t *testing.T) {
 	word, signs := wishes.Wish{Title: "Dragons", Body: "Dragons!"}, wishes.Wish{Title: "!", Body: "?"}
 	b := must[*wishes.Board](t)(wishes.NewBoard(t.Context(), open, []wishes.Pair{{First: word}, {First: signs}}, wishes.Wish{}))

@@ -12,7 +12,7 @@ import (
 	"agentsocial/tables"
 )
 
-// TestWeights checks how words of two ideas are levelled and shared.
+// TestWeights checks the arithmetic of word weights: level, share and likeness.
 func TestWeights(t *testing.T) {
 	a, b := weighted{"x": 1, "y": 5, "a": 7}, weighted{"x": 3, "y": 2, "b": 9}
 	a.level(b)
@@ -51,8 +51,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestMaySuggest checks that an agent may suggest an idea exactly an interval after its
-// last one, and that its first has no bound.
+// TestMaySuggest checks that an agent may suggest its first idea at any time, and the next
+// one exactly an interval after the last.
 func TestMaySuggest(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	for last, want := range map[int64]bool{
@@ -64,8 +64,8 @@ func TestMaySuggest(t *testing.T) {
 	}
 }
 
-// TestCheckOriginal_Most checks that the duplicates of both ideas, and the idea itself,
-// must fit into the original.
+// TestCheckOriginal_Most checks the limit of an original's duplicates. The idea and its own
+// duplicates become duplicates of the original, and count.
 func TestCheckOriginal_Most(t *testing.T) {
 	in := &statusIn{ID: "id_a"}
 	in.Body.Status, in.Body.DuplicateOf = tables.IdeaDuplicate, "id_b"

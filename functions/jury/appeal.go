@@ -63,8 +63,8 @@ func (g cases) appeal(ctx context.Context, in *appealIn) (*appealed, error) {
 		Reports: first.Reports, Parties: first.Parties, Barred: tables.NewSet(barred...), Seed: seed,
 	}
 	reason := tables.Complaint{ID: id.Event.New(c.Time, c.Rand), By: c.Agent.ID, Reason: in.Body.Reason, At: now}
-	came := &appealed{second.ID}
-	return came, c.Commit(ctx, came,
+	outcome := &appealed{second.ID}
+	return outcome, c.Commit(ctx, outcome,
 		first.BeAppealed(second.ID).Else(func(now tables.Item) error { return hadAppeal(first.ID, now.Str("appeal")) }),
 		second.Begin(), evidence.Put(second.ID), reason.Put(second.ID),
 		tables.Check(tables.EvidenceKey(first.ID), tables.Present("body")).Else(func(tables.Item) error { return takenDown(first.ID) }),
@@ -104,8 +104,8 @@ func takenDown(in string) error {
 	return api.Fail(api.NotOpen, "An operator took down the text that %s is about, so no jury can judge it.", in).WithHint("Do nothing: the text is gone.")
 }
 
-func (g cases) appealAnswer(ctx context.Context, in *appealIn, came *appealed) (*wire.Appealed, error) {
-	return &wire.Appealed{Case: in.ID, Appeal: came.Appeal, Written: api.From(ctx).Next(
-		wire.Next{Do: "GET /v1/cases/" + came.Appeal, Why: "follow the appeal", Tool: "read_case"},
+func (g cases) appealAnswer(ctx context.Context, in *appealIn, outcome *appealed) (*wire.Appealed, error) {
+	return &wire.Appealed{Case: in.ID, Appeal: outcome.Appeal, Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/cases/" + outcome.Appeal, Why: "follow the appeal", Tool: "read_case"},
 	)}, nil
 }

@@ -28,7 +28,8 @@ func code(err error) api.Code {
 	return ""
 }
 
-// A juror may vote until the deadline, and an author appeal for a week.
+// TestDeadlines checks that a juror may vote until the deadline, and that an author may
+// appeal for a week.
 func TestDeadlines(t *testing.T) {
 	for now, want := range map[time.Time]api.Code{noon.Add(-time.Millisecond): "", noon: api.NotOpen} {
 		b := ballot{
@@ -46,7 +47,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// A report counts once its agent is a day old; until then its refusal says when.
+// TestYoungReporter checks that a report does not count until its agent is a day old, and
+// that the refusal says when that is.
 func TestYoungReporter(t *testing.T) {
 	for age, want := range map[time.Duration]api.Code{day - time.Millisecond: api.AccountTooYoung, day: api.KarmaRequired} {
 		p := &report{now: noon, Reporter: jury.Reporter{Owner: "a", Missing: 1, CreatedAt: noon.Add(-age).UnixMilli()}}
@@ -58,14 +60,15 @@ func TestYoungReporter(t *testing.T) {
 	}
 }
 
-// Of the 20 parties at most 10 are reporters whose reports do not count.
+// TestParties checks that a case has at most 20 parties, and that a report that does not
+// count adds a party only while there are fewer than 10.
 func TestParties(t *testing.T) {
 	for _, c := range []struct {
 		reports, parties int64
 		counts, party    bool
 	}{
 		{9, 9, false, true}, {10, 10, false, false}, {10, 10, true, true}, {19, 19, true, true}, {20, 20, true, false},
-		{19, 0, true, true}, {20, 0, true, false}, {500, 0, true, false}, {500, 12, true, true}, // 0: before it was stored
+		{19, 0, true, true}, {20, 0, true, false}, {500, 0, true, false}, {500, 12, true, true}, // parties 0: an older item, which does not store them
 	} {
 		p := &report{
 			by: &tables.Profile{ID: "ag_1"}, now: noon, accused: &accused{id: "po_1"},
@@ -77,13 +80,13 @@ func TestParties(t *testing.T) {
 		before := parties(&p.known)
 		writes := p.join(tables.Complaint{ID: "ev_1"})
 		if got := len(writes) == 3; got != c.party || c.party && p.known.Parties != before+1 {
-			t.Errorf("%+v: got a party: %t, then %d", c, got, p.known.Parties)
+			t.Errorf("%+v: got a party %t and %d parties after a report with %d before", c, got, p.known.Parties, before)
 		}
 	}
 }
 
-// If an item has a case, but no stored number of owners that were heard, the number is the
-// one from which several reports are needed for another case.
+// TestHeard checks that an item counts as reported by three owners if it has a case, but no
+// stored number of owners that were heard. From three on, another case takes several reports.
 func TestHeard(t *testing.T) {
 	for _, c := range []struct {
 		heard int64
@@ -96,8 +99,8 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// At most ten reports that do not count wait. One that counts replaces one of the same
-// owner that does not.
+// TestWait checks that at most ten reports that do not count wait, that only one report of an
+// owner waits, and how many more reports are needed after some owners were heard.
 func TestWait(t *testing.T) {
 	fresh := noon.UnixMilli()             // too young to count
 	old := noon.Add(-2 * day).UnixMilli() // counts
@@ -134,7 +137,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// A new case looks for jurors for a week, and counts its reports.
+// TestOpen checks that a new case looks for jurors for a week, and counts its reports.
 func TestOpen(t *testing.T) {
 	p := &report{now: noon, accused: &accused{id: "po_1", kind: tables.CasePost}, known: tables.Reported{Heard: 3}, Reporter: jury.Reporter{Owner: "c"}}
 	writes, err := p.open(rand.Reader, []string{"a", "b", "c"}, nil, []string{"ag_1", "ag_2", "ag_3"})
@@ -152,9 +155,9 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// The agents whose reports wait become parties of the case that opens. The owners of those
-// whose reports count are its openers. The owners of the others, and the author's owner,
-// are barred from its jury.
+// TestWait_Opens checks that the agents whose reports wait become parties of the case that
+// opens. The owners whose reports count are its openers. The other owners, and the author's
+// owner, are barred from its jury.
 func TestWait_Opens(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -191,8 +194,8 @@ func TestWait_Opens(t *testing.T) {
 	}
 }
 
-// An agent whose reports do not count reads what it lacks: first an address, then each
-// voucher, and the time until it is a day old.
+// TestRemedies checks that an agent whose reports do not count is told what it lacks: first
+// an address, then vouchers, and the time when it is a day old.
 func TestRemedies(t *testing.T) {
 	for _, x := range []struct {
 		origin          string

@@ -18,7 +18,7 @@ type readIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of a case."`
 }
 
-// read returns a case, which it reads with one query.
+// read returns a case. One query reads all of its items.
 func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 	none := api.Fail(api.NotFound, "There is no case %q.", in.ID)
 	if !id.Case.Valid(in.ID) {
@@ -42,8 +42,8 @@ func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 	return f.answer(api.From(ctx).Agent, privy), nil
 }
 
-// privy reports whether the caller may see what a case withholds from the public: whether
-// it is the case's author, a reporter or a juror.
+// privy reports whether a case withholds something from the public that the caller may see.
+// Its author, its reporters and its jurors may.
 func (g cases) privy(ctx context.Context, k *tables.Case) (bool, error) {
 	a := api.From(ctx).Agent
 	switch {

@@ -71,8 +71,8 @@ func messageGone(m *tables.Message) error {
 	return api.Fail(api.NotOpen, "An operator took down the message %s for the reason %q.", m.ID, m.Taken).WithHint("Do nothing: its text is gone.")
 }
 
-func (g cases) reportMessageAnswer(ctx context.Context, in *reportMessageIn, came *reported) (*wire.Reported, error) {
-	return g.reportAnswer(api.From(ctx), in.Msg, came, wire.Next{
+func (g cases) reportMessageAnswer(ctx context.Context, in *reportMessageIn, outcome *reported) (*wire.Reported, error) {
+	return g.reportAnswer(api.From(ctx), in.Msg, outcome, wire.Next{
 		Do: "POST /v1/dm/" + in.Ref + "/" + in.Msg + "/report", Tool: "report_message", Body: map[string]any{"reason": in.Body.Reason},
 	})
 }

@@ -106,8 +106,8 @@ func promoEnded(promo string) error {
 	return api.Fail(api.NotOpen, "The promo %s has ended.", promo).WithHint("Do nothing: it is no longer shown.")
 }
 
-func (g cases) reportPostAnswer(ctx context.Context, in *reportPostIn, came *reported) (*wire.Reported, error) {
-	return g.reportAnswer(api.From(ctx), in.ID, came, wire.Next{
+func (g cases) reportPostAnswer(ctx context.Context, in *reportPostIn, outcome *reported) (*wire.Reported, error) {
+	return g.reportAnswer(api.From(ctx), in.ID, outcome, wire.Next{
 		Do: "POST /v1/c/" + in.Ch + "/posts/" + in.ID + "/report", Tool: "report_post", Body: map[string]any{"reason": in.Body.Reason},
 	})
 }

@@ -37,8 +37,8 @@ type accused struct {
 	body     string
 	at       int64 // unix ms
 
-	stands tables.Write                 // requires that nobody removed it; a removed post or message keeps its item
-	gone   func(item tables.Item) error // the refusal if somebody did, for the item as it is now
+	stands tables.Write                 // requires that nobody removed the item; a removed post or message is still stored
+	gone   func(item tables.Item) error // returns the refusal if it was removed, from the item as it is now
 }
 
 // standing adds to the writes of a report the condition that the reported item is not
@@ -71,8 +71,8 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 	if err := tables.Unmarshal(c.Item(tables.OriginKey(c.Agent.ID)), &origin); err != nil {
 		return nil, err
 	}
-	came := new(reported)
-	return came, c.Retry(ctx, func() error {
+	outcome := new(reported)
+	return outcome, c.Retry(ctx, func() error {
 		p := &report{
 			accused: a, by: c.Agent, reason: reason, now: c.Time,
 			Reporter: jury.Reporter{Owner: origin.Owner(), CreatedAt: c.Agent.CreatedAt, Throwaway: origin.Throwaway, Missing: missingVouchers(c)},
@@ -90,8 +90,8 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 		if err != nil {
 			return err
 		}
-		*came = reported{p.opened, p.needed}
-		return c.Commit(ctx, came, writes...)
+		*outcome = reported{p.opened, p.needed}
+		return c.Commit(ctx, outcome, writes...)
 	})
 }
 
@@ -111,8 +111,8 @@ type report struct {
 	needed int64  // how many more reports open a case
 }
 
-// again reports whether the caller made a report that waits without counting, and
-// makes one that counts now.
+// again reports whether the caller has a waiting report that does not count, and now makes
+// one that counts.
 func (p *report) again() bool {
 	return p.earlier != nil && p.earlier.Int("weight") == 0 && p.Counts(p.now)
 }
@@ -186,8 +186,8 @@ func parties(k *tables.Reported) int64 {
 }
 
 // heard returns how many owners had counting reports in an item's cases. An older item
-// has a case but no such number. For it heard returns ReopenReports, because then every
-// case after the first needed several reports.
+// has a case but no such number. For it heard returns ReopenReports, because when the item
+// was written, every case after the first needed several reports.
 func heard(k *tables.Reported) int64 {
 	if k.Heard == 0 && k.Case != "" {
 		return jury.ReopenReports
@@ -306,9 +306,9 @@ func (p *report) lacking() (code api.Code, who, remedy string) {
 // oldEnough returns when a reporter has the age at which reports count.
 func oldEnough(r jury.Reporter) time.Time { return time.UnixMilli(r.CreatedAt).Add(jury.ReporterAge) }
 
-// later adds a hint to a refusal: first now, then what the caller can do so that its
-// reports count. If the caller is only too young, later also sets the time at which it is
-// old enough.
+// later adds a hint to a refusal. The hint begins with the text now, and continues with what
+// the caller can do so that its reports count. If the caller is only too young, later also
+// sets the time at which it is old enough.
 func (p *report) later(e *api.Error, now string) *api.Error {
 	code, _, remedy := p.lacking()
 	if code == api.AccountTooYoung {
@@ -332,8 +332,9 @@ func (p *report) onceMore(in string) error {
 }
 
 // open opens a case. The case commits to a seed before anybody can know which jurors
-// it draws. The next sweep draws them. It draws nobody of the owners in barred,
-// because an author or a reporter could forget its origin before the sweep.
+// it draws. The next sweep draws them. It draws no agent of the owners in barred. The case
+// stores these owners, because an author or a reporter could forget its origin before the
+// sweep.
 func (p *report) open(random io.Reader, openers, barred, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
 	seed := make([]byte, jury.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
@@ -410,16 +411,16 @@ func decided(target, in string) error {
 }
 
 // reportAnswer answers a report. again suggests making the report once more.
-func (cases) reportAnswer(c *api.Call, target string, came *reported, again wire.Next) (*wire.Reported, error) {
-	if came.Case == "" {
+func (cases) reportAnswer(c *api.Call, target string, outcome *reported, again wire.Next) (*wire.Reported, error) {
+	if outcome.Case == "" {
 		next := append(remedies(c, again), wire.Next{Do: "GET /docs/jury", Why: "see which reports open a case"})
-		return &wire.Reported{Target: target, Needed: came.Needed, Written: c.Next(next...)}, nil
+		return &wire.Reported{Target: target, Needed: outcome.Needed, Written: c.Next(next...)}, nil
 	}
-	next := []wire.Next{{Do: "GET /v1/cases/" + came.Case, Why: "follow the case", Tool: "read_case"}}
+	next := []wire.Next{{Do: "GET /v1/cases/" + outcome.Case, Why: "follow the case", Tool: "read_case"}}
 	if c.Agent.Origin != "" && !c.Agent.Juror {
 		next = append(next, wire.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}})
 	}
-	return &wire.Reported{Target: target, Case: &came.Case, Needed: came.Needed, Written: c.Next(next...)}, nil
+	return &wire.Reported{Target: target, Case: &outcome.Case, Needed: outcome.Needed, Written: c.Next(next...)}, nil
 }
 
 // remedies returns what the caller can do if its reports do not count: what it lacks

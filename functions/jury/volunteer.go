@@ -27,18 +27,18 @@ type volunteered struct{}
 
 func (g cases) volunteer(ctx context.Context, in *volunteerIn) (*volunteered, error) {
 	c := api.From(ctx)
-	came := &volunteered{}
+	outcome := &volunteered{}
 	switch before := c.Item(tables.JurorKey(c.Agent.ID)); {
 	case in.Body.On && before == nil:
-		return came, g.enter(ctx, came)
+		return outcome, g.enter(ctx, outcome)
 	case !in.Body.On && before != nil:
-		return came, leave(ctx, before, came)
+		return outcome, leave(ctx, before, outcome)
 	}
-	return came, c.Commit(ctx, came)
+	return outcome, c.Commit(ctx, outcome)
 }
 
 // enter adds the caller to the pool, unless it has been added meanwhile.
-func (g cases) enter(ctx context.Context, came *volunteered) error {
+func (g cases) enter(ctx context.Context, outcome *volunteered) error {
 	c := api.From(ctx)
 	refused := api.Fail(api.OriginRequired, "An agent without a verified origin cannot be a juror.")
 	var origin tables.Origin
@@ -66,9 +66,9 @@ func (g cases) enter(ctx context.Context, came *volunteered) error {
 	there := false
 	return c.Retry(ctx, func() error {
 		if there {
-			return c.Commit(ctx, came)
+			return c.Commit(ctx, outcome)
 		}
-		return c.Commit(ctx, came, j.Volunteer(origin.Person, tables.VolunteerRefusals{
+		return c.Commit(ctx, outcome, j.Volunteer(origin.Person, tables.VolunteerRefusals{
 			There: func(tables.Item) error {
 				there = true
 				return tables.ErrOvertaken
@@ -113,7 +113,7 @@ func (g cases) relieve(ctx context.Context, other string) error {
 }
 
 // leave removes the caller from the pool, unless it has been removed meanwhile.
-func leave(ctx context.Context, before tables.Item, came *volunteered) error {
+func leave(ctx context.Context, before tables.Item, outcome *volunteered) error {
 	c := api.From(ctx)
 	j := new(tables.Juror)
 	if err := tables.Unmarshal(before, j); err != nil {
@@ -122,9 +122,9 @@ func leave(ctx context.Context, before tables.Item, came *volunteered) error {
 	left := false
 	return c.Retry(ctx, func() error {
 		if left {
-			return c.Commit(ctx, came)
+			return c.Commit(ctx, outcome)
 		}
-		return c.Commit(ctx, came, j.Withdraw(func(now tables.Item) error {
+		return c.Commit(ctx, outcome, j.Withdraw(func(now tables.Item) error {
 			if left = now == nil; !left {
 				return tables.ErrConflict
 			}

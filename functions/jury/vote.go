@@ -37,8 +37,8 @@ func (g cases) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	if item == nil {
 		return nil, api.Fail(api.NotFound, "There is no case %q.", in.ID)
 	}
-	gone := false // whether the reported promo has ended, or the author has deleted the post
-	came := new(voted)
+	gone := false // set if the reported promo has ended, or the author has deleted the post
+	outcome := new(voted)
 	err := c.Retry(ctx, func() error {
 		b := ballot{in: in, now: c.Time}
 		if err := errors.Join(tables.Unmarshal(item, &b.Case), tables.Unmarshal(seat, &b.seat)); err != nil {
@@ -48,14 +48,14 @@ func (g cases) vote(ctx context.Context, in *voteIn) (*voted, error) {
 			return err
 		}
 		writes := b.writes(&gone, tables.Overtaken(&item), tables.Overtaken(&seat))
-		came.State = b.State
-		return c.Commit(ctx, came, writes...)
+		outcome.State = b.State
+		return c.Commit(ctx, outcome, writes...)
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.Counts.Duties--
-	return came, nil
+	return outcome, nil
 }
 
 // ballot is a vote that is being cast, with its case and seat.
@@ -111,12 +111,12 @@ func stateOf(verdict string) string {
 	return tables.CaseOverturned
 }
 
-func (g cases) voteAnswer(ctx context.Context, in *voteIn, came *voted) (*wire.VerdictCast, error) {
+func (g cases) voteAnswer(ctx context.Context, in *voteIn, outcome *voted) (*wire.VerdictCast, error) {
 	why := "see the verdict, once the others have voted"
-	if came.State != tables.CaseVoting && came.State != tables.CaseSeating {
+	if outcome.State != tables.CaseVoting && outcome.State != tables.CaseSeating {
 		why = "see the verdict, and how the others voted"
 	}
-	return &wire.VerdictCast{Case: in.ID, State: came.State, Verdict: in.Body.Verdict, Note: in.Body.Note, Written: api.From(ctx).Next(
+	return &wire.VerdictCast{Case: in.ID, State: outcome.State, Verdict: in.Body.Verdict, Note: in.Body.Note, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/cases/" + in.ID, Why: why, Tool: "read_case"},
 	)}, nil
 }

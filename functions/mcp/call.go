@@ -65,7 +65,7 @@ func (g *mcp) refusalJSON(e *api.Error) json.RawMessage {
 	}))
 }
 
-// fits reports whether a batch has room for a result, and counts it if so.
+// fits reports whether the batch has room for a result. If so, it counts the result.
 func (p *post) fits(body json.RawMessage) bool {
 	n := sizeOf(body)
 	if p.size.Add(n) <= batchSizeMost {
@@ -97,9 +97,9 @@ func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
 }
 
 // refusesAll reports whether a refusal answers the whole request with its status and
-// headers, so that the client gets another token, or waits if the limit was reached
-// before the token was checked. In a batch only a bad token does: the answers of
-// other calls, which may have had an effect, must not be lost.
+// headers. Then the client gets another token, or waits if the limit was reached before the
+// token was checked. In a batch, only a bad token refuses the whole request, because the
+// answers of other calls, which may have had an effect, must not be lost.
 func (p *post) refusesAll(a api.Answer) bool {
 	code := a.Refusal.Code
 	return a.Refusal.Status() == http.StatusUnauthorized ||

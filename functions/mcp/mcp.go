@@ -19,12 +19,13 @@ import (
 	"agentsocial/shared/app"
 )
 
-// bodyMost is enough for the largest private memory with every character escaped.
+// bodyMost is three times the size of the largest private memory, because escaping in JSON
+// makes a text longer.
 const bodyMost = 768 << 10
 
-// A test of the package functions compares the tools and their schemas with the
-// declarations; `make golden` rewrites them. Building them in each process would
-// take longer than the rest of its start.
+// `make golden` writes the tools and their schemas from the declarations, and a test of the
+// package functions compares them. Building them in each process would take longer than
+// the rest of its start.
 var (
 	//go:embed tools.json
 	toolsJSON []byte

@@ -17,8 +17,8 @@ import (
 	"agentsocial/shared/api"
 )
 
-// Bounds of a batch, which only version 2025-03-26 has. Reads beyond batchSizeMost
-// are refused, and can be called again: Lambda's answers have at most 6 MB.
+// Bounds of a batch. Only version 2025-03-26 has batches. Reads beyond batchSizeMost are
+// refused, because an answer of Lambda has at most 6 MB. The client can call them again.
 const (
 	batchMost     = 20        // messages
 	batchSizeMost = 4 << 20   // bytes of results in the gateway's JSON
@@ -51,7 +51,7 @@ func (m *message) UnmarshalJSON(b []byte) error {
 		return errors.New("the id is too long")
 	}
 	if m.Method == "" && members["result"] == nil && members["error"] == nil {
-		return errors.New("neither asks nor answers")
+		return errors.New("the message is neither a request nor a response")
 	}
 	if n := string(m.ID); n != "" && strings.Trim(n, "-+.eE0123456789") == "" && !exact(n) {
 		return errors.New("the id is a number that the SDK would change")

@@ -15,8 +15,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestMessageIDs checks that an id has at most 128 bytes, and that a number is one that a
-// float64 holds exactly.
+// TestMessageIDs checks that an id has at most 128 bytes, and that a numeric id is an integer
+// that a float64 holds exactly.
 func TestMessageIDs(t *testing.T) {
 	for id, want := range map[string]bool{
 		`"` + strings.Repeat("x", 126) + `"`: true, `"` + strings.Repeat("x", 127) + `"`: false,
@@ -42,7 +42,8 @@ func TestRead_Batch(t *testing.T) {
 	}
 }
 
-// TestFits checks that a batch takes results up to its size, and counts none beyond it.
+// TestFits checks that a batch takes results up to its size, and does not count a result
+// that does not fit.
 func TestFits(t *testing.T) {
 	body := json.RawMessage(`{"a":"b"}`)
 	for over, want := range map[int64]bool{0: true, 1: false} {
@@ -54,7 +55,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestListSize checks that a batch counts a list of tools with at least its size.
+// TestListSize checks that the size that a batch counts for a list of tools is large enough.
 func TestListSize(t *testing.T) {
 	var tools []api.Tool
 	mustRead(toolsJSON, &tools)
@@ -80,7 +81,7 @@ func TestRefusalJSON(t *testing.T) {
 			whole := e.Within("", func([]byte) bool { return true })
 			size := len(whole) + len(quoted(whole))
 			if cut := strings.Contains(string(got), "…"); cut != (size > most) {
-				t.Fatalf("a result of %d bytes: got cut %v, want at most %d", size, cut, most)
+				t.Fatalf("a result of %d bytes: got cut %v, want it cut only above %d bytes", size, cut, most)
 			}
 			if size == most {
 				seen[true] = true
@@ -88,7 +89,7 @@ func TestRefusalJSON(t *testing.T) {
 		}
 	}
 	if !seen[true] {
-		t.Errorf("no refusal had exactly %d bytes", most)
+		t.Errorf("got no refusal of exactly %d bytes, want one", most)
 	}
 }
 
@@ -117,7 +118,7 @@ func TestProblem_Null(t *testing.T) {
 	for method, want := range map[string]bool{methodInitialize: true, methodCall: true, methodList: false, "ping": false} {
 		m := &message{ID: json.RawMessage("1"), Method: method, Params: json.RawMessage("null")}
 		if got := m.problem() != nil; got != want {
-			t.Errorf("%s: got a problem %v, want %v", method, got, want)
+			t.Errorf("%s with null as params: got a problem %v, want %v", method, got, want)
 		}
 	}
 	if failed.Code != -32603 || jsonrpc.CodeInternalError != -32603 { // JSON-RPC 2.0, 5.1
@@ -125,8 +126,8 @@ func TestProblem_Null(t *testing.T) {
 	}
 }
 
-// TestJoin checks that errors are added to an answer, unless there is none or it is a
-// refusal.
+// TestJoin checks that errors are added to the SDK's answer, unless the SDK gave no answer
+// or refused.
 func TestJoin(t *testing.T) {
 	for _, c := range []struct {
 		status, want int

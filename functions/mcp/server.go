@@ -46,7 +46,7 @@ const (
 	methodCall       = "tools/call"
 )
 
-// first is the tool that is listed first: it tells a waking agent what to do.
+// first is the tool that is listed first, because an agent that wakes should call it first.
 const first = "catchup"
 
 // listKept is how long a client may cache the list of tools. The list is the same for
@@ -80,8 +80,8 @@ func (g *mcp) callTools(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// codeErrors replaces an error without a JSON-RPC code, whose Go text the SDK would
-// send, and shortens the others, which repeat words of the caller.
+// codeErrors replaces an error that has no JSON-RPC code, because the SDK would send its Go
+// text. It shortens other errors, because they repeat words of the caller.
 func (g *mcp) codeErrors(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		res, err := next(ctx, method, r)

@@ -175,8 +175,8 @@ func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*wi
 	return given(c.Time, first.access, first.token, first.refresh, follows(c, tables.StateActive)), nil
 }
 
-// dropDead removes from a full list the connections that ended because the minter of
-// their link code ended: that does not update the list.
+// dropDead removes dead connections from a full list. A connection that was made with a link
+// code ends when the minter of the code ends, but that does not update the list.
 func (g oauth) dropDead(ctx context.Context, agent string, live tables.Live, epoch int64) error {
 	ids := live.IDs()
 	read := func(key func(i int) tables.Key) ([]tables.Item, error) {
@@ -213,8 +213,8 @@ func (g oauth) dropDead(ctx context.Context, agent string, live tables.Live, epo
 	return nil
 }
 
-// unlessSpent returns refusal, unless the code was used before. Then it ends the code's
-// connection, and refuses the reuse instead.
+// unlessSpent returns refusal, unless the code was used before. In that case it ends the
+// code's connection and refuses the reuse.
 func (g oauth) unlessSpent(ctx context.Context, code *flow.Code, refusal error) error {
 	items, err := g.Table.Get(ctx, tables.Strong, tables.CodeKey(code.ID))
 	switch {

@@ -35,7 +35,6 @@ type answer struct {
 	handle, email, code string
 }
 
-// handle matches a handle.
 var handle = regexp.MustCompile(`^[a-z0-9_.-]{2,32}$`)
 
 // Values of the page's buttons.
@@ -249,7 +248,7 @@ func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		way := recovery.Way{App: g.App}
 		if err := way.Mail(ctx, s.handle, to, mail.ReconnectCode); err != nil {
-			api.From(ctx).Log.Error("recovery not mailed", "error", err.Error()) // the answer must not tell
+			api.From(ctx).Log.Error("recovery not mailed", "error", err.Error()) // not in the answer, which must not reveal it
 		}
 		return false
 	})
@@ -272,7 +271,7 @@ func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view
 		return to != nil // a right code has nothing to hide
 	})
 	if err != nil {
-		api.From(ctx).Log.Error("recovery code not checked", "error", err.Error()) // the answer must not tell
+		api.From(ctx).Log.Error("recovery code not checked", "error", err.Error()) // not in the answer, which must not reveal it
 	}
 	if to == nil {
 		v.problem = "The code is not valid. Only the newest code works, for one day and until five wrong tries."

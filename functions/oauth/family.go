@@ -82,7 +82,7 @@ func generationOf(box *seal.Box, agent string, g *tables.Grant, seed []byte) (*g
 	return &generation{access, t, refreshPrefix + sealed}, nil
 }
 
-// after derives 32 bytes from a seed.
+// after derives 32 bytes for a use from a seed.
 func after(seed []byte, use string) []byte {
 	h := hmac.New(sha256.New, seed)
 	h.Write([]byte(use))

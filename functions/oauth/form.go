@@ -20,8 +20,8 @@ type params map[string]string
 // JSON object with the same members.
 var media = []string{"application/x-www-form-urlencoded", "application/json"}
 
-// readParams reads a body, which is JSON if its first character says so, else a
-// form. form is a struct that documents the known members. Unknown members of a
+// readParams reads a body. It is JSON if it begins like an object, an array or a string,
+// else a form. form is a struct that documents the known members. Unknown members of a
 // form are ignored (RFC 6749 3.2). In JSON they are refused, with an error code of
 // the standard.
 func readParams(body []byte, form any) (params, error) {

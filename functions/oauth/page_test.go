@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNamesOfAClient checks what the page calls a client and its redirect URI, and what
-// it warns of.
+// TestNamesOfAClient checks how the page names a client and the place that its redirect URI
+// leads to, and which warnings it shows.
 func TestNamesOfAClient(t *testing.T) {
 	const (
 		named = "The program chose its own name."

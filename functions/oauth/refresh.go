@@ -12,10 +12,10 @@ import (
 )
 
 // refresh issues the next generation of a connection's tokens. For a short while the
-// previous refresh token gets that generation again: an answer may have been lost, or
-// two processes may have refreshed at once, and that must not cost an agent without
-// a key its only credential. Any other reuse means that the token has leaked, and
-// ends the connection.
+// previous refresh token gets that generation again, because an answer may have been lost,
+// or two processes may have refreshed at once. Otherwise an agent without a key could lose
+// its only credential. Any other reuse means that the token has leaked, and ends the
+// connection.
 func (g oauth) refresh(ctx context.Context, a params) (*wire.TokenIssued, error) {
 	if err := a.need("refresh_token"); err != nil {
 		return nil, err

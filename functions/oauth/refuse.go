@@ -11,8 +11,8 @@ import (
 )
 
 // standard returns a refusal in the format of RFC 6749 5.2, which RFC 7009 and RFC 7591
-// use, too. Clients act on the error's name. So a code that is no name in these standards
-// is replaced by the nearest name that they have.
+// use, too. Clients act on the error's name. So if these standards do not have the code of
+// the refusal as a name, standard uses the nearest name that they have.
 func standard(base string, e *api.Error) *api.Page {
 	info, _ := api.Info(e.Code)
 	name, status := string(e.Code), info.Status

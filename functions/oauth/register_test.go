@@ -8,8 +8,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// TestNameOf checks that a name is cut after 80 characters, with its spaces folded, and
-// dropped if it misleads.
+// TestNameOf checks that a name is cut after 80 characters, that its spaces are folded, and
+// that a misleading name is dropped.
 func TestNameOf(t *testing.T) {
 	for name, want := range map[string]string{
 		" A  client ":           "A client",
@@ -31,8 +31,8 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// TestReadParams checks that a body is JSON if its first character says so, and that a
-// form has each parameter at most once.
+// TestReadParams checks that a body is JSON if its first character says so, and that a form
+// has each parameter at most once, except resource.
 func TestReadParams(t *testing.T) {
 	for body, wrong := range map[string]bool{
 		"": false, "grant_type=x": false, "grant_type=": false, "grant_type=x&grant_type=y": true, "grant_type=&grant_type=": true,

@@ -85,7 +85,7 @@ func (g oauth) revokeAccess(ctx context.Context, a params) error {
 	}
 	writes := tables.RevokeToken(token.Agent, token.ID)
 	if t.Grant != "" || t.Key != "" {
-		writes = writes[:1] // no list has it
+		writes = writes[:1] // the token is in no list
 	}
 	err = g.Transact(ctx, writes...)
 	var gone *tables.Cancelled

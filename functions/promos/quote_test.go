@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// TestMeasuredDays checks that views were counted since the channel was created, for at
-// least a day and at most a week.
+// TestMeasuredDays checks that views count for the time since the channel was created, but
+// for at least a day and at most a week.
 func TestMeasuredDays(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for age, want := range map[time.Duration]float64{

@@ -21,9 +21,9 @@ func keysOf(channel, promo string) []tables.Key {
 	return []tables.Key{tables.PromoKey(channel, promo), tables.PastPromoKey(channel, promo)}
 }
 
-// either returns the promo from the items of [keysOf], or nil if it does not exist. If
-// the promo moved during the read, both items or none may have been read; if none, either
-// reads the past one again.
+// either returns the promo from the items of [keysOf], or nil if it does not exist. If the
+// promo ended during the read, both items may have been read, or neither. If neither was,
+// either reads the past one again.
 func (g promos) either(ctx context.Context, channel, promo string, live, past tables.Item) (*tables.Promo, error) {
 	item := past
 	if item == nil {

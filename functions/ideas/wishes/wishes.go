@@ -27,7 +27,7 @@ var (
 // Wish is an idea's words.
 type Wish struct{ Title, Body string }
 
-// Pair is two wishes, and whether they are the same.
+// Pair is two wishes, and whether they mean the same.
 type Pair struct {
 	Same          bool
 	First, Second Wish
@@ -69,7 +69,7 @@ type Board struct {
 	Shut  func()
 }
 
-// NewBoard posts the first wish of each pair, except the wish without.
+// NewBoard posts the first wish of each pair, but not the wish that without holds.
 func NewBoard(ctx context.Context, open Open, pairs []Pair, without Wish) (*Board, error) {
 	b := &Board{Clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), IDs: map[Wish]string{}}
 	clock := func() time.Time { return b.Clock }
@@ -130,8 +130,8 @@ type Shares struct {
 }
 
 // Measure compares the second wish of each pair with a board of all first wishes. Then it
-// compares the first wish, and the second if both are the same, with a board without
-// the first: there they are different ideas.
+// compares the first wish, and the second if both mean the same, with a board that lacks
+// the first wish. There they count as different ideas.
 func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, err error) {
 	board, err := NewBoard(ctx, open, onBoard, Wish{})
 	if err != nil {
