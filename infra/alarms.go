@@ -15,8 +15,8 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// newOperators makes the topic that every alarm goes to. It mails the operators if
-// alarmMail is set and its owner has confirmed the subscription.
+// newOperators makes the topic that every alarm goes to. The topic mails the operators if
+// the setting alarmMail is an address whose owner has confirmed the subscription.
 //
 // The topic has no encryption key: CloudWatch may not use SNS's own key, and the names
 // and numbers in alarms need no other. The topic's policy replaces SNS's default policy,
@@ -72,7 +72,8 @@ type alarm struct {
 	Times int           // periods in a row before it rings; 0 is 1
 	// Silent rings when the metric is below 1 or missing.
 	Silent bool
-	// Once sends no OK: the event is not over when it stops happening.
+	// Once sends no OK, because the operators must act even if the event does not happen
+	// again.
 	Once bool
 }
 
@@ -107,7 +108,7 @@ func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) {
 // runbookHeading returns the heading of the runbook's section on a kind of alarm.
 func runbookHeading(kind string) string { return "Alarm: " + kind }
 
-// alone makes the metric the alarm's only one.
+// alone makes m the only metric of the alarm.
 func (m metric) alone(props *awscloudwatch.CfnAlarmProps, period *float64) {
 	props.Namespace, props.MetricName, props.Dimensions, props.Period = jsii.String(m.Namespace), jsii.String(m.Name), m.dimensions(), period
 	props.Statistic = jsii.String(cmp.Or(m.Statistic, "Sum"))

@@ -84,7 +84,7 @@ func kindOf(id string) string {
 	return id
 }
 
-// These are all alarms, and each notifies the operators.
+// The stack has exactly these alarms, and each notifies the operators.
 func TestAlarms(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		table, api := "${TableCD117FA1}", "${Api}"
@@ -145,7 +145,7 @@ func TestAlarms(t *testing.T) {
 			want[m.Name+"FunctionDropped"] = fmt.Sprintf(sum("AWS/Events FailedInvocations RuleName=${"+rule+"}", "AWS/Lambda AsyncEventsDropped FunctionName=${"+function+"}"), 300, 0, 1)
 		}
 		if n := len(s.all("AWS::CloudWatch::Alarm")); n != len(want) {
-			t.Errorf("%d alarms, want %d", n, len(want))
+			t.Errorf("got %d alarms, want %d", n, len(want))
 		}
 		topic, _ := s.only(t, "AWS::SNS::Topic")
 		for begins, rings := range want {
@@ -161,13 +161,13 @@ func TestAlarms(t *testing.T) {
 			a.expect(t, begins, map[string]string{"AlarmActions": operators, "OKActions": over, "InsufficientDataActions": "", "ActionsEnabled": "", "AlarmName": ""})
 			what := plain(a.Properties["AlarmDescription"])
 			if !strings.HasPrefix(what, "prod: ") || !strings.HasSuffix(what, `. See infra/RUNBOOK.md, "Alarm: `+kindOf(id)+`".`) || len(what) > 1024 {
-				t.Errorf("%s says %q", begins, what)
+				t.Errorf("%s: got the description %q, want one of at most 1024 bytes that begins with prod: and ends with the runbook's section", begins, what)
 			}
 		}
 	})
 }
 
-// The access log counts the requests that the gateway turns away.
+// A metric counts the requests that the gateway throttles, by the lines of its access log.
 func TestThrottledRequests(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		log, _ := s.named(t, "AWS::Logs::LogGroup", "AccessLog")
@@ -206,7 +206,7 @@ var sources = sync.OnceValues(func() (string, error) {
 
 var logged = regexp.MustCompile(`\.(?:Error|Warn)\(("(?:[^"\\]|\\.)*"|[A-Z]\w*)`)
 
-// messages of the warnings and errors that the program may log.
+// messages returns the messages of all warnings and errors that the program may log.
 func messages(t *testing.T) (all []string) {
 	t.Helper()
 	text, err := sources()
@@ -276,7 +276,7 @@ func TestRunbookKnowsAlarms(t *testing.T) {
 		text, _, _ := strings.Cut(book[at[1]:], "\n## ")
 		for _, step := range []string{"\n1. ", "\n2. ", "\n3. "} {
 			if !strings.Contains(text, step) {
-				t.Errorf("the runbook's section on %s has no step%q", kind, step)
+				t.Errorf("the runbook's section on %s has no step %q", kind, strings.TrimSpace(step))
 			}
 		}
 		if !kinds[kind] {

@@ -17,13 +17,13 @@ type capacity struct {
 	tableReads, tableWrites, indexReads, indexWrites span
 }
 
-// span are the bounds of a capacity that follows the load.
+// span holds the bounds of a capacity that follows the load.
 type span struct{ least, most int }
 
 // provisioned returns the capacity that the settings choose.
 //
 // On demand, each request is paid for. Provisioned capacity is paid for by the hour, used
-// or not, and a unit that is used all the time costs less than a third of what its
+// or not. A unit that is used all the time costs less than a third of what the same
 // requests cost on demand. Autoscaling keeps capacityTarget percent of it in use, and
 // follows the load within minutes. A load that rises faster uses up the unused capacity
 // of the last five minutes, and is then throttled. An index that is throttled throttles

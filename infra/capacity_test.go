@@ -23,7 +23,7 @@ func TestProvisionedCapacity(t *testing.T) {
 	for _, x := range indexes {
 		x := x.(map[string]any)
 		if got := plain(x["ProvisionedThroughput"]); got != `{"ReadCapacityUnits":10,"WriteCapacityUnits":20}` || x["OnDemandThroughput"] != nil {
-			t.Errorf("index %v: throughput %s and on demand %v", x["IndexName"], got, x["OnDemandThroughput"])
+			t.Errorf("index %v: got throughput %s and on demand %v, want 10 reads, 20 writes and none on demand", x["IndexName"], got, x["OnDemandThroughput"])
 		}
 	}
 	var want []string
@@ -55,7 +55,7 @@ func TestProvisionedCapacity(t *testing.T) {
 	for id, r := range policies {
 		c := r.Properties["TargetTrackingScalingPolicyConfiguration"].(map[string]any)
 		if r.Properties["PolicyType"] != "TargetTrackingScaling" || c["TargetValue"] != 70.0 {
-			t.Errorf("%s: %v", id, r.Properties)
+			t.Errorf("%s: got %v, want target tracking at 70 percent", id, r.Properties)
 		}
 	}
 	if len(policies) != len(want) {

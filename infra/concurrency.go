@@ -21,15 +21,15 @@ const (
 	// default. It is what AWS gives an account that is no longer new.
 	largeAccount = 1000
 
-	// readerShare is the percentage of each reader of the stream: at least 36 executions
-	// in a large account, more than the table has shards under the load that such an
-	// account can make.
+	// readerShare is the percentage that each reader of the stream gets. In a large account
+	// that is at least 36 executions. The table has fewer shards under the load that such
+	// an account can serve.
 	readerShare = 4
 )
 
-// groupShares has each group's default percentage of what may be reserved. Together with
-// the readers' percentages, they leave some for the schedules, beyond what must stay
-// unreserved.
+// groupShares has each group's default percentage of what may be reserved. The percentages
+// of groups and readers together leave some executions for the schedules, besides those
+// that must stay unreserved.
 var groupShares = map[string]int{
 	"channels": 25, "feed": 20, "mcp": 10, "agents": 5, "dm": 5, "oauth": 4,
 	"access": 3, "docs": 3, "ideas": 3, "jury": 3, "credits": 2, "promos": 2, "data": 1,
@@ -71,7 +71,7 @@ func (s Settings) reservation(f function) int {
 	return s.Reserved
 }
 
-// ownConcurrency returns the groups' reservations that the settings give.
+// ownConcurrency returns the reservations that the setting groupConcurrency has.
 func (s Settings) ownConcurrency() map[string]int {
 	own := map[string]int{}
 	if s.GroupConcurrency != "" {

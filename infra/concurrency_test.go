@@ -10,8 +10,8 @@ import (
 	"agentsocial/shared/api"
 )
 
-// In a large account each group and each reader has executions of its own. What the
-// settings give takes precedence.
+// In a large account each group and each reader has executions of its own. The settings
+// groupConcurrency and reservedConcurrency take precedence over the default shares.
 func TestReservations(t *testing.T) {
 	s := of(t, whole)
 	want := map[string]int{ // 1 900 of 2 000 may be reserved
@@ -38,8 +38,8 @@ func TestReservations(t *testing.T) {
 	})
 }
 
-// An account of any size can be deployed to without further settings. A large one
-// reserves something for each group and each reader, and Lambda keeps its hundred.
+// Accounts of any size need no further settings. In a large account each group and each
+// reader has a reservation, and a hundred executions stay unreserved.
 func TestReservationsByAccount(t *testing.T) {
 	d := all()
 	for _, g := range d.groups {
@@ -49,7 +49,7 @@ func TestReservationsByAccount(t *testing.T) {
 	}
 	for name := range groupShares {
 		if !slices.ContainsFunc(d.groups, func(g api.Group) bool { return g.Name == name }) {
-			t.Errorf("groupShares has %s, which is no group", name)
+			t.Errorf("groupShares has %s, which is not a group", name)
 		}
 	}
 	for _, account := range []int{0, 10, 100, 999, 1000, 1001, 5000, 100_000} {

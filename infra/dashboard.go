@@ -14,8 +14,9 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// The dashboard (setting dashboard) is one page: ringing alarms first, then requests, the table, the
-// functions behind it, and results. It uses the same metrics as the alarms.
+// The dashboard (setting dashboard) is one page: the alarms first, then requests, the
+// table, the readers and schedules behind it, and results. It uses the same metrics as the
+// alarms.
 
 // graph is one widget.
 type graph struct {
@@ -37,8 +38,8 @@ type line struct {
 	Hidden bool // only used in Math
 }
 
-// search finds the metrics with one dimension when the page is viewed, and shows the
-// ten highest.
+// search stands for the metrics with a name and a dimension. CloudWatch finds them when the
+// page is viewed, and shows the ten highest.
 type search struct {
 	Namespace, Name, By string
 	Statistic           string
@@ -299,7 +300,8 @@ func (d deployment) newDashboard(stack awscdk.Stack, g *gateway, a actors) {
 		"Traffic, errors and lag")
 }
 
-// withoutEndpoints drops the graphs of metrics that endpointMetrics switches off.
+// withoutEndpoints drops the graphs of metrics that functions do not emit if the setting
+// endpointMetrics is false.
 func withoutEndpoints(sections []section) (left []section) {
 	for _, s := range sections {
 		var graphs []graph

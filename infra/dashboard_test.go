@@ -14,8 +14,7 @@ import (
 	"agentsocial/tables"
 )
 
-// published holds the metrics that AWS publishes, by its documentation, each with the
-// sets of dimensions that it has.
+// published maps each metric that AWS documents to the sets of dimensions that it has.
 var published = map[string][]string{
 	"AWS/ApiGateway 4xx": {"ApiId"}, "AWS/ApiGateway 5xx": {"ApiId"}, "AWS/ApiGateway Count": {"ApiId"},
 	"AWS/ApiGateway Latency": {"ApiId"}, "AWS/ApiGateway IntegrationLatency": {"ApiId"},
@@ -142,7 +141,7 @@ func TestDashboard(t *testing.T) {
 		for _, w := range s.page(t).Widgets {
 			what := w.Properties.Title + w.Properties.Markdown
 			if w.X < 0 || w.Width < 1 || w.Height < 1 || w.X+w.Width > 24 {
-				t.Errorf("%s is at %d and %d wide, want it within 0 to 24", what, w.X, w.Width)
+				t.Errorf("%s: got x %d and width %d, want it within 0 to 24", what, w.X, w.Width)
 			}
 			for x := w.X; x < w.X+w.Width; x++ {
 				for y := w.Y; y < w.Y+w.Height; y++ {

@@ -7,8 +7,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// baseURL returns the service's address without a trailing slash. It has no stage,
-// since that is $default.
+// baseURL returns the service's address without a trailing slash. It does not contain the
+// stage of the API, which is $default.
 func (g *gateway) baseURL(s Settings, e *edge) *string {
 	switch {
 	case s.Domain != "":
@@ -22,7 +22,7 @@ func (g *gateway) baseURL(s Settings, e *edge) *string {
 // name lets the API answer only under the domain of the settings, with TLS 1.2 or 1.3;
 // AWS's own address is disabled. Signatures, links and the issuer of tokens contain
 // the base URL, so there must be exactly one. With an edge the domain is the edge's, and
-// AWS's address stays: the edge calls it.
+// AWS's address stays enabled, because the edge calls it.
 func (g *gateway) name(s Settings) {
 	if s.Domain == "" || s.Edge {
 		return
@@ -52,7 +52,7 @@ func newRecord(stack awscdk.Stack, s Settings, id, kind string, name, zone *stri
 	})
 }
 
-// askForRecord is for a domain whose DNS the stack does not write.
+// askForRecord outputs the DNS record that the operator must add.
 func askForRecord(stack awscdk.Stack, s Settings, name *string) {
 	output(stack, "DomainRecord", jsii.String(s.Domain+" CNAME "+*name),
 		"For the DNS of "+s.Domain+"; until it is there the service cannot be found. Use ALIAS where CNAME is not possible")

@@ -26,7 +26,7 @@ func TestDomain(t *testing.T) {
 			for _, g := range s.names() {
 				_, f := s.function(t, g)
 				if url := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)["BASE_URL"]; url != "https://agents.example" {
-					t.Errorf("%s: BASE_URL is %v", g, url)
+					t.Errorf("%s: BASE_URL is %v, want https://agents.example", g, url)
 				}
 			}
 		})

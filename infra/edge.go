@@ -18,7 +18,7 @@ import (
 type edge struct {
 	distribution awscloudfront.CfnDistribution
 	secret       awssecretsmanager.Secret
-	ready        []awscdk.CfnResource // functions refuse other callers only once these are there
+	ready        []awscdk.CfnResource // what must exist before functions refuse other callers
 }
 
 // edgeRegion is where CloudFront takes certificates and web ACLs from.
@@ -32,33 +32,33 @@ const allViewerExceptHost = "b689b0a8-53d0-40ab-baf2-68738e2966ac"
 // cloudFrontZone is the hosted zone of all distributions.
 const cloudFrontZone = "Z2FDTNDATAQYW2"
 
-// cacheKey lists the headers that the answers' Vary names, besides Accept-Encoding. The
-// first two are those of callers with a credential: their answers are not stored, and they
-// get none that was stored for others.
+// cacheKey lists the headers that the Vary of answers names, besides Accept-Encoding.
+// Callers with a credential send one of the first two. Answers to them are not stored, and
+// they get no answer that was stored for others.
 var cacheKey = []string{"Authorization", "X-Agent-Key", "Accept"}
 
-// uncachedErrors are the codes of all errors that CloudFront would store for ten seconds,
-// also if the answer forbids it.
+// uncachedErrors lists the codes of errors that CloudFront would store for ten seconds, even
+// if the answer forbids it.
 var uncachedErrors = []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504}
 
-// newEdge makes the distribution; nil without the setting. Nothing of it has been tried in
-// an AWS account.
+// newEdge makes the distribution. It returns nil if the setting edge is false. Nothing of
+// the edge has been tried in an AWS account.
 //
 // CloudFront stores public answers for as long as their Cache-Control says. It stores no
-// errors, and no answers to callers with a credential. Its key of a stored answer has the
-// whole query and [cacheKey]. A stored answer has the x-request-id of the request that it
-// was made for.
+// errors, and no answers to callers with a credential. The key of a stored answer consists
+// of the path, the whole query and the headers in [cacheKey]. A stored answer has the
+// x-request-id of the request that it was made for.
 //
-// Everything else goes on to the API as it came, except Host, which no signature covers.
-// CloudFront itself answers 403 to a GET with a body, and to plain HTTP. Its logs are off:
-// they would have the callers' addresses.
+// CloudFront passes all other requests on to the API unchanged, except for the header Host,
+// which no signature covers. It answers 403 itself to a GET with a body, and to plain HTTP.
+// Its logs are off, because they would have the callers' addresses.
 //
 // The edge does not compress. The service does, and leaves answers with secrets as they
 // are (shared/api/compress.go). An answer longer than [api.SharedMost] is stored only
 // compressed.
 //
-// Functions refuse callers that go around the edge with 403 edge_required, and take the
-// caller's address from the edge's header only beside the edge's secret
+// Functions answer 403 edge_required to callers that go around the edge. They take the
+// caller's address from the edge's header only if the request has the edge's secret
 // (shared/api/edge.go). A refused call still costs a call of the API and of a function,
 // which throttleRate bounds.
 func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
@@ -128,10 +128,10 @@ func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
 	return e
 }
 
-// addressCode gives the API the caller's address. CloudFront's own header,
-// CloudFront-Viewer-Address, needs an origin request policy that lists the headers, at
-// most ten, or that forwards Host as well, which API Gateway refuses. A value that the
-// caller sent is replaced.
+// addressCode gives the API the caller's address, in place of any that the caller sent.
+// CloudFront's own header, CloudFront-Viewer-Address, would need another origin request
+// policy. Such a policy either lists the headers to forward, at most ten, or forwards Host
+// as well, which API Gateway refuses.
 var addressCode = fmt.Sprintf(`function handler(event) {
   var request = event.request;
   request.headers[%q] = {value: event.viewer.ip};
@@ -140,7 +140,7 @@ var addressCode = fmt.Sprintf(`function handler(event) {
 `, strings.ToLower(api.HeaderViewerAddress))
 
 // newEdgeSecret makes the secret by which functions recognise the edge's requests. It
-// protects no data and is made anew with the next edge, so nothing keeps it.
+// protects no data, and the next edge gets a new one, so it is deleted with the edge.
 func newEdgeSecret(stack awscdk.Stack) awssecretsmanager.Secret {
 	return awssecretsmanager.NewSecret(stack, jsii.String("EdgeSecret"), &awssecretsmanager.SecretProps{
 		Description: jsii.String("CloudFront sends it to the API, which refuses all other callers. The runbook says how to rotate it."),
@@ -152,16 +152,16 @@ func newEdgeSecret(stack awscdk.Stack) awssecretsmanager.Secret {
 }
 
 // edgeSecretValue returns the dynamic reference that CloudFormation replaces with the
-// secret while it deploys, so that the secret is in no template, output, log,
-// variable or error. It is in the distribution's configuration: who may read that
-// configuration in the account can read the secret. CloudFormation reads the secret again only if the distribution
-// changes, as it does with the setting edgeSecretVersion.
+// secret while it deploys, so that the secret is in no template, output, log, variable or
+// error. It is in the distribution's configuration, so anybody in the account who may read
+// that configuration can read the secret. CloudFormation reads the secret again only if
+// the distribution changes, as it does with the setting edgeSecretVersion.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-secretsmanager.html
 func (s Settings) edgeSecretValue(secret awssecretsmanager.Secret) *string {
 	return jsii.String("{{resolve:secretsmanager:" + *secret.SecretArn() + ":SecretString:::" + s.EdgeSecretVersion + "}}")
 }
 
-// name points the domain's DNS record to the distribution, or asks for it.
+// name points the domain's DNS record to the distribution, or asks the operator to do so.
 func (e *edge) name(stack awscdk.Stack, s Settings) {
 	switch {
 	case s.Domain == "":
@@ -179,8 +179,8 @@ func (e *edge) address() *string {
 	return jsii.String("https://" + *e.distribution.AttrDomainName())
 }
 
-// guard lets a function refuse callers that go around the edge. It waits for the edge, so
-// that callers are not refused before they can come through it.
+// guard makes the deployment of a function wait for the edge. From then on the function
+// refuses callers that go around the edge, so they must be able to come through it.
 func (e *edge) guard(f awslambda.Function) {
 	if e == nil {
 		return
@@ -206,11 +206,11 @@ const webACLOwn = "own"
 const floodWindow = 300
 
 // webACL returns the web ACL of the distribution: one that was made elsewhere, the
-// stack's own, or nil. The own one blocks addresses that AWS knows for attacks, and those
-// that ask for more than half of what the throttle lets through: they get a page with
-// 403. It has none of AWS's rules about contents: the service's texts are about programs,
-// and look like attacks. Requests are not sampled, because a sample has headers with
-// credentials.
+// stack's own, or nil. The stack's own blocks addresses that AWS knows for attacks, and
+// addresses that send more than half as many requests as the throttle lets through. They
+// get a page with 403. It has none of AWS's rules about contents, because texts on this
+// service are about programs and look like attacks. Requests are not sampled, because a
+// sample has headers with credentials.
 func (s Settings) webACL(stack awscdk.Stack) *string {
 	if s.WebACL != webACLOwn {
 		if s.WebACL == "" {
@@ -245,6 +245,6 @@ func (s Settings) webACL(stack awscdk.Stack) *string {
 	return acl.AttrArn()
 }
 
-// floodLimit returns the requests that one address may make in floodWindow. WAF takes at
-// least ten.
+// floodLimit returns the number of requests that one address may make in floodWindow. WAF
+// accepts no limit below ten.
 func (s Settings) floodLimit() int { return max(10, s.ThrottleRate*floodWindow/2) }

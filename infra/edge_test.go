@@ -73,7 +73,7 @@ func TestEdge(t *testing.T) {
 	for _, e := range errors {
 		e := e.(map[string]any)
 		if e["ErrorCachingMinTTL"] != 0.0 || e["ResponsePagePath"] != nil {
-			t.Errorf("errors %v are stored or replaced: %v", e["ErrorCode"], e)
+			t.Errorf("errors %v: got %v, want them neither stored nor replaced", e["ErrorCode"], e)
 		}
 	}
 	if len(errors) != len(uncachedErrors) {
@@ -90,10 +90,10 @@ func TestEdge(t *testing.T) {
 		_, f := s.function(t, g.Name)
 		env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 		if got := plain(env["EDGE_SECRET_ARN"]); got != "${"+secret+"}" {
-			t.Errorf("%s: EDGE_SECRET_ARN is %q", g.Name, got)
+			t.Errorf("%s: EDGE_SECRET_ARN is %q, want the secret %s", g.Name, got, secret)
 		}
 		if got := plain(env["BASE_URL"]); got != "https://${"+id+".DomainName}" {
-			t.Errorf("%s: BASE_URL is %q", g.Name, got)
+			t.Errorf("%s: BASE_URL is %q, want the distribution's", g.Name, got)
 		}
 		if !slices.Contains(list(f.DependsOn), id) {
 			t.Errorf("%s does not wait for the distribution: it would refuse callers before they can come through it", g.Name)
@@ -125,14 +125,14 @@ func TestEdge_Rights(t *testing.T) {
 			}
 			isGroup := slices.ContainsFunc(which.groups, func(g api.Group) bool { return g.Name == name })
 			if may != (isGroup && secret != "") {
-				t.Errorf("with the secret %q: %s may read it: %v", secret, name, may)
+				t.Errorf("with the edge's secret %q, function %s: got the right to read it %v, want %v", secret, name, may, isGroup && secret != "")
 			}
 		}
 	}
 }
 
-// With a domain, the distribution has its name, its certificate and its record, and the
-// gateway none. The setting edgeSecretVersion chooses the secret's version.
+// With a domain, the distribution has the domain's name, certificate and DNS records, and
+// the gateway has none of them. The setting edgeSecretVersion chooses the secret's version.
 func TestEdge_OfADomain(t *testing.T) {
 	s := of(t, edged)
 	id, d := s.only(t, "AWS::CloudFront::Distribution")
@@ -207,7 +207,7 @@ func TestEdge_Dashboard(t *testing.T) {
 		}
 		shown++
 		if w.Properties.Region != edgeRegion || !strings.Contains(string(b), `"Region","Global","DistributionId","${`+id) {
-			t.Errorf("%s: region %s, metrics %s", w.Properties.Title, w.Properties.Region, b)
+			t.Errorf("%s: got region %s and metrics %s, want %s and those of the distribution", w.Properties.Title, w.Properties.Region, b, edgeRegion)
 		}
 	}
 	if shown != 3 {
@@ -246,7 +246,7 @@ func TestEdge_Address(t *testing.T) {
 	}
 }
 
-// The key of stored answers has all headers that answers of the service vary by.
+// The key of a stored answer has every header that the service's answers vary by.
 func TestEdge_KeyHasWhatAnswersVaryBy(t *testing.T) {
 	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: app.DefaultSettings()}
 	a.Settings.BaseURL = "https://agents.example"

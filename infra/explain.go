@@ -65,8 +65,8 @@ var kinds = []kind{
 // Bounds of a deployment, below AWS's own: 500 resources of a stack, 50 MB of a
 // function's zip.
 const (
-	maxResources = 400        // fewer than
-	maxZip       = 15_000_000 // bytes, fewer than; fetched before a function starts
+	maxResources = 400        // a stack has fewer
+	maxZip       = 15_000_000 // bytes; a zip has fewer, since Lambda fetches it before a function starts
 )
 
 // explain prints a table of the resources in a folder's templates. It returns an
@@ -108,7 +108,7 @@ type explained struct {
 	}
 }
 
-// paid returns how many times a resource is paid: an alarm once for each metric.
+// paid returns how many times a resource is paid for: an alarm once for each metric.
 func (e explained) paid() (n int) {
 	for _, m := range e.Properties.Metrics {
 		if m.MetricStat != nil { // else it is an expression
@@ -157,7 +157,8 @@ func tabulate(w io.Writer, counts, paid map[string]int) error {
 	return table.Flush()
 }
 
-// weigh prints the size of the functions' zips, as the CDK will make them.
+// weigh prints the number of the functions' zips and the size of the largest. The CDK makes
+// the zips when it deploys.
 func weigh(w io.Writer, assets string) error {
 	var manifest struct {
 		Files map[string]struct {
@@ -193,7 +194,7 @@ func weigh(w io.Writer, assets string) error {
 
 func checkZip(name string, size int64) error {
 	if size >= maxZip {
-		return fmt.Errorf("%s: a zip of %.1f MB; it must be under %d", name, float64(size)/1e6, maxZip/1_000_000)
+		return fmt.Errorf("%s: a zip of %.1f MB; it must be under %d MB", name, float64(size)/1e6, maxZip/1_000_000)
 	}
 	return nil
 }

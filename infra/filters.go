@@ -11,8 +11,8 @@ import (
 )
 
 // patternsOf returns a reader's filters as Lambda's event patterns. One pattern per kind
-// of event covers any number of filters, and kinds with equal types share one. So there
-// are at most three, and a mapping may have five.
+// of event covers any number of filters, and INSERT and MODIFY share one if their types are
+// equal. So there are at most three patterns; a mapping may have five.
 func patternsOf(f stream.Function) ([]string, error) {
 	types := map[string][]string{} // by event
 	for _, filter := range f.Filters {

@@ -30,7 +30,7 @@ func TestPatternsMatchWhatFiltersMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(patterns) > 3 {
-			t.Fatalf("got %d patterns", len(patterns))
+			t.Fatalf("got %d patterns, want at most 3", len(patterns))
 		}
 		for _, event := range events {
 			for _, kind := range append(types, "other") {
@@ -44,7 +44,7 @@ func TestPatternsMatchWhatFiltersMatch(t *testing.T) {
 				}
 				passes := slices.ContainsFunc(patterns, func(p string) bool { return passes(t, p, r) })
 				if passes != f.Match(r) {
-					t.Fatalf("%s of %s: passes is %v with patterns %v", event, kind, passes, patterns)
+					t.Fatalf("%s of %s: the patterns %v pass it: %v, want %v", event, kind, patterns, passes, f.Match(r))
 				}
 			}
 		}

@@ -19,8 +19,8 @@ import (
 	"agentsocial/shared/lambda/stream"
 )
 
-// function is a Lambda function: a group's, a reader's, a schedule's or one of mail's
-// events.
+// function is a Lambda function: a group of endpoints, a reader of the stream, a schedule,
+// or a function that handles events about mail.
 type function struct {
 	Name   string
 	Doc    string
@@ -60,10 +60,11 @@ type deployment struct {
 	rings     *[]*string // ARNs of the alarms so far
 }
 
-// newFunction builds a function, its role and its log group. The function writes JSON
-// lines itself, with a level and a timestamp, and all of them are kept (TRACE), metrics
-// included. Of its own lines Lambda writes only those about calls that failed or ran out
-// of time: three lines for each call would weigh as much as all others
+// newFunction builds a function, its role and its log group. The function itself writes
+// JSON lines with a level and a timestamp. Lambda keeps all of them (TRACE), metrics
+// included. Of Lambda's own lines the log has only those about calls that failed or ran out
+// of time (WARN), because Lambda's three lines for each call would be as large as all other
+// lines
 // (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
 func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Function {
 	scope := constructs.NewConstruct(stack, jsii.String(f.Name))

@@ -50,7 +50,7 @@ func TestFunctions(t *testing.T) {
 			}
 			logging := f.Properties["LoggingConfig"].(map[string]any)
 			if logging["LogFormat"] != "JSON" || logging["ApplicationLogLevel"] != "TRACE" || logging["SystemLogLevel"] != "WARN" { // all lines of ours, and Lambda's own about failures
-				t.Errorf("%s: logging %v", name, logging)
+				t.Errorf("%s: logging is %v, want JSON, TRACE and WARN", name, logging)
 			}
 			log := s.Resources[own("log group", logs, logging["LogGroup"])]
 			log.expect(t, name, map[string]string{"RetentionInDays": "30"})
@@ -59,7 +59,7 @@ func TestFunctions(t *testing.T) {
 			own("code", code, f.Properties["Code"].(map[string]any)["S3Key"])
 		}
 		if n := len(s.all("AWS::Logs::LogGroup")); n != len(names)+1 {
-			t.Errorf("got %d log groups for %d functions and the gateway", n, len(names))
+			t.Errorf("got %d log groups, want one for each of %d functions and one for the gateway", n, len(names))
 		}
 	})
 }
@@ -98,7 +98,7 @@ func TestEnvironment(t *testing.T) {
 				}
 			}
 			if len(env) != len(want) {
-				t.Errorf("%s: environment %v", name, env)
+				t.Errorf("%s: environment is %v, want only %v", name, env, want)
 			}
 		}
 	})

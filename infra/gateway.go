@@ -17,12 +17,12 @@ import (
 // constructs make a permission for each route, and 80 of them fill a function's
 // policy.
 //
-// An Application Load Balancer would cost a tenth of it for a large network, but hands a
-// function the query as a map, without its order, so that no signature over the query
-// could be verified; and it has no throttle.
+// For a large network, an Application Load Balancer would cost a tenth of it. But it has
+// no throttle, and it passes the query to a function as a map. The map loses the order of
+// the parameters, so no signature over the query could be verified.
 //
-// There is no cycle: functions refer to the API, integrations and routes to the
-// functions, and the API to neither.
+// There is no cycle: functions refer to the API, integrations and routes refer to the
+// functions, and the API refers to neither.
 type gateway struct {
 	stack        awscdk.Stack
 	api          awsapigatewayv2.CfnApi
@@ -31,8 +31,8 @@ type gateway struct {
 	integrations map[string]awsapigatewayv2.CfnIntegration // by group
 }
 
-// accessLog is the format of the gateway's line per request. It says only what the
-// function's line with the same request id cannot: what the gateway turned away, and
+// accessLog is the format of the gateway's line per request. The line has only what the
+// function's line with the same request id cannot have: what the gateway turned away, and
 // what callers got if the function did not answer. It has no address, agent or path.
 var accessLog = map[string]string{
 	"requestId":         "$context.requestId",
@@ -92,8 +92,9 @@ func (g *gateway) attach(group string, f awslambda.Function) {
 // parameters, so that a change of these updates a route in place; API Gateway would
 // refuse a new route beside the old one. The stage waits for all routes.
 //
-// A route's own throttle replaces the stage's, and so is never above it. The gateway
-// keeps it after it leaves the template: the runbook ("Upgrade") says how to delete it.
+// A route's own throttle replaces the stage's, so it is never set higher. The gateway keeps
+// a route's throttle even when it is no longer in the template; the runbook ("Upgrade") says
+// how to delete it.
 func (g *gateway) open(routes []route, s Settings) {
 	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
 	slow := map[string]any{}

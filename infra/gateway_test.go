@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every declared endpoint has one route to its group's function, and a public GET another
-// for HEAD. The only other route is the default.
+// Every declared endpoint has one route to its group's function. A public GET has a second
+// one for HEAD. The only other route is the default.
 func TestEveryEndpointHasItsRoute(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		want := map[string]string{"$default": "docs"} // function by key
@@ -127,8 +127,8 @@ func TestSlowRoutes(t *testing.T) {
 	}
 }
 
-// A throttle of the stage below a route's own also bounds the route, as the runbook
-// needs before a restore.
+// If the throttle of the stage is lower than a route's own, it also bounds the route. The
+// runbook relies on this before a restore.
 func TestSlowRoutesUnderTheThrottle(t *testing.T) {
 	_, stage := of(t, func() (*service, error) {
 		return synthesise("throttled", all(), map[string]any{"throttleRate": "1", "throttleBurst": "1"})
@@ -139,7 +139,7 @@ func TestSlowRoutesUnderTheThrottle(t *testing.T) {
 	}
 	for key, r := range routes {
 		if got := plain(r); got != `{"ThrottlingBurstLimit":1,"ThrottlingRateLimit":1}` {
-			t.Errorf("%s: throttle is %s", key, got)
+			t.Errorf("%s: throttle is %s, want 1 and 1", key, got)
 		}
 	}
 }

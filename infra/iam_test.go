@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata/iam.txt")
 
 // TestGoldenRights compares all rights of the deployment with testdata/iam.txt, which
-// people review. Review its diff as an intruder in one function would read it.
+// people review. When you review its diff, ask what an intruder in one function gains.
 func TestGoldenRights(t *testing.T) {
 	const file = "testdata/iam.txt"
 	got := rightsIn(&of(t, whole).template)
@@ -35,7 +35,7 @@ func TestGoldenRights(t *testing.T) {
 	}
 }
 
-// Every place that can hold a policy is found, in any type.
+// rightsIn finds every place that can hold a policy, in a resource of any type.
 func TestRightsInAnything(t *testing.T) {
 	s := of(t, whole)
 	before := rightsIn(&s.template)
@@ -52,7 +52,7 @@ func TestRightsInAnything(t *testing.T) {
 		changed := s.copy()
 		changed.Resources["Added0000ABCD"] = r
 		if rightsIn(changed) == before {
-			t.Errorf("%s is not found", what)
+			t.Errorf("%s: got the same rights as without it, want it found", what)
 		}
 	}
 }

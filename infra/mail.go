@@ -26,13 +26,13 @@ type mailing struct {
 // mail; its value is the name of the configuration set.
 const mailDimension = "ses:configuration-set"
 
-// newMailing returns nil if mailFrom is empty.
+// newMailing sets up the sending of mail. It returns nil if mailFrom is empty.
 //
-// A code is a credential, so it is sent only to servers with TLS. SES tells EventBridge
-// of bounces and complaints, and a function remembers their recipients as hashes; alarms
-// watch the counts. SES's own suppression list is off: it would hold plain addresses, and
-// keep the owner of an address that bounced once from recovering. The sending function
-// logs what SES refuses.
+// A code is a credential, so it is sent only to servers with TLS. SES reports bounces and
+// complaints to EventBridge, which calls a function that stores hashes of their recipients.
+// Alarms watch the counts. SES's own suppression list is off: it would hold plain addresses,
+// and the owner of an address that bounced once could not recover an agent. The sending
+// function logs what SES refuses.
 func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	if s.MailFrom == "" {
 		return nil
@@ -67,12 +67,12 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	return &mailing{s.MailFrom, arn("identity", jsii.String("*")), set, arn("configuration-set", set.ConfigurationSetName())}
 }
 
-// mailEventAge is the age at which an event is dropped. EventBridge and then Lambda try
-// for at most so long each.
+// mailEventAge is the age at which an event is dropped. First EventBridge and then Lambda
+// try for at most this long.
 const mailEventAge = 6 * time.Hour
 
-// tellOfMail calls a function with the bounces and complaints of this stage's mail. It
-// returns the metrics that count the events that were dropped.
+// tellOfMail lets EventBridge call a function with the bounces and complaints of this
+// stage's mail. It returns the metrics that count dropped events.
 //
 // Neither EventBridge nor Lambda has a queue for events that it drops: they contain the
 // recipient's address, which nothing outside SES may keep. Little is lost: if the
@@ -101,7 +101,7 @@ func (d deployment) tellOfMail(f awslambda.Function) (dropped []metric) {
 }
 
 // watchMailEvents makes the alarm of a function that handles bounces and complaints. A
-// call that fails is repeated, and dropped in the end.
+// call that fails is repeated. If it keeps failing, its event is dropped.
 func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, dropped []metric) {
 	d.alarm(f, "Dropped", alarm{
 		What: "Events for the function " + m.Name + " were dropped: mail came back and its recipient was not remembered. Find out whether the function was called and failed, or was not called.",

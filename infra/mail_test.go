@@ -44,7 +44,7 @@ func TestMail(t *testing.T) {
 				"Name":               "",
 			})
 			if got := plain(s.Outputs["MailConfiguration"].Value); got != "${"+setID+"}" {
-				t.Errorf("output MailConfiguration is %s", got)
+				t.Errorf("output MailConfiguration is %s, want the configuration set", got)
 			}
 			_, back := s.named(t, "AWS::SES::ConfigurationSetEventDestination", "ReturnedMail")
 			back.expect(t, "bounces and complaints", map[string]string{
@@ -97,7 +97,7 @@ func TestMail(t *testing.T) {
 				}
 			}
 			if slices.Sort(senders); strings.Join(senders, " ") != c.who {
-				t.Errorf("got senders %v", senders)
+				t.Errorf("got senders %v, want %s", senders, c.who)
 			}
 		})
 	}
@@ -135,8 +135,8 @@ func TestMailIdentities(t *testing.T) {
 	}
 }
 
-// SES's events about this stage's mail, and no others, call the function. Nothing keeps
-// an event that it cannot handle: the event contains an address.
+// SES's events about this stage's mail, and no others, call the function. An event that the
+// function cannot handle is kept nowhere, because it contains an address.
 func TestMailEvents(t *testing.T) {
 	s := of(t, ours)
 	if len(s.mail) == 0 {

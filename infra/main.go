@@ -1,6 +1,6 @@
-// Command infra is the CDK app: it turns the declarations of functions and
-// events into a CloudFormation template. cdk.json runs it, after the functions
-// have been built. It needs Node, and neither a network nor an account.
+// Command infra is the CDK app. It turns the declarations of functions and events into a
+// CloudFormation template. cdk.json runs it, after the functions have been built. It needs
+// Node, but neither a network nor an account.
 //
 // [ReadSettings] and newPlan first check everything that can be checked without the
 // CDK; stack.go then loops over each kind of function. The argument is the folder of

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// A service with a function of each kind: one that writes, one that only reads, one
-// that sends mail, one without the table.
+// fakeGroups declares a group of each kind: one that writes, one that only reads, one that
+// sends mail, one without the table.
 var fakeGroups = []api.Group{
 	{Name: "posts", Needs: app.Table | app.Secret,
 		Reads:  tables.Channels | tables.ParentIndex | tables.RankIndex,
@@ -77,10 +77,10 @@ type service struct {
 	declared
 }
 
-// The templates of the tests, each made once: the real declarations in production
-// with mail, dashboard and metrics by endpoint, the made-up ones in production without
-// mail and metrics by endpoint, and the made-up ones on a
-// disposable stage with its own domain.
+// The templates of the tests, each made once. ours has the real declarations in production,
+// with mail, the dashboard and metrics by endpoint. fake has the made-up declarations in
+// production, with the dashboard, but without mail and metrics by endpoint. dev has the
+// made-up declarations on a disposable stage with its own domain.
 var (
 	ours = sync.OnceValues(func() (*service, error) {
 		return synthesise("real", all(), map[string]any{"mailFrom": mailFrom, "dashboard": true, "endpointMetrics": true})

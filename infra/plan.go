@@ -48,7 +48,7 @@ func (d declared) names() (names []string) {
 	return names
 }
 
-// maxReaders bounds the readers of a shard: more are throttled.
+// maxReaders bounds the readers of a shard. DynamoDB throttles more than two.
 const maxReaders = 2
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
@@ -95,9 +95,9 @@ func checkNames(names []string) error {
 	return errors.Join(problems...)
 }
 
-// checkNeeds finds missing needs, which would otherwise fail only at a call. The read
-// limit of a caller without credentials counts a keyed hash of the address (api.Call's
-// AddressHash); without the secret nobody would be limited.
+// checkNeeds finds missing needs, which would otherwise fail only when the function is
+// called. The read limit of callers without credentials counts a keyed hash of the address
+// (api.Call.AddressHash), so without the secret such callers would not be limited.
 func checkNeeds(g api.Group) error {
 	if g.Effects() && !g.Needs.Has(app.Table) {
 		return fmt.Errorf("group %s has endpoints with an effect, but does not need the table; add app.Table", g.Name)
@@ -116,8 +116,9 @@ func checkNeeds(g api.Group) error {
 	return nil
 }
 
-// checkBuilt checks that every binary exists and that everybody may run it: after a
-// build under a strict umask Lambda would only report a missing permission.
+// checkBuilt checks that every binary exists and that everybody may run it. After a build
+// under a strict umask Lambda may not run a binary, and would only report a missing
+// permission.
 func checkBuilt(assets string, names []string) error {
 	const forAll = 0o555
 	var missing []string

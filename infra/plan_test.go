@@ -104,7 +104,7 @@ func TestRoutes(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		if got, err := routeOf(method, path); err != nil || got != want {
-			t.Errorf("%s: got %+v, %v", pattern, got, err)
+			t.Errorf("%s: got %+v, %v; want %+v", pattern, got, err, want)
 		}
 	}
 }

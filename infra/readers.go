@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// recordAge is the age at which a record goes to the failed batches. The stream
-	// itself drops it after 24 h; half of that leaves time to disable a broken reader
-	// and look at it.
+	// recordAge is the age at which a record goes to the failed batches. The stream itself
+	// drops a record after 24 h. Half of that leaves time to disable a broken reader and
+	// look at the record.
 	recordAge = 12 * time.Hour
 
-	// parallel is the number of batches of one shard at a time. With more than one, some
-	// conflict and are retried, since a batch combines the events of an agent and the
-	// counts of a post. Raise it only if readers fall behind.
+	// parallel is the number of batches of one shard that a reader handles at a time. With
+	// more than one, batches that write to the same inbox or the same counters conflict and
+	// are retried. Raise it only if readers fall behind.
 	parallel = 1
 
 	// behindMost allows for several failing batches, and is a small part of the 24 h
@@ -90,9 +90,9 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 	return m
 }
 
-// after makes the deployment of f, a function that writes, wait for that of the readers
-// and their filters. Old filters would drop a new type of record for good. There is no
-// cycle: readers wait for the table, and none waits for a function that writes.
+// after makes the deployment of f, a function that writes, wait for the deployment of the
+// readers and their filters, because old filters would drop a new type of record for good.
+// There is no cycle: readers wait only for the table.
 func after(f awslambda.Function, readers []awslambda.CfnEventSourceMapping) {
 	own := f.Node().DefaultChild().(awslambda.CfnFunction) // its children need not wait
 	for _, m := range readers {

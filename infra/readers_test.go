@@ -15,7 +15,7 @@ func TestMappings(t *testing.T) {
 		bucketID, _ := s.only(t, "AWS::S3::Bucket")
 		mappings := s.all("AWS::Lambda::EventSourceMapping")
 		if len(mappings) != len(s.readers) {
-			t.Errorf("got %d mappings for %d readers", len(mappings), len(s.readers))
+			t.Errorf("got %d mappings, want one for each of %d readers", len(mappings), len(s.readers))
 		}
 		for _, r := range s.readers {
 			function, _ := s.function(t, r.Name)
@@ -50,8 +50,8 @@ func TestMappings(t *testing.T) {
 	})
 }
 
-// Functions that write are deployed after all readers and their filters; readers do
-// not wait for them. The CDK itself refuses cycles.
+// All functions but the readers are deployed after the readers and their filters. Readers do
+// not wait for each other.
 func TestReadersAreDeployedFirst(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		mappings := keys(s.all("AWS::Lambda::EventSourceMapping"))
@@ -61,7 +61,7 @@ func TestReadersAreDeployedFirst(t *testing.T) {
 			reader := slices.ContainsFunc(s.readers, func(r stream.Function) bool { return r.Name == name })
 			for _, m := range mappings {
 				if slices.Contains(after, m) == reader {
-					t.Errorf("%s (a reader: %v) depends on %v", name, reader, after)
+					t.Errorf("%s depends on %v, want %s among them: %v", name, after, m, !reader)
 				}
 			}
 		}
@@ -81,7 +81,7 @@ func TestFilters(t *testing.T) {
 	}
 	for i, r := range fakeReaders {
 		if got, err := patternsOf(r); err != nil || !slices.Equal(got, want[i]) {
-			t.Errorf("%s: got patterns %v, %v", r.Name, got, err)
+			t.Errorf("%s: got patterns %v, %v; want %v", r.Name, got, err, want[i])
 		}
 	}
 }

@@ -16,10 +16,10 @@ import (
 
 // rights lists what a function may do besides writing its log.
 //
-// [leading] restricts them to the partitions that the function declares. These openings
-// remain. Most groups may write agents' partitions, which hold credentials: an intruder in
-// one of them could make a credential and go on through the API. Rights on an index cover
-// the whole index.
+// [leading] restricts them to the partitions that the function declares. Two weaknesses
+// remain. Most groups may write agents' partitions, which hold credentials, so an intruder in
+// such a group could make a credential and go on through the API. And rights on an index
+// cover the whole index.
 type rights struct {
 	Reads  tables.Families // items and queries, never a scan
 	Writes tables.Families
@@ -35,18 +35,18 @@ func rightsOf(g api.Group) rights {
 	return rights{Reads: reads, Writes: writes, Needs: g.Capabilities()}
 }
 
-// rightsOfReader returns a reader's rights: it turns changes into items.
+// rightsOfReader returns a reader's rights. Its work is in the table and its stream.
 func rightsOfReader(r stream.Function) rights {
 	return rights{Reads: r.Reads, Writes: r.Writes, Needs: app.Table, Stream: true}
 }
 
-// rightsOfSchedule returns a schedule's rights: its work is in the table, and where it
-// says that it needs more.
+// rightsOfSchedule returns a schedule's rights. Its work is in the table, and it may declare
+// further needs.
 func rightsOfSchedule(s schedule.Function) rights {
 	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table | s.Needs, Dead: true}
 }
 
-// rightsOfMail returns the rights of a function of mail's events.
+// rightsOfMail returns the rights of a function that handles events about mail.
 func rightsOfMail(m mailevent.Function) rights {
 	return rights{Reads: m.Reads, Writes: m.Writes, Needs: mailevent.Needs}
 }
@@ -57,12 +57,12 @@ var (
 	writeActions = []string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:ConditionCheckItem"}
 )
 
-// leading returns the condition that all touched partitions belong to these families,
-// nil if there are none. IAM judges a transaction by all its writes together, so all
-// writes share one list. The condition holds for calls without keys; none of the
-// actions above is one. AWS's reference says that IAM checks each item of a transaction
-// or batch. This has not been tried: if DynamoDB passes no keys to IAM for them, they are
-// not restricted, and a function has more rights than intended.
+// leading returns the condition that all touched partitions belong to these families; nil
+// if there are no families. IAM judges a transaction by all its writes together, so all
+// writes share one list. The condition also holds for a call without keys, but all actions
+// above have keys. AWS's reference says that IAM checks each item of a transaction or batch.
+// This has not been tried. If DynamoDB passes no keys to IAM for them, they are not
+// restricted, and a function has more rights than intended.
 func leading(f tables.Families) map[string]any {
 	var patterns []string
 	for _, letter := range f.Letters() {
@@ -137,8 +137,9 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
 }
 
-// grantable returns the resources of a capability's action, none if the deployment
-// has none, and the condition of the grant.
+// grantable returns the resources that a capability's action is granted on, and the
+// condition of the grant. There are no resources if the deployment does not use the
+// capability.
 func (d deployment) grantable(c app.Capability) (resources []*string, condition map[string]any) {
 	switch c.Resource {
 	case "SECRET_ARN":

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +61,7 @@ func (s *service) statements(t *testing.T, name string) []string {
 	return lines
 }
 
-// TestRights lists all rights of a function of each kind.
+// TestRights checks all rights of a function of each kind.
 func TestRights(t *testing.T) {
 	s := of(t, fake)
 	const table = "${TableCD117FA1.Arn}"
@@ -143,8 +142,8 @@ func TestDocsReachNoTable(t *testing.T) {
 	}
 }
 
-// The function mcp contains all groups with tools: it has their rights together, and
-// one route.
+// The function mcp contains all groups with tools. It has the rights of all of them, and one
+// route.
 func TestMCPHasTheRightsOfItsGroups(t *testing.T) {
 	s := of(t, ours)
 	may := map[string]bool{}
@@ -188,7 +187,7 @@ func TestMCPHasTheRightsOfItsGroups(t *testing.T) {
 		}
 	}
 	if len(got) == 0 || !slices.Equal(routes, []string{"POST /mcp"}) {
-		t.Errorf("got routes %q to mcp, with rights %q", routes, got)
+		t.Errorf("got routes %q to mcp, with rights %q; want only POST /mcp, and some rights", routes, got)
 	}
 }
 
@@ -247,7 +246,7 @@ func TestNoExtraRights(t *testing.T) {
 			}
 		}
 		if n := len(s.all("AWS::IAM::Role")); n != len(may)+len(s.schedules) {
-			t.Errorf("got %d roles for %d functions and %d schedules", n, len(may), len(s.schedules))
+			t.Errorf("got %d roles, want one for each of %d functions and %d schedules", n, len(may), len(s.schedules))
 		}
 	})
 }
@@ -257,7 +256,7 @@ func TestDocsHasNoTable(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		for _, line := range s.statements(t, "docs") {
 			if !strings.HasPrefix(line, "logs:") {
-				t.Error(fmt.Sprint("want no right beyond the log; docs may ", line))
+				t.Errorf("docs may %s, want no right beyond its log", line)
 			}
 		}
 	})

@@ -10,9 +10,10 @@ import (
 	"agentsocial/shared/api"
 )
 
-// DefaultGroup answers requests without a route: unknown paths, in the service's own
-// envelope, and all OPTIONS requests, which endpoints do not declare. The gateway's own
-// CORS setting is off, since it would answer OPTIONS for unknown paths, too.
+// DefaultGroup answers requests without a route. These are requests for unknown paths, which
+// it answers in the service's own envelope, and all OPTIONS requests, which endpoints do not
+// declare. The gateway's own CORS setting is off, because it would answer OPTIONS for unknown
+// paths, too.
 const DefaultGroup = functions.Fallback
 
 // maxRoutes is the default quota of an HTTP API.
@@ -23,7 +24,7 @@ type route struct {
 	Key   string // "POST /v1/c/{ch}/posts", or "$default"
 	ID    string // the key without the names of its parameters
 	Group string
-	Rate  int // requests a second; the stage's if 0
+	Rate  int // requests a second; 0: the stage's rate
 }
 
 var (
@@ -33,9 +34,9 @@ var (
 	methods   = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE)$`)
 )
 
-// routesOf lists the gateway's routes: one per endpoint, one more for HEAD where GET is
-// public, and the default. The gateway does not match HEAD with GET. Routes that
-// the gateway cannot tell apart are an error, even if Go's ServeMux can.
+// routesOf lists the gateway's routes: one per endpoint, one more for HEAD if the endpoint is
+// a public GET, and the default. The gateway does not match HEAD with GET. Routes that the
+// gateway cannot tell apart are an error, even if Go's ServeMux can.
 func routesOf(groups []api.Group) ([]route, error) {
 	var routes []route
 	var problems []error
@@ -73,7 +74,7 @@ func routesOf(groups []api.Group) ([]route, error) {
 	return routes, errors.Join(problems...)
 }
 
-// head returns the route of HEAD beside that of GET.
+// head returns the route for HEAD that goes with the GET route r.
 func (r route) head() route {
 	r.Key, r.ID = "HEAD"+strings.TrimPrefix(r.Key, "GET"), "HEAD"+strings.TrimPrefix(r.ID, "GET")
 	return r

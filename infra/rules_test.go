@@ -19,7 +19,7 @@ type rule struct {
 	Check func(t *template, id string, r resource) []string
 	// Break makes the resource break the rule; it may change the template.
 	Break func(t *template, id string, r resource)
-	// Lasting rules do not apply to a disposable stage.
+	// Lasting is true for a rule that does not apply to a disposable stage.
 	Lasting bool
 	// Except holds the reason for each accepted finding, by "resource: finding"
 	// without the CDK's digits, or by the finding alone for all resources.
@@ -308,7 +308,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesFind breaks each rule on each resource of its type: the rule must find it.
+// TestRulesFind breaks each rule on each resource of its type, and checks that the rule finds
+// the break.
 func TestRulesFind(t *testing.T) {
 	for _, x := range rules {
 		s := of(t, whole)
@@ -465,7 +466,7 @@ func overTLS(policy, names, action string) checkFunc {
 	}
 }
 
-// openly makes the resource's policies of a type deny nothing.
+// openly changes every statement in the resource's policies of a type to Allow.
 func openly(policy string) func(*template, string, resource) {
 	return func(t *template, id string, _ resource) {
 		for _, r := range t.all(policy) {

@@ -35,17 +35,17 @@ const (
 	// deadLettersKeepDays is SQS's longest retention.
 	deadLettersKeepDays = 14
 
-	// stoppedFor is the time without a call after which an alarm rings, but at least two
-	// periods.
+	// stoppedFor is the time without a call after which an alarm rings. The alarm waits for
+	// at least two periods of the schedule.
 	stoppedFor = 30 * time.Minute
 
-	// unfinishedMost is the number of ticks within stoppedFor that may run out of time,
-	// of all schedules together. A schedule that is called every five minutes and never
+	// unfinishedMost is the number of ticks of all schedules together that may run out of
+	// time within stoppedFor. A schedule that is called every five minutes and never
 	// finishes exceeds it.
 	unfinishedMost = 4
 )
 
-// tickAge returns when a tick expires: the next one replaces it.
+// tickAge returns the age in seconds at which a tick expires. The next tick replaces it.
 func tickAge(s schedule.Function) *float64 {
 	return jsii.Number(min(s.Every, oldestTick).Seconds())
 }
@@ -134,9 +134,9 @@ func limitCalls(f awslambda.Function, retries int, age time.Duration, dead awssq
 	awslambda.NewCfnEventInvokeConfig(f, jsii.String("Calls"), props)
 }
 
-// watch makes the alarm of a schedule that is not called: the clock has stopped, or Lambda
-// turns its calls away. Calls that fail are dead letters, which have an alarm for all
-// schedules, and so have ticks that run out of time.
+// watch makes the alarm of a schedule that is not called, because the clock has stopped or
+// Lambda turns its calls away. Calls that fail and ticks that run out of time have alarms
+// for all schedules together ([deployment.watchSchedules]).
 func (d deployment) watch(s schedule.Function, f awslambda.Function) {
 	times := max(2, int(stoppedFor/s.Every))
 	d.alarm(f, "Stopped", alarm{

@@ -36,13 +36,13 @@ func TestSchedules(t *testing.T) {
 			})
 			target := clock.Properties["Target"].(map[string]any)
 			if got := plain(target["Arn"]); got != "${"+function+".Arn}" {
-				t.Errorf("the schedule of %s calls %s", x.Name, got)
+				t.Errorf("the schedule of %s calls %s, want %s", x.Name, got, function)
 			}
 			want := fmt.Sprintf(`{"MaximumEventAgeInSeconds":%d,"MaximumRetryAttempts":2}`, int(x.Every.Seconds()))
 			dead, _ := s.only(t, "AWS::SQS::Queue")
 			letters := `{"Fn::GetAtt":["` + dead + `","Arn"]}`
 			if got := plain(target["RetryPolicy"]); got != want || plain(target["DeadLetterConfig"]) != `{"Arn":`+letters+`}` || target["Input"] != nil {
-				t.Errorf("%s: the schedule's target is %v", x.Name, target)
+				t.Errorf("%s: the schedule's target is %v, want the retry policy %s, the dead letters %s and no input", x.Name, target, want, letters)
 			}
 			i = slices.IndexFunc(keys(calls), func(id string) bool { return strings.HasPrefix(id, x.Name+"Function") })
 			if i < 0 {
@@ -92,12 +92,12 @@ func TestDeadLetters(t *testing.T) {
 func TestTickAge(t *testing.T) {
 	for every, want := range map[time.Duration]float64{5 * time.Minute: 300, 24 * time.Hour: 21600} {
 		if got := *tickAge(schedule.Function{Every: every}); got != want {
-			t.Errorf("tickAge with period %s is %v seconds", every, got)
+			t.Errorf("tickAge with period %s is %v seconds, want %v", every, got, want)
 		}
 	}
 }
 
-// A timeout is within Lambda's limit and shorter than the schedule's period.
+// A schedule's timeout must be within Lambda's limit and shorter than its period.
 func TestRate(t *testing.T) {
 	const m = time.Minute
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestRate(t *testing.T) {
 	} {
 		rate, err := rateOf(schedule.Function{Name: "x", Every: c.every, Timeout: c.timeout})
 		if err == nil && rate != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("period %s, timeout %s: got %q, %v", c.every, c.timeout, rate, err)
+			t.Errorf("period %s, timeout %s: got %q, %v; want %q", c.every, c.timeout, rate, err, c.want)
 		}
 	}
 }

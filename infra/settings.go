@@ -39,9 +39,9 @@ type Settings struct {
 	Contact           string // "": people are not told where to write
 
 	ThrottleRate, ThrottleBurst int // of the whole API: requests a second, and in a burst
-	TableReads, TableWrites     int // units a second: caps on demand, where 0 is no cap, or the most capacity
+	TableReads, TableWrites     int // units a second: the cap on demand (0: none), or the maximum of provisioned capacity
 	Capacity                    string
-	CapacityTarget              int // percent of the capacity in use
+	CapacityTarget              int // percent of the capacity that is to be in use
 	TableReadsLeast             int // units a second of capacity, of the table
 	TableWritesLeast            int
 	IndexReadsLeast             int // the same, of each index
@@ -59,16 +59,16 @@ type Settings struct {
 	MailIdentity string
 	AlarmMail    string // "": no alarm is mailed
 	LogDays      int
-	LogReads     int // of quick calls, one in LogReads is logged
+	LogReads     int // one in LogReads quick calls is logged
 
 	EndpointMetrics           bool
 	Dashboard                 bool
 	XRay, ContributorInsights bool
 
-	RestoredTable, RestoredStream string // without the stream the stack's own table is in use
+	RestoredTable, RestoredStream string // if RestoredStream is empty, the stack's own table is in use
 }
 
-// DefaultSettings returns the values for what neither cdk.json nor the command line
+// DefaultSettings returns the values of settings that neither cdk.json nor the command line
 // sets.
 func DefaultSettings() Settings {
 	return Settings{
@@ -98,8 +98,8 @@ const (
 	identityExisting = "existing" // already verified
 )
 
-// Ceilings of settings. AWS publishes no greatest value for these: its quotas, which are
-// smaller at first, can be raised (runbook, "Grow").
+// Ceilings of settings. AWS publishes no greatest value for these. Its quotas are smaller at
+// first, but can be raised (runbook, "Grow").
 const (
 	rateMost        = 1_000_000
 	burstMost       = 500_000
@@ -192,8 +192,8 @@ func isCDKs(name string) bool {
 	return strings.HasPrefix(name, "@") || strings.Contains(name, ":") || name == "cli-telemetry"
 }
 
-// together reports settings that are valid by themselves but do not fit each other.
-// It skips those in bad, which have no value.
+// together reports settings that are valid by themselves but do not fit each other. It
+// skips the settings in bad, which were refused.
 func (s Settings) together(bad []string) (problems []error) {
 	unfit := func(of, format string, args ...any) {
 		if !slices.ContainsFunc(strings.Fields(of), func(name string) bool { return slices.Contains(bad, name) }) {
@@ -272,7 +272,7 @@ func (s Settings) together(bad []string) (problems []error) {
 	return problems
 }
 
-// place names a region and an account, of which one may be "".
+// place names a region and an account. One of them may be "".
 func place(region, account string) string {
 	switch {
 	case region == "":
@@ -327,7 +327,8 @@ func boolean(name string, into *bool) setting {
 	}}
 }
 
-// objectText returns the JSON of an object, which a setting gives as text or as itself.
+// objectText returns the JSON of an object. A setting may hold it as a string or as an
+// object.
 func objectText(v any) (object string, ok bool) {
 	if object, ok = v.(string); ok {
 		return object, true
@@ -336,7 +337,7 @@ func objectText(v any) (object string, ok bool) {
 	return string(b), err == nil
 }
 
-// limits reads the limits as the functions do.
+// limits reads limits in the same way as the functions.
 func limits(name string, into *app.Limits) setting {
 	const want = `an object such as {"posts_per_minute": 3}`
 	return setting{name, want, func(v any) error {

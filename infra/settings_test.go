@@ -13,7 +13,7 @@ import (
 func TestSettings(t *testing.T) {
 	t.Run("nothing set", func(t *testing.T) {
 		if s, err := ReadSettings(nil); err != nil || s != DefaultSettings() {
-			t.Errorf("no settings: got %+v, %v", s, err)
+			t.Errorf("no settings: got %+v, %v; want the defaults", s, err)
 		}
 	})
 	t.Run("from the command line", func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestSettings(t *testing.T) {
 			LogReads: 1, EndpointMetrics: true, Dashboard: true, XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
 		}
 		if err != nil || s != want || !s.Disposable() {
-			t.Errorf("got %+v, %v", s, err)
+			t.Errorf("got %+v, %v\nwant %+v, disposable", s, err, want)
 		}
 	})
 	t.Run("from cdk.json", func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestSettings(t *testing.T) {
 		want := DefaultSettings()
 		want.PowBits, want.XRay, want.Limits = 20, true, limitsWith(t, `{"posts_per_minute":3,"tokens_day":1}`)
 		if err != nil || s != want {
-			t.Errorf("got %+v, %v", s, err)
+			t.Errorf("got %+v, %v\nwant %+v", s, err, want)
 		}
 	})
 }
@@ -78,7 +78,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	context := contextOf(t)
 	if s, err := ReadSettings(context); err != nil || s != DefaultSettings() {
-		t.Errorf("settings of cdk.json: got %+v, %v", s, err)
+		t.Errorf("settings of cdk.json: got %+v, %v; want the defaults", s, err)
 	}
 	rows, settings := strings.Split(table, "\n"), new(Settings).all()
 	if len(rows) != len(settings) || len(context) != len(settings) {
@@ -156,7 +156,7 @@ func TestSettingsRefused(t *testing.T) {
 	for _, v := range []any{"", "{}", map[string]any{}, "[]", "off", `{"posts":1}`, map[string]any{"posts_per_hour": 0.5}, 1.0} {
 		_, err := ReadSettings(map[string]any{"limits": v})
 		if none := v == "" || fmt.Sprint(v) == "{}" || fmt.Sprint(v) == "map[]"; none != (err == nil) || err != nil && !strings.Contains(err.Error(), "limit") {
-			t.Errorf("limits = %#v: got error %v", v, err)
+			t.Errorf("limits = %#v: got error %v, want accepted %v", v, err, none)
 		}
 	}
 }
@@ -201,7 +201,7 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 		}
 	}
 	if _, err := ReadSettings(map[string]any{"mailFrom": "no-reply@gmail.com", "mailIdentity": "address"}); err != nil {
-		t.Errorf("a provider's mailbox with mailIdentity address: %v, want no error", err)
+		t.Errorf("a provider's mailbox with mailIdentity address: got %v, want no error", err)
 	}
 }
 

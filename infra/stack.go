@@ -11,7 +11,7 @@ import (
 
 // newStack makes the service in one stack, far below CloudFormation's 500 resources
 // (one per route, four or five per function). Account and region are those of the
-// credentials; if they are set, the CDK refuses others.
+// credentials. If the settings name others, the CDK refuses the credentials.
 //
 // Only the lasting secrets and what belongs to the edge have fixed names. CloudFormation
 // names everything else, so that retained resources do not block the next stack of the
@@ -91,8 +91,8 @@ func (s Settings) target() *awscdk.Environment {
 }
 
 // removal returns what happens to data when its resource leaves the stack. A rollback
-// deletes what its deployment made: it is still empty, and the names of secrets would
-// block the next try.
+// deletes the resources that its deployment made. They are still empty, and secrets that
+// stayed would block the next try by their names.
 func (s Settings) removal() awscdk.RemovalPolicy {
 	if s.Disposable() {
 		return awscdk.RemovalPolicy_DESTROY
@@ -100,8 +100,8 @@ func (s Settings) removal() awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 }
 
-// removalOfTable keeps the table on a rollback, too: trying to delete a protected
-// table would make the rollback itself fail.
+// removalOfTable keeps the table on a rollback, too. A rollback that tried to delete a
+// protected table would fail.
 func (s Settings) removalOfTable() awscdk.RemovalPolicy {
 	if s.Disposable() {
 		return awscdk.RemovalPolicy_DESTROY

@@ -10,7 +10,7 @@ import (
 	"agentsocial/tables"
 )
 
-// failedBatchesKeepDays is shorter than tables.MarkerKeep.
+// failedBatchesKeepDays is shorter than tables.MarkerKeep: see newFailedBatches.
 const failedBatchesKeepDays = 25
 
 // store holds the resources with data, which outlive a deployment.
@@ -19,7 +19,7 @@ const failedBatchesKeepDays = 25
 // different functions read them, and they change at different times.
 type store struct {
 	table  awsdynamodb.ITable // in use
-	other  awsdynamodb.ITable // functions have the same permissions for it; nil unless restoredTable is set
+	other  awsdynamodb.ITable // not in use, but functions have the same permissions for it; nil unless restoredTable is set
 	secret awssecretsmanager.Secret
 	pepper awssecretsmanager.Secret
 	failed awss3.Bucket
@@ -34,11 +34,11 @@ func newStore(stack awscdk.Stack, s Settings) store {
 
 // inUse returns the table in use: the stack's own or, if restoredTable and
 // restoredStream are set, the restored one, which is not part of the stack. `make
-// restore` gave that one its stream, recovery, protection and TTL.
+// restore` gave the restored table its stream, recovery, protection and TTL.
 //
-// It also returns the other of the two, for which functions have the same permissions:
-// a deployment changes their roles minutes before their environment, and calls in
-// between must not fail. To go back to the stack's own table, the operator first empties
+// It also returns the other of the two. Functions have the same permissions for both: a
+// deployment changes their roles minutes before their environment, and calls in between
+// must not fail. To go back to the stack's own table, the operator first empties
 // only the setting restoredStream. Then the own table is in use again, and functions
 // still have permissions for both.
 func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) (table, other awsdynamodb.ITable) {
@@ -169,13 +169,13 @@ func newPayments(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 	})
 }
 
-// newFailedBatches makes the bucket where Lambda leaves the batches that readers gave
-// up, records included. Each is an object with a unique name, so there are no
+// newFailedBatches makes the bucket where Lambda leaves the batches that readers gave up
+// on, with their records. Each batch is an object with a unique name, so the bucket keeps no
 // versions. Batches expire before the markers (tables.MarkerKeep) that keep a redriven
 // record from counting twice.
 //
-// A disposable stage's bucket must be emptied by hand before the stack is destroyed:
-// CloudFormation would need a function with permissions for every object.
+// A disposable stage's bucket must be emptied by hand before the stack is destroyed. To
+// empty it, CloudFormation would need a function with permissions for every object.
 func newFailedBatches(stack awscdk.Stack, s Settings) awss3.Bucket {
 	return awss3.NewBucket(stack, jsii.String("FailedBatches"), &awss3.BucketProps{
 		Encryption:        awss3.BucketEncryption_S3_MANAGED,

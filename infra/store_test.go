@@ -62,8 +62,8 @@ func TestTableClass(t *testing.T) {
 	table.keeps(t, "Retain")
 }
 
-// With a restored table, all readers and functions use it, and the stack's own table
-// stays. Functions may use both, on the way there and back, since TABLE changes
+// With a restored table, all readers and functions use it, and the stack's own table stays.
+// On the way there and on the way back, functions may use both, because TABLE changes
 // minutes after the rights.
 func TestRestoredTable(t *testing.T) {
 	const arn = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/agentsocial-prod-Table-restored"
@@ -90,7 +90,7 @@ func TestRestoredTable(t *testing.T) {
 				_, f := s.function(t, name)
 				has := plain(f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)["TABLE"])
 				if has != "" && has != here.Replace(c.table) {
-					t.Errorf("TABLE of %s is %v", name, has)
+					t.Errorf("TABLE of %s is %v, want %s", name, has, here.Replace(c.table))
 				}
 				over := map[string][]string{} // tables, by action and the path below the table
 				for _, line := range s.statements(t, name) {
@@ -101,7 +101,7 @@ func TestRestoredTable(t *testing.T) {
 					resource, _, _ = strings.Cut(resource, " if ")
 					if slices.Contains([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, action) {
 						if resource != here.Replace(c.stream) {
-							t.Errorf("%s reads the stream %s", name, resource)
+							t.Errorf("%s reads the stream %s, want %s", name, resource, here.Replace(c.stream))
 						}
 						continue
 					}
@@ -127,7 +127,7 @@ func TestRestoredTable(t *testing.T) {
 				m.expect(t, id, map[string]string{"EventSourceArn": here.Replace(c.stream), "StartingPosition": "TRIM_HORIZON"})
 			}
 			if got := plain(s.Outputs["TableName"].Value); got != here.Replace(c.table) || len(mappings) != len(s.readers) {
-				t.Errorf("output TableName is %s, with %d readers", got, len(mappings))
+				t.Errorf("got the output TableName %s and %d mappings, want %s and %d", got, len(mappings), here.Replace(c.table), len(s.readers))
 			}
 		})
 	}
@@ -156,8 +156,8 @@ func TestTheRunbookStopsTheClock(t *testing.T) {
 	}
 }
 
-// tableReads caps the table and each index; tableWrites caps the table alone, which
-// bounds the indexes.
+// The setting tableReads caps the table and each index. The setting tableWrites caps only the
+// table, which also bounds the writes of the indexes.
 func TestCaps(t *testing.T) {
 	_, table := of(t, whole).only(t, "AWS::DynamoDB::Table")
 	reads, writes := everything["tableReads"].(string), everything["tableWrites"].(string)
@@ -175,7 +175,7 @@ func TestCaps(t *testing.T) {
 		table.expect(t, "table", map[string]string{"OnDemandThroughput": "", "ContributorInsightsSpecification": `{"Enabled":false}`})
 	})
 
-	// CloudFormation cannot remove a cap, so the runbook must do it for each index.
+	// CloudFormation cannot remove a cap, so the runbook must say how, for each index.
 	book, err := os.ReadFile("RUNBOOK.md")
 	if err != nil {
 		t.Fatal(err)

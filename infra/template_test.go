@@ -38,7 +38,7 @@ func (t *template) only(tt *testing.T, kind string) (string, resource) {
 	tt.Helper()
 	found := t.all(kind)
 	if len(found) != 1 {
-		tt.Fatalf("%d resources of type %s, want one", len(found), kind)
+		tt.Fatalf("got %d resources of type %s, want one", len(found), kind)
 	}
 	for id, r := range found {
 		return id, r
@@ -73,8 +73,8 @@ func (t *template) named(tt *testing.T, kind, begins string) (string, resource) 
 	return found[0], t.Resources[found[0]]
 }
 
-// plain renders a value as text, with intrinsics as ${Id}, ${Id.Arn} or joined parts.
-// Other values become JSON.
+// plain renders a value as text. CloudFormation's intrinsic functions become ${Id}, ${Id.Arn}
+// or the joined parts. Other values become JSON.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -117,7 +117,7 @@ func list(v any) []string {
 	return s
 }
 
-// expect compares properties, given as JSON or rendered by [plain].
+// expect compares properties, as [plain] renders them, with the wanted texts.
 func (r resource) expect(t *testing.T, what string, want map[string]string) {
 	t.Helper()
 	for name, w := range want {

@@ -16,12 +16,12 @@ import (
 )
 
 // An alarm costs 0.10 USD a month for each of its metrics. So alarms watch what callers
-// and operators notice, with the fewest metrics that do, and leave out what always rings
-// as something else. AWS measures most of it for free.
+// and operators notice, with as few metrics as possible. A failure that always sets off
+// another alarm has none of its own. AWS publishes most of these metrics for free.
 //
-// Bounds of the alarms for the whole service; readers.go and schedules.go have those
-// of readers and schedules. Functions behind the gateway need none of their own: if
-// they fail, the gateway answers 5xx.
+// These are the bounds of the alarms for the whole service. readers.go and schedules.go
+// have the alarms of readers and schedules. Functions behind the gateway need none of their
+// own: if they fail, the gateway answers 5xx.
 const (
 	// slowest is above the longest intended time: looking up an agent by its mail
 	// address takes two seconds.
@@ -33,16 +33,16 @@ const (
 	// slowOf is the least number of requests in five minutes for a meaningful p99.
 	slowOf = 20
 
-	// AWS reviews an account at 5 % bounces or 0.1 % complaints; the alarms ring at two
-	// fifths and half of that. Among few mails a rate means nothing, so they also need
-	// returnedOf mails in the period.
+	// AWS reviews an account at 5 % bounces or 0.1 % complaints. The alarms ring at two
+	// fifths of the first rate and half of the second. Among few mails a rate means nothing,
+	// so at least returnedOf mails must have come back in the period.
 	bounceRate    = 0.02
 	complaintRate = 0.0005
 	returnedOf    = 3
 )
 
-// throttledMetric counts the requests that the gateway turned away. Only its access
-// log has them, since no function is called.
+// throttledMetric counts the requests that the gateway turned away. Only the gateway's
+// access log has them, because no function is called.
 const throttledMetric = "throttled"
 
 // watchAll makes the alarms of the service as a whole.
@@ -128,7 +128,8 @@ func (d deployment) loggedAny(messages []string) (of []metric) {
 	return of
 }
 
-// bouncesADay is the number of bounces that rings: two fifths of those that end linking.
+// bouncesADay returns the number of bounces in a day above which an alarm rings. It is two
+// fifths of the number at which mails for linking stop.
 func (d deployment) bouncesADay() float64 { return float64(d.Limits.BouncesDay * 2 / 5) }
 
 func (d deployment) watchMail(stack awscdk.Stack) {
@@ -167,10 +168,10 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 	})
 }
 
-// throttled returns four metrics that notice any throttling: of reads and of writes of
-// the table, and of the requests that reach the indexes, which are queries, and
-// transactions that change what an index lists. DynamoDB publishes no zeros, so an alarm
-// fills them in; otherwise it would never end.
+// throttled returns four metrics that together show any throttling. Two count throttled reads
+// and writes of the table. The others count throttled queries, which may read an index, and
+// throttled transactions, which may change what an index lists. DynamoDB publishes no zeros,
+// so an alarm fills them in; otherwise it would never end.
 func (d deployment) throttled() []metric {
 	table := by{"TableName", d.store.table.TableName()}
 	of := func(operation string) metric {
@@ -197,9 +198,9 @@ func (d deployment) throttleEvents() (of []metric) {
 // operations lists the DynamoDB operations that functions call.
 var operations = []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}
 
-// tableErrors returns DynamoDB's own failures. They have no alarm: callers get 5xx,
-// readers fall behind, and ticks fail, which all ring. UserErrors are left out: DynamoDB
-// counts them for the whole account, and the count may include failed conditions.
+// tableErrors returns the metrics of DynamoDB's own failures. They have no alarm, because the
+// 5xx of callers, late readers and failed ticks have alarms. UserErrors are left out:
+// DynamoDB counts them for the whole account, and the count may include failed conditions.
 func (d deployment) tableErrors() (of []metric) {
 	for _, o := range operations {
 		of = append(of, metric{"AWS/DynamoDB", "SystemErrors", []by{{"TableName", d.store.table.TableName()}, {"Operation", jsii.String(o)}}, "Sum"})

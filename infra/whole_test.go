@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// The real declarations in each kind of deployment: cdk.json's, one with every
-// setting, a disposable stage, one with provisioned capacity, one with an edge,
-// and one with a restored table.
+// The real declarations in each kind of deployment: with the settings of cdk.json, with
+// every setting changed, on a disposable stage, with provisioned capacity, with an edge, and
+// with a restored table.
 var (
 	defaults    = sync.OnceValues(func() (*service, error) { return synthesise("defaults", all(), nil) })
 	whole       = sync.OnceValues(func() (*service, error) { return synthesise("everything", all(), everything) })
@@ -34,7 +34,7 @@ var (
 	})
 )
 
-// deployments runs a check on each of them.
+// deployments runs a check on each of these deployments.
 func deployments(t *testing.T, check func(*testing.T, *service)) {
 	needNode(t) // skips the whole test, since the code after the subtests needs their results
 	t.Run("defaults", func(t *testing.T) { check(t, of(t, defaults)) })
@@ -56,8 +56,8 @@ var everything = map[string]any{
 	"contact": "ops@agents.example", "mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "logReads": "4", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true",
 }
 
-// others lists settings that choose a kind of deployment or, like mailIdentity, set
-// up less; other tests cover them.
+// others lists settings that choose another kind of deployment, and mailIdentity, whose other
+// values make fewer resources. Other tests cover them.
 var others = []string{
 	"capacity", "capacityTarget", "tableReadsLeast", "tableWritesLeast", "indexReadsLeast", "indexWritesLeast",
 	"edge", "webAcl", "edgeSecretVersion",
@@ -77,7 +77,7 @@ func TestEverythingIsSet(t *testing.T) {
 		same := fields.Field(i).Equal(usual.Field(i))
 		other := slices.ContainsFunc(others, func(o string) bool { return strings.EqualFold(o, name) })
 		if same != other {
-			t.Errorf("everything leaves setting %s at %v", name, fields.Field(i))
+			t.Errorf("everything has setting %s at %v, want it changed there or listed in others", name, fields.Field(i))
 		}
 	}
 }
