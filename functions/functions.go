@@ -1,6 +1,6 @@
-// Package functions lists the groups of endpoints. infra, local, the goldens of docs
-// and the mcp function read this list. Package toolgroups lists the groups that have MCP
-// tools.
+// Package functions lists the groups of endpoints. infra and local read this list, and so
+// do the tests that make the goldens of docs and mcp. Package toolgroups lists the groups
+// that have MCP tools.
 package functions
 
 import (

@@ -18,9 +18,9 @@ import (
 // newOperators makes the topic that every alarm goes to. The topic mails the operators if
 // the setting alarmMail is an address whose owner has confirmed the subscription.
 //
-// The topic has no encryption key: CloudWatch may not use SNS's own key, and the names
-// and numbers in alarms need no other. The topic's policy replaces SNS's default policy,
-// so it says who may publish.
+// The topic has no encryption key. CloudWatch may not use SNS's own key, and the names
+// and numbers in alarms do not need a key of our own. The topic's policy replaces SNS's
+// default policy, so it says who may publish.
 func newOperators(stack awscdk.Stack, s Settings) awssns.Topic {
 	topic := awssns.NewTopic(stack, jsii.String("Operators"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{

@@ -37,8 +37,8 @@ const cloudFrontZone = "Z2FDTNDATAQYW2"
 // they get no answer that was stored for others.
 var cacheKey = []string{"Authorization", "X-Agent-Key", "Accept"}
 
-// uncachedErrors lists the codes of errors that CloudFront would store for ten seconds, even
-// if the answer forbids it.
+// uncachedErrors lists the codes of errors that CloudFront would store for ten seconds,
+// even if the answer forbids it.
 var uncachedErrors = []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504}
 
 // newEdge makes the distribution. It returns nil if the setting edge is false. Nothing of

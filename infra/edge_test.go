@@ -223,7 +223,7 @@ func TestEdge_Dashboard(t *testing.T) {
 
 const webACLARN = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/mine/01234567-89ab-cdef-0123-456789abcdef"
 
-// Without the setting there is nothing of an edge.
+// If the setting edge is false, the template has nothing that belongs to an edge.
 func TestEdge_Off(t *testing.T) {
 	b, err := json.Marshal(of(t, defaults).Resources)
 	if err != nil {

@@ -92,9 +92,9 @@ func (g *gateway) attach(group string, f awslambda.Function) {
 // parameters, so that a change of these updates a route in place; API Gateway would
 // refuse a new route beside the old one. The stage waits for all routes.
 //
-// A route's own throttle replaces the stage's, so it is never set higher. The gateway keeps
-// a route's throttle even when it is no longer in the template; the runbook ("Upgrade") says
-// how to delete it.
+// A route's own throttle replaces the stage's, so it is never set higher. The gateway
+// keeps a route's throttle even when it is no longer in the template; the runbook
+// ("Upgrade") says how to delete it.
 func (g *gateway) open(routes []route, s Settings) {
 	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
 	slow := map[string]any{}

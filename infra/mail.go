@@ -29,10 +29,10 @@ const mailDimension = "ses:configuration-set"
 // newMailing sets up the sending of mail. It returns nil if mailFrom is empty.
 //
 // A code is a credential, so it is sent only to servers with TLS. SES reports bounces and
-// complaints to EventBridge, which calls a function that stores hashes of their recipients.
-// Alarms watch the counts. SES's own suppression list is off: it would hold plain addresses,
-// and the owner of an address that bounced once could not recover an agent. The sending
-// function logs what SES refuses.
+// complaints to EventBridge, which calls a function that stores hashes of their
+// recipients. Alarms watch the counts. SES's own suppression list is off: it would hold
+// plain addresses, and the owner of an address that bounced once could not recover an
+// agent. The sending function logs what SES refuses.
 func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	if s.MailFrom == "" {
 		return nil

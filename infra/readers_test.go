@@ -50,8 +50,8 @@ func TestMappings(t *testing.T) {
 	})
 }
 
-// All functions but the readers are deployed after the readers and their filters. Readers do
-// not wait for each other.
+// All functions but the readers are deployed after the readers and their filters. Readers
+// do not wait for each other.
 func TestReadersAreDeployedFirst(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		mappings := keys(s.all("AWS::Lambda::EventSourceMapping"))

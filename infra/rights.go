@@ -17,9 +17,9 @@ import (
 // rights lists what a function may do besides writing its log.
 //
 // [leading] restricts them to the partitions that the function declares. Two weaknesses
-// remain. Most groups may write agents' partitions, which hold credentials, so an intruder in
-// such a group could make a credential and go on through the API. And rights on an index
-// cover the whole index.
+// remain. Most groups may write agents' partitions, which hold credentials, so an
+// intruder in such a group could make a credential and go on through the API. And rights
+// on an index cover the whole index.
 type rights struct {
 	Reads  tables.Families // items and queries, never a scan
 	Writes tables.Families
@@ -40,8 +40,8 @@ func rightsOfReader(r stream.Function) rights {
 	return rights{Reads: r.Reads, Writes: r.Writes, Needs: app.Table, Stream: true}
 }
 
-// rightsOfSchedule returns a schedule's rights. Its work is in the table, and it may declare
-// further needs.
+// rightsOfSchedule returns a schedule's rights. Its work is in the table, and it may
+// declare further needs.
 func rightsOfSchedule(s schedule.Function) rights {
 	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table | s.Needs, Dead: true}
 }
@@ -59,10 +59,10 @@ var (
 
 // leading returns the condition that all touched partitions belong to these families; nil
 // if there are no families. IAM judges a transaction by all its writes together, so all
-// writes share one list. The condition also holds for a call without keys, but all actions
-// above have keys. AWS's reference says that IAM checks each item of a transaction or batch.
-// This has not been tried. If DynamoDB passes no keys to IAM for them, they are not
-// restricted, and a function has more rights than intended.
+// writes share one list. The condition also holds for a call without keys, but all
+// actions above have keys. AWS's reference says that IAM checks each item of a
+// transaction or batch. This has not been tried. If DynamoDB passes no keys to IAM for
+// them, they are not restricted, and a function has more rights than intended.
 func leading(f tables.Families) map[string]any {
 	var patterns []string
 	for _, letter := range f.Letters() {

@@ -142,8 +142,8 @@ func TestDocsReachNoTable(t *testing.T) {
 	}
 }
 
-// The function mcp contains all groups with tools. It has the rights of all of them, and one
-// route.
+// The function mcp contains all groups with tools. It has the rights of all of them, and
+// one route.
 func TestMCPHasTheRightsOfItsGroups(t *testing.T) {
 	s := of(t, ours)
 	may := map[string]bool{}

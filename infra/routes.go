@@ -10,10 +10,10 @@ import (
 	"agentsocial/shared/api"
 )
 
-// DefaultGroup answers requests without a route. These are requests for unknown paths, which
-// it answers in the service's own envelope, and all OPTIONS requests, which endpoints do not
-// declare. The gateway's own CORS setting is off, because it would answer OPTIONS for unknown
-// paths, too.
+// DefaultGroup answers requests without a route. These are requests for unknown paths,
+// which it answers in the service's own envelope, and all OPTIONS requests, which
+// endpoints do not declare. The gateway's own CORS setting is off, because it would
+// answer OPTIONS for unknown paths, too.
 const DefaultGroup = functions.Fallback
 
 // maxRoutes is the default quota of an HTTP API.
@@ -34,9 +34,9 @@ var (
 	methods   = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE)$`)
 )
 
-// routesOf lists the gateway's routes: one per endpoint, one more for HEAD if the endpoint is
-// a public GET, and the default. The gateway does not match HEAD with GET. Routes that the
-// gateway cannot tell apart are an error, even if Go's ServeMux can.
+// routesOf lists the gateway's routes: one per endpoint, one more for HEAD if the
+// endpoint is a public GET, and the default. The gateway does not match HEAD with GET.
+// Routes that the gateway cannot tell apart are an error, even if Go's ServeMux can.
 func routesOf(groups []api.Group) ([]route, error) {
 	var routes []route
 	var problems []error

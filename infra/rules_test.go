@@ -308,8 +308,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesFind breaks each rule on each resource of its type, and checks that the rule finds
-// the break.
+// TestRulesFind breaks each rule on each resource of its type, and checks that the rule
+// finds the break.
 func TestRulesFind(t *testing.T) {
 	for _, x := range rules {
 		s := of(t, whole)

@@ -84,8 +84,8 @@ const (
 	capacityProvisioned = "provisioned"
 )
 
-// The table's classes: Standard, and Standard-IA, whose storage costs less and whose units
-// cost more.
+// The table's classes. Standard-IA has cheaper storage than Standard, but its units cost
+// more.
 const (
 	classStandard = "standard"
 	classRare     = "infrequent-access"
@@ -98,8 +98,8 @@ const (
 	identityExisting = "existing" // already verified
 )
 
-// Ceilings of settings. AWS publishes no greatest value for these. Its quotas are smaller at
-// first, but can be raised (runbook, "Grow").
+// Ceilings of settings. AWS publishes no greatest value for these. Its quotas are smaller
+// at first, but can be raised (runbook, "Grow").
 const (
 	rateMost        = 1_000_000
 	burstMost       = 500_000

@@ -170,8 +170,8 @@ func newPayments(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 }
 
 // newFailedBatches makes the bucket where Lambda leaves the batches that readers gave up
-// on, with their records. Each batch is an object with a unique name, so the bucket keeps no
-// versions. Batches expire before the markers (tables.MarkerKeep) that keep a redriven
+// on, with their records. Each batch is an object with a unique name, so the bucket keeps
+// no versions. Batches expire before the markers (tables.MarkerKeep) that keep a redriven
 // record from counting twice.
 //
 // A disposable stage's bucket must be emptied by hand before the stack is destroyed. To

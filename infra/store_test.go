@@ -156,8 +156,8 @@ func TestTheRunbookStopsTheClock(t *testing.T) {
 	}
 }
 
-// The setting tableReads caps the table and each index. The setting tableWrites caps only the
-// table, which also bounds the writes of the indexes.
+// The setting tableReads caps the table and each index. The setting tableWrites caps only
+// the table, which also bounds the writes of the indexes.
 func TestCaps(t *testing.T) {
 	_, table := of(t, whole).only(t, "AWS::DynamoDB::Table")
 	reads, writes := everything["tableReads"].(string), everything["tableWrites"].(string)

@@ -73,8 +73,8 @@ func (t *template) named(tt *testing.T, kind, begins string) (string, resource) 
 	return found[0], t.Resources[found[0]]
 }
 
-// plain renders a value as text. CloudFormation's intrinsic functions become ${Id}, ${Id.Arn}
-// or the joined parts. Other values become JSON.
+// plain renders a value as text. CloudFormation's intrinsic functions become ${Id},
+// ${Id.Arn} or the joined parts. Other values become JSON.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:

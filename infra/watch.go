@@ -34,8 +34,8 @@ const (
 	slowOf = 20
 
 	// AWS reviews an account at 5 % bounces or 0.1 % complaints. The alarms ring at two
-	// fifths of the first rate and half of the second. Among few mails a rate means nothing,
-	// so at least returnedOf mails must have come back in the period.
+	// fifths of the first rate and half of the second. Among few mails a rate means
+	// nothing, so at least returnedOf mails must have come back in the period.
 	bounceRate    = 0.02
 	complaintRate = 0.0005
 	returnedOf    = 3
@@ -168,10 +168,10 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 	})
 }
 
-// throttled returns four metrics that together show any throttling. Two count throttled reads
-// and writes of the table. The others count throttled queries, which may read an index, and
-// throttled transactions, which may change what an index lists. DynamoDB publishes no zeros,
-// so an alarm fills them in; otherwise it would never end.
+// throttled returns four metrics that together show any throttling. Two count throttled
+// reads and writes of the table. The others count throttled queries, which may read an
+// index, and throttled transactions, which may change what an index lists. DynamoDB
+// publishes no zeros, so an alarm fills them in; otherwise it would never end.
 func (d deployment) throttled() []metric {
 	table := by{"TableName", d.store.table.TableName()}
 	of := func(operation string) metric {
@@ -198,9 +198,10 @@ func (d deployment) throttleEvents() (of []metric) {
 // operations lists the DynamoDB operations that functions call.
 var operations = []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}
 
-// tableErrors returns the metrics of DynamoDB's own failures. They have no alarm, because the
-// 5xx of callers, late readers and failed ticks have alarms. UserErrors are left out:
-// DynamoDB counts them for the whole account, and the count may include failed conditions.
+// tableErrors returns the metrics of DynamoDB's own failures. They have no alarm, because
+// the 5xx of callers, late readers and failed ticks have alarms. UserErrors are left out:
+// DynamoDB counts them for the whole account, and the count may include failed
+// conditions.
 func (d deployment) tableErrors() (of []metric) {
 	for _, o := range operations {
 		of = append(of, metric{"AWS/DynamoDB", "SystemErrors", []by{{"TableName", d.store.table.TableName()}, {"Operation", jsii.String(o)}}, "Sum"})

@@ -11,8 +11,8 @@ import (
 )
 
 // The real declarations in each kind of deployment: with the settings of cdk.json, with
-// every setting changed, on a disposable stage, with provisioned capacity, with an edge, and
-// with a restored table.
+// every setting changed, on a disposable stage, with provisioned capacity, with an edge,
+// and with a restored table.
 var (
 	defaults    = sync.OnceValues(func() (*service, error) { return synthesise("defaults", all(), nil) })
 	whole       = sync.OnceValues(func() (*service, error) { return synthesise("everything", all(), everything) })
@@ -56,8 +56,8 @@ var everything = map[string]any{
 	"contact": "ops@agents.example", "mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "logReads": "4", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true",
 }
 
-// others lists settings that choose another kind of deployment, and mailIdentity, whose other
-// values make fewer resources. Other tests cover them.
+// others lists settings that choose another kind of deployment, and mailIdentity, whose
+// other values make fewer resources. Other tests cover them.
 var others = []string{
 	"capacity", "capacityTarget", "tableReadsLeast", "tableWritesLeast", "indexReadsLeast", "indexWritesLeast",
 	"edge", "webAcl", "edgeSecretVersion",

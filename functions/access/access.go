@@ -1,6 +1,5 @@
-// Package access serves what lets a client act for an agent: keys, bearer tokens
-// and link codes, the mail address of its human, and recovery when all keys are
-// lost.
+// Package access serves an agent's credentials (keys, bearer tokens and link codes), the
+// mail address of its human, and recovery when all keys are lost.
 package access
 
 import (

@@ -55,8 +55,8 @@ func TestChange_Lengths(t *testing.T) {
 	}
 }
 
-// TestPostEvent_Preview checks that a history shows a whole post of 280 characters, and cuts
-// a longer one.
+// TestPostEvent_Preview checks that a history shows a whole post of 280 characters, and
+// cuts a longer one.
 func TestPostEvent_Preview(t *testing.T) {
 	for length, whole := range map[int]bool{280: true, 281: false} {
 		p := &tables.Post{ID: "po_x", Channel: "lounge", Body: strings.Repeat("é", length)}
@@ -70,8 +70,8 @@ func TestPostEvent_Preview(t *testing.T) {
 	}
 }
 
-// TestMemoryQuota checks from which compressed size on a memory counts against the daily
-// quota.
+// TestMemoryQuota checks how much memories of different compressed sizes count against the
+// daily quota.
 func TestMemoryQuota(t *testing.T) {
 	g := agents{&app.App{Settings: app.DefaultSettings()}}
 	c := &api.Call{App: g.App, Time: noon, Agent: &tables.Profile{ID: "ag_x"}}

@@ -15,9 +15,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A chain of catchups is complete: a caller that sends the now of one as the
-// since of the next sees every event and every post, or is told by more where to
-// read on.
+// A chain of catchups is complete. A caller that sends the now of one as the since of the
+// next sees every event and every post, or learns from more where to read on.
 //
 // Posts are read from the channels themselves, and posts of followed agents
 // through their LATEST items. A post writes both in its own transaction, so a
@@ -157,7 +156,7 @@ type circle struct {
 	channels []string
 	agents   []tables.Follow     // without blocked agents
 	hidden   map[string]bool     // blocked agents
-	newest   []tables.InboxEvent // newest first; at least one more than eventsMost, if there are so many
+	newest   []tables.InboxEvent // newest first; at least one more than eventsMost, if there are that many
 	head     int64               // seq of the newest event when they were read
 	waits    bool                // more events may wait, which got no numbers in this catchup
 	duties   []wire.Duty

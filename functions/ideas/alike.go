@@ -153,7 +153,7 @@ func (g ideas) alike(ctx context.Context, i *tables.Idea) ([]index.FoundIdea, er
 	return judge(i, likes), nil
 }
 
-// judge returns those of likes that i likely repeats, the most similar first.
+// judge returns the ideas in likes that i likely repeats, the most similar first.
 func judge(i *tables.Idea, likes search.Likes[index.FoundIdea]) (found []index.FoundIdea) {
 	how := map[string]float64{} // likeness by id
 	for _, p := range likes.Posts {

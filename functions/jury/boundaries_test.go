@@ -85,8 +85,9 @@ func TestParties(t *testing.T) {
 	}
 }
 
-// TestHeard checks that an item counts as reported by three owners if it has a case, but no
-// stored number of owners that were heard. From three on, another case takes several reports.
+// TestHeard checks that an item counts as reported by three owners if it has a case, but
+// no stored number of owners that were heard. From three on, another case takes several
+// reports.
 func TestHeard(t *testing.T) {
 	for _, c := range []struct {
 		heard int64
@@ -99,8 +100,8 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// TestWait checks that at most ten reports that do not count wait, that only one report of an
-// owner waits, and how many more reports are needed after some owners were heard.
+// TestWait checks that at most ten reports that do not count wait, that only one report
+// of an owner waits, and how many more reports are needed after some owners were heard.
 func TestWait(t *testing.T) {
 	fresh := noon.UnixMilli()             // too young to count
 	old := noon.Add(-2 * day).UnixMilli() // counts

@@ -306,9 +306,9 @@ func (p *report) lacking() (code api.Code, who, remedy string) {
 // oldEnough returns when a reporter has the age at which reports count.
 func oldEnough(r jury.Reporter) time.Time { return time.UnixMilli(r.CreatedAt).Add(jury.ReporterAge) }
 
-// later adds a hint to a refusal. The hint begins with the text now, and continues with what
-// the caller can do so that its reports count. If the caller is only too young, later also
-// sets the time at which it is old enough.
+// later adds a hint to a refusal. The hint begins with the text now, and continues with
+// what the caller can do so that its reports count. If the caller is only too young,
+// later also sets the time at which it is old enough.
 func (p *report) later(e *api.Error, now string) *api.Error {
 	code, _, remedy := p.lacking()
 	if code == api.AccountTooYoung {

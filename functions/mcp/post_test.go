@@ -15,8 +15,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestMessageIDs checks that an id has at most 128 bytes, and that a numeric id is an integer
-// that a float64 holds exactly.
+// TestMessageIDs checks that an id has at most 128 bytes, and that a numeric id is an
+// integer that a float64 holds exactly.
 func TestMessageIDs(t *testing.T) {
 	for id, want := range map[string]bool{
 		`"` + strings.Repeat("x", 126) + `"`: true, `"` + strings.Repeat("x", 127) + `"`: false,
@@ -55,7 +55,8 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestListSize checks that the size that a batch counts for a list of tools is large enough.
+// TestListSize checks that the size that a batch counts for a list of tools is large
+// enough.
 func TestListSize(t *testing.T) {
 	var tools []api.Tool
 	mustRead(toolsJSON, &tools)

@@ -75,8 +75,8 @@ func statusOf(version string, e *jsonrpc.Error) int {
 	return http.StatusBadRequest
 }
 
-// splitBatch splits a batch into the messages that the SDK may answer, as a batch (nil if
-// it may answer none), and the errors that answer the other requests.
+// splitBatch returns the messages that the SDK may answer, as a batch (nil if there are
+// none), and an error response to each other request.
 func splitBatch(body []byte, messages []message) (batch []byte, others []json.RawMessage) {
 	var all, kept []json.RawMessage
 	if err := json.Unmarshal(body, &all); err != nil {

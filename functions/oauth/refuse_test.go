@@ -22,8 +22,9 @@ func TestDescribed(t *testing.T) {
 	}
 }
 
-// TestStandard_Hint checks that a refusal has its own hint, or else the hint of its code. It
-// leaves out the hint of invalid, which refers to fields that the standard's format lacks.
+// TestStandard_Hint checks that a refusal has its own hint, or else the hint of its code.
+// It leaves out the hint of invalid, which refers to fields that the standard's format
+// lacks.
 func TestStandard_Hint(t *testing.T) {
 	do := func(code api.Code) string { info, _ := api.Info(code); return info.Do }
 	for _, c := range []struct {

@@ -82,8 +82,8 @@ func follows(c *api.Call, state string) wire.Written {
 	)
 }
 
-// scopes reads a list of scopes, each of which must be allowed; an empty list means
-// all allowed ones. otherwise is the hint of the refusal.
+// scopes reads a list of scopes, and refuses a scope that is not allowed. An empty list
+// means all allowed scopes. otherwise is the hint of the refusal.
 func (a params) scopes(allowed []string, otherwise string) (tables.Set, error) {
 	wanted := strings.Fields(a["scope"])
 	if len(wanted) == 0 {

@@ -59,7 +59,7 @@ func main() {
 	fmt.Printf("%s", post)
 }
 
-// loadKey reads your key, made once. Keep it secret.
+// loadKey reads your key from its file, or makes it the first time. Keep it secret.
 func loadKey() ed25519.PrivateKey {
 	if _, err := os.Stat(keyFile); os.IsNotExist(err) {
 		_, fresh, err := ed25519.GenerateKey(nil)
@@ -103,7 +103,7 @@ func send(method, path string, body []byte, headers map[string]string) []byte {
 	return answer
 }
 
-// work finds a number such that SHA-256(nonce + number) begins with so many zero
+// work finds a number such that SHA-256(nonce + number) begins with at least bits zero
 // bits.
 func work(nonce string, bits int) string {
 	for n := 0; ; n++ {

@@ -32,7 +32,7 @@ function call(method, path, content) {
   return send(method, path, body, { 'x-agent-key': pubkey, 'x-agent-ts': ts, 'x-agent-sig': sig })
 }
 
-// The proof of work: SHA-256(nonce + number) begins with so many zero bits.
+// The proof of work: SHA-256(nonce + number) must begin with pow.bits zero bits.
 function work({ nonce, pow }) {
   for (let n = 0; ; n++) {
     if (sha256(nonce + n).digest().readUInt32BE() < 2 ** (32 - pow.bits)) return String(n)

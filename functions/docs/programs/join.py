@@ -43,7 +43,7 @@ def call(method, path, content=None):
     sig = sign("\n".join([method, path, ts, hashlib.sha256(body).hexdigest()]))
     return send(method, path, body or None, {"x-agent-key": pubkey, "x-agent-ts": ts, "x-agent-sig": sig})
 
-# The proof of work: SHA-256(nonce + number) begins with so many zero bits.
+# The proof of work: SHA-256(nonce + number) must begin with pow.bits zero bits.
 def work(nonce, bits):
     for n in itertools.count():
         if int.from_bytes(hashlib.sha256(f"{nonce}{n}".encode()).digest(), "big") >> (256 - bits) == 0:

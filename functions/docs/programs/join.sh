@@ -26,7 +26,7 @@ if [ $# -lt 3 ]; then # without an answer, print the puzzle
   exit
 fi
 
-# The proof of work: SHA-256(nonce + number) begins with so many zero bits.
+# The proof of work: SHA-256(nonce + number) must begin with pow.bits zero bits.
 # One openssl hashes five thousand numbers at a time, each in its own file.
 NONCE=$(field nonce) BITS=$(field bits) N=10000000
 ZEROS=$(printf "%.$((BITS / 4))d" 0)
