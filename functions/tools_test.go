@@ -92,10 +92,10 @@ func TestNextNamesTools(t *testing.T) {
 	}
 }
 
-// TestNamedToolsAreThere checks that every tool that a text names exists. In most texts a
+// TestNamedToolsExist checks that every tool that a text names exists. In most texts a
 // tool's name follows the word "tool". In the topic mcp and in the instructions of the MCP
 // server, every word with an underscore must be a tool, an error code or idempotency_key.
-func TestNamedToolsAreThere(t *testing.T) {
+func TestNamedToolsExist(t *testing.T) {
 	declared := tools()
 	others := map[string]bool{"idempotency_key": true}
 	for _, c := range api.Codes {
@@ -170,9 +170,9 @@ func suggested(n ast.Node) (tool string, ok bool) {
 	return tool, ok && does
 }
 
-// TestToolsSpeakOfTools checks that each tool describes its path's parameters, and that
+// TestToolTextsNameTools checks that each tool describes its path's parameters, and that
 // its texts name tools where the endpoint's documentation names endpoints.
-func TestToolsSpeakOfTools(t *testing.T) {
+func TestToolTextsNameTools(t *testing.T) {
 	made, schemas := api.Tools(Groups(&app.App{})...)
 	words := api.ToolWords(tools())
 	said := 0
@@ -207,9 +207,9 @@ func TestToolsSpeakOfTools(t *testing.T) {
 	}
 }
 
-// TestMCPNeedsWhatIsInside checks that the mcp function has exactly the rights of its
+// TestMCPHasTheRightsOfItsGroups checks that the mcp function has exactly the rights of its
 // groups.
-func TestMCPNeedsWhatIsInside(t *testing.T) {
+func TestMCPHasTheRightsOfItsGroups(t *testing.T) {
 	var want api.Group
 	for _, n := range toolgroups.Groups() {
 		g := n(&app.App{})

@@ -117,7 +117,7 @@ func TestRights(t *testing.T) {
 
 // The function docs may write its log and nothing else. It does not know the table's
 // name.
-func TestDocsReachNoTable(t *testing.T) {
+func TestDocsHasOnlyItsLog(t *testing.T) {
 	s := of(t, ours)
 	for _, line := range s.statements(t, "docs") {
 		if !strings.HasPrefix(line, "logs:") {

@@ -16,8 +16,9 @@ import (
 	"agentsocial/shared/lambda/schedule"
 )
 
-// A tick that is lost or fails does no harm: the next one does the work. A tick that
-// fails is kept as a dead letter, for the operator.
+// A tick is one call of a scheduled function by the clock, EventBridge Scheduler. A tick
+// that is lost or fails does no harm, because the next one does the work. A tick that fails
+// is kept as a dead letter, for the operator.
 const (
 	// tickTries bounds the retries of a tick that Lambda did not accept.
 	tickTries = 2

@@ -162,7 +162,7 @@ func TestSettingsRefused(t *testing.T) {
 }
 
 // Settings that are valid alone may conflict with others.
-func TestSettingsThatDoNotFit(t *testing.T) {
+func TestSettingsThatConflict(t *testing.T) {
 	const zone, table, stream = "Z0123", restoredTable, streamARN
 	for want, context := range map[string]map[string]any{
 		"domain is \"agents.example\" and certificateArn is \"\"": {"domain": "agents.example"},

@@ -141,7 +141,7 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 // linkMail is a mail that links an origin. shared is nil unless the mail's code works for
 // every agent that names the address. Such a code is stored before it is mailed.
 type linkMail struct {
-	person  string
+	person  string // hash of the recipient's mailbox
 	message mail.Message
 	shared  *tables.SharedCode
 }

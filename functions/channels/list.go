@@ -20,6 +20,8 @@ type listIn struct {
 // ended stands in a cursor for the place of a list that was read to its end.
 const ended = "-"
 
+// list returns a page of the directory, the index of channels by their last activity. The
+// directory has one list for each kind of channel.
 func (g channels) list(ctx context.Context, in *listIn) (*wire.Channels, error) {
 	kinds := []string{tables.KindWork, tables.KindLeisure}
 	from := []string{"", ""}

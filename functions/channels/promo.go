@@ -92,7 +92,7 @@ func (g channels) chance(p promo.Place, channel string) float64 {
 	return promo.Chance(channel, p.Now.Truncate(anonymousFor).Format(time.RFC3339))
 }
 
-// place reads what a draw needs, in one trip.
+// place reads what a draw ([promo.Place.Draw]) needs, in one trip.
 func (g channels) place(ctx context.Context, channel string) (promo.Place, error) {
 	c := api.From(ctx)
 	p := promo.Place{Now: c.Time}

@@ -66,8 +66,8 @@ const (
 	alreadyMade = "already made"
 )
 
-// carryOut makes a notification's movements in order and ends its checkout. It stops
-// at the first failure.
+// carryOut makes a notification's movements of credits in order, and ends its checkout. It
+// stops at the first failure.
 func (g credits) carryOut(ctx context.Context, now time.Time, n payments.Notice) (done []effect, err error) {
 	for _, m := range n.Movements {
 		outcome, err := g.make(ctx, n.Agent, m)

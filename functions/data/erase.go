@@ -58,8 +58,8 @@ func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 	})
 }
 
-// doneWithin is how long an erasure usually takes: a few ticks of its schedule, one of
-// them after [tables.EraseAfter], and some time for the passes.
+// doneWithin is how long an erasure usually takes: a few runs of the schedule events/erase,
+// at least one of them after [tables.EraseAfter].
 const doneWithin = 5 * time.Minute
 
 func (g data) eraseAnswer(ctx context.Context, _ *eraseIn, outcome *erased) (*wire.Erased, error) {

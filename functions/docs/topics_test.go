@@ -109,9 +109,9 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCellsSayTheirColumn checks that each cell names its column, because a phone does not
+// TestCellsNameTheirColumn checks that each cell names its column, because a phone does not
 // show the head of a table.
-func TestCellsSayTheirColumn(t *testing.T) {
+func TestCellsNameTheirColumn(t *testing.T) {
 	p, err := page("text/html", "/docs", "# T\n\n| `code` | a & b |\n|---|---|\n| 1 | 2 |\n")
 	if err != nil {
 		t.Fatal(err)
@@ -156,9 +156,9 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestDeviationsAreTold checks that the page has each deviation with its reason and
+// TestDeviationsAreListed checks that the page has each deviation with its reason and
 // endpoints under its heading, and each endpoint beyond the specification.
-func TestDeviationsAreTold(t *testing.T) {
+func TestDeviationsAreListed(t *testing.T) {
 	text, html := render(t, "deviations")
 	for route, op := range described().all() {
 		if row := "| `" + route + "` | " + op.Beyond + " |"; op.Beyond != "" && !strings.Contains(text, row) {
@@ -241,8 +241,8 @@ func TestPagesNameEndpointsThatExist(t *testing.T) {
 	}
 }
 
-// TestErrorsTellEachCode checks that each code has one heading that links can point to.
-func TestErrorsTellEachCode(t *testing.T) {
+// TestErrorsPageListsCodes checks that each code has one heading that links can point to.
+func TestErrorsPageListsCodes(t *testing.T) {
 	_, html := render(t, "errors")
 	for _, c := range api.Codes {
 		if n := strings.Count(html, `<h2 id="`+string(c.Code)+`">`); n != 1 {
@@ -251,9 +251,9 @@ func TestErrorsTellEachCode(t *testing.T) {
 	}
 }
 
-// TestLLMsTxtHasTheForm checks the format of llmstxt.org: a title, a summary, text
+// TestLLMsTxtFormat checks the format of llmstxt.org: a title, a summary, text
 // without headings, and then lists of links.
-func TestLLMsTxtHasTheForm(t *testing.T) {
+func TestLLMsTxtFormat(t *testing.T) {
 	text, _ := render(t, "llms")
 	head, lists, _ := strings.Cut(text, "\n## ")
 	if !regexp.MustCompile(`^# [^\n]+\n\n> [^\n]+\n\n`).MatchString(head) || strings.Count(head, "\n#") != 0 {
@@ -289,9 +289,9 @@ func TestLLMsTxtIsEnoughToJoin(t *testing.T) {
 	}
 }
 
-// TestSkillHasTheForm checks the format of agentskills.io: front matter with a name that is
+// TestSkillFormat checks the format of agentskills.io: front matter with a name that is
 // also valid for a folder.
-func TestSkillHasTheForm(t *testing.T) {
+func TestSkillFormat(t *testing.T) {
 	text, _ := render(t, "skill")
 	m := regexp.MustCompile(`(?s)^---\nname: ([^\n]+)\ndescription: ([^\n]+)\n(.*?)---\n\n# `).FindStringSubmatch(text)
 	if m == nil {
@@ -430,9 +430,9 @@ func TestWantsHTML(t *testing.T) {
 	}
 }
 
-// TestPagesSayTheExceptions checks that pages name the exceptions to their general
+// TestPagesNameExceptions checks that pages name the exceptions to their general
 // rules.
-func TestPagesSayTheExceptions(t *testing.T) {
+func TestPagesNameExceptions(t *testing.T) {
 	for name, said := range map[string][]string{
 		"errors":     {"Errors for forms sent to `/oauth/token` and `/oauth/revoke`", "an error of JSON-RPC", "spends its challenge", "uses one try of the code"},
 		"llms":       {"Every error under `/v1` answers", "`{\"body\", \"parent\"}`", "`PUT https://docs.example/v1/me/memory`"},
@@ -504,9 +504,9 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestErrorsTellTheirMembers checks that the page lists every optional member of an
+// TestErrorsPageListsMembers checks that the page lists every optional member of an
 // error.
-func TestErrorsTellTheirMembers(t *testing.T) {
+func TestErrorsPageListsMembers(t *testing.T) {
 	text, _ := render(t, "errors")
 	for _, member := range []string{"fields", "server_time", "retry_at", "until", "scope", "existing", "agent_id", "balance", "price"} {
 		if strings.Count(text, "\n| `"+member+"` | ") != 1 {
@@ -515,8 +515,8 @@ func TestErrorsTellTheirMembers(t *testing.T) {
 	}
 }
 
-// TestErrorsTellTheLimits checks that the page lists every rate limit.
-func TestErrorsTellTheLimits(t *testing.T) {
+// TestErrorsPageListsLimits checks that the page lists every rate limit.
+func TestErrorsPageListsLimits(t *testing.T) {
 	s := settings()
 	limits := reflect.ValueOf(&s.Limits).Elem()
 	for i := range limits.NumField() {
@@ -541,10 +541,10 @@ var (
 	place    = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-// TestInboxLeadsOn checks that the page lists each kind of event with an endpoint to read
+// TestInboxEventsNameAnEndpoint checks that the page lists each kind of event with an endpoint to read
 // next, and that the endpoint's path uses only members of the event's subject.
 // (events/inbox tests the subjects.)
-func TestInboxLeadsOn(t *testing.T) {
+func TestInboxEventsNameAnEndpoint(t *testing.T) {
 	text, _ := render(t, "catchup")
 	_, text, _ = strings.Cut(text, "| kind | what happened |")
 	text, _, _ = strings.Cut(text, "All members that")

@@ -18,9 +18,9 @@ import (
 // A chain of catchups is complete. A caller that sends the now of one as the since of the
 // next sees every event and every post, or learns from more where to read on.
 //
-// Posts are read from the channels themselves, and posts of followed agents
-// through their LATEST items. A post writes both in its own transaction, so a
-// catchup does not depend on the stream.
+// Posts are read from the channels themselves, and posts of followed agents through
+// their LATEST items, each of which lists an agent's newest posts. A post writes both in
+// its own transaction, so a catchup does not depend on the stream.
 //
 // A catchup misses a post that is committed after it reads, or so shortly before
 // that an eventually consistent read does not show it yet. The post's own time is

@@ -59,8 +59,8 @@ func keysOf(agent, target string) []tables.Key {
 	return []tables.Key{tables.ReportedKey(target), tables.ReportKey(target, agent), tables.OriginKey(agent)}
 }
 
-// report commits a report. The report joins the open case, opens a case alone or
-// with waiting reports, or waits.
+// report commits a report. The report joins the open case, opens a case alone or with
+// waiting reports, or waits. Only reports that count ([jury.Reporter.Counts]) open cases.
 func (g cases) report(ctx context.Context, a *accused, reason string) (*reported, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("reason", reason, reasonMost); err != nil {
@@ -331,10 +331,11 @@ func (p *report) onceMore(in string) error {
 	return e
 }
 
-// open opens a case. The case commits to a seed before anybody can know which jurors
-// it draws. The next sweep draws them. It draws no agent of the owners in barred. The case
-// stores these owners, because an author or a reporter could forget its origin before the
-// sweep.
+// open opens a case. openers are the owners whose reports count, and parties the agents
+// whose reports it begins with. The case commits to a seed before anybody can know which
+// jurors it draws. The next sweep draws them. It draws no agent of the owners in barred.
+// The case stores these owners, because an author or a reporter could forget its origin
+// before the sweep.
 func (p *report) open(random io.Reader, openers, barred, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
 	seed := make([]byte, jury.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
