@@ -239,7 +239,7 @@ func TestMessagesAreLogged(t *testing.T) {
 
 // The dashboard shows failures of exactly the operations that functions may call.
 func TestOperations(t *testing.T) {
-	want := []string{"TransactWriteItems"} // of the actions that write
+	want := []string{"TransactWriteItems"} // transactions have no action of their own
 	for _, action := range slices.Concat(readActions, writeActions) {
 		if name := strings.TrimPrefix(action, "dynamodb:"); name != "ConditionCheckItem" { // only in a transaction
 			want = append(want, name)
@@ -262,7 +262,7 @@ func runbook(t *testing.T) string {
 
 var alarmSection = regexp.MustCompile(`(?m)^## Alarm: ([A-Z]\w+)$`)
 
-// Every alarm has a section with three steps in the runbook, and every section an alarm.
+// Every alarm has a section with three steps in the runbook, and every section has an alarm.
 func TestRunbookKnowsAlarms(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, which := range []func() (*service, error){ours, edged} {

@@ -65,7 +65,7 @@ func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
 	if !s.Edge {
 		return nil
 	}
-	name := *stack.StackName() + "-" + *stack.Region() // CloudFront's names are the account's, whatever the region
+	name := *stack.StackName() + "-" + *stack.Region() // names in CloudFront are unique in the account, across regions
 	secret := newEdgeSecret(stack)
 	cache := awscloudfront.NewCfnCachePolicy(stack, jsii.String("EdgeCache"), &awscloudfront.CfnCachePolicyProps{
 		CachePolicyConfig: &awscloudfront.CfnCachePolicy_CachePolicyConfigProperty{

@@ -191,8 +191,8 @@ func TestEdge_OfADomain(t *testing.T) {
 	}
 }
 
-// The dashboard shows the distribution's metrics, which are in us-east-1 for all regions,
-// and the alarm of the edge.
+// The dashboard shows the distribution's metrics, which are in us-east-1 for all regions.
+// An alarm watches the edge.
 func TestEdge_Dashboard(t *testing.T) {
 	s := of(t, edged)
 	id, _ := s.only(t, "AWS::CloudFront::Distribution")

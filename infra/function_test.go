@@ -141,7 +141,7 @@ func TestTarget(t *testing.T) {
 			t.Errorf("the target is %s, want %s", got, want)
 		}
 	}
-	for id, p := range of(t, whole).all("AWS::Lambda::Permission") { // its ARN names them
+	for id, p := range of(t, whole).all("AWS::Lambda::Permission") { // its source ARN names both
 		if plain(p.Properties["Principal"]) != "apigateway.amazonaws.com" {
 			continue // TestMailEvents
 		}

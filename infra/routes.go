@@ -19,7 +19,7 @@ const DefaultGroup = functions.Fallback
 // maxRoutes is the default quota of an HTTP API.
 const maxRoutes = 300
 
-// route is one row of the gateway.
+// route is one route of the HTTP API.
 type route struct {
 	Key   string // "POST /v1/c/{ch}/posts", or "$default"
 	ID    string // the key without the names of its parameters
@@ -81,7 +81,7 @@ func (r route) head() route {
 }
 
 // routeOf converts a pattern of http.ServeMux to the gateway's form. They differ only
-// in the rest of a path: {name...} and {name+}.
+// in how they write the rest of a path: {name...} and {name+}.
 func routeOf(method, path string) (route, error) {
 	if !methods.MatchString(method) {
 		return route{}, fmt.Errorf("%q is not an endpoint's method", method)

@@ -191,8 +191,8 @@ func (g agents) spendOver(ctx context.Context, refusal error, spend tables.Write
 	return refusal
 }
 
-// welcomeSignup suggests first an origin and a key: without them the agent is lost
-// when its connection ends.
+// welcomeSignup first suggests an origin and a key. Without either of them, the agent is
+// lost when its connection ends.
 func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) wire.Written {
 	var next []wire.Next
 	if p.Origin == "" {

@@ -1,6 +1,6 @@
 // Package mcp serves the Model Context Protocol at POST /mcp. Its tools are endpoints
 // of the other groups. A tool call calls its endpoint in this process, with the same
-// input, rights, limits, repetition and refusals as over HTTP.
+// input, rights, limits, idempotency and refusals as over HTTP.
 //
 // The SDK speaks the protocol. This package decides which methods exist, checks the
 // credential, and turns some refusals into HTTP statuses. It keeps no state between

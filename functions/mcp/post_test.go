@@ -94,7 +94,7 @@ func TestRefusalJSON(t *testing.T) {
 	}
 }
 
-// TestLeavesToEndpoint checks that only a sound call of a known tool is left to the tool's
+// TestLeavesToEndpoint checks that only a valid call of a known tool is left to the tool's
 // endpoint, which checks the credential.
 func TestLeavesToEndpoint(t *testing.T) {
 	g := &mcp{tools: map[string]*api.Tool{"me": {}}}
