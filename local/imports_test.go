@@ -15,17 +15,15 @@ const module = "agentsocial/"
 
 // pkg is a package as `go list -json` describes it.
 type pkg struct {
-	ImportPath   string
-	Name         string
-	Imports      []string
-	TestImports  []string
-	XTestImports []string
-	Deps         []string
+	ImportPath string
+	Name       string
+	Imports    []string
+	Deps       []string
 }
 
 func list(t *testing.T, args ...string) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Deps"}, args...)...)
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Imports,Deps"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -43,7 +41,7 @@ func list(t *testing.T, args ...string) []pkg {
 			t.Fatal(err)
 		}
 		p.ImportPath = strings.TrimPrefix(p.ImportPath, module)
-		for _, l := range [][]string{p.Imports, p.TestImports, p.XTestImports, p.Deps} {
+		for _, l := range [][]string{p.Imports, p.Deps} {
 			for i := range l {
 				l[i] = strings.TrimPrefix(l[i], module)
 			}

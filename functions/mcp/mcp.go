@@ -17,11 +17,12 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/text/pack"
 )
 
-// bodyMost is three times the size of the largest private memory, because escaping in JSON
-// makes a text longer.
-const bodyMost = 768 << 10
+// bodyMost fits the largest private memory where a client escapes all that is not ASCII,
+// which makes é three times as long, with 16 KiB for the rest of the message.
+const bodyMost = 3*pack.Most + 16<<10
 
 // `make golden` writes the tools and their schemas from the declarations, and a test of the
 // package functions compares them. Building them in each process would take longer than

@@ -13,6 +13,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/text/pack"
 )
 
 // TestMessageIDs checks that an id has at most 128 bytes, and that a numeric id is an
@@ -154,11 +155,16 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// TestBodySize checks that a request has at most 768 KiB.
+// TestBodySize checks that a request has at most 784 KiB, and that the largest memory fits
+// though every letter of it is escaped.
 func TestBodySize(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"text":"%s"}}}`
+	if size := len(fmt.Sprintf(call, strings.Repeat(`\u00e9`, pack.Most/len("é")))); size > bodyMost {
+		t.Errorf("a call with the largest memory has %d bytes, want at most %d", size, bodyMost)
+	}
 	s := api.NewServer(&app.App{Now: time.Now, Log: nothing, Rand: zeros{}}, New()(&app.App{Now: time.Now, Log: nothing}))
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	for size, want := range map[int]int{768 << 10: 401, 768<<10 + 1: 413} {
+	for size, want := range map[int]int{784 << 10: 401, 784<<10 + 1: 413} {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(ping+strings.Repeat(" ", size-len(ping))))
 		r.Header.Set("Authorization", "Bearer ast_nonsense")
 		w := httptest.NewRecorder()

@@ -125,7 +125,7 @@ func TestStrangersCannotKeepAnAddressFromBeingLinked(t *testing.T) {
 			linked := 0
 			for _, m := range r.mailsTo(address) { // the owner tries the code of the newest mail that names it, or names no agent
 				names := strings.Contains(m.Subject, "@")
-				if linked == 200 || names && !strings.Contains(m.Subject, "@"+owner.Name) {
+				if names && !strings.Contains(m.Subject, "@"+owner.Name) {
 					continue
 				}
 				linked = r.call(owner, "POST", "/v1/me/origin/verify", codeBody(mailed.FindString(m.Text))).Status

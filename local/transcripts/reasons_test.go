@@ -21,10 +21,10 @@ type reason struct {
 }
 
 var (
-	unmade  = []faults.Kind{faults.Failed, faults.Throttled} // the commit is not made
-	made    = []faults.Kind{faults.Unknown, faults.Killed}   // the commit is made, but the request does not learn that
-	unheard = append(unmade, faults.Unknown)                 // the request does not learn that the commit is made, if it is
-	anyKind = append(unheard, faults.Lost, faults.Killed)
+	unmade  = []faults.Kind{faults.Failed, faults.Throttled}                 // the commit is not made
+	made    = []faults.Kind{faults.Unknown, faults.Killed}                   // the commit is made, but the request does not learn that
+	unheard = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown} // the request does not learn that the commit is made, if it is
+	anyKind = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown, faults.Lost, faults.Killed}
 )
 
 var reasons = []*reason{

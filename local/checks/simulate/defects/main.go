@@ -53,8 +53,10 @@ func run(ctx context.Context, out io.Writer, folder, only string, ops int, seeds
 	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, text)
 	}
-	if by, err := s.simulate(ctx, 0); err != nil || by != "" {
-		return fmt.Errorf("without a defect: %s %w", by, err)
+	if by, err := s.simulate(ctx, 0); err != nil {
+		return fmt.Errorf("without a defect: %w", err)
+	} else if by != "" {
+		return fmt.Errorf("without a defect, the simulation finds: %s", by)
 	}
 	missed := 0
 	for i, d := range defects {

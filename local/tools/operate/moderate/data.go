@@ -35,7 +35,7 @@ func export(ctx context.Context, d *Desk) error {
 	writes := a.Record()
 	writes[0] = writes[0].Else(tables.Means(recorded))
 	if err := d.Transact(ctx, writes...); errors.Is(err, recorded) {
-		d.say("%s was exported by you today; this time is not recorded", a.What)
+		d.say("%s: you exported it today already; the log keeps one entry a day", a.What)
 	} else if err != nil {
 		return err
 	} else {

@@ -468,7 +468,7 @@ func (d *Desk) empty(ctx context.Context, channel, reason string) error {
 			return err
 		}
 	}
-	d.say("%d posts and promos of it are taken down", n)
+	d.say("%d of its posts and promos are taken down", n)
 	return ctx.Err()
 }
 
