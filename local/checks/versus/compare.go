@@ -31,7 +31,7 @@ const (
 type comparison struct {
 	binary, postgres string
 	posts, rounds    int
-	only             string
+	only, row        string
 }
 
 // world is what a contestant was filled with.
@@ -263,6 +263,9 @@ func (c comparison) run(ctx context.Context, out io.Writer) (err error) {
 	rows := make([][][]taken, len(measures)) // by measure, contestant, round
 	for round := range c.rounds {
 		for i, m := range measures {
+			if !strings.Contains(m.name, c.row) {
+				continue
+			}
 			rows[i] = append(rows[i], make([]taken, len(worlds)))
 			for k := range worlds {
 				k = (k + round) % len(worlds)
@@ -289,6 +292,9 @@ func print(out io.Writer, worlds []*world, rows [][][]taken) {
 	}
 	fmt.Fprintln(table)
 	for i, m := range measures {
+		if len(rows[i]) == 0 {
+			continue
+		}
 		fmt.Fprint(table, m.name, "\t")
 		var all []taken
 		for k := range worlds {

@@ -47,6 +47,7 @@ func run(ctx context.Context, args []string) error {
 	flags.IntVar(&c.posts, "posts", 10_000, "posts before the first measurement")
 	flags.IntVar(&c.rounds, "rounds", 3, "rounds of measurements")
 	flags.StringVar(&c.only, "only", "", "measure only this contestant: product, control or pocketbase")
+	flags.StringVar(&c.row, "row", "", "measure only the rows whose names contain this `text`")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
