@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// resolve sets the agent of a signed request without x-agent-id: an original key
-// identifies its agent.
+// resolve sets the agent of a signed request without x-agent-id. Such a request must be
+// signed with its agent's original key, which identifies the agent.
 func (c *Call) resolve(ctx context.Context) error {
 	if c.cred.kind != credSig || c.agent != "" || c.Table == nil {
 		return nil
@@ -171,23 +171,24 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 // connecting again would create another agent.
 const connectAgain = "First mint a link code with `POST /v1/me/link-codes`. Sign that request, or send it with a token that has the scope: a code gives no more scopes than the credential that minted it. Then connect again, tick the scope, and enter the code. Instead of a link code, you can enter your handle and a mailed recovery code. Without either you connect as a new agent."
 
-// founding reports whether a connection may link its agent's origin without the scope:
-// the connection created the agent, the agent has no key yet, and the person could not
-// know that the agent would be lost without one. Adding the first key always needs the
-// scope, since a key has every right (spec "Keys"). A narrowed token needs the scope.
+// founding reports whether a connection may link its agent's origin without the scope. It
+// may if it created the agent, and the agent has no key yet: the person who connected
+// could not know that an agent without key and origin can be lost. Adding the first key
+// always needs the scope, since a key has every right (spec "Keys"). So does a token with
+// fewer scopes than its connection, if the connection has this scope.
 func (c *Call) founding() bool {
 	return c.e.Secures && !c.e.Auth.Keyless && c.Agent.Keys == 0 && c.grant != nil && c.grant.Founded && !c.grant.Scopes.Has(c.e.Auth.Scope)
 }
 
-// borrowed reports whether the caller is a connection made with a link code, and would
-// secure an agent that has no key, end what belongs to its owner, or export all of it.
-// That is refused, because the lender of the code could not undo it.
+// borrowed reports whether a connection made with a link code calls an endpoint that
+// secures, erases or exports the agent, or unlinks its origin, while the agent has no key.
+// Such a call is refused, because the owner who gave away the code could not undo it.
 func (c *Call) borrowed() bool {
 	return (c.e.Secures || c.e.Auth.Keyless) && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
 }
 
-// hangsOn returns the keys of the items that must exist for the token to work, as
-// its value names them.
+// hangsOn returns the keys of the items that must exist for the token to work. The
+// token's value names them.
 func (c *Call) hangsOn() (keys []tables.Key) {
 	on := c.cred.token.On
 	if on.Grant != "" {
@@ -245,7 +246,7 @@ func (c *Call) madeAt() time.Time {
 	return time.UnixMilli(max(made.Int("added_at"), made.Int("created_at")))
 }
 
-// mayAct checks the agent's state.
+// mayAct refuses requests that the agent's state or the kind of its credential forbids.
 func (c *Call) mayAct() error {
 	if c.mustSign() {
 		return c.sigRequired()
@@ -262,7 +263,7 @@ func (c *Call) mayAct() error {
 		e.Until = until
 		return e
 	}
-	// Credentials from before the recovery are the owner's, if they still work.
+	// A credential that is older than the recovery and still works is the owner's.
 	since := time.UnixMilli(c.Agent.HoldSince)
 	if until := time.UnixMilli(c.Agent.HoldUntil); c.e.Held && until.After(c.Time) && !c.madeAt().Before(since) {
 		e := Fail(RecoveryHold, "The agent was recovered by mail, so this request is refused until %s.", until.UTC().Format(time.RFC3339))

@@ -29,13 +29,13 @@ func newServed(group string, e Endpoint) *served {
 	return s
 }
 
-// bound is what the type of an endpoint's input says about its arguments.
+// bound describes an endpoint's arguments, as the input's type declares them.
 type bound struct {
 	e                    *Endpoint
 	schemas              huma.Registry
 	params               []param
 	query                []string     // names of its query members
-	body                 *huma.Schema // of a JSON body; nil if it takes none
+	body                 *huma.Schema // of a JSON body; nil if the endpoint takes none
 	bodyAt               []int        // the field of the input that a JSON body fills
 	rawAt                []int        // the field that a body of another kind fills
 	defaults             []param      // optional members of the body with a default
@@ -88,7 +88,7 @@ func bind(e *Endpoint, schemas huma.Registry) *bound {
 	return b
 }
 
-// hint names the schema of a type that may have no name.
+// hint returns a name for the schema of type t: otherwise, if t has no name.
 func hint(t reflect.Type, otherwise string) string {
 	if t.Name() != "" {
 		return t.Name() + "Body"
@@ -171,7 +171,7 @@ func (b *bound) fill(in reflect.Value, body []byte, wrong *problems) {
 func (p *param) value(text string) any {
 	switch p.schema.Type {
 	case huma.TypeInteger:
-		if whole, ok := integer(text); ok { // the document has one schema for queries and bodies
+		if whole, ok := integer(text); ok {
 			text = whole
 		}
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {

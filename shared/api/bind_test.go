@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Endpoints are bound on first use, once, and not when a server is made.
+// An endpoint is bound once, on its first use, not when the server is made.
 func TestEndpointsAreBoundOnFirstUse(t *testing.T) {
 	h := build(t, nil)
 	bound, gathered := map[string]int{}, 0
@@ -38,7 +38,7 @@ func TestEndpointsAreBoundOnFirstUse(t *testing.T) {
 		return w.Code
 	}
 	if len(bound) > 0 || gathered > 0 {
-		t.Errorf("NewServer bound %v and gathered routes %d times, want neither", bound, gathered)
+		t.Errorf("NewServer bound %v and gathered routes %d times, want nothing bound or gathered", bound, gathered)
 	}
 	var all sync.WaitGroup
 	for range 8 {

@@ -16,12 +16,12 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a JSON body. They are checked before anything is decoded, so that a large
-// body that is refused takes no more work than a small one that is accepted.
+// Bounds of a JSON body. They are checked before anything is decoded: refusing a large
+// body then takes no more work than accepting a small one.
 const (
-	maxDepth   = 32  // of nesting; no endpoint needs more than 3
-	maxValues  = 50  // of an endpoint's body; none needs more than 30
-	maxMessage = 500 // values of a batch of twenty messages, or of a client's metadata
+	maxDepth   = 32  // levels of nesting; no endpoint needs more than 3
+	maxValues  = 50  // values in an endpoint's body; no endpoint needs more than 30
+	maxMessage = 500 // values in a batch of twenty messages, or in a client's metadata
 )
 
 // CheckJSON refuses what encoding/json accepts or reports badly: invalid UTF-8,
@@ -29,9 +29,9 @@ const (
 // more values than a batch of messages needs.
 func CheckJSON(body []byte) error { return checkJSON(body, maxMessage, false) }
 
-// CheckLooseJSON is CheckJSON for an object with unknown members. It also refuses
-// members that differ only in case: encoding/json would take the last of them for
-// both.
+// CheckLooseJSON is CheckJSON for an object that may have unknown members. It also
+// refuses members whose names differ only in case: encoding/json would decode both into
+// one field, and keep the last.
 func CheckLooseJSON(body []byte) error { return checkJSON(body, maxMessage, true) }
 
 func checkJSON(body []byte, most int, anyCase bool) error {
@@ -110,9 +110,9 @@ func stringEnd(body []byte, i int) int {
 	return i
 }
 
-// measure returns how many values a body has, empty lists and objects counted twice,
-// and how deep they are nested. It does not decode the body. If the body is not JSON,
-// the result is right only for the part before the first error.
+// measure returns how many values a body has and how deep they are nested, without
+// decoding it. An empty list or object counts as two values. If the body is not JSON, the
+// result is right only for the part before the first error.
 func measure(body []byte) (values, depth int) {
 	level, values := 0, 1
 	for i := 0; i < len(body); i++ {

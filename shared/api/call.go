@@ -23,7 +23,7 @@ type Call struct {
 	Agent       *tables.Profile // the caller; nil if anonymous
 	Counts      tables.Counters // of the caller; only read for writes
 	Address     string          // the caller's network address: an IPv4, or an IPv6 /64
-	Head        bool            // the caller gets no body of the answer
+	Head        bool            // a HEAD request: the answer is sent without its body
 	items       map[tables.Key]tables.Item
 	addressHash string // set on first use
 	cred        credential
@@ -40,8 +40,8 @@ type Call struct {
 	e           *Endpoint
 	tool        string      // the MCP tool that was called; "" if none
 	made        string      // metric of what the request created
-	relayed     atomic.Bool // another server's endpoint answered
-	secret      atomic.Bool // that endpoint is Secret
+	relayed     atomic.Bool // an endpoint of another server answered: see [Call.Invoke]
+	secret      atomic.Bool // that other endpoint is Secret
 	header      http.Header
 	digest      [32]byte // of method, path, query and body; distinguishes requests with the same Idempotency-Key
 	idemKey     string
@@ -93,7 +93,7 @@ func (c *Call) CredentialStands() tables.Write {
 	return tables.Check(key, tables.Equal("epoch", c.Agent.Epoch)).Else(func(tables.Item) error { return c.CredentialGone() })
 }
 
-// CredentialGone refuses a credential that was revoked while it was used.
+// CredentialGone returns the refusal of a credential that no longer exists.
 func (c *Call) CredentialGone() *Error {
 	if c.Signed() {
 		return c.unknownKey()
@@ -146,8 +146,8 @@ func boundName(b tables.Bound) string {
 	return b.Name
 }
 
-// rateHeaders sets the headers with what is left of each limit after more writes
-// (draft-ietf-httpapi-ratelimit-headers).
+// rateHeaders sets the headers that tell how much of each limit is left
+// (draft-ietf-httpapi-ratelimit-headers). It adds more to the writes counted so far.
 func (c *Call) rateHeaders(more int64) {
 	guard := c.items[tables.GuardKey(c.agent, c.minute())]
 	reset := max(0, int(c.minute().Add(time.Minute).Sub(c.Time).Seconds()))
@@ -169,9 +169,9 @@ func (c *Call) minute() time.Time {
 	return c.Time.Truncate(time.Minute)
 }
 
-// Commit writes the request's effect and its record in one transaction. outcome
-// points to what the endpoint's do returns; a repeated request is answered from it
-// (see [OnWrite]). A failed condition returns the error of its write
+// Commit writes the request's effect and the record of its outcome in one transaction.
+// outcome points to what the endpoint's do returns; a repeated request is answered from
+// it (see [OnWrite]). If a write's condition fails, Commit returns that write's error
 // ([tables.Write.Else]).
 func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) error {
 	if c.Agent == nil {
@@ -220,7 +220,7 @@ func (c *Call) OverRate(window time.Duration, format string, args ...any) *Error
 	return c.limited(c.Window(window).Add(window), format, args...)
 }
 
-// OverQuota returns OverRate for [tables.Write.Else].
+// OverQuota returns [Call.OverRate] as an argument for [tables.Write.Else].
 func (c *Call) OverQuota(window time.Duration, format string, args ...any) func(tables.Item) error {
 	return func(tables.Item) error { return c.OverRate(window, format, args...) }
 }

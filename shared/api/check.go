@@ -21,10 +21,11 @@ import (
 )
 
 // problems collects what is wrong with a request's arguments. It replaces huma's
-// validation to choose the wording; a test checks that both judge alike.
+// validation in order to choose the wording. A test checks that both accept and refuse
+// the same bodies.
 type problems struct {
 	schemas huma.Registry
-	quiet   bool // do not repeat values
+	quiet   bool // messages must not repeat values
 	fields  []wire.Field
 	unknown int // unknown members among fields; listed first, as they may be misspelt required ones
 }

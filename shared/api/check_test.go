@@ -88,7 +88,7 @@ func (b *bound) wrong(t *testing.T, query, body string) *Error {
 	return e
 }
 
-// A refusal lists what is wrong, and its message names it.
+// A refusal lists the wrong fields, and its message names them.
 func TestProblemsAreListed(t *testing.T) {
 	list := func(n int) (p problems) {
 		for i := range n {
@@ -186,7 +186,7 @@ func TestProblemsNameTheirMember(t *testing.T) {
 	}
 	_, err := b.input(&Arguments{query: url.Values{}, header: http.Header{"X-Note": {"hunter2"}}, body: []byte(`{}`)})
 	if e := AsError(err); len(e.Fields) < 3 || strings.Contains(string(e.JSON("")), "hunter2") {
-		t.Errorf("want at least 3 fields and no value of a header, got %s", e.JSON(""))
+		t.Errorf("got %s, want at least 3 fields, and no value of a header", e.JSON(""))
 	}
 	e := AsError(errors.New(secret))
 	if e.Code != Internal || strings.Contains(string(e.JSON("")), secret) || !strings.Contains(e.cause.Error(), secret) {
@@ -257,7 +257,7 @@ func TestCheckAgreesWithHuma(t *testing.T) {
 		huma.Validate(b.schemas, b.body, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &theirs)
 		ours := problems{schemas: b.schemas}
 		if good := ours.check("", b.body, v); good != (len(theirs.Errors) == 0) {
-			t.Fatalf("%v: got problems %v, huma has %v", v, ours.fields, theirs.Errors)
+			t.Fatalf("%v: got problems %v, want those of huma: %v", v, ours.fields, theirs.Errors)
 		}
 	})
 }
@@ -300,7 +300,7 @@ func TestRefusalsHaveABound(t *testing.T) {
 				t.Errorf("got %d bytes (%v), want at most %d with code and hint: %.200s", len(body), err, RefusalMost, body)
 			}
 			if len(e.Fields) > 0 && len(out.Error.Fields) == 0 {
-				t.Errorf("no field of %d is left", len(e.Fields))
+				t.Errorf("got no field, want at least one of %d", len(e.Fields))
 			}
 		}
 	})

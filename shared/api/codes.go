@@ -74,8 +74,8 @@ const (
 	Unavailable       Code = "unavailable"
 )
 
-// CodeInfo documents a code. /docs/errors, the OpenAPI document and the status
-// of an answer are made from it.
+// CodeInfo documents a code. It determines the status of an answer, and what /docs/errors
+// and the OpenAPI document say.
 type CodeInfo struct {
 	Code   Code
 	Status int

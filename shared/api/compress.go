@@ -29,9 +29,9 @@ const (
 	// with the smallest output.
 	levelOnce, levelKept = gzip.BestSpeed, gzip.BestCompression
 
-	// SharedMost is the size in bytes up to which a shared cache, such as the edge, may answer
-	// from its store without compression. For a longer answer it asks the service each time,
-	// so that a flood for it meets the gateway's throttle.
+	// SharedMost is the size in bytes up to which a shared cache, such as the edge, may send
+	// an uncompressed answer from its store. For a longer one, the cache asks the service
+	// each time, so the gateway's throttle bounds a flood of such requests.
 	SharedMost = 32 << 10
 
 	// A process keeps this many compressed answers, of at least this many bytes.
@@ -39,8 +39,8 @@ const (
 )
 
 // compressible reports whether an answer is compressed for callers that accept gzip. If
-// such an answer may be cached, its Vary names Accept-Encoding, also when this caller does
-// not accept gzip, because a cache may hold the answer for another caller.
+// such an answer may be cached, its Vary names Accept-Encoding. That holds even if this
+// caller does not accept gzip, because a cache may give the answer to another caller.
 func (rec *recorder) compressible(c *Call) bool {
 	return !c.e.Secret && !c.secret.Load() && rec.body.Len() >= compressFrom && isText(rec.header.Get("Content-Type")) &&
 		rec.header.Get("Content-Encoding") == ""
@@ -94,7 +94,7 @@ func writersOf(level int) sync.Pool {
 	return sync.Pool{New: func() any {
 		w, err := gzip.NewWriterLevel(nil, level)
 		if err != nil {
-			panic(err) // of an unknown level
+			panic(err) // the level is unknown
 		}
 		return w
 	}}
@@ -130,7 +130,7 @@ func (p *packed) of(sum [sha256.Size]byte, body []byte) []byte {
 	small = gzipped(body, &keptWriters)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bodies == nil || len(p.bodies) >= packedMost { // begin anew: what is asked for often is soon back
+	if p.bodies == nil || len(p.bodies) >= packedMost { // start over: answers in demand soon return
 		p.bodies = map[[sha256.Size]byte][]byte{}
 	}
 	p.bodies[sum] = small

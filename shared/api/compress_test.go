@@ -34,7 +34,7 @@ func TestAcceptsGzip(t *testing.T) {
 	}
 }
 
-// answers is a server with answers of all kinds.
+// answers returns a server with one endpoint for each kind of answer.
 func answers(log io.Writer) *Server {
 	a := &app.App{Now: func() time.Time { return time.UnixMilli(1_790_000_000_000) }, Log: slog.New(slog.NewJSONHandler(log, nil)), Settings: app.DefaultSettings()}
 	a.Rand = rand.NewChaCha8([32]byte{})
@@ -64,8 +64,8 @@ func answers(log io.Writer) *Server {
 	}})
 }
 
-// A shared cache may not answer from its store with a long answer that is not compressed
-// although it could be.
+// A shared cache must ask the service again for a long answer that could be compressed
+// but is not.
 func TestSharedMost(t *testing.T) {
 	s := answers(io.Discard)
 	const kept, asked = "public, max-age=60", "public, max-age=60, s-maxage=0"
@@ -80,7 +80,7 @@ func TestSharedMost(t *testing.T) {
 	}
 	etag := get(s, "/longest").Header().Get("ETag")
 	if res := get(s, "/longest", "If-None-Match", etag); res.Code != 304 || res.Header().Get("Cache-Control") != asked {
-		t.Errorf("not changed: %d %q, want 304 and %q", res.Code, res.Header().Get("Cache-Control"), asked)
+		t.Errorf("with the current ETag: got %d and Cache-Control %q, want 304 and %q", res.Code, res.Header().Get("Cache-Control"), asked)
 	}
 }
 
@@ -111,9 +111,9 @@ func unzip(t *testing.T, body []byte) string {
 	return string(plain)
 }
 
-// An answer is compressed if the caller accepts it and it is text, long enough, and not
-// of a Secret endpoint. It decompresses to the plain one, with the same ETag. Vary tells
-// caches that both forms exist.
+// An answer is compressed if the caller accepts gzip, and the answer is text, long enough,
+// and not from a Secret endpoint. Decompressed, it equals the plain answer, and it has the
+// same ETag. Vary tells caches that both forms exist.
 func TestCompression(t *testing.T) {
 	var log bytes.Buffer
 	s := answers(&log)
@@ -126,11 +126,11 @@ func TestCompression(t *testing.T) {
 		small := get(s, path, "Accept-Encoding", "br, gzip")
 		body := small.Body.String()
 		if zipped := small.Header().Get("Content-Encoding") == "gzip"; zipped != want.zipped {
-			t.Errorf("%s: compressed is %v, want %v", path, zipped, want.zipped)
+			t.Errorf("%s: got compressed %v, want %v", path, zipped, want.zipped)
 		} else if zipped {
 			body = unzip(t, small.Body.Bytes())
 			if small.Body.Len() >= plain.Body.Len() {
-				t.Errorf("%s: %d bytes compressed, %d plain", path, small.Body.Len(), plain.Body.Len())
+				t.Errorf("%s: got %d bytes compressed, want fewer than the %d plain ones", path, small.Body.Len(), plain.Body.Len())
 			}
 		}
 		if plain.Header().Get("Content-Encoding") != "" || body != plain.Body.String() {
@@ -141,15 +141,15 @@ func TestCompression(t *testing.T) {
 		}
 		for _, w := range []*httptest.ResponseRecorder{plain, small} {
 			if vary := strings.Contains(w.Header().Get("Vary"), "Accept-Encoding"); vary != want.vary {
-				t.Errorf("%s: Vary is %q", path, w.Header().Get("Vary"))
+				t.Errorf("%s: got Vary %q, want Accept-Encoding in it: %v", path, w.Header().Get("Vary"), want.vary)
 			}
 			if w.Header().Get("ETag") != plain.Header().Get("ETag") || w.Header().Get("Content-Type") != plain.Header().Get("Content-Type") {
-				t.Errorf("%s: headers %v, want those of the plain answer %v", path, w.Header(), plain.Header())
+				t.Errorf("%s: got headers %v, want ETag and Content-Type of the plain answer: %v", path, w.Header(), plain.Header())
 			}
 		}
 	}
 	if a, b := get(s, "/long", "Accept-Encoding", "gzip"), get(s, "/long", "Accept-Encoding", "gzip"); !bytes.Equal(a.Body.Bytes(), b.Body.Bytes()) || len(s.packed.bodies) != 1 {
-		t.Errorf("a long answer is packed each time: %d kept", len(s.packed.bodies))
+		t.Errorf("two requests for one long answer: got equal bytes %v, %d kept answers; want equal bytes, 1 kept", bytes.Equal(a.Body.Bytes(), b.Body.Bytes()), len(s.packed.bodies))
 	}
 }
 
@@ -166,22 +166,22 @@ func TestCompression_NotModified(t *testing.T) {
 			w := get(s, "/public", "Accept-Encoding", accept, "If-None-Match", has)
 			if w.Code != http.StatusNotModified || w.Body.Len() != 0 || w.Header().Get("Content-Encoding") != "" || w.Header().Get("ETag") != etag ||
 				!strings.Contains(w.Header().Get("Vary"), "Accept-Encoding") {
-				t.Errorf("If-None-Match %s, accepting %s: %d with %v", has, accept, w.Code, w.Header())
+				t.Errorf("If-None-Match %s, accepting %s: got %d, %d bytes, %v; want 304, no body, the ETag and Vary", has, accept, w.Code, w.Body.Len(), w.Header())
 			}
 		}
 	}
 	for _, has := range []string{`W/"other"`, "*"} { // * does not name a version
 		if w := get(s, "/public", "Accept-Encoding", "gzip", "If-None-Match", has); w.Code != http.StatusOK {
-			t.Errorf("If-None-Match %s: %d, want 200", has, w.Code)
+			t.Errorf("If-None-Match %s: got %d, want 200", has, w.Code)
 		}
 	}
 	w := get(s, "HEAD /public", "Accept-Encoding", "gzip")
 	if w.Body.Len() != 0 || w.Header().Get("Content-Encoding") != "gzip" || w.Header().Get("ETag") != etag {
-		t.Errorf("HEAD: %d bytes, %v", w.Body.Len(), w.Header())
+		t.Errorf("HEAD: got %d bytes, %v; want none, and the headers of GET", w.Body.Len(), w.Header())
 	}
 }
 
-// Kept answers are bounded in number, and safe to pack side by side.
+// packed keeps at most packedMost answers, and works for concurrent requests.
 func TestPacked(t *testing.T) {
 	var p packed
 	var work sync.WaitGroup
@@ -195,6 +195,6 @@ func TestPacked(t *testing.T) {
 	}
 	work.Wait()
 	if n := len(p.bodies); n > packedMost {
-		t.Errorf("%d bodies are kept, want at most %d", n, packedMost)
+		t.Errorf("got %d kept answers, want at most %d", n, packedMost)
 	}
 }

@@ -30,8 +30,8 @@ func DecodeCursor(cursor string, n int) ([]string, error) {
 	return nil, Fail(BadCursor, "before=%q was not issued by this endpoint.", clip(cursor, 60))
 }
 
-// CursorID reads a cursor whose one position is an id of a kind; it returns "" for
-// no cursor.
+// CursorID reads a cursor with one position, an id of the given kind. It returns "" for
+// an empty cursor.
 func CursorID(cursor string, kind id.Kind) (string, error) {
 	if cursor == "" {
 		return "", nil

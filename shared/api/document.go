@@ -29,7 +29,7 @@ func tell(doc part) {
 	}
 }
 
-// rename turns huma's own schema member into an OpenAPI extension.
+// rename turns patternDescription, which is huma's own, into an OpenAPI extension.
 func rename(v any) {
 	switch v := v.(type) {
 	case part:

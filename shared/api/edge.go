@@ -5,24 +5,22 @@ import (
 	"net/netip"
 )
 
-// Headers that the edge adds to every request. If the edge is in front of the service, a
-// value that a caller sends for one of them does not reach the service. If there is no
-// edge, the service ignores them.
+// Headers that the edge adds to every request. The edge overwrites values that a caller
+// sends for them. If there is no edge, the service ignores them.
 const (
 	HeaderEdgeSecret    = "X-Origin-Secret"
 	HeaderViewerAddress = "X-Viewer-Address" // the caller's IP address
 )
 
-// Messages of log lines about a wrong secret of the edge, and about a request of the edge
-// that does not say whose it is. infra makes an alarm of them.
+// Messages of log lines. infra makes an alarm of them.
 const (
-	EdgeUnknown   = "edge not recognised"
-	EdgeAddressed = "edge sent no address"
+	EdgeUnknown   = "edge not recognised"  // the edge's secret is wrong or missing
+	EdgeAddressed = "edge sent no address" // or none that can be parsed
 )
 
-// throughEdge refuses callers that go around the edge, and takes the caller's address
-// from the edge: the gateway sees only the address of the edge. Neither header goes on to
-// the endpoint.
+// throughEdge refuses callers that go around the edge. It takes the caller's address from
+// the edge, because the gateway sees only the edge's own address. The endpoint gets
+// neither header.
 func (s *Server) throughEdge(c *Call, r *http.Request) error {
 	if s.app.Edge == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// A tool's endpoint gets the caller's address as the endpoint that calls it does: the
-// edge's, if there is one.
+// An endpoint that is called as a tool sees the same caller's address as the endpoint
+// that calls it: the address that the edge sent, if there is an edge.
 func TestEdge_AddressOfTools(t *testing.T) {
 	h := build(t, nil)
 	a := *h.app
@@ -65,10 +65,10 @@ func TestEdge_AddressOfTools(t *testing.T) {
 	}
 }
 
-// Each capability can be taken away, the edge's too.
+// App.Only leaves the edge's check only to functions with the capability app.Edge.
 func TestEdge_IsACapability(t *testing.T) {
 	a := &app.App{Edge: func(context.Context, string) (bool, error) { return true, nil }}
 	if a.Only(app.Table).Edge != nil || a.Only(app.Table|app.Edge).Edge == nil {
-		t.Error("Only does not take the edge away, or takes it from a function that has it")
+		t.Error("Only(Table) has Edge, or Only(Table|Edge) lacks it; want the opposite")
 	}
 }

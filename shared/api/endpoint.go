@@ -9,12 +9,13 @@
 //     of its body, which is read as bytes (server.go).
 //  2. The form of its credential. A signature is verified without the table
 //     (credential.go).
-//  3. [Call.screen] refuses callers that this process remembers to be over a limit. It
-//     looks up the agent of an original key, unless it is known (serve.go).
+//  3. [Call.screen] refuses requests from addresses that this process remembers to be over
+//     a limit. It finds the agent of a request that is signed with an original key
+//     (serve.go).
 //  4. Query and body are decoded into the input and checked against the schemas
-//     (bind.go, check.go). That takes no table, takes time in proportion to their
-//     size, and ends at ten problems. A refusal waits until step 6, but the next step
-//     needs the input: it reads the items that the input names.
+//     (bind.go, check.go). That needs no table, takes time in proportion to their size,
+//     and ends at ten problems. It comes this early because step 5 reads the items that
+//     the input names. A refusal waits until step 6.
 //  5. [Call.authorize] reads the credential, the limits and those items in one round
 //     trip (authorize.go); for a refused input, only the first two. It refuses the
 //     credential, recognises a request that was carried out before (replay.go), and
@@ -26,10 +27,10 @@
 //     result. Then the request is counted (readlimit.go): a read or an anonymous
 //     request by sampling; a write that was refused, in its agent's minute.
 //
-// So only callers with a valid credential learn what is wrong with a body. Such a
-// refusal costs less than an accepted request, and counts like one. A tool's call
-// ([Call.Invoke]) begins at step 3, with [Tool.Arguments] in the place of query and
-// body (invoke.go).
+// So if an endpoint needs a credential, only callers with a valid one learn what is wrong
+// with the members of a body. Such a refusal costs less than an accepted request, and
+// counts like one. A tool's call ([Call.Invoke]) begins at step 3, with [Tool.Arguments]
+// instead of query and body (invoke.go).
 package api
 
 import (
@@ -64,8 +65,8 @@ type Group struct {
 	Elsewhere func() map[string]map[string]bool
 }
 
-// Capabilities returns what the group's function is built with: its needs, and the secret
-// of the edge, by which every function behind the gateway knows the edge's requests.
+// Capabilities returns what the group's function is built with: its needs, and the edge's
+// secret, by which every function behind the gateway recognises the edge's requests.
 func (g Group) Capabilities() app.Capabilities { return g.Needs | app.Edge }
 
 // Rights returns the partition families and indexes that the group's function
@@ -202,8 +203,10 @@ type Reader interface {
 	Reads(agent string) []tables.Key
 }
 
-// CrowdReader is a Reader some of whose items, which are public, many callers may need at
-// the same time. Then an item may be a second old ([recent.Reader.GetCrowded]).
+// CrowdReader is a Reader of some public items that many callers may need at the same
+// time, such as a post that everybody votes on. Crowded returns the keys of these items.
+// While many callers need one, it may be a second or two old
+// ([recent.Reader.GetCrowded]).
 type CrowdReader interface {
 	Reader
 	Crowded() []tables.Key
@@ -273,14 +276,14 @@ type Page struct {
 	Body        []byte
 }
 
-// output wraps an answer in a member Body, as huma expects.
+// output wraps an answer in a field Body, as huma expects.
 type output[O any] struct{ Body *O }
 
 // work is the code of an endpoint.
 type work struct {
-	in, out reflect.Type // structs: the input, and what holds the answer
-	// do carries a request out and answers it. again answers one that was carried out
-	// before; it is nil if the endpoint has no effect.
+	in, out reflect.Type // structs: the input, and an output or a Page
+	// do carries a request out and answers it. again answers a request that was carried
+	// out before; it is nil if the endpoint has no effect.
 	do    func(ctx context.Context, in any) (out any, err error)
 	again func(ctx context.Context, in any, before record) (out any, err error)
 	serve http.HandlerFunc // for [Serve], instead of these

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Endpoints in another standard's form: forms, redirects, their own errors, their
-// own protocol, bytes.
+// Endpoints can follow another standard: with forms, redirects, their own errors, their
+// own protocol, or bytes.
 func TestOtherForms(t *testing.T) {
 	type form struct {
 		Resource string `query:"resource"`

@@ -21,7 +21,7 @@ func TestInteger(t *testing.T) {
 	}
 }
 
-// Every integer is found, and its value kept, wherever it stands.
+// plainIntegers rewrites every integer, wherever it stands in the body, and keeps its value.
 func TestPlainIntegers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64().Draw(t, "n")

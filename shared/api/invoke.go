@@ -21,7 +21,7 @@ type Arguments struct {
 	header http.Header
 	body   []byte
 	target string // path and query as in HTTP
-	bad    error  // what is wrong with their form; refused once the credential was checked
+	bad    error  // what is wrong with their form; returned after the credential was checked
 }
 
 // text returns an argument as it was sent, or "".
@@ -166,10 +166,10 @@ func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) 
 	if c.replay == "" {
 		out, err = work.do(c.remembering(ctx), in)
 	}
-	// A read of several items is not a snapshot. If another copy of this request was
-	// carried out during it, the handler may have refused because of that copy's effect,
-	// although the copy's record was not there yet when it was read. So read the record
-	// once more.
+	// Reading several items takes no snapshot. Another copy of this request may have been
+	// carried out during the read: then the handler saw the copy's effect, and refused
+	// because of it, although the copy's record did not exist yet when it was read. So
+	// read the record once more.
 	if work.again != nil && c.replay == "" && c.Agent != nil && !c.committed {
 		if err == nil {
 			return nil, errors.New("api: " + e.Route + " succeeded without committing its outcome")

@@ -12,8 +12,8 @@ import (
 
 // The day of a credential's last use is stored. On a credential's first request of a
 // day, each process writes an item for the day unless one exists. The item is in the
-// quotas' family, because every function may write there, even one that otherwise only
-// reads.
+// family of quotas, because every function may write there, even a function that
+// otherwise only reads.
 
 // usedToday remembers the credentials that were noted today.
 type usedToday struct {
@@ -24,7 +24,7 @@ type usedToday struct {
 
 const usedTodayMost = 1 << 14
 
-// notePatience bounds how long an answer waits for its note.
+// notePatience bounds how long an answer waits for [Call.markUsed].
 const notePatience = 150 * time.Millisecond
 
 // first reports whether a credential is seen for the first time on a day.
@@ -41,7 +41,7 @@ func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	return true
 }
 
-// has reports whether a credential was seen today, and was not forgotten since.
+// has reports whether a credential was seen today and not forgotten since.
 func (u *usedToday) has(cred tables.Key) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

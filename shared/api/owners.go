@@ -2,8 +2,8 @@ package api
 
 import "sync"
 
-// owners caches the agents of names that rarely change hands: original keys, whose
-// item is checked again with every request, and handles, which never change hands.
+// owners caches which agent an original key or a handle belongs to. A key may move to
+// another agent, so every request checks its item too. A handle never changes hands.
 type owners struct {
 	mu sync.Mutex
 	m  map[string]string

@@ -9,7 +9,7 @@ type Preconditions struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"*: the write is refused if there is a memory already."`
 }
 
-// Asked reports whether the request has any.
+// Asked reports whether the request has any precondition.
 func (p Preconditions) Asked() bool { return p.IfMatch != "" || p.IfNoneMatch != "" }
 
 // Check refuses malformed headers, which must not be ignored.
@@ -27,7 +27,7 @@ func (p Preconditions) Check() error {
 	return nil
 }
 
-// Hold reports whether the version with an entity tag fulfils the conditions.
+// Hold reports whether the version with the given entity tag fulfils the conditions.
 func (p Preconditions) Hold(etag string) bool {
 	if p.IfMatch != "" && !matchesStrongly(p.IfMatch, etag) {
 		return false

@@ -9,8 +9,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// badFields refuses at most problemsMost fields. The message describes the first and
-// names as many of the others as fit.
+// badFields refuses a request for its wrong fields. The message describes the first, and
+// names up to five others.
 func badFields(fields []wire.Field) *Error {
 	const named = 5
 	e := &Error{Code: Invalid, Fields: fields}

@@ -125,10 +125,10 @@ func (c *Call) charge(ctx context.Context) {
 	if c.relayed.Load() { // the endpoint that answered counted it
 		return
 	}
-	ctx = retry.Never(ctx) // the answer waits for it
+	ctx = retry.Never(ctx) // the answer waits for these writes
 	c.markUsed(ctx)
 	if c.isForged() {
-		c.used.forget(tables.UsedKey(c.agent, c.credentialName())) // it was valid earlier today
+		c.used.forget(tables.UsedKey(c.agent, c.credentialName())) // it may have been valid earlier today
 	}
 	if c.isRefusedWrite() {
 		c.chargeWrite(ctx)
@@ -140,7 +140,7 @@ func (c *Call) charge(ctx context.Context) {
 	}
 	used := tables.UsageOf(ctx)
 	if c.fail != nil && errors.Is(c.fail, tables.ErrThrottled) && used.ReadUnits() == 0 && used.WriteUnits() == 0 {
-		return // the table refused all that the request asked, and would refuse the count
+		return // the table refused all of the request's calls, and would refuse the count
 	}
 	who := c.payer(ctx)
 	window := c.Time.Truncate(time.Minute)

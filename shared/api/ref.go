@@ -65,8 +65,8 @@ func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	return agent, nil
 }
 
-// FindFormer is FindAgent, and finds an erased agent too, by its id: what it left with
-// the caller can still be read or ended.
+// FindFormer is FindAgent, but also finds an erased agent by its id. So the caller can
+// still read or end what that agent left, such as a conversation.
 func (c *Call) FindFormer(ctx context.Context, ref string) (string, error) {
 	if id.Agent.Valid(ref) && c.items[tables.ProfileKey(ref)].Str("state") == tables.StateErased {
 		return ref, nil

@@ -12,9 +12,9 @@ import (
 	"agentsocial/tables/recent"
 )
 
-// ownWrites is how long after its last write an agent's reads are not answered from the
-// process's memory. It is longer than that write may take to commit, and longer than
-// memories keep.
+// ownWrites is how long after an agent's last write its reads are not answered from the
+// process's memory. It is longer than a write may take to commit, and longer than the
+// memory keeps a page.
 const ownWrites = 10 * time.Second
 
 // remembering returns the context of a read, which may be answered from the process's
@@ -60,8 +60,8 @@ func (w *writers) has(agent string, now time.Time) bool {
 }
 
 // wroteNow reports whether the caller wrote within ownWrites, perhaps in another process.
-// The guards of its writes say when; a guard is of the minute of a signature's timestamp,
-// which may differ from the service's clock by [auth.Skew].
+// The guards of its writes say when. A guard belongs to the minute of the signature's
+// timestamp, which may differ from the service's clock by [auth.Skew].
 func (c *Call) wroteNow(ctx context.Context) bool {
 	if c.Agent == nil {
 		return false

@@ -54,8 +54,8 @@ const idempotencyKeyMost = 64
 // carried out; callers never see it.
 var errReplayed = errors.New("api: carried out before")
 
-// lookAgain reads the records of earlier requests once more before a refusal whose
-// cause may be the request's own effect.
+// lookAgain reads the records of earlier requests once more, before a refusal that may be
+// due to the effect of another copy of this request.
 func (c *Call) lookAgain(ctx context.Context, refusal error) {
 	var e *Error
 	if errors.As(refusal, &e) && (e.Code == Invalid || e.Code == RateLimited) || c.cred.digest == "" && c.idemKey == "" {

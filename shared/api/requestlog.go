@@ -5,8 +5,9 @@ import (
 	"log/slog"
 )
 
-// requestLog adds a request's id to the lines that are written for it. Most requests write
-// none besides their own ([Server.log]), so the id is added only when there is a line.
+// requestLog adds a request's id to the lines that are logged while it is served. Most
+// requests log no line except that of [Server.log], so requestLog formats the id only when
+// there is another one.
 type requestLog struct {
 	slog.Handler
 	id string

@@ -159,7 +159,7 @@ func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 	}
 	sum := rec.digest()
 	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	h.Set("ETag", "W/"+etag) // weak: it is also that of the compressed answer
+	h.Set("ETag", "W/"+etag) // weak: the compressed answer has the same tag
 	keep := "public, max-age=" + strconv.Itoa(int(c.e.Cache.Seconds()))
 	if rec.body.Len() > SharedMost && rec.compressible(c) && !acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		keep += ", s-maxage=0"
@@ -180,10 +180,10 @@ func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 	}
 }
 
-// matches makes the weak comparison of RFC 9110 13.1.2, except that * names no version. A
-// caller cannot know which version a 304 to * would confirm. An edge that sent a caller's *
-// to ask whether its stored answer is current would keep that answer for ever, with texts
-// that were deleted since.
+// matches makes the weak comparison of RFC 9110 13.1.2, except that * never matches. A
+// caller cannot know which version a 304 to * would confirm. And if an edge passed on a
+// caller's * to revalidate its stored answer, it would keep that answer for ever, with
+// texts that were deleted since.
 func matches(ifNoneMatch []string, etag string) bool {
 	for _, line := range ifNoneMatch {
 		for tag := range strings.SplitSeq(line, ",") {
@@ -287,14 +287,14 @@ type recorder struct {
 	lent   bool               // to a handler of [Serve]
 }
 
-// recorders are not in use. Their buffers have grown to the size of answers.
+// recorders pools recorders for reuse: their buffers have grown to the size of answers.
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
 // keptMost bounds the buffer that a recorder keeps.
 const keptMost = 1 << 20
 
-// done takes a recorder back once its answer was sent, unless a protocol's own handler had
-// it, which may still hold it.
+// done returns a recorder to the pool after its answer was sent. It does not if the
+// recorder was lent to a handler of [Serve], which may still use it.
 func (r *recorder) done() {
 	if r.lent {
 		return

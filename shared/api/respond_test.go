@@ -10,8 +10,9 @@ import (
 	"agentsocial/shared/app"
 )
 
-// With LogReads, only a sample of quick reads that succeeded has lines, and each says
-// how many it stands for. Effects, refusals, failures and slow reads are always logged.
+// With LogReads, only a sample of the quick reads that succeeded is logged. Each line says
+// how many reads it stands for. Effects, refusals, failures and slow reads are always
+// logged.
 func TestLogReads(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.LogReads, s.MaxReads = 8, 0 })
 	lines := func(n int, r func() *http.Request) int {
@@ -23,10 +24,10 @@ func TestLogReads(t *testing.T) {
 	}
 	open := func() *http.Request { return httptest.NewRequest("GET", "/open", nil) }
 	if n := lines(800, open); n < 50 || n > 170 {
-		t.Errorf("%d of 800 reads have lines, want about 100", n)
+		t.Errorf("got %d lines for 800 reads, want about 100", n)
 	}
 	if n := strings.Count(h.log.String(), `"one_in":8`); n != strings.Count(h.log.String(), "\n") {
-		t.Errorf("%d lines say one_in: %s", n, &h.log)
+		t.Errorf("got %d lines with one_in, want it in every line of %s", n, &h.log)
 	}
 	texts := 0
 	for what, r := range map[string]func() *http.Request{
@@ -36,14 +37,14 @@ func TestLogReads(t *testing.T) {
 		"unknown": func() *http.Request { return httptest.NewRequest("GET", "/nonesuch", nil) },
 	} {
 		if n := lines(20, r); n != 20 || strings.Contains(h.log.String(), "one_in") {
-			t.Errorf("%s: %d of 20 have lines: %s", what, n, &h.log)
+			t.Errorf("%s: got %d lines for 20 requests, want 20 without one_in: %s", what, n, &h.log)
 		}
 	}
 	if c := (&Call{e: &Endpoint{Route: "GET /open"}}); !h.sampled(c, slow-1) || h.sampled(c, slow) {
-		t.Error("want quick reads sampled, and slow ones not")
+		t.Errorf("sampled: got %v for a quick read and %v for a slow one, want true and false", h.sampled(c, slow-1), h.sampled(c, slow))
 	}
 	h.app.Settings.LogReads = 0
 	if n := lines(20, open); n != 20 || strings.Contains(h.log.String(), "one_in") {
-		t.Errorf("without LogReads %d of 20 reads have lines: %s", n, &h.log)
+		t.Errorf("without LogReads: got %d lines for 20 reads, want 20 without one_in: %s", n, &h.log)
 	}
 }

@@ -205,7 +205,7 @@ func TestMeasure(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, deep := measure(body)
-		if want := values(v); n < want || n > 2*want || deep != depth(v) { // empty lists and objects count twice
+		if want := values(v); n < want || n > 2*want || deep != depth(v) { // an empty list or object counts as two
 			t.Errorf("measure(%s) = %d, %d; want %d to %d values, depth %d", body, n, deep, want, 2*want, depth(v))
 		}
 	})

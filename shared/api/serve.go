@@ -15,11 +15,11 @@ import (
 )
 
 // Serve declares an endpoint with a protocol of its own, such as JSON-RPC. h reads
-// the request's body and writes the answer, or calls [Call.Refuse]. Matching, the
-// body limit, the credential, the read limit, headers and the log line are as for
-// any endpoint.
+// the request's body and writes the answer, or calls [Call.Refuse]. The server matches
+// the route, checks the body's size, the credential and the read limit, and sets headers
+// and logs, as for any endpoint.
 func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
-	e.Pure, e.Cost = true, max(1, e.Cost) // its writes go through endpoints
+	e.Pure, e.Cost = true, max(1, e.Cost) // pure: it writes only through other endpoints
 	e.work.serve = h
 	return e
 }
@@ -71,8 +71,8 @@ func mediaSchema(contentType string) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "binary"}
 }
 
-// screen refuses a request whose address is known to be over its limit, or whose key
-// belongs to no agent. It comes before anything is done for the arguments.
+// screen refuses a request if its address is known to be over a limit, or if it is signed
+// with a key that belongs to no agent. It runs before the arguments are decoded.
 func (c *Call) screen(ctx context.Context) error {
 	if c.cred.kind == credNone { // only the address is limited
 		return c.overRead(ctx)

@@ -46,7 +46,7 @@ type Server struct {
 	host      string
 	mux       *http.ServeMux
 	endpoints map[string]*served    // by mux pattern
-	literal   map[[2]string]*served // those whose path has no parameter, by method and path: matching takes a while
+	literal   map[[2]string]*served // endpoints without path parameters, by method and path: faster than the mux
 	elsewhere func() *elsewhere
 	keys      owners // original keys
 	handles   owners
@@ -56,7 +56,7 @@ type Server struct {
 	packed    packed
 
 	starting chan struct{}                 // has an element while begin runs
-	start    []func(context.Context) error // have not succeeded yet
+	start    []func(context.Context) error // the Start functions that have not succeeded yet
 }
 
 // NewServer registers the endpoints of groups. It panics if two share a route;
@@ -93,7 +93,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec.done()
 }
 
-// noEndpoint is that of a call whose endpoint is not known yet.
+// noEndpoint stands for a call's endpoint until the call's route is matched.
 var noEndpoint Endpoint
 
 // newCall begins a call.
@@ -112,7 +112,7 @@ func (s *Server) newCall(raw Raw) *Call {
 }
 
 // answer makes the HTTP answer, turns an error into the envelope, and logs the
-// request's line. Nothing else does.
+// request's line.
 func (s *Server) answer(r *http.Request) *recorder {
 	raw, _ := r.Context().Value(rawKey{}).(Raw)
 	if raw.Path == "" {
@@ -187,8 +187,8 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	return encodeJSON(&rec.body, out)
 }
 
-// checkForm reads the query and returns what is wrong with the form of the query and
-// the body, before any schema.
+// checkForm decodes the query into a. It returns what is wrong with the query or the body,
+// as far as no schema is needed to tell.
 func (b *bound) checkForm(a *Arguments, r *http.Request, query string) (err error) {
 	e := b.e
 	if a.query, err = parseQuery(query); err != nil {
@@ -302,8 +302,8 @@ func parseQuery(raw string) (url.Values, error) {
 	return q, nil
 }
 
-// queryOnce refuses query members that are unknown, sent twice or empty: each would
-// be lost silently.
+// queryOnce refuses query members that are unknown, sent twice or empty, which would
+// otherwise be ignored silently.
 func (b *bound) queryOnce(q url.Values) error {
 	if b.e.Foreign.LooseQuery {
 		return nil

@@ -198,7 +198,7 @@ func TestInnerErrors(t *testing.T) {
 		r = r.WithContext(WithRaw(r.Context(), Raw{Path: path, RequestID: "req-4711"}))
 		w, e := h.expect(r, want.status, want.code)
 		if strings.Contains(w.Body.String(), secret) || strings.Contains(w.Body.String(), "out of range") {
-			t.Errorf("%s leaks: %s", path, w.Body)
+			t.Errorf("%s: the answer shows the cause: %s", path, w.Body)
 		}
 		if e.Docs != "https://social.example/docs/errors#"+string(want.code) || e.Hint == "" {
 			t.Errorf("%s: got %+v, want docs of %s and a hint", path, e, want.code)
@@ -207,7 +207,7 @@ func TestInnerErrors(t *testing.T) {
 			t.Errorf("%s: X-Request-Id = %q, want req-4711", path, w.Header().Get("X-Request-Id"))
 		}
 		if after := w.Header().Get("Retry-After"); (want.status == 503 || want.code == Busy) != (after != "") {
-			t.Errorf("%s has Retry-After %q", path, after)
+			t.Errorf("%s: got Retry-After %q, want one for 503 and busy only", path, after)
 		}
 		for line := range strings.Lines(h.log.String()) {
 			if !strings.Contains(line, `"request_id":"req-4711"`) {
@@ -433,9 +433,9 @@ func (r *turns) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Callers below the limit are refused in fewer than one of a hundred minutes, with
-// many light reads or a few heavy ones. If the limit's margin were two standard
-// deviations instead of three, it would be two of a hundred.
+// Callers below the limit are refused in at most one minute of a hundred, with many light
+// reads or a few heavy ones. If the limit's margin were two standard deviations instead of
+// three, it would be two minutes of a hundred.
 func TestReadLimit_SamplingError(t *testing.T) {
 	const most, minutes = 100, 400
 	for _, c := range []struct {
@@ -497,8 +497,8 @@ func TestTheLogHoldsNoSecrets(t *testing.T) {
 	}
 }
 
-// A request is not counted if the table refused all its calls: the table would refuse the
-// count, too. A request that failed for another reason is counted.
+// A request is not counted if the table throttled all of its calls: it would throttle the
+// count too. A request that failed for another reason is counted.
 func TestRefusedRequestsAreNotCounted(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.MaxReads = 1000 })
 	commits := 0
@@ -515,7 +515,7 @@ func TestRefusedRequestsAreNotCounted(t *testing.T) {
 			h.answer(r.WithContext(WithRaw(r.Context(), Raw{Path: path, Address: fmt.Sprintf("203.0.113.%d", i%200)})))
 		}
 		if (commits > 0) != counted {
-			t.Errorf("%s: got %d counts, want some: %v", path, commits, counted)
+			t.Errorf("%s: got %d counts, want any: %v", path, commits, counted)
 		}
 	}
 }
@@ -574,8 +574,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// FuzzSignatureHeaders: whatever the headers, path and body are, only the agent's
-// signature of exactly this request passes.
+// Whatever the headers, path and body are, only the agent's signature of exactly this
+// request is accepted.
 func FuzzSignatureHeaders(f *testing.F) {
 	h := build(f, func(s *app.Settings) { s.MaxReads = 1 << 40 })
 	pub := auth.EncodeKey(h.key.Public().(ed25519.PublicKey))

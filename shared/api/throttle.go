@@ -1,7 +1,7 @@
 package api
 
-// Throttle is how many requests a second a gateway lets through, from all callers
-// together, and how many at once: a token bucket. The zero value lets all through.
+// Throttle configures a gateway's token bucket, which all callers share: how many requests
+// it lets through in a second, and how many at once. The zero value lets all through.
 type Throttle struct{ Rate, Burst int }
 
 // DefaultThrottle is the throttle of a deployment whose settings name no other. It bounds

@@ -13,8 +13,8 @@ import (
 )
 
 // Tool is an endpoint as an MCP client sees it: its arguments in one object, its
-// answer in another. It follows from the declaration; making it is slow, so it is
-// stored as JSON.
+// answer in another. It is derived from the endpoint's declaration. That takes a while, so
+// tools are stored as JSON.
 type Tool struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
