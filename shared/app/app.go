@@ -21,8 +21,8 @@ import (
 	"agentsocial/tables/recent"
 )
 
-// App is passed to handlers, events and schedules. With its zero value one can
-// only list endpoints.
+// App is passed to handlers, events and schedules. Its zero value is enough to list
+// endpoints, but not to call them.
 type App struct {
 	Table    tables.Backend
 	Memory   *recent.Memory // of public pages that this process has read; nil remembers nothing
@@ -35,15 +35,15 @@ type App struct {
 	// so that functions that never use it need no permission to read it.
 	Box func(context.Context) (*seal.Box, error)
 	// Pepper is the key for the hashes of mail addresses and mailed codes: 32
-	// bytes or more. It never changes; otherwise no address would be recognised
+	// bytes or more. It must never change, or no address would be recognised
 	// again.
 	Pepper func(context.Context) ([]byte, error)
 	Mail   mail.Sender
 
 	Payments payments.Processor
 
-	// Edge reports whether a request has a secret of the edge, the proxy that all callers
-	// come through. The edge also sends their addresses. nil if callers reach the gateway
+	// Edge reports whether sent is a secret of the edge, the proxy that all callers come
+	// through, which also sends their addresses. It is nil if callers reach the gateway
 	// directly.
 	Edge func(ctx context.Context, sent string) (bool, error)
 
@@ -52,22 +52,22 @@ type App struct {
 	// service to reach them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
 
-	// Background runs work that nobody waits for, such as the tending of a search index: at
-	// most one run for each name at a time. Each run returns the time before which there is
-	// nothing to do for the name, and is followed by another then; or zero, if there is
-	// nothing to do until Background is called again. It is nil where a process is frozen
-	// between its calls, as on Lambda: work is then done in the call.
+	// Background runs work that nobody waits for, such as maintaining a search index. It
+	// runs the work of a name at most once at a time. Work returns when it is to run again,
+	// or zero if there is nothing to do until Background is called again. Background is nil
+	// where a process is frozen between its calls, as on Lambda; the call then does the work
+	// itself.
 	Background func(name string, work func(context.Context) (again time.Time))
 
-	// Behind reports whether to refuse a write, because the stream's readers cannot keep up
-	// with all of them. It is nil if they can: on AWS the stream grows with the writes.
+	// Behind reports whether to refuse writes because the stream's readers cannot keep up
+	// with them. It is nil on AWS, where the stream grows with the writes.
 	Behind func() bool
 }
 
 // Settings are a deployment's choices.
 type Settings struct {
-	BaseURL  string // issuer of everything, without a trailing slash
-	Contact  string // where people write to the operator: a mail address or a URL; "" if nobody said
+	BaseURL  string // the service's public URL, without a trailing slash
+	Contact  string // where people write to the operator: a mail address or a URL; "" if not set
 	Version  string
 	PowBits  int  // leading zero bits that a registration's proof of work needs
 	PageBits int  // the same for a browser on the consent page
@@ -86,11 +86,11 @@ type Settings struct {
 	// service's own and loopback: https://inspector.example, or * for all.
 	WebOrigins []string
 
-	// LogReads is n: one in n reads that succeed has a line in the log. With 0 every
+	// LogReads is n: one in n quick reads that succeed has a line in the log. With 0 every
 	// request has one.
 	LogReads int64
-	// ViewSample is n: one in n views of a channel's newest page is counted, as
-	// n views, and so is one in n free showings of a promo; 0 counts none.
+	// ViewSample is n: one in n views of a channel's newest page is counted, as n views.
+	// The same holds for free showings of a promo. 0 counts none.
 	ViewSample int64
 	// PromoWait bounds how long a channel's page waits for its promo and its
 	// count; 0 means no bound.
@@ -159,9 +159,9 @@ func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
 	return a.commit(ctx, tables.Tx{Token: a.Random(16), Writes: writes})
 }
 
-// Once commits one write at half the price of a transaction, with the same
-// repetitions as Transact. The write may be made twice if an answer was lost, so
-// its condition must make the second one harmless.
+// Once commits one write at half the price of a transaction, and repeats it like
+// Transact. If an answer is lost, the write may be made twice, so its condition must make
+// the second write harmless.
 func (a *App) Once(ctx context.Context, w tables.Write) error {
 	return a.commit(ctx, tables.Tx{Writes: []tables.Write{w}, Twice: true})
 }
@@ -175,7 +175,7 @@ func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// How often overtaken work is retried, and the longest wait before a retry.
+// How often [App.Retry] tries, and its longest wait between two tries.
 const (
 	retryTries = 12
 	retryPause = 400 * time.Millisecond
@@ -189,14 +189,14 @@ func (a *App) Remembering() *App {
 	return &own
 }
 
-// Recent returns the reads of public content that may be answered from the process's
-// memory. Reads that authorise or decide use Table.
+// Recent returns a reader of public content that may answer from the process's memory.
+// Reads that authorise or decide use Table, or [recent.Reader.GetCrowded].
 func (a *App) Recent() recent.Reader { return recent.Reader{Memory: a.Memory, Table: a.Table} }
 
-// Retry calls f until it no longer fails with [tables.ErrOvertaken]. f commits
-// on condition that its inputs are unchanged; it reads them again each time, or
-// [tables.Overtaken] updates them. Retry waits between calls, longer each time
-// and with jitter. It gives up with tables.ErrConflict.
+// Retry calls f until it no longer fails with [tables.ErrOvertaken]. f commits on condition
+// that its inputs are unchanged. In each call it reads its inputs again, unless
+// [tables.Overtaken] updated them. Retry waits between calls, longer each time and with
+// jitter. It gives up with [tables.ErrConflict].
 func (a *App) Retry(ctx context.Context, f func() error) error {
 	for try := range retryTries {
 		if err := f(); !errors.Is(err, tables.ErrOvertaken) {

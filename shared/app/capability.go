@@ -26,7 +26,7 @@ type Capability struct {
 
 	Take func(*App) // removes it from an App
 
-	Action   string // an IAM action; "" if AWS need not grant one, or if it depends on more
+	Action   string // an IAM action; "" if AWS need not grant any, or if it depends on the group as well
 	Resource string // the variable that names the action's resource
 }
 

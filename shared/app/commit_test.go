@@ -42,16 +42,17 @@ func TestCommitsSurviveLostAnswers(t *testing.T) {
 		err = c.commit(a, c.write)
 		var cancelled *tables.Cancelled
 		if err != nil && !errors.As(err, &cancelled) || commits.Load() != 2 {
-			t.Errorf("%s = %v after %d commits, want it made in 2", name, err, commits.Load())
+			t.Errorf("%s = %v after %d commits, want no error or a cancelled one after 2", name, err, commits.Load())
 		}
 		items, err := table.Get(t.Context(), tables.Strong, counter)
 		if err != nil || items[0].Int("n") != 1 {
-			t.Errorf("%s: the item is %v, %v; want n 1", name, items, err)
+			t.Errorf("%s: got item %v, %v; want n 1", name, items, err)
 		}
 	}
 }
 
-// A process forgets what it knows of an item that it may have deleted: nobody answered.
+// If the answer to a deletion is lost, the process forgets what it remembers of the item,
+// which may be deleted.
 func TestLostAnswerForgets(t *testing.T) {
 	var lost atomic.Bool
 	table, err := embedded.Open(embedded.Config{Faults: func(kind string, _ []tables.Key) embedded.Fault {

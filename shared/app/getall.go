@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// GetAll is the backend's Get for any number of keys. It makes parallel calls
-// of the most keys that one call takes.
+// GetAll is the backend's Get for any number of keys. If one call cannot take them all,
+// GetAll makes several in parallel.
 func (a *App) GetAll(ctx context.Context, c tables.Consistency, keys []tables.Key) ([]tables.Item, error) {
 	return getAll(ctx, a.Table.Get, c, keys)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Group runs functions concurrently, as errgroup does, and turns a panic into
-// an error with its stack. Otherwise a panic in a goroutine would end the
+// an error with its stack. Without that, a panic in a goroutine would end the
 // process before it could answer or log. The zero Group continues after an
 // error and has no limit.
 type Group struct {
@@ -30,8 +30,9 @@ type turnsKey struct{}
 
 // WithTurns returns a context whose groups begin their functions in an order that take
 // decides. A simulation needs this: it is repeatable only if its goroutines always begin in
-// the same order. Go calls take in the caller's goroutine, with the group's context; the
-// function's own goroutine then calls begin, which returns when it is the function's turn.
+// the same order. [Group.Go] calls take in the caller's goroutine, with the context from
+// which the group was made. The function's own goroutine then calls begin, which returns
+// when it is the function's turn.
 func WithTurns(ctx context.Context, take func(context.Context) (begin func())) context.Context {
 	return context.WithValue(ctx, turnsKey{}, take)
 }
@@ -44,8 +45,9 @@ func turnsOf(ctx context.Context) func() func() {
 	return func() func() { return take(ctx) }
 }
 
-// Turn waits for the caller's turn ([WithTurns]). Call it after a wait of a constant
-// time. Otherwise requests that began the wait together would go on together.
+// Turn waits for the caller's turn ([WithTurns]). Call it after a wait of a constant time.
+// Otherwise requests that began such a wait together would go on together, in no
+// particular order.
 func Turn(ctx context.Context) {
 	if take := turnsOf(ctx); take != nil {
 		take()()

@@ -10,8 +10,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// A context with turns decides when the functions of its groups begin; take is called
-// in the order of Go.
+// The functions of a group begin in the order of their turns. take is called in the order
+// of the calls of Go.
 func TestWithTurns(t *testing.T) {
 	for name, group := range map[string]func(context.Context) *app.Group{
 		"Together":   app.Together,

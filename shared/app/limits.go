@@ -14,10 +14,10 @@ import (
 	"agentsocial/shared/rules/jury"
 )
 
-// A limit is at least one, because a counter's condition always lets the first through.
-// Four may be zero: PushFollowers, PushesDay, StandingOwners and SuspensionOwners.
-// PushFollowers has a lower maximum because one call pushes to all followers, and the
-// limits on owners have one because the owners are stored.
+// A limit is at least one, because a counter's condition always lets the first request
+// through. Four limits may be zero: PushFollowers, PushesDay, StandingOwners and
+// SuspensionOwners. PushFollowers has a lower maximum than other limits, because one call
+// pushes to all followers. So have the limits on owners, because the owners are stored.
 const (
 	limitMost         = 1_000_000_000
 	pushFollowersMost = 100
@@ -64,9 +64,9 @@ func (l Limits) With(object string) (Limits, error) {
 }
 
 // Lifted returns s for a load test: with limits that nobody reaches, and without limits
-// per network address. Requests are still counted, so they cost what they cost otherwise.
-// What a post is pushed to, and the owners that jurors and verdicts need, stay as they are:
-// these limits refuse no request.
+// per network address. Requests are still counted, so they cost as much as ever. The
+// limits on pushing posts, and on the owners behind jurors and verdicts, stay as they are,
+// because they refuse no request.
 func (s Settings) Lifted() Settings {
 	s.ByAddr, s.MaxReads = false, limitMost
 	kept := s.Limits
@@ -78,7 +78,7 @@ func (s Settings) Lifted() Settings {
 	return s
 }
 
-// Beside returns the object for which others.With returns l; "" if they are equal.
+// Beside returns the object for which others.With returns l; "" if l equals others.
 func (l Limits) Beside(others Limits) string {
 	named := map[string]int64{}
 	theirs := others.fields()

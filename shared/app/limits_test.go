@@ -28,14 +28,14 @@ func TestLimitsWith(t *testing.T) {
 	}
 }
 
-// Lifted lifts every limit that can refuse a request. A new limit is among them unless it
-// is listed here. A function outside the process gets them as an object.
+// Lifted lifts every limit except those that this test lists, which refuse no request. The
+// lifted limits can be passed to another process as an object.
 func TestLifted(t *testing.T) {
 	was := app.DefaultSettings()
 	was.ByAddr, was.Limits.PushesDay = true, 7
 	got := was.Lifted()
 	if got.ByAddr || got.MaxReads != 1_000_000_000 {
-		t.Errorf("got limits per address %t and %d reads", got.ByAddr, got.MaxReads)
+		t.Errorf("got limits per address %t and %d reads, want false and 1000000000", got.ByAddr, got.MaxReads)
 	}
 	before, after := reflect.ValueOf(was.Limits), reflect.ValueOf(got.Limits)
 	for i := range after.NumField() {
@@ -53,7 +53,7 @@ func TestLifted(t *testing.T) {
 	}
 	l, err := app.DefaultSettings().Limits.With(was.Lifted().Limits.Beside(app.DefaultSettings().Limits))
 	if err != nil || l != was.Lifted().Limits {
-		t.Errorf("a function would get %+v, %v", l, err)
+		t.Errorf("With the object of Beside = %+v, %v; want %+v", l, err, was.Lifted().Limits)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestLimitsRefused(t *testing.T) {
 	for given, want := range map[string]string{
 		`[1]`:  `limits are [1]` + object,
 		`null`: `limits are null` + object,
-		`off`:  `limits are off` + object, // a deployment has limits
+		`off`:  `limits are off` + object, // only local/service knows this word
 		`{`:    `limits are {` + object,
 		`{"push_followers": 101, "posts_per_hour": 1.5, "tokens_day": "4", "mails_day": -1, "mails_week": 0, "signups_hour": 1000000001, "messages_per_minute": 1e3}`: `limit mails_day is -1; it must be a whole number from 1 to 1000000000
 limit mails_week is 0; it must be a whole number from 1 to 1000000000

@@ -29,19 +29,19 @@ type Page struct {
 // PositionLen is the number of parts of a [Page]'s Next.
 const PositionLen = 4
 
-// ErrPosition means that a page cannot begin there.
+// ErrPosition means that no page of the export begins at the given position.
 var ErrPosition = errors.New("owned: not a position of an export")
 
 const (
-	pageMost    = 50 // items of a page; with the largest texts they take a megabyte
-	queriesMost = 8  // of a page, so that one without items is rare
+	pageMost    = 50 // items of a query; with the largest texts they take a megabyte
+	queriesMost = 8  // queries for a page; so a page without items is rare
 )
 
 // place is one place in the table where items of an agent are.
 type place struct {
 	query func(agent string) tables.Query
 	read  func(x Exporter, ctx context.Context, agent, after, then string) (items []tables.Item, next, thenNext string, err error) // instead of a query
-	skips string                                                                                                                   // a type that another place has
+	skips string                                                                                                                   // a type of item that another place exports
 }
 
 // places lists all of them, in the order of the export.
@@ -127,7 +127,7 @@ func (x Exporter) place(ctx context.Context, out *Page, agent string, p place, a
 		return "", tables.Key{}, err
 	}
 	items := page.Items
-	if q.Index != "" { // it has only keys
+	if q.Index != "" { // an index has only keys
 		keys := make([]tables.Key, len(items))
 		for i, item := range items {
 			keys[i] = item.Key()
@@ -149,8 +149,8 @@ func (x Exporter) place(ctx context.Context, out *Page, agent string, p place, a
 	return page.Next.SK, page.Next.Key, nil
 }
 
-// made reads the promos that the agent bought and the channels that it created, which
-// its history names.
+// made reads the promos that the agent bought and the channels that it created. The
+// agent's history names them.
 func (x Exporter) made(ctx context.Context, agent, after, _ string) (items []tables.Item, next, _ string, err error) {
 	q := tables.Query{PK: tables.AgentPK(agent), From: historySK, To: historySK + "~", Limit: pageMost, Consistency: tables.Strong}
 	if after != "" {

@@ -31,9 +31,9 @@ const (
 
 func hidden(why string, end End) Kind { return Kind{Not: why, End: end} }
 
-// Kinds says it for every type of item in the table; a test compares the two. A new
-// type is not exported, and is deleted if it is in a partition of the agent's own,
-// until it is listed here.
+// Kinds has a line for every type of item in the table; a test checks that none is
+// missing. Items of a type without a line are not exported, and are deleted if they are in
+// a partition of the agent's own.
 var Kinds = map[string]Kind{
 	tables.TypeProfile: {
 		Shows: []string{
@@ -126,7 +126,7 @@ var Kinds = map[string]Kind{
 	},
 	tables.TypeErasure: hidden(repeats, Deleted),
 
-	// Beside an agent's items, or about nobody.
+	// Items that accompany an agent's items, or belong to no agent.
 	tables.TypeEvidence:     hidden(repeats, Nameless),
 	tables.TypeReported:     hidden(repeats, Nameless),
 	tables.TypeJurorClaim:   hidden(repeats, Expires),

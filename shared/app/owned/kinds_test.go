@@ -78,7 +78,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// No export shows the attributes that nobody may see.
+// Kinds hides the attributes that nobody may see.
 func TestKinds_HideSecrets(t *testing.T) {
 	for typ, attrs := range map[string][]string{
 		tables.TypeToken: {"hash"}, tables.TypeLinkCode: {"hash"}, tables.TypeOrigin: {"person", "domain", "recovery"},

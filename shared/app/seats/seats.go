@@ -1,5 +1,5 @@
-// Package seats takes agents off the juries of open cases: those that an operator
-// suspends, and those that are erased.
+// Package seats removes agents from the juries of open cases when an operator suspends
+// them, or when they are erased.
 package seats
 
 import (

@@ -18,8 +18,8 @@ func (late) Get(_ context.Context, _ tables.Consistency, keys ...tables.Key) ([]
 	return make([]tables.Item, len(keys)), nil
 }
 
-// If several processes start at once, each finds no channels, and only one puts each
-// channel.
+// If several processes start at once, all of them find no channels, but each channel is put
+// only once.
 func TestChannelsArePutOnce(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
