@@ -1,5 +1,6 @@
-// Package host adapts the program to Lambda: the environment, and the events of
-// the gateway and the stream. Everything else runs unchanged on a laptop.
+// Package host adapts the program to Lambda: it reads the environment, and the events of
+// the gateway, the stream, the clock and the mail service. Everything else runs unchanged
+// on a laptop.
 package host
 
 import (
@@ -52,7 +53,7 @@ type Local struct {
 	Remember   time.Duration `json:"remember"`
 }
 
-// Part gives an App a capability. Each is a package of its own, so that only
+// Part gives an App a capability. Each part is in a package of its own, so that only
 // functions with the capability link its dependencies.
 type Part struct {
 	Is  app.Capabilities // exactly one
@@ -122,7 +123,7 @@ func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	return e, nil
 }
 
-// Endpoint returns the URL for an SDK's client, or nil, AWS's own, for "".
+// Endpoint returns a URL for an SDK's client. For "" it returns nil, which means AWS's own.
 func Endpoint(url string) *string {
 	if url == "" {
 		return nil
@@ -131,8 +132,8 @@ func Endpoint(url string) *string {
 }
 
 // Variables returns what a deployment sets for a function with the given
-// capabilities, and nothing for other capabilities. Lambda itself sets the
-// region and the credentials.
+// capabilities. It leaves out the variables of other capabilities. Lambda itself
+// sets the region and the credentials.
 func (e Env) Variables(has app.Capabilities) map[string]string {
 	vars := map[string]string{
 		"TABLE": e.Table, "BASE_URL": e.BaseURL, "STAGE": e.Stage,
@@ -145,7 +146,7 @@ func (e Env) Variables(has app.Capabilities) map[string]string {
 	if e.Local != nil {
 		b, err := json.Marshal(e.Local)
 		if err != nil {
-			panic(err) // numbers and texts
+			panic(err) // cannot fail: numbers and strings
 		}
 		vars["LOCAL"] = string(b)
 	}
@@ -195,7 +196,7 @@ func newApp(parts []Part) *app.App {
 		a.Settings.MicroUSDPerChar = e.MicroUSDPerChar
 	}
 	a.Settings.Limits = e.Limits
-	if e.NoEndpointMetrics { // these are in the lines
+	if e.NoEndpointMetrics { // metrics by endpoint need a line for every request
 		a.Settings.LogReads = e.LogReads
 	}
 	if l := e.Local; l != nil {

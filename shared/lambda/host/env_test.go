@@ -10,7 +10,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// whole is an environment with every variable.
+// whole returns an environment with every variable.
 func whole() Env {
 	e := Env{
 		Table: "t", BaseURL: "https://social.example", Stage: "prod", SecretARN: "secret", PepperARN: "pepper", PaymentsARN: "payments", EdgeSecretARN: "edge",
@@ -66,7 +66,7 @@ func TestEnv_Variables(t *testing.T) {
 			case own && vars[name] == value:
 				told = append(told, name)
 			case !own && vars[name] != value, vars[name] != "" && vars[name] != value:
-				t.Errorf("capabilities %v: %s = %q", needs, name, vars[name])
+				t.Errorf("capabilities %v: %s = %q, want %q", needs, name, vars[name], value)
 			}
 		}
 		slices.Sort(told)
@@ -88,7 +88,7 @@ func TestLocal(t *testing.T) {
 	}
 	s := a.Settings
 	if !s.ByAddr || s.MaxReads != 7 || s.ViewSample != 3 || s.PromoWait != time.Second || s.Remember != time.Minute || s.Limits != e.Limits || s.PowBits != 20 || s.LogReads != 16 {
-		t.Errorf("settings = %+v", s)
+		t.Errorf("settings = %+v, want those of LOCAL and of the environment %+v", s, e)
 	}
 	if _, err := readEnv(func(name string) string {
 		return map[string]string{"BASE_URL": "x", "LOCAL": "yes"}[name]

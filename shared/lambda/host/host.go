@@ -36,8 +36,8 @@ func Stream(reader func(*app.App) stream.Function, parts ...Part) {
 	lambda.Start(Batches(a, r))
 }
 
-// mustGive ends a function whose main gives it other capabilities than it
-// needs: a mistake in the program.
+// mustGive ends the process if a function's main does not give it exactly the
+// capabilities that it needs, which is a programming error.
 func mustGive(a *app.App, parts []Part, name string, needs app.Capabilities) {
 	if has := capabilities(parts); has != needs {
 		a.Log.Error("cannot start", "error", fmt.Sprintf("function %s was built with the capabilities %s, but needs %s", name, has, needs))
@@ -69,7 +69,7 @@ func Gateway(s *api.Server) GatewayHandler {
 		e.RequestContext.DomainName, e.Headers = "service", nil
 		e.QueryStringParameters = nil // the raw string has everything, in order
 		if !api.PlainPath(e.RawPath) || !api.PlainQuery(e.RawQueryString) {
-			// The adapter would fail on it. The server reads the path and query
+			// The adapter would fail on such a path or query. The server reads both
 			// from the context and refuses them itself.
 			e.RawPath, e.RawQueryString = "/", ""
 		}
@@ -103,9 +103,9 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-lastWords))
 }
 
-// slow is the duration, and late the age of its oldest change, from which a batch always
-// has a line. A batch that fails has one, too. Of the others, one in
-// [app.Settings.LogReads] has a line, which says that number.
+// A batch is always logged if it fails, if it takes at least slow, or if its oldest change
+// is at least late old. Of the other batches, one in [app.Settings.LogReads] is logged, in
+// a line that has this number as one_in.
 const (
 	slow = time.Second
 	late = 10 * time.Second
@@ -114,11 +114,10 @@ const (
 // BatchHandler processes a batch of a stream's shard.
 type BatchHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
-// Batches makes a reader process Lambda's batches. A failed record is reported
-// by its sequence number: Lambda delivers it and all that follow again. If the
-// first of several records fails, the whole batch fails, so that Lambda halves
-// it. Reported by number, it would come again with all that follow, and in the
-// end be given up together with them.
+// Batches makes a reader process Lambda's batches. It reports a failed record by its
+// sequence number; Lambda delivers that record and all that follow again. If the first of
+// several records fails, Batches fails instead, so that Lambda halves the batch. Otherwise
+// Lambda would deliver the same batch again and again, and in the end give up all of it.
 func Batches(a *app.App, f stream.Function) BatchHandler {
 	return func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := sooner(ctx)

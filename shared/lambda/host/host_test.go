@@ -188,7 +188,7 @@ func TestGatewayKeepsHeadersWhole(t *testing.T) {
 		e := event("GET", "/v1/open", "")
 		e.Headers["x-note"] = note
 		if status, a := call(t, echo(), e); status != 200 || strings.TrimSpace(a.Note) != strings.TrimSpace(note) {
-			t.Errorf("X-Note %q: got %d %q", note, status, a.Note)
+			t.Errorf("X-Note %q: got %d %q, want 200 and the header unchanged", note, status, a.Note)
 		}
 	}
 	e := event("GET", "/v1/open", "")
@@ -198,9 +198,9 @@ func TestGatewayKeepsHeadersWhole(t *testing.T) {
 	}
 }
 
-// A request that came through the edge verifies as it was signed, because a signature does
-// not cover the host, which the edge replaces. The edge names the caller's address. Without
-// an edge its headers have no effect.
+// A signature is valid although the edge replaces the host, because it does not cover the
+// host. The caller's address is the one that the edge names. In a deployment without an
+// edge, the edge's headers have no effect.
 func TestGateway_BehindTheEdge(t *testing.T) {
 	a := quiet()
 	a.Edge = func(_ context.Context, sent string) (bool, error) { return sent == "right", nil }
@@ -343,8 +343,8 @@ func batch(n int) events.DynamoDBEvent {
 	return stream.ToLambda(records)
 }
 
-// The failing record is reported, and all before it are done. If it is the first of
-// several, the whole batch fails, so that Lambda halves it.
+// Batches reports the failing record, and processes all records before it. If the failing
+// record is the first of several, the whole batch fails, so that Lambda halves it.
 func TestBatchesReportFailedRecord(t *testing.T) {
 	for _, c := range []struct {
 		records int
@@ -375,7 +375,7 @@ func TestBatchesReportFailedRecord(t *testing.T) {
 		}
 		for i, r := range done {
 			if r.Seq != fmt.Sprint(100+i) || r.New.Int("n") != int64(i) || r.Key.SK != fmt.Sprint(i) || r.Event != "INSERT" {
-				t.Errorf("record %d arrived as %+v", i, r)
+				t.Errorf("record %d = %+v, want seq %d, n %[1]d, INSERT", i, r, 100+i)
 			}
 		}
 		// An empty list reports success. Lambda would accept null only by chance.
@@ -496,7 +496,7 @@ func TestTicks_Quiet(t *testing.T) {
 		}}
 		_ = Ticks(a, f)(t.Context())
 		if n := strings.Count(log.String(), "\n"); n != c.lines {
-			t.Errorf("%s: %d lines, want %d: %s", what, n, c.lines, &log)
+			t.Errorf("%s: got %d lines, want %d: %s", what, n, c.lines, &log)
 		}
 	}
 }

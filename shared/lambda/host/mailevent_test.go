@@ -23,7 +23,7 @@ func sesBounce(kind string) events.EventBridgeEvent {
 		"mail":{"messageId":"m1","destination":["reynard@foxden.example"],"tags":{"ses:configuration-set":["set"]}}}`)}
 }
 
-// SES's events reach the function if mail came back for good; no line has an address.
+// The function gets permanent bounces and complaints. No log line has an address.
 func TestMailEvents(t *testing.T) {
 	complaint := events.EventBridgeEvent{Detail: json.RawMessage(`{"eventType":"Complaint","complaint":{"complainedRecipients":[{"emailAddress":"a@foxden.example"},` +
 		`{"emailAddress":"b@foxden.example"}]},"mail":{"messageId":"m2"}}`)}

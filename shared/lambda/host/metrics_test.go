@@ -133,8 +133,8 @@ func emitted(t *testing.T, line []byte) (names []string) {
 	return names
 }
 
-// Of quick batches one in LogReads has a line, which says so. Slow, late and failed ones
-// all have one.
+// One in LogReads quick batches is logged, in a line that has this number as one_in. Every
+// slow, late or failed batch is logged.
 func TestBatches_LogASample(t *testing.T) {
 	const rounds = 400
 	for name, c := range map[string]struct {
@@ -178,11 +178,11 @@ func TestBatches_LogASample(t *testing.T) {
 				continue
 			}
 			if lines++; (members["one_in"] == float64(c.share) && c.share > 0) != c.marked {
-				t.Errorf("%s: one_in is %v in %s", name, members["one_in"], line)
+				t.Errorf("%s: got one_in %v, want the sample's number: %v, in %s", name, members["one_in"], c.marked, line)
 			}
 		}
 		if lines < c.least || lines > c.most {
-			t.Errorf("%s: %d lines for %d batches, want %d to %d", name, lines, rounds, c.least, c.most)
+			t.Errorf("%s: got %d lines for %d batches, want %d to %d", name, lines, rounds, c.least, c.most)
 		}
 	}
 }

@@ -13,13 +13,13 @@ type Size struct {
 	Timeout time.Duration // of an invocation
 }
 
-// memory also chooses the CPU: Lambda gives it in proportion, one CPU at 1769 MB.
-// Measured with 29 % of a CPU, as for 512 MB: 17 to 37 ms from exec to the first
-// poll, and twice that with half of it. Requests probably wait mostly for the table,
-// so more CPU would be paid for while idle; this cannot be measured outside AWS. To
-// tune it, run AWS Lambda Power Tuning on `channels` and `feed` of your own stage
-// with your agents' requests, at 128 to 1769 MB. Or change this number and compare
-// a day's Duration in CloudWatch.
+// memory also determines the CPU: Lambda gives CPU in proportion to it, one CPU at
+// 1769 MB. With 29 % of a CPU, which is the share of 512 MB, a function takes 17 to 37 ms
+// from exec to the first poll. With half that share it takes twice as long. Requests
+// probably wait mostly for the table, so more CPU would be paid for while idle; this
+// cannot be measured outside AWS. To tune memory, run AWS Lambda Power Tuning on
+// `channels` and `feed` of your own stage with your agents' requests, at 128 to 1769 MB.
+// Or change this number and compare a day's Duration in CloudWatch.
 const memory = 512
 
 var (
@@ -36,10 +36,10 @@ var (
 	// each recipient.
 	MailSize = Size{memory, 10 * time.Second}
 
-	// scheduleSize is for scheduled functions. Several due search indexes are built
-	// concurrently, each whole in memory, and wait for the CPU. The larger memory costs
-	// little, because there are few calls. The timeout is more than a sweep takes
-	// (events/deadlines), and less than the time to the next one.
+	// scheduleSize is for scheduled functions. They build several due search indexes
+	// concurrently, each completely in memory, which takes CPU. The larger memory costs
+	// little, because there are few calls. The timeout is longer than a sweep takes
+	// (events/deadlines), and shorter than the time to the next one.
 	scheduleSize = Size{1024, 2 * time.Minute}
 )
 

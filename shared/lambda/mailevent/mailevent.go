@@ -28,7 +28,7 @@ const Needs = app.Table | app.Pepper
 // did not accept. An event may be repeated.
 const Retries = 2
 
-// Event says that a mail came back.
+// Event reports that a mail bounced or was reported as unwanted.
 type Event struct {
 	Mail       string   // id of the mail
 	Reason     string   // tables.BackBounce or tables.BackComplaint

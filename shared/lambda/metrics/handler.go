@@ -15,8 +15,8 @@ import (
 // A line's time is its member timestamp: Lambda gives a line without that member the
 // level INFO (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
 //
-// It appends the member _aws to slog's output: encoding it by reflection in slog
-// would take twice the time of the line itself.
+// Handler appends the member _aws to slog's output, because slog would encode it by
+// reflection, which takes twice the time of the line itself.
 func Handler(out io.Writer, stage string, detailed bool) slog.Handler {
 	to := &ending{out: out}
 	h := &handler{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: stamped}), to, map[string]*line{}}
@@ -68,7 +68,7 @@ func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 
 // WithGroup implements [slog.Handler]. CloudWatch finds metrics only at the top
-// level, so attributes in a group have none.
+// level, so attributes in a group are no metrics.
 func (h *handler) WithGroup(name string) slog.Handler {
 	return &handler{h.Handler.WithGroup(name), h.to, nil}
 }
@@ -101,8 +101,7 @@ type line struct {
 	made      sync.Map // directives as JSON, by a bit set of the metrics that a line has
 }
 
-// directives returns the directives for the metrics that a line has, set by
-// set.
+// directives returns the directives for the metrics that a line has, one for each set.
 func (l *line) directives(has uint64) []byte {
 	if d, ok := l.made.Load(has); ok {
 		return d.([]byte)

@@ -3,11 +3,11 @@
 // which says which other members are metrics. That needs no CloudWatch agent and no
 // extra call.
 //
-// A metric is a name with one value for each of its dimensions. It costs 0.30
-// USD a month, prorated by the hours in which it is logged. So dimensions are
-// names from the program (endpoints, codes, functions, messages), never what
-// callers send. A zero is left out if only the sum counts. The number of
-// requests is the sample count of their latency.
+// For CloudWatch, a name with another value of a dimension is another metric. Each metric
+// costs 0.30 USD a month, prorated by the hours in which it is logged. So the values of
+// dimensions are names from the program (endpoints, codes, functions, messages), never
+// what callers send. A zero is left out if only the sum counts. The number of requests is
+// the sample count of their latency.
 package metrics
 
 // Namespace returns the namespace of a stage's metrics.
@@ -69,9 +69,9 @@ const (
 	millis = "Milliseconds"
 )
 
-// Sets returns the metrics of a deployment. The detailed ones are those by endpoint,
-// refusals by code, and the lag of functions. Without them, a deployment in which nothing
-// is wrong writes only the numbers of new agents and posts.
+// Sets returns the metrics of a deployment. The detailed ones are the metrics by endpoint,
+// the refusals by code, and the lag of functions. Without them, a deployment in which
+// nothing is wrong writes only the numbers of new agents and posts.
 func Sets(detailed bool) []Set {
 	sets := []Set{
 		{Request, ByCode, []Metric{{Failed, count, false}}},

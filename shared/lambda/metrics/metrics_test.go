@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// written returns the line that a record becomes.
+// written returns the line that Handler writes for a record.
 func written(t *testing.T, detailed bool, level slog.Level, msg string, args ...any) map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -29,12 +29,12 @@ func written(t *testing.T, detailed bool, level slog.Level, msg string, args ...
 		t.Fatalf("%s: %v", &out, err)
 	}
 	if line["request_id"] != "r1" || line["msg"] != msg {
-		t.Errorf("members are lost: %s", &out)
+		t.Errorf("got %s, want request_id r1 and msg %q", &out, msg)
 	}
 	return line
 }
 
-// The metrics of each kind of line.
+// Each kind of line has its metrics.
 func TestLines(t *testing.T) {
 	const ms, n = `","Unit":"Milliseconds"}`, `","Unit":"Count"}`
 	set := func(by string, metrics ...string) string {
@@ -92,7 +92,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Lambda takes a line's level as it is only if the line has a timestamp in RFC 3339.
+// Every line has its level and a timestamp in RFC 3339. Lambda ignores the level of a line
+// without such a timestamp.
 func TestLinesHaveLevelAndTimestamp(t *testing.T) {
 	for level, want := range map[slog.Level]string{slog.LevelInfo: "INFO", slog.LevelWarn: "WARN", slog.LevelError: "ERROR"} {
 		before := time.Now().Truncate(time.Microsecond)
@@ -146,8 +147,8 @@ func TestLinesStayWhole(t *testing.T) {
 	}
 }
 
-// Sets stay within CloudWatch's limit of 100 metrics a line, and name each metric
-// once.
+// A line has at most 64 metrics, since the handler holds them as the bits of a uint64;
+// CloudWatch's limit is 100. Sets declares each metric once.
 func TestSets(t *testing.T) {
 	seen := map[string]bool{}
 	bits := map[string]int{}

@@ -15,7 +15,7 @@ type Function struct {
 	Doc   string
 	Every time.Duration // whole minutes
 
-	// Timeout bounds one call, if it differs from the default.
+	// Timeout bounds one call; 0 for the default.
 	Timeout time.Duration
 
 	// Handle does what is due, within a [Sweep]'s time; the rest stays due.

@@ -11,9 +11,9 @@ import (
 	"agentsocial/tables"
 )
 
-// Retries bounds the retries of a batch, beyond those that halve it. Conflicts and
-// throttles pass within that many, and a record that never passes does not hold up its
-// shard for longer.
+// Retries bounds the retries of a batch, besides those that halve it. They are enough for
+// conflicts and throttles to pass, and few enough that a record that always fails does not
+// hold up its shard for long.
 const Retries = 10
 
 // Function reads the table's stream.
@@ -51,9 +51,9 @@ func (f Function) Match(r tables.StreamRecord) bool {
 }
 
 // Run processes a batch of one shard. It returns the index of the first record
-// that failed, or len(records). A failing batch is halved until the failing
-// record is alone: all records before it are done, and none after it is
-// skipped.
+// that failed, or len(records). It halves a failing batch until the failing
+// record is alone, so all records before that one are processed. The failing record and
+// those after it must be delivered again.
 func (f Function) Run(ctx context.Context, log *slog.Logger, records []tables.StreamRecord) int {
 	if len(records) == 0 {
 		return 0

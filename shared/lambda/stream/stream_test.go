@@ -183,22 +183,22 @@ func TestRun_FindsFailingRecord(t *testing.T) {
 			var log bytes.Buffer
 			got := f.Run(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), batch(n))
 			if got != poison {
-				t.Errorf("%d records, poison %d: Run = %d", n, poison, got)
+				t.Errorf("%d records, failing at %d: Run = %d, want %[2]d", n, poison, got)
 			}
 			for i := range poison {
 				if !done[fmt.Sprint(i)] {
-					t.Errorf("%d records, poison %d: record %d was skipped", n, poison, i)
+					t.Errorf("%d records, failing at %d: record %d was not processed", n, poison, i)
 				}
 			}
 			if len(done) != poison {
-				t.Errorf("%d records, poison %d: %d done, want none after the poison", n, poison, len(done))
+				t.Errorf("%d records, failing at %d: %d processed, want %[2]d", n, poison, len(done))
 			}
 			logged := bytes.Contains(log.Bytes(), fmt.Appendf(nil, "seq=%d type=post", poison))
 			switch {
 			case poison < n && (!alone || calls > 12 || !logged):
-				t.Errorf("%d records, poison %d: %d calls, tried alone: %v, logged: %s", n, poison, calls, alone, &log)
+				t.Errorf("%d records, failing at %d: %d calls, tried alone: %v, logged: %s; want at most 12, true, and its seq", n, poison, calls, alone, &log)
 			case poison == n && (calls > 1 || log.Len() > 0):
-				t.Errorf("%d good records: %d calls, logged: %s", n, calls, &log)
+				t.Errorf("%d good records: %d calls, logged: %s; want at most 1 call and no line", n, calls, &log)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ const (
 	keptFor  = time.Hour // at most
 	keptMost = 256       // documents
 	headMost = 16 << 10  // bytes of an answer's headers
-	atOnce   = 8         // documents being fetched: slow servers delay only other documents, not the service
+	atOnce   = 8         // documents fetched at the same time; further ones are refused
 )
 
 // Fetcher fetches documents and caches them. It is safe for concurrent use.
@@ -62,8 +62,8 @@ func New(now func() time.Time) *Fetcher {
 	return fetcher(now, patience, net.DefaultResolver, nil, isPublic)
 }
 
-// fetcher makes a Fetcher. allowed is asked about each address right before a
-// connection is made to it, whatever name it was found under.
+// fetcher makes a Fetcher. Right before it connects to an address, it calls allowed with
+// that address, whatever name resolved to it.
 func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, roots *x509.CertPool, allowed func(netip.Addr) bool) *Fetcher {
 	dialer := &net.Dialer{
 		Resolver: names,
@@ -79,7 +79,7 @@ func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, 
 		},
 	}
 	transport := &http.Transport{
-		DialContext:       dialer.DialContext, // no proxy, which would connect in its place
+		DialContext:       dialer.DialContext, // no proxy, because a proxy would connect without these checks
 		TLSClientConfig:   &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: headMost,
 	}
@@ -93,7 +93,7 @@ func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, 
 }
 
 var (
-	errPrivate = errors.New("the address is not a public one")
+	errPrivate = errors.New("the address is not public")
 	errPort    = errors.New("the port belongs to another protocol")
 	errBusy    = errors.New("fetch: too many documents are being fetched")
 )

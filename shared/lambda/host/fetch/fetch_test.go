@@ -215,7 +215,7 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
-// isPublic at the borders of the ranges.
+// isPublic is right at the borders of the ranges.
 func TestIsPublic(t *testing.T) {
 	for a, want := range map[string]bool{
 		"1.1.1.1": true, "8.8.8.8": true, "9.255.255.255": true, "11.0.0.0": true, "100.63.255.255": true, "100.128.0.0": true, "172.15.255.255": true, "172.32.0.0": true,
@@ -232,8 +232,8 @@ func TestIsPublic(t *testing.T) {
 	}
 }
 
-// The dialled address decides if a name is public when first resolved and private
-// when the connection is made. This name's server alternates its answers.
+// A name may resolve to a public address first, and to a private one when the connection is
+// made. The address that is dialled decides. This test's DNS server alternates its answers.
 func TestRebindingNames(t *testing.T) {
 	var asked atomic.Int32
 	names := namesFrom(t, func() netip.Addr {

@@ -37,8 +37,8 @@ var SES = host.Part{
 	},
 }
 
-// One mail: SES takes about 100 ms to accept it. A temporary refusal or a
-// broken connection is retried once; a duplicate mail does no harm.
+// Bounds for sending one mail. SES takes about 100 ms to accept a mail. A temporary
+// refusal or a broken connection is retried once; a duplicate mail does no harm.
 const (
 	sendWithin = 3 * time.Second
 	attempts   = 2
@@ -83,8 +83,8 @@ func content(s string) *types.Content {
 	return &types.Content{Data: &s, Charset: aws.String("UTF-8")}
 }
 
-// reason says why a mail was not sent. Of SES's own words it repeats only the
-// error code, because SES's messages name addresses.
+// reason returns an error that says why a mail was not sent. It repeats SES's error code
+// but not SES's message, because that may name addresses.
 func reason(ctx context.Context, err error) error {
 	var refused smithy.APIError
 	var request interface{ ServiceRequestID() string }

@@ -149,8 +149,7 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// A mail is tried once more where that may help, and only there. No error names the
-// recipient.
+// Send tries a second time only if that may help. No error names the recipient.
 func TestAttempts(t *testing.T) { synctest.Test(t, testAttempts) }
 
 func testAttempts(t *testing.T) {
@@ -183,7 +182,7 @@ func testAttempts(t *testing.T) {
 			t.Errorf("%s: Send = %v, want %q", c.what, err, c.want)
 		}
 		if n := len(s.requests()); n != c.asked {
-			t.Errorf("%s: asked %d times, want %d", c.what, n, c.asked)
+			t.Errorf("%s: got %d requests, want %d", c.what, n, c.asked)
 		}
 		if took := time.Since(start); took > sendWithin {
 			t.Errorf("%s: took %v, want at most %v", c.what, took, sendWithin)
@@ -192,8 +191,8 @@ func testAttempts(t *testing.T) {
 	}
 }
 
-// silent fails the test if an error, printed in any way, names the recipient or the
-// code.
+// silent fails the test if an error names the recipient or the code, in whatever format it
+// is printed.
 func silent(t *testing.T, what string, err error) {
 	t.Helper()
 	for e := err; e != nil; e = errors.Unwrap(e) {

@@ -18,7 +18,7 @@ func Stripe() host.Part {
 	return part(func(c stripe.Config) payments.Processor { return stripe.New(c) })
 }
 
-// StripePages is Stripe for functions that make pages but read no
+// StripePages is Stripe for functions that make payment pages but read no
 // notifications.
 func StripePages() host.Part {
 	return part(func(c stripe.Config) payments.Processor { return stripe.NewSeller(c) })

@@ -19,9 +19,9 @@ import (
 // Edge lets a function recognise the requests of the edge by a secret from Secrets
 // Manager. It has no effect in a deployment without an edge.
 //
-// The secret's current and previous versions are both valid. While an operator rotates
-// it, the edge sends the previous one until the next deployment has reached all its
-// locations.
+// The secret's current and previous versions are both valid. After an operator has rotated
+// the secret, the edge still sends the previous version until the next deployment has
+// reached all of its locations.
 var Edge = host.Part{
 	Is: app.Edge,
 	Add: func(e host.Env, a *app.App) {
@@ -53,8 +53,8 @@ func readBoth(e host.Env, arn string) func(context.Context) (string, error) {
 // minEdge is the least length of the edge's secret in characters.
 const minEdge = 32
 
-// hashesOf returns the hash of each line that is long enough. A short one, put by mistake,
-// is no secret, and must not make the others invalid.
+// hashesOf returns the hash of each line that is long enough. A shorter line was stored by
+// mistake. It is ignored, so that the other line stays valid.
 func hashesOf(text string) (hashes [][sha256.Size]byte, err error) {
 	for _, line := range strings.Fields(text) {
 		if len(line) >= minEdge {
@@ -67,9 +67,9 @@ func hashesOf(text string) (hashes [][sha256.Size]byte, err error) {
 	return hashes, nil
 }
 
-// isOneOf reports whether a text is one of the secrets, in a time that does not depend on
-// how much of it is right. If it is none, the secrets are read again, unless they were
-// read just now: they may have been rotated.
+// isOneOf reports whether sent is one of the secrets. The time that it takes does not
+// depend on how much of sent is right. If sent is not one of them, isOneOf reads the
+// secrets again, unless they were read just now: they may have been rotated.
 func isOneOf(ctx context.Context, kept *Kept[[][sha256.Size]byte], sent string) (bool, error) {
 	hash := sha256.Sum256([]byte(sent))
 	for range 2 {

@@ -182,8 +182,9 @@ func TestEdge_RefusesCallersThatGoAroundIt(t *testing.T) {
 // minEdgeDigits is a part of a secret that no answer contains by chance.
 func minEdgeDigits(secret string) string { return secret[:16] }
 
-// Both versions are valid while a secret is rotated, and a function reads the new one as
-// soon as a request has it. The version before the previous one is refused.
+// The current and the previous version are valid. A function reads the new version when a
+// request first sends it, unless it read the secret just now. The version before the
+// previous one is refused.
 func TestEdge_Rotation(t *testing.T) {
 	f := newEdged(t, map[string]string{"AWSCURRENT": edgeOne})
 	expect := func(when, sent string, want int) {
@@ -211,7 +212,8 @@ func TestEdge_Rotation(t *testing.T) {
 	}
 }
 
-// A value that is too short is no secret. The other version stays valid, whichever it is.
+// A version that is too short is not valid. The other version stays valid, whether it is
+// the current or the previous one.
 func TestEdge_ShortVersion(t *testing.T) {
 	short := edgeTwo[:minEdge-1]
 	for _, stages := range []map[string]string{
@@ -226,7 +228,7 @@ func TestEdge_ShortVersion(t *testing.T) {
 	}
 }
 
-// Without the secret nobody is let in, and callers are told to come back.
+// If the secret cannot be read or is too short, all callers are refused as after a failure.
 func TestEdge_SecretUnreadable(t *testing.T) {
 	for name, stages := range map[string]map[string]string{"down": nil, "none": {}, "too short": {"AWSCURRENT": edgeOne[1:]}} {
 		f := newEdged(t, stages)
@@ -244,7 +246,7 @@ func TestEdge_SecretUnreadable(t *testing.T) {
 	}
 }
 
-// Without an edge the headers mean nothing.
+// A deployment without an edge has no check of the edge's secret.
 func TestEdge_None(t *testing.T) {
 	a := &app.App{}
 	if Edge.Add(host.Env{}, a); a.Edge != nil {

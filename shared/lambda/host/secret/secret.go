@@ -59,9 +59,9 @@ func read(ctx context.Context, client *secretsmanager.Client, in *secretsmanager
 	return aws.ToString(v.SecretString), nil
 }
 
-// How long a fetched secret is used, and the least time between fetches that callers
-// can cause, since each is paid for. An unusable secret, too, is fetched again only
-// after that least time.
+// keptFor is how long a fetched secret is used. apart is the least time between fetches
+// that callers can cause, since each fetch is paid for. An unusable secret is also fetched
+// again only after that time.
 const (
 	keptFor = 5 * time.Minute
 	apart   = 30 * time.Second
@@ -96,17 +96,17 @@ func Keep[T any](fetch func(context.Context) (string, error), of func(string) (T
 	return &Kept[T]{fetch: fetch, of: of, now: now}
 }
 
-// Get returns the secret as of the last minutes. If the function of refuses the
-// secret's text, Get fails until the next fetch. If a fetch fails, the old value
-// stays; if there is none, the next caller tries again.
+// Get returns the secret as of at most keptFor ago. If the secret's text cannot be
+// converted, Get fails until the next fetch. If a fetch fails, the old value stays; if
+// there is no old value, the next caller tries again.
 func (k *Kept[T]) Get(ctx context.Context) (T, error) {
 	k.mu.Lock()
 	r := k.last
 	if r == nil || !k.now().Before(k.until) {
 		if k.next == nil {
 			k.next = &fetched[T]{at: k.now(), done: make(chan struct{})}
-			// The fetch continues if its first caller leaves: others wait for
-			// it too.
+			// The fetch continues if its first caller leaves, because other callers
+			// may wait for it.
 			go k.bring(context.WithoutCancel(ctx), k.next)
 		}
 		r = k.next

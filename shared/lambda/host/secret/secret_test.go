@@ -181,7 +181,7 @@ func TestOneFetchForAll(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if p, err := open(gone); !errors.Is(err, context.Canceled) || p != nil {
-		t.Errorf("a cancelled caller got %q, %v, want canceled", p, err)
+		t.Errorf("Get with a cancelled context = %q, %v, want context.Canceled", p, err)
 	}
 	var all sync.WaitGroup
 	for range 20 {
