@@ -35,13 +35,13 @@ func addKey(key ed25519.PrivateKey, agent, label string) wire.AddKey {
 	return wire.AddKey{Pubkey: pub, Label: label, Proof: proof(key, "addkey:"+agent+":"+pub)}
 }
 
-// proof returns a signature for a body.
+// proof returns a signature in base64url, as requests carry it in their bodies.
 func proof(key ed25519.PrivateKey, message string) string {
 	return auth.EncodeKey(ed25519.Sign(key, []byte(message)))
 }
 
-// RemoveKey removes a key, in base64url, from the agent. It must not be the key
-// that signs.
+// RemoveKey removes a key, in base64url, from the agent. It refuses to remove the key
+// that signs the request.
 func (a *Agent) RemoveKey(ctx context.Context, pubkey string) error {
 	return a.Do(ctx, http.MethodDelete, to("/v1/me/keys/{pubkey}", pubkey)+a.aud(), nil, nil)
 }

@@ -84,7 +84,7 @@ func TestTokens(t *testing.T) {
 			t.Fatalf("MintToken %+v: %+v, %v", test.ask, token, err)
 		}
 		if test.days == 0 && token.ExpiresAt != nil || test.days > 0 && *token.ExpiresAt-token.CreatedAt != test.days*day {
-			t.Errorf("%+v expires %v", test.ask, token.ExpiresAt)
+			t.Errorf("MintToken %+v: got ExpiresAt %v, want %d days later", test.ask, token.ExpiresAt, test.days)
 		}
 	}
 	tokens, err := fox.Tokens(ctx)
@@ -95,7 +95,7 @@ func TestTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := fox.RevokeToken(ctx, tokens.Items[1].ID); !client.IsCode(err, "not_found") {
-		t.Errorf("revoking again: %v", err)
+		t.Errorf("revoking again: %v, want not_found", err)
 	}
 	if tokens, err = fox.Tokens(ctx); err != nil || len(tokens.Items) != 2 {
 		t.Fatalf("Tokens: %+v, %v", tokens, err)
@@ -147,7 +147,7 @@ func TestLostValues(t *testing.T) {
 		t.Fatalf("LinkCode: %+v, %v", code, err)
 	}
 	if me, err := fox.Me(ctx); err != nil || me.Tokens != 0 {
-		t.Errorf("Me: %+v, %v", me, err)
+		t.Errorf("Me: %+v, %v, want no tokens", me, err)
 	}
 	for _, uri := range f.sent {
 		if strings.Contains(uri, "/v1/me/") && !strings.HasSuffix(uri, "?aud="+strings.ReplaceAll(strings.TrimPrefix(s.URL, "http://"), ":", "%3A")) {

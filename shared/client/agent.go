@@ -22,9 +22,9 @@ type Agent struct {
 	last int64 // timestamp of the last signature
 }
 
-// As returns the agent that key belongs to. id may be "" for the key that the
-// agent registered with; an added key needs it. Every request sends the id once
-// it is known, possibly from an answer, which saves the service a read.
+// As returns the agent that key belongs to. id may be "" for the key that the agent
+// registered with; an added key needs the id. The client may also learn the id from an
+// answer. Once the id is known, every request sends it, which saves the service a read.
 func (c *Client) As(key ed25519.PrivateKey, id string) *Agent {
 	return &Agent{Client: c, key: key, id: id}
 }

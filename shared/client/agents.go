@@ -30,8 +30,8 @@ func (c *Client) Agent(ctx context.Context, ref string) (*wire.Agent, error) {
 	return get[wire.Agent](ctx, c, to("/v1/agents/{ref}", ref))
 }
 
-// History reads an agent's public history, newest first. before is a page's
-// NextBefore, or 0; limit is at most 100; 0 leaves it to the service.
+// History reads an agent's public history, newest first. before is the previous page's
+// NextBefore, or 0. limit is at most 100; 0 leaves it to the service.
 func (c *Client) History(ctx context.Context, ref string, before int64, limit int) (*wire.History, error) {
 	q := query{}.number("before", before).number("limit", int64(limit))
 	return get[wire.History](ctx, c, to("/v1/agents/{ref}/history", ref)+q.String())

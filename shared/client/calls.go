@@ -73,8 +73,9 @@ func (p Page) query() query {
 	return query{}.set("before", p.Before).number("limit", int64(p.Limit))
 }
 
-// aud names the intended service in the signed query. It is for requests that would do
-// the most harm if another service relayed them to this one.
+// aud returns a query that names the intended service, which is signed with the request.
+// It is for requests that would do the most harm if another service relayed them to this
+// one.
 func (c *Client) aud() string {
 	_, host, _ := strings.Cut(c.base, "://")
 	return query{}.set("aud", host).String()

@@ -37,7 +37,7 @@ func TestEveryCall(t *testing.T) {
 		t.Fatalf("Post: %+v, %v", post, err)
 	}
 	if !strings.Contains(post.Body, "<readable> &") {
-		t.Fatalf("the body came out as %q", post.Body)
+		t.Fatalf("got the body %q, want <readable> & in it", post.Body)
 	}
 	time.Sleep(2 * time.Millisecond) // ids of the same millisecond have no order
 	reply, err := owl.Reply(ctx, "golang", post.ID, "Readable, yes.")
@@ -91,18 +91,18 @@ func TestRefusals(t *testing.T) {
 			t.Fatalf("got %v, want %d %s", err, status, code)
 		}
 		if e.Message == "" || e.Hint == "" || e.RequestID == "" || !strings.HasPrefix(e.Docs, s.URL+"/docs/errors#") {
-			t.Fatalf("the envelope is %+v", e)
+			t.Fatalf("got the error %+v, want a message, a hint, a request id and docs", e)
 		}
 		return e
 	}
 
 	_, err := fox.CreateChannel(ctx, wire.CreateChannel{Name: "rust", Kind: "work"})
 	if e := refused(err, 403, "account_too_young"); time.Until(e.RetryAt).Round(time.Hour) != 24*time.Hour {
-		t.Errorf("RetryAt is %s", e.RetryAt)
+		t.Errorf("RetryAt = %s, want in 24 hours", e.RetryAt)
 	}
 	_, err = fox.Post(ctx, "golang", strings.Repeat("x", 4001))
 	if e := refused(err, 422, "invalid"); len(e.Fields) != 1 || e.Fields[0].Field != "body" {
-		t.Errorf("Fields are %+v", e.Fields)
+		t.Errorf("Fields = %+v, want body", e.Fields)
 	}
 	first, err := fox.Post(ctx, "golang", "once")
 	if err != nil {
@@ -110,7 +110,7 @@ func TestRefusals(t *testing.T) {
 	}
 	_, err = fox.Post(ctx, "golang", "once")
 	if e := refused(err, 409, "duplicate_post"); !strings.Contains(string(e.Existing), first.ID) {
-		t.Errorf("Existing is %s", e.Existing)
+		t.Errorf("Existing = %s, want the id %s in it", e.Existing, first.ID)
 	}
 	refused(c.Do(ctx, http.MethodGet, "/v1/me", nil, nil), 401, "unauthenticated")
 	refused(fox.Do(ctx, http.MethodGet, "/v1/nothing", nil, nil), 404, "no_such_endpoint")
@@ -129,7 +129,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	if e := refused(err, 429, "rate_limited"); e.RetryAt.IsZero() || time.Until(e.RetryAt) > 2*time.Minute {
-		t.Errorf("RetryAt is %s", e.RetryAt)
+		t.Errorf("RetryAt = %s, want within two minutes", e.RetryAt)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestAnswersServeForAnotherHandle(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err = c.RegisterWith(ctx, key, client.Registration{Handle: "fox", Emoji: "🦊"}, answers); !client.IsCode(err, "handle_taken") {
-		t.Fatalf("got %v", err)
+		t.Fatalf("RegisterWith a taken handle: %v, want handle_taken", err)
 	}
 	a, _, err := c.RegisterWith(ctx, key, client.Registration{Handle: "vixen", Emoji: "🦊"}, answers)
 	if err != nil {
@@ -160,6 +160,6 @@ func TestAnswersServeForAnotherHandle(t *testing.T) {
 	// An agent that knows only its key learns its id from an answer.
 	again := c.As(key, "")
 	if me, err := again.Me(ctx); err != nil || me.ID != a.ID() || again.ID() != a.ID() {
-		t.Fatalf("%+v, %v", me, err)
+		t.Fatalf("Me: %+v, %v; got the id %q, want %q", me, err, again.ID(), a.ID())
 	}
 }

@@ -29,8 +29,8 @@ func (c *Client) Roots(ctx context.Context, name string, p Page) (*wire.ChannelP
 	return get[wire.ChannelPage](ctx, c, to("/v1/c/{ch}", name)+p.query().set("replies", "false").String())
 }
 
-// Best reads the best posts of a channel: by score + 3 × helpful, ties newest
-// first. days (1-30) are UTC days including today; 0 leaves them to the
+// Best reads the best posts of a channel, sorted by score + 3 × helpful, and equal ones
+// newest first. days (1-30) is a number of UTC days including today; 0 leaves it to the
 // service.
 func (c *Client) Best(ctx context.Context, channel string, days int, p Page) (*wire.Best, error) {
 	return get[wire.Best](ctx, c, to("/v1/c/{ch}/best", channel)+p.query().number("days", int64(days)).String())

@@ -108,7 +108,6 @@ func (c *Client) setClock(server time.Time) {
 	c.skew = server.Sub(c.Now())
 }
 
-// ErrUnknownOutcome is wrapped by the error of a write that was sent and never
-// answered, or finally failed inside the service: it may have been carried out.
-// Check before repeating it.
+// ErrUnknownOutcome is wrapped by the error of a write that may have been carried out: it
+// was sent but never answered, or failed inside the service. Check before repeating it.
 var ErrUnknownOutcome = errors.New("the outcome is unknown")

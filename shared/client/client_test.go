@@ -20,7 +20,7 @@ func TestBaseURL(t *testing.T) {
 		"https://agents.example?x": false, "https://a@agents.example": false,
 	} {
 		if c, err := client.New(url); (err == nil) != good {
-			t.Errorf("%q: %v, %v", url, c, err)
+			t.Errorf("New(%q) = %v, %v, want success: %v", url, c, err, good)
 		}
 	}
 }
@@ -33,13 +33,13 @@ func TestSolvePow(t *testing.T) {
 		}
 		sum := sha256.Sum256([]byte("a nonce" + s))
 		if first := uint(sum[0])<<8 | uint(sum[1]); first>>(16-zeros) != 0 {
-			t.Errorf("%d bits: %q gives %x", zeros, s, sum)
+			t.Errorf("SolvePow = %q with the hash %x, want %d leading zero bits", s, sum, zeros)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := client.SolvePow(ctx, "a nonce", 200); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("SolvePow with a cancelled context: %v, want context.Canceled", err)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestKeyFile(t *testing.T) {
 		return
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file's mode is %v, %v", info.Mode(), err)
+		t.Errorf("the file's mode is %v, %v, want 0600", info.Mode(), err)
 	}
 	if err := os.Chmod(file, 0o640); err != nil {
 		t.Fatal(err)

@@ -48,8 +48,8 @@ type Consent struct {
 	issuer   string
 }
 
-// Ask begins a connection. It returns where to send a person, who is asked for
-// the given scopes, or for the default ones if there are none.
+// Ask begins a connection. It returns where to send a person. The consent page asks the
+// person for the given scopes, or for the default ones if none are given.
 func (c *Client) Ask(clientID, redirect string, scopes ...string) *Consent {
 	a := &Consent{client: clientID, redirect: redirect, state: rand.Text(), verifier: rand.Text() + rand.Text(), issuer: c.URL()}
 	sum := sha256.Sum256([]byte(a.verifier))

@@ -33,11 +33,11 @@ func TestAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.RegisterClient(ctx, "Den Explorer", "http://evil.example/"); err == nil || !strings.Contains(err.Error(), "invalid_redirect_uri") {
-		t.Errorf("%v", err)
+		t.Errorf("RegisterClient with an http redirect: %v, want invalid_redirect_uri", err)
 	}
 	ask := c.Ask(id, redirect, "read", "dm")
 	if !strings.HasPrefix(ask.URL, server.Authorize+"?") {
-		t.Errorf("the person is sent to %s", ask.URL)
+		t.Errorf("Ask sends the person to %s, want %s?…", ask.URL, server.Authorize)
 	}
 	answered := func(button string) url.Values {
 		t.Helper()
@@ -60,14 +60,14 @@ func TestAsk(t *testing.T) {
 		return to.Query()
 	}
 	if _, err := ask.Came(answered("refuse")); err == nil || !strings.Contains(err.Error(), "access_denied") {
-		t.Errorf("%v", err)
+		t.Errorf("Came after a refusal: %v, want access_denied", err)
 	}
 	q := answered("connect")
 	for _, name := range []string{"state", "iss"} {
 		changed := url.Values{"code": q["code"], "state": q["state"], "iss": q["iss"]}
 		changed.Set(name, "https://evil.example")
 		if _, err := ask.Came(changed); !errors.Is(err, client.ErrStranger) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Came with another %s: %v, want ErrStranger", name, err)
 		}
 	}
 	r, err := ask.Came(q)
@@ -76,6 +76,6 @@ func TestAsk(t *testing.T) {
 	}
 	tokens, err := c.Redeem(ctx, r)
 	if err != nil || tokens.Scope != "read dm" {
-		t.Errorf("%+v, %v", tokens, err)
+		t.Errorf("Redeem: %+v, %v, want the scopes read dm", tokens, err)
 	}
 }

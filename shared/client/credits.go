@@ -25,8 +25,8 @@ func (c *Client) Quote(ctx context.Context, channel string, usd int64, days int)
 }
 
 // BuyPromo buys a promo with the agent's credits. The error's code is
-// "insufficient_credits" if there are too few, and "changed" if it costs more
-// than the order's MaxCPM.
+// "insufficient_credits" if the agent has too few, and "changed" if the price exceeds
+// the order's MaxCPM.
 func (a *Agent) BuyPromo(ctx context.Context, channel string, o wire.BuyPromo) (*wire.PromoBought, error) {
 	return post[wire.PromoBought](ctx, a, to("/v1/c/{ch}/promos", channel)+a.aud(), o)
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // Retries. All attempts of a write send the same bytes, and the service carries out the
-// write once. It accepts a signed write while its timestamp is within 60 s of the
-// service's clock, so the last attempt is sent earlier.
+// write once. The service accepts a signed write only while the timestamp is within 60 s
+// of its clock, so the client stops retrying before that.
 const (
 	attempts  = 5                      // by default
 	ResendFor = 45 * time.Second       // no attempt begins later than this after the first
@@ -33,10 +33,10 @@ const (
 	pathRevoke  = "/oauth/revoke"
 )
 
-// repeatable lists the writes without a credential that may be retried. The
-// service recognises a repeat, or a repeat does no further harm: a code or an
-// assertion that was spent before its answer was lost is of no use in any case.
-// For other writes a repeat looks like a second write.
+// repeatable lists the writes without a credential that may be retried. Either the
+// service recognises a repeat, or a repeat does no harm: if the answer was lost after a
+// code or an assertion was spent, neither is of any use. The service would take a repeat
+// of any other write for a second write.
 var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm, pathToken, pathRevoke}
 
 // answerMost bounds an answer's body: several times the service's longest.
@@ -108,8 +108,8 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 }
 
 // attempt signs a request once and sends the same bytes until there is a final
-// answer. lost reports that an earlier attempt of a write was not answered, or
-// failed with an unknown outcome.
+// answer. lost reports that an attempt of a write was not answered, or failed with an
+// unknown outcome.
 func (c *Client) attempt(ctx context.Context, method, path string, body []byte, sign signer) (_ *answer, lost bool, err error) {
 	if !strings.HasPrefix(path, "/") {
 		return nil, false, errors.New("the path does not begin with /")
@@ -184,8 +184,8 @@ func (c *Client) refusal(a *answer) error {
 	return readError(a, c.ServerTime())
 }
 
-// passing reports whether a refusal may be over in a moment. It returns false
-// for a rate limit: its window is long, and RetryAt gives the end.
+// passing reports whether a request may succeed if it is soon sent again. It returns false
+// for a rate limit: its window is long, and RetryAt says when it ends.
 func passing(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Status >= 500 || e.Code == "busy")

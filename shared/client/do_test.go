@@ -68,7 +68,7 @@ func TestLostAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(l.sigs) != 3 || l.sigs[0] != l.sigs[1] || l.sigs[1] != l.sigs[2] {
-			t.Errorf("the signatures sent were %q", l.sigs)
+			t.Errorf("got the signatures %q, want three equal ones", l.sigs)
 		}
 		page, err := c.Channel(ctx, "golang", client.Page{})
 		if err != nil {
@@ -81,21 +81,22 @@ func TestLostAnswer(t *testing.T) {
 			}
 		}
 		if found != 1 || page.Items[0].ID != post.ID {
-			t.Errorf("the channel holds %+v", page.Items)
+			t.Errorf("the channel has %+v, want the post %s once, first", page.Items, post.ID)
 		}
 	}
 	page, err := c.Channel(ctx, "golang", client.Page{})
 	if err != nil || len(page.Items) != 2 {
-		t.Errorf("the channel holds %+v, %v", page, err)
+		t.Errorf("the channel has %+v, %v, want two posts", page, err)
 	}
 	for _, id := range l.ids {
 		if id != fox.ID() {
-			t.Errorf("a request went with x-agent-id %q", id)
+			t.Errorf("a request has x-agent-id %q, want %q", id, fox.ID())
 		}
 	}
 }
 
-// Equal writes that the caller makes separately are not taken for one.
+// If the caller makes the same write several times, each has another signature, so each is
+// carried out.
 func TestEqualWrites(t *testing.T) {
 	s := running(t)
 	l := &line{}
@@ -111,7 +112,7 @@ func TestEqualWrites(t *testing.T) {
 	all.Wait()
 	slices.Sort(l.sigs)
 	if n := len(slices.Compact(l.sigs)); n != 20 {
-		t.Errorf("%d different signatures, want 20", n)
+		t.Errorf("got %d different signatures, want 20", n)
 	}
 }
 
@@ -130,7 +131,7 @@ func TestClockIsCorrected(t *testing.T) {
 			t.Errorf("%d writes were sent, want 3", len(l.sigs))
 		}
 		if off := time.Until(c.ServerTime()).Abs(); off > time.Minute { // an answer may be that old on a busy machine
-			t.Errorf("the service's time is off by %s", off)
+			t.Errorf("ServerTime is off by %s, want at most a minute", off)
 		}
 	}
 }
@@ -214,9 +215,9 @@ func TestAttempts(t *testing.T) {
 					test.status == 0 && errors.As(err, &e),
 					(err != nil) != (test.fails || test.status != 0),
 					errors.Is(err, client.ErrUnknownOutcome) != test.unknown:
-					t.Errorf("the error is %v", err)
+					t.Errorf("Do = %v, want status %d, unknown outcome %v, failure %v", err, test.status, test.unknown, test.fails || test.status != 0)
 				case test.status == 429 && time.Until(e.RetryAt) != 30*time.Second:
-					t.Errorf("RetryAt is %s", e.RetryAt)
+					t.Errorf("RetryAt = %s, want in 30 s", e.RetryAt)
 				}
 				if len(s.sent) != test.sent {
 					t.Fatalf("%d requests were sent, want %d", len(s.sent), test.sent)
@@ -226,7 +227,7 @@ func TestAttempts(t *testing.T) {
 					t.Errorf("signed anew: got %v, want %v", !test.differ, test.differ)
 				}
 				if took := s.at[len(s.at)-1].Sub(s.at[0]); took < test.atLeast || took > 45*time.Second {
-					t.Errorf("sending took %s", took)
+					t.Errorf("the attempts took %s, want %s to 45 s", took, test.atLeast)
 				}
 			})
 		})
@@ -267,7 +268,7 @@ func TestCancelled(t *testing.T) {
 		defer cancel()
 		err := connect(t, "https://agents.example", client.WithTransport(s)).Do(ctx, "GET", "/v1/x", nil, nil)
 		if !errors.Is(err, context.DeadlineExceeded) || !client.IsCode(err, "unavailable") || len(s.sent) != 1 {
-			t.Errorf("%v, after %d requests", err, len(s.sent))
+			t.Errorf("Do = %v after %d requests, want deadline exceeded and unavailable after 1", err, len(s.sent))
 		}
 	})
 }

@@ -42,8 +42,8 @@ func (a *Agent) Following(ctx context.Context, p Page) (*wire.Following, error) 
 }
 
 // Block blocks an agent (by handle or id), or ends the block if on is false. A blocked
-// agent cannot send messages to this one, and nothing that it does reaches this one's
-// inbox or catchup.
+// agent cannot send messages to a, and what it does reaches neither the inbox nor the
+// catchup of a.
 func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.Blocked, error) {
 	return post[wire.Blocked](ctx, a, "/v1/me/blocks", wire.Block{Target: ref, On: &on})
 }

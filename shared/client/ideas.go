@@ -25,7 +25,7 @@ func (c *Client) Ideas(ctx context.Context, l ListIdeas) (*wire.Ideas, error) {
 	return get[wire.Ideas](ctx, c, l.path())
 }
 
-// ReadIdeas is [Client.Ideas], signed: it includes which of them the agent
+// ReadIdeas is [Client.Ideas], signed. The answer also says which of the ideas the agent
 // supports.
 func (a *Agent) ReadIdeas(ctx context.Context, l ListIdeas) (*wire.Ideas, error) {
 	return get[wire.Ideas](ctx, a, l.path())
@@ -36,7 +36,7 @@ func (c *Client) Idea(ctx context.Context, id string) (*wire.Idea, error) {
 	return get[wire.Idea](ctx, c, to("/v1/ideas/{id}", id))
 }
 
-// ReadIdea is [Client.Idea], signed: it includes whether the agent supports it.
+// ReadIdea is [Client.Idea], signed. The answer also says whether the agent supports it.
 func (a *Agent) ReadIdea(ctx context.Context, id string) (*wire.Idea, error) {
 	return get[wire.Idea](ctx, a, to("/v1/ideas/{id}", id))
 }

@@ -32,7 +32,7 @@ func (a *Agent) Takedowns(ctx context.Context) (*wire.Takedowns, error) {
 	return get[wire.Takedowns](ctx, a, "/v1/takedowns")
 }
 
-// Volunteer makes the agent a juror. If on is false, the agent is no longer one. The
+// Volunteer makes the agent a juror. If on is false, the agent stops being a juror. The
 // error's code is "origin_required" if the agent has no verified origin that counts, and
 // "karma_required" if it has no standing.
 func (a *Agent) Volunteer(ctx context.Context, on bool) (*wire.Volunteered, error) {

@@ -127,6 +127,6 @@ func TestJury(t *testing.T) {
 		t.Error("CheckDraw accepted jurors in another order")
 	}
 	if me, err := fox.Me(ctx); err != nil || me.Duties != 0 {
-		t.Errorf("%+v, %v", me, err)
+		t.Errorf("Me: %+v, %v, want no duties", me, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // Memory is one version of an agent's private memory.
 type Memory struct {
 	Text      string
-	ETag      string    // identifies the version; "" if none was ever written
+	ETag      string    // identifies the version; "" if no memory was ever written
 	UpdatedAt time.Time // to the second
 }
 
@@ -23,9 +23,9 @@ type Remembered struct {
 	ETag string `json:"-"`
 }
 
-// Replacing restricts which version [Agent.Remember] may replace. Its zero
-// value allows any; what another session wrote meanwhile is then the previous
-// version.
+// Replacing restricts which version [Agent.Remember] may replace. Its zero value allows
+// any version, so Remember may replace what another session has just written; that text
+// becomes the previous version.
 type Replacing struct {
 	ETag    string // only the version with this ETag
 	Nothing bool   // only if there is no memory yet
@@ -53,9 +53,9 @@ func (a *Agent) memory(ctx context.Context, path string) (*Memory, error) {
 	return m, nil
 }
 
-// Remember replaces the agent's private memory: UTF-8 of at most 256 KiB. If
-// the current version is not what r says, the error's code is "changed": read
-// it, merge, and retry.
+// Remember replaces the agent's private memory with a text of at most 256 KiB in UTF-8. If
+// the current version is not the one that r allows to replace, the error's code is
+// "changed". Then read the memory, merge the texts, and retry.
 func (a *Agent) Remember(ctx context.Context, text string, r Replacing) (*Remembered, error) {
 	const path = "/v1/me/memory"
 	sign := func(req *http.Request, body []byte) {

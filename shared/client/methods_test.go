@@ -85,7 +85,7 @@ func TestMethods(t *testing.T) {
 		}
 	}
 	if n < 60 {
-		t.Errorf("%d methods map an endpoint, want at least 60", n)
+		t.Errorf("got %d methods that map an endpoint, want at least 60", n)
 	}
 }
 
@@ -119,8 +119,8 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(r.answer)), Request: req}, nil
 }
 
-// filler makes values whose leaves are told apart, and remembers them as they are
-// written in JSON or a query.
+// filler makes values in which every leaf is different. It remembers the leaves as they
+// are written in JSON or a query.
 type filler struct {
 	prefix string
 	number int64
@@ -201,8 +201,8 @@ func readDocument(t *testing.T) (d document) {
 	return d
 }
 
-// compare returns what differs between a request with the type of its result, and the
-// declaration of its endpoint.
+// compare returns how a request, and the type of its result, differ from the endpoint's
+// declaration.
 func (d document) compare(t *testing.T, sent *recorder, result string) (problems []string) {
 	t.Helper()
 	differs := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }

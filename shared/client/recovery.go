@@ -21,8 +21,8 @@ func (a *Agent) VerifyOrigin(ctx context.Context, code string) (*wire.OriginVeri
 
 // Recover has a recovery code mailed to email, if that is the agent's origin. The
 // answer takes two seconds and is always the same. After [ErrUnknownOutcome] a mail
-// may be on its way: wait for it before asking again, since only the newest code works
-// and the limit is three mails a day.
+// may be on its way. Wait for it before you call Recover again, since only the newest code
+// works and the limit is three mails a day.
 func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.RecoveryAsked, error) {
 	return post[wire.RecoveryAsked](ctx, c, "/v1/recover", wire.Recover{Handle: handle, Email: email})
 }

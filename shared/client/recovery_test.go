@@ -59,7 +59,7 @@ func TestRecovery(t *testing.T) {
 		t.Fatalf("Me: %+v, %v", me, err)
 	}
 	if _, err := fox.VerifyOrigin(ctx, "AAAA-AAAA"); !client.IsCode(err, "bad_code") {
-		t.Fatalf("VerifyOrigin with a wrong code: %v", err)
+		t.Fatalf("VerifyOrigin with a wrong code: %v, want bad_code", err)
 	}
 	l.lose = 2
 	origin, err := fox.VerifyOrigin(ctx, mailed())
@@ -73,7 +73,7 @@ func TestRecovery(t *testing.T) {
 	}
 	code, fresh := mailed(), newKey(t)
 	if _, _, err = c.ConfirmRecovery(ctx, "nobody", code, fresh, false); !client.IsCode(err, "not_found") {
-		t.Fatalf("ConfirmRecovery of nobody: %v", err)
+		t.Fatalf("ConfirmRecovery of an unknown handle: %v, want not_found", err)
 	}
 	l.lose = 2
 	back, out, err := c.ConfirmRecovery(ctx, "Fox", " "+strings.ToLower(code), fresh, false) // as a human types it
@@ -92,7 +92,7 @@ func TestRecovery(t *testing.T) {
 	}
 	var held *client.Error
 	if _, err = back.LinkOrigin(ctx, "thief@example.net"); !errors.As(err, &held) || held.Code != "recovery_hold" || held.Until.UnixMilli() != out.HoldUntil {
-		t.Errorf("linking another origin: %v", err)
+		t.Errorf("LinkOrigin after a recovery: %v, want recovery_hold until %d", err, out.HoldUntil)
 	}
 	if _, err = fox.Me(ctx); !client.IsCode(err, "unknown_key") {
 		t.Errorf("Me with the lost key: %v, want unknown_key", err)
@@ -108,13 +108,14 @@ func TestRecovery(t *testing.T) {
 	}
 	for _, a := range []*client.Agent{back, second} {
 		if me, err := a.Me(ctx); err != nil || me.Keys != 2 {
-			t.Errorf("Me: %+v, %v", me, err)
+			t.Errorf("Me: %+v, %v, want two keys", me, err)
 		}
 	}
 }
 
 // The service cannot recognise a repeated request for a recovery code, so the client does
-// not repeat one that may have arrived. It repeats a confirmation or a registration.
+// not repeat such a request if it may have arrived. It does repeat a confirmation or a
+// registration.
 func TestWritesWithoutCredential(t *testing.T) {
 	type answers []func() (*http.Response, error)
 	noLine := func() (*http.Response, error) { return nil, &net.OpError{Op: "dial", Err: errors.New("refused")} }
@@ -155,7 +156,7 @@ func TestWritesWithoutCredential(t *testing.T) {
 				s := &script{answers: test.answers}
 				err := test.do(t.Context(), connect(t, "https://agents.example", client.WithTransport(s)))
 				if (err != nil) != test.unknown || errors.Is(err, client.ErrUnknownOutcome) != test.unknown {
-					t.Errorf("the error is %v", err)
+					t.Errorf("got %v, want an unknown outcome: %v", err, test.unknown)
 				}
 				if len(s.sent) != test.sent {
 					t.Errorf("%d requests were sent, want %d", len(s.sent), test.sent)

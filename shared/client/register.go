@@ -74,9 +74,9 @@ type Registration struct {
 	Bio    string // at most 280 characters, or ""
 }
 
-// Register gets a challenge, has solve answer its puzzle, and registers an
-// agent under key. If the handle may be taken, use [Client.Challenge] and
-// [Client.RegisterWith], so that the answers can be used for another handle.
+// Register gets a challenge, has solve answer its puzzle, and registers an agent with
+// key. If the handle may be taken, use [Client.Challenge], [WorkOut] and
+// [Client.RegisterWith] instead: then the same answers can be used for another handle.
 func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registration, solve func(wire.Challenge) (int64, error)) (*Agent, *wire.MeWritten, error) {
 	ch, err := c.Challenge(ctx, PublicKey(key))
 	if err != nil {

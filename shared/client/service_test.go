@@ -52,8 +52,8 @@ func (a asked) Handle(ctx context.Context, r slog.Record) error {
 	return a.Handler.Handle(ctx, r)
 }
 
-// TestMain checks, if all tests were run, that they called every endpoint under /v1. So
-// the client has a method for each.
+// TestMain runs the tests. If all were run, it checks that they called every endpoint
+// under /v1, so that the client has a method for each.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	for _, only := range []string{"test.run", "test.skip", "test.list"} {
@@ -132,7 +132,7 @@ func join(t *testing.T, c *client.Client, handle string) *client.Agent {
 		t.Fatal(err)
 	}
 	if me.Handle != handle || me.ID != a.ID() || len(me.Next) == 0 {
-		t.Fatalf("registered as %+v", me)
+		t.Fatalf("Register = %+v, want %s with the id %s", me, handle, a.ID())
 	}
 	return a
 }
