@@ -135,9 +135,8 @@ func (a Address) Reveal() string {
 }
 
 // Person returns one form for all addresses of the same mailbox: without the
-// tag after a plus (fox+jury@example.com is fox@example.com) and folded as its
-// provider folds addresses. It is for telling people apart; mail never goes to
-// it.
+// tag after a plus (fox+jury@example.com becomes fox@example.com), and folded as the
+// provider folds addresses. The form tells people apart; mail is never sent to it.
 func (a Address) Person() string {
 	local, domain, _ := strings.Cut(a.Reveal(), "@")
 	if i := strings.LastIndexByte(local, '+'); i > 0 {

@@ -241,7 +241,7 @@ func TestAddressDoesNotLeak(t *testing.T) {
 		for _, s := range said {
 			if lower := strings.ToLower(s); strings.Contains(lower, "reynard") || strings.Contains(lower, "foxden") ||
 				strings.Contains(lower, fmt.Sprintf("%x", "reynard")) {
-				t.Errorf("%T: %s", v, s)
+				t.Errorf("%T shows the address: %s", v, s)
 			}
 		}
 	}
@@ -313,10 +313,10 @@ func checkParsed(t interface{ Errorf(string, ...any) }, s string) bool {
 	person, of, _ := strings.Cut(a.Person(), "@")
 	f := foldingAt(domain)
 	if again := f.fold(person, of); again != a.Person() || person == "" || len(person) > len(local) || strings.LastIndexByte(person, '+') > 0 {
-		t.Errorf("Person of %q = %q", n, a.Person())
+		t.Errorf("Person of %q = %q, want a form that fold keeps, not longer, without a tag", n, a.Person())
 	}
 	if len(f.domains) == 0 && (of != domain || !strings.HasPrefix(local, person)) {
-		t.Errorf("Person of %q = %q", n, a.Person())
+		t.Errorf("Person of %q = %q, want a part of the local part at %s", n, a.Person(), domain)
 	}
 	return true
 }

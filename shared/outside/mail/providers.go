@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// The lists of domains have one domain a line, sorted, after comments. They are searched
-// as texts, so that they need no work or memory when a function starts. providers.mjs
-// makes those that are not kept by hand.
+// The lists of domains have comments and then one domain a line, sorted. They are searched
+// as texts, so that they need no work or memory when a function starts. providers.txt is
+// kept by hand; providers.mjs makes the others.
 var (
 	//go:embed providers.txt
 	providersByHand string
@@ -26,7 +26,7 @@ func (a Address) Public() bool {
 }
 
 // Throwaway reports whether the address is at a service of disposable mail, or at
-// a relay. One person has any number of those at no cost.
+// a relay. One person can have any number of such addresses at no cost.
 func (a Address) Throwaway() bool {
 	for domain := a.Domain(); strings.Contains(domain, "."); {
 		if listed(providersDisposable, domain) || listed(providersRelays, domain) {

@@ -54,8 +54,7 @@ func parsed(t *testing.T, address string) Address {
 	return a
 }
 
-// Every folded domain is folded once and is a provider's: at other domains only
-// their owners have mailboxes.
+// Every domain in foldings is there once and belongs to a public provider.
 func TestFoldings(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range foldings {
@@ -90,10 +89,10 @@ func TestProviders(t *testing.T) {
 			}
 			on[domain] = name
 			if a, err := ParseAddress("fox@" + domain); err != nil || a.Domain() != domain {
-				t.Errorf("domain of fox@%s = %v, %v", domain, a.Domain(), err)
+				t.Errorf("domain of fox@%s = %v, %v, want %[1]s", domain, a.Domain(), err)
 			}
 			if !listed(list.text, domain) || listed(list.text, domain+"x") || listed(list.text, domain[1:]) != slices.Contains(domains, domain[1:]) {
-				t.Errorf("%s: %s is not found, or something like it is", name, domain)
+				t.Errorf("%s: listed does not find %s, or finds that domain with a character more or less", name, domain)
 			}
 		}
 	}

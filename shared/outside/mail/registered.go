@@ -7,8 +7,8 @@ import (
 )
 
 // Registered returns the registered part of the address's domain: example.co.uk
-// of mail.example.co.uk. Names that its owner hands out below it, as dynamic
-// DNS does, do not count: they cost nothing.
+// of mail.example.co.uk. Names that the owner of a registered domain hands out below it,
+// as dynamic DNS does, do not count, because they cost nothing.
 func (a Address) Registered() string {
 	domain := a.Domain()
 	suffix, registry := publicsuffix.PublicSuffix(domain)

@@ -1,8 +1,8 @@
-// Package payments defines what the service asks of the payment processor and
-// what it hears from it. Only shared/outside/payments/stripe calls the
-// processor, so that functions that sell nothing do not link its client. Stripe
-// is named elsewhere only where its keys are read (shared/lambda/host/payments)
-// and where its signature arrives (functions/credits/notice.go).
+// Package payments defines what the service asks of the payment processor, and what the
+// processor's notifications tell. Only shared/outside/payments/stripe calls the processor,
+// so that functions that sell nothing do not link its client. Stripe is named elsewhere
+// only where its keys are read (shared/lambda/host/payments) and where its signature
+// arrives (functions/credits/notice.go).
 package payments
 
 import (
@@ -57,7 +57,7 @@ type Notice struct {
 	Movements []*tables.Movement
 	Ended     *Ended   // of an unpaid checkout
 	Foreign   *Foreign // set if it concerns a payment of a similar service, not of this one
-	Unclear   string   // why an operator has to look, if it cannot be recorded now or later
+	Unclear   string   // set if the notice can never be recorded: why an operator has to look at it
 }
 
 // Ended is a checkout that ended unpaid.
@@ -76,9 +76,9 @@ const MicroUSDPerCent = 10_000
 
 // Cause is what caused a movement, as the processor names it.
 type Cause struct {
-	What, ID string    // the member of the movement's subject that names it
-	At       time.Time // when it was made
-	Checkout string    // the checkout it belongs to, if the cause is not a checkout; "" if unknown
+	What, ID string    // its kind, which is also its member in the movement's subject, and its id
+	At       time.Time // when the cause was made
+	Checkout string    // the checkout that a refund or a dispute belongs to; "" if unknown
 }
 
 // Values of [Cause.What].

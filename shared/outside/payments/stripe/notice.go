@@ -149,12 +149,12 @@ func (n *notice) ofRefunds(ctx context.Context, e stripe.Event) error {
 	return nil
 }
 
-// ofDispute follows the money. An opened dispute takes credits only if the bank
-// took the money, which its balance transactions say
-// (https://docs.stripe.com/api/disputes/object). An inquiry (warning_…) has
-// none. Nor has a prevented dispute, which is settled by a refund and reported
-// as one. What a dispute gives back was taken before, even if that is not
-// recorded yet.
+// ofDispute follows the money. An opened dispute takes credits only if the bank took the
+// money, which the dispute's balance transactions show
+// (https://docs.stripe.com/api/disputes/object). An inquiry (warning_…) has none. A
+// prevented dispute has none either; it is settled by a refund, and reported as one. A
+// dispute that gives money back took it before, so both movements are returned, even if
+// the first is not recorded yet.
 func (n *notice) ofDispute(ctx context.Context, e stripe.Event) error {
 	var d stripe.Dispute
 	if err := json.Unmarshal(e.Data.Raw, &d); err != nil {
@@ -182,8 +182,8 @@ func (n *notice) ofDispute(ctx context.Context, e stripe.Event) error {
 
 // inDispute returns how many US cents a dispute took from the account (sign -1)
 // or gave back to it (1); 0 if unknown. It prefers the account's balance
-// transactions to the disputed amount, which may be in another currency, or
-// more than is returned for a payment that was refunded in part.
+// transactions to the disputed amount. That amount may be in another currency, or be
+// more than the money that was moved, if the payment was refunded in part.
 func inDispute(d *stripe.Dispute, sign int64) (cents int64) {
 	for _, t := range d.BalanceTransactions {
 		if t.Currency == stripe.CurrencyUSD {

@@ -58,13 +58,13 @@ type Config struct {
 // Processor implements [payments.Processor].
 type Processor struct{ *Seller }
 
-// New makes a processor. It does not call Stripe yet. It panics without a stage, since
-// the service could not recognise its own payments.
+// New makes a processor. It does not call Stripe yet. It panics without a stage, because
+// the service recognises its own payments by the stage.
 func New(c Config) *Processor { return &Processor{NewSeller(c)} }
 
 // Seller implements [payments.Processor] for functions that make pages but read
 // no notifications. It keeps the types of Stripe's events out of their
-// binaries: a third of a megabyte of a zip.
+// binaries, which saves a third of a megabyte in the zip.
 type Seller struct {
 	c       Config
 	backend *stripe.Backends
@@ -118,8 +118,9 @@ func (p *Seller) ask(ctx context.Context, f func(context.Context, Keys) error) e
 	return f(ctx, others)
 }
 
-// Metadata of this service's sales, under names that nobody else in the account uses.
-// The code reads the metadata of the page; those of the payment are for operators.
+// Metadata of this service's sales, under names that nobody else in the account uses. A
+// page and its payment have the same metadata. The code reads those of the page; those of
+// the payment are for operators.
 const (
 	metaAgent = "agentsocial_agent"
 	metaStage = "agentsocial_stage"
@@ -173,9 +174,9 @@ type sessionMade struct {
 	ExpiresAt int64  `json:"expires_at"` // unix s
 }
 
-// Expire implements [payments.Processor]. Stripe refuses to expire a session that is
-// not open, or that it does not know: then nobody can pay on the page either
-// (https://docs.stripe.com/api/checkout/sessions/expire).
+// Expire implements [payments.Processor]. Stripe refuses to expire a session that is not
+// open, or that it does not know (https://docs.stripe.com/api/checkout/sessions/expire).
+// Nobody can pay on the page of such a session, so the refusal is not an error.
 func (p *Seller) Expire(ctx context.Context, checkout string) error {
 	path := stripe.FormatURLPath("/v1/checkout/sessions/%s/expire", checkout)
 	return p.ask(ctx, func(ctx context.Context, keys Keys) error {

@@ -137,8 +137,8 @@ func testSignatures(t *testing.T) {
 	}
 }
 
-// Each notification has the wanted movements, as "kind cents" in order, or ends a
-// checkout.
+// Notice returns the movements of each notification, here written as "kind cents", or the
+// checkout that ended.
 func TestNotices(t *testing.T) { synctest.Test(t, testNotices) }
 
 func testNotices(t *testing.T) {
@@ -229,7 +229,7 @@ func testNotices(t *testing.T) {
 				tables.Disputed: "map[checkout:cs_1 dispute:du_1]", tables.Reinstated: "map[checkout:cs_1 dispute:du_1]",
 			}[m.Kind]
 			if m.Home() != tables.AgentAccount(agent) || !strings.HasPrefix(subject, want) {
-				t.Errorf("%s: movement of %s for %s", what, m.Home(), subject)
+				t.Errorf("%s: movement of %s for %s, want %s for %s…", what, m.Home(), subject, tables.AgentAccount(agent), want)
 			}
 		}
 		if n.Unclear != "" {
@@ -438,8 +438,8 @@ func testCheckoutRequest(t *testing.T) {
 	}
 }
 
-// Expire closes one page. A page that is not open is closed already; any other refusal
-// is an error, without the key.
+// Expire closes one page. A refusal because the page is not open is no error. Any other
+// refusal is an error that does not contain the key.
 func TestExpire(t *testing.T) {
 	for what, c := range map[string]struct {
 		status int
