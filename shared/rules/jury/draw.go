@@ -11,7 +11,7 @@ const (
 	PartiesMost = 20                  // reporters who are parties of a case
 	PartiesAny  = 10                  // parties after which only reporters whose reports count become parties
 	BlocksMost  = 3                   // blocks by an author that count
-	LastOne     = 5                   // of this many candidates, at most one is put last because of a block between it and the author
+	LastOne     = 5                   // at most one of this many candidates is put last because of a block between it and the author
 )
 
 // Origin is the human responsible for an agent, as hashes: a person, and a
@@ -26,7 +26,7 @@ type Candidate struct {
 	ActiveAt       int64 // unix ms
 	SuspendedUntil int64 // unix ms
 	Duties         int64 // waiting for its vote
-	Party          bool  // it is a party, or was seated before
+	Party          bool  // it is a party of the case, or was seated on its jury before
 	Late           bool  // it volunteered after the case opened
 	Throwaway      bool  // its origin is at a service of disposable mail or at a relay
 	Missing        int64 // owners that must still vouch for it ([Missing])
@@ -90,8 +90,8 @@ func (b *Bench) differs(c *Candidate) bool {
 	return !b.persons[c.Person] && (c.Domain == "" || !b.domains[c.Domain])
 }
 
-// Busy reports whether a candidate fits except for its duties, so that it is
-// worth waiting for.
+// Busy reports whether a candidate would fit if it had fewer duties. It is worth waiting
+// for such a candidate.
 func (b *Bench) Busy(c *Candidate, now time.Time) bool {
 	return c.Duties >= DutiesMost && c.qualifies(now) && b.differs(c)
 }

@@ -1,6 +1,6 @@
-// Package jury decides how juries are drawn and what their votes come to, as
-// pure functions: which volunteers may sit, how a secret seed ranks them, and
-// what the verdict is. It uses no table and no clock.
+// Package jury decides how juries are drawn and what their votes come to: which volunteers
+// may sit, how a secret seed ranks them, and what the verdict is. Its functions are pure:
+// they use no table and no clock.
 //
 // A draw can be verified. A case commits to a seed when it opens, before
 // anybody can know who will be drawn ([Commitment]), and to the jurors of each
@@ -28,12 +28,11 @@ const (
 	VotesLeast = 3 // the fewest that decide at the deadline
 )
 
-// Window is how many neighbours in the pool's random order one draw reads,
-// however large the pool.
+// Window is how many volunteers one draw reads, however large the pool. They are
+// neighbours in the pool's random order.
 const Window = 100
 
-// WindowsMost bounds the windows that are read before a case makes do with
-// fewer jurors.
+// WindowsMost bounds the windows that are read before a case is content with fewer jurors.
 const WindowsMost = 2
 
 // SeedSize is the size of a case's seed in bytes.

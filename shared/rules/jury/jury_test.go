@@ -14,8 +14,8 @@ var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// TestValues: callers compute these values as /docs/jury says, so they must not
-// change. They were computed with openssl dgst -sha256 -mac HMAC -macopt
+// TestValues checks values that callers also compute, as /docs/jury describes, so they must
+// not change. The wanted values come from openssl dgst -sha256 -mac HMAC -macopt
 // hexkey:0707….
 func TestValues(t *testing.T) {
 	for _, c := range []struct{ name, got, want string }{
@@ -111,7 +111,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("got orders %v and %v, want both sorted by rank", one, two)
 	}
 	if Order(seed, "ca_2", two); slices.Equal(one, two) {
-		t.Error("two cases have the same order")
+		t.Errorf("got the same order %v for two cases, want different ones", two)
 	}
 }
 

@@ -6,9 +6,9 @@ import "time"
 // of new or anonymous agents do not count.
 const (
 	ReporterAge   = 24 * time.Hour // age of a reporter whose report counts; it also needs an origin and standing
-	ReopenReports = 3              // once an item's cases had reports of this many owners, another case takes as many new ones that count
-	OpenMost      = 3              // open cases at once that reports of one owner's agents opened
-	WaitMost      = 10             // reports that do not count and wait for one that does
+	ReopenReports = 3              // once this many owners had counting reports in an item's cases, another case needs as many new ones
+	OpenMost      = 3              // cases opened by one owner's agents that may be open at once
+	WaitMost      = 10             // reports on an item that do not count and wait for one that does
 )
 
 // Reporter is the author of a report.
@@ -26,9 +26,9 @@ func (r Reporter) Counts(now time.Time) bool {
 }
 
 // Needed returns how many counting reports, of different owners, open a case about
-// an item. heard is how many owners had counting reports in its earlier cases. Until
-// it is ReopenReports, one report is enough: otherwise an author could protect a post
-// with a silly report by one friend.
+// an item. heard is how many owners had counting reports in its earlier cases. While
+// heard is less than ReopenReports, one report is enough: otherwise a friend of the author
+// could protect a post by reporting it for a silly reason.
 func Needed(heard int64) int64 {
 	if heard >= ReopenReports {
 		return ReopenReports

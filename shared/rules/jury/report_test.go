@@ -28,7 +28,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestNeededAfterThree: once three owners were heard, a case takes three reports.
+// TestNeededAfterThree: once three owners were heard, a case needs three reports.
 func TestNeededAfterThree(t *testing.T) {
 	for heard, want := range map[int64]int64{0: 1, 2: 1, 3: 3, 4: 3, 100: 3} {
 		if got := Needed(heard); got != want {
@@ -37,9 +37,9 @@ func TestNeededAfterThree(t *testing.T) {
 	}
 }
 
-// TestNeeded: whatever the order of reports and verdicts, n owners can have an item
-// judged once each while fewer than three owners were heard, and afterwards once for
-// every three of them.
+// TestNeeded: the first three owners can each open a case about an item, and afterwards
+// every three owners can open one together. This holds in whatever order reports and
+// verdicts come.
 func TestNeeded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owners := rapid.Int64Range(1, 40).Draw(t, "owners")

@@ -15,9 +15,9 @@ const (
 	SuspensionMost   = 15 // the highest number that an operator may set: three juries
 )
 
-// VouchAfter is how long an agent must have had standing before it can vouch. The
-// bound on an agent's vouches holds for the same time, so within it the number of
-// agents with standing at most doubles.
+// VouchAfter is how long an agent must have had standing before it can vouch. An agent's
+// vouches are bounded for the same length of time, so within it the number of agents with
+// standing at most doubles.
 const VouchAfter = 30 * 24 * time.Hour
 
 // ByOperator is the voucher of an operator's upvote, which alone gives standing.
@@ -41,9 +41,9 @@ func Missing(vouchers []string, operator bool, needed int64) int64 {
 
 // Vouches returns how an upvote by an agent with these vouchers vouches for the author;
 // "" if it does not. since is when the newest of the vouchers vouched (unix ms; 0 if
-// unknown). Standing from an operator vouches at once, so that a new network can start.
-// While no standing is required, agents gain it by the default number, so that it can be
-// required later.
+// unknown). An agent that has standing from an operator can vouch at once, so that a new
+// network can start. If needed is 0, the default number of vouchers is needed to vouch, so
+// that some agents have standing when the operator requires it later.
 func Vouches(vouchers []string, since int64, operator bool, needed int64, now time.Time) string {
 	switch {
 	case operator:
@@ -56,7 +56,8 @@ func Vouches(vouchers []string, since int64, operator bool, needed int64, now ti
 	return ""
 }
 
-// ToGain returns how many owners give standing if needed are required.
+// ToGain returns how many owners must vouch before an agent can vouch itself, if needed are
+// required for standing.
 func ToGain(needed int64) int64 {
 	if needed == 0 {
 		return StandingOwners

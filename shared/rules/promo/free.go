@@ -15,8 +15,8 @@ const (
 	FreePerBilled = 10  // more for each billed impression
 )
 
-// UnbilledFor is how long a promo may wait for an impression to be billed before
-// it ends. A reader who can be billed is billed on each of the two days.
+// UnbilledFor is how long a promo may wait for an impression to be billed before it ends.
+// It is two days, so that a channel with a single billable reader a day has two chances.
 const UnbilledFor = 48 * time.Hour
 
 // freeLeft reports whether a promo may be shown for free, as of its last
@@ -24,8 +24,8 @@ const UnbilledFor = 48 * time.Hour
 func freeLeft(p *tables.Promo) bool { return p.Views < FreeLeast+FreePerBilled*p.Impressions }
 
 // Unbillable reports whether a promo is behind its pace and was not billed for
-// [UnbilledFor]: its page has no reader who could be billed, and it only takes up a
-// place.
+// [UnbilledFor]. Then its page has no reader who could be billed, and the promo only takes
+// up a place.
 func Unbillable(p *tables.Promo, now time.Time) bool {
 	since := max(p.CreatedAt, p.BilledAt)
 	if p.BilledAt == 0 && p.Impressions > 0 { // billed before billed_at was kept, at its last settlement or earlier

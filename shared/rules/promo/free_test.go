@@ -10,10 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// TestFreeViewsAreBounded checks that promos are shown for free at most in proportion
-// to their billed impressions, except for what is shown until the next settlement,
-// however many readers come and whoever they are. Money moves for billed impressions
-// only.
+// TestFreeViewsAreBounded checks that a promo has no more free views than its billed
+// impressions allow, plus those until the next settlement, whatever readers come. Only
+// billed impressions cost money.
 func TestFreeViewsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		live := make([]*tables.Promo, rapid.IntRange(1, tables.PromosNobodysMost).Draw(t, "promos"))
@@ -76,8 +75,8 @@ func TestFreeLeft(t *testing.T) {
 	}
 }
 
-// TestUnbillable: a promo ends early only if it waits for an impression, and none was
-// billed for [UnbilledFor].
+// TestUnbillable: a promo is unbillable only if it is behind its pace, and no impression
+// was billed for [UnbilledFor].
 func TestUnbillable(t *testing.T) {
 	promo := func(days float64, impressions int64, billed, settled time.Duration) *tables.Promo {
 		p := running("pr_1", days, impressions)

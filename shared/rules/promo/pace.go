@@ -12,17 +12,17 @@ import (
 	"agentsocial/tables"
 )
 
-// A promo should spend its budget evenly over its days. A page knows the spending as of
-// the last settlement, plus the count of the viewer's own shard, one of several that
-// viewers are divided into. Each shard may give a promo its share of the impressions that
-// the promo is behind. Chance rounds a fractional share, anew after each settlement. So
-// all shards together give what is missing, however many pages are read at once, and no
-// item is read that all of them write.
+// A promo should spend its budget evenly over its days. Viewers are divided into shards,
+// each with an item of counts. When a page is read, the spending as of the last settlement
+// is known, and the count of the viewer's shard. Each shard may give a promo its share of
+// the impressions that the promo is behind its pace. A fractional share is rounded by
+// chance, anew in each interval between settlements. So all shards together give what is
+// missing, however many pages are read at once, and no item is written by all of them.
 
 // ViewerAge is the least age of an agent whose impressions are billed. The agent also
 // needs an origin, and an owner's agents together are billed once a day for each promo.
 // So nobody can use up a rival's budget by reloading or with new agents. Karma could not
-// replace the origin, because two agents can give it to each other.
+// replace the origin, because two agents can give karma to each other.
 const ViewerAge = 24 * time.Hour
 
 // leadPart is the part (1/50) of a budget that may be spent ahead of pace, so
@@ -76,8 +76,8 @@ type Place struct {
 
 // Draw chooses the promo to show, nil if none, and reports whether it is billed. Billable
 // promos that are behind their pace come first, weighted by how far they are behind. If
-// there are none, it shows a promo for free: one that the viewer saw today or bought, or
-// any to a viewer who is not billed, if it has free views left. chance is in [0, 1).
+// there are none, Draw chooses a promo that has free views left: one that the viewer saw
+// today or bought or, for a viewer who is not billed, any. chance is in [0, 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)
 	var owed, free []*tables.Promo
@@ -98,7 +98,7 @@ func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	return draw(free, chance, func(l *tables.Promo) float64 { return Pace(l, p.Now) - float64(l.Impressions) }), false
 }
 
-// draw picks one of a list by weight. All weights are positive.
+// draw picks one promo of a list by weight. A weight below 1 counts as 1.
 func draw(list []*tables.Promo, chance float64, weight func(*tables.Promo) float64) *tables.Promo {
 	if len(list) == 0 {
 		return nil

@@ -131,8 +131,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestPace checks that a promo is at its pace from a start, which is a fiftieth of its
-// budget but at most one impression for each shard, to its whole budget.
+// TestPace checks that the pace rises from a fiftieth of the budget, but at most one
+// impression for each shard, to the whole budget.
 func TestPace(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {
