@@ -49,9 +49,8 @@ func (l *Likes[P]) worth(stems []string) (sum float64) {
 	return sum
 }
 
-// Alike finds the posts that share the most with a text that has these [Stems],
-// the most important first if there are many. It searches the same posts as
-// [Search].
+// Alike finds the posts that share the most with a text that has these [Stems]. It uses
+// only the first 40 stems. It searches the same index as [Search].
 func Alike[P any](ctx context.Context, s Store[P], stems []string, most int) (Likes[P], error) {
 	stems = stems[:min(len(stems), stemsMost)]
 	for trips := 0; ; {
@@ -180,8 +179,8 @@ func (q *alike[P]) candidates() (found []candidate, err error) {
 	return found[:min(len(found), q.Limit)], nil
 }
 
-// matchAny returns a segment's posts for each of the stems. It scans the words
-// once.
+// matchAny returns, for each stem, the posts of a segment that have it. It scans the words
+// once for all stems.
 func (q *alike[P]) matchAny(s *segment) ([]set, error) {
 	having := make([]set, len(q.number))
 	for i := range having {

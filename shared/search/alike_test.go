@@ -57,7 +57,8 @@ func (c *channel) alike(t *rapid.T, text string, most int) {
 	}
 }
 
-// Alike finds what reading all posts finds, however they are divided into segments.
+// Alike finds the same posts as reading all posts does, however the posts are divided into
+// segments.
 func TestAlikeFindsWhatReadingFinds(t *testing.T) {
 	small(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -84,7 +85,7 @@ func TestAlikeFindsWhatReadingFinds(t *testing.T) {
 	})
 }
 
-// The cost of Alike does not grow with the number of posts: it looks through the
+// The cost of Alike does not grow with the number of posts, because it searches only the
 // newest.
 func TestAlikeIsBounded(t *testing.T) {
 	small(t)

@@ -32,8 +32,9 @@ func heap() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// Building the largest segment fits the memory of a small function, whatever the posts
-// contain. The test collects garbage all the time to measure what is needed.
+// Building the largest segment that posts are sealed into fits the memory of a small
+// function, whatever the posts contain. The test collects garbage all the time, so that it
+// measures only the memory that is needed.
 func TestSealingIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	docs := noise(SealMost.Size(), 4000)

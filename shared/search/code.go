@@ -38,7 +38,7 @@ func unseal(kind byte, b []byte) ([]byte, error) {
 }
 
 // reader decodes a body. After missing or excessive input it is bad and returns
-// zeros; the caller checks once, at the end.
+// zeros. So the caller needs to check for errors only once, at the end.
 type reader struct {
 	b   []byte
 	bad bool

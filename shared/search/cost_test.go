@@ -38,8 +38,8 @@ func dictionary(rng *rand.Rand, n int) []string {
 	return words
 }
 
-// The costs of searching and writing, by AWS's rules of billing. With -v it prints a
-// table.
+// TestCosts checks the costs of searching and writing, by AWS's rules of billing. With -v
+// it prints a table.
 func TestCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	words := dictionary(rng, 50_000)
@@ -195,7 +195,7 @@ func TestPagesAreBounded(t *testing.T) {
 			}
 		}
 	}
-	// A tail that is not sealed is longer than a page.
+	// Now the tail is longer than a page.
 	for n := range 3000 {
 		c.now = c.now.Add(time.Millisecond)
 		body := "yak"

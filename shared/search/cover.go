@@ -2,8 +2,8 @@ package search
 
 import "slices"
 
-// span is the part of a segment that a cover uses: up to an ID, which is before
-// the segment's end where a newer segment overlaps it.
+// span is the part of a segment that a search uses: from the segment's beginning up to an
+// ID. If a newer segment overlaps this one, the span ends where the newer one begins.
 type span struct {
 	Listed
 	upTo ID
@@ -13,11 +13,12 @@ type span struct {
 func (s span) has(id ID) bool { return s.After.Less(id) && !s.upTo.Less(id) }
 
 // covering chooses the segments that a search reads, newest first and without
-// gaps. They begin after down: zero if they go back to the beginning.
+// gaps. They begin after down, which is zero if they go back to the channel's beginning.
 //
 // A segment stays listed for a while after a larger one replaces it, and concurrent calls
 // of [Tend] may leave overlapping ones. Of several candidates, covering takes the one
-// that reaches furthest back, and of equals the latest, which includes more late posts.
+// that reaches furthest back. If several reach equally far, it takes the one that became
+// live last, because that includes more late posts.
 func covering(heads []Listed) (spans []span, down ID) {
 	live := slices.DeleteFunc(slices.Clone(heads), func(h Listed) bool { return !h.Live })
 	for _, h := range live {

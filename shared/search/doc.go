@@ -2,14 +2,14 @@
 // a write unit per post. It does not know the table: it reads and writes
 // through [Store] and [Shelf].
 //
-// Like a log-structured search engine it writes nothing when a post is made.
-// The newest posts, the tail, are searched by reading them. Once 16 of them are
-// ten seconds old they are sealed into a [Segment]: an index of the posts in a
-// range of IDs. 16 segments are merged into one of 256 posts, which in a busy
-// channel are sealed at once, and 16 of these into one of 4096 unless they have
-// too many words; the smaller ones are then removed ([Tend]). A post that
-// arrives in a sealed range is late: it is listed, and searched by reading it,
-// until a segment includes it.
+// Like a log-structured search engine, it writes nothing when a post is made. The newest
+// posts are called the tail, and are searched by reading them. Once 16 posts of the tail
+// are ten seconds old, they are sealed into a [Segment]: an index of the posts in a range
+// of IDs. 16 such segments are merged into one of 256 posts. In a busy channel, 256 posts
+// are sealed at once. 16 segments of 256 posts are merged into one of 4096, unless they
+// have too many words. Merged segments are removed ([Tend]). A post that arrives in a
+// range that is already sealed is late: its ID is listed, and the post is searched by
+// reading it until a segment includes it.
 //
 // A segment is stored as:
 //
@@ -20,16 +20,16 @@
 //     that have it, as numbers from the oldest post, 0, up;
 //   - chunks of 256 IDs: the posts that the numbers stand for.
 //
-// A [Search] lists the heads. From each segment, as far back as necessary, it
-// reads the shards that can hold its words, then the IDs and the posts of the
-// newest hits: at most six round trips, whatever the number of posts. Of heads
-// and shards it reads some 200 KB at most, and of a channel's tail 48 posts,
-// whatever the rate of posts. If there are more, the page ends there, and the next
-// one goes on. A search that has found nothing goes on by itself, within a [Budget].
+// A [Search] lists the heads. From each segment, as far back as necessary, it reads the
+// shards that can hold the words of the query, then the IDs and the posts of the newest
+// hits. That takes at most six round trips, whatever the number of posts. A search reads
+// at most some 200 KB of heads and shards, and 48 posts of a channel's tail, whatever the
+// rate of posts. If there are more, the page ends there, and the next one continues. A
+// search that has found nothing continues by itself, within a [Budget].
 //
-// Every write is independent. That is safe because a segment is a pure function
-// of its posts and is named by a digest of them, so a repeated write, or
-// another segment for the same range, does no harm. A segment is searched only
-// once it is complete, and a replaced one is kept for a while for current
-// readers. The ranges alone determine which segments are read.
+// Every write is independent. That is safe because a segment is a pure function of its
+// posts and is named by a digest of them, so a repeated write does no harm. Nor does
+// another segment for the same range, since a search chooses among overlapping segments. A
+// segment is searched only once it is complete. A replaced segment is kept for a while for
+// searches that have listed it.
 package search

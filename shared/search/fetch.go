@@ -19,8 +19,8 @@ func (h hit) id() ID {
 	return h.read[h.ord/form.chunk][h.ord%form.chunk]
 }
 
-// fetch reads the posts of the newest hits. It replaces deleted ones by further hits
-// while round trips are left.
+// fetch reads the posts of the newest hits. If some of them are deleted, it reads further
+// hits, while round trips are left.
 func (q *query[P]) fetch(ctx context.Context, got int) error {
 	hits := q.hits()
 	for first := true; got < q.Limit && len(hits) > 0 && (first || q.trips+2 <= tripsMost); first = false {
@@ -73,8 +73,8 @@ func (q *query[P]) hits() []hit {
 	return hits
 }
 
-// readIDs reads the chunks that have the IDs of the newest hits, until as many hits as
-// are needed are certainly old enough to count.
+// readIDs reads the chunks that have the IDs of the newest hits. It stops when it has
+// enough hits that are certainly older than the search's limit.
 func (q *query[P]) readIDs(ctx context.Context, hits []hit, enough int) error {
 	var wanted []Part
 	for _, h := range hits {

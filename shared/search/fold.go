@@ -20,9 +20,9 @@ func fold(text string) string {
 	return norm.NFKC.String(cases.Fold().String(unmark(norm.NFKD.String(phrases.Replace(text)))))
 }
 
-// phrases replaces characters that stand for a whole phrase by its usual short
-// form. Spelt out as in NFKD, a post of these would be eighteen times as long,
-// and searching a channel of such posts would take a second.
+// phrases replaces characters that stand for a whole phrase by the phrase's usual short
+// form. NFKD spells the phrase out, which would make a post of such characters eighteen
+// times as long, and searching a channel of such posts would take a second.
 var phrases = strings.NewReplacer("\ufdfa", " صلعم ", "\ufdfb", " جل ")
 
 // marksFold are the scripts whose marks are folded, because people leave them

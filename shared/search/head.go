@@ -47,7 +47,7 @@ func (h *Head) bytes() int {
 	return h.Size
 }
 
-// weight returns about the size of the head as it is stored.
+// weight returns the approximate size of the head as it is stored.
 func (h *Head) weight() int {
 	const names, id, split = 200, 12, 8 // a head's keys and bounds, one of its IDs, and one of its splits
 	return names + id*(len(h.ids)+len(h.chunks)) + split*len(h.splits) + len(h.words)

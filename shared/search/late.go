@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// IsLate reports whether a post was committed so long after its ID was made
-// that a segment may have been sealed without it. The reader of the commit then
-// adds it to the late posts, where it is searched until a segment includes it.
-// Adding a post that no segment missed is harmless.
+// IsLate reports whether a post was committed so long after its ID was made that a segment
+// may have been sealed without it. The stream's reader then adds it to the late posts,
+// which are searched one by one until a segment includes them. Adding a post that no
+// segment missed is harmless.
 func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >= lateAge }
 
-// turn is n if one in n posts has the turn to tend.
+// turn is n if [IsTurn] is true for one in n posts.
 const turn = 8
 
-// IsTurn reports whether to [Tend] a channel when a post arrives: for about one in
-// eight, by the ID's random bits. So the tail may be about eight posts longer, and
-// listing the segments costs an eighth of what it would cost for each post.
+// IsTurn reports whether to [Tend] a channel when a post arrives. It is true for about one
+// post in eight, by the ID's random bits. So the tail may be about eight posts longer than
+// if every post caused tending, and listing the segments costs an eighth as much.
 func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
-// Fills reports whether a channel that grew from one number of posts to another
-// has two more of the smallest segments to seal. The counter then schedules
-// tending soon after, for the last posts of a channel that falls silent
-// before another post has the turn.
+// Fills reports whether a channel that grew from one number of posts to another has two
+// more of the smallest segments to seal. The counter of posts then schedules tending soon
+// after. Otherwise the last posts would stay unsealed in a channel that falls silent before
+// a post arrives for which IsTurn is true.
 func Fills(from, to int64) bool {
 	every := int64(2 * form.sizes[0])
 	return to/every > from/every
@@ -32,11 +32,11 @@ func Fills(from, to int64) bool {
 // SealAge is the age at which posts are sealed.
 const SealAge = sealAge
 
-// sort removes late posts that a segment includes by now, and finds those that
-// are missing from the segment that covers their IDs. It leaves posts in the
-// tail, and posts for which readers may use another segment: because this one is
-// so new that they may not know it, or because one that it replaced is still
-// there.
+// sort removes from the list the late posts that a segment includes by now, and finds
+// those that are missing from the segment that covers their IDs. It does not judge posts
+// in the tail. Nor does it judge a post if searches may still use another segment for its
+// ID: because the covering one is so new that they may not know it, or because a segment
+// that it replaced still exists.
 func (t *tender) sort(ctx context.Context) error {
 	t.Missed = nil
 	if len(t.State.Late) == 0 {

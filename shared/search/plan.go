@@ -56,7 +56,7 @@ func (s State) Next() (step Step, due time.Time, ok bool) {
 		if !s.Now.Before(old) {
 			return Step{Build: true, Level: level, After: end(spans), To: last}, due, true
 		}
-		due = old // in a busy channel soon: so many posts are one large segment, not many small ones
+		due = old // the channel is busy, so this is soon; then one large segment replaces many small ones
 		break
 	}
 	if step, ok := merge(spans); ok {
@@ -119,12 +119,12 @@ func merge(spans []span) (Step, bool) {
 	return Step{}, false
 }
 
-// removable tells when a listed head may be removed, if ever.
+// removable returns when a listed head may be removed. ok is false if it may not.
 func (h *Listed) removable(spans []span, down ID) (at time.Time, ok bool) {
 	if !h.Live {
 		return h.At.Add(abandoned), true
 	}
-	if h.After.Less(down) { // the segments that cover it are perhaps not listed
+	if h.After.Less(down) { // the segments that replaced it are perhaps not listed
 		return at, false
 	}
 	for _, s := range spans {

@@ -115,6 +115,6 @@ func TestIsLate(t *testing.T) {
 		}
 	}
 	if turns < 900 || turns > 1100 {
-		t.Errorf("it is the turn of %d in 8000 posts, want about 1000", turns)
+		t.Errorf("IsTurn = true for %d of 8000 posts, want about 1000", turns)
 	}
 }

@@ -53,8 +53,8 @@ func Query(q string) ([]Term, error) {
 	return essential(terms), nil
 }
 
-// essential drops repeated terms and those that another term begins with: a
-// post with fox also matches fo.
+// essential drops repeated terms, and terms that are the beginning of another term: a post
+// that matches fox also matches fo.
 func essential(terms []Term) []Term {
 	slices.Sort(terms) // longer terms now follow the terms that they begin with
 	var kept []Term

@@ -13,17 +13,18 @@ type Request struct {
 	Terms  []Term // from [Query]
 	Before ID     // only older posts; zero means all
 	Limit  int    // most posts
-	// Spent returns the read units that were used so far. If it is set, a search whose page is
-	// empty goes on with the next page, while that should not take more than [Budget]
-	// read units together. nil: Search returns one page.
+	// Spent returns the read units that were used so far. If it is set, a search whose page
+	// is empty continues with the next page, as long as the pages together should not take
+	// more than [Budget] read units. If it is nil, Search returns one page.
 	Spent func() float64
 }
 
-// Budget is how many read units a search that finds nothing may use: half of what its
+// Budget is how many read units a search may use while it finds nothing: half of what its
 // weight in the read limit pays for.
 const Budget = 100
 
-// pagesMost bounds the pages of a search, since those that a process remembers cost nothing.
+// pagesMost bounds the pages of a search. [Budget] does not bound them all, because pages
+// that the process remembers cost no read units.
 const pagesMost = 8
 
 // Found is a page of the answer, newest first.
@@ -33,7 +34,7 @@ type Found[P any] struct {
 	// short or even empty and still have a next one, because the work of a
 	// search is bounded.
 	Next ID
-	// Trips is the number of consecutive round trips, of all pages that were read.
+	// Trips is the number of consecutive round trips for all pages that were read.
 	Trips int
 }
 
@@ -42,7 +43,8 @@ type Found[P any] struct {
 // those of the other terms where that one occurs; IDs; posts.
 const tripsMost = 6
 
-// restTrips is how many of them are left when all segments can still be searched.
+// restTrips is how many round trips it takes to search all remaining segments, and to read
+// IDs and posts.
 const restTrips = 4
 
 // Search finds the newest posts that have all terms. A page takes at most six round
@@ -50,7 +52,7 @@ const restTrips = 4
 // [Store.Tail]).
 func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error) {
 	if len(r.Terms) == 0 || r.Limit < 1 {
-		return Found[P]{}, errors.New("search: nothing is asked for")
+		return Found[P]{}, errors.New("search: the request has no terms, or a limit below 1")
 	}
 	if r.Before == (ID{}) {
 		r.Before = Newest
@@ -65,7 +67,7 @@ func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error)
 		page, err := search(ctx, s, r)
 		switch {
 		case err == nil:
-		case pages > 0: // the caller goes on from the page before
+		case pages > 0: // the caller can continue from the previous page
 			return found, nil
 		default:
 			return page, err
@@ -75,7 +77,7 @@ func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error)
 		if len(found.Posts) > 0 || found.Next == (ID{}) {
 			break
 		}
-		if now := r.Spent(); now-begun+(now-before) > Budget { // the next may cost as much as this one
+		if now := r.Spent(); now-begun+(now-before) > Budget { // the next page may cost as much as this one
 			break
 		}
 	}
@@ -155,8 +157,9 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 	return q.page(), nil
 }
 
-// list reads a page of heads and keeps the useful ones. It skips pages that
-// hold only segments waiting to be removed. What the heads have is not left for shards.
+// list reads a page of heads and keeps the useful ones. It skips pages that hold only
+// segments waiting to be removed. It sets what the page may still read of shards: the
+// bytes of heads count as well.
 func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err error) {
 	read := 0
 	useless := func(h Listed) bool { return !h.Live || !h.After.next().Less(q.Before) }
@@ -183,10 +186,9 @@ func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err err
 	return heads, late, err
 }
 
-// first reads the tail, late posts, and as many of the newest segments as
-// should suffice. got is how many posts of the tail have the terms. In a busy
-// channel the tail is probably more than a page, and would leave no use for
-// segments.
+// first reads the tail, late posts, and as many of the newest segments as should suffice.
+// got is how many posts of the tail have the terms. In a busy channel first reads no
+// segments, because the tail is probably more than a page, and the page then ends there.
 func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err error) {
 	if len(late) > form.late {
 		late = late[:form.late]
@@ -224,8 +226,8 @@ func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err e
 	return len(tail.Posts), q.match()
 }
 
-// busy reports whether more posts wait to be sealed than a quiet channel has, as the
-// newest segment tells.
+// busy reports whether probably more than [TailFirst] posts wait to be sealed, judging by
+// the rate of posts in the newest segment.
 func (q *query[P]) busy() bool {
 	if len(q.segments) == 0 {
 		return false
@@ -256,9 +258,9 @@ func (q *query[P]) having(posts []Post[P]) []Post[P] {
 	return slices.DeleteFunc(posts, func(p Post[P]) bool { return !contains(p.Text, q.Terms) })
 }
 
-// promising returns parts of the newest segments that should be enough, at most
-// a batch, within what the page may read. How common the words are in the newest posts tells how far back to
-// look.
+// promising returns parts of the newest segments that should be enough: at most a batch,
+// and not more than the page may read. It decides how far back to look by how common the
+// words are in the posts that were searched already.
 func (q *query[P]) promising() []Part {
 	if q.enough() {
 		return nil
@@ -287,15 +289,16 @@ func (q *query[P]) promising() []Part {
 	return wanted
 }
 
-// rest searches all other segments: first for the term with the fewest shards,
-// then for the others where that one occurs. Excess work is left to the next
-// page or, in the first segment, to reading the posts.
+// rest searches all other segments: first for the term with the fewest shards, then, in
+// the segments where that term occurs, for the other terms. Segments that are too much for
+// the page are left to the next page. If the other terms are too much even in the first
+// segment, its posts with the first term are read, and those without the others dropped.
 func (q *query[P]) rest(ctx context.Context) error {
 	if q.enough() {
 		return nil
 	}
 	cheapest := func(s *segment) []Term { return []Term{s.cheapest(q.Terms)} }
-	if err := q.through(ctx, cheapest, q.left/len(q.Terms), true); err != nil { // the others need as much each
+	if err := q.through(ctx, cheapest, q.left/len(q.Terms), true); err != nil { // leave as much for each other term
 		return err
 	}
 	for _, s := range q.segments {
@@ -320,8 +323,8 @@ func (q *query[P]) rest(ctx context.Context) error {
 	return nil
 }
 
-// through reads the shards of some terms in unfinished segments, up to a number of units
-// of 4 KB. If must, it reads those of the first segment regardless.
+// through reads the shards of some terms in unfinished segments, up to most units of 4 KB.
+// If must is set, it reads those of the first segment in any case.
 func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, most int, must bool) error {
 	var wanted []Part
 	cost := 0
@@ -396,8 +399,8 @@ func (q *query[P]) match() error {
 	return nil
 }
 
-// enough reports whether the newest segments without a gap, or all of them,
-// have the requested hits.
+// enough reports whether the newest segments, all of which were searched, have the
+// requested number of hits, or all segments were searched.
 func (q *query[P]) enough() bool {
 	sure := 0
 	for _, s := range q.segments {
@@ -411,7 +414,7 @@ func (q *query[P]) enough() bool {
 	return true
 }
 
-// missing returns the shards of terms that were not read yet.
+// missing returns the shards that can hold the terms and were not read yet.
 func (s *segment) missing(terms []Term) []Part {
 	var parts []Part
 	asked := map[int]bool{}
@@ -427,7 +430,8 @@ func (s *segment) missing(terms []Term) []Part {
 	return parts
 }
 
-// unit is the bytes of a read unit, or of half of one for an eventual read.
+// unit is the number of bytes that a strong read of one unit covers. An eventual read of
+// them costs half a unit.
 const unit = 4 << 10
 
 // units returns the cost of reading one shard, in units of 4 KB.
@@ -435,8 +439,8 @@ func (s *segment) units() int {
 	return 1 + s.Size/max(1, s.shardCount())/unit
 }
 
-// cheapest returns the term with the fewest shards; of several the longest,
-// which is probably the rarest.
+// cheapest returns the term with the fewest shards. If several terms have that many, it
+// returns the longest, which is probably the rarest.
 func (s *segment) cheapest(terms []Term) Term {
 	return slices.MinFunc(terms, func(a, b Term) int {
 		fromA, toA := s.ShardsFor(a)
@@ -459,8 +463,8 @@ func (s *segment) match(terms []Term) ([]int, error) {
 	}), err
 }
 
-// sure returns how many hits are certainly old enough. In the chunk with the
-// limit, only the IDs tell.
+// sure returns how many hits are certainly older than s.below. In the chunk that contains
+// s.below, only the IDs tell.
 func (s *segment) sure() int {
 	n := 0
 	for _, ord := range s.hits {

@@ -15,8 +15,8 @@ import (
 
 var vocabulary = strings.Fields("fox foxes fog far f hen hens hedgehog hare one two three 東京タワー 京都 東 Straße weiß é ελλάδα x1 x12")
 
-// A search finds what reading all posts finds, whatever happens to the channel,
-// within a bounded number of trips.
+// A search finds the same posts as reading all posts does, in a bounded number of trips,
+// whatever happens to the channel.
 func TestSearchFindsWhatReadingFinds(t *testing.T) {
 	small(t)
 	usual := form
@@ -107,7 +107,7 @@ func (c *channel) compare(t interface{ Fatalf(string, ...any) }, r Request) (tri
 	want := c.naive(r.Terms, r.Before)
 	tripsMost := tripsMost
 	if c.replica != nil || form.recent < 128 {
-		tripsMost *= 2 // it may have to start again, or list more
+		tripsMost *= 2 // the search may have to start again, or to list more heads
 	}
 	var got []int
 	for pages := 0; ; pages++ {
@@ -206,7 +206,7 @@ func TestCrashAnywhere(t *testing.T) {
 		levels[n.Level]++
 	}
 	if len(levels) != 3 || len(want.parts) < 20 {
-		t.Fatalf("the channel is too simple: %v, %d parts", levels, len(want.parts))
+		t.Fatalf("the channel has segments by level %v and %d parts, want 3 levels and at least 20 parts", levels, len(want.parts))
 	}
 	for k := 0; ; k++ {
 		for _, after := range []bool{false, true} {
@@ -218,7 +218,7 @@ func TestCrashAnywhere(t *testing.T) {
 				return
 			}
 			if !slices.Equal(c.posts, want.posts) {
-				t.Fatal("the posts differ")
+				t.Fatalf("crash at write %d: the posts differ from those without a crash", k)
 			}
 			ids := func(c *channel) (all []ID) {
 				spans, _ := covering(c.listed())
@@ -351,9 +351,9 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
-// A post that its segment missed is found at once. It goes into the next segment of
-// its time and then is no longer late. If no next segment comes, the segment is
-// built again once it has missed enough posts.
+// A post that its segment missed is found at once. When its segment is replaced, the new
+// segment includes it, and the post is no longer late. If no new segment comes, the segment
+// is built again once it has missed enough posts.
 func TestLatePosts(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -414,7 +414,7 @@ func TestDeletedPostsLeave(t *testing.T) {
 	c.compare(t, Request{Terms: []Term{"fo"}, Limit: 60})
 }
 
-// A reader whose list names removed segments starts again.
+// If a search has listed segments that were removed since, it starts again.
 func TestRemovedWhileReading(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -453,8 +453,8 @@ func (o *oldList) Heads(ctx context.Context, before ID, most int, fresh bool) ([
 	return o.channel.Heads(ctx, before, most, fresh)
 }
 
-// A call that leaves the largest segments to others does a few steps. What it did is
-// saved, and the next call goes on.
+// A call of Tend that leaves the largest segments to others takes only a few steps. The
+// next call continues.
 func TestTendInFewSteps(t *testing.T) {
 	c := newChannel()
 	for i := range 12 * SealMost.Size() {

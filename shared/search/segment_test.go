@@ -37,7 +37,7 @@ func TestID(t *testing.T) {
 		}
 	}
 	if next := Newest.next(); next != Newest || Newest.String() != "7"+strings.Repeat("z", 25) {
-		t.Errorf("Newest = %s, next = %s", Newest, next)
+		t.Errorf("Newest = %s, next = %s, want 7zzz… for both", Newest, next)
 	}
 }
 
@@ -55,8 +55,8 @@ func docs(t *rapid.T) []Doc {
 	return all
 }
 
-// A segment is read as it was written, and matches each prefix of a word as reading
-// the posts does.
+// A segment is read as it was written. For each prefix of a word it matches the same posts
+// as reading the posts does.
 func TestSegment(t *testing.T) {
 	small(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -182,7 +182,7 @@ func TestLargeSegments(t *testing.T) {
 		most = max(most, len(b))
 	}
 	if s.Head.shardCount() > maxShards || head > 200*kb || most > 300*kb {
-		t.Errorf("got %d shards, a head of %d bytes, parts of %d bytes: too large", s.Head.shardCount(), head, most)
+		t.Errorf("got %d shards, a head of %d bytes, parts of up to %d bytes, want at most %d, %d and %d", s.Head.shardCount(), head, most, maxShards, 200*kb, 300*kb)
 	}
 	term := Term(Words(all[77].Text)[5])
 	from, to := s.Head.ShardsFor(term)
@@ -265,8 +265,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// FuzzDecode decodes anything, past the checksum, as each kind of stored data. What
-// it accepts is ordered, and not larger than its input allows.
+// FuzzDecode decodes any bytes as each kind of stored data, without a checksum. Accepted
+// data is ordered, and not larger than its input allows.
 func FuzzDecode(f *testing.F) {
 	for _, n := range []int{0, 3, 300} {
 		c := newChannel()

@@ -20,7 +20,7 @@ const maxShards = 1024
 //	         1: a bitmap follows, of a bit for each post;
 //	         2·n+1: n posts have it, as varints: the first, then distances less 1
 type shard struct {
-	from string // no word of it is less, and all words of the previous shard are
+	from string // at most the first word, and greater than all words of the previous shard
 	body []byte
 }
 
@@ -172,8 +172,8 @@ func scan(body []byte, posts int, t Term, add func(ord int)) error {
 	})
 }
 
-// scanFor calls wanted for each word, whose bytes change afterwards. If it returns a
-// function, scanFor calls that with each of the word's posts.
+// scanFor calls wanted for each word. The word's bytes are valid only during the call. If
+// wanted returns a function, scanFor calls it with each of the word's posts.
 func scanFor(body []byte, posts int, wanted func(word []byte) (add func(ord int))) error {
 	r := reader{b: body}
 	word := make([]byte, 0, 4*MaxWord)

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Texts are compared by stems: words without their endings, so that notes,
-// noted and noting are one. A stem is a prefix of the word, so its words are
-// adjacent in an index.
+// Texts are compared by stems. A stem is a word without its endings, so notes, noted and
+// noting have the same one. A stem is a prefix of its words, so they are adjacent in an
+// index.
 
 // endings of English words, some of which other languages share. Longer ones
 // come before their own endings.
@@ -36,8 +36,8 @@ func stem(word string) string {
 	return word
 }
 
-// common are stems that do not tell what a text is about: those of function
-// words and of the words in which wishes are put.
+// common holds the stems that do not tell what a text is about: those of function words,
+// and of words that express wishes.
 var common = func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(`

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// Store reads a channel's posts and index. Each method is one round trip, or
-// several concurrent ones. Its results are at least as new as:
+// Store reads a channel's posts and index. Each method takes one round trip, or several
+// concurrent ones, unless it says otherwise. How new the results are:
 //
-//   - Tail, Posts and Late: all that was acknowledged before the call. So a new
-//     post is found at once, a deleted one never.
-//   - Parts, and Heads unless fresh: some seconds old; half the price.
+//   - Tail, Posts and Late read strongly: they return all that was acknowledged before the
+//     call. If the process remembers a result (tables/recent), the result may be as old as
+//     the memory keeps it.
+//   - Parts and, unless fresh is set, Heads may be some seconds old, at half the price.
 type Store[P any] interface {
 	// Heads returns heads of segments with After < before, highest name first,
 	// at most most.
@@ -21,7 +22,7 @@ type Store[P any] interface {
 
 	// Tail returns the newest existing posts with after < ID < before, newest
 	// first: at least [TailFirst], if there are so many, and more while they
-	// have few bytes. If there are still more, no post from down on is missing.
+	// have few bytes. If it leaves out some, no post from t.Down on is missing.
 	// It takes one round trip for up to TailFirst posts, else one or two.
 	Tail(ctx context.Context, after, before ID) (t Tail[P], err error)
 
@@ -32,8 +33,8 @@ type Store[P any] interface {
 	Posts(ctx context.Context, ids []ID) ([]Post[P], error)
 }
 
-// TailFirst is the number of posts that a store reads first of a tail. In a quiet channel
-// seldom more wait to be sealed.
+// TailFirst is the number of posts of a tail that a store reads in its first trip. In a
+// quiet channel, more posts seldom wait to be sealed.
 const TailFirst = 24
 
 // Tail is the newest posts of a channel.
@@ -100,10 +101,10 @@ const (
 	sealAge = 10 * time.Second
 	// lateAge is how long after its ID was made a post's commit may be too late
 	// for its segment. It is more than a commit usually takes, so that few posts
-	// are late. It is less than sealAge by more than clocks differ, and the
-	// stream's times are off.
+	// are late. The difference to sealAge is more than the differences between
+	// clocks and the error of the stream's times.
 	lateAge = sealAge / 2
-	// grace is how long a reader may use what it listed.
+	// grace is how long a reader may use the heads that it has listed.
 	grace = 15 * time.Second
 	// abandoned is the age at which an announced head will no longer become
 	// live: longer than any function runs.

@@ -26,7 +26,7 @@ type channel struct {
 	parts map[Part][]byte
 	late  map[ID]bool
 	words map[ID][]string // of posts that were read
-	quick bool            // a tail takes one trip, as that of ideas
+	quick bool            // a tail takes one trip, as the tail of ideas does
 
 	mu     sync.Mutex
 	reads  float64 // read units of the index
@@ -189,8 +189,8 @@ func (c *channel) Range(_ context.Context, after, to ID, most int) ([]Entry, err
 
 var errCrash = errors.New("crash")
 
-// write makes one write, unless it is the one that fails: before or after it is
-// made.
+// write makes one write. If it is the write that fails, write returns errCrash, before or
+// after the write is made.
 func (c *channel) write(make func()) error {
 	c.wrote++
 	if c.fail == 0 {

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// stepsMost bounds the steps of one [Tend], and stepsFew those of one that leaves the
-// largest segments to another call: its caller has other work to do, and new posts add at
-// most one step to a call.
+// stepsMost bounds the steps of a call of [Tend] that may build the largest segments.
+// stepsFew bounds those of other calls, whose callers have other work to do. They are
+// enough, because new posts add at most one step to a call.
 const (
 	stepsMost = 64
 	stepsFew  = 8
 )
 
-// Tend updates a channel's index: it seals, merges and removes, step by step,
-// until nothing is left to do now, except for segments of a level above most. A
-// due that is not zero is when there will be, or already is, more to do without
-// another post.
+// Tend updates a channel's index: it seals posts, and merges and removes segments, step by
+// step, until nothing is left to do now. It leaves segments of a level above most to other
+// calls. due is when there will be, or already is, more to do even if no post arrives; zero
+// if there is nothing.
 //
-// It may stop anywhere or run concurrently: the next call repeats or finishes
-// what is half done.
+// Tend may stop anywhere or run concurrently: the next call repeats or finishes the steps
+// that are half done.
 func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due time.Time, err error) {
 	t := tender{Shelf: s, State: State{Most: most}, now: now}
 	if err := t.list(ctx); err != nil {
@@ -62,9 +62,10 @@ type tender struct {
 	now func() time.Time
 }
 
-// list reads late posts, and heads up to a full page that leaves nothing to do:
-// earlier calls have read the older ones. If a crash left a head and a page of newer
-// segments hides it, it stays for ever, unused, with its parts: some kilobytes.
+// list reads the late posts, and pages of heads. It stops at a full page that leaves
+// nothing to do, because earlier calls have read the older pages. So a head that a crash
+// left behind may never be read again, if a page of newer segments hides it. It then stays
+// for ever with its parts, some kilobytes that nothing uses.
 func (t *tender) list(ctx context.Context) error {
 	return together(
 		func() (err error) { t.State.Late, err = t.Shelf.Late(ctx); return },
@@ -89,7 +90,7 @@ func (t *tender) list(ctx context.Context) error {
 	)
 }
 
-// readOldest reads which posts are to be sealed next. After sealing, these are others.
+// readOldest reads which posts are to be sealed next, unless it is known.
 func (t *tender) readOldest(ctx context.Context) error {
 	spans, _ := covering(t.State.Heads)
 	after := end(spans)
@@ -105,9 +106,9 @@ func (t *tender) readOldest(ctx context.Context) error {
 }
 
 // build makes a segment of the posts that exist in a range now, with late ones and
-// without deleted ones. It reads the posts rather than the segments that it replaces:
-// reading posts is cheap compared with writing, and does not repeat an error of those
-// segments.
+// without deleted ones. It reads the posts rather than the segments that the new segment
+// replaces. Reading posts is cheap compared with writing, and does not repeat errors of the
+// old segments.
 //
 // A segment of several parts is announced first and becomes live last, so that
 // parts left by a crash belong to a listed head.
@@ -147,8 +148,8 @@ func (t *tender) build(ctx context.Context, step Step) error {
 	return t.removeLate(ctx, gone)
 }
 
-// remove removes segments: first from searches, and last their heads, which
-// name the parts.
+// remove removes segments. It first hides them from searches, and removes their heads last,
+// because the heads name the parts.
 func (t *tender) remove(ctx context.Context, heads []*Head) error {
 	for _, h := range heads {
 		if parts := h.Parts(); len(parts) > 0 {

@@ -136,11 +136,11 @@ var asciiWord = func() (folded [256]byte) {
 	return folded
 }()
 
-const notASCII = 0xff // in no UTF-8
+const notASCII = 0xff // a byte that does not occur in UTF-8
 
 // contains reports whether, for each term, some word of a text begins with it. A search
-// asks it of every post of the tail, so it makes the words only of those parts of the text
-// that are not ASCII.
+// calls it for every post of the tail. To be quick, it splits only those parts of the text
+// into words that are not ASCII.
 func contains(text string, terms []Term) bool {
 	words := Words(foreign(text))
 	return !slices.ContainsFunc(terms, func(t Term) bool { return !t.beginsIn(text) && !slices.ContainsFunc(words, t.begins) })
@@ -155,9 +155,10 @@ func isASCII(text string) bool {
 	return true
 }
 
-// foreign returns the parts of a text that are not ASCII: those between two characters of
-// ASCII that separate words, with the first of these. Folding them alone has the same
-// result, because nothing composes with such a character before it.
+// foreign returns the parts of a text that have characters other than ASCII. It cuts the
+// text before each ASCII character that separates words. Folding a part alone gives the
+// same result as folding the whole text, because no character composes with a separator
+// before it.
 func foreign(text string) string {
 	if isASCII(text) {
 		return ""
@@ -176,9 +177,9 @@ func foreign(text string) string {
 	return b.String()
 }
 
-// beginsIn reports whether the letters and digits of ASCII that some word of a text begins
-// with begin with the term. A term has at most [MaxWord] characters, so it does not matter
-// that a word is cut.
+// beginsIn reports whether some word of a text begins with the term, judging only by the
+// ASCII letters and digits at the beginning of each word. A term has at most [MaxWord]
+// characters, so it does not matter that words are cut.
 func (t Term) beginsIn(text string) bool {
 	before := byte(0) // the folded character before i; 0 if a word may begin at i
 	for i := 0; i+len(t) <= len(text); i++ {

@@ -133,8 +133,8 @@ func checkWords(t rapid.TB, text string) {
 	}
 }
 
-// TestContains: looking for terms in a text without making all of its words finds what its
-// words tell.
+// TestContains: contains, which does not split all of a text into words, gives the same
+// result as comparing the terms with all words.
 func TestContains(t *testing.T) {
 	mixed := rapid.Custom(func(t *rapid.T) string {
 		var parts []string
@@ -181,8 +181,8 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// No character folds to more than six, so a post's length bounds what searching it
-// costs. A ligature of a phrase is found by its abbreviation and by itself, and
+// No character folds to more than six characters, so a post's length bounds the cost of
+// searching it. A ligature of a phrase is found by its abbreviation and by itself, and
 // separates words.
 func TestFoldingIsBounded(t *testing.T) {
 	for r := range rune(unicode.MaxRune + 1) {

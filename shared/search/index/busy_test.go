@@ -46,8 +46,8 @@ func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {
 	}
 }
 
-// walk pages through a search until it has so many posts, and returns their ids and the
-// cost of the first page.
+// walk pages through a search until it has enough posts. It returns their ids, the number
+// of pages, and the read units of the first page.
 func (d *fixture) walk(t *testing.T, r search.Request, enough int) (ids []string, pages int, first float64) {
 	t.Helper()
 	for {
@@ -102,9 +102,9 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestLong: posts as long as posts can be are read in bounded numbers, also behind short
-// posts. The first page of a search that finds none takes at most 125 read units. Pages
-// have every post.
+// TestLong: if posts have the greatest length, a page reads a bounded number of them, even
+// if short posts come first. The first page of a search takes at most 125 read units. The
+// pages together have every post.
 func TestLong(t *testing.T) {
 	const units = 125
 	long := "fox " + strings.Repeat("\U0001d41a", 3996)
@@ -146,8 +146,8 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestBehind: while nobody tends the index of a busy channel, searches cost as much as
-// otherwise and still find everything, in more pages.
+// TestBehind: while nobody tends the index of a busy channel, a page costs as much as
+// otherwise. Searches still find everything, on more pages.
 func TestBehind(t *testing.T) {
 	d := newFixture(t, 7)
 	d.busy(t, 30, 200, time.Minute)
@@ -179,8 +179,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestManyLate: however many posts came late, a search reads a few of them, and its pages
-// have all.
+// TestManyLate: however many posts are late, a page reads only a few of them. The pages
+// together have all of them.
 func TestManyLate(t *testing.T) {
 	d := newFixture(t, 7)
 	for range 40 {

@@ -53,15 +53,15 @@ func foundIdea(idea, numbers tables.Item) (p search.Post[FoundIdea], err error) 
 	return p, err
 }
 
-// Tail implements [search.Store]. It takes one trip: an agent posts an idea a week at most,
-// so few wait to be sealed.
+// Tail implements [search.Store]. It takes one trip: an agent posts at most one idea a week,
+// so few ideas wait to be sealed.
 func (c Ideas) Tail(ctx context.Context, after, before search.ID) (t search.Tail[FoundIdea], err error) {
 	page, err := c.app.Table.Query(ctx, tables.IdeasBetween(IdeaID(after), IdeaID(before)))
 	t.Trips = 1
 	if err != nil {
 		return t, err
 	}
-	var numbers tables.Item // precede their idea
+	var numbers tables.Item // the counters, which precede their idea
 	for _, item := range page.Items {
 		if item.Str(tables.AttrType) != tables.TypeIdea {
 			numbers = item

@@ -41,7 +41,7 @@ func PostID(i search.ID) string { return string(id.Post) + "_" + i.String() }
 // IDOf returns a post's id in the index.
 func IDOf(post string) (search.ID, error) { return idOf(id.Post, post) }
 
-// idOf returns the id in the index of an id of the given kind.
+// idOf returns the id in the index for an id of the given kind.
 func idOf(kind id.Kind, s string) (search.ID, error) {
 	ulid, ok := strings.CutPrefix(s, string(kind)+"_")
 	if !ok {
@@ -50,7 +50,7 @@ func idOf(kind id.Kind, s string) (search.ID, error) {
 	return search.ParseID(ulid)
 }
 
-// query is a table's Query, or that of its recent pages.
+// query is the Query of a table, or of [app.App.Recent].
 type query func(context.Context, tables.Query) (tables.Page, error)
 
 // each calls f with the items of a query, page by page, until f has enough.
@@ -131,12 +131,12 @@ func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error)
 	return bytes, nil
 }
 
-// tailBytes is about how much of a tail is read: 18 read units, unless the first posts have
-// more, or less than those behind them.
+// tailBytes is about how many bytes of a tail are read: 18 read units. More are read if the
+// posts of the first trip have more, or if those of the second trip are longer than they.
 const tailBytes = 72 << 10
 
-// Tail implements [search.Store]. The second trip reads at most as many posts as the first,
-// so neither costs more than 24 posts can: 110 read units.
+// Tail implements [search.Store]. Neither of its two trips reads more than 24 posts, which
+// cost at most 110 read units.
 func (c Channel) Tail(ctx context.Context, after, before search.ID) (t search.Tail[view.Post], err error) {
 	q := tables.PostsBetween(c.name, PostID(after), PostID(before))
 	const first = 2 * search.TailFirst // a post is two items
@@ -179,8 +179,8 @@ func found(items []tables.Item) (all []search.Post[view.Post], err error) {
 	return all, err
 }
 
-// Posts implements [search.Store]: current posts with numbers that may be some
-// milliseconds old.
+// Posts implements [search.Store]. It reads the posts strongly, and their counters
+// eventually, so the numbers may be some milliseconds older.
 func (c Channel) Posts(ctx context.Context, ids []search.ID) (posts []search.Post[view.Post], err error) {
 	keys, numbers := make([]tables.Key, len(ids)), make([]tables.Key, len(ids))
 	for i, id := range ids {

@@ -84,7 +84,7 @@ func (d *fixture) body() string {
 	return strings.Join(b, " ")
 }
 
-// write posts, deletes and posts late, some seconds apart.
+// write makes n posts some seconds apart. Some of them are late, and it deletes some posts.
 func (d *fixture) write(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -186,8 +186,8 @@ func (d *fixture) whole(t *testing.T) (heads, parts int) {
 	return len(all), parts
 }
 
-// TestIndex searches amid posts, deletions and late posts, with stale reads of the
-// table.
+// TestIndex searches between posts, deletions and late posts, with stale reads and lost
+// writes of the table.
 func TestIndex(t *testing.T) {
 	t.Cleanup(search.Small())
 	for seed := range uint64(4) {
@@ -255,9 +255,9 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestTendBy: of two times the schedule keeps the earlier, and what is due stays
-// due. What a sweep has taken is due again when asked for meanwhile, or when the
-// sweep must have ended.
+// TestTendBy: of two times, the schedule keeps the earlier one, and an index that is due
+// stays due. If a sweep has taken the index, it is due again at the requested time, or when
+// the sweep must have ended if that is earlier.
 func TestTendBy(t *testing.T) {
 	d := newFixture(t, 1)
 	writes := 0
@@ -325,8 +325,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestRememberedHeads: a search that remembers segments which were removed since finds the
-// posts in those that replaced them.
+// TestRememberedHeads: if a process remembers segments that were removed since, its
+// searches find the posts in the segments that replaced them.
 func TestRememberedHeads(t *testing.T) {
 	t.Cleanup(search.Small())
 	d := newFixture(t, 1)
