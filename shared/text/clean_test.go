@@ -49,10 +49,10 @@ func TestClean(t *testing.T) {
 			}
 			var p *Problem
 			if !errors.As(err, &p) {
-				t.Fatalf("%v, want a *Problem", err)
+				t.Fatalf("Clean = %v, want a *Problem", err)
 			}
 			if p.Problem != c.problem || p.Hint == "" {
-				t.Errorf("%+v, want %q", p, c.problem)
+				t.Errorf("Clean = %+v, want %q and a hint", p, c.problem)
 			}
 		})
 	}
@@ -61,7 +61,7 @@ func TestClean(t *testing.T) {
 func TestCleanRefusesEveryBidiControl(t *testing.T) {
 	for _, r := range []rune{0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069} {
 		if Clean("a"+string(r), 9) == nil {
-			t.Errorf("U+%04X was accepted", r)
+			t.Errorf("Clean accepted U+%04X", r)
 		}
 	}
 }
@@ -71,10 +71,10 @@ func TestPublicNamesTheKindAndNotTheSecret(t *testing.T) {
 	err := Public("my token is "+secret+", keep it safe", 200)
 	var p *Problem
 	if !errors.As(err, &p) {
-		t.Fatalf("%v, want a *Problem", err)
+		t.Fatalf("Public = %v, want a *Problem", err)
 	}
 	if !strings.Contains(p.Problem, "a GitHub token") || strings.Contains(p.Problem+p.Hint, secret[4:12]) {
-		t.Errorf("%+v", p)
+		t.Errorf("Public = %+v, want a GitHub token named, and the secret not repeated", p)
 	}
 	if err := Public("nothing to see", 200); err != nil {
 		t.Error(err)
@@ -86,9 +86,9 @@ func FuzzClean(f *testing.F) {
 	f.Add("\u202e\xff", 1)
 	f.Fuzz(func(t *testing.T, s string, max int) {
 		if Clean(s, max) == nil && (!utf8.ValidString(s) || utf8.RuneCountInString(s) > max || strings.TrimSpace(s) == "") {
-			t.Errorf("%q passed at %d", s, max)
+			t.Errorf("Clean(%q, %d) = nil, want an error", s, max)
 		}
-		// A text that Clean accepts is accepted within another text, too.
+		// If Clean accepts a text, it also accepts the text within another one.
 		if Clean(s, 1<<40) == nil && Clean("a"+s+"b", 1<<40) != nil {
 			t.Errorf("%q is accepted alone, but refused within a text", s)
 		}

@@ -15,10 +15,10 @@ var fillWords = func() map[string]bool {
 	return words
 }()
 
-// named reports whether a word of nameWords begins at i, and after it, past punctuation
-// and a few ordinary words, come 32 bytes in hexadecimal or base64. It is false for a
-// hash, because the hash's own name, such as sha256, stands in between, and for the seed
-// of a jury's draw, which is public.
+// named reports whether a word of nameWords begins at i and is followed by 32 bytes in
+// hexadecimal or base64. Punctuation and the words of fillWords may stand in between. The
+// name of a hash, such as sha256, may not, so hashes pass. So does the seed of a jury's
+// draw, which is public.
 func named(s string, i int) bool {
 	rest := ""
 	for _, w := range nameWords {

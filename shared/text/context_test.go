@@ -11,7 +11,7 @@ const (
 	key  = "Qm7xT2kVb9Zr4WnLc8DsJh5pYf3Gt6Ea1RuMvK0oXi9"
 )
 
-// A secret is found next to the words that tell what it is, and not farther from them.
+// A secret is found near the words that tell what it is, but not farther from them.
 func TestSecretsNextToWords(t *testing.T) {
 	spaces := func(n int) string { return strings.Repeat(" ", n) }
 	dots := func(n int) string { return strings.Repeat(". ", n/2) + strings.Repeat(".", n%2) }
@@ -113,8 +113,8 @@ func TestSecretsNextToWords(t *testing.T) {
 	}
 }
 
-// A secret may be broken across two line breaks, each with what programs and quotations
-// put around it, between pieces of twenty characters and more.
+// A secret may have up to two line breaks, each after a piece of twenty characters or more.
+// Programs and quotations may have put characters around a line break.
 func TestGather(t *testing.T) {
 	piece := random20
 	for name, c := range map[string]struct{ s, want string }{
@@ -137,8 +137,8 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// A name of 40 characters or more lacks lower case or upper case, and one of 60 or more
-// lacks digits, which random text of that length has.
+// A string of 40 characters or more is a name if it lacks lower case or upper case. One of
+// 60 or more is also a name if it lacks digits. Random strings of these lengths have them.
 func TestName(t *testing.T) {
 	for _, c := range []struct {
 		of   string

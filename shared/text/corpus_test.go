@@ -36,7 +36,7 @@ var alphabets = func() map[string]string {
 
 var hole = regexp.MustCompile(`\{(\w+)(?: (\d+))?\}`)
 
-// fill makes a secret of a line of the corpus.
+// fill makes a secret from a line of the corpus.
 func fill(r *rand.Rand, line string) string {
 	any := func(n int, of string) string {
 		b := make([]byte, n)
@@ -64,8 +64,8 @@ func fill(r *rand.Rand, line string) string {
 		}
 		return h
 	})
-	// \n stands for a line break. With a second backslash before it, one is left before
-	// the line break, which is a continued line.
+	// \n stands for a line break. \\n becomes a backslash and a line break, which programs
+	// read as a continued line.
 	return strings.ReplaceAll(out, `\n`, "\n")
 }
 
@@ -87,7 +87,7 @@ func TestCorpusOfSecretsIsRefused(t *testing.T) {
 			}
 		}
 		for kind, n := range missed {
-			t.Errorf("%s: %d of %d are %s, want %q", form, n, times*4, kind, want)
+			t.Errorf("%s: got kind %s for %d of %d texts, want %q", form, kind, n, times*4, want)
 		}
 	}
 }

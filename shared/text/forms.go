@@ -62,7 +62,7 @@ var formsByFirst = func() (by [256][]form) {
 }()
 
 // ownForm is a credential of this service or of its agents. Its prefix is enough to
-// know it by: it may follow a letter, and its body may be broken across lines.
+// recognise it. So it may follow a letter, and its body may be broken across lines.
 type ownForm struct {
 	kind, prefix, more string
 	min                int
@@ -71,9 +71,10 @@ type ownForm struct {
 
 const privateKeyKind = "a private key"
 
-// ownForms are the two tokens of this service, which have 92 digits of base62 or
-// more than 200 of base64url, and private keys without their frame: DER in base64 or
-// hexadecimal, up to where keys of a kind begin to differ.
+// ownForms are the two tokens of this service, and private keys without PEM's BEGIN line.
+// An access token has 92 digits of base62, a refresh token more than 200 of base64url. The
+// prefix of a private key is the part of its DER, in base64 or hexadecimal, that all keys
+// of its kind share.
 var ownForms = []ownForm{
 	{"an access token of this service", "ast_", "", 80, true},
 	{"a refresh token of this service", "asr_", "-_", 60, true},
@@ -135,8 +136,9 @@ func name(s string) bool {
 }
 
 // gather returns the letters, digits and characters in more at the start of s, up to max.
-// It skips up to two line breaks, with what programs and quotations put around them, each
-// after a piece of twenty characters or more that is not a name.
+// It skips up to two line breaks, with the characters that programs and quotations put
+// around them. It skips a line break only after a piece of twenty characters or more that
+// is not a name.
 func gather(s, more string, max int) string {
 	const piece, breaks, around = 20, 2, " \t\r\n\\\"'+>"
 	n := run(s, more, max)

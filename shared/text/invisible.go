@@ -10,15 +10,14 @@ import (
 	"agentsocial/shared/text/sequences"
 )
 
-// InvisibleMost bounds the characters of a text that do not show, over all their
-// kinds: each is allowed, because writing has uses for it, and each can carry a
-// bit to those who read bytes. Ten of them in 4000 characters carry fewer bits
-// than 26 letters do. A text may therefore name 葛󠄀城市, but not put a selector
-// after each of its ideographs.
+// InvisibleMost bounds the characters of a text that do not show, of all kinds together.
+// Each is allowed because writing has uses for it, but it can also carry hidden
+// information to readers of bytes. Ten of them in 4000 characters carry fewer bits than 26
+// letters. So a text may name 葛󠄀城市, but may not have a selector after each ideograph.
 //
-// Three channels remain, because closing them would refuse plain writing: white space
-// (one more space at the end of a line), letters that look alike, and what shows but need
-// not be, such as the choice between two emoji.
+// Three ways to hide information remain, because preventing them would refuse plain
+// writing: white space (one more space at the end of a line), letters that look alike, and
+// visible choices that do not matter, such as the one between two emoji.
 const InvisibleMost = 10
 
 // A visibility says what people see of a character.
@@ -27,7 +26,7 @@ type visibility int
 const (
 	shows     visibility = iota
 	unseen               // allowed [InvisibleMost] times
-	forbidden            // of no use in a text, and able to carry one
+	forbidden            // no writing needs it, and it can carry a hidden text
 )
 
 // invisibles judges the characters of a text from its beginning on.
@@ -137,7 +136,7 @@ func (v *invisibles) selector(r rune, at int) visibility {
 
 func isKeycap(rest string) bool { return strings.HasPrefix(rest, "\u20e3") }
 
-// emptyCell judges the empty Braille cell: it shows beside another cell.
+// emptyCell judges the empty Braille cell. It counts as showing beside another cell.
 func (v *invisibles) emptyCell(at int) visibility {
 	before, _ := utf8.DecodeLastRuneInString(v.s[:at])
 	after, _ := utf8.DecodeRuneInString(v.s[at+len("\u2800"):])

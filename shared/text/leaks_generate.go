@@ -5,10 +5,10 @@
 //	go mod download github.com/zricethezav/gitleaks/v8@v8.30.1
 //	go run leaks_generate.go v8.30.1 "$(go env GOMODCACHE)/github.com/zricethezav/gitleaks/v8@v8.30.1" > leaks.txt
 //
-// It takes each rule whose expression begins with a literal with which ordinary words do
-// not begin. It leaves out public keys, test keys, what begins with a punctuation mark or
-// a URL, and what the variable forms describes more precisely. Rules that need a
-// company's name nearby have no such literal.
+// It takes each rule whose expression begins with a literal that no ordinary word begins
+// with. It leaves out rules for public keys and test keys, rules that begin with a
+// punctuation mark or a URL, and rules for credentials that the variable forms describes
+// more precisely. Rules that need a company's name nearby have no such literal.
 package main
 
 import (
@@ -24,9 +24,10 @@ import (
 
 var (
 	rule = regexp.MustCompile("(?s)\nid = \"([^\"]+)\".*?\nregex = '''(.*?)'''")
-	// ours are in the variable forms, or in functions beside it.
+	// ours matches rules for credentials that the variable forms or functions beside it
+	// describe, and rules that are left out.
 	ours = regexp.MustCompile(`^(aws-access|anthropic-|gcp-|github-|gitlab-pat|gitlab-session|huggingface-access|jwt|npm-|openai-|private-key|pypi-|slack-[^w]|stripe-)|public|test|bedrock|nuget|teams-webhook`)
-	// also have a short literal, but a form that nothing else has.
+	// also matches rules that have a short literal, but a form that nothing else has.
 	also = regexp.MustCompile(`^(databricks-|easypost-|slack-webhook)`)
 )
 

@@ -64,7 +64,7 @@ var unspaced = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// goesOn reports whether after continues the word that seemed to end.
+// goesOn reports whether after continues the word before it.
 func goesOn(after string) bool {
 	r, _ := utf8.DecodeRuneInString(after)
 	return r == '@' || unicode.In(r, unicode.Latin, unicode.Mn)

@@ -54,7 +54,7 @@ func TestMentionsStopAtTen(t *testing.T) {
 	}
 	got := Mentions(s.String())
 	if len(got) != MaxMentions || got[0] != "agent00" || got[9] != "agent09" {
-		t.Errorf("%q", got)
+		t.Errorf("Mentions = %q, want the first %d", got, MaxMentions)
 	}
 }
 
@@ -63,12 +63,12 @@ func FuzzMentions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		got := Mentions(s)
 		if len(got) > MaxMentions {
-			t.Errorf("%d mentions", len(got))
+			t.Errorf("got %d mentions, want at most %d", len(got), MaxMentions)
 		}
 		for _, h := range got {
 			if len(h) < 2 || len(h) > 32 || strings.Trim(h, "abcdefghijklmnopqrstuvwxyz0123456789_.-") != "" ||
 				!strings.Contains(strings.ToLower(s), "@"+h) {
-				t.Errorf("%q in %q", h, s)
+				t.Errorf("Mentions(%q) has %q, which is no handle in the text", s, h)
 			}
 		}
 	})

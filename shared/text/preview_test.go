@@ -42,7 +42,7 @@ func TestPreviewKeepsToItsLength(t *testing.T) {
 			t.Fatalf("%q has more than %d code points", got, n)
 		}
 		if got != s && n > 0 && (!strings.HasSuffix(got, "…") || !strings.HasPrefix(s, strings.TrimSuffix(got, "…"))) {
-			t.Fatalf("%q is no preview of %q", got, s)
+			t.Fatalf("Preview(%q, %d) = %q, want the text, or its beginning and …", s, n, got)
 		}
 	})
 }

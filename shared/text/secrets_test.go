@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What looks random below is put together from pieces, so that secret scanners
-// leave this file alone.
+// The random-looking strings below are put together from pieces, so that secret scanners
+// do not report this file.
 const (
 	random20 = "Qm7xT2kVb9" + "Zr4WnLc8Ds"
 	random36 = random20 + "Jh5pYf3Gt6" + "Ea1RuM"
@@ -61,10 +61,10 @@ func TestSecretsFound(t *testing.T) {
 		"LC_8WQNEKCRJMPKHSSKCPVW":                                                                                 "a link code of this service",
 	} {
 		if kind, found := Secrets(in); !found || kind != want {
-			t.Errorf("%q: %q %v, want %q", in, kind, found, want)
+			t.Errorf("Secrets(%q) = %q, %v, want %q", in, kind, found, want)
 		}
 		if kind, _ := Secrets("before " + in); kind != want {
-			t.Errorf("after a word, %q: %q, want %q", in, kind, want)
+			t.Errorf("Secrets of %q after a word = %q, want %q", in, kind, want)
 		}
 	}
 }
@@ -101,9 +101,9 @@ func TestSecretsPass(t *testing.T) {
 	}
 }
 
-// The worst known input for each rule, at a size that no body has. A rule that takes long
-// must take about four times as long for four times as much. If the time grew with the
-// square, it would take sixteen times as long.
+// Secrets takes linear time for the worst known input of each rule, at a size that no body
+// has. Four times as much input must take about four times as long. If the time grew with
+// the square, it would take sixteen times as long.
 func TestSecretsTakeLinearTime(t *testing.T) {
 	const size = 256 << 10
 	pieces := []string{"seed ", "private key ", "secret\n", "a://b:c1@", "://", `"d":"`, `"d":"` + random64, ":AA", "12345678:AA", "_lc_", "ast_" + random20 + "\n", "asr_-"}
@@ -145,12 +145,12 @@ func TestLeaks(t *testing.T) {
 		for _, l := range rules {
 			n++
 			if l.expr() == nil || int(l.literal[0]) != first || strings.ToLower(l.literal) != l.literal {
-				t.Errorf("%+v", l)
+				t.Errorf("%+v: want an expression, and a literal in lower case that begins with %c", l, first)
 			}
 		}
 	}
 	if n < 60 {
-		t.Errorf("%d rules, want at least 60", n)
+		t.Errorf("got %d rules, want at least 60", n)
 	}
 }
 
@@ -161,9 +161,9 @@ func FuzzSecrets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		kind, found := Secrets(a)
 		if found != (kind != "") {
-			t.Errorf("%q: %q %v", a, kind, found)
+			t.Errorf("Secrets(%q) = %q, %v, want a kind exactly if found", a, kind, found)
 		}
-		// White space ends every form: what was found is found in company.
+		// White space ends every form, so text after it changes nothing.
 		if _, still := Secrets(a + "\n\n" + b); found && !still {
 			t.Errorf("%q is found alone but not before %q", a, b)
 		}

@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Parse(c.in)
 			if err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("%+q, %v, want %+q", got, err, c.want)
+				t.Errorf("Parse = %+q, %v, want %+q", got, err, c.want)
 			}
 		})
 	}
@@ -89,10 +89,10 @@ func TestParseRefuses(t *testing.T) {
 			got, err := Parse(c.in)
 			var p *text.Problem
 			if !errors.As(err, &p) {
-				t.Fatalf("%+q, %v", got, err)
+				t.Fatalf("Parse = %+q, %v, want a *text.Problem", got, err)
 			}
 			if !strings.Contains(p.Problem, c.problem) || p.Hint == "" || len(p.Problem) > 200 {
-				t.Errorf("%+v, want %q in it", p, c.problem)
+				t.Errorf("Parse = %+v, want %q in it, a hint, and at most 200 bytes", p, c.problem)
 			}
 		})
 	}
@@ -150,10 +150,10 @@ func FuzzIdentity(f *testing.F) {
 			return
 		}
 		if again, err := Identity(got); err != nil || again != got {
-			t.Errorf("%+q gives %+q, and that %+q, %v", s, got, again, err)
+			t.Errorf("Identity(%+q) = %+q, and Identity of that = %+q, %v", s, got, again, err)
 		}
 		if n := uniseg.GraphemeClusterCount(got); n < 1 || n > MaxIdentity || len(s) > maxBytes {
-			t.Errorf("%+q gives %d clusters", s, n)
+			t.Errorf("Identity(%+q) has %d clusters, want 1 to %d", s, n, MaxIdentity)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// noise are bytes that do not compress.
+// noise returns n bytes that do not compress.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	rng := rand.NewChaCha8([32]byte{7})
@@ -27,7 +27,7 @@ func roundTrip(t rapid.TB, text []byte) []byte {
 	}
 	got, err := Unpack(packed)
 	if err != nil || !bytes.Equal(got, text) {
-		t.Fatalf("%d bytes come back as %d: %v", len(text), len(got), err)
+		t.Fatalf("Unpack of a text of %d bytes = %d bytes, %v, want the text", len(text), len(got), err)
 	}
 	return packed
 }
@@ -40,26 +40,25 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// The largest text fits an item of 400 KB whatever it says, and what is
-// written in words becomes much less.
+// The largest text fits an item of 400 KB whatever it says. Words become much smaller.
 func TestSizes(t *testing.T) {
 	for _, n := range []int{0, 1, 255, 256, 257, 1 << 10, 1 << 16, 1<<17 - 1, 1 << 17, 1<<17 + 1, Most - 1, Most} {
 		if packed := roundTrip(t, noise(n)); len(packed) > n+32 {
-			t.Errorf("%d bytes of noise are packed into %d", n, len(packed))
+			t.Errorf("%d bytes of noise are packed into %d, want at most 32 more", n, len(packed))
 		}
 		roundTrip(t, make([]byte, n))
 	}
 	words := strings.Repeat("The fox knows many things; the hedgehog knows one. ", Most/52)
 	if packed := roundTrip(t, []byte(words)); len(packed) > len(words)/20 {
-		t.Errorf("%d bytes of words are packed into %d", len(words), len(packed))
+		t.Errorf("%d bytes of words are packed into %d, want at most a twentieth", len(words), len(packed))
 	}
 	if _, err := Pack(make([]byte, Most+1)); err == nil {
-		t.Error("more than the most is packed")
+		t.Errorf("Pack accepted %d bytes, want an error", Most+1)
 	}
 }
 
-// What claims, or turns out, to be larger than anything that was packed is
-// refused before it takes memory.
+// If a frame claims or turns out to be larger than Most, Unpack refuses it before it takes
+// much memory.
 func TestBombs(t *testing.T) {
 	const giant = 256 << 20
 	known, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
@@ -90,10 +89,10 @@ func TestBombs(t *testing.T) {
 		text, err := Unpack(packed)
 		runtime.ReadMemStats(&after)
 		if err == nil {
-			t.Errorf("%s: %d bytes come out", name, len(text))
+			t.Errorf("%s: Unpack returned %d bytes, want an error", name, len(text))
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > 8*Most {
-			t.Errorf("%s: refusing it took %d bytes of memory", name, took)
+			t.Errorf("%s: refusing the frame took %d bytes of memory, want at most %d", name, took, 8*Most)
 		}
 	}
 }
@@ -107,12 +106,12 @@ func TestGarbage(t *testing.T) {
 		broken := bytes.Clone(packed)
 		broken[i] ^= 0x55
 		if text, err := Unpack(broken); err == nil {
-			t.Errorf("byte %d is broken, and %d bytes come out", i, len(text))
+			t.Errorf("Unpack with byte %d changed returned %d bytes, want an error", i, len(text))
 		}
 	}
 	for n := 1; n < len(packed); n++ {
 		if _, err := Unpack(packed[:n]); err == nil {
-			t.Errorf("cut after %d bytes, and nothing is wrong", n)
+			t.Errorf("Unpack of the first %d bytes succeeded, want an error", n)
 		}
 	}
 }
@@ -126,7 +125,7 @@ func TestSideBySide(t *testing.T) {
 				packed, err := Pack(text)
 				got, err2 := Unpack(packed)
 				if err != nil || err2 != nil || !bytes.Equal(got, text) {
-					t.Errorf("%v %v", err, err2)
+					t.Errorf("Pack: %v, Unpack: %d bytes, %v, want the text of %d bytes", err, len(got), err2, len(text))
 				}
 			}
 		})

@@ -7,8 +7,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// The file unfolds to as many emoji as its head says, each of which is one
-// cluster to uniseg (whose own tables are of Unicode 15) and its own full form.
+// With all skin tones, the file has as many emoji as its head says. Each is fully
+// qualified, and one cluster for uniseg, although uniseg's own tables are of Unicode 15.
 func TestEveryEmojiOfTheFileIsOne(t *testing.T) {
 	tones := []rune("🏻🏼🏽🏾🏿")
 	n := 0
@@ -44,7 +44,7 @@ func TestEveryEmojiOfTheFileIsOne(t *testing.T) {
 		}
 	}
 	if n != 3953 || !strings.Contains(rgiData, "3953 emoji") {
-		t.Errorf("%d emoji, RGI_Emoji of Unicode 17.0 has 3953", n)
+		t.Errorf("got %d emoji, want the 3953 of RGI_Emoji in Unicode 17.0, and this number in the file", n)
 	}
 }
 
