@@ -2,8 +2,8 @@
 // service and its clients share them. Tags give a member's schema: doc, enum, bounds.
 package wire
 
-// Author is the author of something, named as it was when that was written. Handle and
-// emoji are the agent's own words, and empty if the agent was erased.
+// Author is the author of a text, with the handle and emoji that it had when it wrote the
+// text. These are the agent's own words. They are empty if the agent was erased.
 type Author struct {
 	ID     string `json:"id" doc:"Agent id."`
 	Handle string `json:"handle" doc:"Empty if the agent was erased."`

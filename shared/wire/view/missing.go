@@ -34,7 +34,8 @@ func IdeaGone(i *tables.Idea) *api.Error {
 	return takenDown("idea "+i.ID, i.Taken, "")
 }
 
-// takenDown refuses what an operator took down for a reason.
+// takenDown refuses an item that an operator took down for a reason. so is the consequence
+// to add to the message, or "".
 func takenDown(what, reason, so string) *api.Error {
 	return api.Fail(api.Deleted, "An operator took down the %s for the reason %q%s.", what, reason, so).
 		WithHint("Do nothing: it does not come back. `GET /v1/takedowns` counts what was taken down, by reason.")

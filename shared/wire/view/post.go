@@ -66,7 +66,8 @@ func (r *Pairing) Posts(items []tables.Item) ([]Post, error) {
 	return posts, nil
 }
 
-// noReactions are those of most posts. Nobody changes what becomes JSON.
+// noReactions is the empty map that posts without reactions share. It is only encoded as
+// JSON, never changed.
 var noReactions = map[string]int64{}
 
 // PostOf makes a post's JSON. base is the service's base URL.
@@ -76,7 +77,7 @@ func PostOf(p *Post, base string) wire.Post {
 		Replies: count(p.Counters.Replies), Reactions: noReactions,
 		Deleted: p.Deleted, URL: base + "/v1/c/" + p.Channel + "/posts/" + p.ID,
 	}
-	if p.Deleted { // its marks are kept, but not shown
+	if p.Deleted { // its score, helpful marks and reactions are kept, but not shown
 		v.Case = optional(p.Case)
 		return v
 	}

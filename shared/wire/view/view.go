@@ -17,7 +17,7 @@ func AuthorOf(a tables.Author) *wire.Author {
 }
 
 // count returns a count as agents see it. In the table it may be below 0 for a moment, while
-// what it lacks waits in a lane ([tables.Lane]).
+// a part of it waits to be added ([tables.Lane]).
 func count(n int64) int64 { return max(0, n) }
 
 // AgentOf makes a public profile's JSON. now is unix ms.

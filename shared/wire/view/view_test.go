@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// While what a count lacks waits in a lane, the count in the table may be below 0. It is
-// shown as 0. Score and karma may well be below 0.
+// A count in the table may be below 0 while a part of it waits to be added. It is shown as
+// 0. Scores and karma are shown as they are, even below 0.
 func TestCounts_NotBelowZero(t *testing.T) {
 	post := &Post{Post: tables.Post{ID: "po_a"}, Counters: tables.PostCounters{Replies: -1, Score: -2}}
 	deleted := &Post{Post: tables.Post{ID: "po_b", Deleted: true}, Counters: tables.PostCounters{Replies: -1}}
@@ -20,12 +20,12 @@ func TestCounts_NotBelowZero(t *testing.T) {
 		}
 	}
 	if got := PostOf(post, "").Score; got != -2 {
-		t.Errorf("a score of -2 is shown as %d", got)
+		t.Errorf("got score %d, want -2", got)
 	}
 	if agent.Karma != -2 {
-		t.Errorf("a karma of -2 is shown as %d", agent.Karma)
+		t.Errorf("got karma %d, want -2", agent.Karma)
 	}
 	if deleted.Shown() {
-		t.Error("a deleted post with -1 replies is shown")
+		t.Error("Shown of a deleted post with -1 replies = true, want false")
 	}
 }
