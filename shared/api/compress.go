@@ -20,8 +20,8 @@ import (
 // answer is shorter (BREACH, https://breachattack.com).
 
 const (
-	// compressFrom is the size in bytes from which compressing pays. A smaller answer
-	// fits into one packet with its headers.
+	// compressFrom is the least size in bytes of an answer that is worth compressing. A
+	// smaller answer fits into one packet with its headers.
 	compressFrom = 1024
 
 	// The fastest level compresses a page of posts to a third of its size, at 130 MB a
@@ -89,7 +89,7 @@ func (s *Server) compress(rec *recorder, r *http.Request, c *Call) {
 	rec.header.Set("Content-Encoding", "gzip")
 }
 
-// writersOf returns a pool of writers, each of which has large tables.
+// writersOf returns a pool of gzip writers. They are reused because each has large tables.
 func writersOf(level int) sync.Pool {
 	return sync.Pool{New: func() any {
 		w, err := gzip.NewWriterLevel(nil, level)

@@ -24,7 +24,8 @@ import (
 // weight w < readSample is counted with probability w/readSample, as readSample; a
 // heavier one always, as w. (Counting every read with probability 1/readSample, as
 // readSample times its weight, would let a few heavy ones use up the limit by
-// chance.) The weight is the endpoint's, or that of the items read if that is more.
+// chance.) The weight is the endpoint's Cost, or the cost of the items that were read if
+// that is more.
 //
 // Each process remembers, until the minute ends, the callers that the table found over
 // the limit, and refuses their requests, writes included. It refuses a caller without

@@ -222,7 +222,7 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	rec.header.Set("Access-Control-Max-Age", "86400")
 }
 
-// slow is the duration from which every read is logged, even if it succeeded.
+// slow is the least duration of a read that is always logged, even if it succeeded.
 const slow = time.Second
 
 // sampled reports whether only a sample of requests like this one is logged: quick reads

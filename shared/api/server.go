@@ -132,7 +132,7 @@ func (s *Server) answer(r *http.Request) *recorder {
 	}
 	s.finish(rec, r, c)
 	s.compress(rec, r, c)
-	if r.Method == http.MethodHead { // the ETag is that of the body
+	if r.Method == http.MethodHead { // only now: the ETag depends on the body
 		rec.body.Reset()
 	}
 	rec.header.Set("X-Request-Id", raw.RequestID)

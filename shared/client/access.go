@@ -12,8 +12,8 @@ import (
 )
 
 // ErrValueLost is the error of a mint whose answer was lost: the credential
-// exists, but its value is unknown. Its id is returned, so that it can be
-// revoked.
+// exists, but its value is unknown. The call returns the credential's id, so that
+// it can be revoked.
 var ErrValueLost = errors.New("the value was lost on its way")
 
 // Keys lists the agent's keys, oldest first.
@@ -40,8 +40,8 @@ func proof(key ed25519.PrivateKey, message string) string {
 	return auth.EncodeKey(ed25519.Sign(key, []byte(message)))
 }
 
-// RemoveKey removes a key, in base64url, from the agent. It refuses to remove the key
-// that signs the request.
+// RemoveKey removes a key, in base64url, from the agent. The service refuses to remove
+// the key that signs the request, with the code "own_key".
 func (a *Agent) RemoveKey(ctx context.Context, pubkey string) error {
 	return a.Do(ctx, http.MethodDelete, to("/v1/me/keys/{pubkey}", pubkey)+a.aud(), nil, nil)
 }

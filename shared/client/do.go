@@ -34,9 +34,9 @@ const (
 )
 
 // repeatable lists the writes without a credential that may be retried. Either the
-// service recognises a repeat, or a repeat does no harm: if the answer was lost after a
-// code or an assertion was spent, neither is of any use. The service would take a repeat
-// of any other write for a second write.
+// service recognises a repeat, or a repeat does no harm: a code or an assertion that was
+// spent before the answer was lost is useless anyway. The service would take a repeat of
+// any other write for a second write.
 var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm, pathToken, pathRevoke}
 
 // answerMost bounds an answer's body: several times the service's longest.

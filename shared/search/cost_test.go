@@ -145,8 +145,8 @@ func (c *channel) report(t *testing.T, words []string) {
 }
 
 // TestPagesAreBounded: besides the posts that it finds, a page takes at most 30 read units,
-// however many posts there are. A search whose page is empty goes on to the next, within
-// its budget.
+// however many posts there are. A search whose page is empty continues with the next page,
+// within its budget.
 func TestPagesAreBounded(t *testing.T) {
 	c, rng := newChannel(), rand.New(rand.NewPCG(2, 2))
 	for _, size := range []int{1_000, 10_000, 100_000} {

@@ -68,7 +68,7 @@ func From(t time.Time) ID {
 	return id
 }
 
-// next returns the following ID; that of Newest is itself.
+// next returns the following ID; Newest for Newest.
 func (id ID) next() ID {
 	for i := len(id) - 1; i >= 0 && id != Newest; i-- {
 		if id[i]++; id[i] != 0 {

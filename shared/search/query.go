@@ -16,7 +16,8 @@ type Term string
 
 func (t Term) begins(word string) bool { return strings.HasPrefix(word, string(t)) }
 
-// QueryError says what is wrong with a query, in words that go on after "q ".
+// QueryError says what is wrong with a query. Problem continues a sentence that begins with
+// the query's name: q has no word.
 type QueryError struct{ Problem string }
 
 func (e *QueryError) Error() string { return "search: the query " + e.Problem }

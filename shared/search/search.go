@@ -38,9 +38,9 @@ type Found[P any] struct {
 	Trips int
 }
 
-// tripsMost bounds the round trips of a page: heads; the tail and the parts
-// that probably suffice; in all other segments the shards of one term, then
-// those of the other terms where that one occurs; IDs; posts.
+// tripsMost bounds the round trips of a page. They read, one after the other: the heads; the
+// tail and the parts that probably suffice; the shards of one term in all other segments;
+// the shards of the other terms in the segments that have the first; IDs; and posts.
 const tripsMost = 6
 
 // restTrips is how many round trips it takes to search all remaining segments, and to read
@@ -115,7 +115,7 @@ type query[P any] struct {
 	posts    []Post[P]  // found
 }
 
-// segment is what is known of a segment.
+// segment is a segment, and what the search has read of it.
 type segment struct {
 	span
 	below  ID             // only older posts count
@@ -292,7 +292,7 @@ func (q *query[P]) promising() []Part {
 // rest searches all other segments: first for the term with the fewest shards, then, in
 // the segments where that term occurs, for the other terms. Segments that are too much for
 // the page are left to the next page. If the other terms are too much even in the first
-// segment, its posts with the first term are read, and those without the others dropped.
+// segment, its posts that have the one term are read, and checked for the others.
 func (q *query[P]) rest(ctx context.Context) error {
 	if q.enough() {
 		return nil

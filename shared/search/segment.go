@@ -62,9 +62,8 @@ const (
 // String returns the segment's name, the kind and the number.
 func (p Part) String() string { return fmt.Sprintf("%s#%c%04d", p.Segment, p.Kind, p.Number) }
 
-// Segment is a stored index of the posts in a range: a head, which is read
-// first, and the parts, of which a search reads few. A small one has only its
-// head.
+// Segment is a stored index of the posts in a range: a head and parts. A search reads the
+// head first, and then only a few of the parts. A small segment has only its head.
 type Segment struct {
 	Head  *Head
 	Parts map[Part][]byte

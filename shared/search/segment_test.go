@@ -27,7 +27,7 @@ func TestID(t *testing.T) {
 			t.Fatalf("ParseID(%s) = %s at %s, %v", text, id, id.Time(), err)
 		}
 		if next := id.next(); id != Newest && (!id.Less(next) || next.Less(id)) || From(id.Time()).Compare(id) > 0 {
-			t.Fatalf("%s: next = %s, the first of its ms = %s", id, next, From(id.Time()))
+			t.Fatalf("%s: next = %s, From its time = %s; want a greater one, and one not greater", id, next, From(id.Time()))
 		}
 	})
 	for _, s := range []string{"", "0", strings.Repeat("0", 25), strings.Repeat("0", 27), "8" + strings.Repeat("0", 25),
@@ -74,7 +74,7 @@ func TestSegment(t *testing.T) {
 		h, err := DecodeHead(s.Head.Encode())
 		must(t, err)
 		if !bytes.Equal(h.Encode(), s.Head.Encode()) || h.Name != s.Head.Name || h.Posts != len(all) || len(h.Parts()) != len(s.Parts) {
-			t.Fatalf("%+v was decoded as %+v", s.Head, h)
+			t.Fatalf("DecodeHead = %+v, want %+v", h, s.Head)
 		}
 		ids := h.ids
 		for c := range h.chunks {
@@ -289,7 +289,7 @@ func FuzzDecode(f *testing.F) {
 		h, err := readHead(body)
 		if err == nil {
 			if !bytes.Equal(h.Encode(), seal(kindHead, body)) {
-				t.Errorf("%x encodes again as %x", body, h.Encode())
+				t.Errorf("the head of %x encodes as %x, want the same bytes", body, h.Encode())
 			}
 			for _, list := range [][]ID{h.ids, h.chunks} {
 				if !slices.IsSortedFunc(list, ID.Compare) || 11*cap(list) > len(body) {
@@ -321,7 +321,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		whole := &Head{Posts: int(posts), To: Newest, chunks: []ID{{}}}
 		if ids, err := whole.chunk(0, seal(kindIDs, body)); err == nil && len(ids) != min(int(posts), form.chunk) {
-			t.Errorf("chunk has %d IDs of %d posts", len(ids), posts)
+			t.Errorf("got a chunk of %d IDs for %d posts, want %d", len(ids), posts, min(int(posts), form.chunk))
 		}
 	})
 }

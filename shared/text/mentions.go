@@ -19,10 +19,10 @@ const MaxMentions = 10
 //     fox. A handle that itself ends in one cannot be mentioned.
 //   - What stands before the @ must not be a word, an address or a path:
 //     neither a@b.c nor https://example.com/@fox is a mention.
-//   - What follows must not go on with the word: @josé does not name jos, nor
+//   - What follows must not continue the word: @josé does not name jos, nor
 //     does @fox@example.social name fox. Other scripts need no space: @fox你好
 //     names fox.
-//   - Code spans and quotations are not looked at: `@fox` is a mention.
+//   - Code spans and quotations are not recognised: `@fox` is a mention.
 func Mentions(s string) []string {
 	var found []string
 	for i := 0; i < len(s) && len(found) < MaxMentions; i++ {

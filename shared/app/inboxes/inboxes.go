@@ -37,7 +37,7 @@ type Page struct {
 	agent    string
 	most     int
 	last     int64           // the seq up to which events were read
-	numbered map[string]bool // sources of waiting events that have a marker already
+	numbered map[string]bool // sources of waiting events that turned out to have a marker
 }
 
 // Read reads the events of an agent's inbox whose seq is greater than after. It stops
@@ -113,9 +113,10 @@ func (p *Page) take(e tables.InboxEvent) {
 	}
 }
 
-// number gives numbers to waiting events. It deletes those that have expired, those whose
-// source has an earlier event in waiting, and those whose source has a marker, for example
-// because their cause was delivered again. The transaction fails on such a marker. number
+// number gives numbers to waiting events. It deletes waiting events that have expired or
+// are repeated, for example because the stream delivered their cause again. An event is
+// repeated if an earlier waiting event has the same source, or if the source has a marker,
+// which every numbered event leaves. If there is a marker, the transaction fails. number
 // then adds the source to p.numbered, and the next try deletes the event.
 func (p *Page) number(ctx context.Context, waiting []*tables.WaitingEvent) error {
 	slices.SortStableFunc(waiting, func(a, b *tables.WaitingEvent) int { return cmp.Compare(a.Arrived, b.Arrived) })

@@ -142,7 +142,7 @@ func TestLinesStayWhole(t *testing.T) {
 		}
 		if aws := fmt.Sprint(line["_aws"]); (line["msg"] == "plain") != (line["_aws"] == nil) ||
 			line["msg"] == "warned" && !strings.Contains(aws, Logged) || line["msg"] == Tick && !strings.Contains(aws, Unfinished) {
-			t.Errorf("wrong metrics in %q", l)
+			t.Errorf("got %q, want no metrics if plain, %s if warned, %s for a tick", l, Logged, Unfinished)
 		}
 	}
 }

@@ -18,8 +18,8 @@ type Function struct {
 	// Timeout bounds one call; 0 for the default.
 	Timeout time.Duration
 
-	// Handle does what is due, within a [Sweep]'s time; the rest stays due.
-	// Calls may overlap.
+	// Handle does the work that is due. What does not fit into a [Sweep]'s time
+	// stays due. Calls may overlap.
 	Handle func(context.Context) error
 
 	Reads, Writes tables.Families  // the families that it may read and write

@@ -14,7 +14,7 @@ import (
 func TestParseAddress_Normalises(t *testing.T) {
 	long := strings.Repeat("l", localMost) + "@" + strings.Repeat(strings.Repeat("d", 61)+".", 3) + "net"
 	if len(long) != addressMost {
-		t.Fatalf("the longest address has %d characters", len(long))
+		t.Fatalf("the longest address has %d characters, want %d", len(long), addressMost)
 	}
 	for in, want := range map[string]string{
 		"fox@example.com":                        "fox@example.com",

@@ -32,7 +32,7 @@ func TestMails_Content(t *testing.T) {
 	}
 	for name, m := range mails(t, "https://social.example:8443", "fox.den-1_x") {
 		if m.To.Reveal() != "reynard@foxden.example" {
-			t.Errorf("%s: recipient = %q", name, m.To.Reveal())
+			t.Errorf("%s: recipient = %q, want reynard@foxden.example", name, m.To.Reveal())
 		}
 		if !strings.Contains(m.Subject, "@fox.den-1_x") || strings.Contains(m.Subject, "K7QM") || len(m.Subject) > 78 {
 			t.Errorf("%s: subject = %q, want the handle and no code, at most 78 bytes", name, m.Subject)
@@ -77,7 +77,7 @@ func TestTextForm(t *testing.T) {
 		for name, m := range mails(t, service, strings.Repeat("h", 32)) {
 			for _, line := range strings.Split(m.Text, "\n") {
 				if utf8.RuneCountInString(line) > 72 || strings.ContainsAny(line, "\t\r") || strings.HasSuffix(line, " ") {
-					t.Errorf("%s: bad line %q", name, line)
+					t.Errorf("%s: line %q, want at most 72 columns, no tabs, no space at the end", name, line)
 				}
 			}
 			if got := code.FindAllStringSubmatch(m.Text, -1); len(got) != 1 || got[0][1] != "K7QM-2XPD" {

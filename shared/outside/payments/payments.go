@@ -36,7 +36,7 @@ var (
 	ErrForged = errors.New("payments: the notification is not signed by the processor")
 )
 
-// Order is what is to be paid for.
+// Order describes the credits to be paid for.
 type Order struct {
 	Agent, Handle string // who gets the credits
 	USD           int64

@@ -56,8 +56,8 @@ func Vouches(vouchers []string, since int64, operator bool, needed int64, now ti
 	return ""
 }
 
-// ToGain returns how many owners must vouch before an agent can vouch itself, if needed are
-// required for standing.
+// ToGain returns how many owners must vouch for an agent that is to vouch for others. That
+// is the number that standing requires, or the default if it requires none.
 func ToGain(needed int64) int64 {
 	if needed == 0 {
 		return StandingOwners

@@ -258,10 +258,10 @@ func TestSettle(t *testing.T) {
 				t.Fatalf("Settle = %+v, want %d impressions (no more than the budget buys), and %d views", to, total, views)
 			}
 			if again := Settle(to, counts, noon.Add(time.Hour)); again != to {
-				t.Fatalf("a second settlement changed the promo: %+v", again)
+				t.Fatalf("a second settlement = %+v, want the promo unchanged: %+v", again, to)
 			}
 			if stale := Settle(to, make([]tables.Item, tables.PromoShards), noon); stale != to {
-				t.Fatalf("older counts changed the promo: %+v", stale)
+				t.Fatalf("a settlement with older counts = %+v, want the promo unchanged: %+v", stale, to)
 			}
 			p = to
 		}

@@ -132,7 +132,8 @@ func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error)
 }
 
 // tailBytes is about how many bytes of a tail are read: 18 read units. More are read if the
-// posts of the first trip have more, or if those of the second trip are longer than they.
+// posts of the first trip have more, or if the second trip finds longer posts than the
+// first.
 const tailBytes = 72 << 10
 
 // Tail implements [search.Store]. Neither of its two trips reads more than 24 posts, which

@@ -21,7 +21,7 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// fixture is a channel whose posts are put into a table as the stream finds them.
+// fixture is a channel in a table. It lists late posts as the stream's reader does.
 type fixture struct {
 	index.Channel
 	app   *app.App

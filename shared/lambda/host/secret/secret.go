@@ -96,9 +96,10 @@ func Keep[T any](fetch func(context.Context) (string, error), of func(string) (T
 	return &Kept[T]{fetch: fetch, of: of, now: now}
 }
 
-// Get returns the secret as of at most keptFor ago. If the secret's text cannot be
-// converted, Get fails until the next fetch. If a fetch fails, the old value stays; if
-// there is no old value, the next caller tries again.
+// Get returns the secret. It fetches the secret again once the value is older than
+// keptFor. If a fetch fails, the old value stays; if there is no old value, the next
+// caller tries again. If the secret's text cannot be converted, Get fails until the next
+// fetch.
 func (k *Kept[T]) Get(ctx context.Context) (T, error) {
 	k.mu.Lock()
 	r := k.last

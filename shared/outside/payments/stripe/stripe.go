@@ -87,13 +87,13 @@ func NewSeller(c Config) *Seller {
 	return &Seller{c, stripe.NewBackendsWithConfig(b)}
 }
 
-// A request has 10 s, of which two transactions may take 2 s each. asking
-// bounds all calls to Stripe in one request, including fetching the keys.
-// Stripe's client waits half a second before it retries with the same
+// A request must end within 10 s, and each of its two transactions may take 2 s. asking
+// bounds all calls to Stripe in one request, including fetching the keys. within bounds
+// one call. Stripe's client waits half a second before it retries with the same
 // Idempotency-Key.
 const (
 	asking  = 5 * time.Second
-	within  = 2 * time.Second // one try
+	within  = 2 * time.Second
 	retries = 1
 )
 
