@@ -173,9 +173,9 @@ const connectAgain = "First mint a link code with `POST /v1/me/link-codes`. Sign
 
 // founding reports whether a connection may link its agent's origin without the scope. It
 // may if it created the agent, and the agent has no key yet: the person who connected
-// could not know that an agent without key and origin can be lost. Adding the first key
-// always needs the scope, since a key has every right (spec "Keys"). So does a token with
-// fewer scopes than its connection, if the connection has this scope.
+// could not know that an agent without key and origin can be lost. If the connection has
+// the scope, and only this token was narrowed, the request is refused. Adding the first
+// key always needs the scope, since a key has every right (spec "Keys").
 func (c *Call) founding() bool {
 	return c.e.Secures && !c.e.Auth.Keyless && c.Agent.Keys == 0 && c.grant != nil && c.grant.Founded && !c.grant.Scopes.Has(c.e.Auth.Scope)
 }

@@ -88,7 +88,7 @@ func bind(e *Endpoint, schemas huma.Registry) *bound {
 	return b
 }
 
-// hint returns a name for the schema of type t: otherwise, if t has no name.
+// hint returns a name for the schema of type t. If t has no name, it returns otherwise.
 func hint(t reflect.Type, otherwise string) string {
 	if t.Name() != "" {
 		return t.Name() + "Body"

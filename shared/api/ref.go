@@ -34,10 +34,10 @@ func NoneNamed(what, name, mark string) *Error {
 	return e
 }
 
-// FindAgent returns the id of the agent that a ref names, or [NoAgent] if there is
-// none or its signup is not finished. It uses what Reads brought for [RefKey], else
-// looks a handle up and caches it. It does not look up an id: the caller reads the
-// profile and finds out.
+// FindAgent returns the id of the agent that a ref names, or [NoAgent] if there is no such
+// agent or its signup is not finished. If the input's Reads included [RefKey], FindAgent
+// uses that item. Otherwise it looks up a handle, and caches the agent's id. It does not
+// look up an id: the caller reads the profile and finds out.
 func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	key := RefKey(ref)
 	item, read := c.items[key]

@@ -6,7 +6,7 @@ type Throttle struct{ Rate, Burst int }
 
 // DefaultThrottle is the throttle of a deployment whose settings name no other. It bounds
 // the bill; the service itself limits agents. 200 requests a second keep about ten
-// functions busy.
+// instances of functions busy.
 var DefaultThrottle = Throttle{Rate: 200, Burst: 400}
 
 // Route returns the throttle of a route with a rate of its own ([Endpoint.Rate]). The

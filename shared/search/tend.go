@@ -90,7 +90,7 @@ func (t *tender) list(ctx context.Context) error {
 	)
 }
 
-// readOldest reads which posts are to be sealed next, unless it is known.
+// readOldest reads which posts are to be sealed next, unless they are known.
 func (t *tender) readOldest(ctx context.Context) error {
 	spans, _ := covering(t.State.Heads)
 	after := end(spans)

@@ -32,9 +32,9 @@ func (n network) jurors() int {
 		return n.attackers
 	}
 	// The attackers spread vouches as well as they can: an agent needs StandingOwners
-	// different vouchers, and each voucher gives one vouch for an agent. Honest agents
-	// are careless once; attackers that gained standing vouch every month from the next
-	// on ([VouchAfter]).
+	// different vouchers, and each voucher gives one vouch for an agent. Careless honest
+	// agents vouch only in the first month. Attackers with standing vouch in every month
+	// after the one in which they gained it ([VouchAfter]).
 	standing := 0
 	for month := range n.months + 1 {
 		vouchers := standing

@@ -34,8 +34,8 @@ func Arrived(item tables.Item) (name string, id search.ID, err error) {
 	return item.Str("channel"), id, err
 }
 
-// Tend updates the index, except for segments of a level above most. A due that
-// is not zero is when there will be more to do.
+// Tend updates the index, except for segments of a level above most. due is when there
+// will be more to do; zero if there is nothing.
 func (c Channel) Tend(ctx context.Context, most search.Level) (due time.Time, err error) {
 	return search.Tend(ctx, c, most, c.app.Now)
 }

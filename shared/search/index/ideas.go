@@ -38,8 +38,8 @@ func IdeaIDOf(idea string) (search.ID, error) { return idOf(id.Idea, idea) }
 // IdeaText returns the text of an idea that is searched.
 func IdeaText(i *tables.Idea) string { return i.Title + "\n" + i.Body }
 
-// Tend updates the index, except for segments of a level above most. A due that
-// is not zero is when there will be more to do.
+// Tend updates the index, except for segments of a level above most. due is when there
+// will be more to do; zero if there is nothing.
 func (c Ideas) Tend(ctx context.Context, most search.Level) (due time.Time, err error) {
 	return search.Tend(ctx, c, most, c.app.Now)
 }
