@@ -212,9 +212,9 @@ type CrowdReader interface {
 	Crowded() []tables.Key
 }
 
-// RefReader is a Reader that needs items of the agent that a ref names, including
-// its profile. other is that agent's id, or "" if not known yet: then
-// [Call.FindOther] reads the missing items.
+// RefReader is a Reader that needs items of the agent that a ref names, including its
+// profile. other is that agent's id. If the process does not know the id when it reads the
+// credential, [Call.FindOther] reads the items later.
 type RefReader interface {
 	Named() (ref string)
 	Reads(agent, other string) []tables.Key

@@ -119,7 +119,7 @@ func merge(spans []span) (Step, bool) {
 	return Step{}, false
 }
 
-// removable returns when a listed head may be removed. ok is false if it may not.
+// removable returns when a listed head may be removed. ok is false if it must stay.
 func (h *Listed) removable(spans []span, down ID) (at time.Time, ok bool) {
 	if !h.Live {
 		return h.At.Add(abandoned), true

@@ -73,7 +73,7 @@ type Shelf interface {
 	// live. A head with parts must have been announced and still exist, or
 	// Publish fails. A head without parts is put.
 	Publish(ctx context.Context, h *Head, now time.Time) error
-	// Retire makes a live head not live; it does nothing if the head is gone.
+	// Retire marks a live head as not live; it does nothing if the head is gone.
 	Retire(ctx context.Context, n Name) error
 	// RemoveParts and RemoveHead do nothing for missing items.
 	RemoveParts(ctx context.Context, parts []Part) error

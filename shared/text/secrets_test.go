@@ -138,7 +138,8 @@ func TestSecretsTakeLinearTime(t *testing.T) {
 	}
 }
 
-// Every rule of gitleaks compiles, and finds what begins with its literal.
+// Every rule of gitleaks compiles. Its literal is in lower case, and the rule is in the
+// group of the literal's first byte.
 func TestLeaks(t *testing.T) {
 	n := 0
 	for first, rules := range leaks() {

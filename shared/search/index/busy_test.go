@@ -15,7 +15,8 @@ import (
 )
 
 // busy posts at a rate for some time, while the index is tended each second, as the
-// stream's reader does. Each post has a word of its own, and one in a hundred is rare.
+// stream's reader does. Each post has a word of its own, and one in a hundred has the word
+// rare.
 func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {
 	t.Helper()
 	for end := d.now.Add(long); d.now.Before(end); {

@@ -85,7 +85,7 @@ func (c shelf) Publish(ctx context.Context, h *search.Head, now time.Time) error
 	}
 	there, err := c.unless(ctx, tables.LiveSearchHead(c.name, h.String(), now))
 	if err == nil && !there {
-		return fmt.Errorf("index: the segment %s of %s was removed before it was whole", h.Name, c.name)
+		return fmt.Errorf("index: the segment %s of %s was removed before it was complete", h.Name, c.name)
 	}
 	return err
 }
