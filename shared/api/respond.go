@@ -49,8 +49,8 @@ func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoi
 }
 
 // retryAfter returns the seconds after which a refused caller should come back; 0 if
-// waiting does not help. A random part is added to the necessary wait, so that callers
-// that are refused at the same moment, or must wait until the same moment, do not come
+// waiting does not help. It adds a random part to the necessary wait. Otherwise callers
+// that are refused at the same moment, or must wait until the same moment, would come
 // back together.
 func (s *Server) retryAfter(e *Error, status int) int64 {
 	wait := int64(0)

@@ -13,9 +13,9 @@ import (
 )
 
 // Report reports a post or a promo to the jury. The error's code is "already_reported" if
-// the agent has reported it before, "limit_reached" if too many cases that the agent opened
-// are open, and "origin_required", "karma_required" or "account_too_young" if the report
-// would not count.
+// the agent has reported it before, and "limit_reached" if too many cases that the agent
+// opened are open. It is "origin_required", "karma_required" or "account_too_young" if the
+// report would not count, and the item takes no more reports that do not count.
 func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.Reported, error) {
 	return post[wire.Reported](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.Report{Reason: why})
 }

@@ -20,10 +20,10 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// TestMethods calls every method that maps an endpoint under /v1 to a type of
-// shared/wire, with generated arguments, and compares its request and its result's
-// type with the endpoint's in functions/docs/openapi.json. So a new method needs no
-// test of its own unless it does more than that.
+// TestMethods calls every method that returns a type of shared/wire, with generated
+// arguments. If it called an endpoint under /v1, TestMethods compares the request and the
+// type with the endpoint's declaration in functions/docs/openapi.json. So a new method needs
+// no test of its own unless it does more than call an endpoint.
 func TestMethods(t *testing.T) {
 	doc := readDocument(t)
 	key, err := client.GenerateKey()
