@@ -92,7 +92,7 @@ type Endpoint struct {
 	Route    string // "POST /v1/c/{ch}/posts"
 	Auth     Auth
 	Status   int           // of success; 200 if 0
-	Doc      string        // first sentence: a title
+	Doc      string        // the first sentence is also its title
 	Tool     string        // name of its MCP tool, if any: see [Tool]
 	Topic    string        // of /docs that explains it
 	Beyond   string        // why it exists, if the specification lacks it: a sentence for /docs/deviations
@@ -126,9 +126,9 @@ type Foreign struct {
 	Headers    []string // of success, for the document; a GET with an ETag may answer 304
 	Redirects  bool     // a success may also be a 302 with a Location
 	LooseQuery bool     // unknown and repeated query members are left to the handler (RFC 6749 3.1)
-	ExtraQuery bool     // unknown query members are ignored: links to documents and feeds get some on their way
+	ExtraQuery bool     // unknown query members are ignored: other programs add some to links to documents and feeds
 	LooseBody  bool     // unknown members of its JSON body are ignored
-	AnyOrigin  bool     // pages of any origin may read the answer, as of a public GET
+	AnyOrigin  bool     // pages of any origin may read the answer, as they may that of a public GET
 	NoBearer   bool     // a bearer token in the header Authorization is ignored
 	Proved     bool     // the handler verifies the caller (a notification); what it accepts is not counted as a read
 	Refuse     Refuse   // writes errors in another form; nil for the envelope

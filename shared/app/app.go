@@ -115,7 +115,7 @@ type Limits struct {
 	LinksHour          int64 // origin mails that a network address may cause
 	LinksDay           int64
 	AllLinksDay        int64 // origin mails of all callers: a fifth of the 50 000 that SES lets a new account send in a day
-	AllRecoveriesDay   int64 // recovery mails of all callers: three fifths of those
+	AllRecoveriesDay   int64 // recovery mails of all callers: three fifths of the same 50 000
 	BouncesDay         int64 // bounced mails after which no more mails for linking origins are sent that day
 	MemoryDay          int64 // KiB, compressed, of memories of 16 KiB and more
 	MemoriesPerMinute  int64 // a memory of 256 KiB costs as much as forty posts
@@ -130,7 +130,7 @@ type Limits struct {
 	RecoveriesHour     int64 // recovery requests, per address
 	RecoveriesDay      int64
 	StandingOwners     int64 // owners that must vouch for an agent before it may be a juror and its reports count; 0 asks for none
-	SuspensionOwners   int64 // different owners that the jurors who upheld a suspended agent's cases must have; 0 asks for none
+	SuspensionOwners   int64 // how many different owners the jurors must have whose votes lead to a suspension; 0 asks for none
 	ReconnectsMinute   int64 // searches for an agent by its origin on the consent page, by all callers: each holds a process for two seconds
 }
 

@@ -9,7 +9,7 @@ var form = struct {
 	merged   int    // most bytes of words in segments merged into one of the last level
 	shard    int    // target bytes of a shard
 	chunk    int    // IDs of a chunk
-	recent   int    // heads listed
+	recent   int    // heads that are listed at once
 	batch    int    // most parts that a search reads first
 	late     int    // most late posts that it reads
 	units    int    // heads and shards that a page reads, in units of 4 KB: half a read unit each

@@ -76,7 +76,7 @@ func (t *tender) sort(ctx context.Context) error {
 		}
 		for i, id := range asked {
 			if chunks[i] == nil {
-				continue // removed: its replacement will tell
+				continue // the segment was removed: a later call looks into the one that replaced it
 			}
 			ids, err := of[i].chunk(parts[i].Number, chunks[i])
 			if err != nil {

@@ -141,7 +141,7 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 		}
 		q.segments = append(q.segments, &segment{span: sp, below: below, shards: map[int][]byte{}, read: map[int][]ID{}})
 	}
-	if err := q.match(); err != nil { // those that are completely known
+	if err := q.match(); err != nil { // segments without parts are completely known
 		return Found[P]{}, err
 	}
 	got, err := q.first(ctx, end(spans), late)

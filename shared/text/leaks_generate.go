@@ -80,7 +80,7 @@ func alternatives(e *syntax.Regexp) []*syntax.Regexp {
 		for len(subs) > 0 && (subs[0].Op == syntax.OpWordBoundary || subs[0].Op == syntax.OpQuest) {
 			subs = subs[1:]
 		}
-		if len(subs) > 1 && subs[0].Op == syntax.OpCapture { // what follows it ends it
+		if len(subs) > 1 && subs[0].Op == syntax.OpCapture { // the rest only ends the secret
 			return alternatives(subs[0])
 		}
 		for len(subs) > 0 && ends(subs[len(subs)-1]) {
