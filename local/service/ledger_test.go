@@ -183,7 +183,7 @@ func TestAuditFindsDamage(t *testing.T) {
 			"nobody's balance":     {tables.ProfileKey(fox.ID), "type", "other", fox.ID + ": it has a balance, and there is no such agent"},
 			"a movement's kind":    {movement, "kind", tables.Refunded, paid.ID + `: a movement of kind "refunded" may not go from "` + fox.ID + `" to "revenue"`},
 			"an unknown kind":      {movement, "kind", "gift", paid.ID + `: a movement of kind "gift" may not go from`},
-			"uncounted for long":   {movement, "counted", false, paid.ID + ": it was made at " + time.UnixMilli(paid.At).UTC().Format(time.RFC3339) + " and is not in a sum yet"},
+			"uncounted for long":   {movement, "counted", false, paid.ID + ": it was made at " + time.UnixMilli(paid.At).UTC().Format(time.RFC3339) + " and is not yet in a sum"},
 		} {
 			items, err := r.table.Get(t.Context(), tables.Strong, w.key)
 			if err != nil || items[0] == nil {
