@@ -39,34 +39,46 @@ type pump struct {
 	unfinished map[string]time.Time  // reader and shard → the time of the oldest change that it has read and not finished
 	since      time.Time             // changes are not older than this, for lagging
 	readings   map[question]*reading // under way
-	chunks     map[string]chunk      // the newest of each shard
+	chunks     map[string][]chunk    // the newest of each shard
 	drain      int64
 	done       sync.WaitGroup
 	cancel     context.CancelFunc
 }
 
-// chunk holds changes of a shard after a position. The first reader that comes there reads
-// them from the feed, for all readers. Nobody changes their items.
+// chunk holds the changes of a shard between two positions, as far as a reader's filters
+// match them. The first reader that comes there reads them from the feed, for all readers.
+// Nobody changes their items.
 type chunk struct {
-	after   string
-	records []tables.StreamRecord
+	after, end string // positions
+	records    []tables.StreamRecord
+	newest     time.Time // of all changes up to the end
 }
 
-// from returns the changes after a position; none if the chunk does not have them.
-func (c chunk) from(after string) []tables.StreamRecord {
-	if after == c.after {
-		return c.records
+// chunksMost bounds the chunks that are kept for readers that are behind the others.
+const chunksMost = 32
+
+// from returns what chunks have after a position; ok is false if that is nothing.
+func from(chunks []chunk, after string) (_ chunk, ok bool) {
+	for _, c := range chunks {
+		if after == c.after {
+			return c, true
+		}
+		if i := slices.IndexFunc(c.records, func(r tables.StreamRecord) bool { return r.Seq == after }); i >= 0 && after != c.end {
+			return chunk{after, c.end, c.records[i+1:], c.newest}, true
+		}
 	}
-	if i := slices.IndexFunc(c.records, func(r tables.StreamRecord) bool { return r.Seq == after }); i >= 0 {
-		return c.records[i+1:]
-	}
-	return nil
+	return chunk{}, false
 }
 
 // reader is a reader of the stream and its handler.
 type reader struct {
 	stream.Function
 	handle host.BatchHandler
+}
+
+// wanted reports whether a filter of one of the readers matches a record.
+func wanted(readers []reader, rec tables.StreamRecord) bool {
+	return slices.ContainsFunc(readers, func(r reader) bool { return r.Match(rec) })
 }
 
 // id identifies the reader's position in a shard.
@@ -99,7 +111,7 @@ func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &pump{
 		app: a, feed: feed, lag: lag, readers: readers, checkpoints: p, faults: m, dead: d, background: b,
-		kick: make(chan struct{}), idle: map[string]int64{}, unfinished: map[string]time.Time{}, readings: map[question]*reading{}, chunks: map[string]chunk{}, since: a.Now(), cancel: cancel,
+		kick: make(chan struct{}), idle: map[string]int64{}, unfinished: map[string]time.Time{}, readings: map[question]*reading{}, chunks: map[string][]chunk{}, since: a.Now(), cancel: cancel,
 	}
 	for _, r := range readers {
 		u.done.Go(func() { u.readShards(ctx, r) })
@@ -153,27 +165,33 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 		u.mu.Unlock()
 	}()
 	var steady, last time.Time // since when changes have come without a pause; when the last were handled
+	more := false              // probably there are more changes
 	for ctx.Err() == nil {
 		begun := time.Now()
-		records, done, drain, err := u.read(ctx, id, shard)
+		c, done, drain, err := u.read(ctx, id, shard, u.checkpoints.get(id), more)
 		switch {
 		case err != nil:
 			u.app.Log.Warn("stream cannot be read", "reader", r.Name, "error", err.Error())
 			pause(ctx, 100*pumpPause)
-		case len(records) == 0:
-			u.mu.Lock()
-			u.idle[id] = max(u.idle[id], drain)
-			u.mu.Unlock()
+		case c.end == "":
+			u.finish(id, nil)
+			if !more { // else it has not waited for a late change
+				u.mu.Lock()
+				u.idle[id] = max(u.idle[id], drain)
+				u.mu.Unlock()
+			}
+			more = false
 		default:
 			if time.Since(last) > 2*gatherFor {
 				steady = time.Now()
 			}
-			u.deliver(u.paced(ctx, id, records), r, id, records)
+			wanted, c := u.fill(ctx, r, id, shard, c)
+			u.deliver(u.paced(ctx, id, wanted), r, id, wanted)
 			if ctx.Err() == nil {
-				u.checkpoints.set(id, records[len(records)-1].Seq)
+				u.checkpoints.set(id, c.end)
 			}
-			last = time.Now()
-			if age := u.app.Now().Sub(records[len(records)-1].At); age < 5*gatherFor && last.Sub(steady) >= gatherAfter { // else there are more, or few
+			last, more = time.Now(), u.behind(c.newest)
+			if u.passed(id, c.newest); !more && last.Sub(steady) >= gatherAfter { // else there are few
 				u.gather(ctx, id, time.Until(begun.Add(gatherFor)))
 			}
 		}
@@ -185,11 +203,11 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 
 // reading is a read of a shard after a position. All readers that are there share it.
 type reading struct {
-	records []tables.StreamRecord
-	done    bool
-	drain   int64
-	err     error
-	over    chan struct{} // closed when the read has ended
+	found chunk // without an end if there are no changes
+	done  bool
+	drain int64
+	err   error
+	over  chan struct{} // closed when the read has ended
 }
 
 // question is what a reading asks.
@@ -198,19 +216,22 @@ type question struct {
 	wait         time.Duration
 }
 
-// read reads the next records of a shard. It also returns the number of the drain that
+// read reads the next changes of a shard. It also returns the number of the drain that
 // was the newest when it began. While that drain waits for this reader, read does not
-// wait for new records.
-func (u *pump) read(ctx context.Context, id, shard string) (records []tables.StreamRecord, done bool, drain int64, err error) {
-	q := question{shard, u.checkpoints.get(id), u.lag}
+// wait for changes. Neither does it if atOnce is true.
+func (u *pump) read(ctx context.Context, id, shard, after string, atOnce bool) (_ chunk, done bool, drain int64, err error) {
+	q := question{shard, after, u.lag}
 	u.mu.Lock()
-	if u.idle[id] >= u.drain {
+	switch {
+	case atOnce:
+		q.wait = 0
+	case u.idle[id] >= u.drain:
 		q.wait = idleWait
 	}
-	if records = u.chunks[shard].from(q.after); len(records) > 0 {
+	if c, ok := from(u.chunks[shard], after); ok {
 		drain = u.drain
 		u.mu.Unlock()
-		return records, false, drain, nil
+		return c, false, drain, nil
 	}
 	l := u.readings[q]
 	if l == nil {
@@ -221,7 +242,7 @@ func (u *pump) read(ctx context.Context, id, shard string) (records []tables.Str
 	}
 	u.mu.Unlock()
 	<-l.over
-	return l.records, l.done, l.drain, l.err
+	return l.found, l.done, l.drain, l.err
 }
 
 // ask reads the feed, unless a drain begins or the pump ends.
@@ -235,19 +256,34 @@ func (u *pump) ask(ctx context.Context, q question, l *reading, kick chan struct
 		case <-ctx.Done():
 		}
 	}()
-	l.records, l.done, l.err = u.feed.Changes(ctx, q.shard, q.after, 1000, q.wait)
-	if ctx.Err() != nil {
-		l.records, l.done, l.drain, l.err = nil, false, 0, nil
+	records, done, err := u.feed.Changes(ctx, q.shard, q.after, 1000, q.wait)
+	if l.done, l.err = done, err; ctx.Err() != nil {
+		records, l.done, l.drain, l.err = nil, false, 0, nil
+	}
+	if len(records) > 0 {
+		last := records[len(records)-1]
+		l.found = chunk{q.after, last.Seq, u.matching(records), last.At}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	switch delete(u.readings, q); {
-	case len(l.records) > 0:
-		u.chunks[q.shard] = chunk{q.after, l.records}
-	default:
+	delete(u.readings, q)
+	switch kept := u.chunks[q.shard]; {
+	case len(records) > 0:
+		u.chunks[q.shard] = append(kept[max(0, len(kept)-chunksMost+1):], l.found)
+	case q.wait > 0 && ctx.Err() == nil: // nothing is left, and nothing comes
 		delete(u.chunks, q.shard)
 	}
 	close(l.over)
+}
+
+// matching returns the records that a reader's filters match.
+func (u *pump) matching(records []tables.StreamRecord) (matching []tables.StreamRecord) {
+	for _, rec := range records {
+		if wanted(u.readers, rec) {
+			matching = append(matching, rec)
+		}
+	}
+	return matching
 }
 
 // gather waits for changes, unless a drain waits for this reader.
@@ -267,8 +303,11 @@ func (u *pump) gather(ctx context.Context, id string, wait time.Duration) {
 	}
 }
 
-// behind is the age of a change from which on its reader hurries.
-const behind = time.Second
+// behindFrom is the age of a change from which on its reader hurries.
+const behindFrom = 5 * gatherFor
+
+// behind reports whether a reader that has come to a change of this time has more to read.
+func (u *pump) behind(at time.Time) bool { return u.app.Now().Sub(at) >= behindFrom }
 
 // paced returns the context in which a reader handles records. Its writes share the next
 // fsync of the requests, unless it is behind or a drain waits for it.
@@ -276,27 +315,65 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 	u.mu.Lock()
 	awaited := u.idle[id] < u.drain
 	u.mu.Unlock()
-	if awaited || u.app.Now().Sub(records[0].At) >= behind {
+	if awaited || len(records) > 0 && u.behind(records[0].At) {
 		return ctx
 	}
 	return embedded.Unhurried(ctx)
 }
 
-// deliver delivers the records that match a reader's filters, in batches.
-func (u *pump) deliver(ctx context.Context, r reader, id string, records []tables.StreamRecord) {
-	defer u.finish(id, nil)
-	var wanted []tables.StreamRecord
-	for _, rec := range records {
-		if r.Match(rec) {
-			wanted = append(wanted, rec)
+// A reader that is behind gets larger batches, so that it writes a sum once for more changes.
+// fillMost bounds the reads for such a batch.
+const (
+	largeBatch = 10 // times a usual one
+	largeWidth = 4  // times as many writes at once
+	fillMost   = 32
+)
+
+// fill returns the records that match a reader's filters. If the reader is behind, fill reads
+// on until they are a large batch. It also returns the last chunk that it has read.
+func (u *pump) fill(ctx context.Context, r reader, id, shard string, c chunk) (wanted []tables.StreamRecord, _ chunk) {
+	for reads := 1; ; reads++ {
+		for _, rec := range c.records {
+			if r.Match(rec) {
+				wanted = append(wanted, rec)
+			}
 		}
+		if len(wanted) > 0 {
+			u.finish(id, wanted)
+		}
+		if reads == fillMost || len(wanted) >= largeBatch*r.Batch || !u.behind(c.newest) {
+			return wanted, c
+		}
+		more, _, _, err := u.read(ctx, id, shard, c.end, true)
+		if err != nil || more.end == "" {
+			return wanted, c
+		}
+		c = more
+	}
+}
+
+// deliver delivers records in batches.
+func (u *pump) deliver(ctx context.Context, r reader, id string, wanted []tables.StreamRecord) {
+	size := r.Batch
+	if len(wanted) > 0 && u.behind(wanted[0].At) {
+		ctx, size = app.Wide(ctx, largeWidth), largeBatch*size
 	}
 	wanted = u.faults.shuffle(wanted)
 	for len(wanted) > 0 && ctx.Err() == nil {
 		u.finish(id, wanted)
-		n := u.faults.batch(min(r.Batch, len(wanted)))
+		n := u.faults.batch(min(size, len(wanted)))
 		u.batch(ctx, r, wanted[:n])
 		wanted = wanted[n:]
+	}
+}
+
+// passed notes that a reader has finished all changes up to a time. If it is behind, it
+// has more.
+func (u *pump) passed(id string, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if delete(u.unfinished, id); u.behind(at) {
+		u.unfinished[id] = at
 	}
 }
 
