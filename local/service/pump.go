@@ -27,6 +27,7 @@ type pump struct {
 	feed        tables.Feed
 	lag         time.Duration // the longest delay until the feed has a commit
 	readers     []reader
+	matches     func(tables.StreamRecord) bool // whether a reader's filter matches
 	checkpoints *checkpoints
 	faults      *streamFaults
 	dead        *deadLetters
@@ -76,9 +77,14 @@ type reader struct {
 	handle host.BatchHandler
 }
 
-// wanted reports whether a filter of one of the readers matches a record.
-func wanted(readers []reader, rec tables.StreamRecord) bool {
-	return slices.ContainsFunc(readers, func(r reader) bool { return r.Match(rec) })
+// matcher returns a function that reports whether a filter of one of the readers matches a
+// record.
+func matcher(readers []reader) func(tables.StreamRecord) bool {
+	var functions []stream.Function
+	for _, r := range readers {
+		functions = append(functions, r.Function)
+	}
+	return stream.Matcher(functions...)
 }
 
 // id identifies the reader's position in a shard.
@@ -110,7 +116,7 @@ const (
 func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters, b *background) *pump {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &pump{
-		app: a, feed: feed, lag: lag, readers: readers, checkpoints: p, faults: m, dead: d, background: b,
+		app: a, feed: feed, lag: lag, readers: readers, matches: matcher(readers), checkpoints: p, faults: m, dead: d, background: b,
 		kick: make(chan struct{}), idle: map[string]int64{}, unfinished: map[string]time.Time{}, readings: map[question]*reading{}, chunks: map[string][]chunk{}, since: a.Now(), cancel: cancel,
 	}
 	for _, r := range readers {
@@ -262,28 +268,23 @@ func (u *pump) ask(ctx context.Context, q question, l *reading, kick chan struct
 	}
 	if len(records) > 0 {
 		last := records[len(records)-1]
-		l.found = chunk{q.after, last.Seq, u.matching(records), last.At}
+		l.found = chunk{after: q.after, end: last.Seq, newest: last.At}
+		for _, rec := range records {
+			if u.matches(rec) {
+				l.found.records = append(l.found.records, rec)
+			}
+		}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.readings, q)
 	switch kept := u.chunks[q.shard]; {
-	case len(records) > 0:
+	case l.found.end != "":
 		u.chunks[q.shard] = append(kept[max(0, len(kept)-chunksMost+1):], l.found)
 	case q.wait > 0 && ctx.Err() == nil: // nothing is left, and nothing comes
 		delete(u.chunks, q.shard)
 	}
 	close(l.over)
-}
-
-// matching returns the records that a reader's filters match.
-func (u *pump) matching(records []tables.StreamRecord) (matching []tables.StreamRecord) {
-	for _, rec := range records {
-		if wanted(u.readers, rec) {
-			matching = append(matching, rec)
-		}
-	}
-	return matching
 }
 
 // gather waits for changes, unless a drain waits for this reader.

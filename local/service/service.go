@@ -253,6 +253,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		if err != nil {
 			return nil, err
 		}
+		s.table.setWanted(matcher(readers))
 	}
 	if s.checkpoints, err = openCheckpoints(ctx, s.table.checkpoints, c.Log); err != nil {
 		return nil, err
