@@ -35,7 +35,14 @@ type gateway struct {
 
 	whole    *rate.Limiter            // of the routes that have no throttle of their own; nil: none
 	throttle map[string]*rate.Limiter // by route
+
+	turns chan struct{} // bounds the requests that functions work on at once; nil: unbounded
 }
+
+// turnsEach bounds, for each processor, the requests that functions work on at once. They are
+// enough for large groups of commits. Go gives all goroutines equal turns: among thousands of
+// requests the stream's readers would hardly get any.
+const turnsEach = 32
 
 // newGateway makes a function for each group, behind the throttles of a deployment
 // whose throttle for all callers is t.
@@ -160,7 +167,18 @@ func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.Gatewa
 	// A function continues until its timeout, even if its caller is gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), host.GroupSize.Timeout)
 	defer cancel()
+	if g.turns != nil {
+		select {
+		case g.turns <- struct{}{}:
+		case <-ctx.Done():
+			refuse(w, http.StatusServiceUnavailable)
+			return
+		}
+	}
 	res, err := h(ctx, e)
+	if g.turns != nil {
+		<-g.turns
+	}
 	if err != nil {
 		g.app.Log.Error("function failed", "error", err.Error())
 		refuse(w, http.StatusInternalServerError)
