@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -43,6 +44,10 @@ type gateway struct {
 // enough for large groups of commits. Go gives all goroutines equal turns: among thousands of
 // requests the stream's readers would hardly get any.
 const turnsEach = 32
+
+// refusedFor is how long the answer to a refused request waits. Without it, callers that come
+// back at once would take the time that the readers need to catch up.
+const refusedFor = 100 * time.Millisecond
 
 // newGateway makes a function for each group, behind the throttles of a deployment
 // whose throttle for all callers is t.
@@ -177,7 +182,9 @@ func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.Gatewa
 	}
 	res, err := h(ctx, e)
 	if g.turns != nil {
-		<-g.turns
+		if <-g.turns; res.StatusCode == http.StatusServiceUnavailable {
+			pause(ctx, refusedFor)
+		}
 	}
 	if err != nil {
 		g.app.Log.Error("function failed", "error", err.Error())

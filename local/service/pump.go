@@ -26,6 +26,7 @@ type pump struct {
 	app         *app.App
 	feed        tables.Feed
 	lag         time.Duration // the longest delay until the feed has a commit
+	exact       bool          // the feed has the times of changes
 	readers     []reader
 	matches     func(tables.StreamRecord) bool // whether a reader's filter matches
 	checkpoints *checkpoints
@@ -38,6 +39,7 @@ type pump struct {
 	kick       chan struct{}         // closed and replaced to end waits for changes
 	idle       map[string]int64      // reader and shard → the newest drain during which it found nothing
 	unfinished map[string]time.Time  // reader and shard → the time of the oldest change that it has read and not finished
+	caughtUp   map[string]time.Time  // reader and shard → when it last had none, by the process's clock
 	since      time.Time             // changes are not older than this, for lagging
 	readings   map[question]*reading // under way
 	chunks     map[string][]chunk    // the newest of each shard
@@ -113,11 +115,11 @@ const (
 	gatherAfter = time.Second
 )
 
-func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters, b *background) *pump {
+func startPump(a *app.App, feed tables.Feed, lag time.Duration, exact bool, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters, b *background) *pump {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &pump{
-		app: a, feed: feed, lag: lag, readers: readers, matches: matcher(readers), checkpoints: p, faults: m, dead: d, background: b,
-		kick: make(chan struct{}), idle: map[string]int64{}, unfinished: map[string]time.Time{}, readings: map[question]*reading{}, chunks: map[string][]chunk{}, since: a.Now(), cancel: cancel,
+		app: a, feed: feed, lag: lag, exact: exact, readers: readers, matches: matcher(readers), checkpoints: p, faults: m, dead: d, background: b,
+		kick: make(chan struct{}), idle: map[string]int64{}, unfinished: map[string]time.Time{}, caughtUp: map[string]time.Time{}, readings: map[question]*reading{}, chunks: map[string][]chunk{}, since: a.Now(), cancel: cancel,
 	}
 	for _, r := range readers {
 		u.done.Go(func() { u.readShards(ctx, r) })
@@ -162,16 +164,18 @@ func (u *pump) readShards(ctx context.Context, r reader) {
 func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	id := r.id(shard)
 	u.mu.Lock()
-	u.idle[id] = 0
+	u.idle[id], u.caughtUp[id] = 0, time.Now()
 	u.mu.Unlock()
 	defer func() {
 		u.mu.Lock()
 		delete(u.idle, id)
 		delete(u.unfinished, id)
+		delete(u.caughtUp, id)
 		u.mu.Unlock()
 	}()
 	var steady, last time.Time // since when changes have come without a pause; when the last were handled
 	more := false              // probably there are more changes
+	size := r.Batch            // of a batch
 	for ctx.Err() == nil {
 		begun := time.Now()
 		c, done, drain, err := u.read(ctx, id, shard, u.checkpoints.get(id), more)
@@ -191,8 +195,8 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 			if time.Since(last) > 2*gatherFor {
 				steady = time.Now()
 			}
-			wanted, c := u.fill(ctx, r, id, shard, c)
-			u.deliver(u.paced(ctx, id, wanted), r, id, wanted)
+			wanted, c := u.fill(ctx, r, id, shard, size, c)
+			size = u.deliver(u.paced(ctx, id, wanted), r, id, size, wanted)
 			if ctx.Err() == nil {
 				u.checkpoints.set(id, c.end)
 			}
@@ -308,7 +312,7 @@ func (u *pump) gather(ctx context.Context, id string, wait time.Duration) {
 const behindFrom = 5 * gatherFor
 
 // behind reports whether a reader that has come to a change of this time has more to read.
-func (u *pump) behind(at time.Time) bool { return u.app.Now().Sub(at) >= behindFrom }
+func (u *pump) behind(at time.Time) bool { return u.exact && u.app.Now().Sub(at) >= behindFrom }
 
 // paced returns the context in which a reader handles records. Its writes share the next
 // fsync of the requests, unless it is behind or a drain waits for it.
@@ -323,16 +327,17 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 }
 
 // A reader that is behind gets larger batches, so that it writes a sum once for more changes.
-// fillMost bounds the reads for such a batch.
+// They grow as long as one takes less than batchFor. fillMost bounds the reads for one.
 const (
-	largeBatch = 10 // times a usual one
+	largeBatch = 10 // times a usual one, at most
 	largeWidth = 4  // times as many writes at once
+	batchFor   = 500 * time.Millisecond
 	fillMost   = 32
 )
 
 // fill returns the records that match a reader's filters. If the reader is behind, fill reads
-// on until they are a large batch. It also returns the last chunk that it has read.
-func (u *pump) fill(ctx context.Context, r reader, id, shard string, c chunk) (wanted []tables.StreamRecord, _ chunk) {
+// on until they are a whole batch. It also returns the last chunk that it has read.
+func (u *pump) fill(ctx context.Context, r reader, id, shard string, size int, c chunk) (wanted []tables.StreamRecord, _ chunk) {
 	for reads := 1; ; reads++ {
 		for _, rec := range c.records {
 			if r.Match(rec) {
@@ -342,7 +347,7 @@ func (u *pump) fill(ctx context.Context, r reader, id, shard string, c chunk) (w
 		if len(wanted) > 0 {
 			u.finish(id, wanted)
 		}
-		if reads == fillMost || len(wanted) >= largeBatch*r.Batch || !u.behind(c.newest) {
+		if reads == fillMost || len(wanted) >= size || !u.behind(c.newest) {
 			return wanted, c
 		}
 		more, _, _, err := u.read(ctx, id, shard, c.end, true)
@@ -353,19 +358,30 @@ func (u *pump) fill(ctx context.Context, r reader, id, shard string, c chunk) (w
 	}
 }
 
-// deliver delivers records in batches.
-func (u *pump) deliver(ctx context.Context, r reader, id string, wanted []tables.StreamRecord) {
-	size := r.Batch
-	if len(wanted) > 0 && u.behind(wanted[0].At) {
-		ctx, size = app.Wide(ctx, largeWidth), largeBatch*size
-	}
+// deliver delivers records in batches of a size, and returns the size of the next ones.
+func (u *pump) deliver(ctx context.Context, r reader, id string, size int, wanted []tables.StreamRecord) int {
 	wanted = u.faults.shuffle(wanted)
 	for len(wanted) > 0 && ctx.Err() == nil {
 		u.finish(id, wanted)
-		n := u.faults.batch(min(size, len(wanted)))
-		u.batch(ctx, r, wanted[:n])
+		n := min(size, len(wanted))
+		if size > r.Batch && len(wanted) < n+n/2 { // the rest is no batch of its own
+			n = len(wanted)
+		}
+		n = u.faults.batch(n)
+		begun, bctx := time.Now(), ctx
+		if n > r.Batch {
+			bctx = app.Wide(ctx, largeWidth)
+		}
+		u.batch(bctx, r, wanted[:n])
+		switch took := time.Since(begun); {
+		case took > 2*batchFor:
+			size = max(size/2, r.Batch)
+		case took < batchFor && n >= size:
+			size = min(2*size, largeBatch*r.Batch)
+		}
 		wanted = wanted[n:]
 	}
+	return size
 }
 
 // passed notes that a reader has finished all changes up to a time. If it is behind, it
@@ -373,9 +389,12 @@ func (u *pump) deliver(ctx context.Context, r reader, id string, wanted []tables
 func (u *pump) passed(id string, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if delete(u.unfinished, id); u.behind(at) {
+	if u.behind(at) {
 		u.unfinished[id] = at
+		return
 	}
+	delete(u.unfinished, id)
+	u.caughtUp[id] = time.Now()
 }
 
 // finish notes which changes a reader has read and not finished, the oldest first.
@@ -384,32 +403,34 @@ func (u *pump) finish(id string, left []tables.StreamRecord) {
 	defer u.mu.Unlock()
 	if len(left) == 0 {
 		delete(u.unfinished, id)
+		u.caughtUp[id] = time.Now()
 	} else {
 		u.unfinished[id] = left[0].At
 	}
 }
 
 // lagging returns the age of the oldest change that a reader has not finished. Time in
-// which no reader could work does not count: before the start, and when the clock is moved.
+// which no reader could work does not count: before the start, when the clock is moved, and
+// while the machine sleeps.
 func (u *pump) lagging() (most time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	now := u.app.Now()
-	for _, at := range u.unfinished {
+	for id, at := range u.unfinished {
 		if at.Before(u.since) {
 			at = u.since
 		}
-		most = max(most, now.Sub(at))
+		most = max(most, min(now.Sub(at), time.Since(u.caughtUp[id])))
 	}
 	return most
 }
 
 // Writes are refused at random, the more the longer the lag is, and callers come back after a
 // random time. The lag still grows after a write was accepted, if writers were faster than
-// the readers: up to twice as fast, it stays below a minute.
+// the readers: up to twice as fast, it stays below ten seconds.
 const (
-	slowFrom = 10 * time.Second // of lag, from which some writes are refused
-	slowFull = 25 * time.Second // from which all are
+	slowFrom = 2 * time.Second // of lag, from which some writes are refused
+	slowFull = 5 * time.Second // from which all are
 )
 
 // refuses decides by the lag, and by a random number below 1, whether a write is refused.

@@ -27,15 +27,19 @@ type slowFeed struct {
 	records []tables.StreamRecord
 	found   int // reads that found records
 	most    int // records of a read; 0: all
+
+	ahead atomic.Int64 // of the pump's clock before the process's
 }
 
 func (f *slowFeed) add(itemType string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.records = append(f.records, tables.StreamRecord{
-		At: time.Now(), Seq: strconv.Itoa(len(f.records) + 1), Event: "INSERT", New: tables.Item{tables.AttrType: itemType},
+		At: f.now(), Seq: strconv.Itoa(len(f.records) + 1), Event: "INSERT", New: tables.Item{tables.AttrType: itemType},
 	})
 }
+
+func (f *slowFeed) now() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
 
 // reads returns how many reads found records.
 func (f *slowFeed) reads() int {
@@ -72,7 +76,7 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 // pumping starts a pump over a feed that delivers a commit at most lag later. Each
 // reader is named for the item types that it reads, one letter each, and calls its
 // function for each record.
-func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]func()) *pump {
+func pumping(t *testing.T, f *slowFeed, lag time.Duration, handle map[string]func()) *pump {
 	t.Helper()
 	var readers []reader
 	for types, h := range handle {
@@ -98,7 +102,7 @@ func readerOf(types string, handle func()) reader {
 	}
 }
 
-func pumpingTo(t *testing.T, f tables.Feed, lag time.Duration, readers []reader) *pump {
+func pumpingTo(t *testing.T, f *slowFeed, lag time.Duration, readers []reader) *pump {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	p, err := openCheckpoints(t.Context(), nil, log)
@@ -106,7 +110,7 @@ func pumpingTo(t *testing.T, f tables.Feed, lag time.Duration, readers []reader)
 		t.Fatal(err)
 	}
 	b := newBackground(time.Now, log)
-	u := startPump(&app.App{Log: log, Now: time.Now}, f, lag, readers, p, newStreamFaults(StreamFaults{}), &deadLetters{}, b)
+	u := startPump(&app.App{Log: log, Now: f.now}, f, lag, true, readers, p, newStreamFaults(StreamFaults{}), &deadLetters{}, b)
 	t.Cleanup(func() { u.stop(); b.stop() })
 	return u
 }
@@ -236,7 +240,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// A reader that is behind reads on at once, and gets large batches. It does not read again
+// A reader that is behind reads on at once, and gets larger and larger batches. It does not read again
 // what another has read. A reader that is not behind gets what there is.
 func TestPump_FillsBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -273,11 +277,31 @@ func TestPump_FillsBatches(t *testing.T) {
 		if err := u.drained(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := fmt.Sprint(batches[0]); got != "[1 76]" {
-			t.Errorf("the reader that was behind got batches of %s, want [1 76]", got)
+		if got := fmt.Sprint(batches[0]); got != "[1 10 2 21 42 1]" {
+			t.Errorf("the reader that was behind got batches of %s, want [1 10 2 21 42 1]", got)
 		}
 		if n := f.reads() - alone; n > 1 {
 			t.Errorf("what one reader had read was read again: %d reads", n)
+		}
+	})
+}
+
+// Batches grow as long as they are quick, and shrink if they are slow.
+func TestPump_SizesBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := pumpingTo(t, &slowFeed{look: func() time.Duration { return time.Millisecond }}, 0, nil)
+		for each, want := range map[time.Duration]map[int]int{ // of a record: size before → after
+			time.Millisecond:       {10: 100, 100: 100},
+			20 * time.Millisecond:  {10: 40, 100: 50}, // 40 take 800 ms
+			200 * time.Millisecond: {10: 10, 100: 10},
+		} {
+			r := readerOf("x", func() { time.Sleep(each) })
+			for size, want := range want {
+				records := make([]tables.StreamRecord, 300)
+				if got := u.deliver(t.Context(), r, "x", size, records); got != want {
+					t.Errorf("%s for a record, batches of %d: got %d in the end, want %d", each, size, got, want)
+				}
+			}
 		}
 	})
 }
@@ -306,12 +330,22 @@ func TestPump_Lagging(t *testing.T) {
 		free <- struct{}{} // the first is finished
 		time.Sleep(7 * time.Second)
 		lag(7 * time.Second)
-		u.app.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		f.ahead.Store(int64(time.Hour))
 		u.moved()
 		time.Sleep(2 * time.Second)
 		lag(2 * time.Second)
 		close(free)
 		time.Sleep(time.Second)
 		lag(0)
+
+		if err := u.drained(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		free = make(chan struct{}) // x has caught up, and holds a change while the machine sleeps
+		f.add("x")
+		time.Sleep(2 * time.Second)
+		f.ahead.Store(int64(3 * time.Hour))
+		lag(2 * time.Second)
+		close(free)
 	})
 }
