@@ -326,13 +326,14 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 	return embedded.Unhurried(ctx)
 }
 
-// A reader that is behind gets larger batches, so that it writes a sum once for more changes.
-// They grow as long as one takes less than batchFor. fillMost bounds the reads for one.
+// A reader that is behind writes more at once, since most of its time it waits for commits.
+// It gets larger batches, so that it writes a sum once for more changes. They grow as long as
+// one takes less than batchFor. fillMost bounds the reads for one.
 const (
-	largeBatch = 10 // times a usual one, at most
-	largeWidth = 4  // times as many writes at once
-	batchFor   = 500 * time.Millisecond
-	fillMost   = 32
+	behindWidth = 4  // times as many writes at once
+	largeBatch  = 10 // times a usual one, at most
+	batchFor    = 500 * time.Millisecond
+	fillMost    = 32
 )
 
 // fill returns the records that match a reader's filters. If the reader is behind, fill reads
@@ -369,8 +370,8 @@ func (u *pump) deliver(ctx context.Context, r reader, id string, size int, wante
 		}
 		n = u.faults.batch(n)
 		begun, bctx := time.Now(), ctx
-		if n > r.Batch {
-			bctx = app.Wide(ctx, largeWidth)
+		if u.behind(wanted[0].At) {
+			bctx = app.Wide(ctx, behindWidth)
 		}
 		u.batch(bctx, r, wanted[:n])
 		switch took := time.Since(begun); {

@@ -306,6 +306,32 @@ func TestPump_SizesBatches(t *testing.T) {
 	})
 }
 
+// A reader that is behind does more at once.
+func TestPump_Widens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &slowFeed{look: func() time.Duration { return time.Millisecond }}
+		u := pumpingTo(t, f, 0, nil)
+		var took time.Duration
+		r := readerOf("x", nil)
+		r.handle = func(ctx context.Context, _ events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+			begun, work := time.Now(), app.Together(ctx)
+			work.SetLimit(1)
+			for range 2 * behindWidth {
+				work.Go(func() error { time.Sleep(time.Second); return nil })
+			}
+			err := work.Wait()
+			took = time.Since(begun)
+			return events.DynamoDBEventResponse{}, err
+		}
+		for age, want := range map[time.Duration]time.Duration{0: 2 * behindWidth * time.Second, behindFrom: 2 * time.Second} {
+			u.deliver(t.Context(), r, "x", 10, []tables.StreamRecord{{At: time.Now().Add(-age)}})
+			if took != want {
+				t.Errorf("a batch from %s ago took %s, want %s", age, took, want)
+			}
+		}
+	})
+}
+
 // The lag is the age of the oldest change that a reader has not finished. It does not count
 // what happened before the start, or a move of the clock.
 func TestPump_Lagging(t *testing.T) {
