@@ -78,7 +78,7 @@ const (
 	textMost   = 280 // characters of an event's text
 	putsMost   = 50  // events of one inbox that are put and checked together
 	putsAtOnce = 8   // how many of these are put concurrently
-	sideBySide = 16  // inboxes written concurrently
+	sideBySide = 16  // changes told, and inboxes written, concurrently
 )
 
 func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error {
@@ -122,18 +122,30 @@ func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error
 
 // deliveries returns the events that records cause, in order.
 func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([]delivery, error) {
-	var out []delivery
-	for _, r := range records {
-		for _, n := range allNews {
-			if !n.Match(r) {
-				continue
-			}
-			d, err := n.tell(f, ctx, r)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, d...)
+	each := make([][]delivery, len(records))
+	work := app.Together(ctx)
+	work.SetLimit(sideBySide)
+	for i, r := range records {
+		work.Go(func() (err error) {
+			each[i], err = f.tell(ctx, r)
+			return err
+		})
+	}
+	err := work.Wait()
+	return slices.Concat(each...), err
+}
+
+// tell returns the events that a record causes.
+func (f inbox) tell(ctx context.Context, r tables.StreamRecord) (out []delivery, err error) {
+	for _, n := range allNews {
+		if !n.Match(r) {
+			continue
 		}
+		d, err := n.tell(f, ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d...)
 	}
 	return out, nil
 }

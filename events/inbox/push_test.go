@@ -2,8 +2,12 @@ package inbox
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"agentsocial/tables"
 )
@@ -57,4 +61,58 @@ func TestPushIsDecidedByOneOfTwo(t *testing.T) {
 			t.Errorf("events of %s: got %q, want %q", agent, got, want)
 		}
 	}
+}
+
+// crowded counts the pushes that are recorded at once.
+type crowded struct {
+	tables.Backend
+	mu        sync.Mutex
+	now, most int
+}
+
+func (c *crowded) Commit(ctx context.Context, tx tables.Tx) error {
+	if tx.Writes[0].Item.Str(tables.AttrType) == tables.TypePush {
+		enter := func(n int) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.now += n
+			c.most = max(c.most, c.now)
+		}
+		enter(1)
+		defer enter(-1)
+		time.Sleep(time.Second)
+	}
+	return c.Backend.Commit(ctx, tx)
+}
+
+// TestPush_SideBySide checks that the pushes of a batch are recorded side by side, and that
+// their events arrive in the order of the posts.
+func TestPush_SideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, end := followed(t, 2)
+		defer end()
+		var records []tables.StreamRecord
+		var want []string
+		for n := range 40 {
+			p := tables.Post{ID: fmt.Sprintf("po_%02d", n), Channel: "den", Author: tables.Author{ID: "ag_owl", Handle: "owl"}, Body: "hello", CreatedAt: 7, Pushed: true}
+			records = append(records, insert(p.Item()))
+			want = append(want, p.ID)
+		}
+		c := &crowded{Backend: f.Table}
+		slow := *f.App
+		slow.Table = c
+		if err := (inbox{&slow}).handle(t.Context(), records); err != nil {
+			t.Fatal(err)
+		}
+		if c.most != sideBySide {
+			t.Errorf("%d pushes were recorded at once, want %d", c.most, sideBySide)
+		}
+		var got []string
+		for _, e := range read(t, f.Table, "ag_f01") {
+			got = append(got, fmt.Sprint(e.Subject["post"]))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("events arrived for the posts %v, want %v", got, want)
+		}
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -35,7 +36,18 @@ type gateway struct {
 
 	whole    *rate.Limiter            // of the routes that have no throttle of their own; nil: none
 	throttle map[string]*rate.Limiter // by route
+
+	turns chan struct{} // bounds the requests that functions work on at once; nil: unbounded
 }
+
+// turnsEach bounds, for each processor, the requests that functions work on at once. That
+// many fill large groups of commits. Go gives all goroutines equal turns, so without a
+// bound the stream's readers would hardly run among thousands of requests.
+const turnsEach = 32
+
+// refusedFor is how long the answer to a refused request waits. Otherwise callers that
+// retry at once would take the time that the readers need to catch up.
+const refusedFor = 100 * time.Millisecond
 
 // newGateway makes a function for each group. t throttles all callers together. Unless t
 // is zero, routes have their own throttles as well, as in a deployment.
@@ -160,7 +172,20 @@ func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.Gatewa
 	// A function continues until its timeout, even if its caller is gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), host.GroupSize.Timeout)
 	defer cancel()
+	if g.turns != nil {
+		select {
+		case g.turns <- struct{}{}:
+		case <-ctx.Done():
+			refuse(w, http.StatusServiceUnavailable)
+			return
+		}
+	}
 	res, err := h(ctx, e)
+	if g.turns != nil {
+		if <-g.turns; res.StatusCode == http.StatusServiceUnavailable {
+			pause(ctx, refusedFor)
+		}
+	}
 	if err != nil {
 		g.app.Log.Error("function failed", "error", err.Error())
 		refuse(w, http.StatusInternalServerError)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -97,10 +98,14 @@ func (p inProcess) Mail(f mailevent.Function) (host.MailHandler, error) {
 	}, nil
 }
 
+// watched reports whether a test's table is behind the functions. It may end one, or hold up
+// many.
+func (c Config) watched() bool { return c.Wrap != nil || c.Open != nil }
+
 // handlers returns the functions that c configures.
 func (s *Service) handlers(c Config) (_ handlers, err error) {
 	if c.Lambdas == "" {
-		return inProcess{app: s.App, immortal: c.Wrap == nil && c.Open == nil}, nil
+		return inProcess{app: s.App, immortal: !c.watched()}, nil
 	}
 	if s.cloud, err = s.Cloud("127.0.0.1:0", s.URL); err != nil {
 		return nil, err
@@ -112,7 +117,11 @@ func (s *Service) handlers(c Config) (_ handlers, err error) {
 // gateway returns the handler of requests: this process's gateway or c.Gateway.
 func (s *Service) gateway(ctx context.Context, c Config, h handlers) (http.Handler, error) {
 	if c.Gateway == nil {
-		return newGateway(s.App, functions.All(), h, c.Throttle)
+		g, err := newGateway(s.App, functions.All(), h, c.Throttle)
+		if err == nil && c.Lambdas == "" && !c.watched() {
+			g.turns = make(chan struct{}, turnsEach*runtime.GOMAXPROCS(0))
+		}
+		return g, err
 	}
 	var err error
 	if s.cloud, err = s.Cloud(net.JoinHostPort(c.Gateway.Address(), "0"), s.URL); err != nil {

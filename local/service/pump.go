@@ -26,7 +26,9 @@ type pump struct {
 	app         *app.App
 	feed        tables.Feed
 	lag         time.Duration // the longest delay until the feed has a commit
+	exact       bool          // the feed has the times of changes
 	readers     []reader
+	matches     func(tables.StreamRecord) bool // whether a reader's filter matches
 	checkpoints *checkpoints
 	faults      *streamFaults
 	dead        *deadLetters
@@ -37,37 +39,55 @@ type pump struct {
 	kick       chan struct{}         // closed and replaced to end waits for changes
 	idle       map[string]int64      // by reader and shard: the number of the newest drain during which it found no records
 	unfinished map[string]time.Time  // by reader and shard: the time of the oldest change that it has read, but not finished
+	caughtUp   map[string]time.Time  // by reader and shard: when it last had nothing to do, by the process's clock
 	since      time.Time             // lagging counts no time before this
 	readings   map[question]*reading // under way
-	chunks     map[string]chunk      // by shard: the newest chunk
+	chunks     map[string][]chunk    // by shard: the newest chunks
 	drain      int64                 // the number of the newest drain
 	done       sync.WaitGroup
 	cancel     context.CancelFunc
 }
 
-// chunk holds the changes of a shard after a position. The first reader at that position
-// reads them from the feed. The other readers share them, so nobody may modify their items.
+// chunk holds the changes of a shard between two positions that match the filters of any
+// reader. The first reader at the position after reads them from the feed. The other
+// readers share them, so nobody may modify their items.
 type chunk struct {
-	after   string
-	records []tables.StreamRecord
+	after, end string // positions
+	records    []tables.StreamRecord
+	newest     time.Time // of all changes up to the end
 }
 
-// from returns the changes after a position, or nil if the chunk does not contain that
-// position.
-func (c chunk) from(after string) []tables.StreamRecord {
-	if after == c.after {
-		return c.records
+// chunksMost bounds the chunks that are kept for readers that are behind the others.
+const chunksMost = 32
+
+// from returns the changes that chunks hold after a position. ok is false if no chunk
+// contains that position.
+func from(chunks []chunk, after string) (_ chunk, ok bool) {
+	for _, c := range chunks {
+		if after == c.after {
+			return c, true
+		}
+		if i := slices.IndexFunc(c.records, func(r tables.StreamRecord) bool { return r.Seq == after }); i >= 0 && after != c.end {
+			return chunk{after, c.end, c.records[i+1:], c.newest}, true
+		}
 	}
-	if i := slices.IndexFunc(c.records, func(r tables.StreamRecord) bool { return r.Seq == after }); i >= 0 {
-		return c.records[i+1:]
-	}
-	return nil
+	return chunk{}, false
 }
 
 // reader is a reader of the stream and its handler.
 type reader struct {
 	stream.Function
 	handle host.BatchHandler
+}
+
+// matcher returns a function that reports whether a filter of one of the readers matches a
+// record.
+func matcher(readers []reader) func(tables.StreamRecord) bool {
+	var functions []stream.Function
+	for _, r := range readers {
+		functions = append(functions, r.Function)
+	}
+	return stream.Matcher(functions...)
 }
 
 // id identifies the reader's position in a shard.
@@ -97,11 +117,11 @@ const (
 	gatherAfter = time.Second
 )
 
-func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters, b *background) *pump {
+func startPump(a *app.App, feed tables.Feed, lag time.Duration, exact bool, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters, b *background) *pump {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &pump{
-		app: a, feed: feed, lag: lag, readers: readers, checkpoints: p, faults: m, dead: d, background: b,
-		kick: make(chan struct{}), idle: map[string]int64{}, unfinished: map[string]time.Time{}, readings: map[question]*reading{}, chunks: map[string]chunk{}, since: a.Now(), cancel: cancel,
+		app: a, feed: feed, lag: lag, exact: exact, readers: readers, matches: matcher(readers), checkpoints: p, faults: m, dead: d, background: b,
+		kick: make(chan struct{}), idle: map[string]int64{}, unfinished: map[string]time.Time{}, caughtUp: map[string]time.Time{}, readings: map[question]*reading{}, chunks: map[string][]chunk{}, since: a.Now(), cancel: cancel,
 	}
 	for _, r := range readers {
 		u.done.Go(func() { u.readShards(ctx, r) })
@@ -146,36 +166,44 @@ func (u *pump) readShards(ctx context.Context, r reader) {
 func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	id := r.id(shard)
 	u.mu.Lock()
-	u.idle[id] = 0
+	u.idle[id], u.caughtUp[id] = 0, time.Now()
 	u.mu.Unlock()
 	defer func() {
 		u.mu.Lock()
 		delete(u.idle, id)
 		delete(u.unfinished, id)
+		delete(u.caughtUp, id)
 		u.mu.Unlock()
 	}()
 	var steady, last time.Time // when changes began to come without a pause; when the last ones were handled
+	more := false              // whether there are probably more changes
+	size := r.Batch            // of a batch
 	for ctx.Err() == nil {
 		begun := time.Now()
-		records, done, drain, err := u.read(ctx, id, shard)
+		c, done, drain, err := u.read(ctx, id, shard, u.checkpoints.get(id), more)
 		switch {
 		case err != nil:
 			u.app.Log.Warn("stream cannot be read", "reader", r.Name, "error", err.Error())
 			pause(ctx, 100*pumpPause)
-		case len(records) == 0:
-			u.mu.Lock()
-			u.idle[id] = max(u.idle[id], drain)
-			u.mu.Unlock()
+		case c.end == "":
+			u.finish(id, nil)
+			if !more { // else it has not waited for a late change
+				u.mu.Lock()
+				u.idle[id] = max(u.idle[id], drain)
+				u.mu.Unlock()
+			}
+			more = false
 		default:
 			if time.Since(last) > 2*gatherFor {
 				steady = time.Now()
 			}
-			u.deliver(u.paced(ctx, id, records), r, id, records)
+			wanted, c := u.fill(ctx, r, id, shard, size, c)
+			size = u.deliver(u.paced(ctx, id, wanted), r, id, size, wanted)
 			if ctx.Err() == nil {
-				u.checkpoints.set(id, records[len(records)-1].Seq)
+				u.checkpoints.set(id, c.end)
 			}
-			last = time.Now()
-			if age := u.app.Now().Sub(records[len(records)-1].At); age < 5*gatherFor && last.Sub(steady) >= gatherAfter { // else the reader is behind, or changes are few
+			last, more = time.Now(), u.behind(c.newest)
+			if u.passed(id, c.newest); !more && last.Sub(steady) >= gatherAfter { // else there are few
 				u.gather(ctx, id, time.Until(begun.Add(gatherFor)))
 			}
 		}
@@ -187,11 +215,11 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 
 // reading is a read of a shard after a position. All readers at that position share it.
 type reading struct {
-	records []tables.StreamRecord
-	done    bool
-	drain   int64
-	err     error
-	over    chan struct{} // closed when the read has ended
+	found chunk // without an end if there are no changes
+	done  bool
+	drain int64
+	err   error
+	over  chan struct{} // closed when the read has ended
 }
 
 // question says what to read. Readers with the same question share one reading.
@@ -200,19 +228,22 @@ type question struct {
 	wait         time.Duration
 }
 
-// read reads the next records of a shard. It also returns the number of the drain that
-// was the newest when the read began. While that drain waits for this reader, read does
-// not wait for new records.
-func (u *pump) read(ctx context.Context, id, shard string) (records []tables.StreamRecord, done bool, drain int64, err error) {
-	q := question{shard, u.checkpoints.get(id), u.lag}
+// read reads the next changes of a shard. It also returns the number of the drain that
+// was the newest when the read began. While that drain waits for this reader, or if atOnce
+// is true, read does not wait for new changes.
+func (u *pump) read(ctx context.Context, id, shard, after string, atOnce bool) (_ chunk, done bool, drain int64, err error) {
+	q := question{shard, after, u.lag}
 	u.mu.Lock()
-	if u.idle[id] >= u.drain {
+	switch {
+	case atOnce:
+		q.wait = 0
+	case u.idle[id] >= u.drain:
 		q.wait = idleWait
 	}
-	if records = u.chunks[shard].from(q.after); len(records) > 0 {
+	if c, ok := from(u.chunks[shard], after); ok {
 		drain = u.drain
 		u.mu.Unlock()
-		return records, false, drain, nil
+		return c, false, drain, nil
 	}
 	l := u.readings[q]
 	if l == nil {
@@ -223,7 +254,7 @@ func (u *pump) read(ctx context.Context, id, shard string) (records []tables.Str
 	}
 	u.mu.Unlock()
 	<-l.over
-	return l.records, l.done, l.drain, l.err
+	return l.found, l.done, l.drain, l.err
 }
 
 // ask reads the feed into l, for all readers with the question q. It returns early if a
@@ -238,16 +269,26 @@ func (u *pump) ask(ctx context.Context, q question, l *reading, kick chan struct
 		case <-ctx.Done():
 		}
 	}()
-	l.records, l.done, l.err = u.feed.Changes(ctx, q.shard, q.after, 1000, q.wait)
-	if ctx.Err() != nil {
-		l.records, l.done, l.drain, l.err = nil, false, 0, nil
+	records, done, err := u.feed.Changes(ctx, q.shard, q.after, 1000, q.wait)
+	if l.done, l.err = done, err; ctx.Err() != nil {
+		records, l.done, l.drain, l.err = nil, false, 0, nil
+	}
+	if len(records) > 0 {
+		last := records[len(records)-1]
+		l.found = chunk{after: q.after, end: last.Seq, newest: last.At}
+		for _, rec := range records {
+			if u.matches(rec) {
+				l.found.records = append(l.found.records, rec)
+			}
+		}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	switch delete(u.readings, q); {
-	case len(l.records) > 0:
-		u.chunks[q.shard] = chunk{q.after, l.records}
-	default:
+	delete(u.readings, q)
+	switch kept := u.chunks[q.shard]; {
+	case l.found.end != "":
+		u.chunks[q.shard] = append(kept[max(0, len(kept)-chunksMost+1):], l.found)
+	case q.wait > 0 && ctx.Err() == nil: // nothing is left, and nothing comes
 		delete(u.chunks, q.shard)
 	}
 	close(l.over)
@@ -270,8 +311,11 @@ func (u *pump) gather(ctx context.Context, id string, wait time.Duration) {
 	}
 }
 
-// behind is the age of a change at which its reader begins to hurry.
-const behind = time.Second
+// behindFrom is the age of a change at which its reader begins to hurry.
+const behindFrom = 5 * gatherFor
+
+// behind reports whether a reader that has come to a change of this time is behind.
+func (u *pump) behind(at time.Time) bool { return u.exact && u.app.Now().Sub(at) >= behindFrom }
 
 // paced returns the context in which a reader handles records. Its writes share the next
 // fsync of the requests, unless it is behind or a drain waits for it.
@@ -279,28 +323,82 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 	u.mu.Lock()
 	awaited := u.idle[id] < u.drain
 	u.mu.Unlock()
-	if awaited || u.app.Now().Sub(records[0].At) >= behind {
+	if awaited || len(records) > 0 && u.behind(records[0].At) {
 		return ctx
 	}
 	return embedded.Unhurried(ctx)
 }
 
-// deliver delivers the records that match a reader's filters, in batches.
-func (u *pump) deliver(ctx context.Context, r reader, id string, records []tables.StreamRecord) {
-	defer u.finish(id, nil)
-	var wanted []tables.StreamRecord
-	for _, rec := range records {
-		if r.Match(rec) {
-			wanted = append(wanted, rec)
+// A reader that is behind writes more at once, since most of its time it waits for commits.
+// It gets larger batches, so that it writes a sum once for more changes. They grow as long as
+// one takes less than batchFor. fillMost bounds the reads for one.
+const (
+	behindWidth = 4  // times as many writes at once
+	largeBatch  = 10 // times a usual one, at most
+	batchFor    = 500 * time.Millisecond
+	fillMost    = 32
+)
+
+// fill returns the records that match a reader's filters. If the reader is behind, fill reads
+// on until they are a whole batch. It also returns the last chunk that it has read.
+func (u *pump) fill(ctx context.Context, r reader, id, shard string, size int, c chunk) (wanted []tables.StreamRecord, _ chunk) {
+	for reads := 1; ; reads++ {
+		for _, rec := range c.records {
+			if r.Match(rec) {
+				wanted = append(wanted, rec)
+			}
 		}
+		if len(wanted) > 0 {
+			u.finish(id, wanted)
+		}
+		if reads == fillMost || len(wanted) >= size || !u.behind(c.newest) {
+			return wanted, c
+		}
+		more, _, _, err := u.read(ctx, id, shard, c.end, true)
+		if err != nil || more.end == "" {
+			return wanted, c
+		}
+		c = more
 	}
+}
+
+// deliver delivers records in batches of a size, and returns the size of the next ones.
+func (u *pump) deliver(ctx context.Context, r reader, id string, size int, wanted []tables.StreamRecord) int {
 	wanted = u.faults.shuffle(wanted)
 	for len(wanted) > 0 && ctx.Err() == nil {
 		u.finish(id, wanted)
-		n := u.faults.batch(min(r.Batch, len(wanted)))
-		u.batch(ctx, r, wanted[:n])
+		n := min(size, len(wanted))
+		if size > r.Batch && len(wanted) < n+n/2 { // the rest is no batch of its own
+			n = len(wanted)
+		}
+		n = u.faults.batch(n)
+		begun, bctx := time.Now(), ctx
+		if u.behind(wanted[0].At) {
+			bctx = app.Wide(ctx, behindWidth)
+		}
+		u.batch(bctx, r, wanted[:n])
+		switch took := time.Since(begun); {
+		case took > 2*batchFor:
+			size = max(size/2, r.Batch)
+		case took < batchFor && n >= size:
+			size = min(2*size, largeBatch*r.Batch)
+		}
 		wanted = wanted[n:]
 	}
+	return size
+}
+
+// passed notes that a reader has finished all changes up to a time. If it is behind, it
+// has more.
+func (u *pump) passed(id string, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.behind(at) {
+		u.unfinished[id] = at
+		return
+	}
+	delete(u.unfinished, id)
+	u.caughtUp[id] = time.Now()
 }
 
 // finish notes that a reader has yet to finish the changes in left, the oldest first.
@@ -309,22 +407,24 @@ func (u *pump) finish(id string, left []tables.StreamRecord) {
 	defer u.mu.Unlock()
 	if len(left) == 0 {
 		delete(u.unfinished, id)
+		u.caughtUp[id] = time.Now()
 	} else {
 		u.unfinished[id] = left[0].At
 	}
 }
 
 // lagging returns the age of the oldest change that a reader has not finished. Time in
-// which no reader could work does not count: before the start, and when the clock is moved.
+// which no reader could work does not count: before the start, when the clock is moved, and
+// while the machine sleeps.
 func (u *pump) lagging() (most time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	now := u.app.Now()
-	for _, at := range u.unfinished {
+	for id, at := range u.unfinished {
 		if at.Before(u.since) {
 			at = u.since
 		}
-		most = max(most, now.Sub(at))
+		most = max(most, min(now.Sub(at), time.Since(u.caughtUp[id])))
 	}
 	return most
 }
@@ -332,10 +432,10 @@ func (u *pump) lagging() (most time.Duration) {
 // Writes are refused at random, with a probability that grows with the lag. Refused callers
 // come back after a random time. Even when all writes are refused, the lag still grows while
 // the readers work through what was accepted. If writers are at most twice as fast as the
-// readers, the lag stays below a minute.
+// readers, the lag stays below ten seconds.
 const (
-	slowFrom = 10 * time.Second // the lag above which some writes are refused
-	slowFull = 25 * time.Second // the lag from which all writes are refused
+	slowFrom = 2 * time.Second // the lag above which some writes are refused
+	slowFull = 5 * time.Second // the lag from which all writes are refused
 )
 
 // refuses reports whether to refuse a write at a lag. random is from 0 to less than 1.

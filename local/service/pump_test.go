@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"strconv"
@@ -25,15 +26,20 @@ type slowFeed struct {
 	mu      sync.Mutex
 	records []tables.StreamRecord
 	found   int // reads that found records
+	most    int // records of a read; 0: all
+
+	ahead atomic.Int64 // of the pump's clock before the process's
 }
 
 func (f *slowFeed) add(itemType string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.records = append(f.records, tables.StreamRecord{
-		At: time.Now(), Seq: strconv.Itoa(len(f.records) + 1), Event: "INSERT", New: tables.Item{tables.AttrType: itemType},
+		At: f.now(), Seq: strconv.Itoa(len(f.records) + 1), Event: "INSERT", New: tables.Item{tables.AttrType: itemType},
 	})
 }
+
+func (f *slowFeed) now() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
 
 // reads returns how many reads found records.
 func (f *slowFeed) reads() int {
@@ -57,6 +63,9 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 		if len(rest) > 0 {
 			f.found++
 		}
+		if f.most > 0 {
+			rest = rest[:min(f.most, len(rest))]
+		}
 		f.mu.Unlock()
 		if len(rest) > 0 || !time.Now().Before(end) {
 			return rest, false, nil
@@ -67,31 +76,41 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 // pumping starts a pump over a feed that delivers a commit at most lag later. Each
 // reader is named for the item types that it reads, one letter each, and calls its
 // function for each record.
-func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]func()) *pump {
+func pumping(t *testing.T, f *slowFeed, lag time.Duration, handle map[string]func()) *pump {
+	t.Helper()
+	var readers []reader
+	for types, h := range handle {
+		readers = append(readers, readerOf(types, h))
+	}
+	return pumpingTo(t, f, lag, readers)
+}
+
+// readerOf returns a reader of item types, which calls handle for each record.
+func readerOf(types string, handle func()) reader {
+	var filters []stream.Filter
+	for _, itemType := range types {
+		filters = append(filters, stream.Filter{Type: string(itemType), Events: []string{"INSERT"}})
+	}
+	return reader{
+		Function: stream.Function{Name: types, Batch: 10, Filters: filters},
+		handle: func(_ context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+			for range e.Records {
+				handle()
+			}
+			return events.DynamoDBEventResponse{}, nil
+		},
+	}
+}
+
+func pumpingTo(t *testing.T, f *slowFeed, lag time.Duration, readers []reader) *pump {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	p, err := openCheckpoints(t.Context(), nil, log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var readers []reader
-	for types, h := range handle {
-		var filters []stream.Filter
-		for _, itemType := range types {
-			filters = append(filters, stream.Filter{Type: string(itemType), Events: []string{"INSERT"}})
-		}
-		readers = append(readers, reader{
-			Function: stream.Function{Name: types, Batch: 10, Filters: filters},
-			handle: func(_ context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-				for range e.Records {
-					h()
-				}
-				return events.DynamoDBEventResponse{}, nil
-			},
-		})
-	}
 	b := newBackground(time.Now, log)
-	u := startPump(&app.App{Log: log, Now: time.Now}, f, lag, readers, p, newStreamFaults(StreamFaults{}), &deadLetters{}, b)
+	u := startPump(&app.App{Log: log, Now: f.now}, f, lag, true, readers, p, newStreamFaults(StreamFaults{}), &deadLetters{}, b)
 	t.Cleanup(func() { u.stop(); b.stop() })
 	return u
 }
@@ -206,17 +225,111 @@ func TestPump_ReadsFewTimes(t *testing.T) {
 	})
 }
 
-// A chunk has the records after each position that it contains, and none after any other.
-func TestChunk(t *testing.T) {
-	c := chunk{"3", []tables.StreamRecord{{Seq: "4"}, {Seq: "6"}}}
-	for after, want := range map[string]int{"": 0, "2": 0, "3": 2, "4": 1, "5": 0, "6": 0} {
-		if got := c.from(after); len(got) != want || want == 1 && got[0].Seq != "6" {
-			t.Errorf("after %q: got %v, want %d records", after, got, want)
+// A reader finds the records after its position in what others have read, or reads them
+// itself.
+func TestChunks(t *testing.T) {
+	chunks := []chunk{
+		{"3", "8", []tables.StreamRecord{{Seq: "4"}, {Seq: "6"}}, time.Time{}},
+		{"8", "9", []tables.StreamRecord{{Seq: "9"}}, time.Time{}},
+	}
+	for after, want := range map[string]int{"": -1, "2": -1, "3": 2, "4": 1, "5": -1, "6": 0, "7": -1, "8": 1, "9": -1} {
+		c, ok := from(chunks, after)
+		if ok != (want >= 0) || ok && (len(c.records) != want || c.after != after || c.end == after) {
+			t.Errorf("after %q: got %v %v, want %d records", after, c, ok, want)
 		}
 	}
-	if got := (chunk{}).from(""); len(got) > 0 {
-		t.Errorf("an empty chunk: got %v, want none", got)
-	}
+}
+
+// A reader that is behind reads on at once, and gets larger and larger batches. It does not read again
+// what another has read. A reader that is not behind gets what there is.
+func TestPump_FillsBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var batches [][]int // of each reader
+		var readers []reader
+		for i, types := range []string{"x", "xy"} {
+			batches = append(batches, nil)
+			r := readerOf(types, func() {})
+			handle := r.handle
+			r.handle = func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+				if batches[i] = append(batches[i], len(e.Records)); i == 0 && len(batches[i]) == 1 {
+					time.Sleep(2 * time.Second) // x falls behind
+				}
+				return handle(ctx, e)
+			}
+			readers = append(readers, r)
+		}
+		f := &slowFeed{look: func() time.Duration { return time.Millisecond }, most: 12}
+		f.add("x")
+		u := pumpingTo(t, f, 0, readers)
+		time.Sleep(100 * time.Millisecond)
+		for i := range 300 {
+			f.add("xyzz"[i%4 : i%4+1])
+		}
+		time.Sleep(time.Second)
+		f.add("x")
+		f.add("y")
+		synctest.Wait()
+		alone := f.reads()
+		if got := fmt.Sprint(batches[1][:4]); len(batches[1]) < 25 || got != "[1 6 6 6]" {
+			t.Errorf("the reader that was not behind got batches of %v, want 1, 6, 6, 6 and so on", batches[1])
+		}
+		time.Sleep(time.Second)
+		if err := u.drained(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := fmt.Sprint(batches[0]); got != "[1 10 2 21 42 1]" {
+			t.Errorf("the reader that was behind got batches of %s, want [1 10 2 21 42 1]", got)
+		}
+		if n := f.reads() - alone; n > 1 {
+			t.Errorf("what one reader had read was read again: %d reads", n)
+		}
+	})
+}
+
+// Batches grow as long as they are quick, and shrink if they are slow.
+func TestPump_SizesBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := pumpingTo(t, &slowFeed{look: func() time.Duration { return time.Millisecond }}, 0, nil)
+		for each, want := range map[time.Duration]map[int]int{ // of a record: size before → after
+			time.Millisecond:       {10: 100, 100: 100},
+			20 * time.Millisecond:  {10: 40, 100: 50}, // 40 take 800 ms
+			200 * time.Millisecond: {10: 10, 100: 10},
+		} {
+			r := readerOf("x", func() { time.Sleep(each) })
+			for size, want := range want {
+				records := make([]tables.StreamRecord, 300)
+				if got := u.deliver(t.Context(), r, "x", size, records); got != want {
+					t.Errorf("%s for a record, batches of %d: got %d in the end, want %d", each, size, got, want)
+				}
+			}
+		}
+	})
+}
+
+// A reader that is behind does more at once.
+func TestPump_Widens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &slowFeed{look: func() time.Duration { return time.Millisecond }}
+		u := pumpingTo(t, f, 0, nil)
+		var took time.Duration
+		r := readerOf("x", nil)
+		r.handle = func(ctx context.Context, _ events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+			begun, work := time.Now(), app.Together(ctx)
+			work.SetLimit(1)
+			for range 2 * behindWidth {
+				work.Go(func() error { time.Sleep(time.Second); return nil })
+			}
+			err := work.Wait()
+			took = time.Since(begun)
+			return events.DynamoDBEventResponse{}, err
+		}
+		for age, want := range map[time.Duration]time.Duration{0: 2 * behindWidth * time.Second, behindFrom: 2 * time.Second} {
+			u.deliver(t.Context(), r, "x", 10, []tables.StreamRecord{{At: time.Now().Add(-age)}})
+			if took != want {
+				t.Errorf("a batch from %s ago took %s, want %s", age, took, want)
+			}
+		}
+	})
 }
 
 // The lag is the age of the oldest change that a reader has not finished. It does not count
@@ -243,12 +356,22 @@ func TestPump_Lagging(t *testing.T) {
 		free <- struct{}{} // the first is finished
 		time.Sleep(7 * time.Second)
 		lag(7 * time.Second)
-		u.app.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		f.ahead.Store(int64(time.Hour))
 		u.moved()
 		time.Sleep(2 * time.Second)
 		lag(2 * time.Second)
 		close(free)
 		time.Sleep(time.Second)
 		lag(0)
+
+		if err := u.drained(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		free = make(chan struct{}) // x has caught up, and holds a change while the machine sleeps
+		f.add("x")
+		time.Sleep(2 * time.Second)
+		f.ahead.Store(int64(3 * time.Hour))
+		lag(2 * time.Second)
+		close(free)
 	})
 }

@@ -253,12 +253,13 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		if err != nil {
 			return nil, err
 		}
+		s.table.setWanted(matcher(readers))
 	}
 	if s.checkpoints, err = openCheckpoints(ctx, s.table.checkpoints, c.Log); err != nil {
 		return nil, err
 	}
 	if s.table.feed != nil {
-		s.pump = startPump(s.App, s.table.feed, s.table.lag, readers, s.checkpoints, newStreamFaults(c.StreamFaults), &s.dead, s.background)
+		s.pump = startPump(s.App, s.table.feed, s.table.lag, s.table.exactTimes, readers, s.checkpoints, newStreamFaults(c.StreamFaults), &s.dead, s.background)
 	}
 	s.ticker = startTicker(ticks, c.Log)
 

@@ -43,6 +43,7 @@ type openTable struct {
 	exactTimes  bool               // the feed has the times of changes; DynamoDB Local cuts them to the minute
 
 	setReaders func(ctx context.Context, names []string) error // declares all readers of the feed; nil: the feed keeps changes for 24 hours
+	setWanted  func(wants func(tables.StreamRecord) bool)      // keeps other changes out of the feed; set with setReaders
 }
 
 // localTable is the table's name in DynamoDB Local, and the prefix of its name in a
@@ -95,7 +96,7 @@ func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
 		return nil, err
 	}
 	o := &openTable{
-		Backend: t, feed: t, where: where, durable: dir != "", checkpoints: t, knowsFeed: true, exactTimes: true, setReaders: t.SetReaders,
+		Backend: t, feed: t, where: where, durable: dir != "", checkpoints: t, knowsFeed: true, exactTimes: true, setReaders: t.SetReaders, setWanted: t.SetWanted,
 		sweep: func(ctx context.Context) error { _, err := t.Sweep(ctx); return err },
 		close: func() { _ = t.Close() }, // every commit is already durable
 	}

@@ -15,16 +15,32 @@ import (
 type Group struct {
 	g    *errgroup.Group
 	take func() (begin func()) // see [WithTurns]; nil: functions begin at once
+	wide int                   // see [Wide]
 }
 
 // SideBySide makes a group whose context ends at the first error.
 func SideBySide(ctx context.Context) (*Group, context.Context) {
 	g, within := errgroup.WithContext(ctx)
-	return &Group{g, turnsOf(ctx)}, within
+	return &Group{g, turnsOf(ctx), widthOf(ctx)}, within
 }
 
 // Together makes a group that continues after an error, like the zero Group.
-func Together(ctx context.Context) *Group { return &Group{new(errgroup.Group), turnsOf(ctx)} }
+func Together(ctx context.Context) *Group {
+	return &Group{new(errgroup.Group), turnsOf(ctx), widthOf(ctx)}
+}
+
+type widthKey struct{}
+
+// Wide returns a context whose groups run times as many functions at once as their limits
+// say. A local service needs this for batches that are larger than on AWS.
+func Wide(ctx context.Context, times int) context.Context {
+	return context.WithValue(ctx, widthKey{}, times)
+}
+
+func widthOf(ctx context.Context) int {
+	times, _ := ctx.Value(widthKey{}).(int)
+	return max(1, times)
+}
 
 type turnsKey struct{}
 
@@ -55,7 +71,7 @@ func Turn(ctx context.Context) {
 }
 
 // SetLimit bounds how many functions run at once.
-func (g *Group) SetLimit(n int) { g.group().SetLimit(n) }
+func (g *Group) SetLimit(n int) { g.group().SetLimit(n * max(1, g.wide)) }
 
 // Go runs f concurrently with the others.
 func (g *Group) Go(f func() error) {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"agentsocial/shared/app"
 )
@@ -61,6 +63,31 @@ func TestTurn(t *testing.T) {
 	}))
 	if want := []string{"took", "waited"}; !slices.Equal(did, want) {
 		t.Errorf("Turn did %v, want %v", did, want)
+	}
+}
+
+// A wide context raises the limits of its groups, and only those.
+func TestWide(t *testing.T) {
+	for want, ctx := range map[int]context.Context{2: t.Context(), 6: app.Wide(t.Context(), 3)} {
+		sideBySide, _ := app.SideBySide(ctx)
+		for name, work := range map[string]*app.Group{"Together": app.Together(ctx), "SideBySide": sideBySide} {
+			synctest.Test(t, func(t *testing.T) {
+				var begun atomic.Int64
+				end := make(chan struct{})
+				work.SetLimit(2)
+				go func() {
+					for range 10 {
+						work.Go(func() error { begun.Add(1); <-end; return nil })
+					}
+				}()
+				synctest.Wait()
+				if n := begun.Load(); n != int64(want) {
+					t.Errorf("%s: %d functions run at once, want %d", name, n, want)
+				}
+				close(end)
+				synctest.Wait()
+			})
+		}
 	}
 }
 

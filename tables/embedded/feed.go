@@ -21,6 +21,9 @@ const (
 var feedEnd = number(uint64(math.MaxUint64)) + "\x00"
 
 func (s *state) record(c *change) error {
+	if s.wants != nil && !s.wants(streamed(c.old, c.now)) {
+		return nil
+	}
 	seq, err := s.nextSeq()
 	if err != nil {
 		return err
@@ -31,16 +34,20 @@ func (s *state) record(c *change) error {
 
 // streamed converts a record for readers.
 func (r *record) streamed(key string) tables.StreamRecord {
-	out := tables.StreamRecord{
-		Shard: shardID, Seq: fmt.Sprintf("%0*d", seqDigits, binary.BigEndian.Uint64([]byte(key))),
-		Event: "MODIFY", At: time.UnixMilli(r.at).UTC(), Key: r.now.item.Key(),
-		Old: r.old.item, New: r.now.item, Expired: r.expired,
-	}
-	if r.old == absent {
+	out := streamed(r.old, r.now)
+	out.Seq = fmt.Sprintf("%0*d", seqDigits, binary.BigEndian.Uint64([]byte(key)))
+	out.At, out.Expired = time.UnixMilli(r.at).UTC(), r.expired
+	return out
+}
+
+// streamed returns the record of a change, without its position and its time.
+func streamed(old, now *stored) tables.StreamRecord {
+	out := tables.StreamRecord{Shard: shardID, Event: "MODIFY", Key: now.item.Key(), Old: old.item, New: now.item}
+	if old == absent {
 		out.Event = "INSERT"
 	}
-	if r.now == absent {
-		out.Event, out.Key = "REMOVE", r.old.item.Key()
+	if now == absent {
+		out.Event, out.Key = "REMOVE", old.item.Key()
 	}
 	return out
 }

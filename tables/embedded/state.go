@@ -12,8 +12,9 @@ import (
 type state struct {
 	*trees
 	at    time.Time
-	trims bool // the feed is trimmed behind its readers
-	fed   bool // whether the feed has grown
+	trims bool                           // the feed is trimmed behind its readers
+	wants func(tables.StreamRecord) bool // the changes that enter the feed; nil: all
+	fed   bool                           // whether the feed has grown
 }
 
 // change is the change of one item; old and now differ.

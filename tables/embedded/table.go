@@ -44,8 +44,9 @@ type Table struct {
 	now     func() time.Time
 	faults  atomic.Pointer[Faults]
 	past    past
-	trims   atomic.Bool   // readers are declared
-	closing chan struct{} // closed when Close begins
+	trims   atomic.Bool                                    // readers are declared
+	wants   atomic.Pointer[func(tables.StreamRecord) bool] // the changes that they read; nil: all
+	closing chan struct{}                                  // closed when Close begins
 	close   sync.Once
 
 	feedMu  sync.Mutex
@@ -116,6 +117,9 @@ func (t *Table) run(ctx context.Context, work func(*state) error) error {
 			}
 		}
 		s = state{trees: now, at: t.now(), trims: t.trims.Load()}
+		if wants := t.wants.Load(); wants != nil {
+			s.wants = *wants
+		}
 		return work(&s)
 	})
 	if err == nil && s.fed {

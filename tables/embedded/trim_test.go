@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -206,6 +207,41 @@ func testTrimWhileReading(t *testing.T, path string) {
 	}
 	if left, _, err := table.Changes(t.Context(), "shard-0", "", 1, 0); err != nil || len(left) != 0 {
 		t.Errorf("got %d changes left, %v; want none", len(left), err)
+	}
+}
+
+// Once the wanted changes are declared, no others enter the feed. Positions have no gaps.
+func TestFeed_WantedChanges(t *testing.T) { onBoth(t, testWantedChanges) }
+
+func testWantedChanges(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
+	put := func(sk, itemType string, n int64) tables.Write {
+		return tables.Put(item{"pk": "P", "sk": sk, tables.AttrType: itemType, "n": n})
+	}
+	commit(t, table, put("before", "other", 1))
+	table.SetWanted(func(r tables.StreamRecord) bool {
+		if r.Key.PK != "P" {
+			t.Errorf("asked for a change of %v", r.Key)
+		}
+		return r.New.Str(tables.AttrType) == "wanted" || r.Event == "REMOVE" && r.Old.Str(tables.AttrType) == "wanted"
+	})
+	commit(t, table, put("a", "wanted", 1), put("b", "other", 1))
+	commit(t, table, put("b", "other", 2), put("a", "wanted", 2))
+	commit(t, table, tables.Delete(tables.Key{PK: "P", SK: "b"}))
+	commit(t, table, tables.Delete(tables.Key{PK: "P", SK: "a"}))
+	records, _, err := table.Changes(t.Context(), "shard-0", "", 100, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i, r := range records {
+		if seq, _ := strconv.Atoi(r.Seq); seq != i+1 {
+			t.Errorf("change %d has the position %s", i+1, r.Seq)
+		}
+		got = append(got, fmt.Sprint(r.Event, " ", r.Key.SK, " ", r.Old.Int("n"), " ", r.New.Int("n")))
+	}
+	if want := "INSERT before 0 1, INSERT a 0 1, MODIFY a 1 2, REMOVE a 2 0"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s; want %s", strings.Join(got, ", "), want)
 	}
 }
 

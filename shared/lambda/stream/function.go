@@ -50,6 +50,21 @@ func (f Function) Match(r tables.StreamRecord) bool {
 	return slices.ContainsFunc(f.Filters, func(x Filter) bool { return x.Match(r) })
 }
 
+// Matcher returns a function that reports whether a filter of any of the functions selects a
+// record. It is for every change of a table.
+func Matcher(functions ...Function) func(tables.StreamRecord) bool {
+	type kind struct{ itemType, event string }
+	kinds := map[kind]bool{}
+	for _, f := range functions {
+		for _, x := range f.Filters {
+			for _, event := range x.Events {
+				kinds[kind{x.Type, event}] = true
+			}
+		}
+	}
+	return func(r tables.StreamRecord) bool { return kinds[kind{itemType(r), r.Event}] }
+}
+
 // Run processes a batch of one shard. It returns the index of the first record
 // that failed, or len(records). It halves a failing batch until the failing
 // record is alone, so all records before that one are processed. The failing record and
