@@ -9,8 +9,20 @@ import (
 
 var errBrokenItem = errors.New("embedded: a broken item in the file")
 
-// decodeStored decodes an item, whose strings are parts of the encoded one.
-func decodeStored(encoded string) (*stored, error) {
+// decodeStored decodes an item from the table. Files of formats 1 and 2 have items that are
+// not packed.
+func decodeStored(key, value string) (*stored, error) {
+	if value != "" && value[0] == packedVersion {
+		var err error
+		if value, err = unpacked(key, value[1:]); err != nil {
+			return nil, err
+		}
+	}
+	return decodeItem(value)
+}
+
+// decodeItem decodes an item, whose strings are parts of the encoded one.
+func decodeItem(encoded string) (*stored, error) {
 	if encoded == "" || encoded[0] != itemVersion {
 		return nil, errBrokenItem
 	}
@@ -19,7 +31,7 @@ func decodeStored(encoded string) (*stored, error) {
 	if d.broken || d.rest != "" {
 		return nil, errBrokenItem
 	}
-	return &stored{item, item.Size(), encoded}, nil
+	return &stored{item: item, size: item.Size(), encoded: encoded}, nil
 }
 
 // maxDepth bounds the nesting of values in a file.

@@ -8,11 +8,14 @@ import (
 	"agentsocial/tables"
 )
 
-// An item in a file is a version, then a map: the number of attributes and, in
+// An encoded item is a version, then a map: the number of attributes and, in
 // the order of their names, name and value. Varints precede strings and counts.
 // The encoding is canonical, so a digest of the writes identifies a
 // transaction.
 const itemVersion = 1
+
+// packedVersion begins an item in the table: its encoding is then packed (pack.go).
+const packedVersion = 2
 
 const (
 	kindString byte = iota + 1

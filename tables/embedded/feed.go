@@ -26,7 +26,7 @@ func (s *state) record(c *change) error {
 		return err
 	}
 	s.fed = true
-	return s.feed.put(number(seq), &record{at: s.at.UnixMilli(), expired: c.expired, old: c.old, now: c.now})
+	return s.feed.put(number(seq), &record{key: c.key, at: s.at.UnixMilli(), expired: c.expired, old: c.old, now: c.now})
 }
 
 // streamed converts a record for readers.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -39,9 +40,12 @@ const maxListed = 8192
 
 func options() *bbolt.Options {
 	return &bbolt.Options{
-		Timeout:        lockPatience,
-		FreelistType:   bbolt.FreelistArrayType, // the quicker one for short lists
-		NoFreelistSync: true,                    // until a commit decides
+		Timeout: lockPatience,
+		// A commit that outgrows what is mapped waits for all reads that have begun, and
+		// bbolt would begin with 32 KB.
+		InitialMmapSize: growth,
+		FreelistType:    bbolt.FreelistArrayType, // the quicker one for short lists
+		NoFreelistSync:  true,                    // until a commit decides
 	}
 }
 
@@ -170,12 +174,12 @@ var (
 	keyClosed = []byte("closed") // when the file was closed, in unix ns
 )
 
-// format is the version of the file's layout. Files of format 1, whose feed has no
-// differences, are read.
-const (
-	format       = "2"
-	formerFormat = "1"
-)
+// format is the version of the file's layout. Files of former formats are read: format 1,
+// whose feed has no differences, and format 2, whose items are not packed. An item is packed
+// when it is next written, and all are when the file is compacted.
+const format = "3"
+
+var formerFormats = []string{"1", "2"}
 
 // markClosed stores when the file is closed. Its time of modification is then set to the
 // same, so a file that was written, copied or restored since then differs.
@@ -212,7 +216,7 @@ func layOut(db *bbolt.DB) error {
 	if err != nil || found == format && whole {
 		return err
 	}
-	if found != "" && found != format && found != formerFormat {
+	if found != "" && found != format && !slices.Contains(formerFormats, found) {
 		return fmt.Errorf("its format is %q; this program reads %q", found, format)
 	}
 	return db.Update(func(tx *bbolt.Tx) error {

@@ -136,7 +136,7 @@ func checkedItem(item tables.Item, encoded string) (*stored, error) {
 	if err := checkIndexKeys(item); err != nil {
 		return nil, err
 	}
-	s := &stored{item, item.Size(), encoded}
+	s := &stored{item: item, size: item.Size(), encoded: encoded}
 	if s.size > tables.MaxItemSize {
 		k := item.Key()
 		return nil, invalid("the item %q %q has %d bytes, more than %d", k.PK, k.SK, s.size, tables.MaxItemSize)

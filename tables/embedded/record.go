@@ -7,65 +7,78 @@ import (
 
 // record is a change in the feed.
 type record struct {
-	at       int64 // unix ms
+	key      string // of the item; "" in records of former formats
+	at       int64  // unix ms
 	expired  bool
 	old, now *stored // may be absent
 }
 
-// A record, encoded: milliseconds since 1970, flags, then the old and the new item, each
-// after its length, which is 0 for an absent item. If there are both, the old item is
-// stored as its difference from the new one. Files of format 1 have records without
-// differences.
+// A record, encoded: milliseconds since 1970, flags, the item's key, then the old and the
+// new item as in the table, each after its length, which is 0 for an absent item. If there
+// are both, the old item is stored as its difference from the new one. Files of format 1
+// have records without differences, and those of formats 1 and 2 have records without
+// keys, whose items are not packed.
 const (
 	flagExpired = 1 << iota
 	flagDifference
+	flagPacked
 )
 
 const recordHead = 9 // bytes before the items
 
-func encodeRecord(r *record) (string, error) {
-	flags, old := byte(0), r.old.encoded
+func encodeRecord(_ string, r *record) (string, error) {
+	flags, old, now := byte(flagPacked), "", ""
 	if r.expired {
 		flags |= flagExpired
 	}
-	if r.old != absent && r.now != absent {
+	if r.now != absent {
+		now = r.now.pack(r.key)
+	}
+	switch {
+	case r.old == absent:
+	case r.now == absent:
+		old = r.old.pack(r.key)
+	default:
 		flags |= flagDifference
 		var err error
 		if old, err = difference(r.old.encoded, r.now.encoded); err != nil {
 			return "", err
 		}
 	}
-	b := make([]byte, 0, recordHead+2*binary.MaxVarintLen32+len(old)+len(r.now.encoded))
+	b := make([]byte, 0, recordHead+3*binary.MaxVarintLen32+len(r.key)+len(old)+len(now))
 	b = append(binary.BigEndian.AppendUint64(b, uint64(r.at)), flags)
-	return string(appendString(appendString(b, old), r.now.encoded)), nil
+	return string(appendString(appendString(appendString(b, r.key), old), now)), nil
 }
 
 var errBrokenRecord = errors.New("embedded: a broken change in the file")
 
-func decodeRecord(encoded string) (*record, error) {
+func decodeRecord(_, encoded string) (*record, error) {
 	if len(encoded) < recordHead {
 		return nil, errBrokenRecord
 	}
 	flags := encoded[8]
 	r := &record{at: int64(numberIn(encoded)), expired: flags&flagExpired != 0, old: absent, now: absent}
 	d := decoder{rest: encoded[recordHead:]}
+	if flags&flagPacked != 0 {
+		r.key = d.text()
+	}
 	old, now := d.text(), d.text()
 	if d.broken || d.rest != "" {
 		return nil, errBrokenRecord
 	}
 	var err error
 	if now != "" {
-		if r.now, err = decodeStored(now); err != nil {
+		if r.now, err = decodeStored(r.key, now); err != nil {
 			return nil, err
 		}
 	}
 	if flags&flagDifference != 0 {
-		if old, err = restored(old, now); err != nil {
+		if old, err = restored(old, r.now.encoded); err != nil {
 			return nil, err
 		}
 	}
 	if old != "" {
-		r.old, err = decodeStored(old)
+		r.old, err = decodeStored(r.key, old)
 	}
 	return r, err
 }

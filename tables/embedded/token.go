@@ -53,11 +53,11 @@ func (s *state) dropTokens(n int) (dropped int, err error) {
 
 // A token in a file: when it ends, then the digest.
 
-func encodeToken(t token) (string, error) {
+func encodeToken(_ string, t token) (string, error) {
 	return string(append(binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(t.digest)), uint64(t.end)), t.digest[:]...)), nil
 }
 
-func decodeToken(b string) (t token, err error) {
+func decodeToken(_, b string) (t token, err error) {
 	if len(b) != 8+len(t.digest) {
 		return t, errors.New("embedded: a broken token in the file")
 	}
