@@ -130,10 +130,9 @@ func unpacked(key, packed string) (string, error) {
 	var out strings.Builder
 	out.Grow(int(size))
 	for d.rest != "" {
-		first := d.rest[0]
-		if first < mostLiteral {
-			n := int(first) + 1
-			if n >= len(d.rest) || n > int(size)-out.Len() {
+		first, left := int(d.rest[0]), int(size)-out.Len()
+		if n := first + 1; n <= mostLiteral {
+			if n >= len(d.rest) || n > left {
 				return "", errBrokenItem
 			}
 			out.WriteString(d.rest[1 : 1+n])
@@ -143,28 +142,31 @@ func unpacked(key, packed string) (string, error) {
 		if len(d.rest) < 2 {
 			return "", errBrokenItem
 		}
-		n, back := uint64(first>>4&longLength), uint64(first&0xf)<<8|uint64(d.rest[1])
+		n, back := first>>4&longLength, first&0xf<<8|int(d.rest[1])
 		d.rest = d.rest[2:]
 		if n == longLength {
-			n += d.uvarint()
+			n += int(min(d.uvarint(), mostPacked))
 		}
 		if back == 0 {
-			back = d.uvarint()
+			back = int(min(d.uvarint(), 2*mostPacked))
 		}
 		n += shortest
-		end := uint64(len(dictionary) + len(key) + out.Len())
-		if d.broken || back == 0 || back > end || n > size-uint64(out.Len()) {
+		at := len(dictionary) + len(key) + out.Len() - back
+		if d.broken || back == 0 || at < 0 || n > left {
 			return "", errBrokenItem
 		}
-		for at := int(end - back); n > 0; {
+		for {
 			part := from(key, out.String(), at)
-			part = part[:min(len(part), int(n))]
+			if n <= len(part) {
+				out.WriteString(part[:n])
+				break
+			}
 			out.WriteString(part)
-			n -= uint64(len(part))
+			n -= len(part)
 			at += len(part)
 		}
 	}
-	if uint64(out.Len()) != size {
+	if out.Len() != int(size) {
 		return "", errBrokenItem
 	}
 	return out.String(), nil
