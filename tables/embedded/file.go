@@ -165,7 +165,6 @@ const (
 	bucketExpiry      = "expiry"
 	bucketFeed        = "feed"
 	bucketTokens      = "tokens"
-	bucketTokenExpiry = "token_expiry"
 	bucketCheckpoints = "checkpoints"
 )
 
@@ -175,8 +174,9 @@ var (
 )
 
 // format is the version of the file's layout. Files of former formats are read: format 1,
-// whose feed has no differences, and format 2, whose items are not packed. An item is packed
-// when it is next written, and all are when the file is compacted.
+// whose feed has no differences, and format 2, whose items are not packed. The tokens are
+// converted when the file is opened; an item is packed when it is next written, and all are
+// when the file is compacted.
 const format = "3"
 
 var formerFormats = []string{"1", "2"}
@@ -199,7 +199,7 @@ func closedAt(tx *bbolt.Tx) int64 {
 
 // layOut makes the buckets of a new file, and those that an older file lacks.
 func layOut(db *bbolt.DB) error {
-	names := []string{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketTokenExpiry, bucketCheckpoints}
+	names := []string{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketCheckpoints}
 	for _, s := range tables.Indexes {
 		names = append(names, string(s.Name))
 	}
@@ -220,6 +220,9 @@ func layOut(db *bbolt.DB) error {
 		return fmt.Errorf("its format is %q; this program reads %q", found, format)
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
+		if err := convertTokens(tx); err != nil {
+			return err
+		}
 		for _, n := range names {
 			if _, err := tx.CreateBucketIfNotExists([]byte(n)); err != nil {
 				return err

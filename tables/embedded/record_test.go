@@ -121,6 +121,10 @@ func testFormerFormat(t *testing.T, former string) {
 		put("S", n)
 	}
 	put("T", 5)
+	added := tables.Tx{Token: "token", Writes: []tables.Write{tables.Change(tables.Key{PK: "P", SK: "T"}, tables.Add("n", 2))}}
+	if err := table.Commit(t.Context(), added); err != nil {
+		t.Fatal(err)
+	}
 	want, err := table.changesAfter(0, 100)
 	if err == nil {
 		err = errors.Join(table.SetCheckpoints(t.Context(), map[string]string{"reader": "2"}), table.Close())
@@ -149,6 +153,15 @@ func testFormerFormat(t *testing.T, former string) {
 				return err
 			}
 		}
+		tokens := tx.Bucket([]byte(bucketTokens))
+		k, v := tokens.Cursor().First()
+		token, err := decodeToken(string(k), string(v))
+		if err == nil {
+			_, err = tx.CreateBucket([]byte(bucketTokenExpiry))
+		}
+		if err = errors.Join(err, tokens.Delete(k), tokens.Put([]byte(added.Token), []byte(number(token.end)+token.digest+token.digest))); err != nil {
+			return err
+		}
 		return tx.Bucket([]byte(bucketMeta)).Put(keyFormat, []byte(former))
 	})
 	versions := func() (all string) {
@@ -176,6 +189,9 @@ func testFormerFormat(t *testing.T, former string) {
 		t.Errorf("items that nobody wrote have the versions %s, want 11", got)
 	}
 	table = openAt(t, path)
+	if err := table.Commit(t.Context(), added); err != nil { // it is known
+		t.Fatal(err)
+	}
 	put("S", 6)
 	closed(t, table)
 	if got := versions(); got != "21" {
@@ -190,7 +206,7 @@ func testFormerFormat(t *testing.T, former string) {
 	}
 	table = openAt(t, path)
 	items, err := table.Get(t.Context(), tables.Strong, tables.Key{PK: "P", SK: "S"}, tables.Key{PK: "P", SK: "T"})
-	if err != nil || items[0].Int("n") != 6 || items[1].Int("n") != 5 {
+	if err != nil || items[0].Int("n") != 6 || items[1].Int("n") != 7 {
 		t.Errorf("got %v, %v", items, err)
 	}
 	closed(t, table)

@@ -24,7 +24,6 @@ func treesIn(open func(name string) shelf) *trees {
 		expiry:      keysOf(open(bucketExpiry)),
 		feed:        &tree[*record]{open(bucketFeed), encodeRecord, decodeRecord},
 		tokens:      &tree[token]{open(bucketTokens), encodeToken, decodeToken},
-		tokenExpiry: keysOf(open(bucketTokenExpiry)),
 		checkpoints: &tree[string]{open(bucketCheckpoints), asItIs, asItIs},
 	}
 	for _, index := range tables.Indexes {
