@@ -132,7 +132,7 @@ func copyBucket(to *bbolt.DB, name []byte, from *bbolt.Bucket, proceed func() er
 			}
 			for size := 0; k != nil && size < copyStep; k, v = c.Next() {
 				if string(name) == bucketItems && v[0] == itemVersion {
-					v = appendPacked([]byte{packedVersion}, string(k), string(v))
+					v = appendPacked([]byte{packedVersion, 0}, string(k), string(v))
 				}
 				if err := b.Put(k, v); err != nil {
 					return err

@@ -12,13 +12,28 @@ var errBrokenItem = errors.New("embedded: a broken item in the file")
 // decodeStored decodes an item from the table. Files of formats 1 and 2 have items that are
 // not packed.
 func decodeStored(key, value string) (*stored, error) {
-	if value != "" && value[0] == packedVersion {
-		var err error
-		if value, err = unpacked(key, value[1:]); err != nil {
-			return nil, err
-		}
+	if value == "" || value[0] != packedVersion {
+		return decodeItem(value)
 	}
-	return decodeItem(value)
+	d := decoder{rest: value[1:]}
+	seq := d.uvarint()
+	s, err := decodePacked(key, d.rest)
+	if err == nil {
+		s.seq = seq
+	}
+	return s, err
+}
+
+func decodePacked(key, packed string) (*stored, error) {
+	encoded, err := unpacked(key, packed)
+	if err != nil {
+		return nil, err
+	}
+	s, err := decodeItem(encoded)
+	if err == nil {
+		s.packed = packed
+	}
+	return s, err
 }
 
 // decodeItem decodes an item, whose strings are parts of the encoded one.

@@ -56,7 +56,7 @@ func TestRecord_RoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := decodeRecord("", encoded)
-		for _, s := range []*stored{want.old, want.now} {
+		for _, s := range []*stored{want.old, want.now, got.old, got.now} {
 			s.packed = ""
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {

@@ -20,7 +20,7 @@ type shelf interface {
 // treesIn returns the trees on an engine's shelves.
 func treesIn(open func(name string) shelf) *trees {
 	t := &trees{
-		items:       &tree[*stored]{open(bucketItems), func(key string, s *stored) (string, error) { return s.pack(key), nil }, decodeStored},
+		items:       &tree[*stored]{open(bucketItems), encodeStored, decodeStored},
 		expiry:      keysOf(open(bucketExpiry)),
 		feed:        &tree[*record]{open(bucketFeed), encodeRecord, decodeRecord},
 		tokens:      &tree[token]{open(bucketTokens), encodeToken, decodeToken},

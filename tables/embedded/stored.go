@@ -8,17 +8,18 @@ type stored struct {
 	size    int    // item.Size()
 	encoded string // "" if absent
 	packed  string // for the table and the feed; "" until it is needed
+	seq     uint64 // the number in the feed of the change that wrote it; 0 if not known
 }
 
 // absent is a missing item.
 var absent = &stored{}
 
-// pack returns the item of a key as the table stores it.
+// pack returns the item of a key, packed.
 func (s *stored) pack(key string) string {
 	if s.packed == "" {
 		buffer := buffers.Get().(*[]byte)
 		defer buffers.Put(buffer)
-		*buffer = appendPacked(append((*buffer)[:0], packedVersion), key, s.encoded)
+		*buffer = appendPacked((*buffer)[:0], key, s.encoded)
 		s.packed = string(*buffer)
 	}
 	return s.packed
