@@ -23,10 +23,17 @@ const (
 	mostPacked  = 1 << 20 // bytes of an encoded item, more than any has
 )
 
-// positions has, by their hash, where four bytes were last, plus one.
-type positions [1 << hashBits]int32
+// positions has, by their hash, where four bytes were last, plus one. Those behind 64 KB are
+// left out.
+type positions [1 << hashBits]uint16
 
 const hashBits = 11
+
+func (p *positions) set(h uint32, at int) {
+	if at < 1<<16-1 {
+		p[h] = uint16(at + 1)
+	}
+}
 
 func hashOf(s string, i int) uint32 {
 	n := uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
@@ -36,7 +43,7 @@ func hashOf(s string, i int) uint32 {
 // known has the positions of the dictionary.
 var known = func() (p positions) {
 	for i := 0; i+shortest <= len(dictionary); i++ {
-		p[hashOf(dictionary, i)] = int32(i + 1)
+		p.set(hashOf(dictionary, i), i)
 	}
 	return p
 }()
@@ -46,14 +53,14 @@ func appendPacked(b []byte, key, s string) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s)))
 	seen := known
 	for i := 0; i+shortest <= len(key); i++ {
-		seen[hashOf(key, i)] = int32(len(dictionary) + i + 1)
+		seen.set(hashOf(key, i), len(dictionary)+i)
 	}
 	begin := len(dictionary) + len(key) // of the item
 	literal := 0                        // the first byte that no step has yet
 	for i := 0; i+shortest <= len(s); {
 		h := hashOf(s, i)
 		at := int(seen[h]) - 1
-		seen[h] = int32(begin + i + 1)
+		seen.set(h, begin+i)
 		n := 0
 		if at >= 0 {
 			n = common(s[i:], from(key, s, at))
@@ -64,8 +71,8 @@ func appendPacked(b []byte, key, s string) []byte {
 		}
 		b = appendLiteral(b, s[literal:i])
 		b = appendCopy(b, n, begin+i-at)
-		for j := i + 1; j < i+n && j+shortest <= len(s); j++ {
-			seen[hashOf(s, j)] = int32(begin + j + 1)
+		for j := i + 1; j < i+n && j+shortest <= len(s); j += 2 { // half of them find nearly as much
+			seen.set(hashOf(s, j), begin+j)
 		}
 		i += n
 		literal = i
