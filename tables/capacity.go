@@ -34,7 +34,7 @@ func valueSize(v any) int {
 	case string:
 		return len(x)
 	case int64:
-		return numberSize(x)
+		return NumberSize(x)
 	case bool:
 		return 1
 	case []byte:
@@ -61,9 +61,9 @@ func valueSize(v any) int {
 	return 0
 }
 
-// numberSize returns the size of a number: one byte for each two significant digits
+// NumberSize returns the size of a number: one byte for each two significant digits
 // (trailing zeros do not count), one for the exponent and one for a minus sign.
-func numberSize(n int64) int {
+func NumberSize(n int64) int {
 	if n == 0 {
 		return 1
 	}

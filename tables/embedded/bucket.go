@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"go.etcd.io/bbolt"
+
+	"agentsocial/tables"
 )
 
 // session is a transaction of the file.
@@ -35,11 +37,17 @@ func (b *bucket) bucket() *bbolt.Bucket {
 	return b.opened
 }
 
-// fillOf returns how full bbolt leaves the pages of a bucket when it splits them. Most keys
-// rise within a partition, and those of the feed only rise.
+// fillOf returns how full bbolt leaves the pages of a bucket when it splits them: the more
+// often a key is the last of its neighbours, the fuller. The feed's keys only rise, those of
+// tokens are random.
 func fillOf(name string) float64 {
-	if name == bucketFeed {
+	switch name {
+	case bucketFeed:
 		return 0.95
+	case bucketTokens:
+		return 0.5
+	case string(tables.ByAuthor):
+		return 0.6
 	}
 	return 0.75
 }

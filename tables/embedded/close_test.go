@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -34,12 +35,20 @@ func closed(t *testing.T, table *Table) {
 	}
 }
 
+// noise returns bytes that cannot be packed.
+func noise(seed, n int) []byte {
+	b := make([]byte, n)
+	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+	_, _ = r.Read(b) // never fails
+	return b
+}
+
 func puts(t *testing.T, table *Table, from, to int) {
 	t.Helper()
 	for n := from; n < to; n += 20 {
 		var writes []tables.Write
 		for i := n; i < min(n+20, to); i++ {
-			writes = append(writes, tables.Put(tables.Item{"pk": "P", "sk": fmt.Sprintf("%05d", i), "rank_pk": "R", "rank_sk": fmt.Sprint(i), "b": make([]byte, 3000)}))
+			writes = append(writes, tables.Put(tables.Item{"pk": "P", "sk": fmt.Sprintf("%05d", i), "rank_pk": "R", "rank_sk": fmt.Sprint(i), "b": noise(i, 3000)}))
 		}
 		if err := table.Commit(t.Context(), tables.Tx{Writes: writes}); err != nil {
 			t.Fatal(err)

@@ -80,9 +80,13 @@ func (s *state) commit(p *prepared) (outcome, error) {
 		}
 	}
 	if p.token != "" {
-		return o, s.rememberToken(p.token, p.digest)
+		if err := s.rememberToken(p.token, p.digest); err != nil {
+			return outcome{}, err
+		}
 	}
-	return o, nil
+	// More are trimmed than come, so that the feed shrinks under any load.
+	_, err := s.trimPassed(2 * len(changes))
+	return o, err
 }
 
 // evaluate computes the changes of a transaction without making them. It checks

@@ -131,6 +131,9 @@ func copyBucket(to *bbolt.DB, name []byte, from *bbolt.Bucket, proceed func() er
 				k, v = c.First()
 			}
 			for size := 0; k != nil && size < copyStep; k, v = c.Next() {
+				if string(name) == bucketItems && v[0] == itemVersion {
+					v = appendPacked([]byte{packedVersion, 0}, string(k), string(v))
+				}
 				if err := b.Put(k, v); err != nil {
 					return err
 				}

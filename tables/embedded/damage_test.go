@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,7 @@ func large(t *testing.T) []byte {
 	for i := range 20 {
 		var writes []tables.Write
 		for j := range 20 {
-			writes = append(writes, tables.Put(item{"pk": fmt.Sprint("P", i), "sk": fmt.Sprint(j), "b": bytes.Repeat([]byte{7}, 1500*j)}))
+			writes = append(writes, tables.Put(item{"pk": fmt.Sprint("P", i), "sk": fmt.Sprint(j), "b": noise(1500 * j)}))
 		}
 		commit(t, table, writes...)
 	}
@@ -34,6 +35,13 @@ func large(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+// noise returns bytes that cannot be packed, always the same.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{7}).Read(b) // never fails
 	return b
 }
 
@@ -99,5 +107,5 @@ func TestOpenRefusesDamage(t *testing.T) {
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want(t, open(t, embedded.Config{Path: path}), item{"pk": "P3", "sk": "5", "b": bytes.Repeat([]byte{7}, 7500)})
+	want(t, open(t, embedded.Config{Path: path}), item{"pk": "P3", "sk": "5", "b": noise(7500)})
 }

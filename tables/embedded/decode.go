@@ -9,8 +9,35 @@ import (
 
 var errBrokenItem = errors.New("embedded: a broken item in the file")
 
-// decodeStored decodes an item, whose strings are parts of the encoded one.
-func decodeStored(encoded string) (*stored, error) {
+// decodeStored decodes an item from the table. Files of formats 1 and 2 have items that are
+// not packed.
+func decodeStored(key, value string) (*stored, error) {
+	if value == "" || value[0] != packedVersion {
+		return decodeItem(value)
+	}
+	d := decoder{rest: value[1:]}
+	seq := d.uvarint()
+	s, err := decodePacked(key, d.rest)
+	if err == nil {
+		s.seq = seq
+	}
+	return s, err
+}
+
+func decodePacked(key, packed string) (*stored, error) {
+	encoded, err := unpacked(key, packed)
+	if err != nil {
+		return nil, err
+	}
+	s, err := decodeItem(encoded)
+	if err == nil {
+		s.packed = packed
+	}
+	return s, err
+}
+
+// decodeItem decodes an item, whose strings are parts of the encoded one.
+func decodeItem(encoded string) (*stored, error) {
 	if encoded == "" || encoded[0] != itemVersion {
 		return nil, errBrokenItem
 	}
@@ -19,7 +46,7 @@ func decodeStored(encoded string) (*stored, error) {
 	if d.broken || d.rest != "" {
 		return nil, errBrokenItem
 	}
-	return &stored{item, item.Size(), encoded}, nil
+	return &stored{item: item, size: d.size, encoded: encoded}, nil
 }
 
 // maxDepth bounds the nesting of values in a file.
@@ -28,6 +55,7 @@ const maxDepth = tables.MaxNesting + formerNesting
 // decoder reads an encoded item. After an error it yields zero values.
 type decoder struct {
 	rest   string
+	size   int // of the values, as [tables.Item.Size] counts, and of the names of maps
 	broken bool
 }
 
@@ -79,6 +107,7 @@ func (d *decoder) mapping(depth int) tables.Map {
 	m := make(tables.Map, n)
 	for range n {
 		name := d.text()
+		d.size += len(name)
 		m[name] = d.value(depth)
 		if d.broken {
 			return nil
@@ -96,23 +125,34 @@ func (d *decoder) value(depth int) any {
 	d.rest = d.rest[1:]
 	switch kind {
 	case kindString:
-		return d.text()
+		s := d.text()
+		d.size += len(s)
+		return s
 	case kindInt:
-		return d.varint()
+		n := d.varint()
+		d.size += tables.NumberSize(n)
+		return n
 	case kindFalse, kindTrue:
+		d.size++
 		return kind == kindTrue
 	case kindBytes:
-		return []byte(d.text())
+		s := d.text()
+		d.size += len(s)
+		return []byte(s)
 	case kindSet:
 		s := make(tables.Set, d.count())
 		for i := range s {
 			s[i] = d.text()
+			d.size += len(s[i])
 		}
 		return s
 	case kindMap:
-		return d.mapping(depth + 1)
+		m := d.mapping(depth + 1)
+		d.size += 3 + len(m)
+		return m
 	case kindList:
 		l := make(tables.List, d.count())
+		d.size += 3 + len(l)
 		for i := range l {
 			l[i] = d.value(depth + 1)
 		}

@@ -8,11 +8,21 @@ import (
 	"agentsocial/tables"
 )
 
-// An item in a file is a version, then a map: the number of attributes and, in
+// An encoded item is a version, then a map: the number of attributes and, in
 // the order of their names, name and value. Varints precede strings and counts.
 // The encoding is canonical, so a digest of the writes identifies a
 // transaction.
 const itemVersion = 1
+
+// packedVersion begins an item in the table. Then come the number in the feed of the change
+// that wrote it, 0 if that is not known, and its encoding, packed (pack.go).
+const packedVersion = 2
+
+func encodeStored(key string, s *stored) (string, error) {
+	packed := s.pack(key)
+	b := make([]byte, 0, 1+binary.MaxVarintLen64+len(packed))
+	return string(append(binary.AppendUvarint(append(b, packedVersion), s.seq), packed...)), nil
+}
 
 const (
 	kindString byte = iota + 1

@@ -37,7 +37,7 @@ func TestEncode_RoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoded, err := decodeStored(string(b))
+		decoded, err := decodeItem(string(b))
 		if err != nil || !reflect.DeepEqual(decoded.item, item) || decoded.encoded != string(b) {
 			t.Fatalf("got %v, %v; want %v", decoded, err, item)
 		}
@@ -45,12 +45,12 @@ func TestEncode_RoundTrip(t *testing.T) {
 		if again, _ := appendItem(nil, back); !bytes.Equal(again, b) {
 			t.Fatalf("second encoding: got %x, want %x", again, b)
 		}
-		if item.Size() != back.Size() {
-			t.Fatalf("got size %d, want %d", back.Size(), item.Size())
+		if item.Size() != decoded.size {
+			t.Fatalf("got size %d, want %d", decoded.size, item.Size())
 		}
 		// A truncated item is an error, wherever it is cut.
-		if _, err := decodeStored(string(b[:rapid.IntRange(0, len(b)-1).Draw(t, "cut")])); err == nil {
-			t.Fatal("decodeStored accepted a truncated item")
+		if _, err := decodeItem(string(b[:rapid.IntRange(0, len(b)-1).Draw(t, "cut")])); err == nil {
+			t.Fatal("decodeItem accepted a truncated item")
 		}
 	})
 }
@@ -58,10 +58,11 @@ func TestEncode_RoundTrip(t *testing.T) {
 func FuzzDecodeItem(f *testing.F) {
 	seed, _ := appendItem(nil, tables.Item{"a": tables.List{tables.Map{"b": []byte("c")}}, "n": int64(-1), "s": tables.NewSet("x")})
 	f.Add(seed)
+	f.Add(appendPacked([]byte{packedVersion}, "key", string(seed)))
 	f.Add([]byte{itemVersion, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		decodeStored(string(b)) // must neither panic nor allocate without bounds
-		decodeRecord(string(b))
+		decodeStored("key", string(b)) // must neither panic nor allocate without bounds
+		decodeRecord("", string(b))
 		cutPart(string(b))
 	})
 }

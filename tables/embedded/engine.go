@@ -1,9 +1,6 @@
 package embedded
 
-import (
-	"context"
-	"crypto/sha256"
-)
+import "context"
 
 // engine stores a table's trees. file and memory implement it.
 type engine interface {
@@ -29,8 +26,7 @@ type engine interface {
 //	by_rank, by_parent, by_author   index key + item key → nothing
 //	expiry                          ttl + item key → nothing
 //	feed                            sequence number → change
-//	tokens                          token → the digest of its transaction
-//	token_expiry                    end of life + token → nothing
+//	tokens                          slot of its end + token → the digest of its transaction
 //	checkpoints                     reader of the feed → its position
 type trees struct {
 	items       *tree[*stored]
@@ -38,7 +34,6 @@ type trees struct {
 	expiry      *tree[nothing]
 	feed        *tree[*record]
 	tokens      *tree[token]
-	tokenExpiry *tree[nothing]
 	checkpoints *tree[string]
 
 	nextSeq func() (uint64, error) // the feed's next sequence number, never repeated
@@ -47,12 +42,13 @@ type trees struct {
 
 // token is the digest of the transaction that used a token, and when it ends.
 type token struct {
-	end    int64 // unix ms
-	digest digest
+	end    int64  // unix ms
+	digest string // hash of the transaction's writes
 }
 
-// digest is the hash of a transaction's writes.
-type digest [sha256.Size]byte
+// hashSize is the size of hashes of tokens and of their transactions: enough, since nobody
+// gains from making two equal.
+const hashSize = 16
 
 // item returns the item under a key, or absent.
 func (t *trees) item(key string) (*stored, error) {

@@ -20,7 +20,11 @@ const (
 // feedEnd is after all sequence numbers as keys.
 var feedEnd = number(uint64(math.MaxUint64)) + "\x00"
 
+// record adds a change to the feed.
 func (s *state) record(c *change) error {
+	if err := s.complete(c); err != nil {
+		return err
+	}
 	if s.wants != nil && !s.wants(streamed(c.old, c.now)) {
 		return nil
 	}
@@ -29,7 +33,23 @@ func (s *state) record(c *change) error {
 		return err
 	}
 	s.fed = true
-	return s.feed.put(number(seq), &record{at: s.at.UnixMilli(), expired: c.expired, old: c.old, now: c.now})
+	if c.now != absent {
+		c.now.seq = seq
+	}
+	return s.feed.put(number(seq), &record{key: c.key, at: s.at.UnixMilli(), expired: c.expired, old: c.old, now: c.now, current: c.now != absent})
+}
+
+// complete stores an item that is about to change in the record of its last change.
+func (s *state) complete(c *change) error {
+	if c.old.seq == 0 { // absent, or its record has it
+		return nil
+	}
+	at := number(c.old.seq)
+	encoded, found := s.feed.shelf.get(at)
+	if !found || len(encoded) < recordHead { // it was trimmed, or reading it will fail
+		return nil
+	}
+	return s.feed.shelf.put(at, completed(encoded, c.old.pack(c.key)))
 }
 
 // streamed converts a record for readers.
@@ -121,6 +141,9 @@ func (t *Table) changesAfter(seq uint64, limit int) (changes []tables.StreamReco
 	err = t.view(false, func(now *trees) error {
 		size := 0
 		return now.feed.walk(number(seq+1), feedEnd, false, func(key string, r *record) (bool, error) {
+			if err := now.restore(key, r); err != nil {
+				return false, err
+			}
 			changes = append(changes, r.streamed(key))
 			size += r.old.size + r.now.size
 			return len(changes) < limit && size < tables.MaxPageSize, nil

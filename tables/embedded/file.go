@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -39,9 +40,12 @@ const maxListed = 8192
 
 func options() *bbolt.Options {
 	return &bbolt.Options{
-		Timeout:        lockPatience,
-		FreelistType:   bbolt.FreelistArrayType, // the quicker one for short lists
-		NoFreelistSync: true,                    // until a commit decides
+		Timeout: lockPatience,
+		// A commit that outgrows what is mapped waits for all reads that have begun, and
+		// bbolt would begin with 32 KB.
+		InitialMmapSize: growth,
+		FreelistType:    bbolt.FreelistArrayType, // the quicker one for short lists
+		NoFreelistSync:  true,                    // until a commit decides
 	}
 }
 
@@ -161,7 +165,6 @@ const (
 	bucketExpiry      = "expiry"
 	bucketFeed        = "feed"
 	bucketTokens      = "tokens"
-	bucketTokenExpiry = "token_expiry"
 	bucketCheckpoints = "checkpoints"
 )
 
@@ -170,12 +173,13 @@ var (
 	keyClosed = []byte("closed") // when the file was closed, in unix ns
 )
 
-// format is the version of the file's layout. Files of format 1, whose feed has no
-// differences, are read.
-const (
-	format       = "2"
-	formerFormat = "1"
-)
+// format is the version of the file's layout. Files of former formats are read: format 1,
+// whose feed has no differences, and format 2, whose items are not packed. The tokens are
+// converted when the file is opened; an item is packed when it is next written, and all are
+// when the file is compacted.
+const format = "3"
+
+var formerFormats = []string{"1", "2"}
 
 // markClosed stores when the file is closed. Its time of modification is then set to the
 // same, so a file that was written, copied or restored since then differs.
@@ -195,7 +199,7 @@ func closedAt(tx *bbolt.Tx) int64 {
 
 // layOut makes the buckets of a new file, and those that an older file lacks.
 func layOut(db *bbolt.DB) error {
-	names := []string{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketTokenExpiry, bucketCheckpoints}
+	names := []string{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketCheckpoints}
 	for _, s := range tables.Indexes {
 		names = append(names, string(s.Name))
 	}
@@ -212,10 +216,13 @@ func layOut(db *bbolt.DB) error {
 	if err != nil || found == format && whole {
 		return err
 	}
-	if found != "" && found != format && found != formerFormat {
-		return fmt.Errorf("its format is %q; this program reads %q and %q", found, formerFormat, format)
+	if found != "" && found != format && !slices.Contains(formerFormats, found) {
+		return fmt.Errorf("its format is %q; this program reads %q and %q", found, formerFormats, format)
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
+		if err := convertTokens(tx); err != nil {
+			return err
+		}
 		for _, n := range names {
 			if _, err := tx.CreateBucketIfNotExists([]byte(n)); err != nil {
 				return err

@@ -1,11 +1,11 @@
 package embedded_test
 
 import (
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +49,7 @@ func (l *load) commit(t *testing.T, token string, writes ...tables.Write) {
 func (l *load) post(t *testing.T, n int) {
 	sk := fmt.Sprintf("P#%07d", n)
 	l.commit(t, fmt.Sprintf("%032d", n),
-		tables.Put(item{"pk": "C#lounge", "sk": sk, "type": "post", "author": "ag_01", "body": strings.Repeat("words ", 50), "parent_pk": "ROOTS#lounge", "parent_sk": sk}),
+		tables.Put(item{"pk": "C#lounge", "sk": sk, "type": "post", "author": "ag_01", "body": hex.EncodeToString(noise(150)), "parent_pk": "ROOTS#lounge", "parent_sk": sk}),
 		tables.Put(item{"pk": "C#lounge", "sk": sk + "+", "type": "counters", "score": int64(1), "rank_pk": "BEST#lounge", "rank_sk": sk}))
 }
 

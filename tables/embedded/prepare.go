@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"sync"
 	"unicode/utf8"
@@ -16,7 +15,7 @@ const maxTokenLength = 36 // characters
 type prepared struct {
 	writes        []preparedWrite
 	token         string
-	digest        digest // of the writes, if there is a token
+	digest        string // of the writes, if there is a token
 	transactional bool   // billed as a transaction
 	putSize       int    // bytes of all items to be put
 }
@@ -75,7 +74,7 @@ func prepare(tx tables.Tx) (*prepared, error) {
 		return nil, invalid("a transaction has %d bytes, more than %d", p.putSize, tables.MaxTxSize)
 	}
 	if p.token != "" {
-		p.digest = sha256.Sum256(all)
+		p.digest = hashed(all)
 	}
 	return p, nil
 }
@@ -136,7 +135,7 @@ func checkedItem(item tables.Item, encoded string) (*stored, error) {
 	if err := checkIndexKeys(item); err != nil {
 		return nil, err
 	}
-	s := &stored{item, item.Size(), encoded}
+	s := &stored{item: item, size: item.Size(), encoded: encoded}
 	if s.size > tables.MaxItemSize {
 		k := item.Key()
 		return nil, invalid("the item %q %q has %d bytes, more than %d", k.PK, k.SK, s.size, tables.MaxItemSize)

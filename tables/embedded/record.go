@@ -7,65 +7,133 @@ import (
 
 // record is a change in the feed.
 type record struct {
-	at       int64 // unix ms
+	key      string // of the item; "" in records of former formats
+	at       int64  // unix ms
 	expired  bool
 	old, now *stored // may be absent
+
+	// The new item is the one in the table, and is not in the record. Then, when a record
+	// has been decoded, now is nil until [trees.restore], and so is old if there is a
+	// difference.
+	current    bool
+	difference string
 }
 
-// A record, encoded: milliseconds since 1970, flags, then the old and the new item, each
-// after its length, which is 0 for an absent item. If there are both, the old item is
-// stored as its difference from the new one. Files of format 1 have records without
-// differences.
+// A record, encoded: milliseconds since 1970, flags, the item's key, then the old and the
+// new item, packed, each after its length, which is 0 for an absent item. If there are
+// both, the old item is stored as its difference from the new one. The new item is stored
+// once the item changes again; until then the table has it.
+//
+// Files of format 1 have records without differences, and those of formats 1 and 2 have
+// records without keys, with both items, which are not packed.
 const (
 	flagExpired = 1 << iota
 	flagDifference
+	flagPacked
+	flagCurrent
 )
 
 const recordHead = 9 // bytes before the items
 
-func encodeRecord(r *record) (string, error) {
-	flags, old := byte(0), r.old.encoded
+func encodeRecord(_ string, r *record) (string, error) {
+	flags, old, now := byte(flagPacked), "", ""
 	if r.expired {
 		flags |= flagExpired
 	}
-	if r.old != absent && r.now != absent {
+	switch {
+	case r.current:
+		flags |= flagCurrent
+	case r.now != absent:
+		now = r.now.pack(r.key)
+	}
+	switch {
+	case r.old == absent:
+	case r.now == absent:
+		old = r.old.pack(r.key)
+	default:
 		flags |= flagDifference
 		var err error
 		if old, err = difference(r.old.encoded, r.now.encoded); err != nil {
 			return "", err
 		}
 	}
-	b := make([]byte, 0, recordHead+2*binary.MaxVarintLen32+len(old)+len(r.now.encoded))
+	b := make([]byte, 0, recordHead+3*binary.MaxVarintLen32+len(r.key)+len(old)+len(now))
 	b = append(binary.BigEndian.AppendUint64(b, uint64(r.at)), flags)
-	return string(appendString(appendString(b, old), r.now.encoded)), nil
+	return string(appendString(appendString(appendString(b, r.key), old), now)), nil
+}
+
+// completed returns a record with its new item, which may have been in the table.
+func completed(encoded, now string) string {
+	flags := encoded[recordHead-1]
+	if flags&flagCurrent == 0 {
+		return encoded
+	}
+	b := make([]byte, 0, len(encoded)+binary.MaxVarintLen32+len(now))
+	b = append(b, encoded[:len(encoded)-1]...) // but the length of an absent item
+	b[recordHead-1] = flags &^ flagCurrent
+	return string(appendString(b, now))
+}
+
+// restore reads from the table what a record under a key of the feed does not have.
+func (t *trees) restore(key string, r *record) (err error) {
+	if !r.current {
+		return nil
+	}
+	if r.now, err = t.item(r.key); err != nil {
+		return err
+	}
+	if r.now.seq != numberIn(key) {
+		return errBrokenRecord
+	}
+	if r.old == nil {
+		var old string
+		if old, err = restored(r.difference, r.now.encoded); err == nil {
+			r.old, err = decodeItem(old)
+		}
+	}
+	return err
 }
 
 var errBrokenRecord = errors.New("embedded: a broken change in the file")
 
-func decodeRecord(encoded string) (*record, error) {
+func decodeRecord(_, encoded string) (*record, error) {
 	if len(encoded) < recordHead {
 		return nil, errBrokenRecord
 	}
 	flags := encoded[8]
 	r := &record{at: int64(numberIn(encoded)), expired: flags&flagExpired != 0, old: absent, now: absent}
 	d := decoder{rest: encoded[recordHead:]}
+	if flags&flagPacked != 0 {
+		r.key = d.text()
+	}
 	old, now := d.text(), d.text()
 	if d.broken || d.rest != "" {
 		return nil, errBrokenRecord
 	}
+	decode := func(item string) (*stored, error) {
+		switch {
+		case item == "":
+			return absent, nil
+		case flags&flagPacked != 0:
+			return decodePacked(r.key, item)
+		}
+		return decodeItem(item)
+	}
 	var err error
-	if now != "" {
-		if r.now, err = decodeStored(now); err != nil {
-			return nil, err
+	if r.current = flags&flagCurrent != 0; r.current {
+		if r.now = nil; flags&flagDifference != 0 {
+			r.old, r.difference = nil, old
+			return r, nil
 		}
+	} else if r.now, err = decode(now); err != nil {
+		return nil, err
 	}
-	if flags&flagDifference != 0 {
-		if old, err = restored(old, now); err != nil {
-			return nil, err
-		}
+	if flags&flagDifference == 0 {
+		r.old, err = decode(old)
+		return r, err
 	}
-	if old != "" {
-		r.old, err = decodeStored(old)
+	if old, err = restored(old, r.now.encoded); err == nil {
+		r.old, err = decodeItem(old)
 	}
 	return r, err
 }

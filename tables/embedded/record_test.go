@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ func storedOf(t interface{ Fatal(...any) }, item tables.Item) *stored {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := decodeStored(encoded)
+	s, err := decodeItem(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,16 +50,19 @@ func TestRecord_RoundTrip(t *testing.T) {
 		case 1:
 			now = nil
 		}
-		want := &record{at: rapid.Int64Min(0).Draw(t, "at"), expired: rapid.Bool().Draw(t, "expired"), old: storedOf(t, old), now: storedOf(t, now)}
-		encoded, err := encodeRecord(want)
+		want := &record{key: rapid.StringN(1, 20, -1).Draw(t, "key"), at: rapid.Int64Min(0).Draw(t, "at"), expired: rapid.Bool().Draw(t, "expired"), old: storedOf(t, old), now: storedOf(t, now)}
+		encoded, err := encodeRecord("", want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := decodeRecord(encoded)
+		got, err := decodeRecord("", encoded)
+		for _, s := range []*stored{want.old, want.now, got.old, got.now} {
+			s.packed = ""
+		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("got %+v, %v; want %+v", got, err, want)
 		}
-		if got, err := decodeRecord(encoded[:rapid.IntRange(0, len(encoded)-1).Draw(t, "cut")]); err == nil {
+		if got, err := decodeRecord("", encoded[:rapid.IntRange(0, len(encoded)-1).Draw(t, "cut")]); err == nil {
 			t.Fatalf("decodeRecord accepted a truncated record: %+v", got)
 		}
 	})
@@ -66,8 +70,9 @@ func TestRecord_RoundTrip(t *testing.T) {
 
 // A change of a counter beside a long text takes little of the feed.
 func TestRecord_Difference(t *testing.T) {
-	body := strings.Repeat("x", 1000)
-	encoded, err := encodeRecord(&record{
+	body := rand.Text() + rand.Text() + rand.Text() + rand.Text()
+	encoded, err := encodeRecord("", &record{
+		key: itemKey(tables.Key{PK: "P", SK: "S"}),
 		old: storedOf(t, tables.Item{"pk": "P", "sk": "S", "body": body, "n": int64(1)}),
 		now: storedOf(t, tables.Item{"pk": "P", "sk": "S", "body": body, "n": int64(2)}),
 	})
@@ -76,28 +81,48 @@ func TestRecord_Difference(t *testing.T) {
 	}
 }
 
-// formerRecord encodes a record as files of format 1 have it, with both images.
-func formerRecord(r *record) []byte {
+// formerRecord encodes a record as files of former formats have it: format 1 has both images.
+func formerRecord(t *testing.T, r *record, format string) []byte {
 	b := append(binary.BigEndian.AppendUint64(nil, uint64(r.at)), 0)
 	if r.expired {
-		b[8] = 1
+		b[8] = flagExpired
 	}
-	return appendString(appendString(b, r.old.encoded), r.now.encoded)
+	old := r.old.encoded
+	if format == "2" && r.old != absent && r.now != absent {
+		b[8] |= flagDifference
+		var err error
+		if old, err = difference(old, r.now.encoded); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return appendString(appendString(b, old), r.now.encoded)
 }
 
-// A file of format 1 opens, with its items, its feed and its readers' positions. What is
-// written then follows.
+// A file of a former format opens, with its items, its feed and its readers' positions. What
+// is written then follows. Items are packed once they are written or the file is compacted.
 func TestOpen_FormerFormat(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "table")
-	table, err := Open(Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
+	for _, f := range formerFormats {
+		t.Run(f, func(t *testing.T) { testFormerFormat(t, f) })
 	}
-	for n := range 5 {
-		item := tables.Item{"pk": "P", "sk": "S", "n": int64(n)}
+}
+
+func testFormerFormat(t *testing.T, former string) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := openAt(t, path)
+	put := func(sk string, n int) {
+		t.Helper()
+		item := tables.Item{"pk": "P", "sk": sk, "n": int64(n)}
 		if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(item)}}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for n := range 5 {
+		put("S", n)
+	}
+	put("T", 5)
+	added := tables.Tx{Token: "token", Writes: []tables.Write{tables.Change(tables.Key{PK: "P", SK: "T"}, tables.Add("n", 2))}}
+	if err := table.Commit(t.Context(), added); err != nil {
+		t.Fatal(err)
 	}
 	want, err := table.changesAfter(0, 100)
 	if err == nil {
@@ -106,27 +131,49 @@ func TestOpen_FormerFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
+	onFile := func(do func(tx *bbolt.Tx) error) {
+		t.Helper()
+		db, err := bbolt.Open(path, 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = errors.Join(db.Update(do), db.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		feed := tx.Bucket([]byte(bucketFeed))
-		for n := range 5 {
-			r := &record{at: want[n].At.UnixMilli(), old: storedOf(t, want[n].Old), now: storedOf(t, want[n].New)}
-			if err := feed.Put([]byte(number(uint64(n+1))), formerRecord(r)); err != nil {
+	onFile(func(tx *bbolt.Tx) error {
+		feed, items := tx.Bucket([]byte(bucketFeed)), tx.Bucket([]byte(bucketItems))
+		for n, c := range want {
+			r := &record{at: c.At.UnixMilli(), old: storedOf(t, c.Old), now: storedOf(t, c.New)}
+			if err := feed.Put([]byte(number(uint64(n+1))), formerRecord(t, r, former)); err != nil {
+				return err
+			}
+			if err := items.Put([]byte(itemKey(c.Key)), []byte(r.now.encoded)); err != nil {
 				return err
 			}
 		}
-		return tx.Bucket([]byte(bucketMeta)).Put(keyFormat, []byte("1"))
+		tokens := tx.Bucket([]byte(bucketTokens))
+		k, v := tokens.Cursor().First()
+		token, err := decodeToken(string(k), string(v))
+		if err == nil {
+			_, err = tx.CreateBucket([]byte(bucketTokenExpiry))
+		}
+		if err = errors.Join(err, tokens.Delete(k), tokens.Put([]byte(added.Token), []byte(number(token.end)+token.digest+token.digest))); err != nil {
+			return err
+		}
+		return tx.Bucket([]byte(bucketMeta)).Put(keyFormat, []byte(former))
 	})
-	if err = errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
+	versions := func() (all string) {
+		onFile(func(tx *bbolt.Tx) error {
+			return tx.Bucket([]byte(bucketItems)).ForEach(func(_, v []byte) error {
+				all += fmt.Sprint(v[0])
+				return nil
+			})
+		})
+		return all
 	}
 	for range 2 { // the second time the file has the present format
-		if table, err = Open(Config{Path: path}); err != nil {
-			t.Fatal(err)
-		}
+		table = openAt(t, path)
 		got, err := table.changesAfter(0, 100)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("got the feed\n%+v, %v; want\n%+v", got, err, want)
@@ -135,8 +182,49 @@ func TestOpen_FormerFormat(t *testing.T) {
 		if err != nil || fmt.Sprint(positions) != "map[reader:2]" {
 			t.Fatalf("got positions %v, %v", positions, err)
 		}
-		if err := table.Close(); err != nil {
-			t.Fatal(err)
-		}
+		closed(t, table)
+	}
+	if got := versions(); got != "11" {
+		t.Errorf("items that nobody wrote have the versions %s, want 11", got)
+	}
+	table = openAt(t, path)
+	if err := table.Commit(t.Context(), added); err != nil { // it is known
+		t.Fatal(err)
+	}
+	put("S", 6)
+	closed(t, table)
+	if got := versions(); got != "21" {
+		t.Errorf("after a write of one, items have the versions %s, want 21", got)
+	}
+	table = openAt(t, path)
+	if _, _, err := table.CloseCompacted(); err != nil {
+		t.Fatal(err)
+	}
+	if got := versions(); got != "22" {
+		t.Errorf("after compaction, items have the versions %s, want 22", got)
+	}
+	table = openAt(t, path)
+	items, err := table.Get(t.Context(), tables.Strong, tables.Key{PK: "P", SK: "S"}, tables.Key{PK: "P", SK: "T"})
+	if err != nil || items[0].Int("n") != 6 || items[1].Int("n") != 7 {
+		t.Errorf("got %v, %v", items, err)
+	}
+	closed(t, table)
+}
+
+// A file of a later format is refused.
+func TestOpen_LaterFormat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	closed(t, openAt(t, path))
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err == nil {
+		err = errors.Join(db.Update(func(tx *bbolt.Tx) error {
+			return tx.Bucket([]byte(bucketMeta)).Put(keyFormat, []byte("4"))
+		}), db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Config{Path: path}); err == nil || !strings.Contains(err.Error(), `its format is "4"; this program reads ["1" "2"] and "3"`) {
+		t.Errorf("got %v", err)
 	}
 }

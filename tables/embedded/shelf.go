@@ -20,11 +20,10 @@ type shelf interface {
 // treesIn returns the trees on an engine's shelves.
 func treesIn(open func(name string) shelf) *trees {
 	t := &trees{
-		items:       &tree[*stored]{open(bucketItems), func(s *stored) (string, error) { return s.encoded, nil }, decodeStored},
+		items:       &tree[*stored]{open(bucketItems), encodeStored, decodeStored},
 		expiry:      keysOf(open(bucketExpiry)),
 		feed:        &tree[*record]{open(bucketFeed), encodeRecord, decodeRecord},
 		tokens:      &tree[token]{open(bucketTokens), encodeToken, decodeToken},
-		tokenExpiry: keysOf(open(bucketTokenExpiry)),
 		checkpoints: &tree[string]{open(bucketCheckpoints), asItIs, asItIs},
 	}
 	for _, index := range tables.Indexes {
@@ -37,32 +36,32 @@ func treesIn(open func(name string) shelf) *trees {
 // file.
 type tree[V any] struct {
 	shelf  shelf
-	encode func(V) (string, error)
-	decode func(string) (V, error)
+	encode func(key string, v V) (string, error)
+	decode func(key, encoded string) (V, error)
 }
 
 type nothing struct{}
 
 func keysOf(s shelf) *tree[nothing] {
 	return &tree[nothing]{s,
-		func(nothing) (string, error) { return "", nil },
-		func(string) (nothing, error) { return nothing{}, nil },
+		func(string, nothing) (string, error) { return "", nil },
+		func(_, _ string) (nothing, error) { return nothing{}, nil },
 	}
 }
 
-func asItIs(s string) (string, error) { return s, nil }
+func asItIs(_, s string) (string, error) { return s, nil }
 
 func (t *tree[V]) get(key string) (v V, found bool, err error) {
 	encoded, found := t.shelf.get(key)
 	if !found {
 		return v, false, nil
 	}
-	v, err = t.decode(encoded)
+	v, err = t.decode(key, encoded)
 	return v, true, err
 }
 
 func (t *tree[V]) put(key string, v V) error {
-	encoded, err := t.encode(v)
+	encoded, err := t.encode(key, v)
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (t *tree[V]) remove(key string) error { return t.shelf.remove(key) }
 func (t *tree[V]) walk(from, to string, desc bool, visit func(key string, v V) (more bool, err error)) (err error) {
 	t.shelf.walk(from, to, desc, func(key, encoded string) (more bool) {
 		var v V
-		if v, err = t.decode(encoded); err == nil {
+		if v, err = t.decode(key, encoded); err == nil {
 			more, err = visit(key, v)
 		}
 		return more && err == nil

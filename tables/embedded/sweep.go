@@ -87,7 +87,7 @@ func (s *state) trimFeed(n int) (removed int, err error) {
 // trimPassed removes up to n changes that all readers have passed, if readers are
 // declared.
 func (s *state) trimPassed(n int) (removed int, err error) {
-	if !s.trims {
+	if !s.trims || n == 0 {
 		return 0, nil
 	}
 	passed, err := s.passed()

@@ -1,49 +1,63 @@
 package embedded
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"time"
+
+	"go.etcd.io/bbolt"
 )
 
 // tokenLife is how long a token makes a transaction idempotent.
 const tokenLife = 10 * time.Minute
 
-// token looks a token up and reports whether it is still valid.
-func (s *state) token(name string) (t token, lives bool, err error) {
-	t, found, err := s.tokens.get(name)
-	return t, found && t.end > s.at.UnixMilli(), err
+// A token's key is the slot of time in which it ends, then a hash of it. So tokens need no
+// index of their ends, and are removed a slot at a time.
+const (
+	slotMillis = 1 << 18 // about 4 minutes
+	slotSize   = 4       // bytes
+)
+
+func slotOf(millis int64) string {
+	var b [slotSize]byte
+	binary.BigEndian.PutUint32(b[:], uint32(millis/slotMillis)) // enough for 35 000 years
+	return string(b[:])
 }
 
-func (s *state) rememberToken(name string, digest digest) error {
+func tokenKey(name string, end int64) string { return slotOf(end) + hashed([]byte(name)) }
+
+func hashed(b []byte) string {
+	sum := sha256.Sum256(b)
+	return string(sum[:hashSize])
+}
+
+// token looks a token up and reports whether it is still valid.
+func (s *state) token(name string) (t token, lives bool, err error) {
+	from, to := s.at.UnixMilli(), s.at.Add(tokenLife).UnixMilli()
+	for end := from - from%slotMillis; end <= to; end += slotMillis {
+		t, found, err := s.tokens.get(tokenKey(name, end))
+		if err != nil || found && t.end > from {
+			return t, err == nil, err
+		}
+	}
+	return token{}, false, nil
+}
+
+func (s *state) rememberToken(name, digest string) error {
 	// Drop two for each new one, so that their number stays in proportion to
 	// the rate even without sweeps.
 	if _, err := s.dropTokens(2); err != nil {
 		return err
 	}
-	old, found, err := s.tokens.get(name)
-	if err != nil {
-		return err
-	}
-	if found {
-		if err := s.tokenExpiry.remove(number(old.end) + name); err != nil {
-			return err
-		}
-	}
-	now := token{s.at.Add(tokenLife).UnixMilli(), digest}
-	if err := s.tokenExpiry.put(number(now.end)+name, nothing{}); err != nil {
-		return err
-	}
-	return s.tokens.put(name, now)
+	end := s.at.Add(tokenLife).UnixMilli()
+	return s.tokens.put(tokenKey(name, end), token{end, digest})
 }
 
-// dropTokens removes up to n expired tokens.
+// dropTokens removes up to n tokens of the slots that are over.
 func (s *state) dropTokens(n int) (dropped int, err error) {
-	for _, key := range s.tokenExpiry.firstKeys("", number(s.at.UnixMilli()+1), n) {
-		if err := s.tokens.remove(key[8:]); err != nil {
-			return dropped, err
-		}
-		if err := s.tokenExpiry.remove(key); err != nil {
+	for _, key := range s.tokens.firstKeys("", slotOf(s.at.UnixMilli()), n) {
+		if err := s.tokens.remove(key); err != nil {
 			return dropped, err
 		}
 		dropped++
@@ -51,17 +65,55 @@ func (s *state) dropTokens(n int) (dropped int, err error) {
 	return dropped, nil
 }
 
-// A token in a file: when it ends, then the digest.
+// A token in a file: when it ends, in ms since the beginning of its slot, then the digest.
 
-func encodeToken(t token) (string, error) {
-	return string(append(binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(t.digest)), uint64(t.end)), t.digest[:]...)), nil
+func encodeToken(_ string, t token) (string, error) {
+	b := binary.BigEndian.AppendUint32(make([]byte, 0, 4+hashSize), uint32(t.end%slotMillis))
+	return string(append(b, t.digest...)), nil
 }
 
-func decodeToken(b string) (t token, err error) {
-	if len(b) != 8+len(t.digest) {
+func decodeToken(key, b string) (t token, err error) {
+	if len(b) != 4+hashSize || len(key) < slotSize {
 		return t, errors.New("embedded: a broken token in the file")
 	}
-	t.end = int64(numberIn(b))
-	copy(t.digest[:], b[8:])
-	return t, nil
+	slot := int64(binary.BigEndian.Uint32([]byte(key)))
+	return token{slot*slotMillis + int64(binary.BigEndian.Uint32([]byte(b))), b[4:]}, nil
+}
+
+// bucketTokenExpiry is in files of formats 1 and 2. Their tokens are in [bucketTokens] under
+// their names, each with its end in unix ms and a longer digest.
+const bucketTokenExpiry = "token_expiry"
+
+// convertTokens gives the tokens of a file of a former format their present keys.
+func convertTokens(tx *bbolt.Tx) error {
+	former := tx.Bucket([]byte(bucketTokens))
+	if former == nil || tx.Bucket([]byte(bucketTokenExpiry)) == nil {
+		return nil
+	}
+	type entry struct{ key, value string }
+	var all []entry
+	err := former.ForEach(func(name, v []byte) error {
+		if len(v) < 8+hashSize {
+			return errors.New("a broken token")
+		}
+		t := token{int64(binary.BigEndian.Uint64(v)), string(v[8 : 8+hashSize])}
+		value, err := encodeToken("", t)
+		all = append(all, entry{tokenKey(string(name), t.end), value})
+		return err
+	})
+	for _, name := range []string{bucketTokens, bucketTokenExpiry} {
+		if err == nil {
+			err = tx.DeleteBucket([]byte(name))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	now, err := tx.CreateBucket([]byte(bucketTokens))
+	for _, e := range all {
+		if err == nil {
+			err = now.Put([]byte(e.key), []byte(e.value))
+		}
+	}
+	return err
 }

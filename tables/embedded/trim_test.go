@@ -276,3 +276,33 @@ func TestTrim_FileSize(t *testing.T) {
 		t.Errorf("the file grew from %d to %d bytes", before, after)
 	}
 }
+
+// Commits trim more than they add, even if nobody stores a position meanwhile.
+func TestTrim_WithCommits(t *testing.T) { onBoth(t, testTrimWithCommits) }
+
+func testTrimWithCommits(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
+	if err := table.SetReaders(t.Context(), []string{"reader"}); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	puts := func(transactions int) {
+		for range transactions {
+			var writes []tables.Write
+			for range 100 {
+				n++
+				writes = append(writes, tables.Put(item{"pk": "P", "sk": fmt.Sprint(n)}))
+			}
+			commit(t, table, writes...)
+		}
+	}
+	puts(60)
+	if err := table.SetCheckpoints(t.Context(), map[string]string{"reader": "6000"}); err != nil {
+		t.Fatal(err)
+	}
+	puts(10)
+	left, _, err := table.Changes(t.Context(), "shard-0", "", 1, 0)
+	if err != nil || len(left) != 1 || left[0].New.Str("sk") != "6001" {
+		t.Errorf("got %v, %v; want that the first change left is 6001", left, err)
+	}
+}

@@ -1,0 +1,61 @@
+package embedded
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/tables"
+)
+
+// What was packed comes back, whatever repeats in it.
+func TestPack_RoundTrip(t *testing.T) {
+	part := rapid.OneOf(
+		rapid.SampledFrom([]string{"a", "pk", "ag_01m85chbdks7psh5m9jqfpq7m3", strings.Repeat("xy", 5000)}),
+		rapid.Custom(func(t *rapid.T) string {
+			from := rapid.IntRange(0, len(dictionary)).Draw(t, "from")
+			return dictionary[from:rapid.IntRange(from, len(dictionary)).Draw(t, "to")]
+		}),
+		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 300), func(b []byte) string { return string(b) }))
+	text := rapid.Map(rapid.SliceOfN(part, 0, 8), func(s []string) string { return strings.Join(s, "") })
+	rapid.Check(t, func(t *rapid.T) {
+		key, s := text.Draw(t, "key"), text.Draw(t, "item")
+		packed := string(appendPacked(nil, key, s))
+		got, err := unpacked(key, packed)
+		if err != nil || got != s {
+			t.Fatalf("%q: got %q, %v; want %q", packed, got, err, s)
+		}
+		if most := len(s) + len(s)/mostLiteral + 5; len(packed) > most {
+			t.Fatalf("%d bytes become %d, want at most %d", len(s), len(packed), most)
+		}
+		if got, err := unpacked(key, packed[:rapid.IntRange(0, len(packed)-1).Draw(t, "cut")]); err == nil && got != s {
+			t.Fatalf("unpacked accepted a truncated item: %q", got)
+		}
+	})
+}
+
+// Names of attributes, and what the key has too, take few bytes.
+func TestPack_Small(t *testing.T) {
+	const id = "po_01m882bzwpdc41jbsmwxp9annf"
+	for most, item := range map[int]tables.Item{
+		30: {"pk": "M#A#ag_01m85chbdks7psh5m9jqfpq7m3/PROFILE+", "sk": "ev_01m882ccp3evhrxv2d5bj6vazt", "type": "marker", "ttl": int64(1800000000)},
+		60: {"pk": "C#lounge", "sk": "P#" + id + "+", "type": "post_counters", "helpful": int64(0), "replies": int64(0), "score": int64(0),
+			"tallies": int64(0), "rank_pk": "BEST#lounge#2026-11-25", "rank_sk": "1000000000#" + id},
+	} {
+		s := storedOf(t, item)
+		if got := len(s.pack(itemKey(item.Key()))); got > most {
+			t.Errorf("%v: %d bytes become %d, want at most %d", item, len(s.encoded), got, most)
+		}
+	}
+}
+
+// Files were packed with the dictionary.
+func TestDictionary(t *testing.T) {
+	const want = "0d9979d0a916355e1326959b9de5dfba6a0bc94b45288d18686fc0d27f896e20"
+	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(dictionary))); got != want {
+		t.Errorf("the dictionary, of %d bytes, has the digest %s, want %s: it must never change", len(dictionary), got, want)
+	}
+}
