@@ -36,6 +36,16 @@ type Backend interface {
 	Commit(ctx context.Context, tx Tx) error
 }
 
+type losableKey struct{}
+
+// Losable returns a context for commits that a crash may lose. A backend may decide on
+// the conditions of such a commit first, return, and make the writes shortly afterwards
+// together with others, unless a condition has failed meanwhile. The commit has no Token.
+func Losable(ctx context.Context) context.Context { return context.WithValue(ctx, losableKey{}, true) }
+
+// IsLosable reports whether ctx comes from [Losable].
+func IsLosable(ctx context.Context) bool { return ctx.Value(losableKey{}) != nil }
+
 // Limits of a table, which are DynamoDB's. Exceeding one is an ErrInvalid.
 const (
 	MaxItemSize = 400 << 10 // bytes, names and values, as [Item.Size] counts

@@ -33,12 +33,8 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	case LostRequest:
 		return fmt.Errorf("embedded: injected, before the commit: %w", tables.ErrUnknownOutcome)
 	}
-	var o outcome
-	if err := t.run(ctx, func(s *state) error {
-		var err error
-		o, err = s.commit(p)
-		return err
-	}); err != nil {
+	o, err := t.commit(ctx, p)
+	if err != nil {
 		return err
 	}
 	tables.Spend(ctx, o.reads, o.writes)
@@ -46,6 +42,46 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 		return fmt.Errorf("embedded: injected, after the commit: %w", tables.ErrUnknownOutcome)
 	}
 	return o.err
+}
+
+func (t *Table) commit(ctx context.Context, p *prepared) (o outcome, err error) {
+	if tables.IsLosable(ctx) {
+		select {
+		case t.later <- struct{}{}:
+			return t.commitLater(ctx, p)
+		default:
+		}
+	}
+	err = t.run(ctx, func(s *state) error {
+		o, err = s.commit(p)
+		return err
+	})
+	return o, err
+}
+
+// laterMost bounds the commits that wait after they were answered.
+const laterMost = 256
+
+// commitLater answers a commit by the newest snapshot, and makes it together with others,
+// at the latest after [linger]. It ends the commit's turn in t.later.
+func (t *Table) commitLater(ctx context.Context, p *prepared) (o outcome, err error) {
+	err = t.view(false, func(now *trees) error {
+		_, o = (&state{trees: now}).evaluate(p)
+		return nil
+	})
+	if err != nil || o.err != nil {
+		<-t.later
+		return o, err
+	}
+	go func() {
+		defer func() { <-t.later }()
+		// Its caller allows its loss. If the file fails, other commits return the error.
+		_ = t.run(Unhurried(context.WithoutCancel(ctx)), func(s *state) error {
+			_, err := s.commit(p)
+			return err
+		})
+	}()
+	return o, nil
 }
 
 // outcome is the result of a transaction.

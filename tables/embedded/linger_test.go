@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -62,5 +63,56 @@ func TestUnhurried(t *testing.T) {
 	}
 	if err := <-done; err != nil && err != ErrClosed {
 		t.Errorf("an unhurried write at the end: %v", err)
+	}
+}
+
+// A commit that may be lost is answered before it is made. It shares a transaction with
+// others, and a condition that holds no more keeps it from being made. In memory it is made
+// at once, and beyond laterMost it is made before the answer.
+func TestLosable(t *testing.T) {
+	table := openAt(t, filepath.Join(t.TempDir(), "table"))
+	count := func(table *Table, most int64) error {
+		return table.Commit(tables.Losable(t.Context()), tables.Tx{Writes: []tables.Write{
+			tables.Change(tables.Key{PK: "P", SK: "count"}, tables.Add("n", 1)).When(tables.AbsentOrBefore("n", most)),
+		}})
+	}
+	counted := func(table *Table) int64 {
+		items, err := table.Get(t.Context(), tables.Strong, tables.Key{PK: "P", SK: "count"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return items[0].Int("n")
+	}
+	settled := func() {
+		for len(table.later) > 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	before := transactions(t, table)
+	for range 100 {
+		if err := count(table, 80); err != nil && !errors.As(err, new(*tables.Cancelled)) { // refused once 80 are made
+			t.Fatal(err)
+		}
+	}
+	settled()
+	if n := transactions(t, table) - before; n > 50 { // on a busy machine answers are slow
+		t.Errorf("100 commits that may be lost took %d transactions, want far fewer", n)
+	}
+	if n := counted(table); n != 80 {
+		t.Errorf("80 of 100 commits hold their condition, %d were made", n)
+	}
+	if err := count(table, 80); !errors.As(err, new(*tables.Cancelled)) {
+		t.Errorf("a commit whose condition fails: got %v, want a refusal", err)
+	}
+	for range laterMost {
+		table.later <- struct{}{}
+	}
+	if err := count(table, 100); err != nil || counted(table) != 81 {
+		t.Errorf("while too many wait: got %v and %d, want 81 made", err, counted(table))
+	}
+
+	memory := openAt(t, Memory)
+	if err := count(memory, 80); err != nil || counted(memory) != 1 {
+		t.Errorf("in memory: got %v and %d, want 1 made", err, counted(memory))
 	}
 }

@@ -46,6 +46,7 @@ type Table struct {
 	past    past
 	trims   atomic.Bool                                    // readers are declared
 	wants   atomic.Pointer[func(tables.StreamRecord) bool] // the changes that they read; nil: all
+	later   chan struct{}                                  // has an entry for each commit that was answered, but not made; nil in memory
 	closing chan struct{}                                  // closed when Close begins
 	close   sync.Once
 
@@ -76,7 +77,7 @@ func Open(c Config) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded: opening %s: %w", c.Path, err)
 	}
-	t.engine = f
+	t.engine, t.later = f, make(chan struct{}, laterMost)
 	return t, nil
 }
 
