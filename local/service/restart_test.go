@@ -331,7 +331,7 @@ func TestStartRefusesDamage(t *testing.T) {
 	for _, c := range []struct{ file, content string }{
 		{"clock", ""}, {"clock", "soon\n"}, {"clock", "-5\n"}, {"clock", "99999999999999999\n"},
 		{"secret", ""}, {"pepper", "short\n"}, {"payments.json", ""}, {"payments.json", `{"key":`},
-		{"table.db", ""}, {"table.db", string(table[:len(table)/3])}, {"table.db", "not a table, but a text of some length"},
+		{"table.db", ""}, {"table.db", string(table[:16<<10])}, {"table.db", "not a table, but a text of some length"},
 	} {
 		f := newFolder(t, "embedded")
 		if err := os.CopyFS(f.dir, os.DirFS(whole.dir)); err != nil {
