@@ -156,7 +156,8 @@ func (c *Call) charge(ctx context.Context) {
 	// Sampling must not refuse a caller below the limit: allow three standard
 	// deviations more.
 	slack := int64(3 * readSample * math.Sqrt(float64(c.Settings.MaxReads)/readSample))
-	err := c.Table.Commit(tables.Losable(ctx), tables.Tx{Writes: []tables.Write{
+	ctx = tables.Losable(ctx)
+	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
 		tables.Quota(who, "reads", window, time.Minute, weight, c.Settings.MaxReads+slack),
 	}})
 	var full *tables.Cancelled
