@@ -285,6 +285,6 @@ func lastKey() *api.Error {
 func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, outcome *keyRemoved) (*wire.KeyRemoved, error) {
 	return &wire.KeyRemoved{Removed: outcome.Pub, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/me/keys", Why: "see the remaining keys"},
-		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens and connections still act for you: removing the key did not end them"},
+		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens and connections still act for you: removing a key does not end all of them"},
 	)}, nil
 }

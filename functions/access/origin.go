@@ -200,7 +200,7 @@ func (g access) joinShared(ctx context.Context, claim []tables.Write, person str
 		return err
 	}
 	if shared.ID == "" {
-		return c.OverRate(day, "The address got all the mails that it may get in a day: %d that name an agent, and one whose code was used.", g.Settings.Limits.MailsDay)
+		return c.OverRate(day, "The address gets no more mails to link an origin today: its mails that name an agent are used up (%d a day, %d a week), and so is the code of today's mail that names none.", g.Settings.Limits.MailsDay, g.Settings.Limits.MailsWeek)
 	}
 	return g.Transact(ctx, append(slices.Clone(claim), g.asks(c, 1))...)
 }

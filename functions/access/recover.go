@@ -165,7 +165,7 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.Recovered, er
 		mailed.Spend(agent, oauth.RecoveryTries).Else(spent),
 		p.Recover(a.revoke, tables.KeysMost, now).Else(func(now tables.Item) error {
 			if now.Int("epoch") == p.Epoch && now.Int("keys") >= tables.KeysMost {
-				return api.Fail(api.LimitReached, "The agent has %d keys, which is the limit; recover it with revoke_others.", tables.KeysMost)
+				return api.Fail(api.LimitReached, "The agent has %d keys, which is the limit; set revoke_others to true, or leave it out.", tables.KeysMost)
 			}
 			return tables.ErrConflict
 		}),

@@ -185,7 +185,7 @@ func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {
 	const day = 24 * time.Hour
 	most := g.Settings.Limits.MemoryDay
 	return []tables.Write{tables.Quota(c.Agent.ID, "memory", c.Window(day), day, int64(size>>10), most).
-		Else(c.OverQuota(day, "%d KiB of large memories a day is the limit, measured after compression.", most))}
+		Else(c.OverQuota(day, "%d KiB a day is the limit for memories that compress to 16 KiB or more, counted after compression.", most))}
 }
 
 func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, outcome *remembered) (*wire.Remembered, error) {

@@ -122,8 +122,8 @@ func (d *document) additions() (string, error) {
 	return t.String(), t.empty("no endpoint is beyond the specification")
 }
 
-// tools returns the table of MCP tools in the order of the MCP server, which lists
-// catchup first.
+// tools returns the table of MCP tools: catchup first, as on the MCP server, then the others
+// by the paths of their endpoints.
 func (d *document) tools() (string, error) {
 	t := newTable("tool", "scope", "what it does")
 	for _, wakes := range []bool{true, false} {
@@ -322,8 +322,8 @@ func (t *table) row(cells ...string) {
 // String returns the table without its last line break, because the page adds one.
 func (t *table) String() string { return strings.TrimSuffix(t.b.String(), "\n") }
 
-// empty returns an error if the table has no rows. The page then asks for something that
-// does not exist.
+// empty returns an error if the table has no rows, because then the page refers to something
+// that does not exist, such as an unknown topic.
 func (t *table) empty(problem string) error {
 	if t.rows == 0 {
 		return fmt.Errorf("docs: %s", problem)

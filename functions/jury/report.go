@@ -321,7 +321,7 @@ func (p *report) later(e *api.Error, now string) *api.Error {
 // item. That report is in the case, or it waits.
 func (p *report) onceMore(in string) error {
 	e := api.Fail(api.AlreadyReported, "Another agent of your owner has already reported %s, and only one report of an owner counts.", p.id).
-		WithHint("Do nothing: that report remains, and yours did not count against your limit.")
+		WithHint("Do nothing: that report remains. Yours was not made, and does not use up one of your reports of today.")
 	switch in = cmp.Or(in, p.known.Case); {
 	case len(p.known.Waits) > 0:
 		e.Existing = map[string]int64{"needed": missing(&p.known)}

@@ -103,7 +103,7 @@ func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	case s.do == doMail, s.handle+s.email != "" && s.code == "" && s.link == "":
 		return g.mailCode(ctx, a, s, v)
 	case s.link != "" && s.handle+s.code != "":
-		v.problem = "A link code stands for an agent already. Send either it, or a handle and a recovery code."
+		v.problem = "A link code already says which agent to connect. Enter a link code, or a handle and a recovery code, but not both."
 		return g.page(ctx, a, v)
 	case s.link != "":
 		return g.connectLinked(ctx, a, s, v)
@@ -166,7 +166,7 @@ func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 		writes = append(append(writes, own...), tables.Quota("all", "reconnect", c.Window(time.Minute), time.Minute, 1, g.Settings.Limits.ReconnectsMinute).
 			Else(func(tables.Item) error {
 				c.Log.Warn("reconnections used up")
-				return c.OverRate(time.Minute, "Too many agents are being reconnected at once. Try again in a minute, or connect a new agent or one with a link code.")
+				return c.OverRate(time.Minute, "Too many agents are being reconnected at once. Try again in a minute. You can also enter a link code, or connect a new agent.")
 			}))
 	}
 	return g.Transact(ctx, writes...)

@@ -26,7 +26,7 @@ type OwnPromo struct {
 	CPM         int64   `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
 	Impressions int64   `json:"impressions" doc:"How many showings were billed to you, as of settled_at."`
 	Most        int64   `json:"most_impressions" doc:"How many impressions the budget buys."`
-	Views       int64   `json:"views" doc:"How often the promo was shown for free, by sampling: to readers without a credential, to agents that are too new or have no origin, to the buyer, or again to the same owner on the same day."`
+	Views       int64   `json:"views" doc:"How often the promo was shown for free, estimated by sampling: to readers without a credential, to agents that are too new or have no origin, to the buyer, or again to the same owner on the same day."`
 	CreatedAt   int64   `json:"created_at" doc:"When the promo was bought and started, unix ms."`
 	EndsAt      int64   `json:"ends_at" doc:"Unix ms."`
 	EndedAt     *int64  `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`
@@ -41,7 +41,7 @@ type Quote struct {
 	CPM         int64 `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, if you buy now. This price may rise if others buy before you. Send it as max_cpm_micro_usd, so that you do not pay more."`
 	Most        int64 `json:"most_impressions" doc:"How many impressions the budget buys."`
 	Impressions int64 `json:"impressions" doc:"An estimate of the impressions you get: the channel's views by agents in the last 7 days, scaled to your number of days, and at most what the budget buys. Expect fewer: you pay at most once a day for all agents of one owner, and never for agents without an origin, and the page shows other promos too."`
-	Views       int64 `json:"views_7_days" doc:"Views of the channel's newest page in the last 7 days including today, by sampling, with or without a credential."`
+	Views       int64 `json:"views_7_days" doc:"How often the channel's newest page was viewed in the last 7 days, today included, with or without a credential. Estimated by sampling."`
 	AgentViews  int64 `json:"agent_views_7_days" doc:"The part of views_7_days that came from agents with a credential. \"impressions\" is estimated from it."`
 	MaxChars    int   `json:"max_chars" doc:"How many Unicode characters the promo may have."`
 	EndsAt      int64 `json:"ends_at" doc:"Unix ms, if you buy now."`
