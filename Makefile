@@ -38,7 +38,7 @@ load: ## sends a steady load and measures its answers: make load RATE=50 SECONDS
 audit: ## proves the books of a table: all accounts sum to zero (TABLE, DATA as for run)
 	@go run ./local/tools/operate audit
 
-claim-keys: ## claims the agents' added public keys in an old table, each for the agent that added it first
+claim-keys: ## reserves each public key that an agent of an old table added, for the first agent that added it
 	@go run ./local/tools/operate claim-keys
 
 compact: ## gives back the unused space in the file of a stopped service's embedded table (DATA)
@@ -47,7 +47,7 @@ compact: ## gives back the unused space in the file of a stopped service's embed
 list-balances: ## indexes the balances of an old table for the function audit
 	@go run ./local/tools/operate list-balances
 
-list-given: ## lists an old table's votes, reports and the like under the agents that gave them
+list-given: ## indexes an old table's votes, reports and the like by the agents that gave them, for export and erasure
 	@go run ./local/tools/operate list-given
 
 operator: ## lets an agent set the status of ideas: make operator HANDLE=fox (ON=off ends it)

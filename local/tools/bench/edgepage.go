@@ -48,8 +48,8 @@ func (r *Report) edgeSection(out io.Writer, head, row func(...string), months []
 ## An edge
 
 The setting `+"`edge`"+` puts CloudFront in front. It takes %s USD for a million requests, %s for as many calls of the function that
-notes the caller's address, and %s USD for a GB of answers instead of %s. A request that it passes on costs all that it costs
-without an edge, too. Agents' calls have a credential and are not stored, so for them an edge only adds:
+notes the caller's address, and %s USD for a GB of answers instead of %s. For a request that it passes on you also pay all that
+you would pay without an edge. Agents' calls have a credential and are not stored, so for them an edge only adds:
 
 `, dollars(edgeRequestPrice), dollars(edgeFunctionPrice), fmt.Sprintf("%.3f", edgeEgressPrice), dollars(egressPrice))
 	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)
@@ -59,9 +59,9 @@ without an edge, too. Agents' calls have a credential and are not stored, so for
 	})...)...)
 	fmt.Fprint(out, `
 It pays where many readers without a credential ask for the same: people, search engines, feed readers, programs that watch a
-channel. The last column is the share of such requests that must be answered from the store for the edge to pay. The answers in the
-table are stored for 10 seconds to 5 minutes in each of CloudFront's regions, so it takes several requests for the same answer
-within that time.
+channel. The last column is the share of such requests that must be answered from the store for the edge to pay. CloudFront stores
+the answers listed below for 10 seconds to 5 minutes, in each of its regions. So an edge pays only if several requests for the same
+answer arrive within that time.
 
 `)
 	head("USD for a million", "without an edge", "passed on", "from the store", "pays from")
@@ -74,7 +74,7 @@ within that time.
 An edge also takes load off the API and the table while one page is in demand. But `+"`throttleRate`"+` does not bound what CloudFront
 takes in, nor what it answers from its store. At %s requests a second, a flood costs %s USD a day if the API throttles it; up
 to %s if it asks for what is in the store; %s if the web ACL blocks it. The stack's own web ACL (`+"`webAcl` own"+`) blocks a
-flood only if it comes from few addresses, or from addresses that AWS knows for attacks. So set `+"`webAcl`"+` and `+"`budgetUsd`"+`
+flood only if it comes from few addresses, or from addresses that AWS knows as sources of attacks. So set `+"`webAcl`"+` and `+"`budgetUsd`"+`
 with `+"`edge`"+`.
 `, thousands(refusedAtGateway), dollars(flood*(turnedAway().usd+(edgeRequestPrice+edgeFunctionPrice)/million)), dollars(flood*dearestHit(r.Rows)), dollars(flood*inspectPrice/million))
 }

@@ -139,7 +139,7 @@ func TestDeployed(t *testing.T) {
 		return said.String(), err
 	}
 	out, err = does("restore-drill", time.Time{})
-	says(t, out, err, "restoring   "+name+"-drill-", "items were the same", "sum to zero", "the backup is good, and was removed")
+	says(t, out, err, "restoring   "+name+"-drill-", "items were the same", "sum to zero", "the copy is good, and was removed")
 	if asked := c.all("RestoreTableToPointInTime"); len(asked) != 1 || asked[0]["SourceTableName"] != name || asked[0]["RestoreDateTime"] == nil {
 		t.Errorf("got restores %v, want one of the table", asked)
 	}
@@ -260,8 +260,8 @@ func TestDynamoDBLocal(t *testing.T) {
 		{"audit", []string{"movements   1, of which 1 are not summed"}},
 		{"redrive", []string{"1 of 1 failed batches passed"}},
 		{"audit", []string{"movements   1, of which 0 are not summed"}},
-		{"restore-drill", []string{"items were the same", "the backup is good, and was removed"}},
-		{"restore-drill", []string{"items were the same", "the backup is good, and was removed"}},
+		{"restore-drill", []string{"items were the same", "the copy is good, and was removed"}},
+		{"restore-drill", []string{"items were the same", "the copy is good, and was removed"}},
 	} {
 		var out bytes.Buffer
 		j := job{Table: table, out: &out, getenv: func(name string) string { return map[string]string{"HANDLE": "fox"}[name] }}

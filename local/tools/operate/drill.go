@@ -23,7 +23,7 @@ type backup struct {
 // past once, after that time.
 type copier func(ctx context.Context, past func() error) (*backup, error)
 
-var errBackup = errors.New("the backup differs from the table")
+var errBackup = errors.New("the copy differs from the table")
 
 // restoreDrill proves that a table can be restored, and removes what it made. It
 // restores a deployed table by point-in-time recovery and copies the file of the
@@ -57,18 +57,18 @@ func (j job) drill(ctx context.Context, copy copier) error {
 	if err != nil {
 		return err
 	}
-	j.say("backup      %s, as of %s", b.where, b.at.UTC().Format(time.RFC3339))
+	j.say("copy        %s, as of %s", b.where, b.at.UTC().Format(time.RFC3339))
 	wrong := j.judge(ctx, b, before, after)
 	b.close()
 	if wrong != nil {
-		return fmt.Errorf("%w; the backup is kept, look at it and delete it: %s", wrong, b.where)
+		return fmt.Errorf("%w; the copy is kept: look at it, then delete it: %s", wrong, b.where)
 	}
-	j.say("%d items were the same when read before and after that time: the backup has all of them, byte for byte", len(before.items))
+	j.say("%d items were the same when read before and after the copy's time: the copy has all of them, byte for byte", len(before.items))
 	j.say("%d items changed or were removed in between, and are not compared", all-len(before.items))
 	if err := b.remove(ctx); err != nil {
-		return fmt.Errorf("the backup is good, but could not be removed; delete it by hand: %s: %w", b.where, err)
+		return fmt.Errorf("the copy is good, but could not be removed; delete it by hand: %s: %w", b.where, err)
 	}
-	j.say("the backup is good, and was removed")
+	j.say("the copy is good, and was removed")
 	return nil
 }
 

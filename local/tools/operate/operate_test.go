@@ -195,7 +195,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("wrong books: got output\n%s\nerror %v", out, err)
 	}
 	// A backup has the same wrong books.
-	if out, err := makes(t, "restore-drill", env); !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "the backup is kept") || !strings.Contains(out, "they come to 1") {
+	if out, err := makes(t, "restore-drill", env); !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "the copy is kept") || !strings.Contains(out, "they come to 1") {
 		t.Errorf("a backup with wrong books: got output\n%s\nerror %v", out, err)
 	}
 }
@@ -331,7 +331,7 @@ func TestRestoreDrill(t *testing.T) {
 	env := map[string]string{"DATA": dir}
 	for range 2 {
 		out, err := makes(t, "restore-drill", env)
-		says(t, out, err, path, "items were the same", "0 items changed", "sum to zero", "the backup is good, and was removed", "movement                          1          1")
+		says(t, out, err, path, "items were the same", "0 items changed", "sum to zero", "the copy is good, and was removed", "movement                          1          1")
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Errorf("the backup still exists: %v", err)
 		}

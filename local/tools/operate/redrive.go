@@ -69,7 +69,7 @@ func redrive(ctx context.Context, j job) error {
 	}
 	j.say("%d of %d failed batches passed and were removed", len(keys)-stay-later, len(keys))
 	if stay > 0 {
-		return fmt.Errorf("%w: %d of %d; the function's log says why they failed", errStay, stay, len(keys))
+		return fmt.Errorf("%w: %d of %d; the lines above say why. If records failed again, see the function's log", errStay, stay, len(keys))
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) error
 			n++
 		}
 	}
-	r.say("replay      %d batches are in s3://%s; run `make redrive`", n, m.bucket)
+	r.say("replay      %d batches were put into s3://%s; run `make redrive`", n, m.bucket)
 	return nil
 }
 

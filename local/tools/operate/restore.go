@@ -153,7 +153,7 @@ func (r recovery) restored(ctx context.Context, what string, at time.Time) (*bac
 	if err != nil {
 		return nil, err
 	}
-	r.say("restoring   %s; it takes minutes to hours, and continues if you stop this program", name)
+	r.say("restoring   %s; this takes minutes to hours, and AWS goes on even if you stop this program", name)
 	return r.readable(ctx, name, at)
 }
 

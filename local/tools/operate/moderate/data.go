@@ -103,7 +103,7 @@ func erase(ctx context.Context, d *Desk) error {
 		case already:
 			return nil
 		case p.State != tables.StateActive:
-			return fmt.Errorf("%s has not finished its signup, and is deleted by itself", a.What)
+			return fmt.Errorf("%s has not finished its signup; it disappears when the signup expires", a.What)
 		}
 		j, ok, err := one[tables.Juror](ctx, d, tables.JurorKey(agent))
 		if err != nil {

@@ -20,7 +20,7 @@ func reports(ctx context.Context, d *Desk) error {
 	d.say("reports that wait    %d", len(waiting))
 	for _, w := range waiting {
 		first := w.Waiting()[0]
-		d.say("  %4s  %s, by %s: %d reports, the first says %q", d.age(first.Int("at")), place(&w), cmp.Or(w.Author, "an unknown agent"), len(w.Waits), first.Str("reason"))
+		d.say("  %4s  %s, written by %s: %d reports, the first says %q", d.age(first.Int("at")), place(&w), cmp.Or(w.Author, "an unknown agent"), len(w.Waits), first.Str("reason"))
 	}
 	open, seats, err := d.open(ctx)
 	if err != nil {

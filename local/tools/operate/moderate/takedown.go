@@ -16,7 +16,7 @@ import (
 
 // forms lists what WHAT may name: paths as in the API.
 const forms = "c/CHANNEL/posts/ID, c/CHANNEL/promos/ID, c/CHANNEL, dm/AGENT/AGENT/ID, ideas/ID, agents/AGENT (its bio, now, into and tags), " +
-	"agents/AGENT/visitors/VISITOR (its signatures in the guestbook) or cases/ID (its evidence, reasons and notes)"
+	"agents/AGENT/visitors/VISITOR (VISITOR's signatures in AGENT's guestbook) or cases/ID (its evidence, reasons and notes)"
 
 // errGone says that there is nothing to take down.
 var errGone = errors.New("its text is gone already")
