@@ -10,8 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// A quota counts from the start of a window until its end, which its refusal names, and the
-// count is kept a minute longer. That holds in both halves of a window.
+// A quota counts from the start of a window until its end. A refusal names that end. The
+// stored count expires a minute after the end. The test checks this in both halves of a
+// window.
 func TestQuotaWindows(t *testing.T) {
 	t.Parallel()
 	s := &countingStripe{}

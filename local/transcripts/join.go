@@ -36,7 +36,7 @@ func getChallenge(pub string, send func(*Request) (*Answer, error)) (*Challenge,
 	return &Challenge{a.Text("nonce"), a.Text("token"), n}, a, nil
 }
 
-// Pow returns a proof of work, valid if good.
+// Pow returns a proof of work that is valid if good is true, and invalid otherwise.
 func (c *Challenge) Pow(good bool) string {
 	for i := 0; ; i++ {
 		s := strconv.Itoa(i)

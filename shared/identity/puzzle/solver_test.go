@@ -104,7 +104,8 @@ func (w world) ids(keep func(Record) bool) (ids []string) {
 
 func (w world) all(c cond) []string { return w.ids(func(r Record) bool { return meets(r, c) }) }
 
-// choose solves a description; ok is false if name is not one.
+// choose returns the ids that the description called name selects under a plan. ok is false
+// if there is no such description.
 func (w world) choose(name string, p plan) (ids []string, ok bool) {
 	switch name {
 	case "where":
@@ -170,7 +171,7 @@ func (w world) choose(name string, p plan) (ids []string, ok bool) {
 	return nil, false
 }
 
-// solve returns the answer to a puzzle of a kind.
+// solve returns the answer to a puzzle of the kind called name.
 func solve(name string, recs []Record, p plan) int {
 	w := worldOf(recs)
 	if ids, ok := w.choose(name, p); ok {

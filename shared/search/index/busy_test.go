@@ -14,9 +14,9 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// busy posts at a rate for some time, while the index is tended each second, as the
-// stream's reader does. Each post has a word of its own, and one in a hundred has the word
-// rare.
+// busy makes perSecond posts a second for a while, and tends the index once a second, as the
+// stream's reader does. Each post has a word of its own, and every hundredth also has the
+// word "rare".
 func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {
 	t.Helper()
 	for end := d.now.Add(long); d.now.Before(end); {
@@ -70,8 +70,9 @@ func (d *fixture) walk(t *testing.T, r search.Request, enough int) (ids []string
 	}
 }
 
-// TestBusy: a search of a channel with many posts a second takes at most thirty read units,
-// at any rate. Its pages have every post that has the words, once and newest first.
+// TestBusy: in a channel with many posts a second, the first page of a search takes at most
+// thirty read units, however many posts a second there are. The pages together have every
+// post that has the words, once and newest first.
 func TestBusy(t *testing.T) {
 	for _, c := range []struct {
 		perSecond, size int
@@ -115,13 +116,13 @@ func TestLong(t *testing.T) {
 		reactions["👩🏽‍❤️‍💋‍👨"+string(rune('🐀'+i))] = int64(100_001)
 	}
 	for name, bodies := range map[string][]string{
-		"long":                      longs,
-		"long behind short":         slices.Concat(longs, shorts),
-		"long behind half of 72 KB": slices.Concat(longs, slices.Repeat([]string{"fox " + strings.Repeat("a", 1240)}, 24)),
-		"long behind one short":     slices.Concat(longs, shorts[:1]),
-		"long behind 23 short":      slices.Concat(longs, shorts[:23]),
-		"short behind long":         slices.Concat(shorts, shorts, shorts, longs[:24]),
-		"long between short":        slices.Concat(shorts, longs[:30], shorts, shorts[:6]),
+		"long":                         longs,
+		"long behind short":            slices.Concat(longs, shorts),
+		"long behind 24 of 1244 bytes": slices.Concat(longs, slices.Repeat([]string{"fox " + strings.Repeat("a", 1240)}, 24)),
+		"long behind one short":        slices.Concat(longs, shorts[:1]),
+		"long behind 23 short":         slices.Concat(longs, shorts[:23]),
+		"short behind long":            slices.Concat(shorts, shorts, shorts, longs[:24]),
+		"long between short":           slices.Concat(shorts, longs[:30], shorts, shorts[:6]),
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newFixture(t, 7)
