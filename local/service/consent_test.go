@@ -270,7 +270,7 @@ func TestConsentForm(t *testing.T) {
 		shows(r.authorizePage(c.Query()), "It calls itself")
 		shows(r.send(transcripts.Submit(r.consent(c).Form("connect", filled("handle", "fox")))), "It calls itself", `role="alert"`, `<details open>`)
 		shows(r.send(transcripts.Submit(r.consent(c).Form("connect", filled("link_code", "x")))), "It calls itself", `role="alert"`)
-		for said, fields := range map[string]url.Values{"The link code is not valid": filled("link_code", "x"), "enter its handle": filled("code", "x"), "Send either it, or": filled("link_code", "x", "code", "x")} {
+		for said, fields := range map[string]url.Values{"The link code is not valid": filled("link_code", "x"), "enter its handle": filled("code", "x"), "Enter a link code, or": filled("link_code", "x", "code", "x")} {
 			if a := r.send(transcripts.Submit(r.consent(c).Form("connect", fields))); a.Status != 422 || !bytes.Contains(a.Body, []byte(said)) {
 				t.Errorf("%v: got %d %s, want 422 and %q", fields, a.Status, a.Body, said)
 			}
