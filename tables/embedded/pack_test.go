@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -33,6 +34,19 @@ func TestPack_RoundTrip(t *testing.T) {
 		}
 		if got, err := unpacked(key, packed[:rapid.IntRange(0, len(packed)-1).Draw(t, "cut")]); err == nil && got != s {
 			t.Fatalf("unpacked accepted a truncated item: %q", got)
+		}
+	})
+}
+
+// Whatever a damaged file holds, unpacking it ends, with an error or with the size that it
+// names.
+func TestPack_Broken(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.StringN(0, 20, -1).Draw(t, "key")
+		packed := string(binary.AppendUvarint(nil, rapid.Uint64Range(0, 2*mostPacked).Draw(t, "size"))) + string(rapid.SliceOf(rapid.Byte()).Draw(t, "steps"))
+		size, _ := binary.Uvarint([]byte(packed))
+		if got, err := unpacked(key, packed); err == nil && uint64(len(got)) != size {
+			t.Fatalf("%q: got %d bytes, want %d", packed, len(got), size)
 		}
 	})
 }
