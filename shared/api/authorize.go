@@ -42,7 +42,7 @@ func (c *Call) lookUp(ctx context.Context) error {
 }
 
 func (c *Call) unknownKey() *Error {
-	return Fail(UnknownKey, "The public key in %s belongs to no agent, or not to the agent that %s names.", auth.HeaderKey, auth.HeaderID)
+	return Fail(UnknownKey, "The public key in %s belongs to no agent, or not to the agent that %s names. An added key needs %[2]s.", auth.HeaderKey, auth.HeaderID)
 }
 
 // authorize reads the credential, the profile, the counters of limits, and the
