@@ -41,6 +41,11 @@ func (s *script) named(r *Request) *Request {
 // that a failed tick left is due again.
 const takenFor = 11 * time.Minute
 
+// breaksSchedules reports whether the broken commit is one that schedules make.
+func (s *script) breaksSchedules() bool {
+	return s.broken != nil && (s.broken.In("events/") || s.broken.In("shared/search/index/"))
+}
+
 // persist repeats a request, as any client does, if the service failed because of the
 // broken commit. It calls a schedule again when its time comes.
 func (s *script) persist(r *Request) (*Answer, error) {
@@ -49,7 +54,7 @@ func (s *script) persist(r *Request) (*Answer, error) {
 	if err != nil || s.broken == nil || !s.broken.Met() {
 		return a, err
 	}
-	if r.Target == "/_local/tick" && !s.ticked && s.broken.In("events/") { // if ticked, the clock has called the schedule before
+	if r.Target == "/_local/tick" && !s.ticked && s.breaksSchedules() { // if ticked, the clock has called the schedule before
 		s.ticked = true
 		if err := s.post("/_local/clock", fmt.Sprintf(`{"advance_ms":%d}`, takenFor.Milliseconds())); err != nil {
 			return nil, err
@@ -102,7 +107,7 @@ func (s *script) rest() error {
 	for _, step := range steps {
 		page, schedule, _ := strings.Cut(step, " ")
 		err := s.post("/_local/"+page, body(schedule))
-		if err != nil && page == "tick" && s.broken != nil && s.broken.In("events/") { // the schedule met the fault, so the clock calls it again
+		if err != nil && page == "tick" && s.breaksSchedules() { // the schedule met the fault, so the clock calls it again
 			if err = s.post("/_local/clock", body("")); err == nil {
 				err = s.post("/_local/"+page, body(schedule))
 			}
