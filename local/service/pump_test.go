@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -240,18 +241,26 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// A reader that is behind reads on at once, and gets larger and larger batches. It does not read again
-// what another has read. A reader that is not behind gets what there is.
+// A reader that is behind reads on at once, and gets larger and larger batches. It does not
+// read again what another has read. A reader that is not behind gets what there is.
 func TestPump_FillsBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var batches [][]int // of each reader
+		var mu sync.Mutex
+		batches := make([][]int, 2) // of each reader
+		got := func(i int) []int {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(batches[i])
+		}
 		var readers []reader
 		for i, types := range []string{"x", "xy"} {
-			batches = append(batches, nil)
 			r := readerOf(types, func() {})
 			handle := r.handle
 			r.handle = func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-				if batches[i] = append(batches[i], len(e.Records)); i == 0 && len(batches[i]) == 1 {
+				mu.Lock()
+				batches[i] = append(batches[i], len(e.Records))
+				mu.Unlock()
+				if i == 0 && len(got(i)) == 1 {
 					time.Sleep(2 * time.Second) // x falls behind
 				}
 				return handle(ctx, e)
@@ -270,15 +279,15 @@ func TestPump_FillsBatches(t *testing.T) {
 		f.add("y")
 		synctest.Wait()
 		alone := f.reads()
-		if got := fmt.Sprint(batches[1][:4]); len(batches[1]) < 25 || got != "[1 6 6 6]" {
-			t.Errorf("the reader that was not behind got batches of %v, want 1, 6, 6, 6 and so on", batches[1])
+		if all := got(1); len(all) < 25 || fmt.Sprint(all[:4]) != "[1 6 6 6]" {
+			t.Errorf("the reader that was not behind got batches of %v, want 1, 6, 6, 6 and so on", all)
 		}
 		time.Sleep(time.Second)
 		if err := u.drained(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := fmt.Sprint(batches[0]); got != "[1 10 2 21 42 1]" {
-			t.Errorf("the reader that was behind got batches of %s, want [1 10 2 21 42 1]", got)
+		if all := fmt.Sprint(got(0)); all != "[1 10 2 21 42 1]" {
+			t.Errorf("the reader that was behind got batches of %s, want [1 10 2 21 42 1]", all)
 		}
 		if n := f.reads() - alone; n > 1 {
 			t.Errorf("what one reader had read was read again: %d reads", n)
