@@ -432,10 +432,10 @@ func (u *pump) lagging() (most time.Duration) {
 // Writes are refused at random, with a probability that grows with the lag. Refused callers
 // come back after a random time. Even when all writes are refused, the lag still grows while
 // the readers work through what was accepted. If writers are at most twice as fast as the
-// readers, the lag stays below ten seconds.
+// readers, the lag stays below half a minute.
 const (
-	slowFrom = 2 * time.Second // the lag above which some writes are refused
-	slowFull = 5 * time.Second // the lag from which all writes are refused
+	slowFrom = 5 * time.Second  // the lag above which some writes are refused
+	slowFull = 12 * time.Second // the lag from which all writes are refused
 )
 
 // refuses reports whether to refuse a write at a lag. random is from 0 to less than 1.

@@ -13,16 +13,16 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestRefuses checks that writes are refused only at a lag of more than 2 seconds, and all
-// writes from 5 seconds on.
+// TestRefuses checks that writes are refused only at a lag of more than 5 seconds, and all
+// writes from 12 seconds on.
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct {
 		lag    time.Duration
 		random float64
 		want   bool
 	}{
-		{0, 0, false}, {2 * time.Second, 0, false}, {2300 * time.Millisecond, .09, true}, {3500 * time.Millisecond, .49, true},
-		{3500 * time.Millisecond, .51, false}, {4900 * time.Millisecond, .99, false}, {5 * time.Second, .999999, true}, {time.Hour, .999999, true},
+		{0, 0, false}, {5 * time.Second, 0, false}, {5700 * time.Millisecond, .09, true}, {8500 * time.Millisecond, .49, true},
+		{8500 * time.Millisecond, .51, false}, {11900 * time.Millisecond, .99, false}, {12 * time.Second, .999999, true}, {time.Hour, .999999, true},
 	} {
 		if got := refuses(c.lag, c.random); got != c.want {
 			t.Errorf("refuses(%s, %v) = %v, want %v", c.lag, c.random, got, c.want)

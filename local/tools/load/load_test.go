@@ -164,7 +164,7 @@ func TestLoadWithLimits(t *testing.T) {
 	if err == nil || !regexp.MustCompile(`^\d+ of 400 requests failed \(.*\), and at most 1 % may; LIMITS=off lifts`).MatchString(err.Error()) {
 		t.Errorf("got error %v\n%s", err, out)
 	}
-	if !regexp.MustCompile(`\nPUT /v1/me/memory .* \d+ rate_limited\n`).MatchString(out) {
+	if !regexp.MustCompile(`\nPUT /v1/me/memory .* \d+ rate_limited\b`).MatchString(out) {
 		t.Errorf("got\n%s\nwant a count of rate_limited", out)
 	}
 }
