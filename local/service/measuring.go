@@ -14,7 +14,7 @@ import (
 // the stream.
 type Measures struct {
 	CPUMicros   int64 `json:"cpu_us"`       // user's and system's, since its start
-	MemoryBytes int64 `json:"memory_bytes"` // resident
+	MemoryBytes int64 `json:"memory_bytes"` // resident, without pages of mapped files
 	DataBytes   int64 `json:"data_bytes"`   // of the files in the folder of the data; 0 if nothing is kept
 	LagMillis   int64 `json:"lag_ms"`       // the age of the oldest change that a reader has not finished
 }

@@ -8,13 +8,16 @@ import (
 	"strconv"
 )
 
-// Memory returns the bytes of this process that are in memory. Where the system does not
-// tell, it returns those that Go's runtime has obtained.
+// Memory returns the bytes of this process that are in memory, without pages of mapped
+// files, which the system takes back when it needs them. Where the system does not tell,
+// Memory returns the bytes that Go's runtime has obtained.
 func Memory() int64 {
-	b, err := os.ReadFile("/proc/self/statm") // pages: size, resident, …; see proc(5)
-	if fields := bytes.Fields(b); err == nil && len(fields) > 1 {
-		if n, err := strconv.ParseInt(string(fields[1]), 10, 64); err == nil {
-			return n * int64(os.Getpagesize())
+	b, err := os.ReadFile("/proc/self/statm") // pages: size, resident, shared (those of files), …; see proc(5)
+	if fields := bytes.Fields(b); err == nil && len(fields) > 2 {
+		resident, err := strconv.ParseInt(string(fields[1]), 10, 64)
+		shared, wrong := strconv.ParseInt(string(fields[2]), 10, 64)
+		if err == nil && wrong == nil {
+			return (resident - shared) * int64(os.Getpagesize())
 		}
 	}
 	var m runtime.MemStats

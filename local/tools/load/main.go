@@ -98,17 +98,16 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	limits := newLimiter(c.rate)
 	if c.own {
 		own, err := startService(ctx, c.binary)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, own.stop()) }()
-		c.url, limits = own.url, newLimiter(rateMost) // for the setup
+		c.url = own.url
 	}
 	transport := &paced{
-		limits: limits,
+		limits: c.limits(),
 		next:   &http.Transport{MaxIdleConnsPerHost: underway, MaxIdleConns: underway, Proxy: http.ProxyFromEnvironment},
 	}
 	defer transport.next.CloseIdleConnections() // the service would wait for them when it stops
@@ -120,9 +119,6 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 	if err != nil {
 		return fmt.Errorf("setting up: %w", err)
 	}
-	if c.own {
-		transport.limits = newLimiter(c.rate)
-	}
 	// The setup's last requests no longer count against the limit a second later.
 	if err := sleepUntil(ctx, time.Now().Add(time.Second)); err != nil {
 		return err
@@ -131,6 +127,16 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 	r := n.load(ctx, c)
 	r.print(out)
 	return errors.Join(r.check(), ctx.Err())
+}
+
+// limits returns the bound on the requests of a second. A running service never gets more
+// than the rate. A service of its own may: the setup is then quick, and after a delay of
+// this machine the schedule catches up, so that the delay is not part of all later times.
+func (c config) limits() *limiter {
+	if c.own {
+		return newLimiter(rateMost)
+	}
+	return newLimiter(c.rate)
 }
 
 // paced delays requests so that no second has more than the limits allow.

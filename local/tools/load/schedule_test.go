@@ -94,6 +94,25 @@ func TestScheduleEnds(t *testing.T) {
 	})
 }
 
+// Requests that are late begin at once on a service of its own. A running service still
+// gets no more than the rate.
+func TestLimitsOfAService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate = 50
+		for own, want := range map[bool]time.Duration{true: 0, false: time.Second} {
+			l, begun := config{rate: rate, own: own}.limits(), time.Now()
+			for range 2 * rate { // a second's requests were held up, and the next second's come
+				if err := l.wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := time.Since(begun); got != want {
+				t.Errorf("own=%t: %d requests took %s, want %s", own, 2*rate, got, want)
+			}
+		}
+	})
+}
+
 // In no second more requests begin than the rate, however many wait.
 func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
