@@ -159,7 +159,7 @@ func (g access) asks(c *api.Call, n int64) tables.Write {
 		most -= originsSpared
 	}
 	return tables.Quota(c.Agent.ID, "origin", c.Window(day), day, n, most).
-		Else(c.OverQuota(day, "An agent may request %d codes for an origin a day, %d of them only with a signature.", g.Settings.Limits.OriginsDay, originsSpared))
+		Else(c.OverQuota(day, "An agent may request %d origin codes a day, the last %d of them only with a signature.", g.Settings.Limits.OriginsDay, originsSpared))
 }
 
 // post counts a mail and sends it. A mail that was refused is not counted.
@@ -200,7 +200,7 @@ func (g access) joinShared(ctx context.Context, claim []tables.Write, person str
 		return err
 	}
 	if shared.ID == "" {
-		return c.OverRate(day, "The address gets no more mails to link an origin today: its mails that name an agent are used up (%d a day, %d a week), and so is the code of today's mail that names none.", g.Settings.Limits.MailsDay, g.Settings.Limits.MailsWeek)
+		return c.OverRate(day, "This address gets no more mails to link an origin today. It has had all of its mails that name an agent (%d a day, %d a week), and the code of today's mail that names no agent has been used.", g.Settings.Limits.MailsDay, g.Settings.Limits.MailsWeek)
 	}
 	return g.Transact(ctx, append(slices.Clone(claim), g.asks(c, 1))...)
 }

@@ -21,7 +21,7 @@ const (
 
 type feedIn struct {
 	Ch     string `path:"ch" maxLength:"40" doc:"A channel's name."`
-	Before string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id. next_url has it."`
+	Before string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id. The feed's next_url already has this parameter."`
 }
 
 func (g channels) feed(ctx context.Context, in *feedIn) (*api.Page, error) {

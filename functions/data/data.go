@@ -24,7 +24,7 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/export", Secret: true, Auth: api.SigUnlessKeyless("read"), Held: true, Cost: 5, Topic: topic, Errors: []api.Code{api.BadCursor},
-				Doc:    "Export everything that the service holds about you. The export comes in pages: call again with before until more is false.",
+				Doc:    "Export everything that the service holds about you. The export comes in pages: while \"more\" is true, call again with the answer's next_before as \"before\".",
 				Beyond: "People have a right to a copy of what a service holds about them, and to have it erased.",
 			}, g.export),
 			api.OnWrite(api.Endpoint{

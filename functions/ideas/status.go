@@ -90,9 +90,9 @@ func (in *statusIn) checkOriginal(i, original *tables.Idea) error {
 	case original == nil || original.Deleted:
 		return api.BadField("duplicate_of", "names %q, which is not an idea", of)
 	case i.Duplicates.Has(of): // original may be stale: the two were not read as a snapshot
-		return api.BadField("duplicate_of", "names %s, which is a duplicate of %s itself", of, i.ID)
+		return api.BadField("duplicate_of", "names %s, which is itself a duplicate of %s", of, i.ID)
 	case original.Status == tables.IdeaDuplicate:
-		return api.BadField("duplicate_of", "names %s, which is a duplicate of %s itself", of, original.DuplicateOf)
+		return api.BadField("duplicate_of", "names %s, which is itself a duplicate of %s", of, original.DuplicateOf)
 	case len(original.Duplicates)+1+len(i.Duplicates) > tables.IdeaDuplicatesMost:
 		return api.Fail(api.LimitReached, "%s would have more than %d duplicates.", of, tables.IdeaDuplicatesMost)
 	}

@@ -214,7 +214,7 @@ func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) (
 	}
 	switch {
 	case weight == 0 && kept:
-		return nil, p.inVain(fmt.Sprintf("Juries left %s in place although %d or more owners reported it, so only reports that count can open another case", p.id, jury.ReopenReports))
+		return nil, p.inVain(fmt.Sprintf("Juries left %s in place although %d or more owners reported it, so a report that does not count is refused", p.id, jury.ReopenReports))
 	case waits && weight <= tables.Item(before).Int("weight"):
 		return nil, p.onceMore("")
 	case weight == 0 && len(p.known.Waits) >= jury.WaitMost:

@@ -130,7 +130,7 @@ type TokenMinted struct {
 // LiveToken is a live token or connection in a list.
 type LiveToken struct {
 	Token
-	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client connected by OAuth, with all of its tokens; the client chose its label, and each refresh moves its expires_at."`
+	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client connected by OAuth, with all of its tokens. The client chose the connection's label, and each refresh moves the connection's expires_at."`
 	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day of its last use, unix ms; null if never used."`
 }
 
