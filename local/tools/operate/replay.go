@@ -44,7 +44,11 @@ func replay(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	return r.keep(ctx, changes)
+	if err := r.keep(ctx, changes); err != nil {
+		return err
+	}
+	r.say("then run `make redrive`")
+	return nil
 }
 
 // changes returns the changes of the hour before at. A restored table needs them:
@@ -89,7 +93,7 @@ func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) error
 			n++
 		}
 	}
-	r.say("replay      %d batches were put into s3://%s; run `make redrive`", n, m.bucket)
+	r.say("replay      %d batches were put into s3://%s", n, m.bucket)
 	return nil
 }
 

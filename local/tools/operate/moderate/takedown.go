@@ -60,7 +60,7 @@ func takedown(ctx context.Context, d *Desk) error {
 	})
 	switch {
 	case errors.Is(err, errGone):
-		d.say("%s: %v; nothing was changed", what, err)
+		d.say("%s: %v", what, err)
 	case err != nil:
 		return err
 	default:
