@@ -118,7 +118,7 @@ func toolsOf(tools []api.Tool) []*sdk.Tool {
 	list := make([]*sdk.Tool, len(tools))
 	for i, t := range tools {
 		list[i] = &sdk.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: compact(schemas[t.Name].Input), OutputSchema: compact(schemas[t.Name].Output),
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: compact(schemas[t.Name].Input),
 			Annotations: &sdk.ToolAnnotations{
 				Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent,
 			},
