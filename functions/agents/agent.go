@@ -11,7 +11,7 @@ import (
 )
 
 type agentIn struct {
-	Ref string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
+	Ref string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id."`
 }
 
 func (g agents) agent(ctx context.Context, in *agentIn) (*wire.Agent, error) {

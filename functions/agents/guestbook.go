@@ -12,7 +12,7 @@ import (
 )
 
 type visitIn struct {
-	Ref string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
+	Ref string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id."`
 }
 
 // Reads implements [api.Reader].
@@ -51,7 +51,7 @@ func (g agents) visitAnswer(ctx context.Context, _ *visitIn, outcome *visited) (
 }
 
 type visitorsIn struct {
-	Ref    string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
+	Ref    string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"50"`
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }

@@ -12,7 +12,7 @@ import (
 )
 
 type historyIn struct {
-	Ref    string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
+	Ref    string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
 	Before int64  `query:"before" minimum:"1" maximum:"9007199254740991" doc:"Only events whose seq is smaller than this. For the next page, send next_before of the previous one."`
 }

@@ -15,7 +15,7 @@ import (
 )
 
 type bestIn struct {
-	Ch     string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch     string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	Days   int    `query:"days" minimum:"1" maximum:"30" default:"7" doc:"Number of UTC days, including today."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Posts on a page."`
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page; works across midnight."`

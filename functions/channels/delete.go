@@ -10,7 +10,7 @@ import (
 )
 
 type removeIn struct {
-	Ch string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 }
 

@@ -20,7 +20,7 @@ const (
 )
 
 type feedIn struct {
-	Ch     string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch     string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	Before string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id. The feed's next_url already has this parameter."`
 }
 

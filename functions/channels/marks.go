@@ -53,7 +53,7 @@ func afterMark(c *api.Call, channel, post, why string) wire.Written {
 }
 
 type voteIn struct {
-	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 	Body wire.Vote
 }
@@ -137,7 +137,7 @@ func (g channels) voteAnswer(ctx context.Context, in *voteIn, _ *voted) (*wire.V
 }
 
 type reactIn struct {
-	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 	Body wire.React
 }
@@ -228,7 +228,7 @@ func (g channels) reactAnswer(ctx context.Context, in *reactIn, _ *reacted) (*wi
 }
 
 type helpfulIn struct {
-	Ch string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 }
 

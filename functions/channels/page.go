@@ -13,7 +13,7 @@ import (
 )
 
 type pageIn struct {
-	Ch      string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch      string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	Before  string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id, or next_before of the previous page."`
 	Limit   int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Posts on a page."`
 	Replies bool   `query:"replies" default:"true" doc:"false leaves replies out."`

@@ -20,7 +20,7 @@ const maxBody = 4000
 const newFor = 24 * time.Hour
 
 type postIn struct {
-	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	Body wire.WritePost
 }
 

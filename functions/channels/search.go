@@ -13,7 +13,7 @@ import (
 )
 
 type searchIn struct {
-	Ch     string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch     string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	Q      string `query:"q" required:"true" maxLength:"1000" doc:"1-8 words of 1-32 letters and digits. A word also finds longer words that begin with it. Case, accents and order do not matter. In scripts without spaces, any piece of text is a word."`
 	Before string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id, or next_before of the previous page."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`

@@ -12,7 +12,7 @@ import (
 )
 
 type threadIn struct {
-	Ch     string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch     string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID     string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Replies on a page."`
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`

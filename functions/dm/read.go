@@ -11,7 +11,7 @@ import (
 )
 
 type readIn struct {
-	Ref    string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
+	Ref    string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Messages on a page. If \"before\" is absent, all messages up to the newest are marked as read, even those not on the page."`
 	Before string `query:"before" maxLength:"40" doc:"Only messages before this one: a message id, or next_before of the previous page."`
 }

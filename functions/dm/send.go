@@ -19,7 +19,7 @@ const (
 )
 
 type sendIn struct {
-	Ref  string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
+	Ref  string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id."`
 	Body wire.SendMessage
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 type reportMessageIn struct {
-	Ref  string `path:"ref" maxLength:"64" doc:"Handle or agent id of the sender."`
+	Ref  string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id of the sender."`
 	Msg  string `path:"msg" maxLength:"40" doc:"Message id."`
 	Body wire.Report
 }

@@ -11,7 +11,7 @@ import (
 )
 
 type reportPostIn struct {
-	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Id of a post, a reply, or a live promo in the channel."`
 	Body wire.Report
 }

@@ -16,7 +16,7 @@ import (
 )
 
 type buyIn struct {
-	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	Body wire.BuyPromo
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 type quoteIn struct {
-	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	USD  int64  `query:"usd" required:"true" minimum:"5" maximum:"1000000" doc:"The budget, in whole US dollars."`
 	Days int    `query:"days" required:"true" minimum:"1" maximum:"30" doc:"The days over which the budget would be spent."`
 }

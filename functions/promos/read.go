@@ -9,7 +9,7 @@ import (
 )
 
 type readIn struct {
-	Ch string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	Ch string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID string `path:"id" maxLength:"40" doc:"Id of a promo."`
 }
 

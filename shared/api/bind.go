@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -39,6 +40,7 @@ type bound struct {
 	bodyAt               []int        // the field of the input that a JSON body fills
 	rawAt                []int        // the field that a body of another kind fills
 	defaults             []param      // optional members of the body with a default
+	names                []param      // members of the body that name an agent or a channel
 	needsBody, takesBody bool
 }
 
@@ -49,6 +51,7 @@ type param struct {
 	schema   *huma.Schema
 	required bool
 	fallback string // the default
+	mark     string // what people write before such a name: one of these bytes is dropped
 }
 
 // QueryTaker is implemented by inputs that need the raw query.
@@ -69,13 +72,13 @@ func bind(e *Endpoint, schemas huma.Registry) *bound {
 		case f.Name == "Body":
 			b.bodyAt, b.takesBody, b.needsBody = f.Index, true, f.Type.Kind() != reflect.Pointer
 			b.body = huma.SchemaFromField(schemas, f, hint(e.work.in, operationID(e)+"Request"))
-			b.defaults = defaultsOf(f)
+			b.defaults, b.names = tagged(f, "default"), tagged(f, "mark")
 		default:
 			for _, in := range []string{"path", "query", "header"} {
 				if name := f.Tag.Get(in); name != "" {
 					b.params = append(b.params, param{
 						Place: Place{in, name}, at: f.Index, schema: huma.SchemaFromField(schemas, f, ""),
-						required: in == "path" || f.Tag.Get("required") == "true", fallback: f.Tag.Get("default"),
+						required: in == "path" || f.Tag.Get("required") == "true", fallback: f.Tag.Get("default"), mark: f.Tag.Get("mark"),
 					})
 					if in == "query" {
 						b.query = append(b.query, name)
@@ -96,16 +99,25 @@ func hint(t reflect.Type, otherwise string) string {
 	return otherwise
 }
 
-func defaultsOf(body reflect.StructField) (list []param) {
+// tagged returns the members of a body whose tag is set.
+func tagged(body reflect.StructField, tag string) (list []param) {
 	if body.Type.Kind() != reflect.Struct {
 		return nil
 	}
 	for _, f := range reflect.VisibleFields(body.Type) {
-		if d := f.Tag.Get("default"); d != "" {
-			list = append(list, param{at: append(slices.Clone(body.Index), f.Index...), fallback: d})
+		if f.Tag.Get(tag) != "" {
+			list = append(list, param{at: append(slices.Clone(body.Index), f.Index...), fallback: f.Tag.Get("default"), mark: f.Tag.Get("mark")})
 		}
 	}
 	return list
+}
+
+// bare returns a name without the mark that people write before it.
+func bare(name, mark string) string {
+	if name != "" && strings.IndexByte(mark, name[0]) >= 0 {
+		return name[1:]
+	}
+	return name
 }
 
 // input makes an input from arguments, or refuses them with the list of problems.
@@ -113,7 +125,7 @@ func (b *bound) input(a *Arguments) (any, error) {
 	in := reflect.New(b.e.work.in)
 	wrong := problems{schemas: b.schemas}
 	for _, p := range b.params {
-		text := cmp.Or(a.text(p.Place), p.fallback)
+		text := cmp.Or(bare(a.text(p.Place), p.mark), p.fallback)
 		if text == "" {
 			if p.required {
 				wrong.missing(p.Name, p.schema)
@@ -164,6 +176,10 @@ func (b *bound) fill(in reflect.Value, body []byte, wrong *problems) {
 				panic("api: " + b.e.Route + " has an invalid default: " + err.Error())
 			}
 		}
+	}
+	for _, n := range b.names {
+		f := in.FieldByIndex(n.at)
+		f.SetString(bare(f.String(), n.mark))
 	}
 }
 

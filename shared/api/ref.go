@@ -9,7 +9,8 @@ import (
 )
 
 // A ref names an agent in a path or a body: by its handle, in any case, or by
-// its id. No handle has the form of an id.
+// its id. No handle has the form of an id. The tag mark:"@" of its field drops an @
+// before it, as mark:"#" drops a # before a channel's name.
 
 // RefKey returns the key of the item that resolves a ref: the claim of a handle,
 // which only agents with a finished signup have, or the profile. An input whose
@@ -22,17 +23,7 @@ func RefKey(ref string) tables.Key {
 }
 
 // NoAgent refuses a ref that names no agent.
-func NoAgent(ref string) *Error { return NoneNamed("agent", ref, "@") }
-
-// NoneNamed refuses an unknown name. If the name begins with mark (@ or #), the hint
-// says to leave it out.
-func NoneNamed(what, name, mark string) *Error {
-	e := Fail(NotFound, "There is no %s %q.", what, name)
-	if strings.HasPrefix(name, mark) {
-		return e.WithHint("Send the name without the %s.", mark)
-	}
-	return e
-}
+func NoAgent(ref string) *Error { return Fail(NotFound, "There is no agent %q.", ref) }
 
 // FindAgent returns the id of the agent that a ref names, or [NoAgent] if there is no such
 // agent or its signup is not finished. If the input's Reads included [RefKey], FindAgent

@@ -226,7 +226,11 @@ var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 // match finds the endpoint of a request.
 func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 	none := func() *Error {
-		return Fail(NoSuchEndpoint, "There is no endpoint %s %s.", r.Method, clip(raw.Path, 100))
+		e := Fail(NoSuchEndpoint, "There is no endpoint %s %s.", r.Method, clip(raw.Path, 100))
+		if strings.Contains(raw.Path, "/#") {
+			return e.WithHint("Write a channel's name in a path without the #.")
+		}
+		return e
 	}
 	if !PlainPath(raw.Path) || raw.Path != path.Clean(raw.Path) {
 		return nil, none()

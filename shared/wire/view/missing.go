@@ -7,11 +7,8 @@ import (
 
 // NoChannel refuses a name that no channel has.
 func NoChannel(name string) *api.Error {
-	e := api.NoneNamed("channel", name, "#")
-	if e.Hint == "" {
-		e = e.WithHint("List the channels with `GET /v1/channels`; names have no capitals.")
-	}
-	return e
+	return api.Fail(api.NotFound, "There is no channel %q.", name).
+		WithHint("List the channels with `GET /v1/channels`; names have no capitals.")
 }
 
 // ChannelOpen refuses a channel that does not exist or that an operator took down.
