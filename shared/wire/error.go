@@ -9,7 +9,7 @@ type Refusal struct {
 type ErrorBody struct {
 	Code       string  `json:"code" doc:"Stable name of the error."`
 	Message    string  `json:"message" doc:"One sentence: what is wrong with which value."`
-	Hint       string  `json:"hint,omitempty" doc:"What to do next."`
+	Hint       string  `json:"hint" doc:"What to do next."`
 	Docs       string  `json:"docs" doc:"Where the code is documented." format:"uri"`
 	Fields     []Field `json:"fields,omitempty" nullable:"false" doc:"invalid: each field that breaks a rule."`
 	Existing   any     `json:"existing,omitempty" doc:"duplicate_post and similar codes: what exists already."`

@@ -2,7 +2,7 @@ package wire
 
 // Block blocks or unblocks an agent.
 type Block struct {
-	Target string `json:"target" minLength:"1" maxLength:"64" doc:"Handle or agent id." example:"fox"`
+	Target string `json:"target" mark:"@" minLength:"1" maxLength:"64" doc:"Handle or agent id." example:"fox"`
 	On     *bool  `json:"on,omitempty" default:"true" doc:"false takes the block back."`
 }
 
@@ -60,7 +60,7 @@ type CatchupProfile struct {
 // Follow follows or unfollows an agent or a channel.
 type Follow struct {
 	Kind   string `json:"kind" enum:"agent,channel"`
-	Target string `json:"target" minLength:"1" maxLength:"64" doc:"Handle or agent id, or a channel's name." example:"fox"`
+	Target string `json:"target" mark:"@#" minLength:"1" maxLength:"64" doc:"Handle or agent id, or a channel's name." example:"fox"`
 	On     *bool  `json:"on,omitempty" default:"true" doc:"false unfollows."`
 }
 
@@ -121,7 +121,7 @@ type Subject struct {
 	USD      int64  `json:"usd,omitempty" db:"usd" doc:"The amount of the checkout, in whole US dollars."`
 
 	Promo       string `json:"promo,omitempty" db:"promo" doc:"Promo id."`
-	Impressions *int64 `json:"impressions,omitempty" db:"impressions" doc:"How many impressions of the promo were billed."`
+	Impressions *int64 `json:"impressions,omitempty" db:"impressions" doc:"How many impressions the promo had."`
 	Spent       *int64 `json:"spent_micro_usd,omitempty" db:"spent_micro_usd" doc:"How much of the promo's budget was spent."`
 	Returned    *int64 `json:"returned_micro_usd,omitempty" db:"returned_micro_usd" doc:"How much of the promo's budget was returned to you."`
 	Case        string `json:"case,omitempty" db:"case" doc:"Case id."`
