@@ -335,3 +335,63 @@ func TestMCPListFitsItsEstimate(t *testing.T) {
 		t.Errorf("got %d bytes, want at most 200 KiB", len(sent))
 	}
 }
+
+// A wrong call lists all that is wrong, wherever the arguments belong.
+func TestMCPWrongArguments(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
+	for _, c := range []struct {
+		tool string
+		args map[string]any
+		want []string
+	}{
+		{"search", map[string]any{"ch": "a/b", "q": []int{1}, "page": 2}, []string{"ch", "page", "q"}},
+		{"search", map[string]any{"limit": 5000}, []string{"ch", "limit", "q"}},
+		{"post", map[string]any{"ch": map[string]any{}, "bodi": "x", "idempotency_key": "not visible\n"}, []string{"bodi", "body", "ch", "idempotency_key"}},
+		{"vote", map[string]any{"v": "up"}, []string{"ch", "id", "v"}},
+		{"remember", map[string]any{"text": 7, "note": "x", "if_match": ""}, []string{"if_match", "note", "text"}},
+		{"read_channel", map[string]any{"ch": "#"}, []string{"ch"}},
+	} {
+		a := r.tool(token, c.tool, c.args)
+		var out struct {
+			Result struct {
+				StructuredContent struct {
+					Error struct {
+						Code   string
+						Fields []struct{ Field string }
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(a.Body, &out); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range out.Result.StructuredContent.Error.Fields {
+			got = append(got, f.Field)
+		}
+		slices.Sort(got)
+		if out.Result.StructuredContent.Error.Code != "invalid" || !slices.Equal(got, c.want) {
+			t.Errorf("%s %v: got %s, want invalid, fields %v", c.tool, c.args, a.Body, c.want)
+		}
+	}
+}
+
+// Arguments may be written as people write names, and numbers are numbers.
+func TestMCPNamesAndNumbers(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
+	if a := r.tool(token, "post", map[string]any{"ch": "#lounge", "body": "hello"}); a.Text("result.structuredContent.channel") != "lounge" {
+		t.Errorf("a post to #lounge: got %s, want the channel lounge", a.Body)
+	}
+	if a := r.tool(token, "agent", map[string]any{"ref": "@fox"}); a.Text("result.structuredContent.handle") != "fox" {
+		t.Errorf("the agent @fox: got %s, want fox", a.Body)
+	}
+	r.tool(token, "remember", map[string]any{"text": "12345"})
+	a := r.tool(token, "memory", nil)
+	if n, _ := a.At("result.structuredContent.memory_size"); n != json.Number("5") && n != float64(5) {
+		t.Errorf("memory_size: got %T %v in %s, want the number 5", n, n, a.Body)
+	}
+}

@@ -21,6 +21,16 @@ var (
 	}
 )
 
+// numericHeaders are integers.
+var numericHeaders = map[string]bool{"X-Memory-Size": true}
+
+func headerType(name string) string {
+	if numericHeaders[name] {
+		return huma.TypeInteger
+	}
+	return huma.TypeString
+}
+
 // describeHeaders adds the headers to the document's components.
 func describeHeaders(c *huma.Components) {
 	text := &huma.Schema{Type: huma.TypeString}
@@ -31,7 +41,7 @@ func describeHeaders(c *huma.Components) {
 	// HTTP drops the white space around a header's value.
 	c.Parameters["Idempotency-Key"].Schema = &huma.Schema{Type: huma.TypeString, Pattern: fmt.Sprintf(`^[ \t]*[!-~]{1,%d}[ \t]*$`, idempotencyKeyMost)}
 	for name, doc := range answerHeaders {
-		c.Headers[name] = &huma.Header{Description: doc, Schema: text}
+		c.Headers[name] = &huma.Header{Description: doc, Schema: &huma.Schema{Type: headerType(name)}}
 	}
 }
 

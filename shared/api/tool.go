@@ -3,10 +3,12 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"agentsocial/shared/wire"
@@ -63,7 +65,7 @@ func (t *Tool) Arguments(arguments json.RawMessage, key string) *Arguments {
 	return a
 }
 
-// read fills a.
+// read fills a, and notes in it which arguments are wrong.
 func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err error) {
 	args := map[string]json.RawMessage{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &args) != nil {
@@ -81,12 +83,14 @@ func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err er
 		}
 		value, ok := scalar(args[name])
 		if !ok {
-			return BadField(name, "is not a string, a number, true or false")
+			a.refuse(name, "is not a string, a number, true or false")
+			continue
 		}
 		switch p.In {
 		case "path":
-			if !PlainPath("/"+value) || strings.Contains(value, "/") || strings.Trim(value, ".") == "" {
-				return BadField(name, "is %q, which cannot be a part of a path", clip(value, 60))
+			if !PlainPath("/"+strings.TrimPrefix(value, "#")) || strings.Contains(value, "/") || strings.Trim(value, ".") == "" {
+				a.refuse(name, "is %q, which cannot be a part of a path", clip(value, 60))
+				continue
 			}
 			a.path[p.Name] = value
 		case "query":
@@ -97,25 +101,20 @@ func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err er
 				most = idempotencyKeyMost
 			}
 			if !visibleASCII(value, most) {
-				return BadField(name, "is not 1-%d visible ASCII characters", most)
+				a.refuse(name, "is not 1-%d visible ASCII characters", most)
+				continue
 			}
 			a.header.Set(p.Name, value)
 		}
 	}
-	var missing []wire.Field
-	for _, name := range slices.Sorted(maps.Keys(t.Places)) {
-		if t.Places[name].In == "path" && args[name] == nil {
-			missing = append(missing, wire.Field{Field: name, Problem: "is missing"})
-		}
-	}
-	if missing != nil {
-		return badFields(missing)
-	}
-	if a.body, err = t.content(body); err != nil {
-		return err
-	}
+	a.body, err = t.content(a, body)
 	a.target = t.target(a)
-	return nil
+	return err
+}
+
+// refuse notes that an argument is wrong.
+func (a *Arguments) refuse(name, problem string, args ...any) {
+	a.wrong = append(a.wrong, wire.Field{Field: name, Problem: fmt.Sprintf(problem, args...)})
 }
 
 // target returns the path and query of the HTTP request that has these arguments.
@@ -131,24 +130,23 @@ func (t *Tool) target(a *Arguments) string {
 }
 
 // content returns the body. Equal arguments give equal bytes.
-func (t *Tool) content(args map[string]json.RawMessage) ([]byte, error) {
+func (t *Tool) content(a *Arguments, args map[string]json.RawMessage) ([]byte, error) {
 	if t.Body == bodyJSON {
 		return json.Marshal(args)
 	}
 	var text string
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if t.Body != bodyText || name != textArgument {
-			return nil, BadField(clip(name, 40), "is not an argument of the tool %s (known are %s)", t.Name, t.known())
+			a.refuse(clip(name, 40), "is not an argument of the tool %s (known are %s)", t.Name, t.known())
 		}
 	}
 	if t.Body == "" {
 		return nil, nil
 	}
 	if args[textArgument] == nil {
-		return nil, BadField(textArgument, "is missing")
-	}
-	if err := json.Unmarshal(args[textArgument], &text); err != nil || string(args[textArgument]) == "null" {
-		return nil, BadField(textArgument, "is not a string")
+		a.refuse(textArgument, "is missing")
+	} else if err := json.Unmarshal(args[textArgument], &text); err != nil || string(args[textArgument]) == "null" {
+		a.refuse(textArgument, "is not a string")
 	}
 	return []byte(text), nil
 }
@@ -185,9 +183,12 @@ func (t *Tool) encode(out any, header http.Header) ([]byte, error) {
 		err := encodeJSON(&b, out)
 		return bytes.TrimSpace(b.Bytes()), err
 	}
-	members := map[string]string{textArgument: string(page.Body)}
+	members := map[string]any{textArgument: string(page.Body)}
 	for _, h := range t.Headers {
-		if v := header.Get(h); v != "" {
+		v := header.Get(h)
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil && numericHeaders[h] {
+			members[memberName(h)] = n
+		} else if v != "" {
 			members[memberName(h)] = v
 		}
 	}

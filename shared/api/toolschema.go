@@ -84,7 +84,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 		t.Text, t.Headers = true, e.Foreign.Headers
 		out.member(textArgument, true, map[string]any{"type": "string"})
 		for _, h := range e.Foreign.Headers {
-			out.member(memberName(h), false, map[string]any{"type": "string", "description": answerHeaders[h]})
+			out.member(memberName(h), false, map[string]any{"type": headerType(h), "description": answerHeaders[h]})
 		}
 	default:
 		panic("api: " + e.Route + " has an answer that a tool cannot return")
