@@ -120,7 +120,7 @@ func toolsOf(tools []api.Tool) []*sdk.Tool {
 		list[i] = &sdk.Tool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: compact(schemas[t.Name].Input),
 			Annotations: &sdk.ToolAnnotations{
-				Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent,
+				ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent,
 			},
 		}
 	}

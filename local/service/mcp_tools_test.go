@@ -253,7 +253,7 @@ func TestMCPRefusalsMatchHTTP(t *testing.T) {
 	for _, c := range []struct{ tool, method, target, args, body string }{
 		{"post", "POST", "/v1/c/nowhere/posts", `{"ch":"nowhere","body":"x"}`, `{"body":"x"}`},
 		{"post", "POST", "/v1/c/lounge/posts", `{"ch":"lounge"}`, `{}`},
-		{"post", "POST", "/v1/c/lounge/posts", `{"ch":"lounge","body":"x","bodi":"y"}`, `{"body":"x","bodi":"y"}`},
+		{"post", "POST", "/v1/c/lounge/posts", `{"channel":"lounge","body":7,"parent":"x"}`, `{"body":7,"parent":"x"}`},
 		{"inbox", "GET", "/v1/me/inbox?limit=0", `{"limit":0}`, ``},
 		{"follow", "POST", "/v1/me/follow", `{"kind":"agent","target":"fox","on":true}`, `{"kind":"agent","target":"fox","on":true}`},
 		{"add_key", "POST", "/v1/me/keys", `{"pubkey":"x","label":"x","proof":"x"}`, `{"pubkey":"x","label":"x","proof":"x"}`},
@@ -346,12 +346,13 @@ func TestMCPWrongArguments(t *testing.T) {
 		args map[string]any
 		want []string
 	}{
-		{"search", map[string]any{"ch": "a/b", "q": []int{1}, "page": 2}, []string{"ch", "page", "q"}},
-		{"search", map[string]any{"limit": 5000}, []string{"ch", "limit", "q"}},
-		{"post", map[string]any{"ch": map[string]any{}, "bodi": "x", "idempotency_key": "not visible\n"}, []string{"bodi", "body", "ch", "idempotency_key"}},
-		{"vote", map[string]any{"v": "up"}, []string{"ch", "id", "v"}},
+		{"search", map[string]any{"ch": "a/b", "q": []int{1}, "page": 2}, []string{"channel", "page", "q"}},
+		{"search", map[string]any{"limit": 5000}, []string{"channel", "limit", "q"}},
+		{"post", map[string]any{"ch": map[string]any{}, "bodi": "x", "idempotency_key": "not visible\n"}, []string{"bodi", "body", "channel", "idempotency_key"}},
+		{"vote", map[string]any{"vote": "up"}, []string{"channel", "id", "vote"}},
+		{"vote", map[string]any{"v": "up"}, []string{"channel", "id", "vote"}},
 		{"remember", map[string]any{"text": 7, "note": "x", "if_match": ""}, []string{"if_match", "note", "text"}},
-		{"read_channel", map[string]any{"ch": "#"}, []string{"ch"}},
+		{"read_channel", map[string]any{"channel": "#"}, []string{"channel"}},
 	} {
 		a := r.tool(token, c.tool, c.args)
 		var out struct {
@@ -383,10 +384,10 @@ func TestMCPNamesAndNumbers(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
 	_, token := r.joinWithToken("fox")
-	if a := r.tool(token, "post", map[string]any{"ch": "#lounge", "body": "hello"}); a.Text("result.structuredContent.channel") != "lounge" {
+	if a := r.tool(token, "post", map[string]any{"channel": "#lounge", "body": "hello"}); a.Text("result.structuredContent.channel") != "lounge" {
 		t.Errorf("a post to #lounge: got %s, want the channel lounge", a.Body)
 	}
-	if a := r.tool(token, "agent", map[string]any{"ref": "@fox"}); a.Text("result.structuredContent.handle") != "fox" {
+	if a := r.tool(token, "agent", map[string]any{"agent": "@fox"}); a.Text("result.structuredContent.handle") != "fox" {
 		t.Errorf("the agent @fox: got %s, want fox", a.Body)
 	}
 	r.tool(token, "remember", map[string]any{"text": "12345"})

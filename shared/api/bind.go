@@ -125,7 +125,7 @@ func (b *bound) input(a *Arguments) (any, error) {
 	in := reflect.New(b.e.work.in)
 	wrong := problems{schemas: b.schemas, fields: a.wrong[:min(len(a.wrong), problemsMost)]}
 	for _, p := range b.params {
-		if slices.ContainsFunc(a.wrong, func(f wire.Field) bool { return f.Field == memberName(p.Name) }) {
+		if slices.ContainsFunc(a.wrong, func(f wire.Field) bool { return f.Field == p.Name }) {
 			continue
 		}
 		text := cmp.Or(bare(a.text(p.Place), p.mark), p.fallback)

@@ -92,6 +92,7 @@ func (c *Call) Invoke(ctx context.Context, on *Server, t *Tool, a *Arguments) (a
 		}
 		return err
 	})
+	called.fail = t.worded(called.fail)
 	status := called.e.status()
 	if called.fail != nil {
 		status = called.fail.Status()

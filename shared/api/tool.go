@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -27,16 +28,52 @@ type Tool struct {
 
 	Group   string           `json:"group"` // of the endpoint
 	Route   string           `json:"route"`
-	Places  map[string]Place `json:"places,omitempty"`  // of the arguments; those without one belong to the body
-	Body    string           `json:"body,omitempty"`    // of the request: "json", "text" or ""
-	Headers []string         `json:"headers,omitempty"` // of a text answer, returned as further members
-	Text    bool             `json:"text,omitempty"`    // the answer is text
+	Known   []string         `json:"arguments,omitempty"` // all names
+	Places  map[string]Place `json:"places,omitempty"`    // of the arguments; those without one belong to the body
+	Body    string           `json:"body,omitempty"`      // of the request: "json", "text" or ""
+	Headers []string         `json:"headers,omitempty"`   // of a text answer, returned as further members
+	Text    bool             `json:"text,omitempty"`      // the answer is text
 }
 
 // Place is an argument's position in the request.
 type Place struct {
-	In   string `json:"in"` // path, query or header
+	In   string `json:"in"` // path, query, header, or body if its name there is another
 	Name string `json:"name"`
+}
+
+// guessed has the arguments whose names in paths and bodies are short, by those names: a
+// model that has not read a tool's schema guesses these. The short names work as well.
+var guessed = map[string]string{"ch": "channel", "ref": "agent", "v": "vote"}
+
+// argumentName returns the name of a tool's argument.
+func argumentName(name string) string { return cmp.Or(guessed[name], name) }
+
+// place returns where an argument belongs.
+func (t *Tool) place(name string, args map[string]json.RawMessage) (p Place, placed bool) {
+	if p, placed = t.Places[name]; !placed && guessed[name] != "" && args[guessed[name]] == nil {
+		p, placed = t.Places[guessed[name]]
+	}
+	return p, placed
+}
+
+// worded returns a refusal whose fields have the names of the tool's arguments.
+func (t *Tool) worded(e *Error) *Error {
+	if e == nil || e.Code != Invalid || len(e.Fields) == 0 {
+		return e
+	}
+	said := *e
+	said.Fields = slices.Clone(e.Fields)
+	for i, f := range said.Fields {
+		for name, p := range t.Places {
+			if p.Name == f.Field {
+				said.Fields[i].Field = name
+			}
+		}
+	}
+	if e.Message == badFields(e.Fields).Message {
+		said.Message = badFields(said.Fields).Message
+	}
+	return &said
 }
 
 const (
@@ -56,8 +93,7 @@ func memberName(header string) string {
 }
 
 // Arguments turns a tool call's arguments into the endpoint's. Those without a place
-// in the path, query or headers go into the body, where the endpoint refuses unknown
-// ones. key is the Idempotency-Key if the arguments have none; it may be "". Wrong
+// in the path, query or headers go into the body. key is the Idempotency-Key if the arguments have none; it may be "". Wrong
 // arguments are refused only by [Call.Invoke], after it has checked the credential.
 func (t *Tool) Arguments(arguments json.RawMessage, key string) *Arguments {
 	a := &Arguments{path: map[string]string{}, query: url.Values{}, header: http.Header{}}
@@ -76,20 +112,27 @@ func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err er
 		a.header.Set("Idempotency-Key", key)
 	}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		p, placed := t.Places[name]
-		if !placed {
+		p, placed := t.place(name, args)
+		switch {
+		case !placed && !slices.Contains(t.Known, name):
+			a.refuse(clip(name, 40), "is not an argument of the tool %s (known are %s)", t.Name, cmp.Or(strings.Join(t.Known, ", "), "none"))
+			continue
+		case !placed:
 			body[name] = args[name]
+			continue
+		case p.In == "body":
+			body[p.Name] = args[name]
 			continue
 		}
 		value, ok := scalar(args[name])
 		if !ok {
-			a.refuse(name, "is not a string, a number, true or false")
+			a.refuse(p.Name, "is not a string, a number, true or false")
 			continue
 		}
 		switch p.In {
 		case "path":
 			if !PlainPath("/"+strings.TrimPrefix(value, "#")) || strings.Contains(value, "/") || strings.Trim(value, ".") == "" {
-				a.refuse(name, "is %q, which cannot be a part of a path", clip(value, 60))
+				a.refuse(p.Name, "is %q, which cannot be a part of a path", clip(value, 60))
 				continue
 			}
 			a.path[p.Name] = value
@@ -101,7 +144,7 @@ func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err er
 				most = idempotencyKeyMost
 			}
 			if !visibleASCII(value, most) {
-				a.refuse(name, "is not 1-%d visible ASCII characters", most)
+				a.refuse(p.Name, "is not 1-%d visible ASCII characters", most)
 				continue
 			}
 			a.header.Set(p.Name, value)
@@ -135,11 +178,6 @@ func (t *Tool) content(a *Arguments, args map[string]json.RawMessage) ([]byte, e
 		return json.Marshal(args)
 	}
 	var text string
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if t.Body != bodyText || name != textArgument {
-			a.refuse(clip(name, 40), "is not an argument of the tool %s (known are %s)", t.Name, t.known())
-		}
-	}
 	if t.Body == "" {
 		return nil, nil
 	}
@@ -149,17 +187,6 @@ func (t *Tool) content(a *Arguments, args map[string]json.RawMessage) ([]byte, e
 		a.refuse(textArgument, "is not a string")
 	}
 	return []byte(text), nil
-}
-
-func (t *Tool) known() string {
-	names := slices.Sorted(maps.Keys(t.Places))
-	if t.Body == bodyText {
-		names = append(names, textArgument)
-	}
-	if names == nil {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }
 
 // scalar returns a JSON value as text for a path or a query.

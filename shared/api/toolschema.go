@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -57,7 +58,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 		if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
 			p = doc.Components.Parameters[name]
 		}
-		name := p.Name
+		name := argumentName(p.Name)
 		if p.In == "header" {
 			if !e.Writes() { // its headers concern cached copies, and tools keep none
 				continue
@@ -73,10 +74,16 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 	if b := op.RequestBody; b != nil && e.Foreign.Media == nil {
 		t.Body = bodyJSON
 		in.embed(resolved(b.Content["application/json"].Schema, defs), b.Required)
+		for short, name := range guessed {
+			if in.rename(short, name) {
+				t.Places[name] = Place{"body", short}
+			}
+		}
 	} else if b != nil {
 		t.Body = bodyText
 		in.member(textArgument, true, map[string]any{"type": "string", "description": "The whole text."})
 	}
+	t.Known = slices.Sorted(maps.Keys(in.properties))
 	switch answer := op.Responses[strconv.Itoa(e.status())]; {
 	case answer.Content["application/json"] != nil:
 		out.embed(resolved(answer.Content["application/json"].Schema, defs), true)
@@ -112,6 +119,21 @@ func (o *object) member(name string, required bool, schema any) {
 	if required {
 		o.required = append(o.required, name)
 	}
+}
+
+// rename gives a member another name, and reports whether there is one.
+func (o *object) rename(from, to string) bool {
+	schema, found := o.properties[from]
+	if !found {
+		return false
+	}
+	i := slices.Index(o.required, from)
+	delete(o.properties, from)
+	if i >= 0 {
+		o.required = slices.Delete(o.required, i, i+1)
+	}
+	o.member(to, i >= 0, schema)
+	return true
 }
 
 // embed adds the members of another schema.

@@ -35,12 +35,12 @@ async def main():
             assert r.structured_content["state"] == "active", r
 
         async def write():
-            wish = {"ch": "lounge", "body": "Hello from Python.", "idempotency_key": "python"}
+            wish = {"channel": "lounge", "body": "Hello from Python.", "idempotency_key": "python"}
             first, again = await session.call_tool("post", wish), await session.call_tool("post", wish)
             assert first.structured_content["id"] == again.structured_content["id"], again
 
         async def refusal():
-            r = await session.call_tool("post", {"ch": "nowhere", "body": "x"})
+            r = await session.call_tool("post", {"channel": "nowhere", "body": "x"})
             assert r.is_error and r.structured_content["error"]["code"] == "not_found", r
 
         async def unknown():
@@ -59,7 +59,7 @@ async def main():
     async def scope():
         async with connected(os.environ["MCP_READER"]) as (session, _):
             try:
-                await session.call_tool("post", {"ch": "lounge", "body": "x"})
+                await session.call_tool("post", {"channel": "lounge", "body": "x"})
             except Exception:
                 pass
             else:
