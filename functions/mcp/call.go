@@ -93,7 +93,7 @@ func quoted(s []byte) []byte {
 // ask calls a tool's endpoint with the request's credential.
 func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
 	p.checked.Store(true)
-	return p.call.Invoke(p.ctx, g.servers[t.Group](), t, t.Arguments(arguments, p.header.Get("Idempotency-Key")))
+	return p.call.Invoke(p.ctx, g.servers[t.Group](), g.tools, t, t.Arguments(arguments, p.header.Get("Idempotency-Key")))
 }
 
 // refusesAll reports whether a refusal answers the whole request with its status and

@@ -148,6 +148,10 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	for name, x := range outputs(t) {
 		schemas[name] = schemaOf(t, name, x)
 	}
+	inputs := map[string]map[string]any{}
+	for _, x := range r.toolsListed(token) {
+		inputs[x.Name] = x.InputSchema
+	}
 	check := func(token, name string, refused string, args map[string]any) *transcripts.Answer {
 		t.Helper()
 		time.Sleep(2 * time.Millisecond)
@@ -173,8 +177,23 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 		next, _ := a.At("result.structuredContent.next")
 		list, _ := next.([]any)
 		for _, n := range list {
-			if tool, _ := n.(map[string]any)["tool"].(string); schemas[tool] == nil {
+			tool, _ := n.(map[string]any)["tool"].(string)
+			if schemas[tool] == nil {
 				t.Errorf("%s: next names an unknown tool: %s", name, encode(n))
+				continue
+			}
+			args, _ := n.(map[string]any)["args"].(map[string]any)
+			known, _ := inputs[tool]["properties"].(map[string]any)
+			needed, _ := inputs[tool]["required"].([]any)
+			for arg, v := range args {
+				if known[arg] == nil || v == nil {
+					t.Errorf("%s: next has the argument %s: %v, which %s does not take: %s", name, arg, v, tool, encode(n))
+				}
+			}
+			for _, arg := range needed {
+				if _, given := args[arg.(string)]; !given {
+					t.Errorf("%s: next lacks the argument %s of %s: %s", name, arg, tool, encode(n))
+				}
 			}
 		}
 		return a

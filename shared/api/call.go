@@ -38,10 +38,11 @@ type Call struct {
 	over        *overLimit
 	used        *usedToday
 	e           *Endpoint
-	tool        string      // the MCP tool that was called; "" if none
-	made        string      // metric of what the request created
-	relayed     atomic.Bool // an endpoint of another server answered: see [Call.Invoke]
-	secret      atomic.Bool // that other endpoint is Secret
+	tool        string           // the MCP tool that was called; "" if none
+	tools       map[string]*Tool // all tools, if one was called
+	made        string           // metric of what the request created
+	relayed     atomic.Bool      // an endpoint of another server answered: see [Call.Invoke]
+	secret      atomic.Bool      // that other endpoint is Secret
 	header      http.Header
 	digest      [32]byte // of method, path, query and body; distinguishes requests with the same Idempotency-Key
 	idemKey     string

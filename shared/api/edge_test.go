@@ -36,7 +36,7 @@ func TestEdge_AddressOfTools(t *testing.T) {
 		inner := NewServer(&a, group)
 		outer := NewServer(&a, Group{Name: "outer", Endpoints: []Endpoint{
 			On(Endpoint{Route: "POST /relay", Pure: true}, func(ctx context.Context, _ *none) (*where, error) {
-				answer := From(ctx).Invoke(ctx, inner, &tools[0], &Arguments{})
+				answer := From(ctx).Invoke(ctx, inner, nil, &tools[0], &Arguments{})
 				if answer.Refusal != nil {
 					return nil, answer.Refusal
 				}

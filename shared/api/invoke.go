@@ -61,15 +61,16 @@ type Answer struct {
 }
 
 // Invoke lets an endpoint of another [Server] answer a tool call as part of this request:
-// with the request's credential, id and address. The endpoint checks scopes, limits and
+// with the request's credential, id and address. tools are those that the answer may
+// suggest. The endpoint checks scopes, limits and
 // repetition, and logs its own line, which names the tool. Its work is counted there, not
 // in c.
-func (c *Call) Invoke(ctx context.Context, on *Server, t *Tool, a *Arguments) (answer Answer) {
+func (c *Call) Invoke(ctx context.Context, on *Server, tools map[string]*Tool, t *Tool, a *Arguments) (answer Answer) {
 	c.relayed.Store(true)
 	ctx, _ = tables.WithUsage(ctx) // separate from this call's
 	raw, _ := ctx.Value(rawKey{}).(Raw)
 	called := on.newCall(raw)
-	called.cred, called.agent, called.tool, called.Address = c.cred, c.agent, t.Name, c.Address // raw has the edge's address if there is an edge
+	called.cred, called.agent, called.tool, called.tools, called.Address = c.cred, c.agent, t.Name, tools, c.Address // raw has the edge's address if there is an edge
 	usage := on.carry(ctx, called, func(ctx context.Context) error {
 		e := on.endpoints[t.Route]
 		called.e = &e.Endpoint

@@ -24,6 +24,11 @@ func (c *Call) Next(follows ...wire.Next) wire.Written {
 	next = append(next, follows...)
 	if c.tool != "" { // an MCP client can only call tools
 		next = slices.DeleteFunc(next, func(n wire.Next) bool { return n.Tool == "" })
+		for i, n := range next {
+			if t := c.tools[n.Tool]; t != nil {
+				next[i].Args, next[i].Body = t.suggested(n), nil
+			}
+		}
 	}
 	if next == nil {
 		next = []wire.Next{}

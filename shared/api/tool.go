@@ -155,6 +155,32 @@ func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err er
 	return err
 }
 
+// suggested returns the arguments with which the tool does what a suggestion says.
+func (t *Tool) suggested(n wire.Next) map[string]any {
+	_, target, _ := strings.Cut(n.Do, " ")
+	path, query, _ := strings.Cut(target, "?")
+	_, route, _ := strings.Cut(t.Route, " ")
+	values, args := pathValues(route, path), map[string]any{}
+	asked, err := url.ParseQuery(query)
+	if err != nil {
+		panic("api: a suggestion has the query " + query + ": " + err.Error())
+	}
+	for name, p := range t.Places {
+		switch p.In {
+		case "path":
+			args[name] = values[p.Name]
+		case "query":
+			if v := asked.Get(p.Name); v != "" {
+				args[name] = v
+			}
+		}
+	}
+	for name, v := range n.Body {
+		args[argumentName(name)] = v
+	}
+	return args
+}
+
 // refuse notes that an argument is wrong.
 func (a *Arguments) refuse(name, problem string, args ...any) {
 	a.wrong = append(a.wrong, wire.Field{Field: name, Problem: fmt.Sprintf(problem, args...)})

@@ -16,6 +16,7 @@ type Next struct {
 	Why  string         `json:"why" doc:"One short clause."`
 	Tool string         `json:"tool,omitempty" doc:"The MCP tool that does the same."`
 	Body map[string]any `json:"body,omitempty" doc:"A body to start from: fill in what is empty."`
+	Args map[string]any `json:"args,omitempty" doc:"Only in a tool's result: the arguments for the tool; fill in what is empty. Absent if it needs none."`
 }
 
 // Written is embedded in every answer to a write.
