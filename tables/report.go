@@ -12,7 +12,7 @@ import (
 type Reported struct {
 	Target  string `db:"target"` // its id
 	Case    string `db:"case"`   // the newest
-	State   string `db:"state"`  // CaseSeating while the case is open, voting or not; then its result
+	State   string `db:"state"`  // CaseSeating as long as the case is open, even during the vote; then its result
 	Reports int64  `db:"reports,keep"`
 	Parties int64  `db:"parties"` // of the newest case; 0 in older items
 	Heard   int64  `db:"heard"`   // number of owners whose reports counted in its cases; 0 in older items
@@ -23,8 +23,8 @@ type Reported struct {
 }
 
 // Report says that an agent reported something. An agent can report a target only
-// once, but a report that waits and did not count can be made once more
-// ([Report.Again]).
+// once. If its report waits and did not count, the agent can replace it once its reports
+// count ([Report.Again]).
 type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`
@@ -53,7 +53,7 @@ func (r *Report) Once() Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r))), NoItem())
 }
 
-// Again replaces the agent's report with the given id.
+// Again replaces the agent's earlier report, and requires that its id is before.
 func (r *Report) Again(before string) Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r))), Equal("id", before))
 }
@@ -74,8 +74,8 @@ func (r *Report) NotErased(owner string) Write {
 func NotReported(target, agent string) Write { return Check(ReportKey(target, agent), NoItem()) }
 
 // reportsWait is the partition of by_rank that lists the targets of reports that wait
-// for others, by the time of the oldest. An item that is older than the list is listed
-// when it is reported again.
+// for others, by the time of the oldest. Items that were written before this list existed
+// enter it when they are reported again.
 const reportsWait = "REPORTS#wait"
 
 // ReportsWaiting queries the targets of reports that wait, the longest first.
@@ -124,7 +124,7 @@ func (c *Case) Mark() []Write {
 	return nil
 }
 
-// Unmark removes the mark if the item stays. A message keeps it.
+// Unmark removes the mark of a post that stays after its case. A message keeps its mark.
 func (c *Case) Unmark() []Write {
 	if c.Kind != CasePost {
 		return nil

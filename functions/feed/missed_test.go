@@ -68,12 +68,12 @@ func TestChoose(t *testing.T) {
 		t.Errorf("got the agents %v, want %v", got, want)
 	}
 	if len(keys) != 2*pulledMost {
-		t.Errorf("got %d keys, want %d: a post and its counters each", len(keys), 2*pulledMost)
+		t.Errorf("got %d keys, want %d: two for each post, its own and its counters'", len(keys), 2*pulledMost)
 	}
 	for i, l := range m.byAgents {
 		posts, more := 2, false
 		switch {
-		case i > many+1: // only older posts
+		case i > many+1: // its new posts are no longer in the item of its latest posts
 			posts, more = 0, true
 		case i == many+1: // ag_now
 			posts = 1
@@ -86,8 +86,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestNewest checks that the newest post of a list is one of those read, else one to read,
-// else the last one considered.
+// TestNewest checks that newest returns the first post that was read; if none was, the first
+// that is to be read; and otherwise the last that was considered.
 func TestNewest(t *testing.T) {
 	for want, l := range map[string]*list{
 		"po_3": {posts: []wire.Post{{ID: "po_3"}}, wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"},

@@ -59,7 +59,7 @@ type seen struct {
 	shown       map[string]string           // statement → script
 	ways        map[string]map[way]set      // route → way → scripts
 	told        map[string]map[string]set   // route → script → outcomes, by status and code
-	members     map[string]set              // route → members sent to it
+	members     map[string]set              // route → names of the members of queries and bodies sent to it
 	codes       map[api.Code]map[string]set // error code → script → routes
 	topics      set                         // topics that have an example
 	withoutNext set                         // routes that wrote without suggesting a next call
@@ -157,11 +157,11 @@ func membersOf(r *Request) []string {
 	return append(slices.Collect(maps.Keys(all)), slices.Collect(maps.Keys(body))...)
 }
 
-// shows notes that the checks since the last shows prove statements of the
+// shows notes that the checks since the last command shows prove statements of the
 // specification.
 func (s *script) shows(args []string) error {
 	if s.held == 0 {
-		return fmt.Errorf("there was no check since the last shows")
+		return fmt.Errorf("there was no check since the last command \"shows\"")
 	}
 	s.held = 0
 	for _, name := range args {
@@ -230,8 +230,10 @@ func (s *seen) lacks() (all []string) {
 	lack := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	for _, p := range promises() {
 		switch {
-		case !p.endpoint() && (s.shown[p.name] == "") != (beyond[p.name] != ""):
-			lack("no script of local/testdata shows %s, or beyond in local/transcripts/spec_test.go also names a test for it: %s", p.name, p.words)
+		case !p.endpoint() && s.shown[p.name] == "" && beyond[p.name] == "":
+			lack("nothing shows %s: show it in a script of local/testdata, or name a test in the map beyond of local/transcripts/spec_test.go: %s", p.name, p.words)
+		case !p.endpoint() && s.shown[p.name] != "" && beyond[p.name] != "":
+			lack("the script %s shows %s: remove it from the map beyond of local/transcripts/spec_test.go: %s", s.shown[p.name], p.name, p.words)
 		case p.endpoint():
 			for _, w := range ways(p.words) {
 				if len(s.ways[p.name][w]) == 0 {
@@ -279,7 +281,7 @@ func (s *seen) doing(route string) set {
 	return all
 }
 
-// table returns the page.
+// table returns the text of testdata/spec.md.
 func (s *seen) table() []byte {
 	var b bytes.Buffer
 	b.WriteString("# The specification, and the transcripts that show it\n\n" +
@@ -289,7 +291,7 @@ func (s *seen) table() []byte {
 		if i == 0 || all[i-1].heading != p.heading {
 			fmt.Fprintf(&b, "\n## %s\n\n", p.heading)
 			if p.endpoint() {
-				b.WriteString("| | nobody | a signature | a token | refused to nobody | refused to a token |\n|---|---|---|---|---|---|\n")
+				b.WriteString("| | done without a credential | by a signature | by a token | refused without a credential | refused to a token |\n|---|---|---|---|---|---|\n")
 			} else {
 				b.WriteString("| | |\n|---|---|\n")
 			}
@@ -328,7 +330,7 @@ func link(script string) string {
 	return fmt.Sprintf("[%s](../../testdata/%[1]s.txtar)", script)
 }
 
-// most returns the script in some with the largest set in by.
+// most returns the script of the set some for which by has the largest set.
 func most(some set, by map[string]set) (name string) {
 	for _, n := range slices.Sorted(maps.Keys(some)) {
 		if len(by[n]) > len(by[name]) {
@@ -385,7 +387,7 @@ func TestLacks(t *testing.T) {
 	}
 	send(&Request{Method: "POST", Header: fox}, dm, 201, `{}`)
 	if all := s.lacks(); !slices.Contains(all, dm+" writes, but suggests no next call: add next to its answer") {
-		t.Errorf("got %v, want the write without next among them", all)
+		t.Errorf("got %v, want a complaint about the write whose answer has no next", all)
 	}
 	if got := string(s.table()); !strings.Contains(got, "| `GET /v1/me` |  | [tale](../../testdata/tale.txtar) |") {
 		t.Errorf("got the table\n%s\nwant a row of GET /v1/me with its script", got)

@@ -22,8 +22,8 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 	usual := form
 	rapid.Check(t, func(t *rapid.T) {
 		form = usual
-		// With few heads on a page and large segments, a crash would leave behind
-		// heads that are older than the pages that tending lists.
+		// Only one of the two bounds is lowered at a time: with both, a crash could leave
+		// segments behind that are older than the list that Tend reads.
 		form.recent, form.merged = 128, 4<<20
 		switch rapid.IntRange(0, 2).Draw(t, "bounds") {
 		case 1:
@@ -147,7 +147,7 @@ func (c *channel) tidy(t *rapid.T) {
 			t.Logf("%s-%s live %v at %s", h, h.To, h.Live, h.At)
 		}
 		due, err := Tend(context.Background(), c, Top, c.clock)
-		t.Fatalf("got %d useful segments of %d, down to %s; due %s, now %s: %v", len(spans), len(heads), down, due, c.now, err)
+		t.Fatalf("a search uses %d of %d segments, which begin after %s; want all, from the channel's beginning; due %s, now %s: %v", len(spans), len(heads), down, due, c.now, err)
 	}
 	want := 0
 	for _, h := range heads {
@@ -254,7 +254,8 @@ func TestCrashAnywhere(t *testing.T) {
 }
 
 // After a crash while segments are removed, no search reads a segment that lost
-// parts, even if the page of heads ends before the segment that replaced it.
+// parts, even if the list of segments that the search reads ends before the one that
+// replaced the damaged segment.
 func TestCrashWhileRemoving(t *testing.T) {
 	small(t)
 	usual := form.recent
@@ -347,7 +348,7 @@ func TestTwoAtOnce(t *testing.T) {
 	c.settle(t)
 	c.compare(t, Request{Terms: []Term{"fo", "h"}, Limit: 9})
 	if spans, down := covering(c.listed()); len(spans) != len(c.heads) || down != (ID{}) {
-		t.Errorf("got %d useful segments of %d, down to %s; want all", len(spans), len(c.heads), down)
+		t.Errorf("a search uses %d of %d segments, which begin after %s; want all, from the channel's beginning", len(spans), len(c.heads), down)
 	}
 }
 
@@ -438,7 +439,7 @@ func TestRemovedWhileReading(t *testing.T) {
 	}
 }
 
-// oldList lists the past once, or always.
+// oldList returns an outdated list of segments: until a fresh one is asked for, or always.
 type oldList struct {
 	*channel
 	list    []Listed
@@ -453,7 +454,7 @@ func (o *oldList) Heads(ctx context.Context, before ID, most int, fresh bool) ([
 	return o.channel.Heads(ctx, before, most, fresh)
 }
 
-// A call of Tend that leaves the largest segments to others takes only a few steps. The
+// A call of Tend that leaves the largest segments to other calls takes only a few steps. The
 // next call continues.
 func TestTendInFewSteps(t *testing.T) {
 	c := newChannel()

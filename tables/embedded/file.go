@@ -15,7 +15,7 @@ import (
 	"agentsocial/tables"
 )
 
-// file is an engine on bbolt, a B+tree in a file. Each tree is a bucket. Writes
+// file is an engine that keeps its trees in a bbolt file, each in a bucket. Writes
 // that wait while the disk is busy are grouped, so that one fsync makes them
 // durable.
 type file struct {
@@ -45,7 +45,7 @@ func options() *bbolt.Options {
 		// bbolt would begin with 32 KB.
 		InitialMmapSize: growth,
 		FreelistType:    bbolt.FreelistArrayType, // the quicker one for short lists
-		NoFreelistSync:  true,                    // until a commit decides
+		NoFreelistSync:  true,                    // each commit sets it: see maxListed
 	}
 }
 
@@ -110,7 +110,7 @@ func openOnce(path string) (db *bbolt.DB, opened *os.File, err error) {
 	return db, opened, err
 }
 
-// close closes the file, whose next start then need not read all of it.
+// close closes the file so that the next start need not read all of it.
 func (f *file) close() error {
 	close(f.closing)
 	<-f.stopped
@@ -173,16 +173,16 @@ var (
 	keyClosed = []byte("closed") // when the file was closed, in unix ns
 )
 
-// format is the version of the file's layout. Files of former formats are read: format 1,
-// whose feed has no differences, and format 2, whose items are not packed. The tokens are
-// converted when the file is opened; an item is packed when it is next written, and all are
-// when the file is compacted.
+// format is the version of the file's layout. Files of former formats can be read. In
+// formats 1 and 2 items are not packed and tokens have other keys; in format 1 the feed also
+// has old items whole, not as differences. Opening a file converts its tokens. An item is
+// packed when it is next written, and all items are when the file is compacted.
 const format = "3"
 
 var formerFormats = []string{"1", "2"}
 
-// markClosed stores when the file is closed. Its time of modification is then set to the
-// same, so a file that was written, copied or restored since then differs.
+// markClosed stores when the file is closed. close then gives the file the same time of
+// modification. If the two differ later, the file was written, copied or restored since.
 func markClosed(tx *bbolt.Tx, at time.Time) error {
 	return tx.Bucket([]byte(bucketMeta)).Put(keyClosed, []byte(number(at.UnixNano())))
 }
