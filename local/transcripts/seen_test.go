@@ -365,7 +365,7 @@ func TestLacks(t *testing.T) {
 		do   func()
 		ends string // reported before the step, and not after it
 	}{
-		{func() { s.shown["handle"] = "tale" }, "no script of local/testdata shows handle,"},
+		{func() { s.shown["handle"] = "tale" }, "nothing shows handle:"},
 		{func() { send(&Request{Method: "GET", Header: fox}, me, 200, `{}`) }, me + " is never done by a signature"},
 		{func() { send(&Request{Method: "GET", Header: nobody}, me, 401, `{"error":{"code":"unauthenticated"}}`) }, me + " is never refused without a credential"},
 		{func() {
