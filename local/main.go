@@ -97,7 +97,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 	return errors.Join(err, s.Stop(stopping))
 }
 
-const ballastSize = 32 << 20
+const ballastSize = 64 << 20
 
 // ballast returns bytes that nobody uses, so that garbage is collected less often. The
 // runtime collects garbage when the heap has doubled since the last collection, and the

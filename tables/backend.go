@@ -102,7 +102,22 @@ type Query struct {
 	Desc        bool
 	Limit       int // at most this many items; 0: as many as fit a page
 	Consistency     // an index supports only Eventual: Strong with an Index is ErrInvalid
+
+	// Only has the attributes to return; nil: all. The price is the same. A query of an
+	// index has none: it is ErrInvalid.
+	Only *Projection
 }
+
+// Projection is a set of attributes: pk, sk and some others.
+type Projection struct{ names []string }
+
+// Project returns the set of pk, sk and the named attributes.
+func Project(names ...string) *Projection {
+	return &Projection{NewSet(append([]string{AttrPK, AttrSK}, names...)...)}
+}
+
+// Names returns the attributes in order. The caller must not change them.
+func (p *Projection) Names() []string { return p.names }
 
 // Position is a place in the order of a table's partition or of an index. In
 // an index, the primary key distinguishes items with equal sort keys.

@@ -89,6 +89,7 @@ type listing struct {
 func (g channels) newest(ctx context.Context, c tables.Consistency, channel, before string, limit int, keep func(*view.Post) bool) (listing, error) {
 	l := listing{items: []wire.Post{}}
 	q, query := tables.Posts(channel, before, limit+1, c), g.Recent().Query
+	q.Only = view.PostAttributes
 	if c == tables.Strong {
 		query = g.Table.Query
 	}

@@ -91,6 +91,7 @@ const channelPages = 4
 func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 	l, most := &list{name: name}, min(channelMost, postsMost/len(m.channels))
 	q := tables.PostsFrom(name, id.Post.Least(m.since), most+1)
+	q.Only = view.PostAttributes
 	for range channelPages {
 		page, err := m.Table.Query(ctx, q)
 		if err != nil {

@@ -40,6 +40,7 @@ func Run(t *testing.T, open func(*testing.T) tables.Backend) {
 		{"sums beyond int64", testLargeSums},
 		{"queries", testQueries},
 		{"queries page by page", testPaging},
+		{"queries for some attributes", testSomeAttributes},
 		{"queries from a position", testCursors},
 		{"queries refused", testRefusedQueries},
 		{"order of keys", testOrder},

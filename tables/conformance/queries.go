@@ -59,6 +59,50 @@ func testQueries(t *testing.T, b tables.Backend) {
 	}
 }
 
+// testSomeAttributes reads some attributes of items. The price is that of the whole items.
+func testSomeAttributes(t *testing.T, b tables.Backend) {
+	whole := item(k("p", "b"), "v", "b", "n", int64(7), "m", tables.Map{"a": "x", "b": tables.List{"y", int64(-300)}},
+		"s", tables.NewSet("one", "two"), "flag", false, "bytes", []byte{1, 2, 3}, "text", strings.Repeat("lorem ", 1000))
+	mustCommit(t, b, tables.Put(whole), tables.Put(item(k("p", "c"), "w", "c")))
+	spent := func(q tables.Query) (tables.Page, float64) {
+		t.Helper()
+		ctx, u := tables.WithUsage(t.Context())
+		p, err := b.Query(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, u.ReadUnits()
+	}
+	q := tables.Query{PK: "p", Consistency: tables.Strong}
+	_, units := spent(q)
+	for _, c := range []struct {
+		names []string
+		want  []tables.Item
+	}{
+		{nil, []tables.Item{item(k("p", "b")), item(k("p", "c"))}},
+		{[]string{"v", "n", "nothing"}, []tables.Item{item(k("p", "b"), "v", "b", "n", int64(7)), item(k("p", "c"))}},
+		{[]string{"w", "m", "sk", "flag", "s"}, []tables.Item{
+			item(k("p", "b"), "m", whole["m"], "flag", false, "s", whole["s"]), item(k("p", "c"), "w", "c"),
+		}},
+		{[]string{"v", "w", "n", "m", "s", "flag", "bytes", "text"}, []tables.Item{whole, item(k("p", "c"), "w", "c")}},
+	} {
+		q.Only = tables.Project(c.names...)
+		p, only := spent(q)
+		same(t, fmt.Sprintf("only %q", c.names), p.Items, c.want)
+		if only != units {
+			t.Errorf("only %q: got %v read units, want %v as for the whole items", c.names, only, units)
+		}
+	}
+	q.Limit = 1
+	if p, _ := spent(q); p.Next == nil || p.Next.SK != "b" {
+		t.Errorf("a page of one: got the position %v, want b", p.Next)
+	}
+	_, err := b.Query(t.Context(), tables.Query{Index: tables.ByRank, PK: "p", Only: tables.Project("v")})
+	if !errors.Is(err, tables.ErrInvalid) {
+		t.Errorf("a projection of an index: got %v, want ErrInvalid", err)
+	}
+}
+
 // testPaging reads ranges with several limits. A page that stops at its limit has
 // a Next, even after the last item.
 func testPaging(t *testing.T, b tables.Backend) {

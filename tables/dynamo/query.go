@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,6 +31,9 @@ func (db *DB) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 		ConsistentRead:         aws.Bool(bool(q.Consistency)),
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
+	if q.Only != nil {
+		in.ProjectionExpression = e.only(q.Only)
+	}
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
 	if q.Index != "" {
 		in.IndexName = aws.String(string(q.Index))
@@ -55,6 +59,9 @@ func check(q tables.Query) (keys tables.IndexSchema, err error) {
 		}
 		if q.Consistency == tables.Strong {
 			return keys, invalid("a strong read of an index")
+		}
+		if q.Only != nil {
+			return keys, invalid("a projection of an index")
 		}
 		keys = schema
 	}
@@ -125,6 +132,15 @@ func (e *expression) inRange(q tables.Query, keys tables.IndexSchema) *string {
 		s += " AND " + e.name(keys.SK) + " <= " + e.str(q.To)
 	}
 	return &s
+}
+
+// only returns a projection's expression.
+func (e *expression) only(p *tables.Projection) *string {
+	names := make([]string, 0, len(p.Names()))
+	for _, name := range p.Names() {
+		names = append(names, e.name(name))
+	}
+	return aws.String(strings.Join(names, ", "))
 }
 
 // page makes a Page from an answer. If a limit is reached exactly at the end of

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -62,6 +63,26 @@ func BenchmarkQuery100(b *testing.B) {
 	for b.Loop() {
 		page, err := table.Query(b.Context(), tables.Query{Index: tables.ByRank, PK: "R", Desc: true, Limit: 100})
 		if err != nil || len(page.Items) != 100 {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPage reads the items of a page of 100 posts from a file, as the channel's page
+// does.
+func BenchmarkPage(b *testing.B) {
+	table := open(b, embedded.Config{Path: filepath.Join(b.TempDir(), "table")})
+	for i := range 100 {
+		p := tables.Post{ID: fmt.Sprintf("po_%026d", i), Channel: "golang", Author: tables.Author{ID: "ag_01j9z7c3r8w2k5m4n6p7q8s9t0", Handle: "fox", Emoji: "🦊"},
+			Body: strings.Repeat("lorem ipsum ", 20), CreatedAt: 1_790_000_000_000 + int64(i), Apart: true}
+		commit(b, table, tables.Put(p.Item()), tables.Put(p.CountersItem()))
+	}
+	q := tables.Posts("golang", "", 100, tables.Eventual)
+	q.Only = view.PostAttributes
+	b.ReportAllocs()
+	for b.Loop() {
+		page, err := table.Query(b.Context(), q)
+		if err != nil || len(page.Items) != 200 {
 			b.Fatal(err)
 		}
 	}

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bytes"
+	"unsafe"
 
 	"go.etcd.io/bbolt"
 
@@ -57,6 +58,14 @@ func (b *bucket) get(key string) (value string, found bool) {
 	return string(v), v != nil
 }
 
+func (b *bucket) lend(key string) (value string, found bool) {
+	v := b.bucket().Get([]byte(key))
+	return lent(v), v != nil
+}
+
+// lent returns bytes of the file as a string, without a copy.
+func lent(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
 func (b *bucket) put(key, value string) error {
 	b.dirty = true
 	return b.bucket().Put([]byte(key), []byte(value))
@@ -68,7 +77,7 @@ func (b *bucket) remove(key string) error {
 }
 
 func (b *bucket) walk(from, to string, desc bool, visit func(key, value string) bool) {
-	b.each(from, to, desc, func(k, v []byte) bool { return visit(string(k), string(v)) })
+	b.each(from, to, desc, func(k, v []byte) bool { return visit(lent(k), lent(v)) })
 }
 
 func (b *bucket) keys(from, to string, visit func(key string) bool) {

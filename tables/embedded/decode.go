@@ -3,6 +3,7 @@ package embedded
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 
 	"agentsocial/tables"
 )
@@ -24,6 +25,21 @@ func decodeStored(key, value string) (*stored, error) {
 	return s, err
 }
 
+// readStored decodes an item from the table for a caller that only reads. It keeps no part
+// of value.
+func readStored(key, value string, only *tables.Projection) (*stored, error) {
+	if value == "" || value[0] != packedVersion {
+		return decodeOnly(strings.Clone(value), only)
+	}
+	d := decoder{rest: value[1:]}
+	d.uvarint() // the number in the feed
+	encoded, err := unpacked(key, d.rest)
+	if err != nil {
+		return nil, err
+	}
+	return decodeOnly(encoded, only)
+}
+
 func decodePacked(key, packed string) (*stored, error) {
 	encoded, err := unpacked(key, packed)
 	if err != nil {
@@ -37,12 +53,21 @@ func decodePacked(key, packed string) (*stored, error) {
 }
 
 // decodeItem decodes an item, whose strings are parts of the encoded one.
-func decodeItem(encoded string) (*stored, error) {
+func decodeItem(encoded string) (*stored, error) { return decodeOnly(encoded, nil) }
+
+// decodeOnly is decodeItem, but the item has only the attributes of a projection, unless
+// that is nil. Its size is the whole item's.
+func decodeOnly(encoded string, only *tables.Projection) (*stored, error) {
 	if encoded == "" || encoded[0] != itemVersion {
 		return nil, errBrokenItem
 	}
 	d := decoder{rest: encoded[1:]}
-	item := tables.Item(d.mapping(0))
+	var item tables.Item
+	if only == nil {
+		item = d.mapping(0)
+	} else {
+		item = d.some(only.Names())
+	}
 	if d.broken || d.rest != "" {
 		return nil, errBrokenItem
 	}
@@ -116,6 +141,27 @@ func (d *decoder) mapping(depth int) tables.Map {
 	return m
 }
 
+// some reads those attributes of an item that names has. Both are sorted.
+func (d *decoder) some(names []string) tables.Item {
+	item := make(tables.Item, 8) // Go's maps are small up to 8 entries
+	for range d.count() {
+		name := d.text()
+		d.size += len(name)
+		for len(names) > 0 && names[0] < name {
+			names = names[1:]
+		}
+		if len(names) > 0 && names[0] == name {
+			item[name] = d.value(0)
+		} else {
+			d.skip(0)
+		}
+		if d.broken {
+			return nil
+		}
+	}
+	return item
+}
+
 func (d *decoder) value(depth int) any {
 	if d.rest == "" || depth > maxDepth {
 		d.fail()
@@ -162,7 +208,7 @@ func (d *decoder) value(depth int) any {
 	return nil
 }
 
-// skip reads past a value.
+// skip reads past a value, and adds to the size what value adds.
 func (d *decoder) skip(depth int) {
 	if d.rest == "" || depth > maxDepth {
 		d.fail()
@@ -172,21 +218,26 @@ func (d *decoder) skip(depth int) {
 	d.rest = d.rest[1:]
 	switch kind {
 	case kindString, kindBytes:
-		d.text()
+		d.size += len(d.text())
 	case kindInt:
-		d.uvarint()
+		d.size += tables.NumberSize(d.varint())
 	case kindFalse, kindTrue:
+		d.size++
 	case kindSet:
 		for range d.count() {
-			d.text()
+			d.size += len(d.text())
 		}
 	case kindMap:
-		for range d.count() {
-			d.text()
+		n := d.count()
+		d.size += 3 + n
+		for range n {
+			d.size += len(d.text())
 			d.skip(depth + 1)
 		}
 	case kindList:
-		for range d.count() {
+		n := d.count()
+		d.size += 3 + n
+		for range n {
 			d.skip(depth + 1)
 		}
 	default:

@@ -1,6 +1,10 @@
 package embedded
 
-import "context"
+import (
+	"context"
+
+	"agentsocial/tables"
+)
 
 // engine stores a table's trees. file and memory implement it.
 type engine interface {
@@ -49,6 +53,29 @@ type token struct {
 // hashSize is the size of hashes of tokens and of their transactions: enough, since nobody
 // gains from making two equal.
 const hashSize = 16
+
+// read returns the item under a key, or absent, for callers that only read: the item
+// lacks what a write needs.
+func (t *trees) read(key string) (*stored, error) {
+	encoded, found := t.items.shelf.lend(key)
+	if !found {
+		return absent, nil
+	}
+	return readStored(key, encoded, nil)
+}
+
+// readRange visits the items with keys in [from, to), backwards if desc, until visit
+// returns false. They are as those of read, with the attributes of only.
+func (t *trees) readRange(from, to string, desc bool, only *tables.Projection, visit func(*stored) (more bool, err error)) (err error) {
+	t.items.shelf.walk(from, to, desc, func(key, encoded string) (more bool) {
+		var s *stored
+		if s, err = readStored(key, encoded, only); err == nil {
+			more, err = visit(s)
+		}
+		return more && err == nil
+	})
+	return err
+}
 
 // item returns the item under a key, or absent.
 func (t *trees) item(key string) (*stored, error) {

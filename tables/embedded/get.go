@@ -31,7 +31,7 @@ func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 	sizes := make([]int, 0, len(keys)) // a duplicate key counts once
 	err := t.view(fault == Stale && c == tables.Eventual, func(now *trees) error {
 		for i, k := range keys {
-			found, err := now.item(itemKey(k))
+			found, err := now.read(itemKey(k))
 			if err != nil {
 				return err
 			}

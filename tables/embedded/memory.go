@@ -71,6 +71,8 @@ func copyOf[V any](t *tree[V]) *tree[V] {
 
 func (l *leaves) get(key string) (value string, found bool) { return l.m.Get(key) }
 
+func (l *leaves) lend(key string) (value string, found bool) { return l.m.Get(key) }
+
 func (l *leaves) put(key, value string) error { l.m.Set(key, value); return nil }
 
 func (l *leaves) remove(key string) error { l.m.Delete(key); return nil }

@@ -62,6 +62,9 @@ func checkQuery(q tables.Query) error {
 		if q.Consistency == tables.Strong {
 			return invalid("a strongly consistent read of an index")
 		}
+		if q.Only != nil {
+			return invalid("a projection of an index")
+		}
 	}
 	if q.After == nil {
 		return nil
@@ -105,7 +108,7 @@ func span(q tables.Query) (from, to string) {
 func (t *trees) query(q tables.Query, visit func(tables.Item, int, tables.Position) (more bool)) error {
 	from, to := span(q)
 	if q.Index == "" {
-		return t.items.walk(from, to, q.Desc, func(_ string, found *stored) (bool, error) {
+		return t.readRange(from, to, q.Desc, q.Only, func(found *stored) (bool, error) {
 			return visit(found.item, found.size, tables.Position{SK: found.item.Str(tables.AttrSK)}), nil
 		})
 	}
@@ -119,7 +122,7 @@ func (t *trees) query(q tables.Query, visit func(tables.Item, int, tables.Positi
 				return false, err
 			}
 			if schema.All {
-				found, err := t.item(key)
+				found, err := t.read(key)
 				return err == nil && visit(found.item, found.size, at), err
 			}
 			item := tables.Item{

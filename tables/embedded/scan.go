@@ -14,7 +14,7 @@ const beyond = "\xff"
 // Scan implements [tables.Scanner]. It sees the table at one moment.
 func (t *Table) Scan(ctx context.Context, visit func(tables.Item) error) error {
 	return t.view(false, func(now *trees) error {
-		return now.items.walk("", beyond, false, func(_ string, found *stored) (bool, error) {
+		return now.readRange("", beyond, false, nil, func(found *stored) (bool, error) {
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}

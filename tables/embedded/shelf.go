@@ -1,6 +1,8 @@
 package embedded
 
 import (
+	"strings"
+
 	"agentsocial/tables"
 )
 
@@ -8,10 +10,13 @@ import (
 // it.
 type shelf interface {
 	get(key string) (value string, found bool)
+	// lend is get without a copy: the value is valid only until the transaction ends.
+	lend(key string) (value string, found bool)
 	put(key, value string) error
 	remove(key string) error // does nothing if there is none
 	// walk visits the entries in [from, to), backwards if desc, until visit returns
-	// false. The shelf must not be changed meanwhile.
+	// false. The strings are valid only until visit returns. The shelf must not be
+	// changed meanwhile.
 	walk(from, to string, desc bool, visit func(key, value string) (more bool))
 	// keys visits the keys in [from, to), until visit returns false.
 	keys(from, to string, visit func(key string) (more bool))
@@ -74,8 +79,9 @@ func (t *tree[V]) remove(key string) error { return t.shelf.remove(key) }
 // The tree must not be changed meanwhile.
 func (t *tree[V]) walk(from, to string, desc bool, visit func(key string, v V) (more bool, err error)) (err error) {
 	t.shelf.walk(from, to, desc, func(key, encoded string) (more bool) {
+		key = strings.Clone(key)
 		var v V
-		if v, err = t.decode(key, encoded); err == nil {
+		if v, err = t.decode(key, strings.Clone(encoded)); err == nil {
 			more, err = visit(key, v)
 		}
 		return more && err == nil

@@ -319,6 +319,11 @@ func (m *Memory) prune(now time.Time) {
 func (m *Memory) drop(e *entry) {
 	m.bytes -= e.size
 	delete(m.entries, e.of)
+	if m.order[0] == e { // nearly always: answers leave in the order of their age
+		m.order[0] = nil
+		m.order = m.order[1:]
+		return
+	}
 	i := slices.Index(m.order, e)
 	m.order = slices.Delete(m.order, i, i+1)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -137,35 +138,68 @@ func (w *world) fill(ctx context.Context, posts int) error {
 			return err
 		}
 	}
-	if err := w.settle(ctx); err != nil || w.filled == nil {
+	if err := w.settle(ctx); err != nil {
 		return err
 	}
-	return w.filled(ctx)
+	if w.filled != nil {
+		if err := w.filled(ctx); err != nil {
+			return err
+		}
+	}
+	return w.rest(ripening)
+}
+
+// ripening is a little longer than the age at which the product puts posts into segments of
+// a search index.
+const ripening = 12 * time.Second
+
+// Bounds of rest.
+const (
+	restTick = 250 * time.Millisecond
+	restMost = time.Minute
+)
+
+// rest waits for a time, and then until the contestant uses less than a tenth of a
+// processor: work that follows the answers, such as building a search index, counts for the
+// row that caused it.
+func (w *world) rest(first time.Duration) error {
+	time.Sleep(first)
+	before, err := spent(w.pids())
+	for waited := time.Duration(0); err == nil && waited < restMost; waited += restTick {
+		time.Sleep(restTick)
+		now, failed := spent(w.pids())
+		if failed != nil || now-before < restTick/10 {
+			return failed
+		}
+		before = now
+	}
+	return err
 }
 
 // measure is a row of the table: a kind of call.
 type measure struct {
 	name  string
-	times int // calls in a round
+	times int           // calls in a round
+	after time.Duration // how long work may follow the answers
 	call  func(w *world, n int) call
 }
 
 var measures = []measure{
-	{"GET /v1/me", 4000, func(w *world, n int) call { return w.me(w.agents[n%people]) }},
-	{"post", 2000, func(w *world, n int) call {
+	{"GET /v1/me", 4000, 0, func(w *world, n int) call { return w.me(w.agents[n%people]) }},
+	{"post", 2000, ripening, func(w *world, n int) call {
 		return w.post(w.agents[silent+n%(people-silent)], channelName(quiet+n%(channels-quiet)), "", text(rand.New(rand.NewPCG(3, uint64(n))), 1_000_001+2*n))
 	}},
-	{"page of 100", 800, func(w *world, n int) call { return w.page(w.agents[n%people], channelName(1+n%(quiet-1))) }},
-	{"thread of 20", 2000, func(w *world, n int) call {
+	{"page of 100", 800, 0, func(w *world, n int) call { return w.page(w.agents[n%people], channelName(1+n%(quiet-1))) }},
+	{"thread of 20", 2000, 0, func(w *world, n int) call {
 		return w.thread(w.agents[n%people], channelName(0), w.threads[n%threads])
 	}},
-	{"vote", 2000, func(w *world, n int) call { // each once: by the readers, who have no post in the channel 0
+	{"vote", 2000, 0, func(w *world, n int) call { // each once: by the readers, who have no post in the channel 0
 		half := len(w.posts) / 2
 		return w.vote(w.agents[(n+n/half)%readers], channelName(0), w.posts[2*(n%half)])
 	}},
-	{"catchup, 50 channels and 50 agents", 200, func(w *world, n int) call { return w.catchup(w.agents[n%readers], w.since) }},
-	{"search, rare word", 800, func(w *world, n int) call { return w.search(w.agents[n%people], channelName(0), "quokka") }},
-	{"search, common word", 800, func(w *world, n int) call { return w.search(w.agents[n%people], channelName(0), "river") }},
+	{"catchup, 50 channels and 50 agents", 200, 0, func(w *world, n int) call { return w.catchup(w.agents[n%readers], w.since) }},
+	{"search, rare word", 800, 0, func(w *world, n int) call { return w.search(w.agents[n%people], channelName(0), "quokka") }},
+	{"search, common word", 800, 0, func(w *world, n int) call { return w.search(w.agents[n%people], channelName(0), "river") }},
 }
 
 // taken is what a contestant took for a row in one round.
@@ -194,7 +228,7 @@ func (w *world) take(ctx context.Context, m measure, round int) (t taken, err er
 	}); err != nil {
 		return t, err
 	}
-	if err := w.settle(ctx); err != nil {
+	if err := errors.Join(w.settle(ctx), w.rest(m.after)); err != nil {
 		return t, err
 	}
 	after, err := spent(w.pids())

@@ -11,6 +11,11 @@ type Post struct {
 	Counters tables.PostCounters
 }
 
+// PostAttributes has the attributes that [PostOf] and [Post.Shown] use. A page has up to 200
+// items, and each attribute that is read takes time.
+var PostAttributes = tables.Project(tables.AttrType, "id", "channel", "author", "body", "parent", "root", "created_at",
+	"deleted", "case", "score", "helpful", "replies", "reactions")
+
 // Shown reports whether lists show the post: a deleted one only while it has replies.
 func (p *Post) Shown() bool { return !p.Deleted || p.Counters.Replies > 0 }
 

@@ -1,6 +1,9 @@
 package view
 
 import (
+	"maps"
+	"reflect"
+	"slices"
 	"testing"
 
 	"agentsocial/tables"
@@ -26,6 +29,52 @@ func TestPosts_CountersAnywhere(t *testing.T) {
 		posts, err := Posts(read...)
 		if err != nil || len(posts) != 2 || posts[0].ID != "po_a" || posts[0].Counters.Score != 1 || posts[1].ID != "po_b" || posts[1].Counters.Score != 2 {
 			t.Errorf("%s: got %+v, %v; want po_a with 1 and po_b with 2", name, posts, err)
+		}
+	}
+}
+
+// TestPostAttributes_Suffice makes the JSON of posts from whole items and from those with
+// only some attributes.
+func TestPostAttributes_Suffice(t *testing.T) {
+	fill := func(v any) {
+		s := reflect.ValueOf(v).Elem()
+		for i := range s.NumField() {
+			switch f := s.Field(i); f.Kind() {
+			case reflect.String:
+				f.SetString("some " + s.Type().Field(i).Name)
+			case reflect.Int64:
+				f.SetInt(int64(i) + 7)
+			}
+		}
+	}
+	var p tables.Post
+	fill(&p)
+	p.Author = tables.Author{ID: "ag_fox", Handle: "fox", Emoji: "🦊"}
+	counters := tables.PostCounters{Reactions: tables.Map{"👍": int64(2)}}
+	fill(&counters)
+	for _, deleted := range []bool{false, true} {
+		p.Deleted = deleted
+		item, numbers := p.Item(), tables.Item(p.CountersItem())
+		maps.Copy(numbers, tables.Marshal(&counters))
+		whole, err := Posts(item, numbers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some := func(i tables.Item) tables.Item {
+			i = maps.Clone(i)
+			maps.DeleteFunc(i, func(name string, _ any) bool { return !slices.Contains(PostAttributes.Names(), name) })
+			return i
+		}
+		got, err := Posts(some(item), some(numbers))
+		if err != nil || len(got) != 1 {
+			t.Fatalf("got %d posts, %v; want one", len(got), err)
+		}
+		want := PostOf(&whole[0], "http://x")
+		if v := PostOf(&got[0], "http://x"); !reflect.DeepEqual(v, want) {
+			t.Errorf("deleted %t: got %+v, want %+v", deleted, v, want)
+		}
+		if got[0].Shown() != whole[0].Shown() || got[0].Deleted != deleted {
+			t.Errorf("deleted %t: got shown %t, want %t", deleted, got[0].Shown(), whole[0].Shown())
 		}
 	}
 }
