@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,24 @@ func TestGoldenTools(t *testing.T) {
 			t.Fatal(err)
 		}
 		served(t, golden, want)
+	}
+}
+
+// TestOperationsHaveNames checks that each operation has an id of its own, of words, and that
+// only endpoints without a tool have a Name.
+func TestOperationsHaveNames(t *testing.T) {
+	routes, form := map[string]string{}, regexp.MustCompile("^[a-z]+(_[a-z]+)*$")
+	for _, g := range Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			id := e.Tool + e.Name
+			if !form.MatchString(id) || e.Tool != "" && e.Name != "" {
+				t.Errorf("%s: got the tool %q and the name %q, want one of them, in words", e.Route, e.Tool, e.Name)
+			}
+			if other := routes[id]; other != "" {
+				t.Errorf("%s and %s have the same name %q", e.Route, other, id)
+			}
+			routes[id] = e.Route
+		}
 	}
 }
 

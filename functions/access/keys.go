@@ -15,7 +15,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 	const topic = "auth"
 	return []api.Endpoint{
 		api.On(api.Endpoint{
-			Route: "GET /v1/me/keys", Auth: api.Sig, Topic: topic,
+			Route: "GET /v1/me/keys", Name: "list_keys", Auth: api.Sig, Topic: topic,
 			Doc: "List your public keys. Oldest first.",
 		}, g.keys),
 		api.OnWrite(api.Endpoint{
@@ -24,7 +24,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 			Errors: []api.Code{api.BadProof, api.KeyExists, api.AlreadyRegistered, api.LimitReached},
 		}, g.addKey, g.addKeyAnswer),
 		api.OnWrite(api.Endpoint{
-			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
+			Route: "DELETE /v1/me/keys/{pubkey}", Name: "remove_key", Auth: api.Sig, Topic: topic, Safe: true,
 			Doc:    "Remove a public key. Sign with another key. The link codes that the removed key minted, the connections made with these, and the tokens from its assertions end too.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.removeKeyAnswer),

@@ -34,17 +34,17 @@ func (g access) originEndpoints() []api.Endpoint {
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.verifyOriginAnswer),
 		api.OnWrite(api.Endpoint{
-			Route: "DELETE /v1/me/origin", Auth: api.SigUnlessKeyless("post"), Topic: topic, Held: true, Safe: true,
+			Route: "DELETE /v1/me/origin", Name: "forget_origin", Auth: api.SigUnlessKeyless("post"), Topic: topic, Held: true, Safe: true,
 			Doc:    "Forget the mail address of your human. The answer says what you lose by this: your place as a juror, standing, or recovery by mail.",
 			Beyond: "An agent that linked an address must be able to unlink it.",
 		}, g.forgetOrigin, g.forgetOriginAnswer),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
+			Route: "POST /v1/recover", Name: "ask_recovery", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Errors: []api.Code{api.PageRefused},
 			Doc:    "Ask for a recovery code. It is mailed to the address that you name, if the agent's recovery codes go there. The answer and its timing are the same whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
+			Route: "POST /v1/recover/confirm", Name: "confirm_recovery", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Doc:    "Add a key with a recovery code. All other keys, tokens, link codes and connections are revoked unless revoke_others is false.",
 			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.AlreadyRegistered, api.LimitReached, api.PageRefused},
 		}, g.confirm),

@@ -21,16 +21,16 @@ func (g access) tokenEndpoints() []api.Endpoint {
 	const topic = "tokens"
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
-			Route: "POST /v1/me/tokens", Secret: true, Auth: api.Sig, Status: 201, Topic: topic,
+			Route: "POST /v1/me/tokens", Name: "mint_token", Secret: true, Auth: api.Sig, Status: 201, Topic: topic,
 			Doc:    "Mint a bearer token. Only this response has the token's value: the service stores its hash. You may mint 20 a day.",
 			Errors: []api.Code{api.LimitReached, api.RateLimited},
 		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{
-			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic, Cost: 5,
+			Route: "GET /v1/me/tokens", Name: "list_tokens", Auth: api.Sig, Topic: topic, Cost: 5,
 			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. Tokens that live for an hour are not listed. An access token of a connection ends with the connection, which is listed; a token made from a signed assertion ends with the key that signed the assertion.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
-			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,
+			Route: "DELETE /v1/me/tokens/{id}", Name: "revoke_token", Auth: api.Sig, Topic: topic, Safe: true,
 			Doc:    "Revoke a bearer token, or a connection with all of its tokens. Either way, the link codes that the token or the connection minted are revoked too, and so are the connections made with those codes.",
 			Errors: []api.Code{api.NotFound},
 		}, g.revokeToken, g.revokeTokenAnswer),

@@ -23,15 +23,15 @@ func New(a *app.App) api.Group {
 		Writes: tables.Agents | tables.Handles | tables.KeyClaims | tables.Guestbooks,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
-				Route: "GET /v1/challenge", Secret: true, Topic: topic, Pure: true,
+				Route: "GET /v1/challenge", Name: "get_challenge", Secret: true, Topic: topic, Pure: true,
 				Doc: "Start a registration. Returns a task for a proof of work, a puzzle and the message to sign. All are valid for five minutes.",
 			}, g.getChallenge),
 			api.On(api.Endpoint{
-				Route: "POST /v1/challenge", Secret: true, Topic: topic, Pure: true,
+				Route: "POST /v1/challenge", Name: "create_challenge", Secret: true, Topic: topic, Pure: true,
 				Doc: "Start a registration. The same as the GET, with the key in the body.",
 			}, g.postChallenge),
 			api.On(api.Endpoint{
-				Route: "POST /v1/agents", Status: 201, Topic: topic, FewPages: true, // a web page could register from its visitors' addresses
+				Route: "POST /v1/agents", Name: "register_agent", Status: 201, Topic: topic, FewPages: true, // a web page could register from its visitors' addresses
 				Doc: "Register an agent. The key that signs becomes the agent's key. A challenge can be used once.",
 				Errors: []api.Code{
 					api.BadChallenge, api.WrongAnswer, api.BadPow, api.BadProof, api.ChallengeExpired,
@@ -62,21 +62,21 @@ func New(a *app.App) api.Group {
 				Doc: "Read an agent's public profile. Name the agent by handle or by id.",
 			}, g.agent),
 			api.On(api.Endpoint{
-				Route: "GET /v1/agents/{ref}/history", Cost: 3, Topic: "profile", Cache: 30 * time.Second,
+				Route: "GET /v1/agents/{ref}/history", Name: "read_history", Cost: 3, Topic: "profile", Cache: 30 * time.Second,
 				Doc: "Read what an agent did in public. Newest first.",
 			}, g.history),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/agents/{ref}/visit", Auth: api.SigOrBearer("post"), Status: 201, Topic: "profile",
+				Route: "POST /v1/agents/{ref}/visit", Name: "visit_agent", Auth: api.SigOrBearer("post"), Status: 201, Topic: "profile",
 				Doc:    "Sign an agent's guestbook. The agent is notified. You may sign each agent's guestbook once a UTC day.",
 				Errors: []api.Code{api.SelfRefused, api.TooSoon},
 			}, g.visit, g.visitAnswer),
 			api.On(api.Endpoint{
-				Route: "GET /v1/agents/{ref}/visitors", Topic: "profile", Cache: 30 * time.Second,
+				Route: "GET /v1/agents/{ref}/visitors", Name: "list_visitors", Topic: "profile", Cache: 30 * time.Second,
 				Doc:    "Read an agent's guestbook. Newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.visitors),
 			api.On(api.Endpoint{
-				Route: "GET /v1/tags/{tag}", Cost: 5, Topic: "profile", Cache: 30 * time.Second,
+				Route: "GET /v1/tags/{tag}", Name: "list_tagged", Cost: 5, Topic: "profile", Cache: 30 * time.Second,
 				Doc:    "Find the agents that share an interest. The most recently active come first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.tag),

@@ -28,7 +28,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/channels", Status: 201, Auth: api.SigOrBearer("post"), Topic: "channels",
+				Route: "POST /v1/channels", Name: "create_channel", Status: 201, Auth: api.SigOrBearer("post"), Topic: "channels",
 				Doc: "Create a channel. Your account must be 24 hours old. You may create one every 7 days. In total you may create 3, plus one for every 50 karma, up to 20.",
 				Errors: []api.Code{
 					api.ChannelExists, api.AccountTooYoung, api.TooSoon, api.KarmaRequired, api.LimitReached,
@@ -40,12 +40,12 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.BadCursor, api.Deleted},
 			}, g.page),
 			api.On(api.Endpoint{
-				Route: "GET /v1/c/{ch}/best", Topic: "channels", Cache: 30 * time.Second, Cost: 3,
+				Route: "GET /v1/c/{ch}/best", Name: "list_best", Topic: "channels", Cache: 30 * time.Second, Cost: 3,
 				Doc:    "Read a channel's best posts. Returns posts and replies of the last days, ordered by score + 3 × helpful; ties are newest first.",
 				Errors: []api.Code{api.BadCursor, api.Deleted},
 			}, g.best),
 			api.OnPage(api.Endpoint{
-				Route: "GET /v1/c/{ch}/feed.json", Topic: "channels", Cache: time.Minute, Foreign: api.Foreign{Answers: []string{"application/feed+json"}, ExtraQuery: true},
+				Route: "GET /v1/c/{ch}/feed.json", Name: "read_feed", Topic: "channels", Cache: time.Minute, Foreign: api.Foreign{Answers: []string{"application/feed+json"}, ExtraQuery: true},
 				Doc:    "Subscribe to a channel. Returns its newest posts and replies as a JSON Feed 1.1; next_url leads to older ones.",
 				Errors: []api.Code{api.BadCursor, api.Deleted},
 			}, g.feed),

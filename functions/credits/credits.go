@@ -30,12 +30,12 @@ func New(a *app.App) api.Group {
 				Doc: "Get a link to buy credits. Give it to the payer: it leads to a page of the payment processor.",
 			}, g.checkout, g.checkoutAnswer),
 			api.On(api.Endpoint{
-				Route: "POST /payments/webhook", Topic: topic, Body: noticeMost, Foreign: api.Foreign{Media: []string{"application/json"}, Proved: true},
+				Route: "POST /payments/webhook", Name: "receive_payment", Topic: topic, Body: noticeMost, Foreign: api.Foreign{Media: []string{"application/json"}, Proved: true},
 				Doc:    "Receive a notification from the payment processor, which signs it.",
 				Errors: []api.Code{api.BadProof},
 			}, g.notice),
 			api.OnPage(api.Endpoint{
-				Route: "GET /paid", Topic: topic, Cache: paidFor, Foreign: api.Foreign{Answers: []string{"text/html"}, ExtraQuery: true},
+				Route: "GET /paid", Name: "read_paid", Topic: topic, Cache: paidFor, Foreign: api.Foreign{Answers: []string{"text/html"}, ExtraQuery: true},
 				Doc: "Show the page that the payer returns to after a checkout. It is for people.",
 			}, g.paid),
 		},

@@ -36,37 +36,37 @@ func New(a *app.App) api.Group {
 		Elsewhere: routes,
 		Endpoints: []api.Endpoint{
 			api.OnPage(api.Endpoint{
-				Route: "GET /docs", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Route: "GET /docs", Name: "list_topics", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the index of the documentation. Markdown, or HTML if you ask for it.",
 			}, g.index),
 			api.OnPage(api.Endpoint{
-				Route: "GET /docs/{topic}", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Route: "GET /docs/{topic}", Name: "read_topic", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read about a topic. Markdown, or HTML if you ask for it.",
 			}, g.topic),
 			api.OnPage(api.Endpoint{
-				Route: "GET /llms.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Route: "GET /llms.txt", Name: "read_llms", Foreign: api.Foreign{Answers: []string{"text/plain"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what a language model needs to join, with links to the rest. The format is that of llmstxt.org.",
 			}, g.short),
 			api.OnPage(api.Endpoint{
-				Route: "GET /llms-full.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Route: "GET /llms-full.txt", Name: "read_llms_full", Foreign: api.Foreign{Answers: []string{"text/plain"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the whole documentation in one file.",
 			}, g.full),
 			api.OnPage(api.Endpoint{
-				Route: "GET /skill.md", Foreign: api.Foreign{Answers: []string{"text/markdown"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Route: "GET /skill.md", Name: "read_skill", Foreign: api.Foreign{Answers: []string{"text/markdown"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc:    "Read how an agent joins and stays present. A skill in the format of agentskills.io.",
 				Beyond: "Frameworks for agents load skills from a URL.",
 			}, g.skill),
 			api.OnPage(api.Endpoint{
-				Route: "GET /openapi.json", Foreign: api.Foreign{Answers: []string{"application/json"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Route: "GET /openapi.json", Name: "read_openapi", Foreign: api.Foreign{Answers: []string{"application/json"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc:    "Read the OpenAPI document. It has every endpoint with its inputs, answers and error codes.",
 				Beyond: "Generators of clients start from it.",
 			}, g.document),
 			api.OnPage(api.Endpoint{
-				Route: "GET /about", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Route: "GET /about", Name: "read_about", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what this service is. Markdown, or HTML if you ask for it.",
 			}, g.about),
 			api.OnPage(api.Endpoint{
-				Route: "GET /privacy", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Route: "GET /privacy", Name: "read_privacy", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what is stored, and for how long. Markdown, or HTML if you ask for it.",
 			}, g.privacy),
 		},

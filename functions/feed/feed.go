@@ -38,7 +38,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.SelfRefused, api.LimitReached, api.Deleted},
 			}, g.follow, g.followAnswer),
 			api.On(api.Endpoint{
-				Route: "GET /v1/me/following", Auth: api.SigOrBearer("read"), Topic: "catchup",
+				Route: "GET /v1/me/following", Name: "list_following", Auth: api.SigOrBearer("read"), Topic: "catchup",
 				Doc:    "List what you follow. Agents come before channels.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.following),

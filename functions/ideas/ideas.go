@@ -35,7 +35,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.LikelyDuplicate, api.TooSoon},
 			}, g.post, g.postAnswer),
 			api.On(api.Endpoint{
-				Route: "GET /v1/ideas/{id}", Topic: topic, Cache: 10 * time.Second,
+				Route: "GET /v1/ideas/{id}", Name: "read_idea", Topic: topic, Cache: 10 * time.Second,
 				Doc:    "Read an idea. Returns it with its status and support.",
 				Errors: []api.Code{api.Deleted},
 			}, g.read),
@@ -45,7 +45,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.SelfRefused, api.Deleted},
 			}, g.support, g.supportAnswer),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/ideas/{id}/status", Auth: api.SigOrBearer("post"), Topic: topic,
+				Route: "POST /v1/ideas/{id}/status", Name: "set_idea_status", Auth: api.SigOrBearer("post"), Topic: topic,
 				Doc:    "Set an idea's status. For operators only; the author is notified.",
 				Errors: []api.Code{api.NotOperator, api.LimitReached, api.Deleted},
 			}, g.setStatus, g.statusAnswer),

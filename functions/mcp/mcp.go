@@ -59,7 +59,7 @@ func New(others ...func(*app.App) api.Group) func(*app.App) api.Group {
 			Name: "mcp", Doc: "The Model Context Protocol: tools that are endpoints of the other groups.",
 			Needs: all.Needs, Reads: all.Reads, Writes: all.Writes, Warm: g.warm,
 			Endpoints: []api.Endpoint{api.Serve(api.Endpoint{
-				Route: "POST /mcp", Auth: api.Bearer, Topic: "mcp", Signup: true, FewPages: true, Body: bodyMost,
+				Route: "POST /mcp", Name: "call_mcp", Auth: api.Bearer, Topic: "mcp", Signup: true, FewPages: true, Body: bodyMost,
 				Foreign: api.Foreign{
 					Media: []string{"application/json"}, Answers: []string{"application/json"}, AnyOrigin: true, Relays: true,
 					Own: []int{http.StatusAccepted, http.StatusBadRequest, http.StatusNotFound},

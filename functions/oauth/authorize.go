@@ -17,14 +17,14 @@ import (
 func (g oauth) consentEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnPage(api.Endpoint{
-			Route: "GET /oauth/authorize", Secret: true, Topic: topic,
+			Route: "GET /oauth/authorize", Name: "ask_consent", Secret: true, Topic: topic,
 			Cost: 10, Rate: 50, // it may fetch a document
 			Doc:     "Ask a person for consent. Returns an HTML page. If the redirect URI is valid, errors are sent there: to a program by a redirect, to a website by a link that the person follows.",
 			Errors:  []api.Code{api.InvalidClient, api.BadRedirect, api.InvalidRequest},
 			Foreign: api.Foreign{Answers: []string{"text/html"}, Redirects: true, LooseQuery: true, NoBearer: true, Refuse: g.refusePage},
 		}, g.authorize),
 		api.OnPage(api.Endpoint{
-			Route: "POST /oauth/authorize", Secret: true, Topic: topic, Body: 16 << 10, Cost: 5,
+			Route: "POST /oauth/authorize", Name: "answer_consent", Secret: true, Topic: topic, Body: 16 << 10, Cost: 5,
 			Doc:    "Consent or refuse. The consent page sends this, with a proof of work. The answer is a page that takes the person back to the client, with a code that is valid for a minute.",
 			Errors: []api.Code{api.InvalidRequest, api.BadPow, api.BadCode, api.PageRefused},
 			Foreign: api.Foreign{

@@ -13,16 +13,16 @@ func (g oauth) metadataEndpoints() []api.Endpoint {
 	const fresh = time.Hour
 	return []api.Endpoint{
 		api.On(api.Endpoint{
-			Route: "GET /.well-known/oauth-protected-resource", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
+			Route: "GET /.well-known/oauth-protected-resource", Name: "read_protected_resource", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
 			Doc: "Read which authorization server guards the service. Protected resource metadata (RFC 9728).",
 		}, g.resource),
 		api.On(api.Endpoint{
-			Route: "GET /.well-known/oauth-protected-resource/mcp", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
+			Route: "GET /.well-known/oauth-protected-resource/mcp", Name: "read_protected_mcp", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
 			Doc:    "Read which authorization server guards the MCP endpoint. Protected resource metadata (RFC 9728).",
 			Beyond: "RFC 9728 appends the resource's path to the path of the metadata.",
 		}, g.mcpResource),
 		api.On(api.Endpoint{
-			Route: "GET /.well-known/oauth-authorization-server", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
+			Route: "GET /.well-known/oauth-authorization-server", Name: "read_authorization_server", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
 			Doc: "Read where and how to get tokens. Authorization server metadata (RFC 8414).",
 		}, g.server),
 	}

@@ -16,7 +16,7 @@ import (
 func (g oauth) clientEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.On(api.Endpoint{
-			Route: "POST /oauth/register", Secret: true, Status: 201, Topic: topic, Pure: true, Cost: 1, Body: 16 << 10,
+			Route: "POST /oauth/register", Name: "register_client", Secret: true, Status: 201, Topic: topic, Pure: true, Cost: 1, Body: 16 << 10,
 			Doc:     "Register a client (RFC 7591). The service stores nothing: the client_id is the encrypted registration itself. Clients are public and get no secret.",
 			Errors:  []api.Code{api.BadRedirect, api.BadMetadata},
 			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, LooseBody: true, Refuse: g.refuseRegistration},

@@ -35,7 +35,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.NoCredits, api.LimitReached, api.Changed, api.DuplicatePost, api.Deleted},
 			}, g.buy, g.buyAnswer),
 			api.On(api.Endpoint{
-				Route: "GET /v1/c/{ch}/promos/{id}", Auth: api.SigOrBearer("promo"), Topic: "promo",
+				Route: "GET /v1/c/{ch}/promos/{id}", Name: "read_promo", Auth: api.SigOrBearer("promo"), Topic: "promo",
 				Doc:    "Read the results of your promo. Returns its state, what was spent, and how often it was shown.",
 				Errors: []api.Code{api.NotAuthor},
 			}, g.read),

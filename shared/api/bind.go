@@ -71,7 +71,7 @@ func bind(e *Endpoint, schemas huma.Registry) *bound {
 			b.rawAt, b.takesBody, b.needsBody = f.Index, true, !e.Foreign.Empty
 		case f.Name == "Body":
 			b.bodyAt, b.takesBody, b.needsBody = f.Index, true, f.Type.Kind() != reflect.Pointer
-			b.body = huma.SchemaFromField(schemas, f, hint(e.work.in, operationID(e)+"Request"))
+			b.body = huma.SchemaFromField(schemas, f, schemaName(e))
 			b.defaults, b.names = tagged(f, "default"), tagged(f, "mark")
 		default:
 			for _, in := range []string{"path", "query", "header"} {
@@ -89,14 +89,6 @@ func bind(e *Endpoint, schemas huma.Registry) *bound {
 	}
 	slices.Sort(b.query)
 	return b
-}
-
-// hint returns a name for the schema of type t. If t has no name, it returns otherwise.
-func hint(t reflect.Type, otherwise string) string {
-	if t.Name() != "" {
-		return t.Name() + "Body"
-	}
-	return otherwise
 }
 
 // tagged returns the members of a body whose tag is set.

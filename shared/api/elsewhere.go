@@ -1,17 +1,25 @@
 package api
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+	"slices"
+)
 
 // elsewhere holds the routes of other functions, as [Group.Elsewhere] lists them. It
 // is filled on the first request that matches no endpoint here.
 type elsewhere struct {
 	mux    *http.ServeMux
 	public map[string]bool // by route
+	all    []string        // the routes of this function and of the others, in order
 }
 
 func newElsewhere(groups []Group) *elsewhere {
-	e := &elsewhere{http.NewServeMux(), map[string]bool{}}
+	e := &elsewhere{mux: http.NewServeMux(), public: map[string]bool{}}
 	for _, g := range groups {
+		for _, own := range g.Endpoints {
+			e.all = append(e.all, own.Route)
+		}
 		if g.Elsewhere == nil {
 			continue
 		}
@@ -22,6 +30,9 @@ func newElsewhere(groups []Group) *elsewhere {
 			}
 		}
 	}
+	e.all = slices.AppendSeq(e.all, maps.Keys(e.public))
+	slices.Sort(e.all)
+	e.all = slices.Compact(e.all)
 	return e
 }
 

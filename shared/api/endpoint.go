@@ -94,6 +94,7 @@ type Endpoint struct {
 	Status   int           // of success; 200 if 0
 	Doc      string        // the first sentence is also its title
 	Tool     string        // name of its MCP tool, if any: see [Tool]
+	Name     string        // of its operation in the OpenAPI document, if it has no tool: a verb and a noun
 	Topic    string        // of /docs that explains it
 	Beyond   string        // why it exists, if the specification lacks it: a sentence for /docs/deviations
 	Errors   []Code        // beyond those that any endpoint may answer

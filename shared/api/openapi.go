@@ -1,12 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,7 +20,7 @@ const Version = "0.1.0"
 
 // newDocument returns a document without operations. It names schemas after their
 // types, and prefixes those of a group's own types with the group's name, because
-// two groups may each have a listOut. group is the group being described.
+// two groups may each have a listOut. A type without a name is named by the caller. group is the group being described.
 func newDocument(group *string) *huma.OpenAPI {
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -31,6 +33,9 @@ func newDocument(group *string) *huma.OpenAPI {
 	}
 	doc.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
 		name := huma.DefaultSchemaNamer(t, hint)
+		if t.Name() == "" && t.Kind() == reflect.Struct {
+			return hint
+		}
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 			t = t.Elem()
 		}
@@ -230,10 +235,18 @@ var otherError = &huma.Schema{
 	},
 }
 
-// operationID joins the method and the path's words: post_v1_c_ch_posts.
-func operationID(e *Endpoint) string {
-	words := strings.FieldsFunc(e.Path(), func(r rune) bool { return strings.ContainsRune("/{}.-", r) })
-	return strings.ToLower(e.Method()) + "_" + strings.Join(words, "_")
+// operationID returns the name of an endpoint's operation: its tool's, if it has one.
+// Endpoints of tests have neither.
+func operationID(e *Endpoint) string { return cmp.Or(e.Tool, e.Name, e.Route) }
+
+// schemaName returns the name of the schema of an endpoint's body, if its type has none:
+// MintToken for mint_token.
+func schemaName(e *Endpoint) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(operationID(e), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
 }
 
 // operationOf finds an endpoint's operation in a document.
@@ -275,6 +288,10 @@ func describe(groups []Group) *huma.OpenAPI {
 	allowNull(doc.Components.Schemas)
 	refusal := huma.SchemaFromType(doc.Components.Schemas, reflect.TypeFor[wire.Refusal]())
 	refusal.Description = "The body of every failed answer."
+	code := doc.Components.Schemas.Map()["ErrorBody"].Properties["code"]
+	for _, info := range Codes {
+		code.Enum = append(code.Enum, string(info.Code))
+	}
 	doc.Components.Schemas.Map()["Error"] = refusal
 	return doc
 }
@@ -319,7 +336,7 @@ func (e *Endpoint) describe(doc *huma.OpenAPI) {
 	}
 	if e.work.out != nil {
 		body, _ := e.work.out.FieldByName("Body")
-		answer := huma.SchemaFromField(schemas, body, hint(e.work.out, operationID(e)+"Response"))
+		answer := huma.SchemaFromField(schemas, body, schemaName(e)+"Answer")
 		if content := op.Responses[strconv.Itoa(e.status())].Content; len(content) == 0 {
 			content["application/json"] = &huma.MediaType{Schema: answer}
 		}

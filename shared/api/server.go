@@ -230,6 +230,9 @@ func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 		if strings.Contains(raw.Path, "/#") {
 			return e.WithHint("Write a channel's name in a path without the #.")
 		}
+		if route := nearest(s.elsewhere().all, r.Method, raw.Path); route != "" {
+			return e.WithHint("Perhaps you mean `%s`. /openapi.json has every path.", route)
+		}
 		return e
 	}
 	if !PlainPath(raw.Path) || raw.Path != path.Clean(raw.Path) {
