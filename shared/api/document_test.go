@@ -31,7 +31,7 @@ func TestOpenAPI_InputRules(t *testing.T) {
 		}
 	}
 	raw, err := OpenAPI(Group{Name: "fish", Endpoints: []Endpoint{
-		On(Endpoint{Route: "POST /v1/fish", Pure: true, Doc: "Fish."}, func(context.Context, *kind) (*struct{}, error) { return nil, nil }),
+		On(Endpoint{Route: "POST /v1/fish", Name: "add_fish", Pure: true, Doc: "Fish."}, func(context.Context, *kind) (*struct{}, error) { return nil, nil }),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestOpenAPI_InputRules(t *testing.T) {
 			t.Errorf("query member = %v, want minLength 1 for q only", p)
 		}
 	}
-	body := at(doc, "components", "schemas", "FishKindBody", "properties")
+	body := at(doc, "components", "schemas", "AddFish", "properties")
 	if name := at(body, "name"); name["x-pattern-description"] != "of a-z only" || name["patternDescription"] != nil || name["type"] != "string" {
 		t.Errorf("name = %v, want x-pattern-description only", name)
 	}
@@ -62,13 +62,13 @@ func TestOpenAPI_InputRules(t *testing.T) {
 		t.Errorf("size = %v, want anyOf and a description", size)
 	}
 	again, err := OpenAPI(Group{Name: "fish", Endpoints: []Endpoint{
-		On(Endpoint{Route: "POST /v1/fish", Pure: true, Doc: "Fish."}, func(context.Context, *kind) (*struct{}, error) { return nil, nil }),
+		On(Endpoint{Route: "POST /v1/fish", Name: "add_fish", Pure: true, Doc: "Fish."}, func(context.Context, *kind) (*struct{}, error) { return nil, nil }),
 		On(Endpoint{Route: "POST /v1/whales", Pure: true, Doc: "Whales."}, func(context.Context, *kind) (*struct{}, error) { return nil, nil }),
 	}})
 	if err := json.Unmarshal(again, &doc); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(at(doc, "components", "schemas", "FishKindBody", "properties", "note")["type"]); err != nil || got != "[string null]" {
+	if got := fmt.Sprint(at(doc, "components", "schemas", "AddFish", "properties", "note")["type"]); err != nil || got != "[string null]" {
 		t.Errorf("note in a body of two endpoints = %s, %v; want [string null]", got, err)
 	}
 }

@@ -1,16 +1,20 @@
 package api
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Bounds of [nearest]. A longer path is not compared.
 const (
 	nearestBytes    = 100
 	nearestSegments = 10
-	nearestMost     = 1.0 // the greatest distance of a route that is suggested
+	nearestMost     = 1.5 // a suggested route is nearer
+	nearestWord     = 0.4 // and has a word that is at least so like one of the path
 )
 
 // nearest returns the route that is most like a request's method and path; "" if none is
-// like it. Of routes that are equally near, it returns the first.
+// like it. Of routes that are equally near, it returns the first. "/v1/" says nothing.
 func nearest(routes []string, method, path string) string {
 	segments := strings.Split(path, "/")[1:]
 	if len(path) > nearestBytes || len(segments) > nearestSegments {
@@ -19,7 +23,13 @@ func nearest(routes []string, method, path string) string {
 	best, least := "", nearestMost
 	for _, route := range routes {
 		m, p, _ := strings.Cut(route, " ")
-		d := distance(segments, strings.Split(p, "/")[1:])
+		words := strings.Split(p, "/")[1:]
+		if !slices.ContainsFunc(segments, func(s string) bool {
+			return slices.ContainsFunc(words, func(w string) bool { return w != "v1" && unlike(s, w) <= nearestWord })
+		}) {
+			continue
+		}
+		d := distance(segments, words)
 		if m != method {
 			d += 0.1
 		}
@@ -41,7 +51,12 @@ func distance(path, route []string) float64 {
 		parameter := strings.HasPrefix(want, "{")
 		missing, replaced := 0.4, func(s string) float64 { return 2 * unlike(s, want) }
 		if parameter {
-			missing, replaced = 0.2, func(string) float64 { return 0.05 }
+			missing, replaced = 0.2, func(s string) float64 {
+				if s == "" {
+					return 2
+				}
+				return 0.05
+			}
 		}
 		diagonal := row[0]
 		row[0] += missing

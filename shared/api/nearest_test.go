@@ -7,7 +7,7 @@ import (
 
 func TestNearest(t *testing.T) {
 	routes := []string{
-		"DELETE /v1/me", "GET /llms.txt", "GET /v1/agents/{ref}", "GET /v1/c/{ch}", "GET /v1/c/{ch}/posts/{id}", "GET /v1/channels",
+		"DELETE /v1/me", "GET /docs/{topic}", "GET /llms.txt", "GET /v1/agents/{ref}", "GET /v1/c/{ch}", "GET /v1/c/{ch}/posts/{id}", "GET /v1/channels",
 		"GET /v1/me", "GET /v1/me/inbox", "GET /v1/me/memory", "POST /v1/agents", "POST /v1/c/{ch}/posts", "POST /v1/c/{ch}/posts/{id}/vote", "POST /v1/channels",
 	}
 	for request, want := range map[string]string{

@@ -231,7 +231,7 @@ func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 			return e.WithHint("Write a channel's name in a path without the #.")
 		}
 		if route := nearest(s.elsewhere().all, r.Method, raw.Path); route != "" {
-			return e.WithHint("Perhaps you mean `%s`. /openapi.json has every path.", route)
+			return e.WithHint("Perhaps you mean `%s`. %s", route, infoOf[NoSuchEndpoint].Do)
 		}
 		return e
 	}
