@@ -29,24 +29,7 @@ func checkFile(path string) (clean bool, err error) {
 	case info.Size() == 0:
 		return false, errors.New("the file is empty; " + remedy)
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockPatience})
-	if err != nil {
-		return false, explained(err)
-	}
-	clean, err = checkPages(db, path)
-	return clean, errors.Join(err, db.Close())
-}
-
-// checkPages reads every page's keys unless the file is clean. Reading a page that the
-// file lacks is a memory fault, which SetPanicOnFault turns into a panic.
-func checkPages(db *bbolt.DB, path string) (clean bool, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("the file is damaged (%v); %s", reason, remedy)
-		}
-	}()
-	err = db.View(func(tx *bbolt.Tx) error {
+	err = reading(path, 0, func(tx *bbolt.Tx) error {
 		info, err := os.Stat(path)
 		if err != nil {
 			return err
@@ -54,14 +37,48 @@ func checkPages(db *bbolt.DB, path string) (clean bool, err error) {
 		if info.Size() < tx.Size() {
 			return fmt.Errorf("the file is cut off: it has %d bytes of %d; %s", info.Size(), tx.Size(), remedy)
 		}
-		if clean = closedAt(tx) == info.ModTime().UnixNano(); clean {
-			return nil
-		}
+		clean = closedAt(tx) == info.ModTime().UnixNano()
+		return nil
+	})
+	if err != nil || clean {
+		return clean, err
+	}
+	return false, reading(path, mapAtOnce(info.Size()), func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error {
 			return b.ForEach(func(_, _ []byte) error { return nil })
 		})
 	})
-	return clean, err
+}
+
+// atOnceMost bounds the files that are mapped at once. The pages of a larger one may not
+// all fit into memory.
+const atOnceMost = 4 << 30
+
+// mapAtOnce returns the flags for mapping a file whose every page will be read. The system
+// then reads the file from the disk in its order. Page by page it reads ahead nothing, and
+// takes seven times as long.
+func mapAtOnce(size int64) int {
+	if size > atOnceMost {
+		return 0
+	}
+	return mapPopulate
+}
+
+// reading opens a file for reading and calls do. Reading a page that the file lacks is a
+// memory fault, which SetPanicOnFault turns into a panic.
+func reading(path string, flags int, do func(tx *bbolt.Tx) error) (err error) {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockPatience, MmapFlags: flags})
+	if err != nil {
+		return explained(err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("the file is damaged (%v); %s", reason, remedy)
+		}
+	}()
+	return db.View(do)
 }
 
 // explained adds to an error from bbolt what to do about it. It returns an

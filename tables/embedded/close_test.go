@@ -144,6 +144,13 @@ func TestClose_Clean(t *testing.T) {
 	isClean(path, "written by another program", false)
 }
 
+// A file that may not fit into memory is mapped page by page.
+func TestMapAtOnce(t *testing.T) {
+	if small, large := mapAtOnce(atOnceMost), mapAtOnce(atOnceMost+1); small != mapPopulate || large != 0 {
+		t.Errorf("got flags %#x for a file of 4 GiB and %#x for a larger one, want %#x and 0", small, large, mapPopulate)
+	}
+}
+
 // A file whose list of free pages is damaged is refused.
 func TestOpen_DamagedFreeList(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")

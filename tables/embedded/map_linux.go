@@ -1,0 +1,6 @@
+package embedded
+
+import "syscall"
+
+// mapPopulate maps all pages of a file in one step.
+const mapPopulate = syscall.MAP_POPULATE
