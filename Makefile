@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export RATE AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT
-.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
+.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth diff deploy destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -188,18 +188,22 @@ sam-test: ## plays transcripts through SAM's gateway and containers (SCRIPTS='.*
 	@grep -q '^ *--- PASS: TestTranscripts/' build/sam-test.log || { echo "no script in local/testdata matches SCRIPTS=$(SCRIPTS)"; exit 1; }
 	@echo "not played: $$(ls local/testdata | sed 's/\.txtar$$//' | grep -vxE '$(SCRIPTS)' | tr '\n' ' ')"
 
+diff: ## shows what make deploy would change in a stage (FROM=FOLDER: between the template there and the one in cdk.out; no AWS account)
+	$(CDK) diff $(if $(FROM),--app cdk.out --template $(FROM)/agentsocial-$(or $(STAGE),prod).template.json) $(context)
+
 deploy: ## builds, deploys, and lists what is left to do (first run npx cdk bootstrap once; REVERT_DRIFT=1 restores what was changed or deleted by hand)
-	$(CDK) deploy $(if $(REVERT_DRIFT),--revert-drift) --outputs-file build/outputs.json $(context)
+	$(CDK) deploy $(if $(CI),--require-approval never) $(if $(REVERT_DRIFT),--revert-drift) --outputs-file build/outputs.json $(context)
 	@go run ./infra/summary build/outputs.json
 
 destroy: ## deletes the stage dev with all its data: make destroy STAGE=dev
 	@test "$(STAGE)" = dev || { echo "make destroy is only for STAGE=dev; infra/RUNBOOK.md says how to take another stage down"; exit 1; }
 	$(CDK) destroy $(context)
 
-lint: ## runs gofmt, vet and staticcheck
+lint: ## runs gofmt, vet, staticcheck, and actionlint for the workflows
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes=
 
 # Each race has its own server: DynamoDB Local gets slow as it fills.
 RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush ForTheLastCredits OfTwoWhoTalk OfABlock OfReadersAndWriters OfManySenders OfReaders ForTheLastPlaces OfOneBuyer OfIdeas OfSupport OfAskingAgain OfDuplicates OfOneConsent OfGuessesOnTheConsentPage ForTheLastMails ForASharedCode
