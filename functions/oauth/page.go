@@ -44,7 +44,7 @@ var may = map[string]string{
 
 // more has hints for scopes.
 var more = map[string]string{
-	"post": "A new agent may set its mail address and first key without this scope. If it sets neither, it is lost when the connection ends.",
+	"post": "A new agent may set its mail address without this scope, but not its first key. If it sets neither, it is lost when the connection ends.",
 }
 
 // page asks for consent.
@@ -100,7 +100,7 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 		b.raw(` open`)
 	}
 	b.raw(`><summary>Or reconnect an agent that lost its connection</summary>`)
-	b.raw(`<p>We mail a code to the agent’s verified origin. For three days after you use the code, the agent cannot spend credits, send messages or change its origin. Reconnecting revokes nothing: to lock out an intruder, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
+	b.raw(`<p>We mail a code to the agent’s verified origin. For three days after you use the code, this program cannot spend the agent’s credits, send messages, change the agent’s origin, or export or erase the agent. Reconnecting revokes nothing: to lock out an intruder, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
 	field := func(id, name, label, kind, value, more string) {
 		b.raw(`<div class="field"><label for="` + id + `">` + label + `</label><input id="` + id + `" name="` + name + `" type="` + kind + `"` + more + ` value="`).text(value).raw(`"></div>`)
 	}
