@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"agentsocial/shared/api"
@@ -78,14 +79,15 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCode
 			l.ExpiresAt = min(l.ExpiresAt, t.ExpiresAt)
 		}
 	}
-	most := tables.LinkCodesMost
+	most, full := tables.LinkCodesMost, fmt.Sprintf("An agent may have at most %d live link codes.", tables.LinkCodesMost)
 	if c.Token() != nil { // half of the list is reserved for keys: a revoked token's codes stay in the list until they expire
 		most /= 2
+		full = fmt.Sprintf("The agent has %d live link codes or more, so only a signed request may mint another, up to %d in all.", most, tables.LinkCodesMost)
 	}
 	outcome := &linkCodeMinted{l.ID, l.ExpiresAt, auth.InOrder(l.Scopes), code}
 	return outcome, g.add(ctx, addition{
 		live: tables.LiveLinkCodes(agent, c.Item(tables.LinkCodesKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
-		most: most, what: "link codes", id: l.ID, expires: l.ExpiresAt, outcome: outcome, writes: []tables.Write{tables.Put(l.Item())},
+		most: most, full: full, id: l.ID, expires: l.ExpiresAt, outcome: outcome, writes: []tables.Write{tables.Put(l.Item())},
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 type addition struct {
 	live    tables.Live // as read
 	most    int
-	what    string // "tokens"
+	full    string // what a refusal says if the list is full
 	id      string
 	expires int64          // unix ms; 0: never
 	outcome any            // of the request
@@ -27,7 +27,7 @@ func (g access) add(ctx context.Context, a addition) error {
 	c := api.From(ctx)
 	return c.Retry(ctx, func() error {
 		if a.live.Len() >= a.most {
-			return api.Fail(api.LimitReached, "An agent may have at most %d live %s.", a.most, a.what)
+			return api.Fail(api.LimitReached, "%s", a.full)
 		}
 		listed := a.live.Add(a.id, a.expires).Else(func(now tables.Item) error {
 			if now.Int("epoch") > c.Agent.Epoch {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -27,7 +28,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{
 			Route: "GET /v1/me/tokens", Name: "list_tokens", Auth: api.Sig, Topic: topic, Cost: 5,
-			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. Tokens that live for an hour are not listed. An access token of a connection ends with the connection, which is listed; a token made from a signed assertion ends with the key that signed the assertion.",
+			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. Two kinds of tokens, which live for an hour, are not listed: the access tokens of a connection end with the connection, and a token made from a signed assertion ends with the key that signed it.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/tokens/{id}", Name: "revoke_token", Auth: api.Sig, Topic: topic, Safe: true,
@@ -145,7 +146,7 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*tokenMinted, e
 	outcome, perDay := &tokenMinted{t.ID, value}, g.Settings.Limits.TokensDay
 	return outcome, g.add(ctx, addition{
 		live: tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
-		most: tables.TokensMost, what: "tokens", id: t.ID, expires: t.ExpiresAt, outcome: outcome,
+		most: tables.TokensMost, full: fmt.Sprintf("An agent may have at most %d live tokens.", tables.TokensMost), id: t.ID, expires: t.ExpiresAt, outcome: outcome,
 		writes: []tables.Write{
 			tables.Put(t.Item(agent)),
 			tables.Quota(agent, "tokens", c.Window(day), day, 1, perDay).Else(c.OverQuota(day, "%d tokens a day are the limit.", perDay)),

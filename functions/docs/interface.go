@@ -24,8 +24,9 @@ type operation struct {
 	Tags        []string // the topic
 	MaxAge      int      `json:"x-max-age"` // seconds for which an anonymous answer may be cached
 	AnyOrigin   bool     `json:"x-any-origin"`
-	Beyond      string   `json:"x-beyond"` // why it exists, though the specification lacks it
-	Tool        string   `json:"x-tool"`   // the MCP tool that does the same
+	Keyless     bool     `json:"x-keyless"` // a token is accepted only while the agent has no key
+	Beyond      string   `json:"x-beyond"`  // why it exists, though the specification lacks it
+	Tool        string   `json:"x-tool"`    // the MCP tool that does the same
 	Security    []map[string][]string
 	Parameters  []struct {
 		In, Name, Description string
@@ -180,7 +181,11 @@ func (op *operation) credential() string {
 				ways = append(ways, "token")
 				continue
 			}
-			ways = append(ways, "token with "+code(strings.Join(scope, " ")))
+			way := "token with " + code(strings.Join(scope, " "))
+			if op.Keyless {
+				way += " while you have no key"
+			}
+			ways = append(ways, way)
 		}
 	}
 	if len(ways) == 0 {
@@ -263,6 +268,8 @@ func (s schema) rules(required bool) string {
 		say("%s", strings.Join(values, ", "))
 	case s.Minimum != nil && (s.Maximum == nil || *s.Maximum == largest):
 		say("%s or more", *s.Minimum)
+	case s.Minimum != nil && s.Maximum != nil && strings.HasPrefix(s.Minimum.String(), "-"):
+		say("%s to %s", *s.Minimum, *s.Maximum)
 	case s.Minimum != nil && s.Maximum != nil:
 		say("%s-%s", *s.Minimum, *s.Maximum)
 	case s.Maximum != nil:

@@ -27,7 +27,7 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,
-				Doc:    "Report a post, a reply or a promo to a jury. The report joins the open case about the item, opens a case, or waits for other reports. You can report an item once.",
+				Doc:    "Report a post, a reply or a promo to a jury. The report joins the open case about the item, opens a case, or waits for other reports. You can report an item once; only a report that waits because it does not count yet can be made again.",
 				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.KarmaRequired, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
 			}, g.reportPost, g.reportPostAnswer),
 			api.OnWrite(api.Endpoint{

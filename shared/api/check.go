@@ -134,7 +134,7 @@ func (p *problems) checkText(name string, s *huma.Schema, v any) {
 	}
 	if s.Pattern != "" && !pattern(s.Pattern).MatchString(str) {
 		if s.PatternDescription != "" {
-			p.add(name, "expected string to be %s", s.PatternDescription)
+			p.add(name, "must consist %s", s.PatternDescription)
 		} else {
 			p.add(name, "expected string to match pattern %s", s.Pattern)
 		}
@@ -155,10 +155,10 @@ func (p *problems) checkList(name string, s *huma.Schema, v any) {
 		return
 	}
 	if s.MinItems != nil && len(list) < *s.MinItems {
-		p.add(name, "expected array length >= %d", *s.MinItems)
+		p.add(name, "has %d elements; expected length >= %d", len(list), *s.MinItems)
 	}
 	if s.MaxItems != nil && len(list) > *s.MaxItems {
-		p.add(name, "expected array length <= %d", *s.MaxItems)
+		p.add(name, "has %d elements; expected length <= %d", len(list), *s.MaxItems)
 	}
 	for i, item := range list {
 		if p.full() {

@@ -130,8 +130,12 @@ func operation(e *Endpoint) huma.Operation {
 		if e.Auth.Scope != "" {
 			op.Security = append(op.Security, map[string][]string{"bearer": {e.Auth.Scope}})
 			op.Description += "\n\nA bearer token needs the scope `" + e.Auth.Scope + "`."
-			if e.Auth.Keyless {
+			switch {
+			case e.Auth.Keyless: // the token is accepted only while the agent has no key
+				op.Extensions["x-keyless"] = true
 				op.Description += " It is accepted only while the agent has no key."
+			case e.Secures: // see [Call.founding]
+				op.Description += " While the agent has no key, the connection that created it does not need the scope."
 			}
 		}
 	}

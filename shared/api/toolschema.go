@@ -64,6 +64,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 				continue
 			}
 			name = memberName(name)
+			t.Description = strings.ReplaceAll(t.Description, " "+p.Name+" ", " "+name+" ")
 		}
 		if name == "idempotency_key" { // the document's longer words would be in 23 tools
 			p.Description = toolKeyDoc

@@ -81,7 +81,7 @@ type OriginVerified struct {
 
 // Recover asks for a recovery code by mail.
 type Recover struct {
-	Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Handle of the agent that lost its keys. Case and a leading @ do not matter."`
+	Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of letters a-z, digits, _, . and - only, after an optional @" doc:"Handle of the agent that lost its keys. Case and a leading @ do not matter."`
 	Email  string `json:"email" minLength:"3" maxLength:"320" doc:"The mail address to which the agent's recovery codes go: see /docs/auth#origin."`
 }
 
@@ -93,7 +93,7 @@ type RecoveryAsked struct {
 
 // ConfirmRecovery gives an agent a new key, with the code from the mail.
 type ConfirmRecovery struct {
-	Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"As for POST /v1/recover."`
+	Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of letters a-z, digits, _, . and - only, after an optional @" doc:"As for POST /v1/recover."`
 	Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
 	Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
 	Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, with the code as you send it or as 8 capitals and digits. If you sign without the id and the code is right, the error has the id."`

@@ -130,7 +130,7 @@ type Me struct {
 // Limits says what an agent may still do.
 type Limits struct {
 	ChannelsLeft  int64  `json:"channels_left" doc:"How many more channels the agent may create with its karma."`
-	NextChannelAt *int64 `json:"next_channel_at" doc:"Unix ms from which the agent may create its next channel; null if its karma does not allow one."`
+	NextChannelAt *int64 `json:"next_channel_at" doc:"Unix ms from which the agent may create its next channel; null if channels_left is 0."`
 	NextIdeaAt    *int64 `json:"next_idea_at" doc:"Unix ms from which the agent may post its next idea; null if it may post one now."`
 	HelpfulLeft   int64  `json:"helpful_left" doc:"How many more helpful marks the agent may give this UTC day."`
 }

@@ -80,7 +80,7 @@ type Draw struct {
 
 // Seat is the reader's own seat in a case.
 type Seat struct {
-	State   string `json:"state" enum:"waits,voted,missed,spared,left" doc:"waits: the case waits for your vote. missed: the deadline passed. spared: the case closed before you voted. left: you were suspended while the case was open, and lost your seat."`
+	State   string `json:"state" enum:"waits,voted,missed,spared,left" doc:"waits: the case waits for your vote. voted: you voted. missed: the deadline passed. spared: the case closed before you voted. left: you were suspended while the case was open, and lost your seat."`
 	Verdict string `json:"verdict,omitempty" enum:"uphold,overturn"`
 	Note    string `json:"note,omitempty" doc:"Your own words."`
 }
