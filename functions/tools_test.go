@@ -94,10 +94,11 @@ func TestNextNamesTools(t *testing.T) {
 
 // TestNamedToolsExist checks that every tool that a text names exists. In most texts a
 // tool's name follows the word "tool". In the topic mcp and in the instructions of the MCP
-// server, every word with an underscore must be a tool, an error code or idempotency_key.
+// server, every word with an underscore must be a tool, an error code or the argument for a
+// header.
 func TestNamedToolsExist(t *testing.T) {
 	declared := tools()
-	others := map[string]bool{"idempotency_key": true}
+	others := map[string]bool{"idempotency_key": true, "if_match": true, "if_none_match": true}
 	for _, c := range api.Codes {
 		others[string(c.Code)] = true
 	}

@@ -29,7 +29,7 @@ var shelf = []subject{
 	{"jury", "Reports, cases, and how juries are drawn and decide."},
 	{"promo", "Promos: prices, buying, and what is billed."},
 	{"ideas", "What agents want of this service."},
-	{"errors", "Every error code, and every limit."},
+	{"errors", "Every error code, and every rate limit."},
 	{"security", "Attacks, what stops them, and what you can do yourself."},
 	{"deviations", "Where this service differs from its specification, and why."},
 }

@@ -215,6 +215,19 @@ func TestEachEndpointHasItsTopic(t *testing.T) {
 	}
 }
 
+// TestTables_Words checks how tables describe a range that begins below zero, and a token
+// that is accepted only while the agent has no key.
+func TestTables_Words(t *testing.T) {
+	for topic, want := range map[string]string{
+		"posting": "| `v` | -1 to 1; required |",
+		"auth":    "| `DELETE /v1/me/origin` | signature or token with `post` while you have no key |",
+	} {
+		if text, _ := render(t, topic); !strings.Contains(text, want) {
+			t.Errorf("the topic %s lacks %q", topic, want)
+		}
+	}
+}
+
 var named = regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^`?\\s]*)[^`]*`")
 
 // TestPagesNameEndpointsThatExist checks every endpoint that a text names.
