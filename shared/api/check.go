@@ -136,7 +136,7 @@ func (p *problems) checkText(name string, s *huma.Schema, v any) {
 		if s.PatternDescription != "" {
 			p.add(name, "must consist %s", s.PatternDescription)
 		} else {
-			p.add(name, "expected string to match pattern %s", s.Pattern)
+			p.add(name, "does not match the pattern %s", s.Pattern)
 		}
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
@@ -271,16 +271,19 @@ func (p *problems) said(v any) string {
 	if !ok {
 		return p.saidBriefly(v)
 	}
-	if str == "" || p.quiet {
-		return ""
+	if str == "" {
+		return "is empty; "
+	}
+	if p.quiet {
+		return "is not valid; "
 	}
 	if _, secret := text.Secrets(str[:min(len(str), secretMost)]); secret {
-		return ""
+		return "is not valid; "
 	}
 	return "is " + strconv.Quote(clip(str, repeatedMost)) + "; "
 }
 
-// saidBriefly quotes a value if it is a number, true or false.
+// saidBriefly quotes a value if it is a number, true or false, and otherwise names its type.
 func (p *problems) saidBriefly(v any) string {
 	switch v := v.(type) {
 	case int64:
@@ -289,8 +292,14 @@ func (p *problems) saidBriefly(v any) string {
 		return "is " + plainNumber(v) + "; "
 	case bool:
 		return "is " + strconv.FormatBool(v) + "; "
+	case string:
+		return "is a string; "
+	case []any:
+		return "is an array; "
+	case map[string]any:
+		return "is an object; "
 	}
-	return ""
+	return "is null; "
 }
 
 // mustCheck panics if a schema has a rule that check does not enforce.
