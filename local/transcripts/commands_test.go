@@ -70,7 +70,7 @@ import (
 //	header NAME [!]OP VALUE, header NAME exists|absent
 //	save PATH NAME           keeps a value as $NAME; save header:NAME does so with a header
 //	advance DURATION         moves the service's clock
-//	advance to-minute|to-hour|to-day|to-week
+//	advance to-minute|to-hour|to-day|to-week|to-month
 //	                         to just after the start of the next one
 //	drain                    waits until the stream is drained
 //	code ADDRESS AS          puts the code in the newest mail to ADDRESS into $AS
@@ -347,9 +347,13 @@ func (s *script) halt([]string) error {
 func (s *script) advance(args []string) error {
 	windows := map[string]time.Duration{"to-minute": time.Minute, "to-hour": time.Hour, "to-day": 24 * time.Hour, "to-week": 7 * 24 * time.Hour}
 	d, ok := windows[args[0]]
-	if now := s.svc.App.Now(); ok {
+	now := s.svc.App.Now().UTC()
+	switch {
+	case args[0] == "to-month":
+		d = time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC).Sub(now) + 100*time.Millisecond
+	case ok:
 		d = now.Truncate(d).Add(d).Sub(now) + 100*time.Millisecond
-	} else {
+	default:
 		var err error
 		if d, err = time.ParseDuration(args[0]); err != nil {
 			return err
