@@ -166,7 +166,7 @@ func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 		writes = append(append(writes, own...), tables.Quota("all", "reconnect", c.Window(time.Minute), time.Minute, 1, g.Settings.Limits.ReconnectsMinute).
 			Else(func(tables.Item) error {
 				c.Log.Warn("reconnections used up")
-				return c.OverRate(time.Minute, "Too many agents are being reconnected at once. Try again in a minute. You can also enter a link code, or connect a new agent.")
+				return c.OverRate(time.Minute, "Too many agents are being reconnected at once. Try again in a minute. Or leave the handle, the mail address and the mailed code empty: then you can connect now, with a link code or as a new agent.")
 			}))
 	}
 	return g.Transact(ctx, writes...)

@@ -151,19 +151,27 @@ func TestReconnectionsAreLimited(t *testing.T) {
 	onBoth(t, service.Config{Settings: settings}, func(t *testing.T, r *running) {
 		r.advance(r.App.Now().Truncate(time.Minute).Add(time.Minute + time.Second).Sub(r.App.Now()))
 		c := r.connection()
-		lost := func() int {
-			return r.send(transcripts.Submit(r.consent(c).Form("connect", filled("handle", "fox", "code", "0000-0000")))).Status
+		lost := func(more ...string) *transcripts.Answer {
+			return r.send(transcripts.Submit(r.consent(c).Form("connect", filled(append(more, "handle", "fox", "code", "0000-0000")...))))
 		}
 		for i, want := range []int{422, 422, 429} {
-			if got := lost(); got != want {
+			if got := lost().Status; got != want {
 				t.Fatalf("answer %d: got %d, want %d", i+1, got, want)
 			}
+		}
+		// The refusal names the fields to leave empty: a link code beside them is refused, too.
+		const advice = "leave the handle, the mail address and the mailed code empty"
+		if a := lost("link_code", "lc_0"); a.Status != 429 || !strings.Contains(string(a.Body), advice) {
+			t.Errorf("with a link code: got %d %s, want 429 with %q", a.Status, a.Body, advice)
+		}
+		if a := r.send(transcripts.Submit(r.consent(c).Form("connect", filled("link_code", "lc_0")))); a.Status != 422 || !strings.Contains(string(a.Body), "The link code is not valid") {
+			t.Errorf("only a link code: got %d %s, want 422: the code is looked up", a.Status, a.Body)
 		}
 		if a := r.send(transcripts.Submit(r.consent(c).Form("connect", nil))); a.Status != 200 {
 			t.Errorf("a new agent: got %d %s, want 200", a.Status, a.Body)
 		}
 		r.advance(time.Minute)
-		if got := lost(); got != 422 {
+		if got := lost().Status; got != 422 {
 			t.Errorf("a minute later: got %d, want 422", got)
 		}
 	})
