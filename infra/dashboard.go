@@ -249,6 +249,9 @@ const (
 	graphHeight            = 6
 )
 
+// ringingFirst sorts alarms by their state: ALARM, INSUFFICIENT_DATA, OK.
+const ringingFirst = "stateUpdatedTimestamp"
+
 // dashboardBody lays out the sections below the alarms.
 func dashboardBody(alarms []*string, sections []section) map[string]any {
 	arns := make([]string, len(alarms))
@@ -261,7 +264,7 @@ func dashboardBody(alarms []*string, sections []section) map[string]any {
 		return w
 	}
 	high := 1 + (len(arns)+5)/6
-	widgets := []any{place(map[string]any{"type": "alarm", "properties": map[string]any{"title": "Alarms", "alarms": arns}}, 0, pageWidth, high)}
+	widgets := []any{place(map[string]any{"type": "alarm", "properties": map[string]any{"title": "Alarms", "alarms": arns, "sortBy": ringingFirst}}, 0, pageWidth, high)}
 	y += high
 	for _, s := range sections {
 		widgets = append(widgets, place(map[string]any{"type": "text", "properties": map[string]any{"markdown": "## " + s.Title}}, 0, pageWidth, 1))

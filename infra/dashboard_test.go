@@ -115,9 +115,9 @@ type page struct {
 		Type                string
 		X, Y, Width, Height int
 		Properties          struct {
-			Title, Region, Markdown string
-			Alarms                  []string
-			Metrics                 [][]any
+			Title, Region, Markdown, SortBy string
+			Alarms                          []string
+			Metrics                         [][]any
 		}
 	}
 }
@@ -152,6 +152,9 @@ func TestDashboard(t *testing.T) {
 				}
 			}
 			rings = append(rings, w.Properties.Alarms...)
+			if w.Type == "alarm" && w.Properties.SortBy != ringingFirst {
+				t.Errorf("the alarms are sorted by %q, want %q: the runbook says that ringing ones are at the top", w.Properties.SortBy, ringingFirst)
+			}
 			if w.Type == "metric" {
 				if w.Properties.Region != "${AWS::Region}" || len(w.Properties.Metrics) == 0 || what == "" {
 					t.Errorf("%s: got %+v, want this region, metrics and a title", what, w.Properties)
