@@ -236,7 +236,7 @@ func (s Settings) together(bad []string) (problems []error) {
 		unfit("edgeSecretVersion edge", "setting edgeSecretVersion is %q and edge is false; set edge, or leave edgeSecretVersion empty", s.EdgeSecretVersion)
 	}
 	if s.WebACL == webACLOwn && s.Region != edgeRegion {
-		unfit("webAcl region", "setting webAcl is %q and region is %q; CloudFront takes web ACLs from %s only: deploy there, or make a web ACL there and set webAcl to its ARN", s.WebACL, s.Region, edgeRegion)
+		unfit("webAcl region", "setting webAcl is %q and region is %q; CloudFront takes web ACLs from %[3]s only: set region to %[3]s and deploy there, or make a web ACL there and set webAcl to its ARN", s.WebACL, s.Region, edgeRegion)
 	}
 	if s.HostedZone != "" && s.Domain == "" {
 		unfit("hostedZone domain", "setting hostedZone is %q and domain is empty; set domain, or leave both empty", s.HostedZone)
@@ -255,7 +255,7 @@ func (s Settings) together(bad []string) (problems []error) {
 	if free, sum := max(0, s.AccountConcurrency-unreservedLeast), s.reservedInAll(all()); s.AccountConcurrency == 0 && s.GroupConcurrency != "" {
 		unfit("groupConcurrency accountConcurrency", "setting groupConcurrency is %s and accountConcurrency is 0; set accountConcurrency to the account's concurrent executions", s.GroupConcurrency)
 	} else if s.AccountConcurrency > 0 && sum > free {
-		unfit("groupConcurrency accountConcurrency reservedConcurrency", "settings groupConcurrency and reservedConcurrency reserve %d and accountConcurrency is %d; Lambda requires that %d stay unreserved: reserve at most %d", sum, s.AccountConcurrency, unreservedLeast, free)
+		unfit("groupConcurrency accountConcurrency reservedConcurrency", "groupConcurrency, reservedConcurrency and the shares that groups and readers have by default together reserve %d and accountConcurrency is %d; Lambda requires that %d stay unreserved: reserve at most %d", sum, s.AccountConcurrency, unreservedLeast, free)
 	}
 	if own := tablePrefix(s.Stage); s.RestoredTable != "" && !strings.HasPrefix(s.RestoredTable, own) {
 		unfit("stage", "setting restoredTable is %q; for the stage %q it must begin with %s", s.RestoredTable, s.Stage, own)
