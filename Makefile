@@ -50,7 +50,7 @@ list-balances: ## indexes the balances of an old table for the function audit
 list-given: ## indexes an old table's votes, reports and the like by the agents that gave them, for export and erasure
 	@go run ./local/tools/operate list-given
 
-operator: ## lets an agent set the status of ideas: make operator HANDLE=fox (ON=off ends it)
+operator: ## makes an agent an operator, who sets the status of ideas and whose upvotes give jurors standing: make operator HANDLE=fox (ON=off ends it)
 	@go run ./local/tools/operate operator
 
 reports: ## lists what waits: reports that are not a case yet, open cases, seats, the oldest first
