@@ -277,6 +277,17 @@ func (c *cloud) all(op string) (asked []map[string]any) {
 	return asked
 }
 
+// counts returns the number of requests to each operation of DynamoDB.
+func (c *cloud) counts() map[string]int {
+	n := map[string]int{}
+	c.locked(func() {
+		for op, asked := range c.asked {
+			n[op] = len(asked)
+		}
+	})
+	return n
+}
+
 func (c *cloud) keys() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -132,10 +134,16 @@ func TestDeployed(t *testing.T) {
 	does := func(verb string, at time.Time) (string, error) {
 		said.Reset()
 		vars["AT"] = at.UTC().Format(time.RFC3339)
+		before := c.counts()
 		err := verbs[verb](t.Context(), job{
 			Table: table, getenv: func(name string) string { return vars[name] }, out: &said,
 			look: time.Millisecond, patience: time.Second,
 		})
+		for op, n := range c.counts() {
+			if n > before[op] && !granted(t, verb)[op] {
+				t.Errorf("make %s calls %s, which the runbook's table of permissions does not grant", verb, op)
+			}
+		}
 		return said.String(), err
 	}
 	out, err = does("restore-drill", time.Time{})
@@ -164,7 +172,7 @@ func TestDeployed(t *testing.T) {
 		}
 	})
 	says(t, out, err,
-		`"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "make redrive TABLE=aws:"+restored+" AT=20", "sum to zero", "replay      2 batches",
+		`"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "\"Restore\", from step 4", "then save the failed batches (step 6), and run `make redrive TABLE=aws:"+restored+" AT=20", "sum to zero", "replay      2 batches",
 	)
 	if strings.Index(out, `"restoredTable"`) > strings.Index(out, "sum to zero") {
 		t.Errorf("the settings come after the long read, want them before:\n%s", out)
@@ -204,9 +212,12 @@ func TestDeployed(t *testing.T) {
 	out, err = makes(t, "redrive", env)
 	says(t, out, err, "failed batches passed")
 	out, err = does("replay", time.Now().Add(2*time.Minute))
-	says(t, out, err, "replay      2 batches")
+	says(t, out, err, "replay      2 batches", "then run `make redrive`")
 	out, err = does("replay", time.Now().Add(-24*time.Hour))
-	says(t, out, err, "the stream no longer has", "replay      0 batches")
+	says(t, out, err, "the stream no longer has", "replay      no changes were found", "there is nothing to redrive")
+	if strings.Contains(out, "make redrive") {
+		t.Errorf("a replay of nothing: got output\n%s\nwant no advice to redrive", out)
+	}
 	c.leave(tallyARN, part, records)
 
 	// With AT, the restored table processes the other table's records that were
@@ -272,4 +283,27 @@ func TestDynamoDBLocal(t *testing.T) {
 	if err != nil || !items[0].Bool("operator") {
 		t.Errorf("got items %v, error %v", items, err)
 	}
+}
+
+// granted returns the actions that the runbook's table of permissions has for a command. A
+// row may refer to another ("those of `make replay`"), and may leave an action out ("without").
+func granted(t *testing.T, verb string) map[string]bool {
+	t.Helper()
+	book, err := os.ReadFile("../../../infra/RUNBOOK.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, ok := strings.Cut(string(book), "\n| `make "+verb+"` | ")
+	if !ok {
+		t.Fatalf("the runbook's table of permissions has no row for make %s", verb)
+	}
+	row, _, _ = strings.Cut(row, "\n")
+	actions := map[string]bool{}
+	for _, other := range regexp.MustCompile("`make ([a-z-]+)`").FindAllStringSubmatch(row, -1) {
+		maps.Copy(actions, granted(t, other[1]))
+	}
+	for _, action := range regexp.MustCompile("(without )?`(?:[a-z0-9]+:)?([A-Z][A-Za-z]+)`").FindAllStringSubmatch(row, -1) {
+		actions[action[2]] = action[1] == ""
+	}
+	return actions
 }

@@ -145,8 +145,15 @@ func TestCompact(t *testing.T) {
 	if after, err := os.Stat(path); err != nil || after.Size() > before.Size()/2 {
 		t.Errorf("got %d bytes of %d, %v; want less than half", after.Size(), before.Size(), err)
 	}
-	out, err = makes(t, "export", map[string]string{"DATA": dir, "AGENT": "fox", "REASON": "privacy: a test", "OPERATOR": "ann", "OUT": filepath.Join(t.TempDir(), "fox.json")})
+	file := filepath.Join(t.TempDir(), "fox.json")
+	if err := os.WriteFile(file, nil, 0o644); err != nil { // an older file that everybody may read
+		t.Fatal(err)
+	}
+	out, err = makes(t, "export", map[string]string{"DATA": dir, "AGENT": "fox", "REASON": "privacy: a test", "OPERATOR": "ann", "OUT": file})
 	says(t, out, err, fox.ID)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the export: got %v, %v; want a file that only its owner may read", info, err)
+	}
 }
 
 // The audit proves correct books and names what is wrong in broken ones.

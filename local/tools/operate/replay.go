@@ -33,7 +33,7 @@ const (
 // for readers that lost them. Records already processed are not processed again.
 func replay(ctx context.Context, j job) error {
 	if !j.Deployed {
-		return errors.New("only a deployed table has a stream to replay; set TABLE=aws:NAME")
+		return errors.New("only a deployed table's stream can be replayed; set TABLE=aws:NAME")
 	}
 	at, err := j.at(j.Now())
 	if err != nil {
@@ -44,8 +44,13 @@ func replay(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	if err := r.keep(ctx, changes); err != nil {
+	n, err := r.keep(ctx, changes)
+	if err != nil {
 		return err
+	}
+	if n == 0 {
+		r.say("there is nothing to redrive")
+		return nil
 	}
 	r.say("then run `make redrive`")
 	return nil
@@ -63,38 +68,41 @@ func (r recovery) changes(ctx context.Context, at time.Time) ([]tables.StreamRec
 }
 
 // keep puts changes among the failed batches, so that `make redrive` processes those
-// that were not processed yet.
-func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) error {
+// that were not processed yet. It returns the number of batches.
+func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) (n int, err error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	m, err := mappingsOf(ctx, r.job, lambda.NewFromConfig(c))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	bucket := newBucket(c, m.bucket)
-	n := 0
 	for _, declare := range events.All() {
 		f := declare(&app.App{})
 		function, err := m.function(f.Name)
 		if err != nil {
-			return err
+			return n, err
 		}
 		for _, batch := range batchesFor(f, records) {
 			b, err := failed.New(f.Name, 0, r.Now(), batch)
 			if err != nil {
-				return err
+				return n, err
 			}
 			b.Request.FunctionARN, b.Request.Condition, b.Place.Stream = function, "Replay", m.stream
 			if err := bucket.Put(ctx, b); err != nil {
-				return err
+				return n, err
 			}
 			n++
 		}
 	}
-	r.say("replay      %d batches were put into s3://%s", n, m.bucket)
-	return nil
+	if n == 0 {
+		r.say("replay      no changes were found for the readers, so no batch was put into s3://%s", m.bucket)
+	} else {
+		r.say("replay      %d batches were put into s3://%s", n, m.bucket)
+	}
+	return n, nil
 }
 
 // between reads a table's changes from first to last.

@@ -50,13 +50,13 @@ func restore(ctx context.Context, j job) error {
 	if err != nil {
 		return fmt.Errorf("%s is restored but not set up completely; repeat with RESTORED=%[1]s: %[2]w", b.where, err)
 	}
-	if err := r.keep(ctx, unread); err != nil {
+	if _, err := r.keep(ctx, unread); err != nil {
 		return fmt.Errorf("%s is restored, but the changes that its readers may have missed could not be put among the failed batches; repeat with RESTORED=%[1]s: %[2]w", b.where, err)
 	}
-	j.say("to switch the service to it, set these in cdk.json and run `make deploy`:")
+	j.say("to switch the service to it, follow infra/RUNBOOK.md, \"Restore\", from step 4. Set these in cdk.json and run `make deploy`:")
 	j.say("  \"restoredTable\": %q,", b.where)
 	j.say("  \"restoredStream\": %q,", aws.ToString(table.LatestStreamArn))
-	j.say("then run `make redrive TABLE=aws:%s AT=%s`", b.where, at.UTC().Format(time.RFC3339))
+	j.say("then save the failed batches (step 6), and run `make redrive TABLE=aws:%s AT=%s`", b.where, at.UTC().Format(time.RFC3339))
 	j.say("now both tables are read, to prove the restored one; you may interrupt this")
 	books, err := books.Audit(ctx, b, at)
 	if err != nil {

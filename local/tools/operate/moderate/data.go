@@ -35,7 +35,7 @@ func export(ctx context.Context, d *Desk) error {
 	writes := a.Record()
 	writes[0] = writes[0].Else(tables.Means(recorded))
 	if err := d.Transact(ctx, writes...); errors.Is(err, recorded) {
-		d.say("%s: you exported it today already; the log keeps one entry a day", a.What)
+		d.say("%s: you exported it today for this reason already, so this export is not recorded", a.What)
 	} else if err != nil {
 		return err
 	} else {
@@ -48,6 +48,9 @@ func export(ctx context.Context, d *Desk) error {
 			return err
 		}
 		defer file.Close()
+		if err := file.Chmod(0o600); err != nil { // the file may have existed
+			return err
+		}
 		out = file
 	}
 	if n, err = d.write(ctx, out, p); err != nil {
