@@ -89,6 +89,7 @@ its log lines. The benchmark's texts repeat one sentence, which compresses unrea
 replaces them before compression. A stream reader is assumed to get one change in each invocation, because a shard has few changes
 at a time. A busy shard has batches of ten. A change then costs a third to two thirds of the readers' units counted here, and a
 tenth of an invocation.
+
 **The rest is assumed** (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms; a function has %s of a processor; a
 call takes %.1f ms of processor time, and 2 ms if it answers with a list or a document; the gateway logs
 another %d bytes; the log has a line for one in %d quick reads, and for one in %[6]d of the stream readers' quick batches; a
@@ -143,7 +144,7 @@ agents: custom metrics, alarms, secrets, schedules.
 	idle.Metrics = 0
 	fmt.Fprintf(out, `
 **A network that nobody uses** costs %s USD a month: %d secrets, %d metrics of alarms (AWS bills an alarm for each
-metric that it watches), and %s ticks of the clock. It has 0 dashboards and no custom metrics. In use, the standing costs include
+metric that it watches), and %s ticks of the clock. It has no dashboard and no custom metrics. In use, the standing costs include
 at most %d custom metrics, each billed for the hours in which it has data; most of them count failures and warnings. The setting
 `+"`mailFrom`"+` adds %s USD, `+"`dashboard`"+` %s USD, and `+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. Lambda's metrics about the
 readers (`+"`EventCount`"+` of their event source mappings) are assumed to be free, as
@@ -255,8 +256,9 @@ ask AWS's support to stop such a flood. A proxy of your own in front of `+"`doma
 all agents as one address; the setting `+"`edge`"+` makes such a flood cost more.
 `, thousands(int(away.rate)), dollars(away.day()))
 	fmt.Fprint(out, `
-Each of these attacks shows within minutes: AWS counts requests and units, throttled requests raise an alarm, and
-`+"`budgetUsd`"+` warns of the month's bill. To limit what an attack can cost you, lower `+"`throttleRate`"+`
+Each of these attacks shows within minutes in AWS's counts of requests and units. An alarm rings once more than a hundred
+requests are throttled within five minutes. With `+"`budgetUsd`"+` AWS warns that the month's bill will be too high, but only
+some hours later. To limit what an attack can cost you, lower `+"`throttleRate`"+`
 (half the rate halves the cost), or set `+"`tableWrites`"+` and `+"`tableReads`"+`: beyond them the table refuses every caller.
 
 ## A million calls
