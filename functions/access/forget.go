@@ -53,8 +53,8 @@ func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, erro
 	return outcome, err
 }
 
-func (g access) forgetOriginAnswer(ctx context.Context, _ *forgetIn, outcome *forgotten) (*wire.OriginForgotten, error) {
-	return &wire.OriginForgotten{
+func (g access) forgetOriginAnswer(ctx context.Context, _ *forgetIn, outcome *forgotten) (*wire.ForgottenOrigin, error) {
+	return &wire.ForgottenOrigin{
 		Origin: "none", Forgot: outcome.Forgot, EndsJuror: outcome.Juror, EndsStanding: outcome.Standing, EndsMail: outcome.Recovery,
 		Written: api.From(ctx).Next(
 			wire.Next{Do: "GET /v1/me", Why: "see that you have no origin", Tool: "me"},

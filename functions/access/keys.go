@@ -36,13 +36,13 @@ const labelMost = 64
 
 type keysIn struct{}
 
-func (g access) keys(ctx context.Context, _ *keysIn) (*wire.Keys, error) {
+func (g access) keys(ctx context.Context, _ *keysIn) (*wire.AgentKeyList, error) {
 	c := api.From(ctx)
 	keys, err := g.liveKeys(ctx, c.Agent)
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Keys{Items: []wire.Key{}}
+	out := &wire.AgentKeyList{Items: []wire.AgentKey{}}
 	if len(keys) == 0 { // the key that signed was removed meanwhile
 		return out, nil
 	}
@@ -86,8 +86,8 @@ func (g access) liveKeys(ctx context.Context, p *tables.Profile) (live []tables.
 	return live, nil
 }
 
-func publicKeyOf(k *tables.AgentKey) wire.Key {
-	return wire.Key{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
+func publicKeyOf(k *tables.AgentKey) wire.AgentKey {
+	return wire.AgentKey{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
 }
 
 // usedKeys returns the keys of the items that hold when credentials were last used.
@@ -107,7 +107,7 @@ func usedDay(item tables.Item) *int64 {
 }
 
 type addKeyIn struct {
-	Body wire.AddKey
+	Body wire.NewKey
 }
 
 // Reads implements [api.Reader].
@@ -207,14 +207,14 @@ func (in *addKeyIn) proved(agent string) (pub string, err error) {
 	return pub, nil
 }
 
-func (g access) addKeyAnswer(ctx context.Context, in *addKeyIn, outcome *keyAdded) (*wire.KeyAdded, error) {
+func (g access) addKeyAnswer(ctx context.Context, in *addKeyIn, outcome *keyAdded) (*wire.KeyResult, error) {
 	c := api.From(ctx)
 	why := "sign with the key: send x-agent-id: " + c.Agent.ID
 	if outcome.Original {
 		why = "sign with the key"
 	}
 	k := &tables.AgentKey{Pub: outcome.Pub, Label: in.Body.Label, AddedAt: outcome.At, Original: outcome.Original}
-	return &wire.KeyAdded{Key: publicKeyOf(k), Written: c.Next(
+	return &wire.KeyResult{AgentKey: publicKeyOf(k), Written: c.Next(
 		wire.Next{Do: "GET /v1/me", Why: why, Tool: "me"},
 		wire.Next{Do: "GET /v1/me/keys", Why: "see every key that acts for you"},
 	)}, nil
@@ -282,8 +282,8 @@ func lastKey() *api.Error {
 	return api.Fail(api.LastKey, "This is the agent's last key; without a key, the agent would be lost.")
 }
 
-func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, outcome *keyRemoved) (*wire.KeyRemoved, error) {
-	return &wire.KeyRemoved{Removed: outcome.Pub, Written: api.From(ctx).Next(
+func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, outcome *keyRemoved) (*wire.KeyRemovalResult, error) {
+	return &wire.KeyRemovalResult{Removed: outcome.Pub, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/me/keys", Why: "see the remaining keys"},
 		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens and connections still act for you: removing a key does not end all of them"},
 	)}, nil

@@ -23,7 +23,7 @@ func (g access) linkEndpoints() []api.Endpoint {
 }
 
 type mintLinkCodeIn struct {
-	Body *wire.MintLinkCode
+	Body *wire.NewLinkCode
 }
 
 // wanted returns the requested days and uses, or the defaults.

@@ -10,10 +10,10 @@ import (
 // otherwise.
 func TestWanted(t *testing.T) {
 	for _, c := range []struct {
-		body       *wire.MintLinkCode
+		body       *wire.NewLinkCode
 		days, uses int
 	}{
-		{nil, 7, 1}, {&wire.MintLinkCode{}, 7, 1}, {&wire.MintLinkCode{Days: 1}, 1, 1}, {&wire.MintLinkCode{Uses: 5}, 7, 5},
+		{nil, 7, 1}, {&wire.NewLinkCode{}, 7, 1}, {&wire.NewLinkCode{Days: 1}, 1, 1}, {&wire.NewLinkCode{Uses: 5}, 7, 5},
 	} {
 		if days, uses := (&mintLinkCodeIn{Body: c.body}).wanted(); days != c.days || uses != c.uses {
 			t.Errorf("wanted(%+v) = %d days, %d uses, want %d, %d", c.body, days, uses, c.days, c.uses)

@@ -68,7 +68,7 @@ const originLives = 15 * time.Minute
 const originTries = 5
 
 type askOriginIn struct {
-	Body wire.LinkOrigin
+	Body wire.OriginRequest
 }
 
 // Reads implements [api.Reader].
@@ -217,12 +217,12 @@ func (g access) sharedCode(ctx context.Context, person string) (s tables.SharedC
 	return s, nil
 }
 
-func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, outcome *originAsked) (*wire.OriginPending, error) {
+func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, outcome *originAsked) (*wire.PendingOrigin, error) {
 	why := "verify the address with the code from the mail"
 	if outcome.Shared {
 		why = "verify the address with the code from the newest mail that names no agent; no other code for linking comes today"
 	}
-	return &wire.OriginPending{Origin: "pending", ExpiresAt: outcome.ExpiresAt, Written: api.From(ctx).Next(wire.Next{
+	return &wire.PendingOrigin{Origin: "pending", ExpiresAt: outcome.ExpiresAt, Written: api.From(ctx).Next(wire.Next{
 		Do: "POST /v1/me/origin/verify", Why: why, Tool: "verify_origin",
 		Body: map[string]any{"code": ""},
 	})}, nil
@@ -238,7 +238,7 @@ func readAddress(s string) (mail.Address, error) {
 }
 
 type verifyOriginIn struct {
-	Body wire.VerifyOrigin
+	Body wire.OriginVerificationRequest
 }
 
 // Reads implements [api.Reader].
@@ -334,7 +334,7 @@ func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 	return append(j.Leave(nil, c.Time), j.End(tables.JurorMoved, c.Time)), nil
 }
 
-func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, outcome *originVerified) (*wire.OriginVerified, error) {
+func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, outcome *originVerified) (*wire.VerifiedOrigin, error) {
 	next := []wire.Next{{Do: "GET /v1/me", Why: "see whether you can be recovered", Tool: "me"}}
 	if !outcome.Here {
 		next = append(next, wire.Next{
@@ -342,7 +342,7 @@ func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, outco
 			Body: map[string]any{"email": ""},
 		})
 	}
-	return &wire.OriginVerified{Origin: "verified", Recoverable: outcome.Recoverable, RecoversHere: outcome.Here, Written: api.From(ctx).Next(next...)}, nil
+	return &wire.VerifiedOrigin{Origin: "verified", Recoverable: outcome.Recoverable, RecoversHere: outcome.Here, Written: api.From(ctx).Next(next...)}, nil
 }
 
 func badCode() *api.Error { return api.Fail(api.BadCode, "The code is not valid.") }

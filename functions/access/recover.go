@@ -19,10 +19,10 @@ import (
 const repeatFor = 15 * time.Minute
 
 type recoverIn struct {
-	Body wire.Recover
+	Body wire.RecoveryRequest
 }
 
-func (g access) recover(ctx context.Context, in *recoverIn) (*wire.RecoveryAsked, error) {
+func (g access) recover(ctx context.Context, in *recoverIn) (*wire.RecoveryRequestResult, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)
 	if err != nil {
@@ -39,14 +39,14 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*wire.RecoveryAsked
 		}
 		return false
 	})
-	return &wire.RecoveryAsked{Sent: "if it matches", Written: c.Next(wire.Next{
+	return &wire.RecoveryRequestResult{Sent: "if it matches", Written: c.Next(wire.Next{
 		Do: "POST /v1/recover/confirm", Why: "add a new key with the code from the newest mail, within a day",
 		Body: map[string]any{"handle": "", "code": "", "pubkey": "", "proof": ""},
 	})}, nil
 }
 
 type confirmIn struct {
-	Body wire.ConfirmRecovery
+	Body wire.RecoveryConfirmation
 }
 
 // attempt is a well-formed confirmation.
@@ -79,7 +79,7 @@ func (in *confirmIn) attempt() (*attempt, error) {
 
 func recoverMessage(agent, code string) string { return "recover:" + agent + ":" + code }
 
-func (g access) confirm(ctx context.Context, in *confirmIn) (*wire.Recovered, error) {
+func (g access) confirm(ctx context.Context, in *confirmIn) (*wire.RecoveredAgent, error) {
 	a, err := in.attempt()
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (g access) confirm(ctx context.Context, in *confirmIn) (*wire.Recovered, er
 	if err := (recovery.Way{App: g.App}).Admit(ctx); err != nil {
 		return nil, err
 	}
-	var out *wire.Recovered
+	var out *wire.RecoveredAgent
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		out, err = g.tryConfirm(ctx, a)
 		var e *api.Error
@@ -98,7 +98,7 @@ func (g access) confirm(ctx context.Context, in *confirmIn) (*wire.Recovered, er
 
 // tryConfirm recovers the agent. It gives the same answer whatever is wrong with
 // the code, even if none was mailed.
-func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.Recovered, error) {
+func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.RecoveredAgent, error) {
 	c := api.From(ctx)
 	way := recovery.Way{App: g.App}
 	hash, err := recovery.NewHasher(ctx, g.App)
@@ -192,7 +192,7 @@ var errSpent = errors.New("access: the code is spent")
 
 // repeated returns the first answer again if this attempt repeats the one that done
 // records, within repeatFor; otherwise nil.
-func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *wire.Recovered {
+func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *wire.RecoveredAgent {
 	if done.Pub != a.pub || c.Time.UnixMilli() > done.At+repeatFor.Milliseconds() || !a.proves(p.ID) {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovere
 
 // again answers a confirmation whose code is no longer valid. If the same confirmation
 // used the code, the answer is that of the first success.
-func (g access) again(ctx context.Context, a *attempt, agent, used string) (*wire.Recovered, error) {
+func (g access) again(ctx context.Context, a *attempt, agent, used string) (*wire.RecoveredAgent, error) {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveredKey(used))
 	if err != nil {
@@ -219,8 +219,8 @@ func (g access) again(ctx context.Context, a *attempt, agent, used string) (*wir
 	return nil, badCode()
 }
 
-func recovered(c *api.Call, p *tables.Profile, r *tables.Recovered) *wire.Recovered {
-	return &wire.Recovered{
+func recovered(c *api.Call, p *tables.Profile, r *tables.Recovered) *wire.RecoveredAgent {
+	return &wire.RecoveredAgent{
 		AgentID: p.ID, Handle: p.Handle, Pubkey: r.Pub, RevokedOthers: r.Revoked, HoldUntil: p.HoldUntil,
 		Written: c.Next(
 			wire.Next{Do: "GET /v1/me", Why: "check that you are back: sign with the new key and send x-agent-id: " + p.ID, Tool: "me"},

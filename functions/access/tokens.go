@@ -91,7 +91,7 @@ func tokenOf(t *tables.Token) wire.Token {
 
 type mintTokenIn struct {
 	Body struct {
-		wire.MintToken
+		wire.NewToken
 		Days lifetime `json:"days,omitempty"` // also null
 	}
 }
@@ -154,7 +154,7 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*tokenMinted, e
 	})
 }
 
-func (g access) mintTokenAnswer(ctx context.Context, in *mintTokenIn, outcome *tokenMinted) (*wire.TokenMinted, error) {
+func (g access) mintTokenAnswer(ctx context.Context, in *mintTokenIn, outcome *tokenMinted) (*wire.MintedToken, error) {
 	c := api.From(ctx)
 	at, ok := id.Token.Time(outcome.ID)
 	if !ok {
@@ -165,12 +165,12 @@ func (g access) mintTokenAnswer(ctx context.Context, in *mintTokenIn, outcome *t
 		return nil, err
 	}
 	if outcome.value == "" {
-		return &wire.TokenMinted{Token: tokenOf(t), Value: "", Shown: true, Written: c.Next(
+		return &wire.MintedToken{Token: tokenOf(t), Value: "", Shown: true, Written: c.Next(
 			revocation(t.ID, "revoke it if the value was lost"),
 			wire.Next{Do: "POST /v1/me/tokens", Why: "mint another one", Body: map[string]any{"label": t.Label}},
 		)}, nil
 	}
-	return &wire.TokenMinted{Token: tokenOf(t), Value: outcome.value, Shown: false, Written: c.Next(
+	return &wire.MintedToken{Token: tokenOf(t), Value: outcome.value, Shown: false, Written: c.Next(
 		wire.Next{Do: "GET /v1/me/tokens", Why: "see every token that acts for you"},
 		revocation(t.ID, "revoke it when you no longer need it"),
 	)}, nil
@@ -187,7 +187,7 @@ func (*tokensIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.TokensKey(agent), tables.GrantsKey(agent)}
 }
 
-func (g access) tokens(ctx context.Context, _ *tokensIn) (*wire.Tokens, error) {
+func (g access) tokens(ctx context.Context, _ *tokensIn) (*wire.TokenList, error) {
 	c := api.From(ctx)
 	agent, epoch, now := c.Agent.ID, c.Agent.Epoch, c.Time.UnixMilli()
 	tokens := tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), epoch, now).IDs()
@@ -205,7 +205,7 @@ func (g access) tokens(ctx context.Context, _ *tokensIn) (*wire.Tokens, error) {
 		return nil, err
 	}
 	used, items := items[:len(ids)], items[len(ids):]
-	out := &wire.Tokens{Items: []wire.LiveToken{}}
+	out := &wire.TokenList{Items: []wire.LiveToken{}}
 	for i, item := range items[:len(tokens)] {
 		if item == nil { // revoked since the list was read
 			continue
@@ -271,8 +271,8 @@ func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*tokenRevok
 	return outcome, err
 }
 
-func (g access) revokeTokenAnswer(ctx context.Context, _ *revokeTokenIn, outcome *tokenRevoked) (*wire.TokenRevoked, error) {
-	return &wire.TokenRevoked{Revoked: outcome.ID, Written: api.From(ctx).Next(
+func (g access) revokeTokenAnswer(ctx context.Context, _ *revokeTokenIn, outcome *tokenRevoked) (*wire.TokenRevocationResult, error) {
+	return &wire.TokenRevocationResult{Revoked: outcome.ID, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/me/tokens", Why: "see the remaining tokens"},
 	)}, nil
 }

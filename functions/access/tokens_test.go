@@ -16,7 +16,7 @@ func TestToken_Expires(t *testing.T) {
 		want time.Duration // 0: never
 	}{{lifetime{}, 90 * day}, {lifetime{given: true, days: 1}, day}, {lifetime{given: true}, 0}} {
 		in := new(mintTokenIn)
-		in.Body.MintToken, in.Body.Days = wire.MintToken{Label: "t"}, c.days
+		in.Body.NewToken, in.Body.Days = wire.NewToken{Label: "t"}, c.days
 		got, err := in.token("tk_1", noon)
 		if err != nil {
 			t.Fatal(err)

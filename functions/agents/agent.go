@@ -14,7 +14,7 @@ type agentIn struct {
 	Ref string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id."`
 }
 
-func (g agents) agent(ctx context.Context, in *agentIn) (*wire.Agent, error) {
+func (g agents) agent(ctx context.Context, in *agentIn) (*wire.AgentProfile, error) {
 	c := api.From(ctx)
 	agent, err := c.FindAgent(ctx, in.Ref)
 	if err != nil {
@@ -33,7 +33,7 @@ func (g agents) agent(ctx context.Context, in *agentIn) (*wire.Agent, error) {
 
 // publicProfile returns an agent's public profile; nil if the agent does not exist
 // or is still signing up.
-func publicProfile(c *api.Call, profile, counters tables.Item) (*wire.Agent, error) {
+func publicProfile(c *api.Call, profile, counters tables.Item) (*wire.AgentProfile, error) {
 	var p tables.Profile
 	var k tables.Counters
 	if err := errors.Join(tables.Unmarshal(profile, &p), tables.Unmarshal(counters, &k)); err != nil {

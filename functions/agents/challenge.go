@@ -31,7 +31,7 @@ type challengeIn struct {
 }
 
 type challengeBodyIn struct {
-	Body *wire.AskChallenge
+	Body *wire.ChallengeRequest
 }
 
 func (g agents) getChallenge(ctx context.Context, in *challengeIn) (*wire.Challenge, error) {
@@ -66,12 +66,12 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*wire.Challenge, 
 	p := puzzle.New(box.Derive(0, "puzzle"), []byte(ch.Nonce))
 	return &wire.Challenge{
 		Nonce: ch.Nonce, Token: token, ExpiresAt: ch.Exp,
-		Pow: wire.Pow{
+		Pow: wire.ProofOfWork{
 			Algorithm: "sha256", Bits: ch.Bits,
 			Hint: "find a string s such that SHA-256 of the UTF-8 bytes of nonce + s begins with as many zero bits as pow.bits says; send s as pow",
 		},
 		Puzzle: wire.Puzzle{Question: p.Question, Records: p.Records, Answer: "integer"},
-		Sign: wire.Sign{
+		Sign: wire.SigningTask{
 			Message: signedMessage(ch.Nonce, "<handle>"),
 			Hint:    "replace <handle> with your handle, sign the UTF-8 bytes with your Ed25519 key, send the base64url signature as sig",
 		},

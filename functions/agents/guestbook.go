@@ -42,9 +42,9 @@ func (g agents) visit(ctx context.Context, in *visitIn) (*visited, error) {
 	})...)
 }
 
-func (g agents) visitAnswer(ctx context.Context, _ *visitIn, outcome *visited) (*wire.Visited, error) {
+func (g agents) visitAnswer(ctx context.Context, _ *visitIn, outcome *visited) (*wire.GuestbookVisit, error) {
 	at, _ := id.Event.Time(outcome.ID)
-	return &wire.Visited{Agent: outcome.Agent, At: at, Written: api.From(ctx).Next(
+	return &wire.GuestbookVisit{Agent: outcome.Agent, At: at, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/agents/" + outcome.Agent + "/visitors", Why: "see who else was here"},
 		wire.Next{Do: "GET /v1/agents/" + outcome.Agent + "/history", Why: "see what the agent has been doing"},
 	)}, nil
@@ -57,7 +57,7 @@ type visitorsIn struct {
 }
 
 // visitors reads an agent's guestbook.
-func (g agents) visitors(ctx context.Context, in *visitorsIn) (*wire.Visitors, error) {
+func (g agents) visitors(ctx context.Context, in *visitorsIn) (*wire.VisitorPage, error) {
 	before, err := api.CursorID(in.Before, id.Event)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (g agents) visitors(ctx context.Context, in *visitorsIn) (*wire.Visitors, e
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	out := &wire.Visitors{Items: []wire.Visitor{}}
+	out := &wire.VisitorPage{Items: []wire.Visitor{}}
 	last := ""
 	for _, item := range page.Items {
 		var v tables.Visit

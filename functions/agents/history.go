@@ -29,13 +29,13 @@ const previewMost = 280
 
 // history returns what an agent did in public, even if it is suspended. An index
 // has the keys, and a batched read gets the items. Deleted posts are not in the index.
-func (g agents) history(ctx context.Context, in *historyIn) (*wire.History, error) {
+func (g agents) history(ctx context.Context, in *historyIn) (*wire.HistoryPage, error) {
 	c := api.From(ctx)
 	agent, err := c.FindAgent(ctx, in.Ref)
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.History{Items: []wire.HistoryEvent{}}
+	out := &wire.HistoryPage{Items: []wire.HistoryEvent{}}
 	var entries []tables.Item
 	work, wctx := app.SideBySide(ctx)
 	work.Go(func() error { return g.exists(wctx, agent, in.Ref) })

@@ -15,10 +15,10 @@ import (
 // ownProfile returns the profile that the caller sees of itself. seq is the newest number
 // of its inbox. To count the waiting events as well would take a second trip to the table,
 // and up to ten read units.
-func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) wire.Me {
+func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) wire.OwnProfile {
 	now := c.Time.UnixMilli()
-	v := wire.Me{
-		Agent: view.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.FromAnyone), Mentions: cmp.Or(p.Mentions, tables.FromAnyone), Origin: originState(p, now), Recoverable: p.Recoverable, Juror: p.Juror,
+	v := wire.OwnProfile{
+		AgentProfile: view.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.FromAnyone), Mentions: cmp.Or(p.Mentions, tables.FromAnyone), Origin: originState(p, now), Recoverable: p.Recoverable, Juror: p.Juror,
 		Throwaway: p.Throwaway, VouchersNeeded: jury.Missing(k.Vouchers, p.Operator, c.Settings.Limits.StandingOwners),
 		State: p.State, Keys: p.Keys, Tokens: tokens, KarmaLost: k.Lost, Duties: max(0, k.Duties), InboxSeq: seq,
 	}
@@ -65,7 +65,7 @@ func ownKeys(agent string) []tables.Key {
 	}
 }
 
-func (g agents) me(ctx context.Context, _ *meIn) (*wire.Me, error) {
+func (g agents) me(ctx context.Context, _ *meIn) (*wire.OwnProfile, error) {
 	c := api.From(ctx)
 	return ownOf(c, c.Agent, ownItems(c))
 }
@@ -80,7 +80,7 @@ func ownItems(c *api.Call) []tables.Item {
 	return items
 }
 
-func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*wire.Me, error) {
+func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*wire.OwnProfile, error) {
 	var k tables.Counters
 	if err := tables.Unmarshal(items[0], &k); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*wire.Me, error
 }
 
 // own reads an agent's own profile from the table.
-func (g agents) own(ctx context.Context, agent string) (*wire.Me, error) {
+func (g agents) own(ctx context.Context, agent string) (*wire.OwnProfile, error) {
 	items, err := g.Table.Get(ctx, tables.Strong, append(ownKeys(agent), tables.ProfileKey(agent))...)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (g agents) own(ctx context.Context, agent string) (*wire.Me, error) {
 
 type updateIn struct {
 	Body struct {
-		wire.UpdateMe
+		wire.ProfileUpdate
 		Emoji *emojis `json:"emoji,omitempty"` // in either form
 	}
 }
@@ -143,9 +143,9 @@ func (g agents) update(ctx context.Context, in *updateIn) (*updated, error) {
 	})
 }
 
-func (g agents) updateAnswer(ctx context.Context, _ *updateIn, outcome *updated) (v *wire.MeWritten, err error) {
+func (g agents) updateAnswer(ctx context.Context, _ *updateIn, outcome *updated) (v *wire.OwnProfileResult, err error) {
 	c, p := api.From(ctx), outcome.profile
-	var own *wire.Me
+	var own *wire.OwnProfile
 	if p != nil {
 		own, err = ownOf(c, p, ownItems(c))
 	} else {
@@ -155,7 +155,7 @@ func (g agents) updateAnswer(ctx context.Context, _ *updateIn, outcome *updated)
 	if err != nil {
 		return nil, err
 	}
-	return &wire.MeWritten{Me: *own, Written: c.Next(
+	return &wire.OwnProfileResult{OwnProfile: *own, Written: c.Next(
 		wire.Next{Do: "GET /v1/agents/" + p.Handle, Why: "see your profile as others do", Tool: "agent"},
 		wire.Next{Do: "GET /v1/channels", Why: "find a channel to post in", Tool: "channels"},
 	)}, nil

@@ -188,13 +188,13 @@ func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {
 		Else(c.OverQuota(day, "%d KiB a day is the limit for memories that compress to 16 KiB or more, counted after compression.", most))}
 }
 
-func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, outcome *remembered) (*wire.Remembered, error) {
+func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, outcome *remembered) (*wire.MemoryResult, error) {
 	c, t := api.From(ctx), in.text(outcome.At)
 	if outcome.text != nil {
 		t = *outcome.text
 	}
 	memoryHeaders(c, t)
-	return &wire.Remembered{Size: t.Size, SHA256: t.SHA256, UpdatedAt: t.UpdatedAt, Written: c.Next(
+	return &wire.MemoryResult{Size: t.Size, SHA256: t.SHA256, UpdatedAt: t.UpdatedAt, Written: c.Next(
 		wire.Next{Do: "GET /v1/me/memory", Why: "read it when you come back", Tool: "memory"},
 		wire.Next{Do: "GET /v1/me/memory?version=previous", Why: "read the text that this replaced", Tool: "memory"},
 	)}, nil

@@ -47,7 +47,7 @@ func TestChange_Lengths(t *testing.T) {
 		for over, want := range map[int]bool{0: true, 1: false} {
 			text := strings.Repeat("é", most+over)
 			in := &updateIn{}
-			in.Body.UpdateMe = map[string]wire.UpdateMe{"bio": {Bio: &text}, "now": {Now: &text}, "into": {Into: &text}}[field]
+			in.Body.ProfileUpdate = map[string]wire.ProfileUpdate{"bio": {Bio: &text}, "now": {Now: &text}, "into": {Into: &text}}[field]
 			if _, err := in.change(); (err == nil) != want {
 				t.Errorf("%s of %d characters: got %v, want allowed %t", field, most+over, err, want)
 			}

@@ -24,12 +24,12 @@ const repeatFor = 15 * time.Minute
 
 type registerIn struct {
 	Body struct {
-		wire.Register
+		wire.Registration
 		Emoji emojis `json:"emoji"` // in either form
 	}
 }
 
-func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, error) {
+func (g agents) register(ctx context.Context, in *registerIn) (*wire.OwnProfileResult, error) {
 	c, b := api.From(ctx), &in.Body
 	identity, err := g.checkIdentity(b.Handle, b.Emoji, b.Bio)
 	if err != nil {
@@ -91,7 +91,7 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, 
 }
 
 // create makes the agent in one transaction.
-func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio string) (*wire.MeWritten, error) {
+func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio string) (*wire.OwnProfileResult, error) {
 	c := api.From(ctx)
 	now := c.Time.UnixMilli()
 	p := &tables.Profile{
@@ -101,7 +101,7 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 	counters := &tables.Counters{LastActive: c.Time.Truncate(time.Hour).UnixMilli()}
 	key := &tables.AgentKey{Pub: pub, Label: "original", Original: true, Epoch: p.Epoch, AddedAt: now}
 	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRegistered, At: now}
-	var before *wire.MeWritten // set if this is the same registration again
+	var before *wire.OwnProfileResult // set if this is the same registration again
 	writes := []tables.Write{
 		tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Pub: pub, Handle: handle, At: now}).Else(func(spent tables.Item) (err error) {
 			if before, err = g.spent(ctx, spent, pub, handle); err == nil && before != nil {
@@ -127,7 +127,7 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 		return nil, err
 	}
 	c.Made(metrics.Registrations)
-	return &wire.MeWritten{Me: ownProfile(c, p, counters, 0, 0), Written: g.welcome(c)}, nil
+	return &wire.OwnProfileResult{OwnProfile: ownProfile(c, p, counters, 0, 0), Written: g.welcome(c)}, nil
 }
 
 // errRegistered means that the same registration succeeded before.
@@ -143,7 +143,7 @@ func (g agents) welcome(c *api.Call) wire.Written {
 
 // spent handles a nonce that was used. It returns the first success if this is the
 // same registration again, otherwise a refusal. Both are nil if the nonce is unused.
-func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string) (*wire.MeWritten, error) {
+func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string) (*wire.OwnProfileResult, error) {
 	if item == nil {
 		return nil, nil
 	}
@@ -167,7 +167,7 @@ func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string)
 		return nil, err
 	}
 	c.SetHeader("Idempotent-Replayed", "true")
-	return &wire.MeWritten{Me: *own, Written: g.welcome(c)}, nil
+	return &wire.OwnProfileResult{OwnProfile: *own, Written: g.welcome(c)}, nil
 }
 
 // wrong spends the challenge of a wrong answer, even if the address has no attempts

@@ -54,7 +54,7 @@ func signupOf(box *seal.Box, sealedWith int, nonce string) puzzle.Signup {
 
 type signupIn struct {
 	Body struct {
-		wire.FinishSignup
+		wire.SignupRequest
 		Emoji emojis `json:"emoji"` // in either form
 	}
 }
@@ -143,14 +143,14 @@ func (g agents) activate(ctx context.Context, nonce, handle, identity, bio strin
 	return outcome, nil
 }
 
-func (g agents) finishAnswer(ctx context.Context, _ *signupIn, outcome *finished) (*wire.MeWritten, error) {
+func (g agents) finishAnswer(ctx context.Context, _ *signupIn, outcome *finished) (*wire.OwnProfileResult, error) {
 	c, p := api.From(ctx), outcome.profile
 	if p == nil {
 		own, err := g.own(ctx, c.Agent.ID)
 		if err != nil {
 			return nil, err
 		}
-		return &wire.MeWritten{Me: *own, Written: g.welcomeSignup(c, c.Agent)}, nil
+		return &wire.OwnProfileResult{OwnProfile: *own, Written: g.welcomeSignup(c, c.Agent)}, nil
 	}
 	items := ownItems(c)
 	items[0] = tables.CountersItem(p.ID, &c.Counts)
@@ -158,7 +158,7 @@ func (g agents) finishAnswer(ctx context.Context, _ *signupIn, outcome *finished
 	if err != nil {
 		return nil, err
 	}
-	return &wire.MeWritten{Me: *own, Written: g.welcomeSignup(c, p)}, nil
+	return &wire.OwnProfileResult{OwnProfile: *own, Written: g.welcomeSignup(c, p)}, nil
 }
 
 // wrongSignup spends the puzzle of a wrong answer.

@@ -20,7 +20,7 @@ type tagIn struct {
 
 // tag lists the agents that have a tag. An index has their order, and one batched
 // read gets the profiles; the largest page fits into one such read.
-func (g agents) tag(ctx context.Context, in *tagIn) (*wire.Tagged, error) {
+func (g agents) tag(ctx context.Context, in *tagIn) (*wire.TaggedAgentPage, error) {
 	tag, ok := cleanTag(in.Tag)
 	if !ok {
 		return nil, api.BadField("tag", "is not 1-30 characters of a-z, 0-9 and -: %q", clipTag(in.Tag))
@@ -33,7 +33,7 @@ func (g agents) tag(ctx context.Context, in *tagIn) (*wire.Tagged, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Tagged{Tag: tag, Items: []wire.Agent{}}
+	out := &wire.TaggedAgentPage{Tag: tag, Items: []wire.AgentProfile{}}
 	found := page.Items
 	if len(found) > in.Limit {
 		found = found[:in.Limit]
@@ -65,8 +65,8 @@ func tagPlace(before string) (place, agent string, err error) {
 
 // tagged returns the profiles of the agents in the index entries. It drops agents that no
 // longer have the tag, because the index lags behind.
-func (g agents) tagged(ctx context.Context, tag string, entries []tables.Item) ([]wire.Agent, error) {
-	list := []wire.Agent{}
+func (g agents) tagged(ctx context.Context, tag string, entries []tables.Item) ([]wire.AgentProfile, error) {
+	list := []wire.AgentProfile{}
 	if len(entries) == 0 {
 		return list, nil
 	}

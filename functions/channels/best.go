@@ -23,7 +23,7 @@ type bestIn struct {
 
 // best merges the best posts of each UTC day, then reads them. It takes whole days:
 // a window that cut a day would have to read and drop any number of posts outside it.
-func (g channels) best(ctx context.Context, in *bestIn) (*wire.Best, error) {
+func (g channels) best(ctx context.Context, in *bestIn) (*wire.BestPostPage, error) {
 	today, after, err := bestCursor(in.Before, g.Now())
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (g channels) best(ctx context.Context, in *bestIn) (*wire.Best, error) {
 	ranked := slices.SortedFunc(slices.Values(slices.Concat(days...)), func(a, b tables.Item) int {
 		return cmp.Compare(b.Str("rank_sk"), a.Str("rank_sk"))
 	})
-	out := &wire.Best{Since: today.AddDate(0, 0, 1-in.Days).UnixMilli()}
+	out := &wire.BestPostPage{Since: today.AddDate(0, 0, 1-in.Days).UnixMilli()}
 	if len(ranked) > in.Limit {
 		ranked = ranked[:in.Limit]
 		out.More = true

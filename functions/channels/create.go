@@ -13,7 +13,7 @@ import (
 )
 
 type createIn struct {
-	Body wire.CreateChannel
+	Body wire.NewChannel
 }
 
 // Reads implements [api.Reader].
@@ -90,7 +90,7 @@ func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, k *tables.
 	return nil
 }
 
-func (g channels) createAnswer(ctx context.Context, in *createIn, outcome *created) (*wire.ChannelCreated, error) {
+func (g channels) createAnswer(ctx context.Context, in *createIn, outcome *created) (*wire.ChannelResult, error) {
 	c, ch := api.From(ctx), outcome.channel
 	if ch == nil {
 		items, err := g.Table.Get(ctx, tables.Strong, tables.ChannelKey(in.Body.Name))
@@ -102,7 +102,7 @@ func (g channels) createAnswer(ctx context.Context, in *createIn, outcome *creat
 			return nil, err
 		}
 	}
-	return &wire.ChannelCreated{Channel: view.ChannelOf(ch), Written: c.Next(
+	return &wire.ChannelResult{Channel: view.ChannelOf(ch), Written: c.Next(
 		wire.Next{Do: "POST /v1/c/" + ch.Name + "/posts", Why: "write its first post", Tool: "post", Body: map[string]any{"body": ""}},
 		wire.Next{Do: "GET /v1/c/" + ch.Name, Why: "see what others see", Tool: "read_channel"},
 	)}, nil

@@ -45,8 +45,8 @@ func (g channels) remove(ctx context.Context, in *removeIn) (*removed, error) {
 	}), p.Unrank())
 }
 
-func (g channels) removeAnswer(ctx context.Context, in *removeIn, _ *removed) (*wire.PostDeleted, error) {
-	return &wire.PostDeleted{ID: in.ID, Deleted: true, Written: api.From(ctx).Next(
+func (g channels) removeAnswer(ctx context.Context, in *removeIn, _ *removed) (*wire.PostDeletionResult, error) {
+	return &wire.PostDeletionResult{ID: in.ID, Deleted: true, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/c/" + in.Ch, Why: "see the channel without it", Tool: "read_channel"},
 	)}, nil
 }

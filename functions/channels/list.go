@@ -22,7 +22,7 @@ const ended = "-"
 
 // list returns a page of the directory, the index of channels by their last activity. The
 // directory has one list for each kind of channel.
-func (g channels) list(ctx context.Context, in *listIn) (*wire.Channels, error) {
+func (g channels) list(ctx context.Context, in *listIn) (*wire.ChannelDirectory, error) {
 	kinds := []string{tables.KindWork, tables.KindLeisure}
 	from := []string{"", ""}
 	if in.Before != "" {
@@ -46,7 +46,7 @@ func (g channels) list(ctx context.Context, in *listIn) (*wire.Channels, error) 
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	out := &wire.Channels{Work: lists[0], Leisure: lists[1], More: ends[0] != ended || ends[1] != ended}
+	out := &wire.ChannelDirectory{Work: lists[0], Leisure: lists[1], More: ends[0] != ended || ends[1] != ended}
 	if out.More {
 		out.NextBefore = api.EncodeCursor(ends[0], ends[1])
 	}

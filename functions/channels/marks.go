@@ -55,7 +55,7 @@ func afterMark(c *api.Call, channel, post, why string) wire.Written {
 type voteIn struct {
 	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
-	Body wire.Vote
+	Body wire.VoteRequest
 }
 
 // Reads implements [api.Reader].
@@ -127,19 +127,19 @@ func (in *voteIn) read(ctx context.Context) (before tables.Vote, score int64, er
 	return before, before.Of(&counters) - before.V + in.Body.V, nil
 }
 
-func (g channels) voteAnswer(ctx context.Context, in *voteIn, _ *voted) (*wire.Voted, error) {
+func (g channels) voteAnswer(ctx context.Context, in *voteIn, _ *voted) (*wire.VoteResult, error) {
 	_, score, err := in.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	c := api.From(ctx)
-	return &wire.Voted{ID: in.ID, V: in.Body.V, Score: score, Written: afterMark(c, in.Ch, in.ID, "see the post and its replies")}, nil
+	return &wire.VoteResult{ID: in.ID, V: in.Body.V, Score: score, Written: afterMark(c, in.Ch, in.ID, "see the post and its replies")}, nil
 }
 
 type reactIn struct {
 	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
-	Body wire.React
+	Body wire.ReactionRequest
 }
 
 func (in *reactIn) on() bool { return in.Body.On == nil || *in.Body.On }
@@ -219,12 +219,12 @@ func oneEmoji(s string) (string, error) {
 	return one, err
 }
 
-func (g channels) reactAnswer(ctx context.Context, in *reactIn, _ *reacted) (*wire.Reacted, error) {
+func (g channels) reactAnswer(ctx context.Context, in *reactIn, _ *reacted) (*wire.ReactionResult, error) {
 	one, err := oneEmoji(in.Body.Emoji)
 	if err != nil {
 		return nil, err
 	}
-	return &wire.Reacted{ID: in.ID, Emoji: one, On: in.on(), Written: afterMark(api.From(ctx), in.Ch, in.ID, "see the post and its replies")}, nil
+	return &wire.ReactionResult{ID: in.ID, Emoji: one, On: in.on(), Written: afterMark(api.From(ctx), in.Ch, in.ID, "see the post and its replies")}, nil
 }
 
 type helpfulIn struct {
@@ -269,8 +269,8 @@ func (g channels) helpful(ctx context.Context, in *helpfulIn) (*markedHelpful, e
 			Else(c.OverQuota(day, "%d helpful marks a day are the limit; days are UTC.", most)))...)
 }
 
-func (g channels) helpfulAnswer(ctx context.Context, in *helpfulIn, _ *markedHelpful) (*wire.MarkedHelpful, error) {
-	return &wire.MarkedHelpful{ID: in.ID, Helpful: true, Written: api.From(ctx).Next(
+func (g channels) helpfulAnswer(ctx context.Context, in *helpfulIn, _ *markedHelpful) (*wire.HelpfulMarkResult, error) {
+	return &wire.HelpfulMarkResult{ID: in.ID, Helpful: true, Written: api.From(ctx).Next(
 		wire.Next{
 			Do: "POST /v1/c/" + in.Ch + "/posts", Why: "thank its author in words, too", Tool: "post",
 			Body: map[string]any{"parent": in.ID, "body": ""},

@@ -21,7 +21,7 @@ const newFor = 24 * time.Hour
 
 type postIn struct {
 	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
-	Body wire.WritePost
+	Body wire.NewPost
 }
 
 // Reads implements [api.Reader].
@@ -128,7 +128,7 @@ func answer(p *tables.Post, item tables.Item, parent string) error {
 	return nil
 }
 
-func (g channels) postAnswer(ctx context.Context, in *postIn, outcome *posted) (_ *wire.PostWritten, err error) {
+func (g channels) postAnswer(ctx context.Context, in *postIn, outcome *posted) (_ *wire.PostResult, err error) {
 	c, p := api.From(ctx), outcome.post
 	if p == nil {
 		if p, err = g.readPost(ctx, in.Ch, outcome.ID); err != nil {
@@ -136,7 +136,7 @@ func (g channels) postAnswer(ctx context.Context, in *postIn, outcome *posted) (
 		}
 		p.Counters = tables.PostCounters{} // as in the first answer
 	}
-	return &wire.PostWritten{Post: view.PostOf(p, g.Settings.BaseURL), Written: c.Next(
+	return &wire.PostResult{Post: view.PostOf(p, g.Settings.BaseURL), Written: c.Next(
 		wire.Next{Do: "GET /v1/c/" + p.Channel + "/posts/" + p.ID, Why: "see the replies", Tool: "read_post"},
 		wire.Next{Do: "GET /v1/me/inbox", Why: "see who replies", Tool: "inbox"},
 		wire.Next{Do: "GET /v1/c/" + p.Channel, Why: "read what others wrote", Tool: "read_channel"},

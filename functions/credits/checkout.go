@@ -14,7 +14,7 @@ import (
 )
 
 type checkoutIn struct {
-	Body wire.OpenCheckout
+	Body wire.NewCheckout
 }
 
 // opened is the outcome of opening a checkout.

@@ -27,7 +27,7 @@ type noticeIn struct {
 // and the processor sends the notification again. If a retry cannot help, the
 // notification is accepted and an error is logged: the processor may switch off an
 // endpoint that refuses for days.
-func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.NoticeTaken, error) {
+func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.PaymentNoticeResult, error) {
 	c := api.From(ctx)
 	n, err := g.Payments.Notice(ctx, in.RawBody, in.Signature)
 	switch {
@@ -50,7 +50,7 @@ func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.NoticeTaken, e
 	if err != nil {
 		return nil, err
 	}
-	return &wire.NoticeTaken{Received: true, Written: c.Next()}, nil
+	return &wire.PaymentNoticeResult{Received: true, Written: c.Next()}, nil
 }
 
 // effect is a logged effect of a notification.

@@ -20,7 +20,7 @@ func (*readIn) Reads(agent string) []tables.Key {
 }
 
 // read returns the balance and a page of the ledger.
-func (g credits) read(ctx context.Context, in *readIn) (*wire.Credits, error) {
+func (g credits) read(ctx context.Context, in *readIn) (*wire.CreditBalance, error) {
 	before, err := api.CursorID(in.Before, id.Event)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (g credits) read(ctx context.Context, in *readIn) (*wire.Credits, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Credits{Balance: tables.MicroUSD(c.Item(tables.BalanceKey(account))), Items: []wire.LedgerEntry{}}
+	out := &wire.CreditBalance{Balance: tables.MicroUSD(c.Item(tables.BalanceKey(account))), Items: []wire.LedgerEntry{}}
 	out.Frozen = out.Balance < 0
 	for _, item := range page.Items {
 		if len(out.Items) == in.Limit {

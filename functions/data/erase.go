@@ -62,9 +62,9 @@ func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 // at least one of them after [tables.EraseAfter].
 const doneWithin = 5 * time.Minute
 
-func (g data) eraseAnswer(ctx context.Context, _ *eraseIn, outcome *erased) (*wire.Erased, error) {
+func (g data) eraseAnswer(ctx context.Context, _ *eraseIn, outcome *erased) (*wire.ErasedAgent, error) {
 	c := api.From(ctx)
-	return &wire.Erased{
+	return &wire.ErasedAgent{
 		Erased: c.Agent.ID, Handle: c.Agent.Handle, At: outcome.At, DoneBy: outcome.At + doneWithin.Milliseconds(), Left: outcome.Left,
 		Written: c.Next(wire.Next{Do: "GET /v1/agents/" + c.Agent.ID, Why: "see that you are gone", Tool: "agent"}),
 	}, nil

@@ -14,7 +14,7 @@ type exportIn struct {
 }
 
 // export returns a page of what the service holds about the caller.
-func (g data) export(ctx context.Context, in *exportIn) (*wire.Export, error) {
+func (g data) export(ctx context.Context, in *exportIn) (*wire.ExportPage, error) {
 	c := api.From(ctx)
 	var from []string
 	if in.Before != "" {
@@ -30,7 +30,7 @@ func (g data) export(ctx context.Context, in *exportIn) (*wire.Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Export{Agent: c.Agent.ID, Items: make([]wire.ExportItem, len(page.Items))}
+	out := &wire.ExportPage{Agent: c.Agent.ID, Items: make([]wire.ExportItem, len(page.Items))}
 	for i, item := range page.Items {
 		out.Items[i] = wire.ExportItem(item)
 	}

@@ -18,7 +18,7 @@ type listIn struct {
 func (*listIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MessagingKey(agent)} }
 
 // list reads the conversations' own items, which are at most some milliseconds old.
-func (g dm) list(ctx context.Context, in *listIn) (*wire.Conversations, error) {
+func (g dm) list(ctx context.Context, in *listIn) (*wire.ConversationPage, error) {
 	c := api.From(ctx)
 	var last, other string
 	if in.Before != "" {
@@ -34,7 +34,7 @@ func (g dm) list(ctx context.Context, in *listIn) (*wire.Conversations, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Conversations{Items: []wire.Conversation{}, Unread: c.Unread(), Price: wire.MessagePrice{MicroUSDPerChar: g.Settings.MicroUSDPerChar}}
+	out := &wire.ConversationPage{Items: []wire.Conversation{}, Unread: c.Unread(), Price: wire.MessagePrice{MicroUSDPerChar: g.Settings.MicroUSDPerChar}}
 	for _, item := range page.Items {
 		if len(out.Items) == in.Limit {
 			out.More, out.NextBefore = true, api.EncodeCursor(last, other)

@@ -26,7 +26,7 @@ func (*readIn) Reads(agent, other string) []tables.Key {
 
 // read returns a page of two agents' messages. Reading the newest page marks its messages
 // and all older ones as read, but no message that arrives later.
-func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
+func (g dm) read(ctx context.Context, in *readIn) (*wire.MessagePage, error) {
 	c := api.From(ctx)
 	if in.Before != "" && !id.Message.Valid(in.Before) {
 		return nil, api.Fail(api.BadCursor, "before=%q is not a message id.", in.Before)
@@ -58,7 +58,7 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
 			return nil, err
 		}
 	}
-	out := &wire.Messages{With: wire.Author(authorOf(with)), Items: []wire.ReceivedMessage{}}
+	out := &wire.MessagePage{With: wire.Author(authorOf(with)), Items: []wire.ConversationMessage{}}
 	for _, item := range page.Items {
 		if len(out.Items) == in.Limit {
 			out.More, out.NextBefore = true, out.Items[in.Limit-1].ID
@@ -68,7 +68,7 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
 		if err := tables.Unmarshal(item, &m); err != nil {
 			return nil, err
 		}
-		out.Items = append(out.Items, wire.ReceivedMessage{Message: messageOf(&m), Unread: m.From.ID == other && m.ID > conv.ReadTo})
+		out.Items = append(out.Items, wire.ConversationMessage{Message: messageOf(&m), Unread: m.From.ID == other && m.ID > conv.ReadTo})
 	}
 	if in.Before == "" && len(out.Items) > 0 {
 		// If marking fails, the messages stay unread and the answer is still complete.

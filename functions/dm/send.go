@@ -20,7 +20,7 @@ const (
 
 type sendIn struct {
 	Ref  string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id."`
-	Body wire.SendMessage
+	Body wire.NewMessage
 }
 
 // Named implements [api.RefReader].
@@ -103,7 +103,7 @@ func (g dm) post(ctx context.Context, c *api.Call, l *letter) (*sent, error) {
 	return &sent{m.ID, m.To, m}, nil
 }
 
-func (g dm) sendAnswer(ctx context.Context, _ *sendIn, outcome *sent) (*wire.MessageSent, error) {
+func (g dm) sendAnswer(ctx context.Context, _ *sendIn, outcome *sent) (*wire.MessageResult, error) {
 	c, m := api.From(ctx), outcome.message
 	if m == nil {
 		items, err := g.Table.Get(ctx, tables.Strong, tables.MessageKey(c.Agent.ID, outcome.To, outcome.ID))
@@ -115,7 +115,7 @@ func (g dm) sendAnswer(ctx context.Context, _ *sendIn, outcome *sent) (*wire.Mes
 			return nil, err
 		}
 	}
-	return &wire.MessageSent{Message: messageOf(m), To: m.To, Price: m.MicroUSD, Written: c.Next(
+	return &wire.MessageResult{Message: messageOf(m), To: m.To, Price: m.MicroUSD, Written: c.Next(
 		wire.Next{Do: "GET /v1/dm/" + m.To, Why: "read the conversation", Tool: "read_messages"},
 		wire.Next{Do: "GET /v1/me/inbox", Why: "look for a reply", Tool: "inbox"},
 		wire.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},

@@ -23,7 +23,7 @@ import (
 //	{{endpoints "posting"}}            the endpoints of a topic
 //	{{ages "posting"}}                 how long public answers of its endpoints may be cached
 //	{{members "GET /v1/c/{ch}/best"}}  the members of an endpoint's query or body
-//	{{optional "ErrorBody"}}           the optional members of a schema
+//	{{optional "ErrorDetails"}}        the optional members of a schema
 //	{{scopes}}                         the endpoints that each scope opens
 //	{{tools}}                          the MCP tools
 //	{{deviations}}                     where the service differs from its specification

@@ -500,8 +500,8 @@ func TestTables(t *testing.T) {
 	if _, err := d.members("GET /v1/nothing"); err == nil {
 		t.Error("members of an unknown route: got no error")
 	}
-	if got, err := d.optional("ErrorBody"); err != nil || strings.Contains(got, "`code`") || !strings.Contains(got, "| `balance` | insufficient_credits: ") {
-		t.Errorf("optional(ErrorBody): error %v, got\n%s", err, got)
+	if got, err := d.optional("ErrorDetails"); err != nil || strings.Contains(got, "`code`") || !strings.Contains(got, "| `balance` | insufficient_credits: ") {
+		t.Errorf("optional(ErrorDetails): error %v, got\n%s", err, got)
 	}
 	if _, err := d.optional("Nothing"); err == nil {
 		t.Error("optional members of an unknown schema: got no error")

@@ -10,7 +10,7 @@ import (
 )
 
 type blockIn struct {
-	Body wire.Block
+	Body wire.BlockRequest
 }
 
 func (in *blockIn) on() bool { return in.Body.On == nil || *in.Body.On }
@@ -55,14 +55,14 @@ func (g feed) block(ctx context.Context, in *blockIn) (*blocked, error) {
 	})
 }
 
-func (g feed) blockAnswer(ctx context.Context, in *blockIn, outcome *blocked) (*wire.Blocked, error) {
+func (g feed) blockAnswer(ctx context.Context, in *blockIn, outcome *blocked) (*wire.BlockResult, error) {
 	c, other := api.From(ctx), outcome.Target
 	if in.on() {
-		return &wire.Blocked{Target: other, On: true, Written: c.Next(
+		return &wire.BlockResult{Target: other, On: true, Written: c.Next(
 			wire.Next{Do: "GET /v1/me/catchup", Why: "read your catchup, which now leaves out the blocked agent", Tool: "catchup"},
 		)}, nil
 	}
-	return &wire.Blocked{Target: other, On: false, Written: c.Next(
+	return &wire.BlockResult{Target: other, On: false, Written: c.Next(
 		wire.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you missed from this agent"},
 		wire.Next{Do: "GET /v1/me/catchup", Why: "see your catchup with its posts", Tool: "catchup"},
 	)}, nil

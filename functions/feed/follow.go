@@ -14,7 +14,7 @@ import (
 )
 
 type followIn struct {
-	Body wire.Follow
+	Body wire.FollowRequest
 }
 
 func (in *followIn) on() bool { return in.Body.On == nil || *in.Body.On }
@@ -106,7 +106,7 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 	return f, nil
 }
 
-func (g feed) followAnswer(ctx context.Context, in *followIn, outcome *followed) (*wire.Followed, error) {
+func (g feed) followAnswer(ctx context.Context, in *followIn, outcome *followed) (*wire.FollowResult, error) {
 	target := outcome.Target
 	next := []wire.Next{
 		{Do: "GET /v1/me/catchup", Why: "see what is new from the agents and channels that you follow", Tool: "catchup"},
@@ -119,7 +119,7 @@ func (g feed) followAnswer(ctx context.Context, in *followIn, outcome *followed)
 	if in.on() {
 		next = slices.Insert(next, 1, read)
 	}
-	return &wire.Followed{Kind: in.Body.Kind, Target: target, On: in.on(), Written: api.From(ctx).Next(next...)}, nil
+	return &wire.FollowResult{Kind: in.Body.Kind, Target: target, On: in.on(), Written: api.From(ctx).Next(next...)}, nil
 }
 
 type followingIn struct {
@@ -128,7 +128,7 @@ type followingIn struct {
 }
 
 // following returns a page of the caller's follows.
-func (g feed) following(ctx context.Context, in *followingIn) (*wire.Following, error) {
+func (g feed) following(ctx context.Context, in *followingIn) (*wire.FollowingPage, error) {
 	c := api.From(ctx)
 	q := tables.Following(c.Agent.ID)
 	q.Limit = in.Limit + 1
@@ -146,7 +146,7 @@ func (g feed) following(ctx context.Context, in *followingIn) (*wire.Following, 
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Following{Items: []wire.Followee{}}
+	out := &wire.FollowingPage{Items: []wire.Followee{}}
 	for i, item := range page.Items {
 		if i == in.Limit {
 			last := out.Items[i-1]

@@ -21,7 +21,7 @@ func (*inboxIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.InboxHeadKey(agent)}
 }
 
-func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.Inbox, error) {
+func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.InboxPage, error) {
 	c := api.From(ctx)
 	now := c.Time.Unix()
 	known := c.Item(tables.InboxHeadKey(c.Agent.ID)).Int("seq")
@@ -49,7 +49,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.Inbox, error) {
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	out := &wire.Inbox{Items: []wire.Event{}, After: in.After, NewestSeq: max(known, page.Head.Seq), More: page.More()}
+	out := &wire.InboxPage{Items: []wire.Event{}, After: in.After, NewestSeq: max(known, page.Head.Seq), More: page.More()}
 	for _, item := range oldest.Items {
 		if !expired(item, now) {
 			out.OldestSeq = item.Int("seq")

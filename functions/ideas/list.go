@@ -27,13 +27,13 @@ type listIn struct {
 }
 
 // list reads each requested status from an index, and then the ideas.
-func (g ideas) list(ctx context.Context, in *listIn) (*wire.Ideas, error) {
+func (g ideas) list(ctx context.Context, in *listIn) (*wire.IdeaPage, error) {
 	c := api.From(ctx)
 	entries, err := g.entries(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Ideas{Items: []wire.Idea{}, More: len(entries) > in.Limit}
+	out := &wire.IdeaPage{Items: []wire.Idea{}, More: len(entries) > in.Limit}
 	if out.More {
 		entries = entries[:in.Limit]
 		out.NextBefore = api.EncodeCursor(in.Sort, entries[in.Limit-1].sk)

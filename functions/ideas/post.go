@@ -21,7 +21,7 @@ const (
 )
 
 type postIn struct {
-	Body wire.PostIdea
+	Body wire.NewIdea
 }
 
 // posted is the outcome of posting an idea.
@@ -84,10 +84,10 @@ func maySuggest(c *api.Call, last int64) error {
 // one depends on its author and status.
 func repeats(c *api.Call, found []index.FoundIdea) error {
 	var ids []string
-	var existing []wire.AlikeIdea
+	var existing []wire.SimilarIdea
 	for _, f := range found {
 		ids = append(ids, f.Idea.ID)
-		existing = append(existing, wire.AlikeIdea{ID: f.Idea.ID, Title: f.Idea.Title, Status: f.Idea.Status, Support: f.Counters.Support})
+		existing = append(existing, wire.SimilarIdea{ID: f.Idea.ID, Title: f.Idea.Title, Status: f.Idea.Status, Support: f.Counters.Support})
 	}
 	first, same := found[0].Idea, ""
 	switch own := first.By.ID == c.Agent.ID; {
@@ -109,7 +109,7 @@ func repeats(c *api.Call, found []index.FoundIdea) error {
 }
 
 // postAnswer shows the idea to its author, who cannot support it.
-func (g ideas) postAnswer(ctx context.Context, _ *postIn, outcome *posted) (*wire.IdeaWritten, error) {
+func (g ideas) postAnswer(ctx context.Context, _ *postIn, outcome *posted) (*wire.IdeaResult, error) {
 	c, i := api.From(ctx), outcome.idea
 	var n tables.IdeaCounters
 	if i == nil {
@@ -124,7 +124,7 @@ func (g ideas) postAnswer(ctx context.Context, _ *postIn, outcome *posted) (*wir
 			return nil, err
 		}
 	}
-	return &wire.IdeaWritten{Idea: view.IdeaFor(i, &n, nil), Written: c.Next(
+	return &wire.IdeaResult{Idea: view.IdeaFor(i, &n, nil), Written: c.Next(
 		wire.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see how many want it"},
 		wire.Next{Do: "GET /v1/ideas?sort=new", Why: "see what others want, and support it", Tool: "ideas"},
 	)}, nil

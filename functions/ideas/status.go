@@ -14,7 +14,7 @@ const maxNote = 500
 
 type statusIn struct {
 	ID   string `path:"id" maxLength:"40" doc:"Id of an idea."`
-	Body wire.SetIdeaStatus
+	Body wire.IdeaStatusRequest
 }
 
 // Reads implements [api.Reader].
@@ -132,7 +132,7 @@ func (g ideas) readBoth(ctx context.Context, in *statusIn) (i, original *tables.
 	return i, original, err
 }
 
-func (g ideas) statusAnswer(ctx context.Context, in *statusIn, outcome *statusSet) (_ *wire.IdeaWritten, err error) {
+func (g ideas) statusAnswer(ctx context.Context, in *statusIn, outcome *statusSet) (_ *wire.IdeaResult, err error) {
 	c, i, n := api.From(ctx), outcome.idea, outcome.counters
 	if i == nil {
 		if i, _, err = g.readBoth(ctx, in); err != nil {
@@ -143,7 +143,7 @@ func (g ideas) statusAnswer(ctx context.Context, in *statusIn, outcome *statusSe
 			return nil, err
 		}
 	}
-	return &wire.IdeaWritten{Idea: view.IdeaFor(i, n, c.Item(tables.SupportKey(i.ID, c.Agent.ID))), Written: c.Next(
+	return &wire.IdeaResult{Idea: view.IdeaFor(i, n, c.Item(tables.SupportKey(i.ID, c.Agent.ID))), Written: c.Next(
 		wire.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others see it"},
 		wire.Next{Do: "GET /v1/ideas?sort=top", Why: "see what agents want most", Tool: "ideas"},
 	)}, nil

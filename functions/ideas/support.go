@@ -11,7 +11,7 @@ import (
 
 type supportIn struct {
 	ID   string `path:"id" maxLength:"40" doc:"Id of an idea."`
-	Body *wire.SupportIdea
+	Body *wire.IdeaSupportRequest
 }
 
 func (in *supportIn) on() bool { return in.Body == nil || in.Body.On == nil || *in.Body.On }
@@ -101,14 +101,14 @@ func subjectOf(items []tables.Item, id string) (s *subject, err error) {
 	return s, tables.Unmarshal(items[2], &s.support)
 }
 
-func (g ideas) supportAnswer(ctx context.Context, in *supportIn, outcome *supported) (_ *wire.IdeaSupported, err error) {
+func (g ideas) supportAnswer(ctx context.Context, in *supportIn, outcome *supported) (_ *wire.IdeaSupportResult, err error) {
 	s := outcome.subject
 	if s == nil {
 		if s, err = g.readSubject(ctx, outcome.Idea); err != nil {
 			return nil, err
 		}
 	}
-	return &wire.IdeaSupported{ID: s.idea.ID, Supported: in.on(), Support: s.number(in.on()), Written: api.From(ctx).Next(
+	return &wire.IdeaSupportResult{ID: s.idea.ID, Supported: in.on(), Support: s.number(in.on()), Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/ideas/" + s.idea.ID, Why: "read what it says"},
 		wire.Next{Do: "GET /v1/ideas", Why: "see what others want", Tool: "ideas"},
 	)}, nil

@@ -17,7 +17,7 @@ import (
 
 type appealIn struct {
 	ID   string `path:"id" maxLength:"40" doc:"Id of a case."`
-	Body wire.Appeal
+	Body wire.NewAppeal
 }
 
 // Reads returns the keys that an appeal needs besides those of the authorisation.
@@ -104,8 +104,8 @@ func takenDown(in string) error {
 	return api.Fail(api.NotOpen, "An operator took down the text that %s is about, so no jury can judge it.", in).WithHint("Do nothing: the text is gone.")
 }
 
-func (g cases) appealAnswer(ctx context.Context, in *appealIn, outcome *appealed) (*wire.Appealed, error) {
-	return &wire.Appealed{Case: in.ID, Appeal: outcome.Appeal, Written: api.From(ctx).Next(
+func (g cases) appealAnswer(ctx context.Context, in *appealIn, outcome *appealed) (*wire.AppealResult, error) {
+	return &wire.AppealResult{Case: in.ID, Appeal: outcome.Appeal, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/cases/" + outcome.Appeal, Why: "follow the appeal", Tool: "read_case"},
 	)}, nil
 }

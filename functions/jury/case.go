@@ -104,7 +104,7 @@ func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 	out := &wire.Case{
 		ID: f.ID, State: f.State, Target: wire.CaseTarget{Kind: f.Kind, ID: f.Target, Channel: f.Channel}, Author: view.AuthorOf(f.Author),
 		Evidence: wire.Evidence{Text: f.evidence.Body, SHA256: f.evidence.SHA256, CreatedAt: f.evidence.CreatedAt},
-		Reports:  f.Reports, Reasons: []wire.Reason{}, Seats: f.Seats, Filled: f.Filled, OpenedAt: f.OpenedAt, Votes: []wire.CaseVote{},
+		Reports:  f.Reports, Reasons: []wire.ReportReason{}, Seats: f.Seats, Filled: f.Filled, OpenedAt: f.OpenedAt, Votes: []wire.CaseVote{},
 		Draw: wire.CaseDraws{Commitment: jury.Commitment(f.Seed, f.ID), Draws: []wire.Draw{}},
 	}
 	if f.Withholds() && !privy {
@@ -122,7 +122,7 @@ func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 		out.AppealUntil = &until
 	}
 	for _, c := range f.complaints { // the exact time could reveal a reporter who posted at the same moment
-		out.Reasons = append(out.Reasons, wire.Reason{Reason: c.Reason, At: time.UnixMilli(c.At).Truncate(time.Hour).UnixMilli()})
+		out.Reasons = append(out.Reasons, wire.ReportReason{Reason: c.Reason, At: time.UnixMilli(c.At).Truncate(time.Hour).UnixMilli()})
 	}
 	for _, d := range f.draws {
 		drawn := wire.Draw{N: d.N, Window: d.Window, Seats: int64(len(d.Jurors)), Digest: d.Digest, At: d.At}

@@ -12,7 +12,7 @@ import (
 type reportMessageIn struct {
 	Ref  string `path:"ref" mark:"@" maxLength:"64" doc:"Handle or agent id of the sender."`
 	Msg  string `path:"msg" maxLength:"40" doc:"Message id."`
-	Body wire.Report
+	Body wire.NewReport
 }
 
 // Named returns the reference to the message's sender.
@@ -71,7 +71,7 @@ func messageGone(m *tables.Message) error {
 	return api.Fail(api.NotOpen, "An operator took down the message %s for the reason %q.", m.ID, m.Taken).WithHint("Do nothing: its text is gone.")
 }
 
-func (g cases) reportMessageAnswer(ctx context.Context, in *reportMessageIn, outcome *reported) (*wire.Reported, error) {
+func (g cases) reportMessageAnswer(ctx context.Context, in *reportMessageIn, outcome *reported) (*wire.ReportResult, error) {
 	return g.reportAnswer(api.From(ctx), in.Msg, outcome, wire.Next{
 		Do: "POST /v1/dm/" + in.Ref + "/" + in.Msg + "/report", Tool: "report_message", Body: map[string]any{"reason": in.Body.Reason},
 	})

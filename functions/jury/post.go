@@ -13,7 +13,7 @@ import (
 type reportPostIn struct {
 	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Id of a post, a reply, or a live promo in the channel."`
-	Body wire.Report
+	Body wire.NewReport
 }
 
 // keys returns the keys of the reported item. A promo has one while it is live and
@@ -106,7 +106,7 @@ func promoEnded(promo string) error {
 	return api.Fail(api.NotOpen, "The promo %s has ended.", promo).WithHint("Do nothing: it is no longer shown.")
 }
 
-func (g cases) reportPostAnswer(ctx context.Context, in *reportPostIn, outcome *reported) (*wire.Reported, error) {
+func (g cases) reportPostAnswer(ctx context.Context, in *reportPostIn, outcome *reported) (*wire.ReportResult, error) {
 	return g.reportAnswer(api.From(ctx), in.ID, outcome, wire.Next{
 		Do: "POST /v1/c/" + in.Ch + "/posts/" + in.ID + "/report", Tool: "report_post", Body: map[string]any{"reason": in.Body.Reason},
 	})

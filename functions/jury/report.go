@@ -412,16 +412,16 @@ func decided(target, in string) error {
 }
 
 // reportAnswer answers a report. again suggests making the report once more.
-func (cases) reportAnswer(c *api.Call, target string, outcome *reported, again wire.Next) (*wire.Reported, error) {
+func (cases) reportAnswer(c *api.Call, target string, outcome *reported, again wire.Next) (*wire.ReportResult, error) {
 	if outcome.Case == "" {
 		next := append(remedies(c, again), wire.Next{Do: "GET /docs/jury", Why: "see which reports open a case"})
-		return &wire.Reported{Target: target, Needed: outcome.Needed, Written: c.Next(next...)}, nil
+		return &wire.ReportResult{Target: target, Needed: outcome.Needed, Written: c.Next(next...)}, nil
 	}
 	next := []wire.Next{{Do: "GET /v1/cases/" + outcome.Case, Why: "follow the case", Tool: "read_case"}}
 	if c.Agent.Origin != "" && !c.Agent.Juror {
 		next = append(next, wire.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}})
 	}
-	return &wire.Reported{Target: target, Case: &outcome.Case, Needed: outcome.Needed, Written: c.Next(next...)}, nil
+	return &wire.ReportResult{Target: target, Case: &outcome.Case, Needed: outcome.Needed, Written: c.Next(next...)}, nil
 }
 
 // remedies returns what the caller can do if its reports do not count: what it lacks

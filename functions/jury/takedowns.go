@@ -11,12 +11,12 @@ import (
 const monthsMost = 120
 
 // takedowns counts what operators took down.
-func (g cases) takedowns(ctx context.Context, _ *struct{}) (*wire.Takedowns, error) {
+func (g cases) takedowns(ctx context.Context, _ *struct{}) (*wire.TakedownList, error) {
 	page, err := g.Table.Query(ctx, tables.Takedowns(monthsMost))
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Takedowns{Items: []wire.TakedownMonth{}}
+	out := &wire.TakedownList{Items: []wire.TakedownMonth{}}
 	for _, item := range page.Items {
 		m := wire.TakedownMonth{Month: tables.TakedownMonth(item)}
 		if err := tables.Unmarshal(item, &m.Reasons); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 type volunteerIn struct {
-	Body wire.Volunteer
+	Body wire.JurorRequest
 }
 
 // Reads returns the keys that volunteering needs besides those of the
@@ -133,10 +133,10 @@ func leave(ctx context.Context, before tables.Item, outcome *volunteered) error 
 	})
 }
 
-func (g cases) volunteerAnswer(ctx context.Context, in *volunteerIn, _ *volunteered) (*wire.Volunteered, error) {
+func (g cases) volunteerAnswer(ctx context.Context, in *volunteerIn, _ *volunteered) (*wire.JurorResult, error) {
 	next := wire.Next{Do: "GET /v1/me", Why: "see that you are no longer a juror", Tool: "me"}
 	if in.Body.On {
 		next = wire.Next{Do: "GET /v1/me/duties", Why: "see whether a case waits for you", Tool: "duties"}
 	}
-	return &wire.Volunteered{Juror: in.Body.On, Written: api.From(ctx).Next(next)}, nil
+	return &wire.JurorResult{Juror: in.Body.On, Written: api.From(ctx).Next(next)}, nil
 }

@@ -15,7 +15,7 @@ const noteMost = 1000
 
 type voteIn struct {
 	ID   string `path:"id" maxLength:"40" doc:"Id of a case."`
-	Body wire.VoteOnCase
+	Body wire.CaseVoteRequest
 }
 
 // Reads returns the keys that a vote needs besides those of the authorisation.
@@ -111,12 +111,12 @@ func stateOf(verdict string) string {
 	return tables.CaseOverturned
 }
 
-func (g cases) voteAnswer(ctx context.Context, in *voteIn, outcome *voted) (*wire.VerdictCast, error) {
+func (g cases) voteAnswer(ctx context.Context, in *voteIn, outcome *voted) (*wire.CaseVoteResult, error) {
 	why := "see the verdict, once the others have voted"
 	if outcome.State != tables.CaseVoting && outcome.State != tables.CaseSeating {
 		why = "see the verdict, and how the others voted"
 	}
-	return &wire.VerdictCast{Case: in.ID, State: outcome.State, Verdict: in.Body.Verdict, Note: in.Body.Note, Written: api.From(ctx).Next(
+	return &wire.CaseVoteResult{Case: in.ID, State: outcome.State, Verdict: in.Body.Verdict, Note: in.Body.Note, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/cases/" + in.ID, Why: why, Tool: "read_case"},
 	)}, nil
 }

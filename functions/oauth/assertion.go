@@ -15,7 +15,7 @@ import (
 // assert issues a token for an assertion that an agent signed with one of its keys
 // (RFC 7523). The token lives an hour, or until the key is removed. An assertion
 // works once.
-func (g oauth) assert(ctx context.Context, a params) (*wire.TokenIssued, error) {
+func (g oauth) assert(ctx context.Context, a params) (*wire.IssuedToken, error) {
 	if err := a.need("assertion"); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // redeem issues a connection's first tokens for an authorization code. Only the
 // client that asked for the code can use it. Using it twice, however late, ends the
 // connection, because the code has leaked.
-func (g oauth) redeem(ctx context.Context, a params) (*wire.TokenIssued, error) {
+func (g oauth) redeem(ctx context.Context, a params) (*wire.IssuedToken, error) {
 	if err := a.need("code", "code_verifier", "client_id"); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (g oauth) made(ctx context.Context, code *flow.Code, agent string, grant *t
 }
 
 // found creates a new agent with a connection as its only credential.
-func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.TokenIssued, error) {
+func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.IssuedToken, error) {
 	c := api.From(ctx)
 	p := tables.NewSignup(id.Agent.New(c.Time, g.Rand), c.Time)
 	grant := g.grantOf(code, c.Time)
@@ -118,7 +118,7 @@ func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*wire
 
 // join makes a connection for an existing agent, and uses up its link code or
 // recovery code.
-func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *wire.TokenIssued, err error) {
+func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *wire.IssuedToken, err error) {
 	err = g.Retry(ctx, func() error {
 		out, err = g.tryJoin(ctx, box, code)
 		return err
@@ -131,7 +131,7 @@ func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *w
 
 // tryJoin returns ErrOvertaken if another connection, or another use of the link
 // code, was faster.
-func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.TokenIssued, error) {
+func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.IssuedToken, error) {
 	c, agent := api.From(ctx), code.Bound.Agent
 	keys := append(code.Bound.Reads(), tables.GrantsKey(agent))
 	read, err := g.Table.Get(ctx, tables.Strong, keys...)

@@ -28,11 +28,11 @@ func (g oauth) metadataEndpoints() []api.Endpoint {
 	}
 }
 
-func (g oauth) resource(context.Context, *struct{}) (*wire.ProtectedResource, error) {
+func (g oauth) resource(context.Context, *struct{}) (*wire.ProtectedResourceMetadata, error) {
 	return g.resourceAt(g.resources()[0]), nil
 }
 
-func (g oauth) mcpResource(context.Context, *struct{}) (*wire.ProtectedResource, error) {
+func (g oauth) mcpResource(context.Context, *struct{}) (*wire.ProtectedResourceMetadata, error) {
 	return g.resourceAt(g.resources()[1]), nil
 }
 
@@ -42,8 +42,8 @@ func (g oauth) resources() [2]string {
 	return [2]string{g.Settings.BaseURL, g.Settings.BaseURL + "/mcp"}
 }
 
-func (g oauth) resourceAt(resource string) *wire.ProtectedResource {
-	return &wire.ProtectedResource{
+func (g oauth) resourceAt(resource string) *wire.ProtectedResourceMetadata {
+	return &wire.ProtectedResourceMetadata{
 		Resource: resource, Servers: []string{g.Settings.BaseURL}, Scopes: auth.Scopes, Methods: []string{"header"},
 		Name: "Agent Social Network", Docs: g.Settings.BaseURL + "/docs/" + purposes,
 	}
@@ -56,10 +56,10 @@ const (
 	grantJWT     = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 )
 
-func (g oauth) server(context.Context, *struct{}) (*wire.AuthorizationServer, error) {
+func (g oauth) server(context.Context, *struct{}) (*wire.AuthorizationServerMetadata, error) {
 	base := g.Settings.BaseURL
 	resources := g.resources()
-	return &wire.AuthorizationServer{
+	return &wire.AuthorizationServerMetadata{
 		Issuer: base, Authorize: base + "/oauth/authorize", Token: base + "/oauth/token",
 		Register: base + "/oauth/register", Revoke: base + "/oauth/revoke",
 		Responses: []string{"code"}, Modes: []string{"query"}, Grants: []string{grantCode, grantRefresh, grantJWT},

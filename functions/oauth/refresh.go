@@ -16,7 +16,7 @@ import (
 // or two processes may have refreshed at once. Otherwise an agent without a key could lose
 // its only credential. Any other reuse means that the token has leaked, and ends the
 // connection.
-func (g oauth) refresh(ctx context.Context, a params) (*wire.TokenIssued, error) {
+func (g oauth) refresh(ctx context.Context, a params) (*wire.IssuedToken, error) {
 	if err := a.need("refresh_token"); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (g oauth) refresh(ctx context.Context, a params) (*wire.TokenIssued, error)
 }
 
 // refreshed answers a refresh from the grant's current state.
-func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, item tables.Item) (*wire.TokenIssued, error) {
+func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, item tables.Item) (*wire.IssuedToken, error) {
 	c := api.From(ctx)
 	var grant tables.Grant
 	if err := tables.Unmarshal(item, &grant); err != nil {
@@ -89,7 +89,7 @@ func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refres
 
 // rotate makes the next generation. If another request has made it meanwhile, rotate
 // answers from the new state.
-func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, grant *tables.Grant, scopes tables.Set) (*wire.TokenIssued, error) {
+func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, grant *tables.Grant, scopes tables.Set) (*wire.IssuedToken, error) {
 	c := api.From(ctx)
 	var now tables.Item // the grant, if it has changed meanwhile
 	writes := grant.Rotate(p.ID, scopes, c.Time, tables.RotateRefusals{

@@ -49,7 +49,7 @@ func TestRefuseRegistration(t *testing.T) {
 	} {
 		e := &api.Error{Code: api.Invalid, Message: "It is wrong."}
 		for _, f := range fields {
-			e.Fields = append(e.Fields, wire.Field{Field: f})
+			e.Fields = append(e.Fields, wire.FieldProblem{Field: f})
 		}
 		if got := member(t, g.refuseRegistration(nil, e), "error"); got != strings.TrimSpace(want) {
 			t.Errorf("fields %v: got %s, want %s", fields, got, want)

@@ -44,10 +44,10 @@ func (g oauth) refuseRegistration(_ *http.Request, e *api.Error) *api.Page {
 // registerIn is lenient, as the standard requires: the answer says what the client
 // got instead of what it asked for, and leaves out unknown members.
 type registerIn struct {
-	Body wire.RegisterClient
+	Body wire.ClientRegistration
 }
 
-func (g oauth) register(ctx context.Context, in *registerIn) (*wire.ClientRegistered, error) {
+func (g oauth) register(ctx context.Context, in *registerIn) (*wire.RegisteredClient, error) {
 	c, b := api.From(ctx), &in.Body
 	r := &flow.Registration{Name: nameOf(b.ClientName), At: c.Time.UnixMilli()}
 	for _, uri := range b.RedirectURIs {
@@ -64,7 +64,7 @@ func (g oauth) register(ctx context.Context, in *registerIn) (*wire.ClientRegist
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.ClientRegistered{
+	out := &wire.RegisteredClient{
 		ClientID: id, IssuedAt: c.Time.Unix(), RedirectURIs: b.RedirectURIs, ClientName: r.Name,
 		GrantTypes: grantsOf(b.GrantTypes), ResponseTypes: []string{"code"}, AuthMethod: "none",
 	}

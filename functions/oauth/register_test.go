@@ -38,7 +38,7 @@ func TestReadParams(t *testing.T) {
 		"": false, "grant_type=x": false, "grant_type=": false, "grant_type=x&grant_type=y": true, "grant_type=&grant_type=": true,
 		"resource=x&resource=y": false, "{": true, "{}": false, "[": true, `"`: true, "x": false,
 	} {
-		_, err := readParams([]byte(body), wire.AskToken{})
+		_, err := readParams([]byte(body), wire.TokenRequest{})
 		e, _ := err.(*api.Error)
 		if wrong != (e != nil && e.Code == api.InvalidRequest) || !wrong && err != nil {
 			t.Errorf("body %q: got %v, want refused %v", body, err, wrong)

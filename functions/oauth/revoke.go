@@ -14,8 +14,8 @@ import (
 // revoke revokes a token (RFC 7009). A refresh token ends with its connection.
 // Anybody who has a token may revoke it. token_type_hint is ignored, because the
 // token's prefix says its type.
-func (g oauth) revoke(ctx context.Context, in *tokenIn) (*wire.Revoked, error) {
-	a, err := readParams(in.RawBody, wire.RevokeToken{})
+func (g oauth) revoke(ctx context.Context, in *tokenIn) (*wire.OAuthRevocationResult, error) {
+	a, err := readParams(in.RawBody, wire.TokenRevocationRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (g oauth) revoke(ctx context.Context, in *tokenIn) (*wire.Revoked, error) {
 	} else {
 		err = g.revokeAccess(ctx, a)
 	}
-	return &wire.Revoked{Written: api.From(ctx).Next()}, err
+	return &wire.OAuthRevocationResult{Written: api.From(ctx).Next()}, err
 }
 
 func (g oauth) revokeRefresh(ctx context.Context, a params) error {

@@ -22,7 +22,7 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.On(api.Endpoint{
 			Route: "POST /oauth/token", Name: "issue_token", Secret: true, Topic: topic,
-			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Form: wire.AskToken{}, Refuse: asAsked(g.Settings.BaseURL)},
+			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Form: wire.TokenRequest{}, Refuse: asAsked(g.Settings.BaseURL)},
 			Doc:     "Get a token. Send an authorization code, a refresh token (which works once), or an assertion that you signed with one of your keys. The body is a form, or a JSON object with the same members. Errors for a form are those of RFC 6749, and errors for JSON are this service's.",
 			Errors: []api.Code{
 				api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant,
@@ -30,7 +30,7 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 		}, g.token),
 		api.On(api.Endpoint{
 			Route: "POST /oauth/revoke", Name: "revoke_oauth_token", Topic: topic,
-			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Media: media, Form: wire.RevokeToken{}, Refuse: asAsked(g.Settings.BaseURL)},
+			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Media: media, Form: wire.TokenRevocationRequest{}, Refuse: asAsked(g.Settings.BaseURL)},
 			Doc:     "Revoke a token. Revoking a refresh token ends its whole connection. The answer is the same whether or not the token exists.",
 			Errors:  []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant},
 		}, g.revoke),
@@ -39,8 +39,8 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 
 type tokenIn struct{ RawBody []byte }
 
-func (g oauth) token(ctx context.Context, in *tokenIn) (*wire.TokenIssued, error) {
-	a, err := readParams(in.RawBody, wire.AskToken{})
+func (g oauth) token(ctx context.Context, in *tokenIn) (*wire.IssuedToken, error) {
+	a, err := readParams(in.RawBody, wire.TokenRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (g oauth) token(ctx context.Context, in *tokenIn) (*wire.TokenIssued, error
 }
 
 // given returns the answer that issues a token.
-func given(now time.Time, access string, t *tables.Token, refresh string, next wire.Written) *wire.TokenIssued {
-	return &wire.TokenIssued{
+func given(now time.Time, access string, t *tables.Token, refresh string, next wire.Written) *wire.IssuedToken {
+	return &wire.IssuedToken{
 		AccessToken: access, TokenType: "Bearer", ExpiresIn: (t.ExpiresAt - now.UnixMilli()) / 1000,
 		RefreshToken: refresh, Scope: strings.Join(auth.InOrder(t.Scopes), " "), Written: next,
 	}

@@ -17,7 +17,7 @@ import (
 
 type buyIn struct {
 	Ch   string `path:"ch" mark:"#" maxLength:"40" doc:"A channel's name."`
-	Body wire.BuyPromo
+	Body wire.NewPromo
 }
 
 // Reads implements [api.Reader].
@@ -140,7 +140,7 @@ func tooDear(in *buyIn, balance int64) error {
 	return api.Fail(api.NoCredits, "The promo's budget is %d micro-USD, which you pay when you buy, and your balance is %d.", price, balance).Cost(price, balance)
 }
 
-func (g promos) buyAnswer(ctx context.Context, in *buyIn, outcome *bought) (*wire.PromoBought, error) {
+func (g promos) buyAnswer(ctx context.Context, in *buyIn, outcome *bought) (*wire.PromoResult, error) {
 	p := outcome.promo
 	if p == nil {
 		items, err := g.Table.Get(ctx, tables.Strong, keysOf(in.Ch, outcome.ID)...)
@@ -151,7 +151,7 @@ func (g promos) buyAnswer(ctx context.Context, in *buyIn, outcome *bought) (*wir
 			return nil, errors.Join(err, errors.New("promos: a committed promo is missing"))
 		}
 	}
-	return &wire.PromoBought{OwnPromo: promoOf(p), Written: api.From(ctx).Next(
+	return &wire.PromoResult{OwnPromo: promoOf(p), Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/c/" + p.Channel + "/promos/" + p.ID, Why: "see what it has spent"},
 		wire.Next{Do: "GET /v1/me/inbox", Why: "see when it ends", Tool: "inbox"},
 		wire.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},

@@ -19,7 +19,7 @@ type quoteIn struct {
 
 // quote computes what a purchase would get. It reads the board strongly, as buying
 // does.
-func (g promos) quote(ctx context.Context, in *quoteIn) (*wire.Quote, error) {
+func (g promos) quote(ctx context.Context, in *quoteIn) (*wire.PromoQuote, error) {
 	now := g.Now()
 	var channel, board tables.Item
 	views := make([][]tables.Item, len(tables.ViewsOf(in.Ch, now)))
@@ -50,7 +50,7 @@ func (g promos) quote(ctx context.Context, in *quoteIn) (*wire.Quote, error) {
 	}
 	live, daily := b.Live(now)
 	o := promo.Offer{USD: in.USD, Days: in.Days, CPM: promo.CPM(daily), Now: now}
-	out := &wire.Quote{
+	out := &wire.PromoQuote{
 		Price: o.Budget(), CPM: o.CPM, Most: o.Most(), MaxChars: promo.MaxChars(in.USD),
 		EndsAt: o.EndsAt().UnixMilli(), Places: tables.PromosMost - live,
 	}

@@ -27,7 +27,7 @@ func TestMeasuredDays(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for usd, most := range map[int64]int{5: 140, 9: 140, 10: 180, 1_000_000: 700} {
 		for n, want := range map[int]bool{most: true, most + 1: false} {
-			err := check(&buyIn{Body: wire.BuyPromo{Body: strings.Repeat("é", n), USD: usd}})
+			err := check(&buyIn{Body: wire.NewPromo{Body: strings.Repeat("é", n), USD: usd}})
 			if (err == nil) != want {
 				t.Errorf("%d characters for %d USD: got error %v, want it accepted: %t", n, usd, err, want)
 			}

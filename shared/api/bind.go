@@ -24,9 +24,9 @@ type served struct {
 	bound func() *bound
 }
 
-func newServed(group string, e Endpoint) *served {
+func newServed(e Endpoint) *served {
 	s := &served{Endpoint: e}
-	s.bound = sync.OnceValue(func() *bound { return bind(&s.Endpoint, newDocument(&group).Components.Schemas) })
+	s.bound = sync.OnceValue(func() *bound { return bind(&s.Endpoint, newDocument().Components.Schemas) })
 	return s
 }
 
@@ -117,7 +117,7 @@ func (b *bound) input(a *Arguments) (any, error) {
 	in := reflect.New(b.e.work.in)
 	wrong := problems{schemas: b.schemas, fields: a.wrong[:min(len(a.wrong), problemsMost)]}
 	for _, p := range b.params {
-		if slices.ContainsFunc(a.wrong, func(f wire.Field) bool { return f.Field == p.Name }) {
+		if slices.ContainsFunc(a.wrong, func(f wire.FieldProblem) bool { return f.Field == p.Name }) {
 			continue
 		}
 		text := cmp.Or(bare(a.text(p.Place), p.mark), p.fallback)
@@ -140,7 +140,7 @@ func (b *bound) input(a *Arguments) (any, error) {
 		b.fill(in.Elem(), a.body, &wrong)
 	}
 	if len(wrong.fields) == 0 && b.needsBody && len(a.body) == 0 {
-		return nil, &Error{Code: Invalid, Message: "The request has no body, and needs one.", Fields: []wire.Field{{Field: wholeBody, Problem: "request body is required"}}}
+		return nil, &Error{Code: Invalid, Message: "The request has no body, and needs one.", Fields: []wire.FieldProblem{{Field: wholeBody, Problem: "request body is required"}}}
 	}
 	if len(wrong.fields) > 0 {
 		return nil, badFields(wrong.fields)

@@ -26,7 +26,7 @@ import (
 type problems struct {
 	schemas huma.Registry
 	quiet   bool // messages must not repeat values
-	fields  []wire.Field
+	fields  []wire.FieldProblem
 	unknown int // unknown members among fields; listed first, as they may be misspelt required ones
 }
 
@@ -47,7 +47,7 @@ func (p *problems) add(field, format string, args ...any) {
 		field = wholeBody
 	}
 	if !p.full() {
-		p.fields = append(p.fields, wire.Field{Field: field, Problem: fmt.Sprintf(format, args...)})
+		p.fields = append(p.fields, wire.FieldProblem{Field: field, Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -219,7 +219,7 @@ func (p *problems) addUnknown(name string, known []string) {
 	if p.unknown == problemsMost {
 		return
 	}
-	f := wire.Field{Field: clip(name, 60), Problem: "is not a known member"}
+	f := wire.FieldProblem{Field: clip(name, 60), Problem: "is not a known member"}
 	if len(known) > 0 {
 		f.Problem += " (known are " + strings.Join(known, ", ") + ")"
 	}

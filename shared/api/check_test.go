@@ -64,9 +64,8 @@ func (oneOrMany) Schema(huma.Registry) *huma.Schema {
 }
 
 func boundedInput() *bound {
-	group := "fish"
 	e := On(Endpoint{Route: "POST /fish", Pure: true}, Handler[bounded, struct{}](nil))
-	return bind(&e, newDocument(&group).Components.Schemas)
+	return bind(&e, newDocument().Components.Schemas)
 }
 
 // wrong returns the refusal of a request. It adds the required query members.
@@ -168,7 +167,7 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		{"", `{"v":1e999}`, "request body", "has a number that does not fit"},
 	} {
 		e := b.wrong(t, c.query, c.body)
-		at := slices.IndexFunc(e.Fields, func(f wire.Field) bool { return f.Field == c.field })
+		at := slices.IndexFunc(e.Fields, func(f wire.FieldProblem) bool { return f.Field == c.field })
 		if at < 0 || !strings.HasPrefix(e.Fields[at].Problem, c.problem) || strings.Contains(e.Message, "Go ") {
 			t.Errorf("%s %s: got %+v, want %s %s", c.query, c.body, e, c.field, c.problem)
 		}
@@ -294,7 +293,7 @@ func TestRefusalsHaveABound(t *testing.T) {
 			if len(e.Fields) > problemsMost {
 				t.Errorf("got %d fields, want at most %d", len(e.Fields), problemsMost)
 			}
-			var out wire.Refusal
+			var out wire.ErrorEnvelope
 			body := e.JSON("https://social.example")
 			if err := json.Unmarshal(body, &out); len(body) > RefusalMost || err != nil || out.Error.Code != "invalid" || out.Error.Hint == "" {
 				t.Errorf("got %d bytes (%v), want at most %d with code and hint: %.200s", len(body), err, RefusalMost, body)

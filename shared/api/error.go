@@ -20,7 +20,7 @@ type Error struct {
 	Hint    string // what to do next; the code's own if empty
 
 	// Members that some codes carry inside `error`.
-	Fields     []wire.Field
+	Fields     []wire.FieldProblem
 	Existing   any
 	Scope      string
 	RetryAt    time.Time
@@ -49,7 +49,7 @@ func IsCode(err error, code Code) bool {
 // BadField refuses one field of a request.
 func BadField(field, format string, args ...any) *Error {
 	problem := fmt.Sprintf(format, args...)
-	return &Error{Code: Invalid, Message: fmt.Sprintf("%q %s.", field, problem), Fields: []wire.Field{{Field: field, Problem: problem}}}
+	return &Error{Code: Invalid, Message: fmt.Sprintf("%q %s.", field, problem), Fields: []wire.FieldProblem{{Field: field, Problem: problem}}}
 }
 
 // WithHint replaces the code's own hint.
@@ -78,8 +78,8 @@ func (e *Error) Unwrap() error { return e.cause }
 // Advice returns the hint, or the code's own.
 func (e *Error) Advice() string { return cmp.Or(e.Hint, infoOf[e.Code].Do) }
 
-func (e *Error) envelope(base string) wire.Refusal {
-	return wire.Refusal{Error: wire.ErrorBody{
+func (e *Error) envelope(base string) wire.ErrorEnvelope {
+	return wire.ErrorEnvelope{Error: wire.ErrorDetails{
 		Code: string(e.Code), Message: e.Message, Hint: e.Advice(), Docs: base + "/docs/errors#" + string(e.Code),
 		Fields: e.Fields, Existing: e.Existing, Scope: e.Scope,
 		RetryAt: ms(e.RetryAt), Until: ms(e.Until), ServerTime: ms(e.ServerTime), AgentID: e.AgentID,
@@ -114,7 +114,7 @@ func (e *Error) Within(base string, fits func(body []byte) bool) []byte {
 			cut.Message = clip(cut.Message, most)
 			if n == 1 {
 				f := cut.Fields[0]
-				cut.Fields = []wire.Field{{Field: clip(f.Field, most), Problem: clip(f.Problem, most)}}
+				cut.Fields = []wire.FieldProblem{{Field: clip(f.Field, most), Problem: clip(f.Problem, most)}}
 			}
 			most /= 2
 		}

@@ -21,9 +21,9 @@ type Arguments struct {
 	query  url.Values
 	header http.Header
 	body   []byte
-	target string       // path and query as in HTTP
-	wrong  []wire.Field // of a tool's arguments, those that cannot be passed on
-	bad    error        // what is wrong with their form; returned after the credential was checked
+	target string              // path and query as in HTTP
+	wrong  []wire.FieldProblem // of a tool's arguments, those that cannot be passed on
+	bad    error               // what is wrong with their form; returned after the credential was checked
 }
 
 // text returns an argument as it was sent, or "".

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -18,10 +19,9 @@ import (
 // Version of the interface (spec "Versioning").
 const Version = "0.1.0"
 
-// newDocument returns a document without operations. It names schemas after their
-// types, and prefixes those of a group's own types with the group's name, because
-// two groups may each have a listOut. A type without a name is named by the caller. group is the group being described.
-func newDocument(group *string) *huma.OpenAPI {
+// newDocument returns a document without operations. Its schemas have the names that
+// [schemaOf] gives.
+func newDocument() *huma.OpenAPI {
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -31,19 +31,7 @@ func newDocument(group *string) *huma.OpenAPI {
 		Servers:    []*huma.Server{{URL: "/"}},
 		Components: &huma.Components{},
 	}
-	doc.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
-		name := huma.DefaultSchemaNamer(t, hint)
-		if t.Name() == "" && t.Kind() == reflect.Struct {
-			return hint
-		}
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-			t = t.Elem()
-		}
-		if pkg := t.PkgPath(); *group != "" && (pkg == "" || strings.HasSuffix(pkg, "/"+*group)) {
-			name = strings.ToUpper((*group)[:1]) + (*group)[1:] + name
-		}
-		return name
-	})
+	doc.Components.Schemas = huma.NewMapRegistry(componentsPrefix, schemaOf)
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"signature": {Type: "apiKey", In: "header", Name: "x-agent-sig", Description: "Ed25519 signature of four lines, separated by line feeds: METHOD; path and query; x-agent-ts; lower-case hex SHA-256 of the body. It is sent with x-agent-key, x-agent-ts and, for an added key, x-agent-id."},
 		"bearer":    {Type: "http", Scheme: "bearer", Description: "A token with the scope that the operation names. Tokens begin with ast_."},
@@ -208,7 +196,7 @@ func (e *Endpoint) refusals() map[int]*huma.Response {
 		for _, m := range media {
 			page := e.Foreign.Refuse.of(&http.Request{Method: e.Method(), Header: http.Header{"Content-Type": {m}}}, Fail(code, "…"))
 			if page == nil {
-				add(infoOf[code].Status, string(code), "application/json", &huma.Schema{Ref: "#/components/schemas/Error"})
+				add(infoOf[code].Status, string(code), "application/json", &huma.Schema{Ref: componentsPrefix + "ErrorEnvelope"})
 				continue
 			}
 			status := page.Status
@@ -243,12 +231,36 @@ var otherError = &huma.Schema{
 // Endpoints of tests have neither.
 func operationID(e *Endpoint) string { return cmp.Or(e.Tool, e.Name, e.Route) }
 
+// schemaOf names the schema of a type. A type of package wire gives its schema its own
+// name. Another type's schema begins with the name of its package, since two groups may
+// each have a listOut. A struct without a name is named after the type of wire that it
+// extends, else as the caller says.
+func schemaOf(t reflect.Type, otherwise string) string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	switch _, pkg := path.Split(t.PkgPath()); {
+	case t.Kind() != reflect.Struct:
+		return huma.DefaultSchemaNamer(t, otherwise)
+	case t.Name() == "" && t.NumField() > 0 && t.Field(0).Anonymous:
+		return schemaOf(t.Field(0).Type, otherwise)
+	case t.Name() == "":
+		return otherwise
+	case pkg == "wire":
+		return t.Name()
+	default:
+		return capital(pkg) + capital(t.Name())
+	}
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
 // schemaName returns the name of the schema of an endpoint's body, if its type has none:
 // MintToken for mint_token.
 func schemaName(e *Endpoint) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(operationID(e), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		b.WriteString(capital(word))
 	}
 	return b.String()
 }
@@ -280,23 +292,19 @@ func OpenAPI(groups ...Group) ([]byte, error) {
 
 // describe makes the document of groups.
 func describe(groups []Group) *huma.OpenAPI {
-	var group string
-	doc := newDocument(&group)
+	doc := newDocument()
 	for _, g := range groups {
-		group = g.Name
 		for _, e := range g.Endpoints {
 			e.describe(doc)
 		}
 	}
-	group = ""
 	allowNull(doc.Components.Schemas)
-	refusal := huma.SchemaFromType(doc.Components.Schemas, reflect.TypeFor[wire.Refusal]())
+	refusal := doc.Components.Schemas.Schema(reflect.TypeFor[wire.ErrorEnvelope](), false, "")
 	refusal.Description = "The body of every failed answer."
-	code := doc.Components.Schemas.Map()["ErrorBody"].Properties["code"]
+	code := doc.Components.Schemas.Map()["ErrorDetails"].Properties["code"]
 	for _, info := range Codes {
 		code.Enum = append(code.Enum, string(info.Code))
 	}
-	doc.Components.Schemas.Map()["Error"] = refusal
 	return doc
 }
 
@@ -304,7 +312,7 @@ func describe(groups []Group) *huma.OpenAPI {
 // A member may be null if it is a pointer without omitempty.
 func allowNull(schemas huma.Registry) {
 	for name, s := range schemas.Map() {
-		t := schemas.TypeFromRef("#/components/schemas/" + name)
+		t := schemas.TypeFromRef(componentsPrefix + name)
 		if t.Kind() != reflect.Struct {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 
 // badFields refuses a request for its wrong fields. The message describes the first, and
 // names up to five others.
-func badFields(fields []wire.Field) *Error {
+func badFields(fields []wire.FieldProblem) *Error {
 	const named = 5
 	e := &Error{Code: Invalid, Fields: fields}
 	e.Message = quoted(fields[0].Field)

@@ -75,7 +75,7 @@ func NewServer(a *app.App, groups ...Group) *Server {
 			g.Warm()
 		}
 		for _, e := range g.Endpoints {
-			served := newServed(g.Name, e)
+			served := newServed(e)
 			s.endpoints[e.Route] = served
 			if !strings.Contains(e.Route, "{") {
 				s.literal[[2]string{e.Method(), e.Path()}] = served

@@ -157,11 +157,11 @@ func (h *fixture) bearer(token, method, target, body string) *http.Request {
 }
 
 // answer serves a request and decodes a refusal.
-func (h *fixture) answer(r *http.Request) (*httptest.ResponseRecorder, wire.ErrorBody) {
+func (h *fixture) answer(r *http.Request) (*httptest.ResponseRecorder, wire.ErrorDetails) {
 	h.t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	var e wire.Refusal
+	var e wire.ErrorEnvelope
 	if w.Code >= 400 {
 		if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
 			h.t.Fatalf("status %d without an error envelope: %s", w.Code, w.Body)
@@ -170,7 +170,7 @@ func (h *fixture) answer(r *http.Request) (*httptest.ResponseRecorder, wire.Erro
 	return w, e.Error
 }
 
-func (h *fixture) expect(r *http.Request, status int, code Code) (*httptest.ResponseRecorder, wire.ErrorBody) {
+func (h *fixture) expect(r *http.Request, status int, code Code) (*httptest.ResponseRecorder, wire.ErrorDetails) {
 	h.t.Helper()
 	w, e := h.answer(r)
 	if w.Code != status || Code(e.Code) != code {

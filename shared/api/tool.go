@@ -183,7 +183,7 @@ func (t *Tool) suggested(n wire.Next) map[string]any {
 
 // refuse notes that an argument is wrong.
 func (a *Arguments) refuse(name, problem string, args ...any) {
-	a.wrong = append(a.wrong, wire.Field{Field: name, Problem: fmt.Sprintf(problem, args...)})
+	a.wrong = append(a.wrong, wire.FieldProblem{Field: name, Problem: fmt.Sprintf(problem, args...)})
 }
 
 // target returns the path and query of the HTTP request that has these arguments.

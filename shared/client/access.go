@@ -17,22 +17,22 @@ import (
 var ErrValueLost = errors.New("the value was lost on its way")
 
 // Keys lists the agent's keys, oldest first.
-func (a *Agent) Keys(ctx context.Context) (*wire.Keys, error) {
-	return get[wire.Keys](ctx, a, "/v1/me/keys"+a.aud())
+func (a *Agent) Keys(ctx context.Context) (*wire.AgentKeyList, error) {
+	return get[wire.AgentKeyList](ctx, a, "/v1/me/keys"+a.aud())
 }
 
 // AddKey lets another key act for the agent: use [Client.As] with it and the
 // agent's id. label distinguishes the agent's keys.
-func (a *Agent) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*wire.KeyAdded, error) {
+func (a *Agent) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*wire.KeyResult, error) {
 	if err := a.know(ctx); err != nil { // the new key signs the id
 		return nil, err
 	}
-	return post[wire.KeyAdded](ctx, a, "/v1/me/keys"+a.aud(), addKey(key, a.ID(), label))
+	return post[wire.KeyResult](ctx, a, "/v1/me/keys"+a.aud(), addKey(key, a.ID(), label))
 }
 
-func addKey(key ed25519.PrivateKey, agent, label string) wire.AddKey {
+func addKey(key ed25519.PrivateKey, agent, label string) wire.NewKey {
 	pub := PublicKey(key)
-	return wire.AddKey{Pubkey: pub, Label: label, Proof: proof(key, "addkey:"+agent+":"+pub)}
+	return wire.NewKey{Pubkey: pub, Label: label, Proof: proof(key, "addkey:"+agent+":"+pub)}
 }
 
 // proof returns a signature in base64url, as requests carry it in their bodies.
@@ -48,14 +48,14 @@ func (a *Agent) RemoveKey(ctx context.Context, pubkey string) error {
 
 // Tokens lists the agent's live tokens and connections, oldest first, without
 // their values.
-func (a *Agent) Tokens(ctx context.Context) (*wire.Tokens, error) {
-	return get[wire.Tokens](ctx, a, "/v1/me/tokens"+a.aud())
+func (a *Agent) Tokens(ctx context.Context) (*wire.TokenList, error) {
+	return get[wire.TokenList](ctx, a, "/v1/me/tokens"+a.aud())
 }
 
 // MintToken mints a bearer token. With [ErrValueLost] it returns the token
 // without its value.
-func (a *Agent) MintToken(ctx context.Context, t wire.MintToken) (*wire.TokenMinted, error) {
-	out, err := post[wire.TokenMinted](ctx, a, "/v1/me/tokens"+a.aud(), t)
+func (a *Agent) MintToken(ctx context.Context, t wire.NewToken) (*wire.MintedToken, error) {
+	out, err := post[wire.MintedToken](ctx, a, "/v1/me/tokens"+a.aud(), t)
 	if err == nil && out.Value == "" {
 		err = fmt.Errorf("client: token %s: %w", out.ID, ErrValueLost)
 	}
@@ -71,7 +71,7 @@ func (a *Agent) RevokeToken(ctx context.Context, id string) error {
 // either to the service. With [ErrValueLost] it returns the code without its
 // value.
 func (a *Agent) LinkCode(ctx context.Context, days, uses int) (*wire.LinkCode, error) {
-	out, err := post[wire.LinkCode](ctx, a, "/v1/me/link-codes"+a.aud(), wire.MintLinkCode{Days: days, Uses: uses})
+	out, err := post[wire.LinkCode](ctx, a, "/v1/me/link-codes"+a.aud(), wire.NewLinkCode{Days: days, Uses: uses})
 	if err == nil && out.Code == "" {
 		err = fmt.Errorf("client: link code %s: %w", out.ID, ErrValueLost)
 	}

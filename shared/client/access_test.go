@@ -70,13 +70,13 @@ func TestTokens(t *testing.T) {
 	fox := join(t, c, "fox")
 	day := 24 * time.Hour.Milliseconds()
 	for _, test := range []struct {
-		ask    wire.MintToken
+		ask    wire.NewToken
 		scopes string
 		days   int64
 	}{
-		{wire.MintToken{Label: "a"}, "read post jury", 90},
-		{wire.MintToken{Label: "b", Scopes: []string{"dm"}, Days: 1}, "dm", 1},
-		{wire.MintToken{Label: "c", Days: wire.NoExpiry}, "read post jury", 0},
+		{wire.NewToken{Label: "a"}, "read post jury", 90},
+		{wire.NewToken{Label: "b", Scopes: []string{"dm"}, Days: 1}, "dm", 1},
+		{wire.NewToken{Label: "c", Days: wire.NoExpiry}, "read post jury", 0},
 	} {
 		time.Sleep(2 * time.Millisecond) // ids of the same millisecond have no order
 		token, err := fox.MintToken(ctx, test.ask)
@@ -135,7 +135,7 @@ func TestLostValues(t *testing.T) {
 	f := &forgetful{paths: []string{"/v1/me/tokens", "/v1/me/link-codes"}, lost: map[string]bool{}}
 	c, ctx := connect(t, s.URL, client.WithTransport(f)), t.Context()
 	fox := join(t, c, "fox")
-	token, err := fox.MintToken(ctx, wire.MintToken{Label: "lost"})
+	token, err := fox.MintToken(ctx, wire.NewToken{Label: "lost"})
 	if !errors.Is(err, client.ErrValueLost) || token == nil || token.ID == "" || token.Value != "" {
 		t.Fatalf("MintToken: %+v, %v", token, err)
 	}

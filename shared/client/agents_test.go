@@ -40,7 +40,7 @@ func TestSignup(t *testing.T) {
 	if err != nil || me.ID != p.ID || me.Handle != "owl" || me.State != "active" || me.Keys != 0 || len(me.Next) == 0 {
 		t.Fatalf("FinishSignup: %+v, %v", me, err)
 	}
-	var post wire.PostWritten
+	var post wire.PostResult
 	if err := b.Do(ctx, "POST", "/v1/c/lounge/posts", map[string]string{"body": "Hello."}, &post); err != nil || post.Author.Handle != "owl" {
 		t.Fatalf("%+v, %v", post, err)
 	}

@@ -16,11 +16,11 @@ func TestEveryCall(t *testing.T) {
 	c, ctx := connect(t, s.URL+"/"), t.Context()
 	fox, owl := join(t, c, "fox"), join(t, c, "owl")
 
-	me, err := fox.UpdateMe(ctx, wire.UpdateMe{Now: new("reviewing"), Tags: &[]string{"go", "tests"}, DMs: new("following"), Mentions: new("nobody")})
+	me, err := fox.UpdateMe(ctx, wire.ProfileUpdate{Now: new("reviewing"), Tags: &[]string{"go", "tests"}, DMs: new("following"), Mentions: new("nobody")})
 	if err != nil || me.Now != "reviewing" || len(me.Tags) != 2 || me.DMs != "following" || me.Mentions != "nobody" || len(me.Next) == 0 {
 		t.Fatalf("UpdateMe: %+v, %v", me, err)
 	}
-	if me, err = fox.UpdateMe(ctx, wire.UpdateMe{Now: new("")}); err != nil || me.Now != "" || len(me.Tags) != 2 {
+	if me, err = fox.UpdateMe(ctx, wire.ProfileUpdate{Now: new("")}); err != nil || me.Now != "" || len(me.Tags) != 2 {
 		t.Fatalf("UpdateMe: %+v, %v", me, err)
 	}
 	if me, err := fox.Me(ctx); err != nil || me.ID != fox.ID() || me.State != "active" || me.Keys != 1 {
@@ -96,7 +96,7 @@ func TestRefusals(t *testing.T) {
 		return e
 	}
 
-	_, err := fox.CreateChannel(ctx, wire.CreateChannel{Name: "rust", Kind: "work"})
+	_, err := fox.CreateChannel(ctx, wire.NewChannel{Name: "rust", Kind: "work"})
 	if e := refused(err, 403, "account_too_young"); time.Until(e.RetryAt).Round(time.Hour) != 24*time.Hour {
 		t.Errorf("RetryAt = %s, want in 24 hours", e.RetryAt)
 	}

@@ -14,24 +14,24 @@ import (
 )
 
 // Server reads the service's authorization server metadata.
-func (c *Client) Server(ctx context.Context) (*wire.AuthorizationServer, error) {
-	return get[wire.AuthorizationServer](ctx, c, "/.well-known/oauth-authorization-server")
+func (c *Client) Server(ctx context.Context) (*wire.AuthorizationServerMetadata, error) {
+	return get[wire.AuthorizationServerMetadata](ctx, c, "/.well-known/oauth-authorization-server")
 }
 
 // Resource reads the metadata of the whole service or, with mcp, of its MCP
 // endpoint.
-func (c *Client) Resource(ctx context.Context, mcp bool) (*wire.ProtectedResource, error) {
+func (c *Client) Resource(ctx context.Context, mcp bool) (*wire.ProtectedResourceMetadata, error) {
 	path := "/.well-known/oauth-protected-resource"
 	if mcp {
 		path += "/mcp"
 	}
-	return get[wire.ProtectedResource](ctx, c, path)
+	return get[wire.ProtectedResourceMetadata](ctx, c, path)
 }
 
 // RegisterClient registers a program by its redirect URIs. The returned client
 // id is permanent: the service stores nothing, and there is no secret.
 func (c *Client) RegisterClient(ctx context.Context, name string, redirects ...string) (id string, err error) {
-	out, err := post[wire.ClientRegistered](ctx, c, "/oauth/register", wire.RegisterClient{ClientName: &name, RedirectURIs: redirects})
+	out, err := post[wire.RegisteredClient](ctx, c, "/oauth/register", wire.ClientRegistration{ClientName: &name, RedirectURIs: redirects})
 	if err != nil {
 		return "", err
 	}

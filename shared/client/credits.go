@@ -7,28 +7,28 @@ import (
 )
 
 // Credits reads the agent's balance and its ledger.
-func (a *Agent) Credits(ctx context.Context, p Page) (*wire.Credits, error) {
-	return get[wire.Credits](ctx, a, "/v1/me/credits"+p.query().String())
+func (a *Agent) Credits(ctx context.Context, p Page) (*wire.CreditBalance, error) {
+	return get[wire.CreditBalance](ctx, a, "/v1/me/credits"+p.query().String())
 }
 
 // Checkout requests a payment page where credits can be bought for the agent. usd is
 // their price in whole US dollars, 5 to 10000. When the payment arrives, the agent gets
 // an event.
 func (a *Agent) Checkout(ctx context.Context, usd int64) (*wire.Checkout, error) {
-	return post[wire.Checkout](ctx, a, "/v1/me/credits/checkout", wire.OpenCheckout{USD: usd})
+	return post[wire.Checkout](ctx, a, "/v1/me/credits/checkout", wire.NewCheckout{USD: usd})
 }
 
 // Quote returns the price of a promo.
-func (c *Client) Quote(ctx context.Context, channel string, usd int64, days int) (*wire.Quote, error) {
+func (c *Client) Quote(ctx context.Context, channel string, usd int64, days int) (*wire.PromoQuote, error) {
 	q := query{}.number("usd", usd).number("days", int64(days))
-	return get[wire.Quote](ctx, c, to("/v1/c/{ch}/promos/quote", channel)+q.String())
+	return get[wire.PromoQuote](ctx, c, to("/v1/c/{ch}/promos/quote", channel)+q.String())
 }
 
 // BuyPromo buys a promo with the agent's credits. The error's code is
 // "insufficient_credits" if the agent has too few, and "changed" if the price exceeds
 // the order's MaxCPM.
-func (a *Agent) BuyPromo(ctx context.Context, channel string, o wire.BuyPromo) (*wire.PromoBought, error) {
-	return post[wire.PromoBought](ctx, a, to("/v1/c/{ch}/promos", channel)+a.aud(), o)
+func (a *Agent) BuyPromo(ctx context.Context, channel string, o wire.NewPromo) (*wire.PromoResult, error) {
+	return post[wire.PromoResult](ctx, a, to("/v1/c/{ch}/promos", channel)+a.aud(), o)
 }
 
 // Promo reads the state of one of the agent's promos.

@@ -104,7 +104,7 @@ func TestEqualWrites(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if _, err := fox.UpdateMe(t.Context(), wire.UpdateMe{Now: new("the same")}); err != nil {
+			if _, err := fox.UpdateMe(t.Context(), wire.ProfileUpdate{Now: new("the same")}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -20,15 +20,15 @@ type Error struct {
 	Hint    string // what to do next
 	Docs    string // URL of the code's documentation
 
-	RetryAt    time.Time       // rate_limited, too_soon and the like: when to retry, by the service's clock
-	Until      time.Time       // suspended, recovery_hold
-	ServerTime time.Time       // bad_timestamp
-	Fields     []wire.Field    // invalid
-	Existing   json.RawMessage // duplicate_post and the like: the existing item
-	Scope      string          // scope_missing
-	AgentID    string          // recovery
-	Balance    int64           // insufficient_credits: the balance in micro-USD
-	Price      int64           // and the price
+	RetryAt    time.Time           // rate_limited, too_soon and the like: when to retry, by the service's clock
+	Until      time.Time           // suspended, recovery_hold
+	ServerTime time.Time           // bad_timestamp
+	Fields     []wire.FieldProblem // invalid
+	Existing   json.RawMessage     // duplicate_post and the like: the existing item
+	Scope      string              // scope_missing
+	AgentID    string              // recovery
+	Balance    int64               // insufficient_credits: the balance in micro-USD
+	Price      int64               // and the price
 
 	RequestID string // to report when Code is internal
 }
@@ -50,7 +50,7 @@ func IsCode(err error, code string) bool {
 // readError makes a refusal from an answer. now is the service's time.
 func readError(a *answer, now time.Time) *Error {
 	var existing json.RawMessage
-	envelope := wire.Refusal{Error: wire.ErrorBody{Existing: &existing}}
+	envelope := wire.ErrorEnvelope{Error: wire.ErrorDetails{Existing: &existing}}
 	err := json.Unmarshal(a.body, &envelope)
 	v := &envelope.Error
 	e := &Error{

@@ -9,9 +9,9 @@ import (
 // Inbox reads events after a seq, oldest first; 0 begins with the oldest. limit
 // is at most 200; 0 leaves it to the service. The caller keeps the cursor:
 // reading does not move it.
-func (a *Agent) Inbox(ctx context.Context, after int64, limit int) (*wire.Inbox, error) {
+func (a *Agent) Inbox(ctx context.Context, after int64, limit int) (*wire.InboxPage, error) {
 	q := query{}.number("after", after).number("limit", int64(limit))
-	return get[wire.Inbox](ctx, a, "/v1/me/inbox"+q.String())
+	return get[wire.InboxPage](ctx, a, "/v1/me/inbox"+q.String())
 }
 
 // Catchup reads what is new since a time in unix ms: the Now of the last catchup, 0 for
@@ -32,18 +32,18 @@ const (
 
 // Follow follows an agent (by handle or id) or a channel, or ends the follow if on is
 // false. kind is [AnAgent] or [AChannel].
-func (a *Agent) Follow(ctx context.Context, kind, target string, on bool) (*wire.Followed, error) {
-	return post[wire.Followed](ctx, a, "/v1/me/follow", wire.Follow{Kind: kind, Target: target, On: &on})
+func (a *Agent) Follow(ctx context.Context, kind, target string, on bool) (*wire.FollowResult, error) {
+	return post[wire.FollowResult](ctx, a, "/v1/me/follow", wire.FollowRequest{Kind: kind, Target: target, On: &on})
 }
 
 // Following lists what the agent follows.
-func (a *Agent) Following(ctx context.Context, p Page) (*wire.Following, error) {
-	return get[wire.Following](ctx, a, "/v1/me/following"+p.query().String())
+func (a *Agent) Following(ctx context.Context, p Page) (*wire.FollowingPage, error) {
+	return get[wire.FollowingPage](ctx, a, "/v1/me/following"+p.query().String())
 }
 
 // Block blocks an agent (by handle or id), or ends the block if on is false. A blocked
 // agent cannot send messages to a, and what it does reaches neither the inbox nor the
 // catchup of a.
-func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.Blocked, error) {
-	return post[wire.Blocked](ctx, a, "/v1/me/blocks", wire.Block{Target: ref, On: &on})
+func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.BlockResult, error) {
+	return post[wire.BlockResult](ctx, a, "/v1/me/blocks", wire.BlockRequest{Target: ref, On: &on})
 }

@@ -21,14 +21,14 @@ func (l ListIdeas) path() string {
 }
 
 // Ideas lists ideas.
-func (c *Client) Ideas(ctx context.Context, l ListIdeas) (*wire.Ideas, error) {
-	return get[wire.Ideas](ctx, c, l.path())
+func (c *Client) Ideas(ctx context.Context, l ListIdeas) (*wire.IdeaPage, error) {
+	return get[wire.IdeaPage](ctx, c, l.path())
 }
 
 // ReadIdeas is [Client.Ideas], signed. The answer also says which of the ideas the agent
 // supports.
-func (a *Agent) ReadIdeas(ctx context.Context, l ListIdeas) (*wire.Ideas, error) {
-	return get[wire.Ideas](ctx, a, l.path())
+func (a *Agent) ReadIdeas(ctx context.Context, l ListIdeas) (*wire.IdeaPage, error) {
+	return get[wire.IdeaPage](ctx, a, l.path())
 }
 
 // Idea reads an idea.
@@ -44,13 +44,13 @@ func (a *Agent) ReadIdea(ctx context.Context, id string) (*wire.Idea, error) {
 // PostIdea posts an idea. An agent may post one every 7 days. An idea that is very
 // similar to existing ones is refused with the code "likely_duplicate", and does not use
 // up the 7 days. [Alike] returns the existing ones.
-func (a *Agent) PostIdea(ctx context.Context, i wire.PostIdea) (*wire.IdeaWritten, error) {
-	return post[wire.IdeaWritten](ctx, a, "/v1/ideas", i)
+func (a *Agent) PostIdea(ctx context.Context, i wire.NewIdea) (*wire.IdeaResult, error) {
+	return post[wire.IdeaResult](ctx, a, "/v1/ideas", i)
 }
 
 // Alike returns the existing ideas that a refused one is similar to, the most similar
 // first. It returns none if the code of err is not "likely_duplicate".
-func Alike(err error) (likes []wire.AlikeIdea) {
+func Alike(err error) (likes []wire.SimilarIdea) {
 	var e *Error
 	if errors.As(err, &e) && e.Code == "likely_duplicate" && json.Unmarshal(e.Existing, &likes) == nil {
 		return likes
@@ -59,11 +59,11 @@ func Alike(err error) (likes []wire.AlikeIdea) {
 }
 
 // SupportIdea supports another agent's idea. If on is false, it withdraws the support.
-func (a *Agent) SupportIdea(ctx context.Context, id string, on bool) (*wire.IdeaSupported, error) {
-	return post[wire.IdeaSupported](ctx, a, to("/v1/ideas/{id}/support", id), wire.SupportIdea{On: &on})
+func (a *Agent) SupportIdea(ctx context.Context, id string, on bool) (*wire.IdeaSupportResult, error) {
+	return post[wire.IdeaSupportResult](ctx, a, to("/v1/ideas/{id}/support", id), wire.IdeaSupportRequest{On: &on})
 }
 
 // SetIdeaStatus sets the status of an idea. Only operators may.
-func (a *Agent) SetIdeaStatus(ctx context.Context, id string, s wire.SetIdeaStatus) (*wire.IdeaWritten, error) {
-	return post[wire.IdeaWritten](ctx, a, to("/v1/ideas/{id}/status", id), s)
+func (a *Agent) SetIdeaStatus(ctx context.Context, id string, s wire.IdeaStatusRequest) (*wire.IdeaResult, error) {
+	return post[wire.IdeaResult](ctx, a, to("/v1/ideas/{id}/status", id), s)
 }

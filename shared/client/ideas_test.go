@@ -11,7 +11,7 @@ func TestAlike(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
 	fox, owl := join(t, c, "fox"), join(t, c, "owl")
-	tree := wire.PostIdea{Title: "Show replies as a tree", Body: "A flat list of forty replies cannot be read."}
+	tree := wire.NewIdea{Title: "Show replies as a tree", Body: "A flat list of forty replies cannot be read."}
 	posted, err := fox.PostIdea(ctx, tree)
 	if err != nil {
 		t.Fatal(err)

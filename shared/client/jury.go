@@ -16,44 +16,44 @@ import (
 // the agent has reported it before, and "limit_reached" if too many cases that the agent
 // opened are open. It is "origin_required", "karma_required" or "account_too_young" if the
 // report would not count, and the item takes no more reports that do not count.
-func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.Reported, error) {
-	return post[wire.Reported](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.Report{Reason: why})
+func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.ReportResult, error) {
+	return post[wire.ReportResult](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.NewReport{Reason: why})
 }
 
 // ReportMessage reports a message that the agent received, which makes it
 // public. The error's code is "origin_required", "karma_required" or
 // "account_too_young" if the agent cannot open a case alone.
-func (a *Agent) ReportMessage(ctx context.Context, ref, message, why string) (*wire.Reported, error) {
-	return post[wire.Reported](ctx, a, to("/v1/dm/{ref}/{msg}/report", ref, message), wire.Report{Reason: why})
+func (a *Agent) ReportMessage(ctx context.Context, ref, message, why string) (*wire.ReportResult, error) {
+	return post[wire.ReportResult](ctx, a, to("/v1/dm/{ref}/{msg}/report", ref, message), wire.NewReport{Reason: why})
 }
 
 // Takedowns counts what operators took down, by month and reason.
-func (a *Agent) Takedowns(ctx context.Context) (*wire.Takedowns, error) {
-	return get[wire.Takedowns](ctx, a, "/v1/takedowns")
+func (a *Agent) Takedowns(ctx context.Context) (*wire.TakedownList, error) {
+	return get[wire.TakedownList](ctx, a, "/v1/takedowns")
 }
 
 // Volunteer makes the agent a juror. If on is false, the agent stops being a juror. The
 // error's code is "origin_required" if the agent has no verified origin that counts, and
 // "karma_required" if it has no standing.
-func (a *Agent) Volunteer(ctx context.Context, on bool) (*wire.Volunteered, error) {
-	return post[wire.Volunteered](ctx, a, "/v1/me/juror", wire.Volunteer{On: on})
+func (a *Agent) Volunteer(ctx context.Context, on bool) (*wire.JurorResult, error) {
+	return post[wire.JurorResult](ctx, a, "/v1/me/juror", wire.JurorRequest{On: on})
 }
 
 // Duties lists the cases that wait for the agent's vote, the oldest first.
-func (a *Agent) Duties(ctx context.Context) (*wire.Duties, error) {
-	return get[wire.Duties](ctx, a, "/v1/me/duties")
+func (a *Agent) Duties(ctx context.Context) (*wire.DutyList, error) {
+	return get[wire.DutyList](ctx, a, "/v1/me/duties")
 }
 
 // VoteOnCase casts a juror's final vote: "uphold" removes the reported item,
 // "overturn" keeps it. note may be empty.
-func (a *Agent) VoteOnCase(ctx context.Context, id, verdict, note string) (*wire.VerdictCast, error) {
-	return post[wire.VerdictCast](ctx, a, to("/v1/cases/{id}/vote", id), wire.VoteOnCase{Verdict: verdict, Note: note})
+func (a *Agent) VoteOnCase(ctx context.Context, id, verdict, note string) (*wire.CaseVoteResult, error) {
+	return post[wire.CaseVoteResult](ctx, a, to("/v1/cases/{id}/vote", id), wire.CaseVoteRequest{Verdict: verdict, Note: note})
 }
 
 // Appeal appeals a case that was upheld against the agent. It works once, and within a
 // week; otherwise the error's code is "not_open".
-func (a *Agent) Appeal(ctx context.Context, id, why string) (*wire.Appealed, error) {
-	return post[wire.Appealed](ctx, a, to("/v1/cases/{id}/appeal", id), wire.Appeal{Reason: why})
+func (a *Agent) Appeal(ctx context.Context, id, why string) (*wire.AppealResult, error) {
+	return post[wire.AppealResult](ctx, a, to("/v1/cases/{id}/appeal", id), wire.NewAppeal{Reason: why})
 }
 
 // Case reads a case as the public sees it.

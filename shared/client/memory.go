@@ -19,7 +19,7 @@ type Memory struct {
 
 // Remembered is the result of writing the memory.
 type Remembered struct {
-	wire.Remembered
+	wire.MemoryResult
 	ETag string `json:"-"`
 }
 

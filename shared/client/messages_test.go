@@ -22,7 +22,7 @@ func TestMessages(t *testing.T) {
 	if err := s.App.Transact(ctx, transcripts.Credit(fox.ID(), 1000, s.App.Now(), "test")...); err != nil {
 		t.Fatal(err)
 	}
-	var sent []*wire.MessageSent
+	var sent []*wire.MessageResult
 	for _, body := range []string{"one", "two", "three"} {
 		m, err := fox.Send(ctx, owl.ID(), body)
 		if err != nil || m.Body != body || m.To != owl.ID() || m.From.Handle != "fox" || m.Price != int64(10*len(body)) || len(m.Next) == 0 || m.CreatedAt == 0 {
@@ -55,7 +55,7 @@ func TestMessages(t *testing.T) {
 	if me, err := owl.Me(ctx); err != nil || me.UnreadDMs != 0 {
 		t.Fatalf("Me: %+v, %v", me, err)
 	}
-	if _, err := owl.UpdateMe(ctx, wire.UpdateMe{DMs: new("nobody")}); err != nil {
+	if _, err := owl.UpdateMe(ctx, wire.ProfileUpdate{DMs: new("nobody")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fox.Send(ctx, "owl", "four"); !client.IsCode(err, "dm_refused") {

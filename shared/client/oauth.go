@@ -25,22 +25,22 @@ type Redemption struct {
 
 // Redeem gets the first tokens of a connection. A code works once: if the answer is
 // lost, make the connection again.
-func (c *Client) Redeem(ctx context.Context, r Redemption) (*wire.TokenIssued, error) {
-	return post[wire.TokenIssued](ctx, c, pathToken, wire.AskToken{
+func (c *Client) Redeem(ctx context.Context, r Redemption) (*wire.IssuedToken, error) {
+	return post[wire.IssuedToken](ctx, c, pathToken, wire.TokenRequest{
 		GrantType: "authorization_code", Code: r.Code, CodeVerifier: r.Verifier, ClientID: r.Client, RedirectURI: r.Redirect,
 	})
 }
 
 // Refresh gets the next tokens of a connection. Store the new refresh token:
 // the old one is no longer valid, and using it again later ends the connection.
-func (c *Client) Refresh(ctx context.Context, refresh string) (*wire.TokenIssued, error) {
-	return post[wire.TokenIssued](ctx, c, pathToken, wire.AskToken{GrantType: "refresh_token", RefreshToken: refresh})
+func (c *Client) Refresh(ctx context.Context, refresh string) (*wire.IssuedToken, error) {
+	return post[wire.IssuedToken](ctx, c, pathToken, wire.TokenRequest{GrantType: "refresh_token", RefreshToken: refresh})
 }
 
 // Revoke ends a token: an access token alone, a refresh token with its whole
 // connection. An unknown token is not an error.
 func (c *Client) Revoke(ctx context.Context, token string) error {
-	return c.Do(ctx, http.MethodPost, pathRevoke, wire.RevokeToken{Token: token}, nil)
+	return c.Do(ctx, http.MethodPost, pathRevoke, wire.TokenRevocationRequest{Token: token}, nil)
 }
 
 // assertionLives is how long an assertion can be used, once.
@@ -48,7 +48,7 @@ const assertionLives = 2 * time.Minute
 
 // HourToken gets a token that is valid for an hour, with an assertion signed by the
 // agent's key. If no scopes are given, the token has read, post and jury.
-func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*wire.TokenIssued, error) {
+func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*wire.IssuedToken, error) {
 	if err := a.know(ctx); err != nil { // the assertion has the id
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*wire.TokenIss
 	if err != nil {
 		return nil, err
 	}
-	return post[wire.TokenIssued](ctx, a.Client, pathToken, wire.AskToken{
+	return post[wire.IssuedToken](ctx, a.Client, pathToken, wire.TokenRequest{
 		GrantType: "urn:ietf:params:oauth:grant-type:jwt-bearer", Assertion: assertion, Scope: strings.Join(scopes, " "),
 	})
 }
@@ -85,7 +85,7 @@ func (a *Agent) assertion() (string, error) {
 // AddKey gives an agent without keys its first key, with the token of its connection.
 // It works once. The returned agent signs with the new key.
 func (b *Bearer) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*Agent, error) {
-	me, err := get[wire.Me](ctx, b, "/v1/me")
+	me, err := get[wire.OwnProfile](ctx, b, "/v1/me")
 	if err != nil {
 		return nil, fmt.Errorf("client: read the id of the agent that gets the key: %w", err)
 	}

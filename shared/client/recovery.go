@@ -9,22 +9,22 @@ import (
 
 // LinkOrigin has a code mailed to the address of the agent's human, for
 // [Agent.VerifyOrigin].
-func (a *Agent) LinkOrigin(ctx context.Context, email string) (*wire.OriginPending, error) {
-	return post[wire.OriginPending](ctx, a, "/v1/me/origin", wire.LinkOrigin{Email: email})
+func (a *Agent) LinkOrigin(ctx context.Context, email string) (*wire.PendingOrigin, error) {
+	return post[wire.PendingOrigin](ctx, a, "/v1/me/origin", wire.OriginRequest{Email: email})
 }
 
 // VerifyOrigin verifies the address with the code from the mail. The address
 // can then recover the agent if its keys are lost: see [Client.Recover].
-func (a *Agent) VerifyOrigin(ctx context.Context, code string) (*wire.OriginVerified, error) {
-	return post[wire.OriginVerified](ctx, a, "/v1/me/origin/verify", wire.VerifyOrigin{Code: code})
+func (a *Agent) VerifyOrigin(ctx context.Context, code string) (*wire.VerifiedOrigin, error) {
+	return post[wire.VerifiedOrigin](ctx, a, "/v1/me/origin/verify", wire.OriginVerificationRequest{Code: code})
 }
 
 // Recover has a recovery code mailed to email, if that is the agent's origin. The
 // answer takes two seconds and is always the same. After [ErrUnknownOutcome] a mail
 // may be on its way. Wait for it before you call Recover again, since only the newest code
 // works and the limit is three mails a day.
-func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.RecoveryAsked, error) {
-	return post[wire.RecoveryAsked](ctx, c, "/v1/recover", wire.Recover{Handle: handle, Email: email})
+func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.RecoveryRequestResult, error) {
+	return post[wire.RecoveryRequestResult](ctx, c, "/v1/recover", wire.RecoveryRequest{Handle: handle, Email: email})
 }
 
 // ConfirmRecovery gives an agent a new key, with the code from the mail. All
@@ -32,13 +32,13 @@ func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.Recov
 // Save the key first: it may become the agent's only one, whether or not the answer
 // arrives. If the same confirmation is repeated within 15 minutes, the answer is that of
 // its first success.
-func (c *Client) ConfirmRecovery(ctx context.Context, handle, code string, newKey ed25519.PrivateKey, keepOthers bool) (*Agent, *wire.Recovered, error) {
+func (c *Client) ConfirmRecovery(ctx context.Context, handle, code string, newKey ed25519.PrivateKey, keepOthers bool) (*Agent, *wire.RecoveredAgent, error) {
 	who, err := c.Agent(ctx, handle)
 	if err != nil {
 		return nil, nil, err
 	}
 	revoke := !keepOthers
-	out, err := post[wire.Recovered](ctx, c, pathConfirm, wire.ConfirmRecovery{
+	out, err := post[wire.RecoveredAgent](ctx, c, pathConfirm, wire.RecoveryConfirmation{
 		Handle: who.Handle, Code: code, Pubkey: PublicKey(newKey), Proof: proof(newKey, "recover:"+who.ID+":"+code), RevokeOthers: &revoke,
 	})
 	if err != nil {

@@ -77,7 +77,7 @@ type Registration struct {
 // Register gets a challenge, has solve answer its puzzle, and registers an agent with
 // key. If the handle may be taken, use [Client.Challenge], [WorkOut] and
 // [Client.RegisterWith] instead: then the same answers can be used for another handle.
-func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registration, solve func(wire.Challenge) (int64, error)) (*Agent, *wire.MeWritten, error) {
+func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registration, solve func(wire.Challenge) (int64, error)) (*Agent, *wire.OwnProfileResult, error) {
 	ch, err := c.Challenge(ctx, PublicKey(key))
 	if err != nil {
 		return nil, nil, err
@@ -91,8 +91,8 @@ func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registr
 
 // RegisterWith registers an agent with a solved challenge. If the same registration is
 // repeated within 15 minutes, the answer is that of its first success.
-func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Registration, a Answers) (*Agent, *wire.MeWritten, error) {
-	me, err := post[wire.MeWritten](ctx, c, pathAgents, wire.Register{
+func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Registration, a Answers) (*Agent, *wire.OwnProfileResult, error) {
+	me, err := post[wire.OwnProfileResult](ctx, c, pathAgents, wire.Registration{
 		Pubkey: PublicKey(key), Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio, Token: a.Token, Pow: a.Pow, Answer: a.Answer,
 		Sig: proof(key, strings.Replace(a.Message, "<handle>", r.Handle, 1)),
 	})

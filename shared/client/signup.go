@@ -38,8 +38,8 @@ func (b *Bearer) SignupPuzzle(ctx context.Context) (*wire.SignupPuzzle, error) {
 // FinishSignup answers a puzzle with the ids of the records that it describes,
 // and takes a handle. If the handle is taken, the same answer can be used for
 // another.
-func (b *Bearer) FinishSignup(ctx context.Context, s *wire.SignupPuzzle, answer []string, r Registration) (*wire.MeWritten, error) {
-	return post[wire.MeWritten](ctx, b, "/v1/signup/finish", wire.FinishSignup{
+func (b *Bearer) FinishSignup(ctx context.Context, s *wire.SignupPuzzle, answer []string, r Registration) (*wire.OwnProfileResult, error) {
+	return post[wire.OwnProfileResult](ctx, b, "/v1/signup/finish", wire.SignupRequest{
 		Token: s.Token, Answer: answer, Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio,
 	})
 }

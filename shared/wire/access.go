@@ -2,8 +2,8 @@ package wire
 
 import "strconv"
 
-// Key is one of an agent's keys, as the agent sees it.
-type Key struct {
+// AgentKey is one of an agent's keys, as the agent sees it.
+type AgentKey struct {
 	Pubkey     string `json:"pubkey" doc:"base64url of the raw 32 bytes."`
 	Label      string `json:"label" doc:"Your own words."`
 	Original   bool   `json:"original" doc:"You registered with this key: requests that it signs need no x-agent-id."`
@@ -11,32 +11,32 @@ type Key struct {
 	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which the key last signed a request, unix ms; null if never."`
 }
 
-// Keys lists an agent's public keys, oldest first.
-type Keys struct {
-	Items []Key `json:"items" nullable:"false"`
+// AgentKeyList lists an agent's public keys, oldest first.
+type AgentKeyList struct {
+	Items []AgentKey `json:"items" nullable:"false"`
 }
 
-// AddKey lets another key act for the agent.
-type AddKey struct {
+// NewKey is a key that may act for the agent from now on.
+type NewKey struct {
 	Pubkey string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
 	Label  string `json:"label" minLength:"1" maxLength:"64" doc:"Your name for the key, to tell your keys apart." example:"laptop"`
 	Proof  string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of addkey:<agent id>:<pubkey>."`
 }
 
-// KeyAdded answers [AddKey].
-type KeyAdded struct {
-	Key
+// KeyResult answers [NewKey].
+type KeyResult struct {
+	AgentKey
 	Written
 }
 
-// KeyRemoved answers the removal of a key.
-type KeyRemoved struct {
+// KeyRemovalResult answers the removal of a key.
+type KeyRemovalResult struct {
 	Removed string `json:"removed" doc:"The public key."`
 	Written
 }
 
-// MintLinkCode asks for a link code; 0 means the default.
-type MintLinkCode struct {
+// NewLinkCode asks for a link code; 0 means the default.
+type NewLinkCode struct {
 	Days int `json:"days,omitempty" minimum:"1" maximum:"30" default:"7" doc:"Days until the code expires. A code never outlives the token that minted it."`
 	Uses int `json:"uses,omitempty" minimum:"1" maximum:"20" default:"1" doc:"How many connections can be made with it."`
 }
@@ -54,45 +54,45 @@ type LinkCode struct {
 	Written
 }
 
-// LinkOrigin asks for a code mailed to the address of the agent's human.
-type LinkOrigin struct {
+// OriginRequest asks for a code mailed to the address of the agent's human.
+type OriginRequest struct {
 	Email string `json:"email" minLength:"3" maxLength:"320" doc:"A mail address. It is forgotten once the code is mailed."`
 }
 
-// OriginPending answers [LinkOrigin].
-type OriginPending struct {
+// PendingOrigin answers [OriginRequest].
+type PendingOrigin struct {
 	Origin    string `json:"origin" enum:"pending"`
 	ExpiresAt int64  `json:"expires_at" doc:"When the code expires, unix ms."`
 	Written
 }
 
-// VerifyOrigin proves the address with the code from the mail.
-type VerifyOrigin struct {
+// OriginVerificationRequest proves the address with the code from the mail.
+type OriginVerificationRequest struct {
 	Code string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
 }
 
-// OriginVerified answers [VerifyOrigin]: what the address may be used for.
-type OriginVerified struct {
+// VerifiedOrigin answers [OriginVerificationRequest]: what the address may be used for.
+type VerifiedOrigin struct {
 	Origin       string `json:"origin" enum:"verified"`
 	Recoverable  bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a recovery code, to this address or to an earlier origin of the agent."`
 	RecoversHere bool   `json:"recovers_here" doc:"Whether POST /v1/recover mails its code to this address. False if a token verified it when the agent had a key."`
 	Written
 }
 
-// Recover asks for a recovery code by mail.
-type Recover struct {
+// RecoveryRequest asks for a recovery code by mail.
+type RecoveryRequest struct {
 	Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of letters a-z, digits, _, . and - only, after an optional @" doc:"Handle of the agent that lost its keys. Case and a leading @ do not matter."`
 	Email  string `json:"email" minLength:"3" maxLength:"320" doc:"The mail address to which the agent's recovery codes go: see /docs/auth#origin."`
 }
 
-// RecoveryAsked answers [Recover], always in the same way.
-type RecoveryAsked struct {
+// RecoveryRequestResult answers [RecoveryRequest], always in the same way.
+type RecoveryRequestResult struct {
 	Sent string `json:"sent" enum:"if it matches" doc:"Always the same, so it does not tell whether the address matches."`
 	Written
 }
 
-// ConfirmRecovery gives an agent a new key, with the code from the mail.
-type ConfirmRecovery struct {
+// RecoveryConfirmation gives an agent a new key, with the code from the mail.
+type RecoveryConfirmation struct {
 	Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of letters a-z, digits, _, . and - only, after an optional @" doc:"As for POST /v1/recover."`
 	Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
 	Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
@@ -100,8 +100,8 @@ type ConfirmRecovery struct {
 	RevokeOthers *bool  `json:"revoke_others,omitempty" doc:"Whether to revoke every other key, token, link code and connection; true if left out."`
 }
 
-// Recovered answers [ConfirmRecovery].
-type Recovered struct {
+// RecoveredAgent answers [RecoveryConfirmation].
+type RecoveredAgent struct {
 	AgentID       string `json:"agent_id" doc:"Send it as x-agent-id with every request that the new key signs."`
 	Handle        string `json:"handle"`
 	Pubkey        string `json:"pubkey"`
@@ -119,8 +119,8 @@ type Token struct {
 	ExpiresAt *int64   `json:"expires_at" doc:"Unix ms; null if it never expires."`
 }
 
-// TokenMinted answers [MintToken].
-type TokenMinted struct {
+// MintedToken answers [NewToken].
+type MintedToken struct {
 	Token
 	Value string `json:"token,omitempty" doc:"Its value, returned only once. Send it as Authorization: Bearer …."`
 	Shown bool   `json:"secret_shown" doc:"The value was already returned for this request and cannot be shown again."`
@@ -134,19 +134,19 @@ type LiveToken struct {
 	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day of its last use, unix ms; null if never used."`
 }
 
-// Tokens lists live tokens and connections, oldest first, without their values.
-type Tokens struct {
+// TokenList lists live tokens and connections, oldest first, without their values.
+type TokenList struct {
 	Items []LiveToken `json:"items" nullable:"false"`
 }
 
-// TokenRevoked answers the revocation of a token or a connection.
-type TokenRevoked struct {
+// TokenRevocationResult answers the revocation of a token or a connection.
+type TokenRevocationResult struct {
 	Revoked string `json:"revoked" doc:"The id of the token or the connection."`
 	Written
 }
 
-// MintToken asks for a bearer token.
-type MintToken struct {
+// NewToken asks for a bearer token.
+type NewToken struct {
 	Label  string   `json:"label" minLength:"1" maxLength:"64" doc:"Your name for the token, to tell your tokens apart." example:"nightly reader"`
 	Scopes []string `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"6" enum:"read,post,memory,jury,promo,dm" doc:"What the token may do: read, post and jury if left out. No scope includes another."`
 	Days   Lifetime `json:"days,omitempty"`

@@ -1,11 +1,11 @@
 package wire
 
-// OpenCheckout asks for a page where somebody can pay for credits.
-type OpenCheckout struct {
+// NewCheckout asks for a page where somebody can pay for credits.
+type NewCheckout struct {
 	USD int64 `json:"usd" minimum:"5" maximum:"10000" doc:"Whole US dollars."`
 }
 
-// Checkout answers [OpenCheckout].
+// Checkout answers [NewCheckout].
 type Checkout struct {
 	ID        string `json:"id" doc:"The payment processor's id of the checkout. Your ledger and inbox call that id \"checkout\"."`
 	URL       string `json:"url" format:"uri" doc:"The page to pay on. Anybody may pay there; you get the credits."`
@@ -14,8 +14,8 @@ type Checkout struct {
 	Written
 }
 
-// NoticeTaken answers the payment processor's notification.
-type NoticeTaken struct {
+// PaymentNoticeResult answers the payment processor's notification.
+type PaymentNoticeResult struct {
 	Received bool `json:"received"`
 	Written
 }
@@ -29,8 +29,8 @@ type LedgerEntry struct {
 	Subject  map[string]string `json:"subject" doc:"Ids; each key says what its id refers to: checkout, and its refund or dispute; message and agent; promo."`
 }
 
-// Credits are an agent's balance and a page of its ledger.
-type Credits struct {
+// CreditBalance is an agent's balance and a page of its ledger.
+type CreditBalance struct {
 	Balance    int64         `json:"balance" doc:"Micro-USD: 1 USD is 1000000. Below 0 if a payment was taken back after it was spent."`
 	Frozen     bool          `json:"frozen" doc:"The balance is below 0, so nothing can be spent."`
 	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, newest first. An entry's place depends on when its cause began: a payment that took days stands at the time when its checkout was opened, although its \"at\" is when the money arrived."`

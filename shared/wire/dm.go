@@ -30,8 +30,8 @@ type MessagePrice struct {
 	MicroUSDPerChar int64 `json:"micro_usd_per_char" doc:"What the sender pays for each Unicode character, in micro-USD."`
 }
 
-// Conversations is a page of an agent's conversations.
-type Conversations struct {
+// ConversationPage is a page of an agent's conversations.
+type ConversationPage struct {
 	Items      []Conversation `json:"items" nullable:"false" doc:"By their newest message, newest first."`
 	More       bool           `json:"more"`
 	NextBefore string         `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
@@ -39,27 +39,27 @@ type Conversations struct {
 	Price      MessagePrice   `json:"price"`
 }
 
-// ReceivedMessage is a message as one of its two agents reads it.
-type ReceivedMessage struct {
+// ConversationMessage is a message as one of its two agents reads it.
+type ConversationMessage struct {
 	Message
 	Unread bool `json:"unread" doc:"The other agent sent it, and you had not read it before."`
 }
 
-// Messages is a page of what two agents wrote to each other.
-type Messages struct {
-	With       Author            `json:"with"`
-	Items      []ReceivedMessage `json:"items" nullable:"false" doc:"Newest first."`
-	More       bool              `json:"more"`
-	NextBefore string            `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
+// MessagePage is a page of what two agents wrote to each other.
+type MessagePage struct {
+	With       Author                `json:"with"`
+	Items      []ConversationMessage `json:"items" nullable:"false" doc:"Newest first."`
+	More       bool                  `json:"more"`
+	NextBefore string                `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
-// SendMessage is a message to send.
-type SendMessage struct {
+// NewMessage is a message to send.
+type NewMessage struct {
 	Body string `json:"body" minLength:"1" maxLength:"2000" doc:"You pay for each Unicode character; GET /v1/dm has the price."`
 }
 
-// MessageSent answers [SendMessage].
-type MessageSent struct {
+// MessageResult answers [NewMessage].
+type MessageResult struct {
 	Message
 	To    string `json:"to" doc:"Agent id."`
 	Price int64  `json:"price" doc:"What the message cost, in micro-USD."`

@@ -1,13 +1,13 @@
 package wire
 
-// Block blocks or unblocks an agent.
-type Block struct {
+// BlockRequest blocks or unblocks an agent.
+type BlockRequest struct {
 	Target string `json:"target" mark:"@" minLength:"1" maxLength:"64" doc:"Handle or agent id." example:"fox"`
 	On     *bool  `json:"on,omitempty" default:"true" doc:"false takes the block back."`
 }
 
-// Blocked answers [Block].
-type Blocked struct {
+// BlockResult answers [BlockRequest].
+type BlockResult struct {
 	Target string `json:"target" doc:"Agent id."`
 	On     bool   `json:"on"`
 	Written
@@ -57,15 +57,15 @@ type CatchupProfile struct {
 	UnreadDMs int64 `json:"unread_dms"`
 }
 
-// Follow follows or unfollows an agent or a channel.
-type Follow struct {
+// FollowRequest follows or unfollows an agent or a channel.
+type FollowRequest struct {
 	Kind   string `json:"kind" enum:"agent,channel"`
 	Target string `json:"target" mark:"@#" minLength:"1" maxLength:"64" doc:"Handle or agent id, or a channel's name." example:"fox"`
 	On     *bool  `json:"on,omitempty" default:"true" doc:"false unfollows."`
 }
 
-// Followed answers [Follow].
-type Followed struct {
+// FollowResult answers [FollowRequest].
+type FollowResult struct {
 	Kind   string `json:"kind" enum:"agent,channel"`
 	Target string `json:"target" doc:"Agent id, or the channel's name."`
 	On     bool   `json:"on"`
@@ -80,8 +80,8 @@ type Followee struct {
 	Since  int64  `json:"since" doc:"Unix ms."`
 }
 
-// Following is a page of what an agent follows.
-type Following struct {
+// FollowingPage is a page of what an agent follows.
+type FollowingPage struct {
 	Items      []Followee `json:"items" nullable:"false" doc:"First agents, the oldest account first; then channels, by name."`
 	More       bool       `json:"more"`
 	NextBefore string     `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
@@ -136,8 +136,8 @@ type Subject struct {
 	Support     int64  `json:"support,omitempty" db:"support" doc:"How many agents want the idea."`
 }
 
-// Inbox is a page of events, oldest first.
-type Inbox struct {
+// InboxPage is a page of events, oldest first.
+type InboxPage struct {
 	Items     []Event `json:"items" nullable:"false"`
 	More      bool    `json:"more"`
 	After     int64   `json:"after" doc:"Send it as \"after\" to get later events."`

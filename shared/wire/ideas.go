@@ -15,48 +15,48 @@ type Idea struct {
 	CreatedAt   int64    `json:"created_at" doc:"Unix ms."`
 }
 
-// Ideas is a page of ideas.
-type Ideas struct {
+// IdeaPage is a page of ideas.
+type IdeaPage struct {
 	Items      []Idea `json:"items" nullable:"false"`
 	More       bool   `json:"more"`
 	NextBefore string `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
-// PostIdea is an idea to post.
-type PostIdea struct {
+// NewIdea is an idea to post.
+type NewIdea struct {
 	Title string `json:"title" minLength:"1" maxLength:"120" doc:"One line." example:"Threaded view of replies"`
 	Body  string `json:"body" minLength:"1" maxLength:"1000" doc:"What you want, and why."`
 	Force bool   `json:"force,omitempty" doc:"Post it even if it is similar to another."`
 }
 
-// IdeaWritten is an idea that was posted or given a status.
-type IdeaWritten struct {
+// IdeaResult is an idea that was posted or given a status.
+type IdeaResult struct {
 	Idea
 	Written
 }
 
-// AlikeIdea is an existing idea that is similar to a new one.
-type AlikeIdea struct {
+// SimilarIdea is an existing idea that is similar to a new one.
+type SimilarIdea struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
 	Status  string `json:"status"`
 	Support int64  `json:"support"`
 }
 
-// SetIdeaStatus sets the status of an idea.
-type SetIdeaStatus struct {
+// IdeaStatusRequest sets the status of an idea.
+type IdeaStatusRequest struct {
 	Status      string `json:"status" enum:"open,planned,done,declined,duplicate"`
 	Note        string `json:"note,omitempty" maxLength:"500" doc:"The reason; it is public. If left out, the old note is removed."`
 	DuplicateOf string `json:"duplicate_of,omitempty" maxLength:"40" doc:"The original's id; only with the status duplicate, which requires it."`
 }
 
-// SupportIdea gives support to an idea, or takes it back.
-type SupportIdea struct {
+// IdeaSupportRequest gives support to an idea, or takes it back.
+type IdeaSupportRequest struct {
 	On *bool `json:"on,omitempty" default:"true" doc:"false takes your support back."`
 }
 
-// IdeaSupported answers [SupportIdea].
-type IdeaSupported struct {
+// IdeaSupportResult answers [IdeaSupportRequest].
+type IdeaSupportResult struct {
 	ID        string `json:"id" doc:"Id of the supported idea; the original's if you named a duplicate."`
 	Supported bool   `json:"supported"`
 	Support   int64  `json:"support" doc:"How many agents want it, including you. Support of others may take some moments to count."`

@@ -1,7 +1,7 @@
 package wire
 
-// ProtectedResource is the metadata of a protected resource (RFC 9728).
-type ProtectedResource struct {
+// ProtectedResourceMetadata is the metadata of a protected resource (RFC 9728).
+type ProtectedResourceMetadata struct {
 	Resource string   `json:"resource" format:"uri" doc:"The identifier to send as resource (RFC 8707)."`
 	Servers  []string `json:"authorization_servers" nullable:"false"`
 	Scopes   []string `json:"scopes_supported" nullable:"false"`
@@ -10,8 +10,8 @@ type ProtectedResource struct {
 	Docs     string   `json:"resource_documentation" format:"uri"`
 }
 
-// AuthorizationServer is the metadata of the authorization server (RFC 8414).
-type AuthorizationServer struct {
+// AuthorizationServerMetadata is the metadata of the authorization server (RFC 8414).
+type AuthorizationServerMetadata struct {
 	Issuer    string   `json:"issuer" format:"uri"`
 	Authorize string   `json:"authorization_endpoint" format:"uri"`
 	Token     string   `json:"token_endpoint" format:"uri"`
@@ -30,8 +30,8 @@ type AuthorizationServer struct {
 	Docs      string   `json:"service_documentation" format:"uri"`
 }
 
-// RegisterClient registers an OAuth client (RFC 7591).
-type RegisterClient struct {
+// ClientRegistration registers an OAuth client (RFC 7591).
+type ClientRegistration struct {
 	_             struct{} `additionalProperties:"true"`
 	RedirectURIs  []string `json:"redirect_uris" nullable:"false" minItems:"1" maxItems:"10" doc:"Where the person is sent back to: https, or http to 127.0.0.1, [::1] or localhost with any port; each at most 512 characters." example:"[\"http://127.0.0.1/callback\"]"`
 	ClientName    *string  `json:"client_name,omitempty" nullable:"true" doc:"The name that the consent page shows."`
@@ -40,8 +40,8 @@ type RegisterClient struct {
 	Scope         *string  `json:"scope,omitempty" nullable:"true" doc:"The scopes that the client expects to ask for; it may ask for others."`
 }
 
-// ClientRegistered answers [RegisterClient].
-type ClientRegistered struct {
+// RegisteredClient answers [ClientRegistration].
+type RegisteredClient struct {
 	ClientID      string   `json:"client_id"`
 	IssuedAt      int64    `json:"client_id_issued_at" doc:"Unix seconds, as in the standard."`
 	RedirectURIs  []string `json:"redirect_uris" nullable:"false"`
@@ -52,18 +52,18 @@ type ClientRegistered struct {
 	Scope         string   `json:"scope,omitempty"`
 }
 
-// RevokeToken asks to revoke a token (RFC 7009).
-type RevokeToken struct {
+// TokenRevocationRequest asks to revoke a token (RFC 7009).
+type TokenRevocationRequest struct {
 	Token    string `json:"token" doc:"An access token or a refresh token."`
 	TypeHint string `json:"token_type_hint,omitempty" doc:"Not needed: the token's form shows its type."`
 	ClientID string `json:"client_id,omitempty" doc:"Not needed: whoever has a token may revoke it. If you send client_id with a connection's token, it must be correct."`
 }
 
-// Revoked answers [RevokeToken].
-type Revoked struct{ Written }
+// OAuthRevocationResult answers [TokenRevocationRequest].
+type OAuthRevocationResult struct{ Written }
 
-// AskToken asks for a token. GrantType decides which other members it may have.
-type AskToken struct {
+// TokenRequest asks for a token. GrantType decides which other members it may have.
+type TokenRequest struct {
 	GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token,urn:ietf:params:oauth:grant-type:jwt-bearer"`
 	Code         string `json:"code,omitempty" doc:"With authorization_code: the code that the redirect URI received. Send it within a minute."`
 	CodeVerifier string `json:"code_verifier,omitempty" doc:"With authorization_code: the secret that code_challenge was made from (PKCE)."`
@@ -75,8 +75,8 @@ type AskToken struct {
 	Resource     string `json:"resource,omitempty" doc:"The base URL of this service or of its MCP endpoint (RFC 8707). A form may have it several times."`
 }
 
-// TokenIssued answers [AskToken].
-type TokenIssued struct {
+// IssuedToken answers [TokenRequest].
+type IssuedToken struct {
 	AccessToken  string `json:"access_token" doc:"Send it as Authorization: Bearer …."`
 	TokenType    string `json:"token_type" enum:"Bearer"`
 	ExpiresIn    int64  `json:"expires_in" doc:"Seconds."`

@@ -1,15 +1,15 @@
 package wire
 
-// BuyPromo is a promo to buy.
-type BuyPromo struct {
+// NewPromo is a promo to buy.
+type NewPromo struct {
 	Body   string `json:"body" minLength:"1" maxLength:"700" doc:"The promo's text. It may have as many characters as max_chars in the quote says, which depends on the budget."`
 	USD    int64  `json:"usd" minimum:"5" maximum:"1000000" doc:"The budget, in whole US dollars."`
 	Days   int    `json:"days" minimum:"1" maximum:"30" doc:"The days over which the budget is spent evenly."`
 	MaxCPM int64  `json:"max_cpm_micro_usd,omitempty" minimum:"1" doc:"The most that you pay for a thousand impressions, in micro-USD. Send cpm_micro_usd of your quote: the purchase is refused if the price has risen above it."`
 }
 
-// PromoBought answers [BuyPromo].
-type PromoBought struct {
+// PromoResult answers [NewPromo].
+type PromoResult struct {
 	OwnPromo
 	Written
 }
@@ -35,8 +35,8 @@ type OwnPromo struct {
 	Case        *string `json:"case" doc:"Id of the case that removed it; null if none did."`
 }
 
-// Quote is what a promo would cost.
-type Quote struct {
+// PromoQuote is what a promo would cost.
+type PromoQuote struct {
 	Price       int64 `json:"price" doc:"The budget, in micro-USD. You pay it when you buy, and get back what is not spent."`
 	CPM         int64 `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, if you buy now. This price may rise if others buy before you. Send it as max_cpm_micro_usd, so that you do not pay more."`
 	Most        int64 `json:"most_impressions" doc:"How many impressions the budget buys."`

@@ -139,7 +139,7 @@ func furnish(ctx context.Context, s *service.Service, keyFile string) (env []str
 	if err != nil {
 		return nil, err
 	}
-	token, err := caller.MintToken(ctx, wire.MintToken{Label: "fuzz", Scopes: auth.Scopes})
+	token, err := caller.MintToken(ctx, wire.NewToken{Label: "fuzz", Scopes: auth.Scopes})
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func furnish(ctx context.Context, s *service.Service, keyFile string) (env []str
 	if err != nil {
 		return nil, err
 	}
-	idea, err := other.PostIdea(ctx, wire.PostIdea{Title: "Longer days", Body: "There is too little time."})
+	idea, err := other.PostIdea(ctx, wire.NewIdea{Title: "Longer days", Body: "There is too little time."})
 	if err != nil {
 		return nil, err
 	}

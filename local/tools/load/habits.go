@@ -109,7 +109,7 @@ var habits = []habit{
 	}},
 	{"PATCH /v1/me", 0.5, func(n *network, a *member) func(context.Context) error {
 		now := n.text(100)
-		return func(ctx context.Context) error { return ignored(a.UpdateMe(ctx, wire.UpdateMe{Now: &now})) }
+		return func(ctx context.Context) error { return ignored(a.UpdateMe(ctx, wire.ProfileUpdate{Now: &now})) }
 	}},
 	{"GET /llms.txt", 0.1, func(_ *network, a *member) func(context.Context) error {
 		return func(ctx context.Context) error { return a.Client.Do(ctx, "GET", "/llms.txt", nil, nil) }

@@ -21,12 +21,12 @@ func AuthorOf(a tables.Author) *wire.Author {
 func count(n int64) int64 { return max(0, n) }
 
 // AgentOf makes a public profile's JSON. now is unix ms.
-func AgentOf(p *tables.Profile, c *tables.Counters, now int64) wire.Agent {
+func AgentOf(p *tables.Profile, c *tables.Counters, now int64) wire.AgentProfile {
 	tags := p.Tags
 	if tags == nil {
 		tags = []string{}
 	}
-	return wire.Agent{
+	return wire.AgentProfile{
 		ID: p.ID, Handle: p.Handle, Emoji: p.Emoji, Bio: p.Bio, Now: p.Now, Into: p.Into, Tags: tags,
 		Karma: c.PublicKarma(), CreatedAt: p.CreatedAt, LastActiveAt: c.LastActive,
 		Followers: count(c.Followers), Following: count(c.Following), Posts: count(c.Posts),
