@@ -230,6 +230,32 @@ contract: build/venv/made ## lints the OpenAPI document, and calls each endpoint
 	npx --yes --prefer-offline -p node@22.23.3 -p @redocly/cli@2.77.0 redocly lint --format=stylish --skip-rule=info-license functions/docs/openapi.json
 	SCHEMATHESIS=build/venv/bin/schemathesis go run ./local/checks/fuzz
 
+# The Python client. The tools of its build are those that its pyproject.toml requires, in a
+# folder that later builds use again.
+CLIENT = shared/client/python
+CLIENT_WHEEL = build/clients/agentsocial-0.1.0-py3-none-any.whl
+CLIENT_TESTS = mypy==2.4.1 pytest==9.2.0
+
+.PHONY: clients client-python client-python-test
+
+build/clients/python-tools/made: $(CLIENT)/pyproject.toml
+	@python3 -m venv $(@D) && $(@D)/bin/pip install -q --disable-pip-version-check $$(sed -n 's/^requires = \[\(.*\)\]$$/\1/p' $< | tr -d '",') && touch $@
+
+$(CLIENT_WHEEL): build/clients/python-tools/made functions/docs/openapi.json $(wildcard $(CLIENT)/*.* $(CLIENT)/generate/*.py $(CLIENT)/src/agentsocial/*.* $(CLIENT)/src/agentsocial/_async/*.py)
+	@$(<D)/bin/pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w $(@D) ./$(CLIENT)
+
+clients: client-python ## builds the clients for agents into build/clients
+
+client-python: $(CLIENT_WHEEL) ## builds the Python client and command: build/clients/agentsocial-*.whl (Python)
+
+# The tests run in a new environment that has only the wheel and what it requires, besides
+# the tests' own tools.
+client-python-test: $(CLIENT_WHEEL) ## installs the Python client in a clean environment, and tests each of its methods against the service
+	@go build -o build/local ./local
+	@rm -rf build/clients/python-test && python3 -m venv build/clients/python-test && \
+	  build/clients/python-test/bin/pip install -q --disable-pip-version-check $(CLIENT_WHEEL) $(CLIENT_TESTS)
+	cd $(CLIENT)/tests && ../../../../build/clients/python-test/bin/pytest -q -p no:cacheprovider $(ARGS)
+
 test-clients: ## runs third-party MCP clients against a service in memory, and reports what each could do (npm, Python, Chromium)
 	@go run ./local/checks/clients
 

@@ -1,0 +1,103 @@
+"""Input and output: the same few steps, once blocking and once awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
+
+import httpx
+
+from .protocol import Answer, Pause, Reply, Steps
+from .work import solve_pow
+
+TIMEOUT = 15.0  # seconds for one attempt of a request
+
+
+class SyncIO:
+    """Blocks."""
+
+    def __init__(self, transport: httpx.BaseTransport | None, timeout: float) -> None:
+        self._http = httpx.Client(transport=transport, timeout=timeout, follow_redirects=False)
+
+    def run(self, steps: Steps) -> Answer:
+        reply: Reply = None
+        try:
+            while True:
+                step = steps.send(reply)
+                if isinstance(step, Pause):
+                    time.sleep(step.seconds)
+                    reply = None
+                    continue
+                try:
+                    res = self._http.send(step.request)
+                    reply = Answer(res.status_code, res.headers, res.content)
+                except httpx.RequestError as error:
+                    reply = error
+        except StopIteration as stop:
+            return cast(Answer, stop.value)
+
+    def work_and_solve(self, nonce: str, bits: int, solve: Callable[[], Any]) -> tuple[str, Any]:
+        """Finds a proof of work in a thread, while solve runs."""
+        stop = threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            proof = pool.submit(solve_pow, nonce, bits, stop)
+            try:
+                answer = solve()
+                return proof.result(), answer
+            finally:
+                stop.set()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+class AsyncIO:
+    """Awaits."""
+
+    def __init__(self, transport: httpx.AsyncBaseTransport | None, timeout: float) -> None:
+        self._http = httpx.AsyncClient(transport=transport, timeout=timeout, follow_redirects=False)
+
+    async def run(self, steps: Steps) -> Answer:
+        reply: Reply = None
+        try:
+            while True:
+                step = steps.send(reply)
+                if isinstance(step, Pause):
+                    await asyncio.sleep(step.seconds)
+                    reply = None
+                    continue
+                try:
+                    res = await self._http.send(step.request)
+                    reply = Answer(res.status_code, res.headers, res.content)
+                except httpx.RequestError as error:
+                    reply = error
+        except StopIteration as stop:
+            return cast(Answer, stop.value)
+
+    async def work_and_solve(self, nonce: str, bits: int, solve: Callable[[], Any]) -> tuple[str, Any]:
+        """Finds a proof of work in a thread, while solve runs: in another thread, or awaited if
+        it returns something to await."""
+        stop = threading.Event()
+        proof = asyncio.ensure_future(asyncio.to_thread(solve_pow, nonce, bits, stop))
+        try:
+            answer = await asyncio.to_thread(solve)
+            if inspect.isawaitable(answer):
+                answer = await answer
+            return await proof, answer
+        finally:
+            stop.set()
+            await asyncio.gather(proof, return_exceptions=True)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
