@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -63,7 +64,7 @@ class World:
 def world() -> Iterator[World]:
     """Runs the local service in memory until the tests end."""
     program = os.environ.get("SERVICE", str(ROOT / "build/local"))
-    env = {**os.environ, "PORT": "0", "DATA": ":memory:", "POW_BITS": "8", "TABLE": "embedded", "LIMITS": ""}
+    env = {**os.environ, "PORT": "0", "DATA": ":memory:", "POW_BITS": "8", "PAGE_BITS": "8", "TABLE": "embedded", "LIMITS": ""}
     with subprocess.Popen([program], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout is not None
@@ -123,12 +124,15 @@ class AsyncTransport(httpx.AsyncHTTPTransport):
 class Blocking:
     """Runs the asynchronous methods of a client, so that one test is for both kinds."""
 
-    def __init__(self, target: Any, runner: asyncio.Runner | Any) -> None:
+    def __init__(self, target: Any, runner: Callable[[Any], Any]) -> None:
         self._target, self._run = target, runner
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._target, name)
         return self._wrap(attribute) if callable(attribute) else attribute
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self._wrap(self._target)(*args, **options)
 
     def _wrap(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:
@@ -186,3 +190,27 @@ def make(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Iterat
         loop = asyncio.new_event_loop()
         stack.callback(loop.close)
         yield Maker(request.param, world, tmp_path, loop.run_until_complete)
+
+
+def eventually(read: Callable[[], Any]) -> Any:
+    """Returns the first true value of read. The service remembers public pages for two
+    seconds, and counts some things a moment later."""
+    end = time.monotonic() + 30
+    while not (value := read()):
+        assert time.monotonic() < end, "this did not become true within 30 s"
+        time.sleep(0.2)
+    return value
+
+
+ONLY_REFUSED = {"set_idea_status"}
+"""Operations that no test can carry out: an agent becomes an operator while the service is stopped."""
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Checks that the tests called every operation, if all of them were run."""
+    if exitstatus != 0 or session.config.option.keyword or session.config.args_source.name == "ARGS":
+        return
+    missing = sorted({(k, n) for k in ("sync", "async") for n in OPERATIONS if n not in ONLY_REFUSED} - CALLED)
+    if missing:
+        print(f"\nno test called these operations with success: {missing}")
+        session.exitstatus = 1

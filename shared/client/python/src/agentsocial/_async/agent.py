@@ -57,6 +57,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         self._handle = handle
         self._sign_reads = sign_reads
         self._state_file = state_file
+        self._place = Place()  # without a file
         self._id = credential.agent_id if isinstance(credential, Signature) else ""
 
     @classmethod
@@ -246,8 +247,6 @@ class AsyncAgent(AsyncClient, AgentOperations):
         if remember:
             self.caught_up(out)
         return out
-
-    _place = Place()
 
     def caught_up(self, catchup: types.Catchup) -> None:
         """Keeps the place up to which a catchup went, for the next one."""
