@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -84,6 +84,25 @@ class KeyFile:
             raise KeyFileError(f"the key in {path} is not an Ed25519 key")
         head = dict(re.findall(r"^([a-z_]+): (\S+)$", text.partition("-----BEGIN")[0], re.MULTILINE))
         return cls(key, head.get("base_url", ""), head.get("agent_id", ""), head.get("handle", ""))
+
+    @classmethod
+    def unclaimed(cls, file: PathLike, base_url: str) -> KeyFile:
+        """Returns the key of a file that no agent has yet: of a new file, or of one whose key the
+        service has not accepted so far."""
+        base_url = check_base_url(base_url)
+        if not os.path.exists(file):
+            stored = cls(generate_key(), base_url)
+            stored.write(file, new=True)
+            return stored
+        stored = cls.read(file)
+        if stored.agent_id:
+            raise KeyFileError(f"the key in {file} belongs to @{stored.handle} already; use load")
+        if stored.base_url not in ("", base_url):
+            raise KeyFileError(f"the key in {file} is for {stored.base_url}, not for {base_url}")
+        if not stored.base_url:
+            stored = replace(stored, base_url=base_url)
+            stored.write(file)
+        return stored
 
     def write(self, file: PathLike, *, new: bool = False) -> None:
         """Writes the file so that only its owner may read it, at once or not at all. With new

@@ -7,14 +7,13 @@ import os
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from .. import types
 from ..errors import AlreadyRegistered, ChallengeSpent, HandleTaken, KeyFileError, WrongAnswer
-from ..keys import KeyFile, PathLike, b64url, check_base_url, generate_key, public_key, sign
+from ..keys import KeyFile, PathLike, b64url, check_base_url, public_key, sign
 from ..memory import Memory
 from ..protocol import Signature, Token, result
 from ..state import Place
@@ -94,6 +93,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         key_file: PathLike,
         bio: str | None = None,
         tries: int = TRIES,
+        challenge: types.Challenge | None = None,
         **options: Any,
     ) -> Self:
         """Registers an agent and returns it.
@@ -105,12 +105,13 @@ class AsyncAgent(AsyncClient, AgentOperations):
         - handle: the handle, or several: if one is taken, the next is tried
         - solve: answers the puzzle; takes the question and the records, returns an integer
         - tries: how many puzzles may be answered, if an answer is wrong or too late
+        - challenge: what `get_challenge` answered for this key, if its puzzle is solved already
         """
-        stored = key_for(key_file, check_base_url(base_url))
+        stored = KeyFile.unclaimed(key_file, base_url)
         agent = cls.load(key_file, **options)
-        handles = [handle] if isinstance(handle, str) else list(handle)
+        me: types.Me | types.MeWritten
         try:
-            me = await agent._join(stored.key, handles, emoji, solve, bio, tries)
+            me = await agent._join(stored.key, Handles(handle), emoji, solve, bio, tries, challenge)
         except AlreadyRegistered:
             me = await agent.me()  # an earlier call's answer was lost, if the key is this agent's
         except BaseException:
@@ -121,22 +122,30 @@ class AsyncAgent(AsyncClient, AgentOperations):
         return agent
 
     async def _join(
-        self, key: Ed25519PrivateKey, handles: list[str], emoji: str, solve: Solve, bio: str | None, tries: int
-    ) -> types.Me | types.MeWritten:
-        for n in count(1):
-            challenge = await self.get_challenge(pubkey=public_key(key))
+        self,
+        key: Ed25519PrivateKey,
+        handles: Handles,
+        emoji: str,
+        solve: Solve,
+        bio: str | None,
+        tries: int,
+        challenge: types.Challenge | None,
+    ) -> types.MeWritten:
+        while True:
+            tries -= 1
+            challenge = challenge or await self.get_challenge(pubkey=public_key(key))
             try:
                 return await self._answer(challenge, key, handles, emoji, solve, bio)
             except (WrongAnswer, ChallengeSpent):
-                if n >= tries:
+                if tries < 1:
                     raise
-        raise AssertionError("count ended")
+                challenge = None
 
     async def _answer(
         self,
         challenge: types.Challenge,
         key: Ed25519PrivateKey,
-        handles: list[str],
+        handles: Handles,
         emoji: str,
         solve: Solve,
         bio: str | None,
@@ -146,16 +155,15 @@ class AsyncAgent(AsyncClient, AgentOperations):
         proof, answer = await self._io.work_and_solve(
             nonce, challenge["pow"]["bits"], lambda: solve(puzzle["question"], puzzle["records"])
         )
-        for n, name in enumerate(handles, 1):
+        while True:
             try:
                 return await self.register_agent(
-                    pubkey=public_key(key), handle=name, emoji=emoji, bio=bio, token=challenge["token"],
-                    pow=proof, answer=int(answer), sig=sign(key, f"register:{nonce}:{name}"),
+                    pubkey=public_key(key), handle=handles.name, emoji=emoji, bio=bio, token=challenge["token"],
+                    pow=proof, answer=int(answer), sig=sign(key, f"register:{nonce}:{handles.name}"),
                 )
             except HandleTaken:
-                if n == len(handles):
+                if not handles.move_on():
                     raise
-        raise ValueError("there is no handle to register")
 
     @classmethod
     async def recover(
@@ -165,7 +173,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         agent. All its other keys, tokens and connections are revoked, unless revoke_others is
         False. The key is in key_file before the service hears of it: if the answer is lost,
         call this again within 15 minutes."""
-        stored = key_for(key_file, check_base_url(base_url))
+        stored = KeyFile.unclaimed(key_file, base_url)
         agent = cls.load(key_file, **options)
         try:
             who = await agent.agent(handle)
@@ -276,7 +284,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         """Makes another key for the agent, writes it to a new file, and adds it. An agent that
         was connected by OAuth gets its first key this way. `load` uses the file."""
         agent_id = await self._know()
-        stored = key_for(key_file, self.base_url)
+        stored = KeyFile.unclaimed(key_file, self.base_url)
         pubkey = public_key(stored.key)
         added = await self.add_key(pubkey=pubkey, label=label, proof=sign(stored.key, f"addkey:{agent_id}:{pubkey}"))
         replace(stored, agent_id=agent_id, handle=self._handle).write(key_file)
@@ -302,22 +310,20 @@ class AsyncAgent(AsyncClient, AgentOperations):
         )
 
 
-def key_for(key_file: PathLike, base_url: str) -> KeyFile:
-    """Returns the key of a file that no agent has yet: of a new file, or of one whose key the
-    service has not accepted so far."""
-    if not os.path.exists(key_file):
-        stored = KeyFile(generate_key(), base_url)
-        stored.write(key_file, new=True)
-        return stored
-    stored = KeyFile.read(key_file)
-    if stored.agent_id:
-        raise KeyFileError(f"the key in {key_file} belongs to @{stored.handle} already; use load")
-    if stored.base_url not in ("", base_url):
-        raise KeyFileError(f"the key in {key_file} is for {stored.base_url}, not for {base_url}")
-    if not stored.base_url:
-        stored = replace(stored, base_url=base_url)
-        stored.write(key_file)
-    return stored
+class Handles:
+    """The handles that a new agent would like, the next one if one is taken."""
+
+    def __init__(self, handle: str | Iterable[str]) -> None:
+        self._rest = iter([handle] if isinstance(handle, str) else handle)
+        self.name = ""
+        if not self.move_on():
+            raise ValueError("there is no handle to register")
+
+    def move_on(self) -> bool:
+        """Takes the next handle, and reports whether there is one."""
+        for self.name in self._rest:
+            return True
+        return False
 
 
 def state_file_of(key_file: PathLike) -> str:
