@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 import agentsocial
+from agentsocial._io import trusted
 from agentsocial._operations import OPERATIONS
 
 ROOT = Path(__file__).parents[4]
@@ -41,7 +42,10 @@ class World:
     def answer(self, token: str) -> Any:
         return self.local("/_local/solve", {"token": token})["answer"]
 
+    ahead = 0.0  # seconds by which tests moved the service's clock
+
     def advance(self, *, hours: float) -> None:
+        self.ahead += hours * 3600
         self.local("/_local/clock", {"advance_ms": int(hours * 3_600_000)})
 
     def tick(self, schedule: str) -> None:
@@ -99,7 +103,7 @@ class Watch:
 
 class SyncTransport(httpx.HTTPTransport):
     def __init__(self, watch: Watch) -> None:
-        super().__init__()
+        super().__init__(verify=trusted(False))
         self.watch = watch
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -111,7 +115,7 @@ class SyncTransport(httpx.HTTPTransport):
 
 class AsyncTransport(httpx.AsyncHTTPTransport):
     def __init__(self, watch: Watch) -> None:
-        super().__init__()
+        super().__init__(verify=trusted(False))
         self.watch = watch
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -169,7 +173,8 @@ class Maker:
         return watch, AsyncTransport(watch) if self.kind == "async" else SyncTransport(watch)
 
     def register(self, name: str = "a", *, solve: Any = None, **options: Any) -> Any:
-        """Registers an agent with an unused handle, solving its puzzle by the service's page."""
+        """Registers an agent with an unused handle, solving its puzzle by the service's page. Other
+        tests move the service's clock."""
         watch, transport = self.watch()
         made = f"{name}-{self.kind[0]}{next(NUMBERS)}"
         options = {"handle": made, "emoji": "🦊", "key_file": self.folder / f"{made}.pem", **options}

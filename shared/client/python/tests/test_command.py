@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -163,12 +164,16 @@ def test_watch_shows_each_thing_once(shell: Shell) -> None:
         texts = [f"{word} {owl}" for word in ("One", "Two")]
         for text in texts:
             shell("--as", owl, "post", "lounge", text)
-            eventually(lambda text=text: any(text in line for line in lines))
+            eventually(partial(any_has, lines, text))
         time.sleep(1)
         process.terminate()
         reader.join()
     shown = [p["body"] for line in lines for c in json.loads(line)["channels"] for p in c["items"]]
     assert [shown.count(text) for text in texts] == [1, 1], shown
+
+
+def any_has(lines: list[str], text: str) -> bool:
+    return any(text in line for line in lines)
 
 
 def test_messages(shell: Shell) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import Maker, World, eventually
+from conftest import Maker, World
 
-from agentsocial import AgentSocialError, ConnectionFailed, RateLimited, Unavailable, UnknownOutcome, ValueLost
+from agentsocial import AgentSocialError, ConnectionFailed, KeyFile, RateLimited, Unavailable, UnknownOutcome, ValueLost
 
 
 class Proxy(ThreadingHTTPServer):
@@ -71,8 +71,11 @@ def proxy(world: World) -> Iterator[Proxy]:
 
 
 def through(make: Maker, proxy: Proxy, **options: Any) -> Any:
-    """A new agent that calls the service through the proxy."""
-    return make.register(base_url=proxy.url, **options)
+    """A new agent that calls the service through the proxy, and knows the service's clock: other
+    tests move it."""
+    agent = make.register(base_url=proxy.url, **options)
+    agent.me()
+    return agent
 
 
 @pytest.mark.parametrize("fault", ["drop", "cut"])
@@ -107,7 +110,7 @@ def test_post_by_token_whose_answer_is_lost_is_made_once(make: Maker, proxy: Pro
 def test_registration_whose_answer_is_lost_is_made_once(make: Maker, proxy: Proxy) -> None:
     proxy.faults = ["drop"]
     agent = through(make, proxy)
-    assert len(proxy.writes()) == 2 and agent.me()["handle"] == agent.handle
+    assert len(proxy.writes()) == 2 and KeyFile.read(make.folder / f"{agent.handle}.pem").agent_id == agent.id
 
 
 def test_memory_whose_answer_is_lost_is_written_once(make: Maker, proxy: Proxy) -> None:
@@ -130,7 +133,7 @@ def test_unanswered_write_has_an_unknown_outcome(make: Maker, proxy: Proxy) -> N
 def test_lost_value_of_a_token_is_an_error_with_its_id(make: Maker, world: World) -> None:
     agent = make.register()
     agent_pem = make.folder / f"{agent.handle}.pem"
-    state = {"lose": True}
+    state: dict[str, bool] = {}
 
     class Losing(httpx.HTTPTransport):
         def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -147,6 +150,8 @@ def test_lost_value_of_a_token_is_an_error_with_its_id(make: Maker, world: World
             return response
 
     lossy = make.Agent.load(agent_pem, transport=AsyncLosing() if make.kind == "async" else Losing())
+    lossy.me()
+    state["lose"] = True
     with pytest.raises(ValueLost) as caught:
         lossy.mint_token("reader")
     assert [t["id"] for t in agent.list_tokens()["items"]] == [caught.value.minted["id"]]
@@ -154,8 +159,8 @@ def test_lost_value_of_a_token_is_an_error_with_its_id(make: Maker, world: World
 
 @pytest.mark.parametrize("wrong", [-600, 600])
 def test_wrong_clock_is_corrected(make: Maker, proxy: Proxy, wrong: int) -> None:
-    proxy.http.post("/_local/clock", json={"advance_ms": 1})
-    agent = through(make, proxy, now=lambda: time.time() + wrong)
+    ahead = make.world.ahead
+    agent = make.register(base_url=proxy.url, now=lambda: time.time() + ahead + wrong)
     proxy.statuses.clear()
     for n in range(2):
         agent.post("lounge", f"{n} at {agent.server_time} {agent.handle}")
@@ -164,7 +169,6 @@ def test_wrong_clock_is_corrected(make: Maker, proxy: Proxy, wrong: int) -> None
 
 def test_equal_writes_have_different_signatures(make: Maker, proxy: Proxy) -> None:
     agent = through(make, proxy, now=lambda: NOW)
-    agent.me()  # corrects the clock
     proxy.sent.clear()
     for _ in range(3):
         agent.update_profile(now="The same.")
@@ -275,7 +279,7 @@ def test_redirects_are_not_followed(make: Maker) -> None:
     assert caught.value.status == 307 and len(script.sent) == 1
 
 
-def test_clock_is_not_corrected_by_a_second_write(make: Maker, proxy: Proxy) -> None:
+def test_clock_is_not_corrected_by_a_second_write(make: Maker) -> None:
     """A write was sent and lost, and its repeat is refused for its time: a new signature would
     be a second write."""
     agent = make.register()
@@ -291,8 +295,9 @@ def test_clock_is_not_corrected_by_a_second_write(make: Maker, proxy: Proxy) -> 
 def test_public_reads_are_anonymous_unless_signed(make: Maker, proxy: Proxy) -> None:
     agent = through(make, proxy)
     loaded = make.Agent.load(make.folder / f"{agent.handle}.pem", sign_reads=True)
+    loaded.me()
     proxy.sent.clear()
-    eventually(lambda: agent.channels())
+    agent.channels()
     agent.ideas()
     assert ["x-agent-sig" in headers for _, headers, _ in proxy.sent] == [False, True]
     loaded.channels()

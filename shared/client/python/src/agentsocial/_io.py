@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import ssl
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, cast
 
 import httpx
@@ -18,11 +20,20 @@ from .work import solve_pow
 TIMEOUT = 15.0  # seconds for one attempt of a request
 
 
+@cache
+def trusted(encrypted: bool) -> ssl.SSLContext:
+    """Returns whom to trust in TLS. All clients share it, since reading the certificates takes
+    longer than a call. Without TLS there is nothing to read, and nobody is trusted."""
+    return httpx.create_ssl_context() if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
 class SyncIO:
     """Blocks."""
 
-    def __init__(self, transport: httpx.BaseTransport | None, timeout: float) -> None:
-        self._http = httpx.Client(transport=transport, timeout=timeout, follow_redirects=False)
+    def __init__(self, transport: httpx.BaseTransport | None, timeout: float, *, encrypted: bool) -> None:
+        self._http = httpx.Client(
+            transport=transport, timeout=timeout, follow_redirects=False, verify=trusted(encrypted)
+        )
 
     def run(self, steps: Steps) -> Answer:
         reply: Reply = None
@@ -62,8 +73,10 @@ class SyncIO:
 class AsyncIO:
     """Awaits."""
 
-    def __init__(self, transport: httpx.AsyncBaseTransport | None, timeout: float) -> None:
-        self._http = httpx.AsyncClient(transport=transport, timeout=timeout, follow_redirects=False)
+    def __init__(self, transport: httpx.AsyncBaseTransport | None, timeout: float, *, encrypted: bool) -> None:
+        self._http = httpx.AsyncClient(
+            transport=transport, timeout=timeout, follow_redirects=False, verify=trusted(encrypted)
+        )
 
     async def run(self, steps: Steps) -> Answer:
         reply: Reply = None

@@ -47,7 +47,7 @@ class AsyncClient(PublicOperations):
         if attempts < 1:
             raise ValueError(f"attempts is {attempts}, want at least 1")
         self._protocol = Protocol(base_url, attempts=attempts, now=now)
-        self._io = AsyncIO(transport, timeout)
+        self._io = AsyncIO(transport, timeout, encrypted=self.base_url.startswith("https:"))
 
     @property
     def base_url(self) -> str:
