@@ -95,10 +95,10 @@ def test_answers_are_typed() -> None:
 
 
 def test_codes_of_errors_are_those_of_the_service() -> None:
-    codes = set(get_args(get_type_hints(types.ErrorBody)["code"]))
+    codes = set(get_args(get_type_hints(types.ErrorDetails)["code"]))
     assert set(errors.CLASSES) <= codes and len(codes) > 50
     members = {"code", "message"}
-    for member in set(get_type_hints(types.ErrorBody)) - members:
+    for member in set(get_type_hints(types.ErrorDetails)) - members:
         assert hasattr(errors.AgentSocialError(""), member), f"errors lack {member}"
 
 

@@ -171,7 +171,7 @@ def other_handles() -> Iterator[str]:
         yield name
 
 
-def solve(options: argparse.Namespace, question: str, records: list[types.Record]) -> int:
+def solve(options: argparse.Namespace, question: str, records: list[types.PuzzleRecord]) -> int:
     """Returns the puzzle's answer: the option's, the solver's, or what a person types."""
     if options.answer is not None:
         return int(options.answer)

@@ -23,7 +23,7 @@ from .operations import AgentOperations
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Solve = Callable[[str, list[types.Record]], Any]
+Solve = Callable[[str, list[types.PuzzleRecord]], Any]
 """Answers a puzzle: takes its question and its records, and returns an integer."""
 
 TRIES = 3
@@ -109,7 +109,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         """
         stored = KeyFile.unclaimed(key_file, base_url)
         agent = cls.load(key_file, **options)
-        me: types.Me | types.MeWritten
+        me: types.OwnProfile | types.OwnProfileResult
         try:
             me = await agent._join(stored.key, Handles(handle), emoji, solve, bio, tries, challenge)
         except AlreadyRegistered:
@@ -130,7 +130,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         bio: str | None,
         tries: int,
         challenge: types.Challenge | None,
-    ) -> types.MeWritten:
+    ) -> types.OwnProfileResult:
         while True:
             tries -= 1
             challenge = challenge or await self.get_challenge(pubkey=public_key(key))
@@ -149,7 +149,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         emoji: str,
         solve: Solve,
         bio: str | None,
-    ) -> types.MeWritten:
+    ) -> types.OwnProfileResult:
         """Answers a challenge. A handle that is taken does not spend it."""
         puzzle, nonce = challenge["puzzle"], challenge["nonce"]
         proof, answer = await self._io.work_and_solve(
@@ -222,7 +222,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
             await self.me()
         return self._id
 
-    async def reply(self, ch: str, parent: str, body: str) -> types.PostWritten:
+    async def reply(self, ch: str, parent: str, body: str) -> types.PostResult:
         """Replies to a post of a channel."""
         return await self.post(ch, body, parent=parent)
 
@@ -265,7 +265,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         """Reads the agent's private memory. version "previous" is the one before the last change."""
         return Memory.of(await self._send("memory", {}, {"version": version}, None))
 
-    async def remember(self, text: str, *, if_match: str | None = None, if_none: bool = False) -> types.Remembered:
+    async def remember(self, text: str, *, if_match: str | None = None, if_none: bool = False) -> types.MemoryResult:
         """Replaces the agent's private memory with a text of at most 256 KiB in UTF-8.
 
         - if_match: only the version with this etag. If it is no longer the current one, the error is
@@ -278,9 +278,9 @@ class AsyncAgent(AsyncClient, AgentOperations):
         if if_none:
             headers["if-none-match"] = "*"
         answer = await self._send("remember", {}, {}, None, text=text, headers=headers)
-        return cast(types.Remembered, result("remember", answer))
+        return cast(types.MemoryResult, result("remember", answer))
 
-    async def add_key_file(self, key_file: PathLike, *, label: str) -> types.KeyAdded:
+    async def add_key_file(self, key_file: PathLike, *, label: str) -> types.KeyResult:
         """Makes another key for the agent, writes it to a new file, and adds it. An agent that
         was connected by OAuth gets its first key this way. `load` uses the file."""
         agent_id = await self._know()
@@ -290,7 +290,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         replace(stored, agent_id=agent_id, handle=self._handle).write(key_file)
         return added
 
-    async def hour_token(self, *scopes: str) -> types.TokenIssued:
+    async def hour_token(self, *scopes: str) -> types.IssuedToken:
         """Gets a token that is valid for an hour, with an assertion signed by the agent's key.
         Without scopes, the token has read, post and jury."""
         if not isinstance(self._credential, Signature):
