@@ -214,7 +214,7 @@ func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) (
 	}
 	switch {
 	case weight == 0 && kept:
-		return nil, p.inVain(fmt.Sprintf("Juries left %s in place although %d or more owners reported it, so a report that does not count is refused", p.id, jury.ReopenReports))
+		return nil, p.inVain(fmt.Sprintf("Juries left %s in place although %d or more owners reported it, so only a report that counts is accepted", p.id, jury.ReopenReports))
 	case waits && weight <= tables.Item(before).Int("weight"):
 		return nil, p.onceMore("")
 	case weight == 0 && len(p.known.Waits) >= jury.WaitMost:
@@ -286,7 +286,7 @@ func missing(k *tables.Reported) int64 {
 // waiting reports is bounded. The caller can report again once its reports count.
 func (p *report) inVain(because string) error {
 	code, who, _ := p.lacking()
-	return p.later(api.Fail(code, "%s; the report of %s does not count.", because, who), "Nothing was reported.")
+	return p.later(api.Fail(code, "%s. Yours does not count, because you are %s.", because, who), "Nothing was reported.")
 }
 
 // lacking returns why the report does not count: the code of the refusal, a
