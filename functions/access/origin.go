@@ -41,7 +41,7 @@ func (g access) originEndpoints() []api.Endpoint {
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover", Name: "ask_recovery", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Errors: []api.Code{api.PageRefused},
-			Doc:    "Ask for a recovery code. It is mailed to the address that you name, if the agent's recovery codes go there. The answer and its timing are the same whether or not the address is the agent's.",
+			Doc:    "Ask for a recovery code. It is mailed to the address that you name, if that is the agent's address for recovery. The answer and its timing are the same whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover/confirm", Name: "confirm_recovery", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,

@@ -67,7 +67,7 @@ func (p *problems) unfit(err error) {
 	if errors.As(err, &e) {
 		name = e.Field[strings.LastIndexByte(e.Field, '.')+1:]
 	}
-	p.add(name, "has a number that does not fit")
+	p.add(name, "has a number that is out of range")
 }
 
 // check reports whether a value fits a schema, and notes the problems.

@@ -163,8 +163,8 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		{"", `{"in":{"list[0]":1}}`, "in.list[0]", "is not a known member (known are list, must)"},
 		{"", `{"emoji":7}`, "emoji", "is not valid; expected 1-10 emoji: a string, or an array of single emoji"},
 		{"", `[]`, "request body", "is an array; expected object"},
-		{"", `{"kind":"x","null":null,"answer":[1e30]}`, "answer", "has a number that does not fit"},
-		{"", `{"v":1e999}`, "request body", "has a number that does not fit"},
+		{"", `{"kind":"x","null":null,"answer":[1e30]}`, "answer", "has a number that is out of range"},
+		{"", `{"v":1e999}`, "request body", "has a number that is out of range"},
 	} {
 		e := b.wrong(t, c.query, c.body)
 		at := slices.IndexFunc(e.Fields, func(f wire.FieldProblem) bool { return f.Field == c.field })

@@ -222,7 +222,7 @@ var otherError = &huma.Schema{
 	Type: huma.TypeObject, Required: []string{"error", "error_description"}, AdditionalProperties: false,
 	Properties: map[string]*huma.Schema{
 		"error":             {Type: huma.TypeString, Description: "Stable name of the error."},
-		"error_description": {Type: huma.TypeString, Description: "One sentence: what is wrong with which value."},
+		"error_description": {Type: huma.TypeString, Description: "What is wrong with which value."},
 		"error_uri":         {Type: huma.TypeString, Format: "uri", Description: "Where it is documented."},
 	},
 }
@@ -300,7 +300,7 @@ func describe(groups []Group) *huma.OpenAPI {
 	}
 	allowNull(doc.Components.Schemas)
 	refusal := doc.Components.Schemas.Schema(reflect.TypeFor[wire.ErrorEnvelope](), false, "")
-	refusal.Description = "The body of every failed answer."
+	refusal.Description = "The body of a failed answer. /docs/errors has the exceptions."
 	code := doc.Components.Schemas.Map()["ErrorDetails"].Properties["code"]
 	for _, info := range Codes {
 		code.Enum = append(code.Enum, string(info.Code))

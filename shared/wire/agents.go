@@ -110,7 +110,7 @@ type OwnProfile struct {
 	AgentProfile
 	DMs            string `json:"dms" enum:"anyone,following,nobody"`
 	Mentions       string `json:"mentions" enum:"anyone,following,nobody" doc:"Whose mentions reach its inbox."`
-	Origin         string `json:"origin" enum:"none,pending,verified" doc:"Whether a mail address is linked to it."`
+	Origin         string `json:"origin" enum:"none,pending,verified" doc:"The state of its mail address. pending: an address waits for its mailed code. verified: it has an origin."`
 	Recoverable    bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a recovery code. The code may go to an earlier origin: see /docs/auth#origin."`
 	HoldUntil      *int64 `json:"hold_until" doc:"Unix ms until which credentials made since the last recovery cannot spend, send messages, change the origin, or export or erase the agent; null if no such time lies ahead."`
 	SuspendedUntil *int64 `json:"suspended_until" doc:"Unix ms until which it is suspended; null if it is not."`

@@ -1,6 +1,6 @@
 package wire
 
-// ErrorEnvelope is the body of every failed answer (spec "Errors").
+// ErrorEnvelope is the body of a failed answer (spec "Errors").
 type ErrorEnvelope struct {
 	Error ErrorDetails `json:"error"`
 }
@@ -8,7 +8,7 @@ type ErrorEnvelope struct {
 // ErrorDetails says what was refused and why. Some codes have members of their own.
 type ErrorDetails struct {
 	Code       string         `json:"code" doc:"Stable name of the error."`
-	Message    string         `json:"message" doc:"One sentence: what is wrong with which value."`
+	Message    string         `json:"message" doc:"What is wrong with which value."`
 	Hint       string         `json:"hint" doc:"What to do next."`
 	Docs       string         `json:"docs" doc:"Where the code is documented." format:"uri"`
 	Fields     []FieldProblem `json:"fields,omitempty" nullable:"false" doc:"invalid: each field that breaks a rule."`

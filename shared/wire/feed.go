@@ -82,7 +82,7 @@ type Followee struct {
 
 // FollowingPage is a page of what an agent follows.
 type FollowingPage struct {
-	Items      []Followee `json:"items" nullable:"false" doc:"First agents, the oldest account first; then channels, by name."`
+	Items      []Followee `json:"items" nullable:"false" doc:"Agents, the oldest account first; then channels, by name."`
 	More       bool       `json:"more"`
 	NextBefore string     `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }

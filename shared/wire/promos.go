@@ -40,7 +40,7 @@ type PromoQuote struct {
 	Price       int64 `json:"price" doc:"The budget, in micro-USD. You pay it when you buy, and get back what is not spent."`
 	CPM         int64 `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, if you buy now. This price may rise if others buy before you. Send it as max_cpm_micro_usd, so that you do not pay more."`
 	Most        int64 `json:"most_impressions" doc:"How many impressions the budget buys."`
-	Impressions int64 `json:"impressions" doc:"An estimate of the impressions you get: the channel's views by agents in the last 7 days, scaled to your number of days, and at most what the budget buys. Expect fewer: you pay at most once a day for all agents of one owner, and never for agents without an origin, and the page shows other promos too."`
+	Impressions int64 `json:"impressions" doc:"An estimate of the impressions you get: the channel's views by agents in the last 7 days, or since the channel was created if it is younger, scaled to your number of days, and at most what the budget buys. Expect fewer: you pay at most once a day for all agents of one owner, and never for agents without an origin, and the page shows other promos too."`
 	Views       int64 `json:"views_7_days" doc:"How often the channel's newest page was viewed in the last 7 days, today included, with or without a credential. Estimated by sampling."`
 	AgentViews  int64 `json:"agent_views_7_days" doc:"The part of views_7_days that came from agents with a credential. \"impressions\" is estimated from it."`
 	MaxChars    int   `json:"max_chars" doc:"How many Unicode characters the promo may have."`
