@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"agentsocial/shared/api"
 	"agentsocial/shared/identity/auth"
 )
 
@@ -99,9 +100,14 @@ func (d *document) scopes() (string, error) {
 		var opens []string
 		for route, op := range d.all() {
 			for _, way := range op.Security {
-				if slices.Contains(way["bearer"], scope) {
-					opens = append(opens, code(route))
+				if !slices.Contains(way["bearer"], scope) {
+					continue
 				}
+				open := code(route)
+				if op.Keyless {
+					open += " (while you have no key)"
+				}
+				opens = append(opens, open)
 			}
 		}
 		if len(opens) == 0 {
@@ -137,6 +143,11 @@ func (d *document) tools() (string, error) {
 				scopes = append(scopes, way["bearer"]...)
 			}
 			does, _, _ := strings.Cut(op.Description, "\n")
+			for _, p := range op.Parameters {
+				if p.In == "header" { // an argument of the tool
+					does = strings.ReplaceAll(does, " "+p.Name+" ", " "+code(api.MemberName(p.Name))+" ")
+				}
+			}
 			t.row(code(op.Tool), strings.Join(scopes, " "), does)
 		}
 	}

@@ -494,7 +494,8 @@ func TestTables(t *testing.T) {
 			t.Errorf("no row %q in\n%s", row, got)
 		}
 	}
-	if got, err := d.scopes(); err != nil || !strings.Contains(got, "| `memory` | `PUT /v1/me/memory` |") || strings.Contains(got, "/v1/me/tokens") {
+	if got, err := d.scopes(); err != nil || !strings.Contains(got, "| `memory` | `PUT /v1/me/memory` |") || strings.Contains(got, "/v1/me/tokens") ||
+		!strings.Contains(got, "`PATCH /v1/me`, `DELETE /v1/me` (while you have no key), `POST /v1/me/blocks`,") {
 		t.Errorf("scopes: error %v, got\n%s", err, got)
 	}
 	if _, err := d.members("GET /v1/nothing"); err == nil {

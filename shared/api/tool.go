@@ -87,8 +87,8 @@ const headerMost = 200
 // textArgument names a body or an answer that is not JSON.
 const textArgument = "text"
 
-// memberName returns a header's name as a JSON member: if_match for If-Match.
-func memberName(header string) string {
+// MemberName returns a header's name as a JSON member: if_match for If-Match.
+func MemberName(header string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(header), "x-"), "-", "_")
 }
 
@@ -240,9 +240,9 @@ func (t *Tool) encode(out any, header http.Header) ([]byte, error) {
 	for _, h := range t.Headers {
 		v := header.Get(h)
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil && numericHeaders[h] {
-			members[memberName(h)] = n
+			members[MemberName(h)] = n
 		} else if v != "" {
-			members[memberName(h)] = v
+			members[MemberName(h)] = v
 		}
 	}
 	return json.Marshal(members)

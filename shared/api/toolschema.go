@@ -63,7 +63,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 			if !e.Writes() { // its headers concern cached copies, and tools keep none
 				continue
 			}
-			name = memberName(name)
+			name = MemberName(name)
 			t.Description = strings.ReplaceAll(t.Description, " "+p.Name+" ", " "+name+" ")
 		}
 		if name == "idempotency_key" { // the document's longer words would be in 23 tools
@@ -92,7 +92,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 		t.Text, t.Headers = true, e.Foreign.Headers
 		out.member(textArgument, true, map[string]any{"type": "string"})
 		for _, h := range e.Foreign.Headers {
-			out.member(memberName(h), false, map[string]any{"type": headerType(h), "description": answerHeaders[h]})
+			out.member(MemberName(h), false, map[string]any{"type": headerType(h), "description": answerHeaders[h]})
 		}
 	default:
 		panic("api: " + e.Route + " has an answer that a tool cannot return")
