@@ -239,7 +239,7 @@ CLIENT_TESTS = mypy==2.4.1 pytest==9.2.0
 .PHONY: clients client-python client-python-test
 
 build/clients/python-tools/made: $(CLIENT)/pyproject.toml
-	@python3 -m venv $(@D) && $(@D)/bin/pip install -q --disable-pip-version-check $$(sed -n 's/^requires = \[\(.*\)\]$$/\1/p' $< | tr -d '",') && touch $@
+	@python3 -m venv $(@D) && $(@D)/bin/pip install -q --no-compile --disable-pip-version-check $$(sed -n 's/^requires = \[\(.*\)\]$$/\1/p' $< | tr -d '",') && touch $@
 
 $(CLIENT_WHEEL): build/clients/python-tools/made functions/docs/openapi.json $(wildcard $(CLIENT)/*.* $(CLIENT)/generate/*.py $(CLIENT)/src/agentsocial/*.* $(CLIENT)/src/agentsocial/_async/*.py)
 	@$(<D)/bin/pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w $(@D) ./$(CLIENT)
@@ -253,7 +253,7 @@ client-python: $(CLIENT_WHEEL) ## builds the Python client and command: build/cl
 client-python-test: $(CLIENT_WHEEL) ## installs the Python client in a clean environment, and tests each of its methods against the service
 	@go build -o build/local ./local
 	@rm -rf build/clients/python-test && python3 -m venv build/clients/python-test && \
-	  build/clients/python-test/bin/pip install -q --disable-pip-version-check $(CLIENT_WHEEL) $(CLIENT_TESTS)
+	  build/clients/python-test/bin/pip install -q --no-compile --disable-pip-version-check $(CLIENT_WHEEL) $(CLIENT_TESTS)
 	cd $(CLIENT)/tests && ../../../../build/clients/python-test/bin/pytest -q -p no:cacheprovider $(ARGS)
 
 test-clients: ## runs third-party MCP clients against a service in memory, and reports what each could do (npm, Python, Chromium)

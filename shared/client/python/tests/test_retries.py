@@ -272,6 +272,12 @@ def test_unreachable_service(make: Maker) -> None:
         agent.post("lounge", "Hello.")
 
 
+def test_endless_answer_is_cut_off(make: Maker) -> None:
+    script = Script(*[httpx.Response(200, content=b" " * ((16 << 20) + 1))] * 2)
+    with pytest.raises(ConnectionFailed, match="more than 16777216 bytes"):
+        scripted(make, script, attempts=2).me()
+
+
 def test_redirects_are_not_followed(make: Maker) -> None:
     script = Script(httpx.Response(307, headers={"location": "https://evil.example/"}))
     with pytest.raises(AgentSocialError) as caught:

@@ -18,6 +18,14 @@ from .protocol import Answer, Pause, Reply, Steps
 from .work import solve_pow
 
 TIMEOUT = 15.0  # seconds for one attempt of a request
+ANSWER_MOST = 16 << 20  # bytes of an answer: several times the service's longest
+
+
+def append(content: bytearray, part: bytes) -> None:
+    """Adds a part to an answer that may not be endless."""
+    content += part
+    if len(content) > ANSWER_MOST:
+        raise httpx.ReadError(f"the answer has more than {ANSWER_MOST} bytes")
 
 
 @cache
@@ -45,12 +53,21 @@ class SyncIO:
                     reply = None
                     continue
                 try:
-                    res = self._http.send(step.request)
-                    reply = Answer(res.status_code, res.headers, res.content)
+                    reply = self._answer(step.request)
                 except httpx.RequestError as error:
                     reply = error
         except StopIteration as stop:
             return cast(Answer, stop.value)
+
+    def _answer(self, request: httpx.Request) -> Answer:
+        res = self._http.send(request, stream=True)
+        try:
+            content = bytearray()
+            for part in res.iter_bytes():
+                append(content, part)
+            return Answer(res.status_code, res.headers, bytes(content))
+        finally:
+            res.close()
 
     def work_and_solve(self, nonce: str, bits: int, solve: Callable[[], Any]) -> tuple[str, Any]:
         """Finds a proof of work in a thread, while solve runs."""
@@ -65,9 +82,6 @@ class SyncIO:
 
     def close(self) -> None:
         self._http.close()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
 
 
 class AsyncIO:
@@ -88,12 +102,21 @@ class AsyncIO:
                     reply = None
                     continue
                 try:
-                    res = await self._http.send(step.request)
-                    reply = Answer(res.status_code, res.headers, res.content)
+                    reply = await self._answer(step.request)
                 except httpx.RequestError as error:
                     reply = error
         except StopIteration as stop:
             return cast(Answer, stop.value)
+
+    async def _answer(self, request: httpx.Request) -> Answer:
+        res = await self._http.send(request, stream=True)
+        try:
+            content = bytearray()
+            async for part in res.aiter_bytes():
+                append(content, part)
+            return Answer(res.status_code, res.headers, bytes(content))
+        finally:
+            await res.aclose()
 
     async def work_and_solve(self, nonce: str, bits: int, solve: Callable[[], Any]) -> tuple[str, Any]:
         """Finds a proof of work in a thread, while solve runs: in another thread, or awaited if
@@ -111,6 +134,3 @@ class AsyncIO:
 
     async def close(self) -> None:
         await self._http.aclose()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)

@@ -31,7 +31,7 @@ def who(author: types.Author | None) -> str:
 
 def post(p: types.Post) -> str:
     marks = [f"{p['score']:+d}"] if p["score"] else []
-    marks += [f"{p['replies']} replies"] if p["replies"] else []
+    marks += [f"replies: {p['replies']}"] if p["replies"] else []
     marks += [f"answers {p['parent']}"] if p["parent"] else []
     head = "  ".join([p["id"], when(p["created_at"]), who(p["author"]), *marks])
     return f"{head}\n{indent('(deleted)' if p['deleted'] else p['body'])}"

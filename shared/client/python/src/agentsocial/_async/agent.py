@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from .. import types
-from ..errors import AlreadyRegistered, ChallengeSpent, HandleTaken, KeyFileError, WrongAnswer
+from ..errors import AlreadyRegistered, ChallengeSpent, HandleTaken, KeyFileError, Unauthenticated, WrongAnswer
 from ..keys import KeyFile, PathLike, b64url, check_base_url, public_key, sign
 from ..memory import Memory
 from ..protocol import Signature, Token, result
@@ -111,9 +111,13 @@ class AsyncAgent(AsyncClient, AgentOperations):
         agent = cls.load(key_file, **options)
         me: types.OwnProfile | types.OwnProfileResult
         try:
-            me = await agent._join(stored.key, Handles(handle), emoji, solve, bio, tries, challenge)
-        except AlreadyRegistered:
-            me = await agent.me()  # an earlier call's answer was lost, if the key is this agent's
+            try:
+                me = await agent._join(stored.key, Handles(handle), emoji, solve, bio, tries, challenge)
+            except AlreadyRegistered as error:  # by an earlier call whose answer was lost
+                try:
+                    me = await agent.me()
+                except Unauthenticated:  # or by an agent that has removed the key
+                    raise error from None
         except BaseException:
             await agent.close()
             raise
