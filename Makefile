@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export RATE AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT
-.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth diff deploy destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
+.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth diff deploy rollback destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -189,11 +189,19 @@ sam-test: ## plays transcripts through SAM's gateway and containers (SCRIPTS='.*
 	@echo "not played: $$(ls local/testdata | sed 's/\.txtar$$//' | grep -vxE '$(SCRIPTS)' | tr '\n' ' ')"
 
 diff: ## shows what make deploy would change in a stage (FROM=FOLDER: between the template there and the one in cdk.out; no AWS account)
-	$(CDK) diff $(if $(FROM),--app cdk.out --template $(FROM)/agentsocial-$(or $(STAGE),prod).template.json) $(context)
+	$(CDK) diff $(if $(FROM),--app cdk.out --template $(FROM)/agentsocial-$(or $(STAGE),prod).template.json,-c version=$$(git describe --tags --always --abbrev=12)) $(context)
 
-deploy: ## builds, deploys, and lists what is left to do (first run npx cdk bootstrap once; REVERT_DRIFT=1 restores what was changed or deleted by hand)
-	$(CDK) deploy $(if $(CI),--require-approval never) $(if $(REVERT_DRIFT),--revert-drift) --outputs-file build/outputs.json $(context)
+deploy rollback: export STAGE := $(STAGE)
+deploy rollback: export CONTEXT := $(CONTEXT)
+deploy rollback: export REVERT_DRIFT := $(REVERT_DRIFT)
+deploy rollback: export TO := $(TO)
+
+deploy: ## builds, deploys, and lists what is left to do (AWS CLI; first run npx cdk bootstrap once; REVERT_DRIFT=1 restores what was changed or deleted by hand)
+	@go run ./infra/deploy
 	@go run ./infra/summary build/outputs.json
+
+rollback: ## deploys the version before, with the settings of its cdk.json (TO=commit deploys another)
+	@go run ./infra/deploy rollback
 
 destroy: ## deletes the stage dev with all its data: make destroy STAGE=dev
 	@test "$(STAGE)" = dev || { echo "make destroy is only for STAGE=dev; infra/RUNBOOK.md says how to take another stage down"; exit 1; }

@@ -95,6 +95,9 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 
 		ReservedConcurrentExecutions: unlessZero(d.reservation(f)),
 	})
+	if d.Version != "" {
+		awscdk.Tags_Of(function).Add(jsii.String("version"), jsii.String(d.Version), nil)
+	}
 	if d.XRay { // on the plain resource: the construct's tracing adds a policy
 		function.Node().DefaultChild().(awslambda.CfnFunction).SetTracingConfig(&awslambda.CfnFunction_TracingConfigProperty{Mode: jsii.String("Active")})
 	}
@@ -102,12 +105,19 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 }
 
 // environment returns all variables; each function gets those it needs.
+//
+// The version is among them, although it makes every deployment of another commit start
+// all functions anew, even those whose code stayed the same: only so do the log, /health
+// and the OpenAPI document name the commit that was deployed. In the binary (-ldflags) it
+// would also change every zip, and a build of the same source would no longer equal the
+// one before.
 func (d deployment) environment() host.Env {
 	e := host.Env{
 		Table: *d.store.table.TableName(), BaseURL: *d.baseURL, Stage: d.Stage,
 		SecretARN: *d.store.secret.SecretArn(), PepperARN: *d.store.pepper.SecretArn(), PaymentsARN: *d.store.payments.SecretArn(), EdgeSecretARN: d.edge.arn(),
 		PowBits: d.PowBits, PageBits: d.PageBits, MicroUSDPerChar: int64(d.MicroUSDPerChar),
 		WebOrigins: d.WebOrigins, Contact: d.Contact, Limits: d.Limits, NoEndpointMetrics: !d.EndpointMetrics, LogReads: int64(d.LogReads),
+		Version: d.Version,
 	}
 	if d.mail != nil {
 		e.MailFrom, e.MailSet = d.mail.from, *d.mail.set.ConfigurationSetName()

@@ -198,3 +198,27 @@ func TestStack(t *testing.T) {
 		})
 	})
 }
+
+// Each function is told what is deployed, and has it as a tag. No other resource has that
+// tag, so that a new version changes functions only.
+func TestVersion(t *testing.T) {
+	tagged := map[string]bool{}
+	for id, r := range of(t, whole).Resources {
+		tags := plain(r.Properties["Tags"])
+		has := strings.Contains(tags, `{"Key":"version","Value":"`+deployedVersion+`"}`)
+		if has != (r.Type == "AWS::Lambda::Function") {
+			t.Errorf("%s has the tags %s, want the version on functions only", id, tags)
+		}
+		if r.Type != "AWS::Lambda::Function" {
+			continue
+		}
+		tagged[id] = true
+		variables := r.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+		if got := plain(variables["VERSION"]); got != deployedVersion {
+			t.Errorf("%s has the variable VERSION=%q, want %q", id, got, deployedVersion)
+		}
+	}
+	if len(tagged) == 0 {
+		t.Error("there are no functions")
+	}
+}

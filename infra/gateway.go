@@ -29,6 +29,7 @@ type gateway struct {
 	stage        awsapigatewayv2.CfnStage
 	log          awslogs.LogGroup
 	integrations map[string]awsapigatewayv2.CfnIntegration // by group
+	last         awscdk.CfnResource                        // of the API's parts, see inTurn
 }
 
 // accessLog is the format of the gateway's line per request. The line has only what the
@@ -65,19 +66,21 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 			Format:         jsii.String(string(format)),
 		},
 	})
-	return &gateway{stack, api, stage, log, map[string]awsapigatewayv2.CfnIntegration{}}
+	return &gateway{stack, api, stage, log, map[string]awsapigatewayv2.CfnIntegration{}, nil}
 }
 
 // attach lets only this API call a group's function: one integration and one
 // permission for all its routes.
 func (g *gateway) attach(group string, f awslambda.Function) {
-	g.integrations[group] = awsapigatewayv2.NewCfnIntegration(f, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
+	integration := awsapigatewayv2.NewCfnIntegration(f, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId:                g.api.Ref(),
 		Description:          jsii.String("To the function " + group),
 		IntegrationType:      jsii.String("AWS_PROXY"),
 		IntegrationUri:       f.FunctionArn(),
 		PayloadFormatVersion: jsii.String("2.0"),
 	})
+	g.integrations[group] = integration
+	g.inTurn(integration)
 	awslambda.NewCfnPermission(f, jsii.String("Permission"), &awslambda.CfnPermissionProps{
 		Action:       jsii.String("lambda:InvokeFunction"),
 		FunctionName: f.FunctionArn(),
@@ -86,6 +89,22 @@ func (g *gateway) attach(group string, f awslambda.Function) {
 			Service: jsii.String("execute-api"), Resource: g.api.Ref(), ResourceName: jsii.String("*"),
 		}),
 	})
+}
+
+// inTurn lets CloudFormation make an integration or a route only once the one before it is
+// made, and delete it before that one is deleted. API Gateway answers concurrent changes of
+// an API with "Unable to complete operation due to concurrent modification", and accepts
+// only about ten changes a second of an account. CloudFormation tries some of these
+// failures again, but not all, and then rolls everything back. One after another, the
+// parts of a new API take some minutes. A later deployment skips those that stay the same.
+//
+// To import an OpenAPI document would need one change only. But every import replaces all
+// routes of the API in use, and a route of the template is updated in place.
+func (g *gateway) inTurn(part awscdk.CfnResource) {
+	if g.last != nil {
+		part.AddDependency(g.last)
+	}
+	g.last = part
 }
 
 // open makes the routes. Their logical ids contain neither the group nor the names of
@@ -104,11 +123,13 @@ func (g *gateway) open(routes []route, s Settings) {
 			own := whole.Route(r.Rate)
 			slow[r.Key] = map[string]any{"ThrottlingRateLimit": own.Rate, "ThrottlingBurstLimit": own.Burst}
 		}
-		g.stage.AddDependency(awsapigatewayv2.NewCfnRoute(scope, jsii.String(r.ID), &awsapigatewayv2.CfnRouteProps{
+		route := awsapigatewayv2.NewCfnRoute(scope, jsii.String(r.ID), &awsapigatewayv2.CfnRouteProps{
 			ApiId:    g.api.Ref(),
 			RouteKey: jsii.String(r.Key),
 			Target:   jsii.String("integrations/" + *g.integrations[r.Group].Ref()),
-		}))
+		})
+		g.inTurn(route)
+		g.stage.AddDependency(route)
 	}
 	g.stage.SetRouteSettings(slow)
 }

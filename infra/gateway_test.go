@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -82,6 +83,42 @@ func TestOneIntegrationAndOnePermissionPerGroup(t *testing.T) {
 			if id, _ := s.function(t, g.Name); !callable["${"+id+".Arn}"] {
 				t.Errorf("the gateway may not call %s", g.Name)
 			}
+		}
+	})
+}
+
+// CloudFormation makes the integrations and routes one after another: each waits for one
+// other, and no two wait for the same.
+func TestPartsOfTheAPIInTurn(t *testing.T) {
+	deployments(t, func(t *testing.T, s *service) {
+		parts := s.all("AWS::ApiGatewayV2::Integration")
+		maps.Copy(parts, s.all("AWS::ApiGatewayV2::Route"))
+		next := map[string]string{}
+		first := ""
+		for id, r := range parts {
+			before := ""
+			if r.DependsOn != nil {
+				for _, other := range list(r.DependsOn) {
+					if _, ok := parts[other]; ok {
+						before += other
+					}
+				}
+			}
+			if before == "" {
+				first += id
+				continue
+			}
+			if twin := next[before]; twin != "" {
+				t.Errorf("%s and %s both wait for %s, want one after the other", id, twin, before)
+			}
+			next[before] = id
+		}
+		made := 0
+		for id := first; id != ""; id = next[id] {
+			made++
+		}
+		if made != len(parts) || made < 90 {
+			t.Errorf("one after another, %d integrations and routes are made, want all %d", made, len(parts))
 		}
 	})
 }

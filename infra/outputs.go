@@ -12,6 +12,12 @@ func (d deployment) outputs(stack awscdk.Stack) {
 	region := " --region " + *stack.Region()
 	output(stack, "BaseUrl", d.baseURL, "Where the service answers")
 	output(stack, "McpUrl", jsii.String(*d.baseURL+"/mcp"), "The address for MCP clients")
+	if d.Version != "" {
+		output(stack, "Version", jsii.String(d.Version), "What is deployed, as git describe names it")
+	}
+	if d.PreviousVersion != "" {
+		output(stack, "PreviousVersion", jsii.String(d.PreviousVersion), "What was deployed before; make rollback deploys it again")
+	}
 	output(stack, "TableName", d.store.table.TableName(), "The single table")
 	output(stack, "FailedBatchesBucket", d.store.failed.BucketName(), "Stream records that could not be processed")
 	output(stack, "StripeWebhook", jsii.String(*d.baseURL+"/payments/webhook"), "The webhook endpoint to add in Stripe, with the events that the runbook lists")

@@ -21,6 +21,13 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("output %s is\n%s, want\n%s", name, got, want)
 		}
 	}
+	if got := s.Outputs["Version"].Value; got != nil {
+		t.Errorf("without a version: output Version is %v, want none", got)
+	}
+	s = of(t, whole)
+	if version, before := plain(s.Outputs["Version"].Value), plain(s.Outputs["PreviousVersion"].Value); version != deployedVersion || before != "v1.2.0" {
+		t.Errorf("outputs Version and PreviousVersion are %q and %q, want %q and v1.2.0", version, before, deployedVersion)
+	}
 	s = of(t, dev)
 	if got := plain(s.Outputs["AlarmMail"].Value); got != alarmMail {
 		t.Errorf("output AlarmMail is %q, want %q", got, alarmMail)

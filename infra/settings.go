@@ -66,6 +66,16 @@ type Settings struct {
 	XRay, ContributorInsights bool
 
 	RestoredTable, RestoredStream string // if RestoredStream is empty, the stack's own table is in use
+
+	passed
+}
+
+// passed holds what `make deploy` (infra/deploy) finds out and passes. It is not for
+// operators, so cdk.json and the README do not have it.
+type passed struct {
+	Version         string // what is deployed, as `git describe` names it; "" if unknown
+	PreviousVersion string // what was deployed before, for `make rollback`; "" if unknown
+	Unprotected     bool   // whether the stage is being created, so that a failure can remove all of it
 }
 
 // DefaultSettings returns the values of settings that neither cdk.json nor the command line
@@ -128,7 +138,7 @@ func (s *Settings) all() []setting {
 		text("hostedZone", &s.HostedZone, "the id of a Route 53 hosted zone, or empty", orEmpty(zoneForm.MatchString)),
 		boolean("edge", &s.Edge),
 		text("webAcl", &s.WebACL, "own, the ARN of a web ACL of CloudFront, or empty", orEmpty(isWebACL)),
-		text("edgeSecretVersion", &s.EdgeSecretVersion, "the id of a version of the edge's secret, or empty", orEmpty(versionForm.MatchString)),
+		text("edgeSecretVersion", &s.EdgeSecretVersion, "the id of a version of the edge's secret, or empty", orEmpty(secretForm.MatchString)),
 		number("powBits", &s.PowBits, "8 to 26", between(8, 26)),
 		number("pageBits", &s.PageBits, "8 to 20", between(8, 20)),
 		number("microUsdPerChar", &s.MicroUSDPerChar, "1 to 1000000", between(1, 1_000_000)),
@@ -166,13 +176,26 @@ func (s *Settings) all() []setting {
 	}
 }
 
+// passedOn returns what `make deploy` passes, in the form of settings.
+func (s *Settings) passedOn() []setting {
+	const want = "a version as `git describe` names it"
+	return []setting{
+		text("version", &s.Version, want, versionForm.MatchString),
+		text("previousVersion", &s.PreviousVersion, want, versionForm.MatchString),
+		boolean("unprotected", &s.Unprotected),
+	}
+}
+
 // ReadSettings reads settings from a context, and reports all problems at once.
 func ReadSettings(context map[string]any) (Settings, error) {
 	s := DefaultSettings()
 	var problems []error
 	var names, bad []string
-	for _, setting := range s.all() {
-		names = append(names, setting.Name)
+	passed := s.passedOn()
+	for i, setting := range slices.Concat(passed, s.all()) {
+		if i >= len(passed) {
+			names = append(names, setting.Name)
+		}
 		if v := context[setting.Name]; v != nil {
 			if err := setting.take(v); err != nil {
 				problems, bad = append(problems, err), append(bad, setting.Name)
@@ -180,7 +203,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(context)) {
-		if !slices.Contains(names, name) && !isCDKs(name) {
+		if !slices.Contains(names, name) && !isCDKs(name) && !slices.ContainsFunc(passed, func(s setting) bool { return s.Name == name }) {
 			problems = append(problems, fmt.Errorf("there is no setting %s; use one of %s", name, strings.Join(names, ", ")))
 		}
 	}
@@ -374,7 +397,8 @@ var (
 	labelForm       = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	certificateForm = regexp.MustCompile(`^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]+$`)
 	webACLForm      = regexp.MustCompile(`^arn:aws[a-z-]*:wafv2:us-east-1:[0-9]{12}:global/webacl/[A-Za-z0-9_-]+/[0-9a-f-]+$`)
-	versionForm     = regexp.MustCompile(`^[A-Za-z0-9-]{32,64}$`)
+	secretForm      = regexp.MustCompile(`^[A-Za-z0-9-]{32,64}$`)
+	versionForm     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,127}$`) // also the value of a tag
 	zoneForm        = regexp.MustCompile(`^Z[A-Z0-9]{1,31}$`)
 	tableForm       = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 	streamForm      = regexp.MustCompile(`^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/([A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)

@@ -25,6 +25,7 @@ func TestSettings(t *testing.T) {
 			"accountConcurrency": "5000", "groupConcurrency": `{"feed":1000,"docs":0}`, "capacity": "provisioned", "tableClass": "infrequent-access", "capacityTarget": "70", "tableReadsLeast": "100", "tableWritesLeast": "4", "indexReadsLeast": "3", "indexWritesLeast": "2", "reservedConcurrency": "100", "budgetUsd": "1",
 			"mailFrom": "no-reply@agents.example", "mailIdentity": "existing", "alarmMail": "ops@agents.example", "logRetentionDays": "3653",
 			"logReads": "1", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
+			"version": "v1.0.0", "previousVersion": "0123456789ab-dirty", "unprotected": "true", // make deploy's
 			"aws:cdk:enable-path-metadata": true, "@aws-cdk/core:newStyleStackSynthesis": true, "cli-telemetry": false, // the CDK's own
 		})
 		want := Settings{
@@ -35,6 +36,7 @@ func TestSettings(t *testing.T) {
 			AccountConcurrency: 5000, GroupConcurrency: `{"docs":0,"feed":1000}`, Capacity: "provisioned", TableClass: "infrequent-access", CapacityTarget: 70, TableReadsLeast: 100, TableWritesLeast: 4, IndexReadsLeast: 3, IndexWritesLeast: 2, Reserved: 100, BudgetUSD: 1,
 			MailFrom: "no-reply@agents.example", MailIdentity: "existing", AlarmMail: "ops@agents.example", LogDays: 3653,
 			LogReads: 1, EndpointMetrics: true, Dashboard: true, XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
+			passed: passed{Version: "v1.0.0", PreviousVersion: "0123456789ab-dirty", Unprotected: true},
 		}
 		if err != nil || s != want || !s.Disposable() {
 			t.Errorf("got %+v, %v\nwant %+v, disposable", s, err, want)
@@ -103,6 +105,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 
 func TestSettingsRefused(t *testing.T) {
 	for name, values := range map[string][]any{
+		"version":             {"", "v1 0", "-v1", "v1\n", 1.0},
 		"stage":               {"", "Prod", "a_b", "seventeen-letters", "ünique", 1.0, true},
 		"region":              {"eu", "eu-central", "EU-central-1", "eu-central-1a", 1.0},
 		"account":             {"12345678901", "1234567890123", "12345678901x", 123456789012.0},

@@ -19,7 +19,7 @@ import (
 func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	stack := awscdk.NewStack(scope, jsii.String("agentsocial-"+s.Stage), &awscdk.StackProps{
 		Description:           jsii.String("Agent Social Network, stage " + s.Stage),
-		TerminationProtection: jsii.Bool(!s.Disposable()),
+		TerminationProtection: jsii.Bool(s.protected()),
 		AnalyticsReporting:    jsii.Bool(false),
 		Env:                   s.target(),
 	})
@@ -100,11 +100,16 @@ func (s Settings) removal() awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 }
 
-// removalOfTable keeps the table on a rollback, too. A rollback that tried to delete a
-// protected table would fail.
+// protected reports whether the stack and its table are protected from deletion. While
+// `make deploy` creates a stage they are not, so that CloudFormation can remove what a
+// failed creation leaves. As soon as the stage exists, a second deployment protects both.
+func (s Settings) protected() bool { return !s.Disposable() && !s.Unprotected }
+
+// removalOfTable keeps a protected table on a rollback, too. A rollback that tried to
+// delete it would fail.
 func (s Settings) removalOfTable() awscdk.RemovalPolicy {
-	if s.Disposable() {
-		return awscdk.RemovalPolicy_DESTROY
+	if s.protected() {
+		return awscdk.RemovalPolicy_RETAIN
 	}
-	return awscdk.RemovalPolicy_RETAIN
+	return s.removal()
 }

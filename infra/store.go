@@ -71,7 +71,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: jsii.Bool(true),
 		},
-		DeletionProtection:  jsii.Bool(!s.Disposable()),
+		DeletionProtection:  jsii.Bool(s.protected()),
 		RemovalPolicy:       s.removalOfTable(),
 		MaxReadRequestUnits: unlessZero(p.capReads), MaxWriteRequestUnits: unlessZero(p.capWrites),
 		WarmThroughput:                   s.warm(),

@@ -242,3 +242,32 @@ func (r resource) keeps(t *testing.T, deletion string) {
 		t.Errorf("%s: deletion %s, replacement %s, want %s and Retain", r.Type, r.DeletionPolicy, r.UpdateReplacePolicy, deletion)
 	}
 }
+
+// While a stage is created nothing is protected, and a failed creation leaves nothing
+// behind. Data that is there after the creation stays.
+func TestUnprotected(t *testing.T) {
+	s := of(t, func() (*service, error) {
+		return synthesise("unprotected", all(), map[string]any{"unprotected": "true", "mailFrom": mailFrom})
+	})
+	_, table := s.only(t, "AWS::DynamoDB::Table")
+	table.expect(t, "table", map[string]string{"DeletionProtectionEnabled": "false"})
+	table.keeps(t, "RetainExceptOnCreate")
+	kept := 0
+	for id, r := range s.Resources {
+		switch r.DeletionPolicy {
+		case "RetainExceptOnCreate":
+			kept++
+		case "", "Delete":
+		default:
+			t.Errorf("%s: deletion policy is %s, want RetainExceptOnCreate or none", id, r.DeletionPolicy)
+		}
+	}
+	if kept < 5 {
+		t.Errorf("%d resources outlive the stack, want the table, three secrets, the bucket and the logs", kept)
+	}
+	for name, want := range map[string]bool{"prod": true, "dev": false} {
+		if got := (Settings{Stage: name}).protected(); got != want {
+			t.Errorf("stage %s: protected is %v, want %v", name, got, want)
+		}
+	}
+}

@@ -54,14 +54,17 @@ var everything = map[string]any{
 	"throttleRate": "100", "throttleBurst": "200", "tableReads": "20000", "tableWrites": "5000", "tableClass": "infrequent-access", "warmReads": "15000", "warmWrites": "5000",
 	"accountConcurrency": "2000", "groupConcurrency": `{"feed": 500, "docs": 0}`, "reservedConcurrency": "10", "budgetUsd": "50",
 	"contact": "ops@agents.example", "mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "logReads": "4", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true",
+	"version": deployedVersion, "previousVersion": "v1.2.0",
 }
+
+const deployedVersion = "v1.2.0-3-g0123456789ab"
 
 // others lists settings that choose another kind of deployment, and mailIdentity, whose
 // other values make fewer resources. Other tests cover them.
 var others = []string{
 	"capacity", "capacityTarget", "tableReadsLeast", "tableWritesLeast", "indexReadsLeast", "indexWritesLeast",
 	"edge", "webAcl", "edgeSecretVersion",
-	"stage", "mailIdentity", "restoredTable", "restoredStream",
+	"stage", "mailIdentity", "restoredTable", "restoredStream", "unprotected",
 }
 
 // Every setting is in everything or in others, so that no resource goes unchecked.
@@ -72,9 +75,12 @@ func TestEverythingIsSet(t *testing.T) {
 	}
 	normal := DefaultSettings()
 	fields, usual := reflect.ValueOf(set), reflect.ValueOf(normal)
-	for i := range fields.NumField() {
-		name := fields.Type().Field(i).Name
-		same := fields.Field(i).Equal(usual.Field(i))
+	for _, f := range reflect.VisibleFields(fields.Type()) {
+		name := f.Name
+		if f.Anonymous { // its own fields are visible, too
+			continue
+		}
+		same := fields.FieldByIndex(f.Index).Equal(usual.FieldByIndex(f.Index))
 		other := slices.ContainsFunc(others, func(o string) bool { return strings.EqualFold(o, name) })
 		if same != other {
 			t.Errorf("everything has setting %s at %v, want it changed there or listed in others", name, fields.Field(i))

@@ -106,7 +106,7 @@ func TestRunbookNamesExist(t *testing.T) {
 			}
 		}
 	}
-	for _, verb := range []string{"deploy", "synth", "destroy", "operator", "audit", "claim-keys", "list-balances", "redrive", "replay", "restore", "restore-drill", "stop-mail", "start-mail", "lambdas", "sam", "golden"} {
+	for _, verb := range []string{"deploy", "rollback", "synth", "destroy", "operator", "audit", "claim-keys", "list-balances", "redrive", "replay", "restore", "restore-drill", "stop-mail", "start-mail", "lambdas", "sam", "golden"} {
 		if !strings.Contains(book, "make "+verb) {
 			t.Errorf("the runbook does not mention `make %s`", verb)
 		}
@@ -167,14 +167,26 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 // settings of cdk.json.
 func TestMakeDeploysTheShellsStage(t *testing.T) {
 	program := tool(t, "make")
-	for _, verb := range []string{"synth", "deploy", "destroy"} {
+	mine := append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") }),
+		"STAGE=dev", "CONTEXT=-c domain= -c mailFrom=")
+	for _, verb := range []string{"synth", "destroy"} {
 		cmd := exec.CommandContext(t.Context(), program, "--dry-run", verb)
-		cmd.Dir = ".."
-		cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") }),
-			"STAGE=dev", "CONTEXT=-c domain= -c mailFrom=")
+		cmd.Dir, cmd.Env = "..", mine
 		out, err := cmd.CombinedOutput()
 		if err != nil || !regexp.MustCompile(`(?m) cdk `+verb+`\b.* -c stage=dev -c domain= -c mailFrom=$`).Match(out) {
 			t.Errorf("make %s: got %v and commands\n%s\nwant cdk with the stage and the context", verb, err, out)
+		}
+	}
+	bin := t.TempDir() // with a stand-in for go, since infra/deploy calls the CDK
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho \"$@ STAGE=$STAGE CONTEXT=$CONTEXT TO=$TO\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for verb, want := range map[string]string{"deploy": "run ./infra/deploy", "rollback": "run ./infra/deploy rollback"} {
+		cmd := exec.CommandContext(t.Context(), program, verb, "TO=v1.0.0")
+		cmd.Dir, cmd.Env = "..", append(mine, "PATH="+bin+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if want += " STAGE=dev CONTEXT=-c domain= -c mailFrom= TO=v1.0.0\n"; err != nil || !strings.HasPrefix(string(out), want) {
+			t.Errorf("make %s: got %v and\n%s\nwant\n%s", verb, err, out, want)
 		}
 	}
 }

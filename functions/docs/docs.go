@@ -80,20 +80,29 @@ const ofItself = "docs"
 type nothing struct{}
 
 func (g docs) document(context.Context, *nothing) (*api.Page, error) {
-	body, err := withContact(openapi, g.Settings)
+	body, err := ofDeployment(openapi, g.Settings)
 	return &api.Page{ContentType: "application/json", Body: body}, err
 }
 
-// withContact returns the document with the operator's contact, if there is one.
-func withContact(document []byte, s app.Settings) ([]byte, error) {
-	if s.Contact == "" {
+// ofDeployment returns the document with what only a deployment knows: the operator's
+// contact, and what is deployed. The document's own version is the specification's, so the
+// deployment's is an extension.
+func ofDeployment(document []byte, s app.Settings) ([]byte, error) {
+	members := map[string]any{}
+	if s.Contact != "" {
+		member := "url"
+		if s.ContactURL() != s.Contact {
+			member = "email"
+		}
+		members["contact"] = map[string]string{"name": "The operator", member: s.Contact}
+	}
+	if s.Version != "" {
+		members["x-build"] = s.Version
+	}
+	if len(members) == 0 {
 		return document, nil
 	}
-	member := "url"
-	if s.ContactURL() != s.Contact {
-		member = "email"
-	}
-	contact, err := json.Marshal(map[string]string{"name": "The operator", member: s.Contact})
+	added, err := json.Marshal(members)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +111,7 @@ func withContact(document []byte, s app.Settings) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("docs: the OpenAPI document has no " + info)
 	}
-	return slices.Concat(before, []byte(info+"\n    \"contact\": "), contact, []byte(","), after), nil
+	return slices.Concat(before, []byte(info+"\n    "), added[1:len(added)-1], []byte(","), after), nil
 }
 
 // routes returns the methods of each path in the document, and whether web pages of any

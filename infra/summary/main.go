@@ -51,7 +51,7 @@ func summarise(out io.Writer, stack string, outputs map[string]string) error {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\n%s answers at %s\n", stack, outputs["BaseUrl"])
-	for _, row := range [][2]string{{"MCP", "McpUrl"}, {"table", "TableName"}, {"dashboard", "Dashboard"}} {
+	for _, row := range [][2]string{{"version", "Version"}, {"MCP", "McpUrl"}, {"table", "TableName"}, {"dashboard", "Dashboard"}} {
 		if v := outputs[row[1]]; v != "" {
 			fmt.Fprintf(&b, "  %-10s %s\n", row[0], v)
 		}

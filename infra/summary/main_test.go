@@ -43,10 +43,11 @@ To do, unless already done:
 Try: curl https://a.example/llms.txt
 
 `},
-		"with a domain, mail and alarms": {`{"agentsocial-prod": {` + common + `, "Dashboard": "https://console.example", "DomainRecord": "a.example CNAME d-1.example",
+		"with a domain, mail and alarms": {`{"agentsocial-prod": {` + common + `, "Version": "v1.2.0", "Dashboard": "https://console.example", "DomainRecord": "a.example CNAME d-1.example",
 			"MailRecord1": "one CNAME 1", "MailRecord2": "two CNAME 2", "MailRecord3": "three CNAME 3", "MailPolicy": "_dmarc.a.example TXT",
 			"LeaveMailSandbox": "aws sesv2 …", "AlarmMail": "ops@a.example", "Contact": "ops@a.example"}}`, `
 agentsocial-prod answers at https://a.example
+  version    v1.2.0
   MCP        https://a.example/mcp
   table      agentsocial-prod-Table-1
   dashboard  https://console.example

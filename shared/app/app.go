@@ -68,10 +68,10 @@ type App struct {
 type Settings struct {
 	BaseURL  string // the service's public URL, without a trailing slash
 	Contact  string // where people write to the operator: a mail address or a URL; "" if not set
-	Version  string
-	PowBits  int  // leading zero bits that a registration's proof of work needs
-	PageBits int  // the same for a browser on the consent page
-	ByAddr   bool // whether limits per network address apply
+	Version  string // what is deployed, as git describes it; "" if unknown
+	PowBits  int    // leading zero bits that a registration's proof of work needs
+	PageBits int    // the same for a browser on the consent page
+	ByAddr   bool   // whether limits per network address apply
 	Limits   Limits
 	MaxReads int64 // read units per minute for each agent or address
 

@@ -33,6 +33,7 @@ type Env struct {
 	NoEndpointMetrics                  bool   // leaves out metrics by endpoint
 	LogReads                           int64  // n: one in n quick reads that succeed is logged; 0: all, as with metrics by endpoint
 	Limits                             app.Limits
+	Version                            string // what is deployed, as git describes it; "" if unknown
 
 	// Endpoints of AWS services, under the SDKs' names; "" for AWS's own.
 	DynamoDBURL, SecretsManagerURL, SESURL string
@@ -78,7 +79,7 @@ func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 		Region: get("AWS_REGION"), AccessKey: get("AWS_ACCESS_KEY_ID"),
 		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
 	}
-	e.WebOrigins, e.Contact = get("WEB_ORIGINS"), get("CONTACT")
+	e.WebOrigins, e.Contact, e.Version = get("WEB_ORIGINS"), get("CONTACT"), get("VERSION")
 	e.NoEndpointMetrics = get("ENDPOINT_METRICS") == "false"
 	e.DynamoDBURL, e.SecretsManagerURL, e.SESURL = get("AWS_ENDPOINT_URL_DYNAMODB"), get("AWS_ENDPOINT_URL_SECRETS_MANAGER"), get("AWS_ENDPOINT_URL_SESV2")
 	required := []string{"BASE_URL"}
@@ -140,7 +141,7 @@ func (e Env) Variables(has app.Capabilities) map[string]string {
 		"SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN, "EDGE_SECRET_ARN": e.EdgeSecretARN,
 		"MAIL_FROM": e.MailFrom, "MAIL_CONFIGURATION_SET": e.MailSet,
 		"POW_BITS": digits(int64(e.PowBits)), "PAGE_BITS": digits(int64(e.PageBits)), "MICRO_USD_PER_CHAR": digits(e.MicroUSDPerChar), "LOG_READS": digits(e.LogReads),
-		"WEB_ORIGINS": e.WebOrigins, "CONTACT": e.Contact, "LIMITS": e.Limits.Beside(app.DefaultSettings().Limits),
+		"WEB_ORIGINS": e.WebOrigins, "CONTACT": e.Contact, "VERSION": e.Version, "LIMITS": e.Limits.Beside(app.DefaultSettings().Limits),
 		"AWS_ENDPOINT_URL_DYNAMODB": e.DynamoDBURL, "AWS_ENDPOINT_URL_SECRETS_MANAGER": e.SecretsManagerURL, "AWS_ENDPOINT_URL_SESV2": e.SESURL,
 	}
 	if e.Local != nil {
@@ -180,9 +181,12 @@ func newApp(parts []Part) *app.App {
 		log.Error("cannot start", "error", err.Error())
 		os.Exit(1)
 	}
+	if e.Version != "" {
+		log = log.With("version", e.Version)
+	}
 	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: log, Settings: app.DefaultSettings()}
 	a.Settings.BaseURL = strings.TrimSuffix(e.BaseURL, "/")
-	a.Settings.Contact = e.Contact
+	a.Settings.Contact, a.Settings.Version = e.Contact, e.Version
 	if e.WebOrigins != "" {
 		a.Settings.WebOrigins = strings.Split(e.WebOrigins, ",")
 	}

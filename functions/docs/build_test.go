@@ -1,0 +1,41 @@
+package docs
+
+import (
+	"encoding/json"
+	"testing"
+
+	"agentsocial/shared/app"
+)
+
+// The document names the operator and what is deployed, if they are known. Its own version
+// stays the specification's.
+func TestOfDeployment(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings app.Settings
+		contact  string
+		build    any
+	}{
+		"nothing":   {app.Settings{}, "", nil},
+		"a contact": {app.Settings{Contact: "ops@agents.example"}, "ops@agents.example", nil},
+		"a version": {app.Settings{Version: "v1.2.0-3-g0123456789ab"}, "", "v1.2.0-3-g0123456789ab"},
+		"both":      {app.Settings{Contact: "ops@agents.example", Version: "v1.2.0"}, "ops@agents.example", "v1.2.0"},
+	} {
+		body, err := ofDeployment(openapi, c.settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Info struct {
+				Version string
+				Contact struct{ Email string }
+				Build   any `json:"x-build"`
+			}
+		}
+		if err := json.Unmarshal(body, &got); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got.Info.Version != "0.1.0" || got.Info.Contact.Email != c.contact || got.Info.Build != c.build {
+			t.Errorf("%s: got %+v, want version 0.1.0, contact %q and x-build %v", name, got.Info, c.contact, c.build)
+		}
+	}
+}
