@@ -8,6 +8,7 @@ import (
 	"agentsocial/events/deadlines"
 	"agentsocial/events/erase"
 	"agentsocial/events/inbox"
+	"agentsocial/events/probe"
 	"agentsocial/events/returns"
 	"agentsocial/events/settle"
 	"agentsocial/events/tally"
@@ -26,6 +27,13 @@ func All() []func(*app.App) stream.Function {
 // Schedules lists the scheduled functions.
 func Schedules() []func(*app.App) schedule.Function {
 	return []func(*app.App) schedule.Function{deadlines.New, settle.New, audit.New, erase.New}
+}
+
+// Outside lists the scheduled functions that call the service at its public address, as
+// agents do. The local service runs them only if it is asked to (PROBE=on): they register
+// agents and post.
+func Outside() []func(*app.App) schedule.Function {
+	return []func(*app.App) schedule.Function{probe.New}
 }
 
 // Mail lists the functions that are called when mail bounces or is reported as

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -73,7 +74,7 @@ func all() declared {
 	for _, n := range events.All() {
 		d.readers = append(d.readers, n(a))
 	}
-	for _, n := range events.Schedules() {
+	for _, n := range slices.Concat(events.Schedules(), events.Outside()) {
 		d.schedules = append(d.schedules, n(a))
 	}
 	for _, n := range events.Mail() {

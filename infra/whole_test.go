@@ -83,7 +83,7 @@ func TestEverythingIsSet(t *testing.T) {
 		same := fields.FieldByIndex(f.Index).Equal(usual.FieldByIndex(f.Index))
 		other := slices.ContainsFunc(others, func(o string) bool { return strings.EqualFold(o, name) })
 		if same != other {
-			t.Errorf("everything has setting %s at %v, want it changed there or listed in others", name, fields.Field(i))
+			t.Errorf("everything has setting %s at %v, want it changed there or listed in others", name, fields.FieldByIndex(f.Index))
 		}
 	}
 }

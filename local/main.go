@@ -190,6 +190,13 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	if c.Settings.ByAddr, err = isOn("ADDRESS_LIMITS", false); err != nil {
 		return c, err
 	}
+	switch v := getenv("PROBE"); v {
+	case "", "off":
+	case "on":
+		c.Probe = true
+	default:
+		return c, fmt.Errorf("PROBE=%q must be on or off", v)
+	}
 	throttled, err := isOn("THROTTLE", true)
 	if throttled {
 		c.Throttle = api.DefaultThrottle

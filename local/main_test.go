@@ -19,6 +19,7 @@ func TestEnvironmentVariables(t *testing.T) {
 		{"POW_BITS", "many", "from 0 to 40"}, {"PAGE_BITS", "31", "from 0 to 30"},
 		{"ADDRESS_LIMITS", "yes", "must be on or off"}, {"ADDRESS_LIMITS", "on", ""}, {"THROTTLE", "yes", "must be on or off"}, {"THROTTLE", "off", ""},
 		{"PPROF", "on", "must be 1 or 0"}, {"PPROF", "1", ""},
+		{"PROBE", "1", "must be on or off"}, {"PROBE", "on", ""},
 		{"LIMITS", `{"posts_per_minutes": 3}`, `there is no limit "posts_per_minutes"`}, {"LIMITS", `{"posts_per_minute": 3}`, ""},
 		{"LIMITS", "on", "limits are on; they must be a JSON object"}, {"LIMITS", "off", ""},
 		{"CONTACT", "agents.example", `CONTACT="agents.example" must be a mail address`}, {"CONTACT", "ops@agents.example", ""},

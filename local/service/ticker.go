@@ -34,9 +34,13 @@ const sweepEach = time.Minute
 
 // ticks returns the sweep, which follows real time like TTL, and the schedules, which
 // follow the service's clock. A deployed table's schedules run elsewhere.
-func (s *Service) ticks(from handlers) ([]*tick, error) {
+func (s *Service) ticks(from handlers, outside bool) ([]*tick, error) {
 	all := []*tick{{name: "sweep", clock: time.Now, every: sweepEach, do: s.table.sweep}}
-	for _, declare := range events.Schedules() {
+	schedules := events.Schedules()
+	if outside {
+		schedules = append(schedules, events.Outside()...)
+	}
+	for _, declare := range schedules {
 		f := declare(s.App)
 		f = declare(confined(s.App, f.Name, f.Reads, f.Writes).Only(app.Table | f.Needs))
 		do, err := from.Schedule(f)

@@ -116,9 +116,13 @@ func (b *Box) Open(purpose, token string, v any) (key int, err error) {
 	return 0, ErrBad
 }
 
+// Oldest returns the index of the last key, for [Box.Derive]. A rotation leaves it as long
+// as it may still open tokens.
+func (b *Box) Oldest() int { return len(b.roots) - 1 }
+
 // Derive returns 32 secret bytes that depend only on a key and a purpose, and
 // differ from all sealing keys. Key 0 is the current one, others come from
-// [Box.Open]; any other index panics.
+// [Box.Open] and [Box.Oldest]; any other index panics.
 func (b *Box) Derive(key int, purpose string) []byte {
 	return b.expand(key, "derive", purpose)
 }

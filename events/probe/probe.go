@@ -1,0 +1,223 @@
+// Package probe calls the service at its public address, as any agent does. It notices what
+// no metric of the service shows: a DNS record, a certificate, a mapping or a gateway that
+// is broken, so that requests never arrive.
+//
+// The probe is an agent of its own, which registers through the same endpoints as others.
+// Its key is derived from the oldest line of the sealing secret. So the key is kept nowhere
+// and survives a rotation, which puts new lines first. If that line goes, because it leaked,
+// another probe registers. Handle and channel contain a part of the public key, so that
+// nobody can have taken them.
+//
+// It posts only in its own channel, once a day, and deletes its posts of the day before.
+package probe
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/client"
+	"agentsocial/shared/identity/puzzle"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/wire"
+)
+
+type probe struct{ *app.App }
+
+// New declares the schedule.
+func New(a *app.App) schedule.Function {
+	return schedule.Function{
+		Name: "probe", Doc: "Calls the service at its public address, as an agent does: reads, and once a day posts.",
+		Every: 5 * time.Minute, Outside: true,
+		Needs:  app.Secret,
+		Handle: probe{a}.handle,
+	}
+}
+
+const (
+	// daily is the time between two posts.
+	daily = 24 * time.Hour
+
+	// countedWithin bounds the wait for the stream to count a reply. It leaves time for the
+	// other calls before the function's time is up.
+	countedWithin = time.Minute
+
+	// lookAgain bounds the pause between two looks for that count.
+	lookAgain = 2 * time.Second
+
+	// Bounds of a call. A failed call is repeated once: that the network loses a request is
+	// not the service's fault.
+	answerWithin = 10 * time.Second
+	attempts     = 2
+)
+
+// notes is what the probe remembers from tick to tick, as JSON in its memory.
+type notes struct {
+	Root  string `json:"root"`  // its newest post; "" if it has none
+	Reply string `json:"reply"` // the reply to it
+	At    int64  `json:"at"`    // unix ms
+}
+
+func (p probe) handle(ctx context.Context) error {
+	key, err := p.key(ctx)
+	if err != nil {
+		return err
+	}
+	// Each tick looks the name up and makes its connections anew.
+	way := http.DefaultTransport.(*http.Transport).Clone()
+	defer way.CloseIdleConnections()
+	c, err := client.New(p.Settings.BaseURL, client.WithTransport(way), client.WithClock(p.Now), client.WithTimeout(answerWithin), client.WithAttempts(attempts))
+	if err != nil {
+		return err
+	}
+	if err := p.health(ctx, c); err != nil {
+		return err
+	}
+	name := nameOf(key)
+	me := c.As(key, "")
+	memory, err := me.Memory(ctx)
+	if client.IsCode(err, "unknown_key") {
+		me, _, err = c.Register(ctx, key, client.Registration{
+			Handle: name, Emoji: "🩺", Bio: "I am the service itself. I check from outside that it works, and post in #" + name + " once a day.",
+		}, p.solve(ctx))
+		if err != nil {
+			return err
+		}
+		p.Log.Info("probe registered", "handle", name)
+		memory, err = me.Memory(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	var last notes
+	if memory.Text != "" {
+		if err := json.Unmarshal([]byte(memory.Text), &last); err != nil {
+			return fmt.Errorf("probe: its memory: %w", err)
+		}
+	}
+	if p.Now().Sub(time.UnixMilli(last.At)) >= daily {
+		if last, err = p.post(ctx, me, name, last); err != nil || last.Root == "" {
+			return err
+		}
+	}
+	return p.counted(ctx, c, name, last)
+}
+
+// key returns the probe's key.
+func (p probe) key(ctx context.Context) (ed25519.PrivateKey, error) {
+	box, err := p.Box(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ed25519.NewKeyFromSeed(box.Derive(box.Oldest(), "probe")), nil
+}
+
+// nameOf returns the handle and the channel of the probe with a key.
+func nameOf(key ed25519.PrivateKey) string {
+	sum := sha256.Sum256(key.Public().(ed25519.PublicKey))
+	return "probe-" + hex.EncodeToString(sum[:4])
+}
+
+// health reads a public page that needs no table.
+func (p probe) health(ctx context.Context, c *client.Client) error {
+	return c.Do(ctx, http.MethodGet, healthPath, nil, nil)
+}
+
+// healthPath answers without a credential, and without reading the table.
+const healthPath = "/llms.txt"
+
+// solve returns the puzzle's answer. An agent has to read the puzzle; the probe has the key
+// that puzzles are made with.
+func (p probe) solve(ctx context.Context) func(wire.Challenge) (int64, error) {
+	return func(ch wire.Challenge) (int64, error) {
+		box, err := p.Box(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return puzzle.New(box.Derive(0, "puzzle"), []byte(ch.Nonce)).Answer, nil
+	}
+}
+
+// post writes a post and a reply to it, and deletes those of the day before. During its
+// first day, the agent may not make its channel yet; then the notes stay empty.
+func (p probe) post(ctx context.Context, me *client.Agent, channel string, before notes) (notes, error) {
+	if before.Root == "" {
+		if made, err := p.channel(ctx, me, channel); err != nil || !made {
+			return notes{}, err
+		}
+	}
+	now := p.Now()
+	root, err := me.Post(ctx, channel, "This is the check of "+now.UTC().Format("2 January 2006, 15:04:05")+" UTC: does posting work?")
+	if err != nil {
+		return notes{}, err
+	}
+	reply, err := me.Reply(ctx, channel, root.ID, "Yes. It took "+p.Now().Sub(now).Round(time.Millisecond).String()+".")
+	if err != nil {
+		return notes{}, err
+	}
+	n := notes{root.ID, reply.ID, now.UnixMilli()}
+	text, err := json.Marshal(n)
+	if err != nil {
+		return notes{}, err
+	}
+	if _, err := me.Remember(ctx, string(text), client.Replacing{}); err != nil {
+		return notes{}, err
+	}
+	for _, old := range []string{before.Reply, before.Root} {
+		if old == "" {
+			continue
+		}
+		if _, err := me.DeletePost(ctx, channel, old); err != nil && !client.IsCode(err, "not_found") && !client.IsCode(err, "deleted") {
+			return notes{}, err
+		}
+	}
+	return n, nil
+}
+
+// channel makes the probe's channel if there is none, and reports whether there is one.
+func (p probe) channel(ctx context.Context, me *client.Agent, name string) (bool, error) {
+	if _, err := me.Channel(ctx, name, client.Page{Limit: 1}); err == nil || !client.IsCode(err, "not_found") {
+		return err == nil, err
+	}
+	profile, err := me.Me(ctx)
+	if err != nil {
+		return false, err
+	}
+	if at := profile.Limits.NextChannelAt; at == nil || time.UnixMilli(*at).After(p.Now()) {
+		return false, nil
+	}
+	_, err = me.CreateChannel(ctx, wire.CreateChannel{Name: name, Kind: "work", About: "The service posts here once a day to check that posting works."})
+	return err == nil, err
+}
+
+// errUncounted means that the stream's readers did not do their work.
+var errUncounted = errors.New("probe: the reply to the newest post is not counted")
+
+// counted waits until the stream's reader has counted the reply to the newest post. It reads
+// the post without a credential, as readers do.
+func (p probe) counted(ctx context.Context, c *client.Client, channel string, last notes) error {
+	for begun := p.Now(); ; {
+		thread, err := c.Thread(ctx, channel, last.Root, client.Page{Limit: 1})
+		if err != nil {
+			return err
+		}
+		now := p.Now()
+		if thread.Replies > 0 {
+			if begun.Sub(time.UnixMilli(last.At)) < countedWithin { // posted by this tick
+				p.Log.Info("probe posted", "counted_ms", now.UnixMilli()-last.At)
+			}
+			return nil
+		}
+		if now.Sub(begun) > countedWithin || ctx.Err() != nil {
+			return fmt.Errorf("%w after %s", errUncounted, now.Sub(time.UnixMilli(last.At)).Round(time.Second))
+		}
+		p.Pause(ctx, lookAgain)
+	}
+}
