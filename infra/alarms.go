@@ -82,7 +82,7 @@ type alarm struct {
 // A new alarm starts as INSUFFICIENT_DATA and turns OK within minutes, which mails the
 // operators once per alarm. A Silent one may ring until its metric first arrives;
 // otherwise a metric that never arrives would go unnoticed.
-func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) {
+func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) awscloudwatch.CfnAlarm {
 	operators := []*string{d.operators.TopicArn()}
 	props := &awscloudwatch.CfnAlarmProps{
 		AlarmDescription:   jsii.String(d.Stage + ": " + a.What + " See infra/RUNBOOK.md, \"" + runbookHeading(kind) + "\"."),
@@ -102,7 +102,9 @@ func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) {
 	} else {
 		props.Metrics = a.combined(period)
 	}
-	*d.rings = append(*d.rings, awscloudwatch.NewCfnAlarm(scope, jsii.String(kind), props).AttrArn())
+	made := awscloudwatch.NewCfnAlarm(scope, jsii.String(kind), props)
+	*d.rings = append(*d.rings, made.AttrArn())
+	return made
 }
 
 // runbookHeading returns the heading of the runbook's section on a kind of alarm.

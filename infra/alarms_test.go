@@ -93,6 +93,10 @@ func TestAlarms(t *testing.T) {
 		for _, x := range s.schedules {
 			every := int(x.Every.Seconds())
 			function, _ := s.function(t, x.Name)
+			if x.Outside {
+				want[x.Name+"FunctionUnreachable"] = fmt.Sprintf("FILL(m1, 0) - FILL(m2, 0) of m1=Sum of AWS/Lambda Invocations FunctionName=${%s}, m2=Sum of AWS/Lambda Errors FunctionName=${%[1]s} "+silent, function, every, 3)
+				continue
+			}
 			want[x.Name+"FunctionStopped"] = fmt.Sprintf("Sum of AWS/Lambda Invocations FunctionName=${%s} "+silent, function, every, max(2, 1800/every))
 		}
 		queue, _ := s.only(t, "AWS::SQS::Queue")

@@ -17,7 +17,7 @@ func TestReservations(t *testing.T) {
 	want := map[string]int{ // 1 900 of 2 000 may be reserved
 		"feed": 500, "docs": 0, "channels": 475, "mcp": 190, "agents": 95, "dm": 95, "oauth": 76, "access": 57, "ideas": 57, "jury": 57,
 		"credits": 38, "promos": 38, "data": 19,
-		"inbox": 10, "tally": 10, "deadlines": 10, "settle": 10, "erase": 10, "audit": 10, "returns": 10,
+		"inbox": 10, "tally": 10, "deadlines": 10, "settle": 10, "erase": 10, "audit": 10, "probe": 10, "returns": 10,
 	}
 	if got := slices.Sorted(slices.Values(s.names())); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
 		t.Fatalf("the functions are %v, want %v", got, slices.Sorted(maps.Keys(want)))

@@ -58,6 +58,7 @@ type deployment struct {
 
 	operators awssns.Topic
 	rings     *[]*string // ARNs of the alarms so far
+	logs      *logs      // of the functions so far
 }
 
 // newFunction builds a function, its role and its log group. The function itself writes
@@ -68,7 +69,9 @@ type deployment struct {
 // (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
 func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Function {
 	scope := constructs.NewConstruct(stack, jsii.String(f.Name))
+	awscdk.Tags_Of(scope).Add(jsii.String("part"), jsii.String(f.Name), nil) // for the bill
 	log := newLog(scope, "Log", d.Settings)
+	d.logs.add(f, log.LogGroupName())
 	f.Rights.Trace = d.XRay
 	role := awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
 		Description:    jsii.String("What the function " + f.Name + " may do"),
@@ -95,11 +98,12 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 
 		ReservedConcurrentExecutions: unlessZero(d.reservation(f)),
 	})
-	if d.Version != "" {
-		awscdk.Tags_Of(function).Add(jsii.String("version"), jsii.String(d.Version), nil)
+	plain := function.Node().DefaultChild().(awslambda.CfnFunction)
+	if d.Version != "" { // not on the construct: its alarms and its role would have the tag, too
+		plain.Tags().SetTag(jsii.String("version"), jsii.String(d.Version), nil, nil)
 	}
-	if d.XRay { // on the plain resource: the construct's tracing adds a policy
-		function.Node().DefaultChild().(awslambda.CfnFunction).SetTracingConfig(&awslambda.CfnFunction_TracingConfigProperty{Mode: jsii.String("Active")})
+	if d.XRay { // not on the construct: its tracing adds a policy
+		plain.SetTracingConfig(&awslambda.CfnFunction_TracingConfigProperty{Mode: jsii.String("Active")})
 	}
 	return function
 }

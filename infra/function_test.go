@@ -222,3 +222,41 @@ func TestVersion(t *testing.T) {
 		t.Error("there are no functions")
 	}
 }
+
+// untaggable lists the types of resources that have no tags, and those whose tags would not
+// be in the bill or would say nothing.
+var untaggable = []string{
+	"AWS::ApiGatewayV2::ApiMapping", "AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Route",
+	"AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy",
+	"AWS::CloudFront::CachePolicy", "AWS::CloudFront::Function", "AWS::CloudWatch::Dashboard",
+	"AWS::Lambda::EventInvokeConfig", "AWS::Lambda::Permission", "AWS::Logs::MetricFilter", "AWS::Logs::QueryDefinition",
+	"AWS::Route53::RecordSet", "AWS::S3::BucketPolicy", "AWS::SES::ConfigurationSetEventDestination",
+	"AWS::SNS::Subscription", "AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy", "AWS::Scheduler::Schedule",
+}
+
+// Everything that can have tags names its project and stage, so that the bill can be split.
+func TestEverythingIsTagged(t *testing.T) {
+	untagged := map[string]bool{}
+	deployments(t, func(t *testing.T, s *service) {
+		for id, r := range s.Resources {
+			tags := ""
+			for name, value := range r.Properties {
+				if strings.Contains(name, "Tags") {
+					tags += plain(value)
+				}
+			}
+			has := strings.Contains(tags, "project") && strings.Contains(tags, "stage")
+			if !has {
+				untagged[r.Type] = true
+			}
+			if has == slices.Contains(untaggable, r.Type) {
+				t.Errorf("%s (%s) has the tags %q, want project and stage, or none if its type is in the list untaggable", id, r.Type, tags)
+			}
+		}
+	})
+	for _, kind := range untaggable {
+		if !untagged[kind] {
+			t.Errorf("no resource has the type %s; remove it from the list untaggable", kind)
+		}
+	}
+}

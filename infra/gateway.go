@@ -70,25 +70,26 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 }
 
 // attach lets only this API call a group's function: one integration and one
-// permission for all its routes.
-func (g *gateway) attach(group string, f awslambda.Function) {
+// permission for all its routes. called is the ARN of the function or of its alias.
+func (g *gateway) attach(group string, f awslambda.Function, called *string) {
 	integration := awsapigatewayv2.NewCfnIntegration(f, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId:                g.api.Ref(),
 		Description:          jsii.String("To the function " + group),
 		IntegrationType:      jsii.String("AWS_PROXY"),
-		IntegrationUri:       f.FunctionArn(),
+		IntegrationUri:       called,
 		PayloadFormatVersion: jsii.String("2.0"),
 	})
 	g.integrations[group] = integration
 	g.inTurn(integration)
-	awslambda.NewCfnPermission(f, jsii.String("Permission"), &awslambda.CfnPermissionProps{
+	permission := awslambda.NewCfnPermission(f, jsii.String("Permission"), &awslambda.CfnPermissionProps{
 		Action:       jsii.String("lambda:InvokeFunction"),
-		FunctionName: f.FunctionArn(),
+		FunctionName: called,
 		Principal:    jsii.String("apigateway.amazonaws.com"),
 		SourceArn: g.stack.FormatArn(&awscdk.ArnComponents{
 			Service: jsii.String("execute-api"), Resource: g.api.Ref(), ResourceName: jsii.String("*"),
 		}),
 	})
+	integration.AddDependency(permission) // which may be new for another ARN
 }
 
 // inTurn lets CloudFormation make an integration or a route only once the one before it is

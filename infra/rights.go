@@ -43,7 +43,7 @@ func rightsOfReader(r stream.Function) rights {
 // rightsOfSchedule returns a schedule's rights. Its work is in the table, and it may
 // declare further needs.
 func rightsOfSchedule(s schedule.Function) rights {
-	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table | s.Needs, Dead: true}
+	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table | s.Needs, Dead: !s.Outside}
 }
 
 // rightsOfMail returns the rights of a function that handles events about mail.
@@ -60,9 +60,14 @@ var (
 // leading returns the condition that all touched partitions belong to these families; nil
 // if there are no families. IAM judges a transaction by all its writes together, so all
 // writes share one list. The condition also holds for a call without keys, but all
-// actions above have keys. AWS's reference says that IAM checks each item of a
-// transaction or batch. This has not been tried. If DynamoDB passes no keys to IAM for
-// them, they are not restricted, and a function has more rights than intended.
+// actions above have keys.
+//
+// IAM judges the items of a transaction by the actions of the single operations
+// (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html),
+// and the keys of these actions include dynamodb:LeadingKeys
+// (https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html).
+// This has not been tried. If DynamoDB passes no keys to IAM for them, they are not
+// restricted, and a function has more rights than intended.
 func leading(f tables.Families) map[string]any {
 	var patterns []string
 	for _, letter := range f.Letters() {
@@ -122,7 +127,7 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 			allow(c.Name, []string{c.Action}, condition, resources...)
 		}
 	}
-	if r.Stream { // of the table in use only
+	if r.Stream { // of the table in use only; as in AWS's example, https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/iam-policy-example-lamda-process-dynamodb-streams.html
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
 		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, below(st.table.TableArn(), "/stream/*")) // it takes no stream ARN
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))

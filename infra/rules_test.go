@@ -106,8 +106,9 @@ var rules = []rule{
 			"dynamodb:ListStreams on arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/agentsocial-prod-Table-restored/stream/*": "as above, for a restored table",
 			"ses:SendEmail on arn:${AWS::Partition}:ses:eu-central-1:123456789012:identity/*": "the condition allows one sender only; " +
 				"in SES's sandbox the right is also checked on the recipient's identity",
-			"xray:PutTraceSegments on *":    "the action accepts no resource, and only sends data about the function",
-			"xray:PutTelemetryRecords on *": "as PutTraceSegments",
+			"xray:PutTraceSegments on *":     "the action accepts no resource, and only sends data about the function",
+			"xray:PutTelemetryRecords on *":  "as PutTraceSegments",
+			"cloudwatch:DescribeAlarms on *": "CodeDeploy asks for its alarms by a list, which takes all alarms",
 		}},
 	{Says: "a role trusts one service", Type: "AWS::IAM::Role", Check: trustsOneService,
 		Break: func(_ *template, _ string, r resource) {

@@ -115,8 +115,30 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 			},
 		},
 	})
+	if s.Outside {
+		limitCalls(f, sweepTries, min(s.Every, oldestTick), nil)
+		d.watchOutside(s, f)
+		return
+	}
 	limitCalls(f, sweepTries, min(s.Every, oldestTick), dead)
 	d.watch(s, f)
+}
+
+// unreachableTimes is the number of ticks in a row of a function outside, of which none
+// succeeds, after which an alarm rings.
+const unreachableTimes = 3
+
+// watchOutside makes the alarm of a function that calls the service from outside. It rings
+// if no tick succeeds, and also if there are none.
+func (d deployment) watchOutside(s schedule.Function, f awslambda.Function) {
+	of := func(name string) metric {
+		return metric{Namespace: "AWS/Lambda", Name: name, By: []by{{"FunctionName", f.FunctionName()}}}
+	}
+	d.alarm(f, "Unreachable", alarm{
+		What: fmt.Sprintf("For %s the function %s could not use the service at its public address, or was not called. In its log, the lines with msg \"tick\" have the error. Check the DNS record, the certificate, the domain's mapping and the gateway.", unreachableTimes*s.Every, s.Name),
+		Of:   []metric{of("Invocations"), of("Errors")}, Math: "FILL(m1, 0) - FILL(m2, 0)",
+		Every: s.Every, Times: unreachableTimes, Silent: true,
+	})
 }
 
 // limitCalls bounds the retries and the age of a function's asynchronous calls. Their

@@ -49,12 +49,16 @@ func TestSchedules(t *testing.T) {
 				t.Errorf("%s has no invocation settings, so Lambda retries it when it fails; want no retries", x.Name)
 				continue
 			}
+			failures := `{"OnFailure":{"Destination":` + letters + `}}`
+			if x.Outside { // its failures have an alarm of their own
+				failures = ""
+			}
 			calls[keys(calls)[i]].expect(t, x.Name, map[string]string{
 				"FunctionName":             "${" + function + "}",
 				"Qualifier":                "$LATEST",
 				"MaximumRetryAttempts":     "0",
 				"MaximumEventAgeInSeconds": fmt.Sprint(int(x.Every.Seconds())),
-				"DestinationConfig":        `{"OnFailure":{"Destination":` + letters + `}}`,
+				"DestinationConfig":        failures,
 			})
 			role := s.Resources[strings.TrimSuffix(strings.TrimPrefix(plain(target["RoleArn"]), "${"), ".Arn}")]
 			role.expect(t, x.Name, map[string]string{

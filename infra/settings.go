@@ -61,6 +61,7 @@ type Settings struct {
 	LogDays      int
 	LogReads     int // one in LogReads quick calls is logged
 
+	Canary                    bool
 	EndpointMetrics           bool
 	Dashboard                 bool
 	XRay, ContributorInsights bool
@@ -167,6 +168,7 @@ func (s *Settings) all() []setting {
 		text("alarmMail", &s.AlarmMail, "a mail address in lower case, or empty", orEmpty(isAddress)),
 		number("logRetentionDays", &s.LogDays, "one of "+allowedDays(), func(n int) bool { _, ok := retentions[n]; return ok }),
 		number("logReads", &s.LogReads, "1 to 1000000", between(1, 1_000_000)),
+		boolean("canary", &s.Canary),
 		boolean("endpointMetrics", &s.EndpointMetrics),
 		boolean("dashboard", &s.Dashboard),
 		boolean("xray", &s.XRay),

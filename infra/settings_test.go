@@ -24,7 +24,7 @@ func TestSettings(t *testing.T) {
 			"throttleRate": "1", "throttleBurst": "500000", "tableReads": "100", "tableWrites": "10000000", "warmWrites": "4000",
 			"accountConcurrency": "5000", "groupConcurrency": `{"feed":1000,"docs":0}`, "capacity": "provisioned", "tableClass": "infrequent-access", "capacityTarget": "70", "tableReadsLeast": "100", "tableWritesLeast": "4", "indexReadsLeast": "3", "indexWritesLeast": "2", "reservedConcurrency": "100", "budgetUsd": "1",
 			"mailFrom": "no-reply@agents.example", "mailIdentity": "existing", "alarmMail": "ops@agents.example", "logRetentionDays": "3653",
-			"logReads": "1", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
+			"logReads": "1", "canary": "true", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
 			"version": "v1.0.0", "previousVersion": "0123456789ab-dirty", "unprotected": "true", // make deploy's
 			"aws:cdk:enable-path-metadata": true, "@aws-cdk/core:newStyleStackSynthesis": true, "cli-telemetry": false, // the CDK's own
 		})
@@ -35,7 +35,7 @@ func TestSettings(t *testing.T) {
 			ThrottleRate: 1, ThrottleBurst: 500_000, TableReads: 100, TableWrites: 10_000_000, WarmWrites: 4000,
 			AccountConcurrency: 5000, GroupConcurrency: `{"docs":0,"feed":1000}`, Capacity: "provisioned", TableClass: "infrequent-access", CapacityTarget: 70, TableReadsLeast: 100, TableWritesLeast: 4, IndexReadsLeast: 3, IndexWritesLeast: 2, Reserved: 100, BudgetUSD: 1,
 			MailFrom: "no-reply@agents.example", MailIdentity: "existing", AlarmMail: "ops@agents.example", LogDays: 3653,
-			LogReads: 1, EndpointMetrics: true, Dashboard: true, XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
+			LogReads: 1, Canary: true, EndpointMetrics: true, Dashboard: true, XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
 			passed: passed{Version: "v1.0.0", PreviousVersion: "0123456789ab-dirty", Unprotected: true},
 		}
 		if err != nil || s != want || !s.Disposable() {

@@ -23,14 +23,17 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 		AnalyticsReporting:    jsii.Bool(false),
 		Env:                   s.target(),
 	})
+	// Tags of the bill, once they are activated for it (runbook, "What it costs"). Each
+	// function with its log also has the tag part.
 	awscdk.Tags_Of(stack).Add(jsii.String("project"), jsii.String("agentsocial"), nil)
 	awscdk.Tags_Of(stack).Add(jsii.String("stage"), jsii.String(s.Stage), nil)
 	store := newStore(stack, s)
 	gateway := newGateway(stack, s)
 	edge := newEdge(stack, s, gateway)
 
-	d := deployment{Settings: s, store: store, mail: newMailing(stack, s), edge: edge, baseURL: gateway.baseURL(s, edge), operators: newOperators(stack, s), rings: new([]*string), assets: p.assets}
+	d := deployment{Settings: s, store: store, mail: newMailing(stack, s), edge: edge, baseURL: gateway.baseURL(s, edge), operators: newOperators(stack, s), rings: new([]*string), logs: &logs{access: gateway.log.LogGroupName()}, assets: p.assets}
 	newBudget(stack, s, d.operators)
+	canary := d.newCanary(stack, gateway)
 	var readers []awslambda.CfnEventSourceMapping
 	var uncalled actors
 	for _, r := range p.readers {
@@ -42,8 +45,9 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 		f := d.newFunction(stack, functionOf(g))
 		after(f, readers)
 		edge.guard(f)
-		gateway.attach(g.Name, f)
+		gateway.attach(g.Name, f, canary.move(f))
 	}
+	canary.permit()
 	gateway.open(p.routes, s)
 	gateway.name(s)
 	dead := newDeadLetters(stack)
@@ -67,6 +71,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 
 	d.watchSchedules(stack, dead)
 	d.watchAll(stack, gateway)
+	saveQueries(stack, *d.logs)
 	if d.Dashboard {
 		uncalled.dead = dead.QueueName()
 		d.newDashboard(stack, gateway, uncalled)

@@ -18,6 +18,7 @@ type resource struct {
 	Type                string
 	Properties          map[string]any
 	DependsOn           any
+	UpdatePolicy        map[string]any
 	DeletionPolicy      string
 	UpdateReplacePolicy string
 }

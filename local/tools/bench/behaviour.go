@@ -99,11 +99,13 @@ type standing struct {
 	Secrets, AlarmMetrics, Dashboards, Metrics int
 	Ticks                                      float64 // a month, of all schedules
 	tick                                       Bill
+	Probes                                     float64 // a month, ticks of the functions that call the service from outside
+	probe                                      Bill
 }
 
 func (s standing) usd() float64 {
 	return float64(s.Secrets)*secretPrice + float64(s.AlarmMetrics)*alarmPrice + float64(s.Dashboards)*dashboardPrice +
-		float64(s.Metrics)*metricPrice + s.Ticks*(s.tick.total()+tickPrice/million)
+		float64(s.Metrics)*metricPrice + s.Ticks*(s.tick.total()+tickPrice/million) + s.Probes*s.probe.total()
 }
 
 // find returns a function that returns the bill of a scenario.

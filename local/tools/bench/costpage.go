@@ -13,6 +13,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/lambda/metrics"
+	"agentsocial/shared/lambda/schedule"
 )
 
 // costPage is the path of the page of costs from the project's root.
@@ -28,15 +29,28 @@ func throttleOf(agents int) int {
 
 // standingNow returns what infra makes. A test in infra compares the two.
 func standingNow() standing {
-	ticks := 0.0
-	for _, schedule := range events.Schedules() {
-		ticks += float64(daysAMonth * 24 * time.Hour / schedule(&app.App{}).Every)
+	ticksOf := func(schedules []func(*app.App) schedule.Function) (ticks float64) {
+		for _, s := range schedules {
+			ticks += float64(daysAMonth * 24 * time.Hour / s(&app.App{}).Every)
+		}
+		return ticks
 	}
+	probes := ticksOf(events.Outside())
 	return standing{
-		Secrets: 3, AlarmMetrics: 34, Metrics: metricsOf(metrics.Sets(false)), Ticks: ticks,
-		tick: Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million},
+		Secrets: 3, AlarmMetrics: 36, Metrics: metricsOf(metrics.Sets(false)), Ticks: ticksOf(events.Schedules()) + probes,
+		tick:   Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million},
+		Probes: probes,
+		// Of its three reads; each takes 20 ms of a group's 512 MB. The probe itself waits 300 ms
+		// longer than other ticks.
+		probe: Bill{
+			Table: 6 * readPrice / million, Gateway: probeReads * requestPrice / million,
+			Lambda: (probeReads*(invocationPrice+20*gbSecondPrice*1000/2) + 300*gbSecondPrice*1000) / million,
+		},
 	}
 }
+
+// probeReads is the number of requests of a tick of events/probe.
+const probeReads = 3
 
 // metricsOf returns how many custom metrics there are if every endpoint is called, and
 // both refuses and fails.
@@ -144,12 +158,13 @@ agents: custom metrics, alarms, secrets, schedules.
 	idle.Metrics = 0
 	fmt.Fprintf(out, `
 **A network that nobody uses** costs %s USD a month: %d secrets, %d metrics of alarms (AWS bills an alarm for each
-metric that it watches), and %s ticks of the clock. It has no dashboard and no custom metrics. In use, the standing costs include
+metric that it watches), and %s ticks of the clock. Of that, %s USD are for the probe: two metrics of an alarm, and
+its requests. The network has no dashboard and no custom metrics. In use, the standing costs include
 at most %d custom metrics, each billed for the hours in which it has data; most of them count failures and warnings. The setting
 `+"`mailFrom`"+` adds %s USD, `+"`dashboard`"+` %s USD, and `+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. Lambda's metrics about the
 readers (`+"`EventCount`"+` of their event source mappings) are assumed to be free, as
 [Lambda's guide](https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics.html) says of its metrics.
-`, dollars(idle.usd()), st.Secrets, st.AlarmMetrics, thousands(int(st.Ticks)), st.Metrics, dollars(mailAlarmMetrics*alarmPrice), dollars(dashboardPrice),
+`, dollars(idle.usd()), st.Secrets, st.AlarmMetrics, thousands(int(st.Ticks)), dollars(2*alarmPrice+st.Probes*(st.probe.total()+st.tick.total()+tickPrice/million)), st.Metrics, dollars(mailAlarmMetrics*alarmPrice), dollars(dashboardPrice),
 		dollars(float64(metricsOf(metrics.Sets(true))-st.Metrics)*metricPrice))
 
 	fmt.Fprintf(out, `
