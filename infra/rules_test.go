@@ -127,6 +127,7 @@ var rules = []rule{
 		Check: has("DestinationConfig.OnFailure.Destination", "MaximumEventAgeInSeconds"), Break: without("DestinationConfig"),
 		Except: map[string]string{
 			"returnsFunctionCalls: DestinationConfig.OnFailure.Destination is missing": addressed,
+			"probeFunctionCalls: DestinationConfig.OnFailure.Destination is missing":   "the call has no work to do later; the alarm Unreachable counts failures",
 		}},
 	{Says: "undelivered ticks of a schedule are kept", Type: "AWS::Scheduler::Schedule",
 		Check: has("Target.DeadLetterConfig.Arn", "Target.RetryPolicy.MaximumRetryAttempts"),

@@ -192,7 +192,7 @@ func TestSettingsThatConflict(t *testing.T) {
 		"for the stage \"de\" it must begin with agentsocial-de-Table":                                                     {"stage": "de", "restoredTable": table},
 		"mailFrom is \"no-reply@gmail.com\" and mailIdentity is \"domain\"":                                                {"mailFrom": "no-reply@gmail.com"},
 		`groupConcurrency is {"feed":1} and accountConcurrency is 0`:                                                       {"groupConcurrency": `{"feed": 1}`},
-		"reserve 70 and accountConcurrency is 10; Lambda requires that 100 stay unreserved: reserve at most 0":             {"accountConcurrency": 10.0, "reservedConcurrency": 10.0},
+		"reserve 80 and accountConcurrency is 10; Lambda requires that 100 stay unreserved: reserve at most 0":             {"accountConcurrency": 10.0, "reservedConcurrency": 10.0},
 		"reserve 1246 and accountConcurrency is 1000; Lambda requires that 100 stay unreserved: reserve at most 900":       {"accountConcurrency": 1000.0, "groupConcurrency": `{"feed": 580}`},
 		"warmReads is 20000 and tableReads is 12000":                                                                       {"warmReads": 20000.0, "tableReads": 12000.0},
 		"warmWrites is 5000 and tableWrites is 4500":                                                                       {"warmWrites": 5000.0, "tableWrites": 4500.0},
