@@ -5,13 +5,15 @@
 // [ReadSettings] and newPlan first check everything that can be checked without the
 // CDK; stack.go then loops over each kind of function. The argument is the folder of
 // the functions, by default "build". With the argument explain it reads the
-// synthesised template instead, and prints what each resource is for.
+// synthesised template instead, and prints what each resource is for. With the argument
+// policies it writes the template's policies to build/policies, for `make lint-template`.
 package main
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -36,6 +38,8 @@ func main() {
 		err = synth(built)
 	case os.Args[1] == "explain":
 		err = explain(os.Stdout, cloudAssembly)
+	case os.Args[1] == "policies":
+		err = writePolicies(cloudAssembly, filepath.Join(built, "policies"))
 	default:
 		err = synth(os.Args[1])
 	}
