@@ -269,7 +269,7 @@ var alarmSection = regexp.MustCompile(`(?m)^## Alarm: ([A-Z]\w+)$`)
 // Every alarm has a section with three steps in the runbook, and every section has an alarm.
 func TestRunbookKnowsAlarms(t *testing.T) {
 	kinds := map[string]bool{}
-	for _, which := range []func() (*service, error){ours, edged} {
+	for _, which := range []func() (*service, error){ours, edged, whole} {
 		for id := range of(t, which).all("AWS::CloudWatch::Alarm") {
 			kinds[kindOf(id)] = true
 		}

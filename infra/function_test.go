@@ -229,7 +229,7 @@ var untaggable = []string{
 	"AWS::ApiGatewayV2::ApiMapping", "AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Route",
 	"AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy",
 	"AWS::Budgets::Budget", "AWS::CloudFront::CachePolicy", "AWS::CloudFront::Function", "AWS::CloudWatch::Dashboard",
-	"AWS::Lambda::EventInvokeConfig", "AWS::Lambda::Permission", "AWS::Logs::MetricFilter", "AWS::Logs::QueryDefinition",
+	"AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig", "AWS::Lambda::Permission", "AWS::Lambda::Version", "AWS::Logs::MetricFilter", "AWS::Logs::QueryDefinition",
 	"AWS::Route53::RecordSet", "AWS::S3::BucketPolicy", "AWS::SES::ConfigurationSetEventDestination",
 	"AWS::SNS::Subscription", "AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy", "AWS::Scheduler::Schedule",
 }

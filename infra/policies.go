@@ -137,7 +137,7 @@ func exampleOf(function string, of any, typeOf func(id string) string) (string, 
 		id, attribute := fmt.Sprint(parts[0]), fmt.Sprint(parts[1])
 		whole, err := arn(id)
 		if attribute == "StreamArn" {
-			whole += "/stream/2026-01-02T03:04:05.678"
+			whole += "/stream/2026-01-02" // a real one has colons, which parliament takes for parts of the ARN
 		}
 		return whole, err
 	case "Fn::Join":

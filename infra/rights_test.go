@@ -94,7 +94,7 @@ func TestRights(t *testing.T) {
 	pay := []string{"secretsmanager:GetSecretValue on ${" + paymentsID + "}"}
 	reader := []string{
 		"dynamodb:DescribeStream on ${TableCD117FA1.StreamArn}", "dynamodb:GetRecords on ${TableCD117FA1.StreamArn}", "dynamodb:GetShardIterator on ${TableCD117FA1.StreamArn}",
-		"dynamodb:ListStreams on " + table + "/stream/*",
+		"dynamodb:ListStreams on *",
 		"s3:ListBucket on ${FailedBatches983C92EC.Arn}", "s3:PutObject on ${FailedBatches983C92EC.Arn}/*",
 	}
 	dead, _ := s.only(t, "AWS::SQS::Queue")

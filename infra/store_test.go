@@ -110,8 +110,8 @@ func TestRestoredTable(t *testing.T) {
 				}
 				listed := over["dynamodb:ListStreams "]
 				delete(over, "dynamodb:ListStreams ")
-				if want := here.Replace(c.over) + "/stream/*"; may[name].Stream != slices.Equal(listed, []string{want}) {
-					t.Errorf("%s may list the streams of %v, want %s", name, listed, want)
+				if may[name].Stream != slices.Equal(listed, []string{"*"}) {
+					t.Errorf("%s may list the streams of %v, want * if it reads a stream", name, listed)
 				}
 				for what, names := range over {
 					if slices.Sort(names); !slices.Equal(names, both) {
