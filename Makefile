@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export PROBE RATE AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT
-.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth diff deploy rollback destroy lint race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
+.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth diff deploy rollback destroy lint lint-template race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -232,7 +232,19 @@ PYTHON = cfn-lint==1.58.0 cryptography==50.0.2 schemathesis==4.32.5
 build/venv/made: Makefile
 	@python3 -m venv build/venv && build/venv/bin/pip install -q --disable-pip-version-check $(PYTHON) && touch $@
 
-venv: build/venv/made ## installs the Python packages into build/venv
+# Linters of templates and policies. They pin other versions of what PYTHON needs, too.
+POLICY = checkov==3.3.30 parliament==1.6.4
+
+build/policy-venv/made: Makefile
+	@python3 -m venv build/policy-venv && build/policy-venv/bin/pip install -q --disable-pip-version-check $(POLICY) && touch $@
+
+venv: build/venv/made build/policy-venv/made ## installs the Python packages into build/venv and build/policy-venv
+
+lint-template: build/venv/made build/policy-venv/made ## checks the template of make synth with cfn-lint, checkov and parliament (Python)
+	build/venv/bin/cfn-lint -i W3005 -- cdk.out/*.template.json
+	build/policy-venv/bin/checkov --config-file infra/checkov.yaml --file cdk.out/*.template.json
+	@go run ./infra policies
+	build/policy-venv/bin/parliament --config infra/parliament.yaml --directory build/policies --include_policy_extension json
 
 contract: build/venv/made ## lints the OpenAPI document, and calls each endpoint with valid and invalid input (Node, Python)
 	npx --yes --prefer-offline -p node@22.23.3 -p @redocly/cli@2.77.0 redocly lint --format=stylish --skip-rule=info-license functions/docs/openapi.json

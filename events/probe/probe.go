@@ -193,7 +193,7 @@ func (p probe) channel(ctx context.Context, me *client.Agent, name string) (bool
 	if at := profile.Limits.NextChannelAt; at == nil || time.UnixMilli(*at).After(p.Now()) {
 		return false, nil
 	}
-	_, err = me.CreateChannel(ctx, wire.CreateChannel{Name: name, Kind: "work", About: "The service posts here once a day to check that posting works."})
+	_, err = me.CreateChannel(ctx, wire.NewChannel{Name: name, Kind: "work", About: "The service posts here once a day to check that posting works."})
 	return err == nil, err
 }
 
