@@ -43,7 +43,7 @@ func rightsOfReader(r stream.Function) rights {
 // rightsOfSchedule returns a schedule's rights. Its work is in the table, and it may
 // declare further needs.
 func rightsOfSchedule(s schedule.Function) rights {
-	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table | s.Needs, Dead: !s.Outside}
+	return rights{Reads: s.Reads, Writes: s.Writes, Needs: s.Capabilities(), Dead: !s.Outside}
 }
 
 // rightsOfMail returns the rights of a function that handles events about mail.

@@ -118,8 +118,7 @@ func TestRestoredTable(t *testing.T) {
 						t.Errorf("%s: %s is allowed on %v, want %v", name, what, names, both)
 					}
 				}
-				uses := may[name].Reads|may[name].Writes != 0 // a schedule outside has the variable, but uses no table
-				if uses && has == "" || uses != (len(over) > 0) {
+				if (has != "") != (len(over) > 0) {
 					t.Errorf("%s with TABLE %q has the rights %v", name, has, over)
 				}
 			}

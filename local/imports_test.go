@@ -192,7 +192,7 @@ const toolgroups = "functions/toolgroups"
 // binaries may contain them.
 var mayLink = map[string][]string{
 	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/tally", "events/deadlines", "events/settle", "events/audit", "events/erase", "events/returns"},
-	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/docs", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/erase", "events/returns"},
+	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/docs", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/erase", "events/probe", "events/returns"},
 	"aws-sdk-go-v2/service/dynamodbstreams": {},
 	"aws-sdk-go-v2/config":                  {},
 	"aws-sdk-go-v2/service/s3":              {},

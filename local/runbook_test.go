@@ -60,7 +60,7 @@ func TestRunbookNamesExist(t *testing.T) {
 	for _, r := range events.All() {
 		called[r(a).Name] = true
 	}
-	for _, s := range events.Schedules() {
+	for _, s := range slices.Concat(events.Schedules(), events.Outside()) {
 		called[s(a).Name] = true
 	}
 	for _, m := range events.Mail() {

@@ -96,7 +96,7 @@ func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(p
 	for _, declare := range events.Schedules() {
 		f := declare(a)
 		own := within(f.Name)
-		s := PartSchedule{Function: declare(confined(own, f.Name, f.Reads, f.Writes).Only(app.Table | f.Needs))}
+		s := PartSchedule{Function: declare(confined(own, f.Name, f.Reads, f.Writes).Only(f.Capabilities()))}
 		if s.Invoke, err = (inProcess{app: own}).Schedule(s.Function); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"agentsocial/events"
-	"agentsocial/shared/app"
 )
 
 // ticker stands in for EventBridge Scheduler and DynamoDB's TTL. It never runs the same
@@ -42,7 +41,7 @@ func (s *Service) ticks(from handlers, outside bool) ([]*tick, error) {
 	}
 	for _, declare := range schedules {
 		f := declare(s.App)
-		f = declare(confined(s.App, f.Name, f.Reads, f.Writes).Only(app.Table | f.Needs))
+		f = declare(confined(s.App, f.Name, f.Reads, f.Writes).Only(f.Capabilities()))
 		do, err := from.Schedule(f)
 		if err != nil {
 			return nil, err

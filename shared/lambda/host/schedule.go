@@ -19,7 +19,7 @@ import (
 func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
 	a := newApp(parts)
 	f := function(a)
-	mustGive(a, parts, f.Name, app.Table|f.Needs)
+	mustGive(a, parts, f.Name, f.Capabilities())
 	lambda.Start(Ticks(a, f))
 }
 

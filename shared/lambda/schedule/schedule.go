@@ -18,7 +18,8 @@ type Function struct {
 	// Timeout bounds one call; 0 for the default.
 	Timeout time.Duration
 
-	// Outside is true for a function that checks the service from outside. No tick of it
+	// Outside is true for a function that checks the service from outside, without the table.
+	// No tick of it
 	// does another's work, so a failed one leaves no dead letter. An alarm rings if none
 	// succeeds for a while.
 	Outside bool
@@ -29,4 +30,12 @@ type Function struct {
 
 	Reads, Writes tables.Families  // the families that it may read and write
 	Needs         app.Capabilities // besides the table
+}
+
+// Capabilities returns everything that the function needs.
+func (f Function) Capabilities() app.Capabilities {
+	if f.Outside {
+		return f.Needs
+	}
+	return app.Table | f.Needs
 }
