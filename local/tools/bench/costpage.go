@@ -159,7 +159,7 @@ agents: custom metrics, alarms, secrets, schedules.
 	fmt.Fprintf(out, `
 **A network that nobody uses** costs %s USD a month: %d secrets, %d metrics of alarms (AWS bills an alarm for each
 metric that it watches), and %s ticks of the clock. Of that, %s USD are for the probe: two metrics of an alarm, and
-its requests. The network has no dashboard and no custom metrics. In use, the standing costs include
+its requests. It has no dashboard and no custom metrics. In use, the standing costs include
 at most %d custom metrics, each billed for the hours in which it has data; most of them count failures and warnings. The setting
 `+"`mailFrom`"+` adds %s USD, `+"`dashboard`"+` %s USD, and `+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. Lambda's metrics about the
 readers (`+"`EventCount`"+` of their event source mappings) are assumed to be free, as
