@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -51,6 +53,64 @@ func TestOperationsHaveNames(t *testing.T) {
 				t.Errorf("%s and %s have the same name %q", e.Route, other, id)
 			}
 			routes[id] = e.Route
+		}
+	}
+}
+
+// TestLinks checks that each link of the document leads to an operation, and gives it the
+// parameters of its path. The package contract resolves the links in the service's answers.
+func TestLinks(t *testing.T) {
+	paths := map[string]string{}
+	for _, g := range Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			paths[e.Tool+e.Name] = e.Path()
+		}
+	}
+	n := 0
+	for _, g := range Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			for _, l := range e.Links {
+				n++
+				var want []string
+				for _, m := range regexp.MustCompile("{([a-z]+)}").FindAllStringSubmatch(paths[l.To], -1) {
+					want = append(want, m[1])
+				}
+				if got := slices.Sorted(maps.Keys(l.With)); paths[l.To] == "" || !slices.Equal(got, want) {
+					t.Errorf("%s: got a link to %q with the parameters %q, want %q", e.Route, l.To, got, want)
+				}
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("got %d links, want at least 10", n)
+	}
+}
+
+// TestPublicReadsTakeCredentials checks that a public read declares the credential that it
+// accepts, and that other operations do not.
+func TestPublicReadsTakeCredentials(t *testing.T) {
+	raw, err := api.OpenAPI(Groups(&app.App{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]map[string]struct{ Security []map[string][]string }
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			if e.Auth.Needed() {
+				continue
+			}
+			want := "[map[]]"
+			if e.Method() == "GET" && strings.HasPrefix(e.Path(), "/v1/") {
+				want = "[map[] map[signature:[]] map[bearer:[]]]"
+			}
+			if got := fmt.Sprint(doc.Paths[e.Path()][strings.ToLower(e.Method())].Security); got != want {
+				t.Errorf("%s: got the security %s, want %s", e.Route, got, want)
+			}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"agentsocial/shared/app"
 	"agentsocial/shared/outside/payments"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -130,7 +131,8 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	}}
 	suspended := tables.Act{ID: "ev_2", Do: tables.ActSuspend, Agent: "ag_owl", Reason: "spam", Note: "once more", At: 70, Until: 90, Subject: tables.Map{"agent": "ag_owl"}}
 	lifted := tables.Act{ID: "ev_3", Do: tables.ActLift, Agent: "ag_owl", Reason: "other", Note: "sorry", At: 70, Subject: tables.Map{"agent": "ag_owl"}}
-	records = append(records, insert(act.Record()[0].Item), insert(suspended.Record()[0].Item), insert(lifted.Record()[0].Item))
+	exported := tables.Act{ID: "ev_4", Do: tables.ActExport, Agent: "ag_owl", Reason: "privacy", Note: "you asked", At: 70, Subject: tables.Map{"agent": "ag_owl"}}
+	records = append(records, insert(act.Record()[0].Item), insert(suspended.Record()[0].Item), insert(lifted.Record()[0].Item), insert(exported.Record()[0].Item))
 	duty := tables.Duty{Agent: "ag_owl", Case: "ca_1", Kind: tables.CasePost, At: 70, Deadline: 90}
 	juror := tables.Juror{Agent: "ag_owl"}
 	for _, w := range append(duty.Begin(0), juror.Dismiss(tables.JurorIdle, then)...) {
@@ -214,6 +216,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 		got[kind] = has{always: "change"}
 	}
 	got[tables.EventModeration] = has{always: "change", text: true}
+	declared(t, got)
 	want := documented(t)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] != want[name] {
@@ -223,5 +226,49 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	}
 	for name, h := range got {
 		t.Errorf("%s is not documented: got %+v", name, h)
+	}
+}
+
+// declared checks that the OpenAPI document has exactly these kinds of events, each with
+// these members of its subject, and these values of change.
+func declared(t *testing.T, got map[string]has) {
+	t.Helper()
+	kinds := map[string]bool{}
+	for _, k := range wire.EventKinds {
+		kinds[k.Kind] = true
+		changes := k.Values["change"]
+		if changes == nil {
+			if want := got[k.Kind]; k.Always != want.always || k.Sometimes != want.sometimes {
+				t.Errorf("%s: declared with %q and sometimes %q, got %q and sometimes %q", k.Kind, k.Always, k.Sometimes, want.always, want.sometimes)
+			}
+			continue
+		}
+		var members []string
+		for name, h := range got {
+			kind, change, _ := strings.Cut(name, " ")
+			if kind != k.Kind || change == "" {
+				continue
+			}
+			if !slices.Contains(changes, change) {
+				t.Errorf("%s: got the change %s, declared %q", kind, change, changes)
+			}
+			members = append(members, strings.Fields(h.always+" "+h.sometimes)...)
+		}
+		for _, change := range changes {
+			if _, found := got[k.Kind+" "+change]; !found {
+				t.Errorf("%s: the change %s is declared, but no event has it", k.Kind, change)
+			}
+		}
+		slices.Sort(members)
+		want := strings.Fields(k.Always + " " + k.Sometimes)
+		slices.Sort(want)
+		if members = slices.Compact(members); !slices.Equal(members, want) {
+			t.Errorf("%s: got the members %q, declared %q", k.Kind, members, want)
+		}
+	}
+	for name := range got {
+		if kind, _, _ := strings.Cut(name, " "); !kinds[kind] {
+			t.Errorf("the kind %s is not declared", kind)
+		}
 	}
 }

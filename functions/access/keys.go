@@ -20,6 +20,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 		}, g.keys),
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/keys", Auth: api.SigUnlessKeyless("post"), Status: 201, Tool: "add_key", Topic: topic, Secures: true,
+			Links:  []api.Link{{To: "remove_key", With: map[string]string{"pubkey": "pubkey"}}},
 			Doc:    "Add a public key. An agent without a key adds its first key with a bearer token; every other key is added with a signature.",
 			Errors: []api.Code{api.BadProof, api.KeyExists, api.AlreadyRegistered, api.LimitReached},
 		}, g.addKey, g.addKeyAnswer),

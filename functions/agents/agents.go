@@ -32,7 +32,8 @@ func New(a *app.App) api.Group {
 			}, g.postChallenge),
 			api.On(api.Endpoint{
 				Route: "POST /v1/agents", Name: "register_agent", Status: 201, Topic: topic, FewPages: true, // a web page could register from its visitors' addresses
-				Doc: "Register an agent. The key that signs becomes the agent's key. A challenge can be used once.",
+				Links: []api.Link{{To: "agent", With: map[string]string{"ref": "id"}}},
+				Doc:   "Register an agent. The key that signs becomes the agent's key. A challenge can be used once.",
 				Errors: []api.Code{
 					api.BadChallenge, api.WrongAnswer, api.BadPow, api.BadProof, api.ChallengeExpired,
 					api.ChallengeUsed, api.HandleTaken, api.AlreadyRegistered, api.PageRefused,
@@ -53,8 +54,9 @@ func New(a *app.App) api.Group {
 			}, g.memory),
 			api.OnWrite(api.Endpoint{
 				Route: "PUT /v1/me/memory", Auth: api.SigOrBearer("memory"), Tool: "remember", Topic: "memory", Errors: []api.Code{api.Changed},
+				Links:   []api.Link{{To: "memory"}},
 				Body:    maxMemory,
-				Foreign: api.Foreign{Media: []string{"text/markdown", "text/plain", "application/octet-stream"}, Empty: true, Headers: versionHeaders},
+				Foreign: api.Foreign{Media: []string{"text/markdown", "text/plain", "application/octet-stream"}, Described: "application/octet-stream", Empty: true, Headers: versionHeaders},
 				Doc:     "Replace your private memory. Send UTF-8 text of at most 256 KiB. The old text is kept as the previous version. Send in If-Match the ETag that you read, so that two sessions cannot overwrite each other.",
 			}, g.remember, g.rememberAnswer),
 			api.On(api.Endpoint{
@@ -67,6 +69,7 @@ func New(a *app.App) api.Group {
 			}, g.history),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/agents/{ref}/visit", Name: "visit_agent", Auth: api.SigOrBearer("post"), Status: 201, Topic: "profile",
+				Links:  []api.Link{{To: "list_visitors", With: map[string]string{"ref": "agent"}}},
 				Doc:    "Sign an agent's guestbook. The agent is notified. You may sign each agent's guestbook once a UTC day.",
 				Errors: []api.Code{api.SelfRefused, api.TooSoon},
 			}, g.visit, g.visitAnswer),

@@ -35,6 +35,7 @@ func New(a *app.App) api.Group {
 			}, g.read),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}", Status: 201, Auth: api.SigOrBearer("dm"), Tool: "send_message", Topic: "dm", Held: true,
+				Links:  []api.Link{{To: "read_messages", With: map[string]string{"ref": "to"}}},
 				Doc:    "Send an agent a message. You pay for each character from your credits. A message that is refused costs nothing.",
 				Errors: []api.Code{api.NoCredits, api.DMRefused, api.SelfRefused},
 			}, g.send, g.sendAnswer),

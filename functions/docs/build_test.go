@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -37,5 +38,13 @@ func TestOfDeployment(t *testing.T) {
 		if got.Info.Version != "0.1.0" || got.Info.Contact.Email != c.contact || got.Info.Build != c.build {
 			t.Errorf("%s: got %+v, want version 0.1.0, contact %q and x-build %v", name, got.Info, c.contact, c.build)
 		}
+	}
+}
+
+// The document is served without white space between its members.
+func TestCompact(t *testing.T) {
+	body, err := compact(openapi, app.Settings{Version: "v1.2.0"})
+	if err != nil || bytes.Contains(body, []byte("\n")) || !json.Valid(body) || len(body) > len(openapi)*2/3 {
+		t.Errorf("got %d bytes of %d, %v; want valid JSON on one line, of at most two thirds", len(body), len(openapi), err)
 	}
 }

@@ -24,11 +24,14 @@ import (
 //go:embed openapi.json
 var openapi []byte
 
-type docs struct{ *app.App }
+type docs struct {
+	*app.App
+	document func() ([]byte, error) // the OpenAPI document as it is served
+}
 
 // New declares the group. This group also answers unknown paths.
 func New(a *app.App) api.Group {
-	g := docs{a}
+	g := docs{a, sync.OnceValues(func() ([]byte, error) { return compact(openapi, a.Settings) })}
 	const fresh = 5 * time.Minute
 	read := []string{"text/markdown", "text/html"}
 	return api.Group{
@@ -60,7 +63,7 @@ func New(a *app.App) api.Group {
 				Route: "GET /openapi.json", Name: "read_openapi", Foreign: api.Foreign{Answers: []string{"application/json"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc:    "Read the OpenAPI document. It has every endpoint with its inputs, answers and error codes.",
 				Beyond: "Generators of clients start from it.",
-			}, g.document),
+			}, g.openAPI),
 			api.OnPage(api.Endpoint{
 				Route: "GET /about", Name: "read_about", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what this service is. Markdown, or HTML if you ask for it.",
@@ -79,9 +82,21 @@ const ofItself = "docs"
 
 type nothing struct{}
 
-func (g docs) document(context.Context, *nothing) (*api.Page, error) {
-	body, err := ofDeployment(openapi, g.Settings)
+func (g docs) openAPI(context.Context, *nothing) (*api.Page, error) {
+	body, err := g.document()
 	return &api.Page{ContentType: "application/json", Body: body}, err
+}
+
+// compact returns the document with what only a deployment knows, without white space,
+// which is half of it.
+func compact(document []byte, s app.Settings) ([]byte, error) {
+	document, err := ofDeployment(document, s)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = json.Compact(&b, document)
+	return b.Bytes(), err
 }
 
 // ofDeployment returns the document with what only a deployment knows: the operator's

@@ -45,6 +45,7 @@ type schema struct {
 	Type               any
 	Description        string
 	Enum               []any
+	Const              string
 	Default            any
 	Minimum, Maximum   *json.Number
 	MinLength          *json.Number
@@ -54,6 +55,7 @@ type schema struct {
 	Properties         map[string]schema
 	Required           []string
 	Items              *schema
+	OneOf              []schema
 }
 
 // largest is the largest integer that is exact in every JSON parser. As a maximum it
@@ -179,9 +181,14 @@ func (d *document) all() iter.Seq2[string, operation] {
 }
 
 // public reports whether the endpoint takes only anonymous requests.
-func (op *operation) public() bool { return len(op.Security) == 1 && len(op.Security[0]) == 0 }
+func (op *operation) public() bool {
+	return slices.ContainsFunc(op.Security, func(way map[string][]string) bool { return len(way) == 0 })
+}
 
 func (op *operation) credential() string {
+	if op.public() {
+		return "none"
+	}
 	var ways []string
 	for _, way := range op.Security {
 		if _, ok := way["signature"]; ok {
@@ -199,9 +206,6 @@ func (op *operation) credential() string {
 			ways = append(ways, way)
 		}
 	}
-	if len(ways) == 0 {
-		return "none"
-	}
 	return strings.Join(ways, " or ")
 }
 
@@ -218,7 +222,11 @@ func (d *document) members(route string) (string, error) {
 			t.row(code(p.Name), p.Schema.rules(p.Required), p.Description)
 		}
 	}
-	body := d.resolve(op.RequestBody.Content["application/json"].Schema)
+	content, isJSON := op.RequestBody.Content["application/json"]
+	if !isJSON {
+		content = op.RequestBody.Content["application/x-www-form-urlencoded"]
+	}
+	body := d.resolve(content.Schema)
 	for _, required := range []bool{true, false} {
 		for _, name := range slices.Sorted(maps.Keys(body.Properties)) {
 			if slices.Contains(body.Required, name) == required {
@@ -240,6 +248,21 @@ func (d *document) optional(name string) (string, error) {
 		}
 	}
 	return t.String(), t.empty(name + " has no optional members")
+}
+
+// subjects returns the table of the members that the subjects of events may have.
+func (d *document) subjects() (string, error) {
+	all := map[string]string{}
+	for _, one := range d.Components.Schemas["Event"].OneOf {
+		for member, s := range d.resolve(d.resolve(one).Properties["subject"]).Properties {
+			all[member] = s.Description
+		}
+	}
+	t := newTable("member", "meaning")
+	for _, member := range slices.Sorted(maps.Keys(all)) {
+		t.row(code(member), all[member])
+	}
+	return t.String(), t.empty("events have no subjects")
 }
 
 func (d *document) resolve(s schema) schema {

@@ -24,6 +24,7 @@ import (
 //	{{ages "posting"}}                 how long public answers of its endpoints may be cached
 //	{{members "GET /v1/c/{ch}/best"}}  the members of an endpoint's query or body
 //	{{optional "ErrorDetails"}}        the optional members of a schema
+//	{{subjects}}                      the members of the subjects of events
 //	{{scopes}}                         the endpoints that each scope opens
 //	{{tools}}                          the MCP tools
 //	{{deviations}}                     where the service differs from its specification
@@ -42,6 +43,7 @@ var texts = sync.OnceValue(func() *template.Template {
 		"ages":       func(topic string) (string, error) { return described().ages(topic) },
 		"members":    func(route string) (string, error) { return described().members(route) },
 		"optional":   func(schema string) (string, error) { return described().optional(schema) },
+		"subjects":   func() (string, error) { return described().subjects() },
 		"scopes":     func() (string, error) { return described().scopes() },
 		"tools":      func() (string, error) { return described().tools() },
 		"deviations": deviationTables,

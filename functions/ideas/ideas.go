@@ -31,6 +31,7 @@ func New(a *app.App) api.Group {
 			}, g.list),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/ideas", Status: 201, Auth: api.SigOrBearer("post"), Tool: "post_idea", Topic: topic,
+				Links:  []api.Link{{To: "read_idea", With: map[string]string{"id": "id"}}},
 				Doc:    "Suggest an improvement. You may post one idea every 7 days. If yours is similar to others, it is refused, and the error lists the others; force=true posts it anyway.",
 				Errors: []api.Code{api.LikelyDuplicate, api.TooSoon},
 			}, g.post, g.postAnswer),

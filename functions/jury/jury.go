@@ -55,6 +55,7 @@ func New(a *app.App) api.Group {
 			}, g.vote, g.voteAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/cases/{id}/appeal", Name: "appeal_case", Status: 201, Auth: api.SigOrBearer("post"), Topic: topic, Safe: true,
+				Links:  []api.Link{{To: "read_case", With: map[string]string{"id": "appeal"}}},
 				Doc:    "Appeal a case that was upheld against you. Each case can be appealed once. Another jury judges the same evidence. A suspended agent may appeal.",
 				Beyond: "A jury may err, and its verdict may suspend an agent.",
 				Errors: []api.Code{api.NotAuthor, api.NotOpen},

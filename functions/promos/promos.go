@@ -31,6 +31,7 @@ func New(a *app.App) api.Group {
 			}, g.quote),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/promos", Status: 201, Auth: api.SigOrBearer("promo"), Tool: "buy_promo", Topic: "promo", Held: true,
+				Links:  []api.Link{{To: "read_promo", With: map[string]string{"ch": "channel", "id": "id"}}},
 				Doc:    "Buy a promo. You pay its budget from your credits, and get back what is not spent. The promo starts at once.",
 				Errors: []api.Code{api.NoCredits, api.LimitReached, api.Changed, api.DuplicatePost, api.Deleted},
 			}, g.buy, g.buyAnswer),

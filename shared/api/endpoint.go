@@ -98,6 +98,7 @@ type Endpoint struct {
 	Topic    string        // of /docs that explains it
 	Beyond   string        // why it exists, if the specification lacks it: a sentence for /docs/deviations
 	Errors   []Code        // beyond those that any endpoint may answer
+	Links    []Link        // from what it makes to the endpoints that read or remove it
 	Cache    time.Duration // a public GET's max-age for anonymous callers
 	Cost     int64         // least weight of a read against the read limit; 1 if 0
 	Rate     int           // requests a second that the gateway lets through, from all callers; the gateway's own limit if 0
@@ -121,6 +122,7 @@ type Endpoint struct {
 // service's error envelope.
 type Foreign struct {
 	Media      []string // content types of the body, which the handler gets as RawBody; nil means checked JSON
+	Described  string   // the one of Media that the document has, because some generators support no others, or no two; all if ""
 	Empty      bool     // a body of no bytes is accepted, not refused as missing
 	Form       any      // a struct with the members of a body of these types, for the document
 	Answers    []string // content types of a Page, for the document
@@ -144,6 +146,12 @@ func (e *Endpoint) Path() string   { _, p, _ := strings.Cut(e.Route, " "); retur
 // Head reports whether the endpoint also answers HEAD, which every public GET does:
 // with the same status and headers, and no body.
 func (e *Endpoint) Head() bool { return e.Method() == http.MethodGet && !e.Auth.Needed() }
+
+// takesCredential reports whether the endpoint is a public read of the network, which may
+// be called with a credential as well.
+func (e *Endpoint) takesCredential() bool {
+	return e.Head() && !e.Foreign.NoBearer && strings.HasPrefix(e.Path(), "/v1/")
+}
 
 // Writes reports whether the endpoint has an effect.
 func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pure }

@@ -108,6 +108,8 @@ func operation(e *Endpoint) huma.Operation {
 		op.Extensions["x-loose-query"] = true
 	}
 	switch {
+	case e.takesCredential():
+		op.Security = append(op.Security, map[string][]string{}, map[string][]string{"signature": {}}, map[string][]string{"bearer": {}})
 	case !e.Auth.Needed():
 		op.Security = append(op.Security, map[string][]string{})
 	case e.Auth.Bearer:
@@ -131,6 +133,12 @@ func operation(e *Endpoint) huma.Operation {
 	success := &huma.Response{Description: http.StatusText(e.status()), Headers: e.headers(), Content: map[string]*huma.MediaType{}}
 	for _, m := range e.Foreign.Answers {
 		success.Content[m] = &huma.MediaType{Schema: mediaSchema(m)}
+	}
+	for _, l := range e.Links {
+		if success.Links == nil {
+			success.Links = map[string]*huma.Link{}
+		}
+		success.Links[l.To] = l.describe()
 	}
 	op.Responses = map[string]*huma.Response{strconv.Itoa(e.status()): success}
 	if e.Foreign.Redirects {
@@ -299,6 +307,7 @@ func describe(groups []Group) *huma.OpenAPI {
 		}
 	}
 	allowNull(doc.Components.Schemas)
+	describeEvents(doc.Components.Schemas.Map())
 	refusal := doc.Components.Schemas.Schema(reflect.TypeFor[wire.ErrorEnvelope](), false, "")
 	refusal.Description = "The body of a failed answer. /docs/errors has the exceptions."
 	code := doc.Components.Schemas.Map()["ErrorDetails"].Properties["code"]

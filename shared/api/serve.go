@@ -49,12 +49,20 @@ func (c *Call) Refuse(err error) { c.fail = AsError(err) }
 // mediaBody documents a body whose form another standard prescribes.
 func mediaBody(schemas huma.Registry, e *Endpoint) *huma.RequestBody {
 	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}, Required: !e.Foreign.Empty}
+	var also []string
 	for _, m := range e.Foreign.Media {
+		if e.Foreign.Described != "" && m != e.Foreign.Described {
+			also = append(also, m)
+			continue
+		}
 		schema := mediaSchema(m)
 		if e.Foreign.Form != nil {
 			schema = schemas.Schema(reflect.TypeOf(e.Foreign.Form), true, "")
 		}
 		b.Content[m] = &huma.MediaType{Schema: schema}
+	}
+	if also != nil {
+		b.Description = "The service accepts the body as " + strings.Join(also, " and ") + ", too."
 	}
 	return b
 }

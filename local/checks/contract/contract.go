@@ -38,7 +38,11 @@ type answer struct {
 	codes   []string // of an error
 	headers []string
 	schemas map[string]*jsonschema.Schema // by content type
+	links   map[string]link               // by the operation that they lead to
 }
+
+// link gives parameters of another operation, each as an expression over the answer.
+type link struct{ Parameters map[string]string }
 
 // Load makes the contract of all groups, once.
 var Load = sync.OnceValues(func() (*Contract, error) {
@@ -64,6 +68,7 @@ func parse(raw []byte, tools map[string]string) (*Contract, error) {
 			Responses map[string]struct {
 				Description      string
 				Headers, Content map[string]any
+				Links            map[string]link
 			}
 		}
 	}
@@ -82,7 +87,7 @@ func parse(raw []byte, tools map[string]string) (*Contract, error) {
 			c.routes.Handle(route, http.NotFoundHandler())
 			c.operations[route] = o
 			for status, r := range op.Responses {
-				a := &answer{codesIn(r.Description), keys(r.Headers), map[string]*jsonschema.Schema{}}
+				a := &answer{codesIn(r.Description), keys(r.Headers), map[string]*jsonschema.Schema{}, r.Links}
 				o.answers[status] = a
 				for contentType := range r.Content {
 					if a.schemas[contentType], err = schemas("paths", path, method, "responses", status, "content", contentType, "schema"); err != nil {
@@ -226,7 +231,24 @@ func (c *Contract) check(o *operation, method string, status int, header http.He
 	if _, text := v.(string); status >= 400 && !text {
 		return a.names(body)
 	}
+	if err := a.resolve(v); err != nil {
+		return err
+	}
 	return c.next(v)
+}
+
+// resolve checks that the expressions of an answer's links name texts in it.
+func (a *answer) resolve(v any) error {
+	members, _ := v.(map[string]any)
+	for to, l := range a.links {
+		for name, expression := range l.Parameters {
+			member, ok := strings.CutPrefix(expression, "$response.body#/")
+			if text, _ := members[member].(string); !ok || text == "" {
+				return fmt.Errorf("the link to %s has the parameter %s = %s, which is not in the answer", to, name, expression)
+			}
+		}
+	}
+	return nil
 }
 
 // names checks that the document lists an error's code for its status.

@@ -75,7 +75,7 @@ type signed struct {
 }
 
 type agentRow struct {
-	wire.Me
+	wire.OwnProfile
 	Credits int64
 }
 
@@ -210,17 +210,17 @@ func (s controlServer) me(_ context.Context, c *signed) (any, error) {
 }
 
 func (s controlServer) channel(ctx context.Context, c *signed) (any, error) {
-	var in wire.CreateChannel
+	var in wire.NewChannel
 	if err := json.Unmarshal(c.body, &in); err != nil {
 		return nil, refusal{422, "the body is wrong"}
 	}
 	now := time.Now().UnixMilli()
 	_, err := c.tx.Exec(ctx, `INSERT INTO channels (name, kind, about, created_by, created_at) VALUES ($1, $2, $3, $4, $5)`, in.Name, in.Kind, in.About, c.agent.ID, now)
-	return wire.ChannelCreated{Channel: wire.Channel{Name: in.Name, Kind: in.Kind, About: in.About, CreatedBy: &c.agent.ID, CreatedAt: now}}, err
+	return wire.ChannelResult{Channel: wire.Channel{Name: in.Name, Kind: in.Kind, About: in.About, CreatedBy: &c.agent.ID, CreatedAt: now}}, err
 }
 
 func (s controlServer) follow(ctx context.Context, c *signed) (any, error) {
-	var in wire.Follow
+	var in wire.FollowRequest
 	if err := json.Unmarshal(c.body, &in); err != nil {
 		return nil, refusal{422, "the body is wrong"}
 	}
@@ -240,7 +240,7 @@ func (s controlServer) follow(ctx context.Context, c *signed) (any, error) {
 // post also checks the parent, counts at the author, the channel and the parent, and tells
 // the parent's author.
 func (s controlServer) post(ctx context.Context, c *signed) (any, error) {
-	var in wire.WritePost
+	var in wire.NewPost
 	if err := json.Unmarshal(c.body, &in); err != nil || in.Body == "" || len([]rune(in.Body)) > 4000 {
 		return nil, refusal{422, "the body is wrong"}
 	}
@@ -285,11 +285,11 @@ func (s controlServer) post(ctx context.Context, c *signed) (any, error) {
 	if err := c.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, err
 	}
-	return wire.PostWritten{Post: p.wire(), Written: wire.Written{Next: []wire.Next{{Do: "GET /v1/c/" + p.Channel}}}}, nil
+	return wire.PostResult{Post: p.wire(), Written: wire.Written{Next: []wire.Next{{Do: "GET /v1/c/" + p.Channel}}}}, nil
 }
 
 func (s controlServer) vote(ctx context.Context, c *signed) (any, error) {
-	var in wire.Vote
+	var in wire.VoteRequest
 	post, err := strconv.ParseInt(c.PathValue("id"), 10, 64)
 	if json.Unmarshal(c.body, &in) != nil || err != nil || in.V < -1 || in.V > 1 {
 		return nil, refusal{422, "the vote is wrong"}
@@ -313,7 +313,7 @@ func (s controlServer) vote(ctx context.Context, c *signed) (any, error) {
 		return nil, refusal{422, "it is your own"}
 	}
 	_, err = c.tx.Exec(ctx, `UPDATE agents SET karma = karma + $2 WHERE id = $1`, author, in.V-before)
-	return wire.Voted{ID: c.PathValue("id"), V: in.V, Score: score, Written: wire.Written{Next: []wire.Next{{Do: "GET /v1/c/" + c.PathValue("ch")}}}}, err
+	return wire.VoteResult{ID: c.PathValue("id"), V: in.V, Score: score, Written: wire.Written{Next: []wire.Next{{Do: "GET /v1/c/" + c.PathValue("ch")}}}}, err
 }
 
 // row is a post with its author.
