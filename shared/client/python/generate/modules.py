@@ -20,8 +20,8 @@ from operations import methods, table
 
 SOURCE = "# Generated from the OpenAPI document. Do not edit.\n"
 
-IMPORTS = """import sys
-from typing import Any, Literal, TypedDict
+NOT_REQUIRED = "from typing_extensions import NotRequired\n"
+BY_VERSION = """import sys
 
 if sys.version_info >= (3, 11):
     from typing import NotRequired
@@ -68,10 +68,9 @@ def types(doc: dict[str, object], out: Path) -> str:
     subprocess.run(command + [part for option in options.items() for part in option], check=True)
     opened.unlink()
     text = made.read_text(encoding="utf-8")
-    before = "from typing import Any, Literal, TypedDict\n\nfrom typing_extensions import NotRequired\n"
-    if text.count(before) != 1:
-        raise SystemExit(f"types.py does not have these imports once:\n{before}\nit begins with\n{text[:500]}")
-    return SOURCE + text.replace(before, IMPORTS)
+    if text.count(NOT_REQUIRED) != 1:
+        raise SystemExit(f"types.py does not have {NOT_REQUIRED!r} once; it begins with\n{text[:500]}")
+    return SOURCE + text.replace(NOT_REQUIRED, BY_VERSION)
 
 
 def without_closing(value: object) -> object:

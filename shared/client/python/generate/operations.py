@@ -78,7 +78,9 @@ def operation(doc: dict[str, Any], path: str, method: str, op: dict[str, Any]) -
             continue
         hint = hint_of(p["schema"])
         members.append(Member(p["name"], p["in"], hint, p.get("required", False), False, p.get("description", "")))
-    ref = op.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {}).get("$ref")
+    content = op.get("requestBody", {}).get("content", {})  # a form is accepted as JSON, too
+    body = content.get("application/json", content.get("application/x-www-form-urlencoded", {}))
+    ref = body.get("schema", {}).get("$ref")
     if ref:
         schema = resolve(doc, ref)
         for name, s in schema["properties"].items():
@@ -93,7 +95,7 @@ def operation(doc: dict[str, Any], path: str, method: str, op: dict[str, Any]) -
         raise SystemExit(f"{op['operationId']}: a method cannot have the arguments {names}")
     answer, lists = answer_of(doc, op)
     about = re.sub(r"\n\nA bearer token needs the scope .*", "", op.get("description", op["summary"]), flags=re.DOTALL)
-    public = op["security"] == [{}]
+    public = {} in op["security"]
     return Operation(op["operationId"], method.upper(), path, public, members, answer, lists, about)
 
 
