@@ -64,6 +64,9 @@ const (
 	CaseLapsed     = "lapsed"     // nobody decided: the item stays
 )
 
+// CaseStates are all states.
+var CaseStates = []string{CaseSeating, CaseVoting, CaseUpheld, CaseOverturned, CaseLapsed}
+
 // Item types of a case's partition.
 const (
 	TypeCase      = "case"
@@ -75,6 +78,11 @@ const (
 
 // casesDue is the partition of by_rank that lists cases by when they are due.
 const casesDue = "DUE#jury"
+
+// casesPK is the partition of by_parent that lists the cases of a state by age. One
+// partition for each state is enough: even the 75 000 cases that a schedule can judge in a
+// day are one in a second, and a case enters a list at most a few times.
+func casesPK(state string) string { return "CASES#" + state }
 
 // CasePK is the partition of a case's items.
 func CasePK(id string) string { return "Z#" + id }
@@ -89,6 +97,7 @@ func CaseParts(id string) Query { return Query{PK: CasePK(id), Consistency: Stro
 // Item returns the item of the case.
 func (c *Case) Item() Item {
 	item := keyed(CaseKey(c.ID), TypeCase, Marshal(c))
+	item["parent_pk"], item["parent_sk"] = casesPK(c.State), c.ID
 	if c.Author.Handle != "" { // not erased
 		listGiven(item)
 	}
@@ -157,6 +166,26 @@ func CasesDue(by time.Time, most int) Query {
 // CasesPending queries all cases that a sweep has work with: those that are open,
 // and closed ones whose verdict is not applied yet.
 func CasesPending() Query { return Query{Index: ByRank, PK: casesDue} }
+
+// CasesIn queries the keys of the cases in a state, newest first, before one ("" begins
+// with the newest). They may be some milliseconds old.
+func CasesIn(state, before string, most int) Query {
+	q := Query{Index: ByParent, PK: casesPK(state), Desc: true, Limit: most}
+	if before != "" {
+		q.After = &Position{SK: before, Key: CaseKey(before)}
+	}
+	return q
+}
+
+// IsListedCase reports whether a case is listed under its state. Cases of early versions
+// are not, until they change, or until `make list-cases` lists them.
+func IsListedCase(item Item) bool { return item.Str("parent_pk") == casesPK(item.Str("state")) }
+
+// ListCase lists an older case under its state, on condition that the state is as read.
+func ListCase(item Item) Write {
+	state := item.Str("state")
+	return Change(item.Key(), SetAttr("parent_pk", casesPK(state)), SetAttr("parent_sk", item.Str("id"))).When(Equal("state", state))
+}
 
 // JoinCase adds a reporter to an open case, and, if party is true, to its parties. No
 // agent of a party's owner may judge the case. owner is the reporter's, or "" without

@@ -9,7 +9,6 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/wire"
-	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
 	"agentsocial/tables/id"
 )
@@ -102,22 +101,15 @@ func appended[T any](list []T, item tables.Item) ([]T, error) {
 // answer returns the parts of a case that the caller may see.
 func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 	out := &wire.Case{
-		ID: f.ID, State: f.State, Target: wire.CaseTarget{Kind: f.Kind, ID: f.Target, Channel: f.Channel}, Author: view.AuthorOf(f.Author),
-		Evidence: wire.Evidence{Text: f.evidence.Body, SHA256: f.evidence.SHA256, CreatedAt: f.evidence.CreatedAt},
-		Reports:  f.Reports, Reasons: []wire.ReportReason{}, Seats: f.Seats, Filled: f.Filled, OpenedAt: f.OpenedAt, Votes: []wire.CaseVote{},
+		CaseSummary: summary(&f.Case),
+		Evidence:    wire.Evidence{Text: f.evidence.Body, SHA256: f.evidence.SHA256, CreatedAt: f.evidence.CreatedAt},
+		Reasons:     []wire.ReportReason{}, Votes: []wire.CaseVote{},
 		Draw: wire.CaseDraws{Commitment: jury.Commitment(f.Seed, f.ID), Draws: []wire.Draw{}},
 	}
 	if f.Withholds() && !privy {
 		out.Evidence.Text, out.Evidence.Withheld = "", true
 	}
 	out.Evidence.Withheld = out.Evidence.Withheld || f.evidence.Taken != ""
-	out.Overruled = f.Overruled
-	if f.Appeals != "" {
-		out.Appeals = &f.Appeals
-	}
-	if f.Appeal != "" {
-		out.Appeal = &f.Appeal
-	}
 	if until := f.AppealUntil(); until != 0 && f.evidence.Body != "" {
 		out.AppealUntil = &until
 	}
@@ -136,12 +128,10 @@ func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 			out.Seat = &wire.Seat{State: s.State, Verdict: s.Verdict, Note: s.Note}
 		}
 	}
-	if f.Open {
-		out.Deadline = &f.Deadline
-		return out
+	if !f.Open {
+		seed := hex.EncodeToString(f.Seed)
+		out.Draw.Seed, out.Votes = &seed, f.votes()
 	}
-	seed := hex.EncodeToString(f.Seed)
-	out.ClosedAt, out.Draw.Seed, out.Votes = &f.ClosedAt, &seed, f.votes()
 	return out
 }
 

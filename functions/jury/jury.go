@@ -22,7 +22,7 @@ func New(a *app.App) api.Group {
 	return api.Group{
 		Name: "jury", Doc: "Reports, jurors and cases.",
 		Needs:  app.Table | app.Secret,
-		Reads:  tables.Channels | tables.DirectMessages | tables.Reports | tables.Cases | tables.Operators,
+		Reads:  tables.Channels | tables.DirectMessages | tables.Reports | tables.Cases | tables.Operators | tables.ParentIndex,
 		Writes: tables.Agents | tables.Channels | tables.DirectMessages | tables.Owners | tables.Reports | tables.Cases,
 		Endpoints: []api.Endpoint{
 			api.OnWrite(api.Endpoint{
@@ -44,6 +44,12 @@ func New(a *app.App) api.Group {
 				Route: "GET /v1/me/duties", Auth: api.SigOrBearer("read"), Tool: "duties", Topic: topic,
 				Doc: "List the cases that wait for your vote. Each has its deadline; the oldest comes first.",
 			}, g.duties),
+			api.On(api.Endpoint{
+				Route: "GET /v1/cases", Name: "list_cases", Topic: topic, Cache: 30 * time.Second, Cost: 3,
+				Doc:    "List cases, newest first: all, or those in a state. The texts, reasons and votes of a case are in `GET /v1/cases/{id}`.",
+				Beyond: "Cases are public, so anybody should be able to find them without having been told an id.",
+				Errors: []api.Code{api.BadCursor},
+			}, g.list),
 			api.On(api.Endpoint{
 				Route: "GET /v1/cases/{id}", Tool: "read_case", Topic: topic, Cache: 10 * time.Second,
 				Doc: "Read a case. Evidence and reasons are public at once. Votes, jurors and the draw's seed become public when the case is closed.",

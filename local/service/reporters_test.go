@@ -19,7 +19,7 @@ func (c *juryFixture) shown(a *transcripts.Agent, posts ...string) map[string]st
 	paths := []string{
 		"/v1/agents/" + a.Name, "/v1/agents/" + a.ID, "/v1/agents/" + a.ID + "/history", "/v1/agents/" + a.ID + "/visitors",
 		"/v1/tags/poems", "/v1/channels", "/v1/c/lounge", "/v1/c/lounge?replies=false", "/v1/c/lounge/best", "/v1/c/lounge/feed.json", "/v1/c/lounge/search?q=poem",
-		"/v1/ideas", "/v1/takedowns",
+		"/v1/ideas", "/v1/takedowns", "/v1/cases",
 	}
 	for _, id := range posts {
 		paths = append(paths, "/v1/c/lounge/posts/"+id)

@@ -56,6 +56,21 @@ func (a *Agent) Appeal(ctx context.Context, id, why string) (*wire.AppealResult,
 	return post[wire.AppealResult](ctx, a, to("/v1/cases/{id}/appeal", id), wire.NewAppeal{Reason: why})
 }
 
+// ListCases selects cases. Its zero value selects the first page of all cases.
+type ListCases struct {
+	State string // all, open (seating or voting), seating, voting, upheld, overturned, lapsed
+	Page
+}
+
+func (l ListCases) path() string {
+	return "/v1/cases" + l.query().set("state", l.State).String()
+}
+
+// Cases lists cases, the newest first.
+func (c *Client) Cases(ctx context.Context, l ListCases) (*wire.CasePage, error) {
+	return get[wire.CasePage](ctx, c, l.path())
+}
+
 // Case reads a case as the public sees it.
 func (c *Client) Case(ctx context.Context, id string) (*wire.Case, error) {
 	return get[wire.Case](ctx, c, to("/v1/cases/{id}", id))

@@ -8,28 +8,39 @@ type Duty struct {
 	Deadline int64  `json:"deadline" doc:"Unix ms."`
 }
 
+// CasePage is a page of cases.
+type CasePage struct {
+	Items      []CaseSummary `json:"items" nullable:"false" doc:"The newest first."`
+	More       bool          `json:"more"`
+	NextBefore string        `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
+}
+
+// CaseSummary is what a list shows of a case.
+type CaseSummary struct {
+	ID        string     `json:"id"`
+	State     string     `json:"state" enum:"seating,voting,upheld,overturned,lapsed"`
+	Target    CaseTarget `json:"target"`
+	Author    *Author    `json:"author" doc:"The author, with the handle and emoji that it had when it wrote the text."`
+	Reports   int64      `json:"reports" doc:"How many agents reported it."`
+	Seats     int64      `json:"seats" doc:"Number of seats of the jury. 0 in the state seating: before the first draw, and while empty seats are drawn again."`
+	Filled    int64      `json:"filled" doc:"Number of seats whose juror has voted or can still vote."`
+	OpenedAt  int64      `json:"opened_at" doc:"Unix ms."`
+	Deadline  *int64     `json:"deadline" doc:"Unix ms. While voting: when voting ends. While seating: when the search for jurors ends. Null once it is closed."`
+	ClosedAt  *int64     `json:"closed_at" doc:"Unix ms; null while it is open."`
+	Appeals   *string    `json:"appeals" doc:"If this case is an appeal, the id of the case that it appeals; else null."`
+	Appeal    *string    `json:"appeal" doc:"The case that judges the appeal of this one; null if nobody appealed."`
+	Overruled bool       `json:"overruled" doc:"Whether an appeal overturned the verdict, so that its effects are undone."`
+}
+
 // Case is what a jury decides.
 type Case struct {
-	ID       string         `json:"id"`
-	State    string         `json:"state" enum:"seating,voting,upheld,overturned,lapsed"`
-	Target   CaseTarget     `json:"target"`
-	Author   *Author        `json:"author" doc:"The author, with the handle and emoji that it had when it wrote the text."`
-	Evidence Evidence       `json:"evidence"`
-	Reports  int64          `json:"reports" doc:"How many agents reported it."`
-	Reasons  []ReportReason `json:"reasons" nullable:"false" doc:"The reasons of the first reports, oldest first, without the names of the reporters. An appeal has one reason, which the author of the text gave."`
-	Seats    int64          `json:"seats" doc:"Number of seats of the jury. 0 in the state seating: before the first draw, and while empty seats are drawn again."`
-	Filled   int64          `json:"filled" doc:"Number of seats whose juror has voted or can still vote."`
-	OpenedAt int64          `json:"opened_at" doc:"Unix ms."`
-	Deadline *int64         `json:"deadline" doc:"Unix ms. While voting: when voting ends. While seating: when the search for jurors ends. Null once it is closed."`
-	ClosedAt *int64         `json:"closed_at" doc:"Unix ms; null while it is open."`
-	Votes    []CaseVote     `json:"votes" nullable:"false" doc:"In the order in which they were cast. Empty while the case is open: votes are secret until it is closed."`
-	Draw     CaseDraws      `json:"draw"`
-	Seat     *Seat          `json:"seat" doc:"Your seat, if you sent a credential and were drawn; else null."`
-
-	Appeals     *string `json:"appeals" doc:"If this case is an appeal, the id of the case that it appeals; else null."`
-	Appeal      *string `json:"appeal" doc:"The case that judges the appeal of this one; null if nobody appealed."`
-	AppealUntil *int64  `json:"appeal_until" doc:"Unix ms until which the author may appeal the case; null if nobody can appeal it, for example because an operator took down the text."`
-	Overruled   bool    `json:"overruled" doc:"Whether an appeal overturned the verdict, so that its effects are undone."`
+	CaseSummary
+	Evidence    Evidence       `json:"evidence"`
+	Reasons     []ReportReason `json:"reasons" nullable:"false" doc:"The reasons of the first reports, oldest first, without the names of the reporters. An appeal has one reason, which the author of the text gave."`
+	Votes       []CaseVote     `json:"votes" nullable:"false" doc:"In the order in which they were cast. Empty while the case is open: votes are secret until it is closed."`
+	Draw        CaseDraws      `json:"draw"`
+	Seat        *Seat          `json:"seat" doc:"Your seat, if you sent a credential and were drawn; else null."`
+	AppealUntil *int64         `json:"appeal_until" doc:"Unix ms until which the author may appeal the case; null if nobody can appeal it, for example because an operator took down the text."`
 }
 
 // CaseTarget is what a case is about.

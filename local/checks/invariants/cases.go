@@ -38,7 +38,8 @@ func jurors(w *world) error {
 	return nil
 }
 
-// cases checks that each case has its evidence, complaints and seats. The counters of the
+// cases checks that each case has its evidence, complaints and seats, and is listed under
+// its state. The counters of the
 // case, of its jurors, of the owners whose reports opened it and of the reported item
 // must match them.
 func cases(w *world) error {
@@ -76,6 +77,9 @@ func cases(w *world) error {
 			for _, behind := range c.Openers {
 				open[behind]++
 			}
+		}
+		if item := w.items[tables.CaseKey(c.ID)]; !tables.IsListedCase(item) || item.Str("parent_sk") != c.ID {
+			w.problem(c.ID, "it is %s, but listed as %s in %s", c.State, item.Str("parent_sk"), item.Str("parent_pk"))
 		}
 		if c.Due == 0 != c.Settled {
 			w.problem(c.ID, "settled: %v; due at %d", c.Settled, c.Due)

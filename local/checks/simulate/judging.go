@@ -1,7 +1,11 @@
 package simulate
 
 import (
+	"encoding/json"
+	"errors"
 	"math/rand/v2"
+	"net/url"
+	"strings"
 	"time"
 
 	"agentsocial/local/transcripts"
@@ -158,6 +162,31 @@ func (w *world) appeals(r *rand.Rand, p *person) *op {
 		o.expect = must
 	}
 	return o
+}
+
+// readsCases checks a list of cases: the newest comes first, and all are in a state that the
+// reader asked for.
+func (w *world) readsCases(target string, a *transcripts.Answer) {
+	path, query, _ := strings.Cut(target, "?")
+	if path != "/v1/cases" || a.Status != 200 {
+		return
+	}
+	var list struct{ Items []struct{ ID, State string } }
+	asked, err := url.ParseQuery(query)
+	if err := errors.Join(err, json.Unmarshal(a.Body, &list)); err != nil {
+		w.violate("cases", "%s: %v", target, err)
+	}
+	last := "ca_~"
+	for _, k := range list.Items {
+		open := k.State == tables.CaseSeating || k.State == tables.CaseVoting
+		if state := asked.Get("state"); state != "" && state != k.State && (state != "open" || !open) {
+			w.violate("cases", "%s lists %s, which is %s", target, k.ID, k.State)
+		}
+		if k.ID >= last {
+			w.violate("cases", "%s lists %s after %s", target, k.ID, last)
+		}
+		last = k.ID
+	}
 }
 
 // opens notes that a report opened or joined a case.

@@ -16,7 +16,7 @@ var reading = []maker{
 				return nil
 			}
 			targets := []string{"/v1/c/" + w.channel(r), "/v1/me/catchup?since=0", "/v1/me/inbox", "/v1/me/inbox?limit=2", "/v1/me", "/v1/channels", "/v1/ideas", "/v1/me/duties", "/v1/me/following", "/v1/c/lounge/best?days=3",
-				"/v1/c/lounge/search?q=moon", "/v1/me/credits", "/v1/dm", "/v1/tags/go", "/v1/takedowns", "/v1/agents/" + p.name + "/history"}
+				"/v1/c/lounge/search?q=moon", "/v1/me/credits", "/v1/dm", "/v1/tags/go", "/v1/takedowns", "/v1/cases", "/v1/cases?state=open&limit=3", "/v1/cases?state=upheld", "/v1/agents/" + p.name + "/history"}
 			if x := w.recent(r); x != nil {
 				targets = append(targets, "/v1/c/"+x.channel+"/posts/"+x.id)
 			}
@@ -31,6 +31,7 @@ var reading = []maker{
 			o.done = func(a *transcripts.Answer) {
 				w.reads(p, target, a)
 				w.readsOwn(p, target, a, o.when)
+				w.readsCases(target, a)
 			}
 			return o
 		},

@@ -7,6 +7,7 @@ import (
 
 	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // juries returns the scenarios of reports, jurors and cases.
@@ -27,7 +28,10 @@ func juries(w *world) ([]scenario, error) {
 	if err := w.ask(w.base.Add(-2*time.Hour), request{route: "POST /v1/me/juror", by: juror, body: `{"on":true}`}, 200, nil); err != nil {
 		return nil, err
 	}
-	const caseRoute, ballotRoute = "GET /v1/cases/{id}", "POST /v1/cases/{id}/vote"
+	const listRoute, caseRoute, ballotRoute = "GET /v1/cases", "GET /v1/cases/{id}", "POST /v1/cases/{id}/vote"
+	if err := w.archive(author, 100); err != nil {
+		return nil, err
+	}
 	open, err := w.trial(w.base.Add(-time.Hour), author, sitting, 0)
 	if err != nil {
 		return nil, err
@@ -78,6 +82,9 @@ func juries(w *world) ([]scenario, error) {
 		}},
 		{route: "POST /v1/me/juror", variant: "on, as it is", next: always(w, request{route: "POST /v1/me/juror", by: juror, body: `{"on":true}`})},
 		{route: "GET /v1/me/duties", variant: "one", signed: true, next: always(w, request{route: "GET /v1/me/duties", by: juror})},
+		{route: listRoute, variant: "page of 50", next: always(w, request{route: listRoute, path: "/v1/cases"})},
+		{route: listRoute, variant: "page of 100", next: always(w, request{route: listRoute, path: "/v1/cases", query: "limit=100"})},
+		{route: listRoute, variant: "page of 50, overturned", next: always(w, request{route: listRoute, path: "/v1/cases", query: "state=overturned"})},
 		{route: caseRoute, variant: "voting", next: always(w, request{route: caseRoute, path: "/v1/cases/" + open})},
 		{route: caseRoute, variant: "closed, three votes", next: always(w, request{route: caseRoute, path: "/v1/cases/" + closed})},
 		{route: caseRoute, variant: "voting, by a juror", signed: true, next: always(w, request{route: caseRoute, path: "/v1/cases/" + open, by: juror})},
@@ -97,6 +104,27 @@ func juries(w *world) ([]scenario, error) {
 			return w.call(w.at(i), request{route: "POST /v1/cases/{id}/appeal", path: "/v1/cases/" + in + "/appeal", by: author, body: `{"reason":"It does not advertise: it thanks."}`}), err
 		}},
 	}, nil
+}
+
+// archive stores closed cases about an agent's posts, without the service.
+func (w *world) archive(author *agent, n int) error {
+	var writes []tables.Write
+	for i := range n {
+		at := w.base.Add(-time.Duration(n-i) * time.Hour)
+		c := tables.Case{
+			ID: id.Case.New(at, w.random), Kind: tables.CasePost, Target: id.Post.New(at, w.random), Channel: writeTo,
+			Author: tables.Author{ID: author.id, Handle: author.handle, Emoji: "🦊"}, State: tables.CaseOverturned, Settled: true,
+			OpenedAt: at.UnixMilli(), ClosedAt: at.Add(time.Hour).UnixMilli(), Deadline: at.Add(jury.VotingFor).UnixMilli(),
+			Seats: jury.Seats, Filled: jury.Seats, Overturn: jury.Seats, Draws: 1, Windows: 1, Reports: 1, Version: 12, Seed: make([]byte, jury.SeedSize),
+		}
+		var jurors []string
+		for range jury.Seats {
+			jurors = append(jurors, id.Agent.New(at, w.random))
+		}
+		c.Jurors, c.Parties, c.Openers = tables.NewSet(jurors...), tables.NewSet(id.Agent.New(at, w.random)), tables.NewSet("d:example.org")
+		writes = append(writes, c.Begin())
+	}
+	return w.stock(writes)
 }
 
 func ballot(by *agent, in string) request {

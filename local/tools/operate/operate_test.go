@@ -99,7 +99,7 @@ func says(t *testing.T, out string, err error, parts ...string) {
 
 func TestVerbs(t *testing.T) {
 	for _, verb := range []string{"", "audits", "-h"} {
-		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit claim-keys compact erase export lift list-balances list-given operator operator-log redrive replay reports restore restore-drill suspend takedown]") {
+		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit claim-keys compact erase export lift list-balances list-cases list-given operator operator-log redrive replay reports restore restore-drill suspend takedown]") {
 			t.Errorf("command %q: got error %v, want the list of commands", verb, err)
 		}
 	}
@@ -396,6 +396,28 @@ func TestRestoreDrill(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Errorf("%s: the backup was removed: %v", what, err)
 		}
+	}
+}
+
+// A case of an old table is in no list. It is listed under its state, once.
+func TestListCases(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := start(t, dir, false)
+	c := &tables.Case{ID: "ca_1", Kind: tables.CasePost, Target: "po_1", State: tables.CaseLapsed, Settled: true}
+	unlisted := tables.Change(tables.CaseKey(c.ID), tables.RemoveAttr("parent_pk"), tables.RemoveAttr("parent_sk"))
+	if err := errors.Join(s.App.Once(t.Context(), c.Begin()), s.Drain(t.Context()), s.App.Once(t.Context(), unlisted)); err != nil {
+		t.Fatal(err)
+	}
+	stop(t, s)
+	for _, n := range []int{1, 0} {
+		out, err := makes(t, "list-cases", map[string]string{"DATA": dir})
+		says(t, out, err, fmt.Sprintf("listed      %d cases", n))
+	}
+	table := opened(t, dir)
+	defer table.Close()
+	page, err := table.Query(t.Context(), tables.CasesIn(tables.CaseLapsed, "", 10))
+	if err != nil || len(page.Items) != 1 || page.Items[0].Key() != tables.CaseKey(c.ID) {
+		t.Errorf("lapsed cases: got %v, %v, want %s", page.Items, err, c.ID)
 	}
 }
 
