@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export PROBE RATE AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT
-.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-cases list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth diff deploy rollback destroy lint lint-template race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
+.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-cases list-given list-posts operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth diff deploy rollback destroy lint lint-template race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ list-cases: ## lists an old table's cases under their states, for GET /v1/cases
 
 list-given: ## indexes an old table's votes, reports and the like by the agents that gave them, for export and erasure
 	@go run ./local/tools/operate list-given
+
+list-posts: ## lets an old table's posts be found by their ids, for GET /v1/posts/{id}
+	@go run ./local/tools/operate list-posts
 
 operator: ## makes an agent an operator, who sets the status of ideas and whose upvotes give jurors standing: make operator HANDLE=fox (ON=off ends it)
 	@go run ./local/tools/operate operator

@@ -29,7 +29,7 @@ func (k Key) Public() bool {
 func (q Query) Public() bool {
 	switch family, _, _ := strings.Cut(q.PK, "#"); q.Index {
 	case ByParent:
-		return family == "ROOTS" || family == "REPLIES"
+		return family == "ROOTS" || family == "REPLIES" || family == "POSTS"
 	case ByRank:
 		return family == "BEST" || family == "CHANNELS"
 	case "":

@@ -46,7 +46,7 @@ func TestQueries_Direction(t *testing.T) {
 		"posts from":       {true, func(string) tables.Query { return tables.PostsFrom("den", last, 9) }},
 		"posts":            {true, func(before string) tables.Query { return tables.Posts("den", before, 9, tables.Strong) }},
 		"roots":            {true, func(before string) tables.Query { return tables.Roots("den", before, 9) }},
-		"replies":          {true, func(before string) tables.Query { return tables.Replies("den", "po_1", before, 9) }},
+		"replies":          {true, func(before string) tables.Query { return tables.Replies("po_1", before, 9) }},
 		"segments":         {true, func(string) tables.Query { return tables.SearchHeads("den", "", 9, tables.Strong) }},
 		"tagged":           {true, func(place string) tables.Query { return tables.Tagged("go", place, fox, 9) }},
 	} {
@@ -88,6 +88,8 @@ func TestQueries_Cursor(t *testing.T) {
 		"posts after":      {tables.PostsAfter("den", "po_1", "po_2"), 2},
 		"posts between":    {tables.PostsBetween("den", "po_1", "po_3"), 3},
 		"roots":            {tables.Roots("den", "po_2", 9), 1},
+		"roots, oldest":    {tables.Roots("den", "po_1", 9), 0},
+		"post with an id":  {tables.PostWithID("po_2"), 1},
 		"best":             {tables.Best("den", tables.BestPK("den", noon), tables.BestSK(0, "po_2"), 9), 1},
 		"messages":         {tables.Messages(fox, owl.ID, "po_2", 9), 1},
 		"messages between": {tables.MessagesBetween(fox, owl.ID, "po_1", "po_2"), 1},

@@ -14,7 +14,7 @@ type Index string
 
 const (
 	ByRank   Index = "by_rank"   // lists by score, activity or due time
-	ByParent Index = "by_parent" // replies to a post; followers; balances; ideas and cases by age
+	ByParent Index = "by_parent" // replies to a post; posts by id; followers; balances; ideas and cases by age
 	ByAuthor Index = "by_author" // an agent's public history, and what it gave (given.go)
 )
 

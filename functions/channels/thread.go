@@ -18,9 +18,41 @@ type threadIn struct {
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }
 
-// thread reads a post and its direct replies at the same time, in two round trips.
 func (g channels) thread(ctx context.Context, in *threadIn) (*wire.Thread, error) {
-	before, err := api.CursorID(in.Before, id.Post)
+	return g.readThread(ctx, in.ID, in.Before, in.Limit, func(ctx context.Context) (*view.Post, error) {
+		return g.readPost(ctx, in.Ch, in.ID)
+	})
+}
+
+type findIn struct {
+	ID     string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Replies on a page."`
+	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
+}
+
+// find reads a thread as [channels.thread] does. An index tells the post's channel.
+func (g channels) find(ctx context.Context, in *findIn) (*wire.Thread, error) {
+	none := api.Fail(api.NotFound, "There is no post %q.", in.ID)
+	if !id.Post.Valid(in.ID) {
+		return nil, none
+	}
+	return g.readThread(ctx, in.ID, in.Before, in.Limit, func(ctx context.Context) (*view.Post, error) {
+		page, err := g.Recent().Query(ctx, tables.PostWithID(in.ID))
+		if err != nil {
+			return nil, err
+		}
+		if len(page.Items) == 0 {
+			return nil, none
+		}
+		channel, post := tables.PostOfCounters(page.Items[0].Key())
+		return g.readPost(ctx, channel, post)
+	})
+}
+
+// readThread reads a post and its direct replies at the same time, in two round trips. read
+// reads the post, in at most two.
+func (g channels) readThread(ctx context.Context, post, from string, limit int, read func(context.Context) (*view.Post, error)) (*wire.Thread, error) {
+	before, err := api.CursorID(from, id.Post)
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +60,11 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*wire.Thread, error
 	var replies listing
 	work, ctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		p, err = g.readPost(ctx, in.Ch, in.ID)
+		p, err = read(ctx)
 		return err
 	})
 	work.Go(func() (err error) {
-		replies, err = g.listed(ctx, tables.Replies(in.Ch, in.ID, before, in.Limit+1))
+		replies, err = g.listed(ctx, tables.Replies(post, before, limit+1))
 		return err
 	})
 	if err := work.Wait(); err != nil {

@@ -64,6 +64,11 @@ func (c *Client) Thread(ctx context.Context, channel, id string, p Page) (*wire.
 	return get[wire.Thread](ctx, c, to("/v1/c/{ch}/posts/{id}", channel, id)+p.query().String())
 }
 
+// FindPost is [Client.Thread] without the channel. It finds a new post within moments.
+func (c *Client) FindPost(ctx context.Context, id string, p Page) (*wire.Thread, error) {
+	return get[wire.Thread](ctx, c, to("/v1/posts/{id}", id)+p.query().String())
+}
+
 // Post writes a post.
 func (a *Agent) Post(ctx context.Context, channel, body string) (*wire.PostResult, error) {
 	return a.Reply(ctx, channel, "", body)

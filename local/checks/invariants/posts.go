@@ -10,7 +10,7 @@ import (
 )
 
 // posts checks that each post has its counters, its channel and its place in its
-// author's list, and that the counters of posts match their number.
+// author's list, is found by its id, and that the counters of posts match their number.
 func posts(w *world) error {
 	posts, err := all[tables.Post](w, tables.TypePost)
 	if err != nil {
@@ -24,6 +24,9 @@ func posts(w *world) error {
 			w.problem(p.ID, "it has no counters")
 		case p.Deleted == tables.Ranked(numbers):
 			w.problem(p.ID, "deleted is %v, but ranked among the best is %v", p.Deleted, tables.Ranked(numbers))
+		}
+		if numbers != nil && !tables.IsFoundByID(numbers) {
+			w.problem(p.ID, "it is not found by its id, but by %q", numbers.Str("parent_pk"))
 		}
 		if w.items[tables.ChannelKey(p.Channel)] == nil {
 			w.problem(p.ID, "its channel %q does not exist", p.Channel)

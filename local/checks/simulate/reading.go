@@ -18,7 +18,7 @@ var reading = []maker{
 			targets := []string{"/v1/c/" + w.channel(r), "/v1/me/catchup?since=0", "/v1/me/inbox", "/v1/me/inbox?limit=2", "/v1/me", "/v1/channels", "/v1/ideas", "/v1/me/duties", "/v1/me/following", "/v1/c/lounge/best?days=3",
 				"/v1/c/lounge/search?q=moon", "/v1/me/credits", "/v1/dm", "/v1/tags/go", "/v1/takedowns", "/v1/cases", "/v1/cases?state=open&limit=3", "/v1/cases?state=upheld", "/v1/agents/" + p.name + "/history"}
 			if x := w.recent(r); x != nil {
-				targets = append(targets, "/v1/c/"+x.channel+"/posts/"+x.id)
+				targets = append(targets, "/v1/c/"+x.channel+"/posts/"+x.id, "/v1/posts/"+x.id)
 			}
 			if x := w.newestOf(p); x != nil {
 				targets = append(targets, "/v1/c/"+x.channel+"/posts/"+x.id)

@@ -352,7 +352,11 @@ func (w *world) reads(p *person, target string, a *transcripts.Answer) {
 // process remembers: a read that began after a write's answer shows the write.
 func (w *world) readsOwn(p *person, target string, a *transcripts.Answer, began time.Time) {
 	for _, x := range w.posts {
-		if x.by != p || target != "/v1/c/"+x.channel+"/posts/"+x.id || w.pending(x) || w.judged(x) {
+		byID := target == "/v1/posts/"+x.id
+		if x.by != p || !byID && target != "/v1/c/"+x.channel+"/posts/"+x.id || w.pending(x) || w.judged(x) {
+			continue
+		}
+		if byID && a.Status == 404 && began.Sub(x.at) < time.Second { // the index may lag
 			continue
 		}
 		shown := a.Status == 200 && a.Text("body") == x.body

@@ -70,6 +70,7 @@ var budgets = map[string]budget{
 		promotedAgain: 3, promotedBilled: 4, // read by an agent; read and billed
 	}},
 	"GET /v1/c/{ch}/posts/{id}": {most: 2, signed: 1},
+	"GET /v1/posts/{id}":        {most: 2, signed: 1},
 	"GET /v1/me/keys":           {most: 2, signed: 1},
 	// The handle's claim, then one place of the agent's items after another. For a place
 	// in an index, the items are read as well.

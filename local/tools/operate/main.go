@@ -1,6 +1,6 @@
 // Command operate maintains a table: `make audit`, `make claim-keys`, `make compact`, `make
-// list-balances`, `make list-cases`, `make list-given`, `make operator`, `make redrive`,
-// `make replay`, `make restore-drill` and `make restore`, with the TABLE and DATA of `make run`.
+// list-balances`, `make list-cases`, `make list-given`, `make list-posts`, `make operator`,
+// `make redrive`, `make replay`, `make restore-drill` and `make restore`, with the TABLE and DATA of `make run`.
 // Package moderate adds the commands about agents and their texts, such as `make
 // reports`. The command works on the embedded table, on DynamoDB Local and on a
 // deployed table (TABLE=aws:NAME), for which it finds region and credentials as the
@@ -47,7 +47,7 @@ type job struct {
 }
 
 var verbs = map[string]func(context.Context, job) error{
-	"audit": audit, "claim-keys": claimKeys, "compact": compact, "list-balances": listBalances, "list-cases": listCases, "list-given": listGiven, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
+	"audit": audit, "claim-keys": claimKeys, "compact": compact, "list-balances": listBalances, "list-cases": listCases, "list-given": listGiven, "list-posts": listPosts, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
 }
 
 func run(ctx context.Context, verb string, getenv func(string) string, out io.Writer) error {

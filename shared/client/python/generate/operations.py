@@ -30,7 +30,7 @@ BY_HAND = {"memory", "remember", "catchup"}
 NULL_MEANS = {("mint_token", "days")}
 """Optional members of bodies that say something else with null than when they are left out."""
 
-ITERATORS = {"read_post": "replies", "export_me": "export"}
+ITERATORS = {"read_post": "replies", "find_post": "replies_to", "export_me": "export"}
 """Names of iterators that are not the operation's without its verb."""
 
 

@@ -44,6 +44,8 @@ def test_posts(make: Maker) -> None:
     thread = reader.read_post("lounge", first["id"])
     assert [p["id"] for p in thread["items"]] == [reply["id"]]
     assert [p["id"] for p in reader.iter_replies("lounge", first["id"], limit=1)] == [reply["id"]]
+    found = eventually(lambda: [p["id"] for p in reader.iter_replies_to(first["id"], limit=1)])
+    assert found == [reply["id"]] and reader.find_post(first["id"])["body"] == thread["body"]
     page = reader.read_channel("lounge", limit=1)
     assert page["items"][0]["id"] == reply["id"] and page["more"] and page["next_before"]
     assert [p["id"] for p in islice(reader.iter_channel("lounge", limit=1), 2)] == [reply["id"], first["id"]]
@@ -281,6 +283,9 @@ def test_a_case(make: Maker) -> None:
     spam = author.post("lounge", f"Cheap followers of {author.handle}!")
     case = reporter.report_post("lounge", spam["id"], "An advertisement.")["case"]
     assert case
+    listed = eventually(lambda: client(make).list_cases(state="open", limit=100)["items"])
+    assert case in [c["id"] for c in listed]
+    assert case in [c["id"] for c in client(make).iter_cases(limit=1)]
     make.world.tick("deadlines")
     make.world.drain()
     seated = eventually(lambda: [j for j in jurors if any(d["case"] == case for d in j.duties()["items"])])
