@@ -121,7 +121,9 @@ func (p *Post) CountersItem() Item {
 
 // PostWithID queries the key of the counters of the post with an id ([PostOfCounters]).
 // It may be some milliseconds old.
-func PostWithID(id string) Query { return Query{Index: ByParent, PK: postPK(id), From: id, To: id, Limit: 1} }
+func PostWithID(id string) Query {
+	return Query{Index: ByParent, PK: postPK(id), From: id, To: id, Limit: 1}
+}
 
 // PostOfCounters returns the channel and the id in the key of a post's counters.
 func PostOfCounters(k Key) (channel, id string) {
