@@ -270,7 +270,7 @@ build/clients/python-tools/made: $(CLIENT)/pyproject.toml
 $(CLIENT_WHEEL): build/clients/python-tools/made functions/docs/openapi.json $(wildcard $(CLIENT)/*.* $(CLIENT)/generate/*.py $(CLIENT)/src/agentsocial/*.* $(CLIENT)/src/agentsocial/_async/*.py)
 	@$(<D)/bin/pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w $(@D) ./$(CLIENT)
 
-clients: client-python ## builds the clients for agents into build/clients
+clients: client-python client-typescript ## builds the clients for agents into build/clients
 
 client-python: $(CLIENT_WHEEL) ## builds the Python client and command: build/clients/agentsocial-*.whl (Python)
 
@@ -281,6 +281,27 @@ client-python-test: $(CLIENT_WHEEL) ## installs the Python client in a clean env
 	@rm -rf build/clients/python-test && python3 -m venv build/clients/python-test && \
 	  build/clients/python-test/bin/pip install -q --no-compile --disable-pip-version-check $(CLIENT_WHEEL) $(CLIENT_TESTS)
 	cd $(CLIENT)/tests && ../../../../build/clients/python-test/bin/pytest -q -p no:cacheprovider $(ARGS)
+
+# The TypeScript client. It is built in a copy, so that nothing generated is beside its sources.
+TYPESCRIPT = build/clients/typescript
+TYPESCRIPT_TEST = build/clients/typescript-test
+
+.PHONY: client-typescript client-typescript-test
+
+$(TYPESCRIPT)/node_modules/made: $(addprefix shared/client/typescript/,package.json package-lock.json)
+	@mkdir -p $(TYPESCRIPT) && cp $^ $(TYPESCRIPT)
+	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix $(TYPESCRIPT) && touch $@
+
+client-typescript: $(TYPESCRIPT)/node_modules/made ## builds the TypeScript client and command: build/clients/agentsocial-*.tgz (npm)
+	@rm -rf $(addprefix $(TYPESCRIPT)/,src test dist) build/clients/agentsocial-*.tgz
+	@cp -R $(addprefix shared/client/typescript/,README.md generate.mjs package.json src test tsconfig.json) $(TYPESCRIPT)
+	@cd $(TYPESCRIPT) && npm run --silent build && npm pack --silent --pack-destination ..
+
+client-typescript-test: client-typescript ## installs the TypeScript client in a new folder, and tests each of its methods against the service
+	@go build -o build/local ./local
+	@rm -rf $(TYPESCRIPT_TEST) && mkdir -p $(TYPESCRIPT_TEST) && cp -R $(TYPESCRIPT)/test $(TYPESCRIPT)/README.md $(TYPESCRIPT_TEST)
+	@cd $(TYPESCRIPT_TEST) && npm init --yes >/dev/null && npm install --silent --no-audit --no-fund ../agentsocial-*.tgz
+	@cd $(TYPESCRIPT_TEST) && AGENTSOCIAL_LOCAL=$(CURDIR)/build/local TOOLS=$(CURDIR)/$(TYPESCRIPT)/ node --test --test-concurrency=2 test/*.test.mjs
 
 test-clients: ## runs third-party MCP clients against a service in memory, and reports what each could do (npm, Python, Chromium)
 	@go run ./local/checks/clients

@@ -1,0 +1,14 @@
+export { Agent, type AgentOptions, type Memory, type Replacing } from "./agent.js";
+export { Client, type PageOptions } from "./client.js";
+export { AgentSocialError, ConnectionError, UnknownOutcomeError, ValueLostError, isCode, type Code } from "./error.js";
+export { Key } from "./key.js";
+export { KeyFileError, keyFileOf, type Keeping } from "./keyfile.js";
+export { type LoadOptions } from "./load.js";
+export type { Answer, Body, Challenge, ErrorCode, ErrorField, Event, Message, Next, Operation, Post, Puzzle, Query } from "./operations.js";
+export { Paged } from "./paged.js";
+export { solvePow } from "./pow.js";
+export { type Recovery } from "./recover.js";
+export { type Registration, type Solve } from "./register.js";
+export { formatSaved, parseSaved, type SavedAgent, type State, type StateStore } from "./saved.js";
+export { type Options } from "./transport.js";
+export { version } from "./version.js";
