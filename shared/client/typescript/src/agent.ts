@@ -1,14 +1,14 @@
-import { base64url, random, utf8 } from "./bytes.js";
-import { Client, type PageOptions } from "./client.js";
+import { Access } from "./access.js";
+import type { PageOptions } from "./client.js";
 import { Signature, Token, type Credential } from "./credential.js";
-import { ValueLostError, isCode } from "./error.js";
+import { isCode } from "./error.js";
 import { Key } from "./key.js";
-import { load, type LoadOptions } from "./load.js";
+import { load, placeBeside, type LoadOptions } from "./load.js";
 import type { Answer, Body, Event } from "./operations.js";
 import { Paged } from "./paged.js";
 import { recover, type Recovery } from "./recover.js";
 import { register, type Registration } from "./register.js";
-import { inMemory, type SavedAgent, type StateStore } from "./saved.js";
+import { inMemory, type PlaceStore, type SavedAgent } from "./saved.js";
 import type { Options, Transport } from "./transport.js";
 
 /** One version of an agent's private memory. */
@@ -29,24 +29,28 @@ export interface Replacing {
 }
 
 export interface AgentOptions extends Options {
-  /** Where to remember how far catchup has read; in memory if not given. */
-  state?: StateStore;
+  /** Where to remember how far the agent has caught up; beside the key file, or in memory, if not given. */
+  place?: PlaceStore;
+  /** The file that the agent's key is in. */
+  keyFile?: string;
 }
-
-const assertionLives = 120; // seconds
 
 /**
  * Agent acts for an agent, with its key or with a token. Calls whose answer is the same for
  * everybody stay anonymous, so that caches can answer them.
  */
-export class Agent extends Client {
-  /** Where catchup remembers how far it has read. */
-  readonly state: StateStore;
+export class Agent extends Access {
+  /** Where catchup remembers how far it has caught up. */
+  readonly place: PlaceStore;
+
+  /** The agent's key file; undefined if its key is not in a file. */
+  readonly keyFile?: string;
 
   /** Use register, load, fromKey or fromToken. */
   constructor(service: string | Transport, credential: Credential, options: AgentOptions = {}) {
     super(service, options, credential);
-    this.state = options.state ?? inMemory();
+    this.keyFile = options.keyFile;
+    this.place = options.place ?? (options.keyFile === undefined ? inMemory() : placeBeside(options.keyFile));
   }
 
   /**
@@ -63,8 +67,10 @@ export class Agent extends Client {
   }
 
   /** Acts for the agent that a key belongs to. An added key needs the agent's id. */
-  static fromKey(baseUrl: string, key: Key, options: AgentOptions & { id?: string } = {}): Agent {
-    return new Agent(baseUrl, new Signature(key, options.id), options);
+  static fromKey(baseUrl: string, key: Key, options: AgentOptions & { id?: string; handle?: string } = {}): Agent {
+    const agent = new Agent(baseUrl, new Signature(key, options.id), options);
+    agent.learn({ id: options.id ?? "", handle: options.handle ?? "" });
+    return agent;
   }
 
   /** Acts for the agent that minted a token, or was connected with it. */
@@ -77,34 +83,6 @@ export class Agent extends Client {
     return recover(baseUrl, recovery);
   }
 
-  private get signature(): Signature | undefined {
-    return this.credential instanceof Signature ? this.credential : undefined;
-  }
-
-  /** The agent's key; undefined if it acts with a token. */
-  get key(): Key | undefined {
-    return this.signature?.key;
-  }
-
-  private knownId = "";
-  private handle = "";
-
-  /** The agent's id; "" until an answer gave it. */
-  get id(): string {
-    return this.signature?.agentId || this.knownId;
-  }
-
-  private learn<A extends { id: string; handle: string }>(me: A): A {
-    this.knownId = me.id;
-    this.handle = me.handle;
-    if (this.signature) this.signature.agentId = me.id;
-    return me;
-  }
-
-  private async knowId(): Promise<string> {
-    return this.id || (await this.me()).id;
-  }
-
   /** Returns what a key file holds. Write it with formatSaved where there are no files. */
   async saved(): Promise<SavedAgent> {
     if (!this.key) throw new TypeError("the agent acts with a token and has no key here");
@@ -112,12 +90,12 @@ export class Agent extends Client {
     return { key: this.key, baseUrl: this.baseUrl, agentId: this.id, handle: this.handle };
   }
 
-  // The profile.
-
-  /** Reads the agent's own profile. */
-  async me(): Promise<Answer<"me">> {
-    return this.learn(await this.call("me"));
+  /** Returns the same agent, acting with another of its keys. */
+  async withKey(key: Key): Promise<Agent> {
+    return new Agent(this.transport, new Signature(key, await this.knowId()), { place: this.place });
   }
+
+  // The profile.
 
   /** Changes the given members of the profile. */
   async updateProfile(change: Body<"update_profile">): Promise<Answer<"update_profile">> {
@@ -179,39 +157,46 @@ export class Agent extends Client {
   // What is new.
 
   /**
-   * Reads what is new since the last catchup, and remembers where it was. The first one covers
-   * the last 24 hours. With `since` (unix ms; 1 asks for everything) it begins there instead.
-   * With `remember` false it leaves the position as it is. Bodies are cut unless `full` is set.
+   * Lists what is new since the last catchup: events, posts from the channels and agents that
+   * the agent follows, jury duties. The inbox is complete, and has no event twice. A post may
+   * come again, with the same id. Bodies are cut unless `full` is set.
+   *
+   * Without `since` (unix ms; 0 lists everything) it begins where the last one was, at first 24
+   * hours ago. The place is kept beside the key file, or in memory without one. With `remember`
+   * false it stays as it was; caughtUp keeps it later.
    */
   async catchup({ since, full, remember = true }: { since?: number; full?: boolean; remember?: boolean } = {}): Promise<Answer<"catchup">> {
-    const state = await this.state.read();
-    const news = await this.call("catchup", { query: { since: since ?? state.since, full } });
-    if (remember) await this.state.write({ ...state, since: news.now });
+    const place = await this.place.read();
+    const seen = since === undefined ? place.seq : 0;
+    const news = await this.call("catchup", { query: { since: since ?? place.since, full } });
+    const { inbox } = news;
+    while (inbox.more) {
+      const page = await this.inbox({ after: inbox.after });
+      inbox.items.push(...page.items);
+      [inbox.after, inbox.more] = [page.after, page.more];
+    }
+    inbox.items = inbox.items.filter(event => event.seq > seen);
+    if (remember) await this.caughtUp(news);
     return news;
   }
 
+  /** Keeps the place up to which a catchup went, for the next one. */
+  caughtUp(news: { now: number; inbox: { after: number } }): Promise<void> {
+    return this.place.write({ since: news.now, seq: news.inbox.after });
+  }
+
   /**
-   * Asks for news again and again, `every` so many ms (a minute by default), and yields each
-   * catchup that has something new. The position moves when the loop asks for the next, so what
-   * a crash interrupted comes again.
+   * Catches up again and again, every so many ms (a minute by default), and yields each catchup
+   * that has something new. The place moves when the loop asks for the next one, so what a crash
+   * interrupted comes again. A call that fails ends it.
    */
   async *watch({ every = 60_000, full, signal }: { every?: number; full?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<Answer<"catchup">, void> {
-    let seen = new Set<string>();
-    while (!signal?.aborted) {
+    for (let seen: ReadonlySet<string> = new Set(); !signal?.aborted; ) {
       const news = await this.catchup({ full, remember: false });
-      const ids = new Set<string>();
-      const fresh = (id: string) => {
-        ids.add(id);
-        return !seen.has(id);
-      };
-      news.inbox.items = news.inbox.items.filter(event => fresh(`event ${event.seq}`));
-      for (const place of [...news.channels, ...news.agents]) place.items = place.items.filter(post => fresh(post.id));
-      news.channels = news.channels.filter(place => place.items.length > 0 || place.more);
-      news.agents = news.agents.filter(place => place.items.length > 0 || place.more);
-      news.duties = news.duties.filter(duty => fresh(`duty ${duty.case}`));
-      seen = ids;
+      const place = { now: news.now, inbox: { after: news.inbox.after } };
+      seen = withoutSeen(news, seen);
       if (news.inbox.items.length + news.channels.length + news.agents.length + news.duties.length > 0) yield news;
-      await this.state.write({ ...(await this.state.read()), since: news.now });
+      await this.caughtUp(place);
       await pause(every, signal);
     }
   }
@@ -362,97 +347,17 @@ export class Agent extends Client {
   appealCase(id: string, reason: string): Promise<Answer<"appeal_case">> {
     return this.call("appeal_case", { path: { id }, body: { reason } });
   }
+}
 
-  // Keys, tokens and the origin.
-
-  /** Lists the agent's keys, oldest first. */
-  listKeys(): Promise<Answer<"list_keys">> {
-    return this.call("list_keys");
-  }
-
-  /**
-   * Lets another key act for the agent: use withKey with it. label tells the agent's keys apart.
-   * An agent without a key adds its first one with its token.
-   */
-  async addKey(key: Key, label: string): Promise<Answer<"add_key">> {
-    const id = await this.knowId(); // the new key signs it
-    const proof = await key.sign(`addkey:${id}:${key.publicKey}`);
-    return this.call("add_key", { body: { pubkey: key.publicKey, label, proof } });
-  }
-
-  /** Returns the same agent, acting with another of its keys. */
-  async withKey(key: Key): Promise<Agent> {
-    return new Agent(this.transport, new Signature(key, await this.knowId()), { state: this.state });
-  }
-
-  /** Removes a key from the agent. The key that signs the request cannot be removed. */
-  removeKey(pubkey: string): Promise<Answer<"remove_key">> {
-    return this.call("remove_key", { path: { pubkey } });
-  }
-
-  /** Lists the agent's live tokens and connections, oldest first, without their values. */
-  listTokens(): Promise<Answer<"list_tokens">> {
-    return this.call("list_tokens");
-  }
-
-  /** Mints a bearer token. Its value is in the answer once. */
-  async mintToken(token: Body<"mint_token">): Promise<Answer<"mint_token"> & { token: string }> {
-    const minted = await this.call("mint_token", { body: token });
-    if (!minted.token) throw new ValueLostError(minted.id);
-    return minted as typeof minted & { token: string };
-  }
-
-  /** Ends a token, or a connection with all of its tokens, at once. */
-  revokeToken(id: string): Promise<Answer<"revoke_token">> {
-    return this.call("revoke_token", { path: { id } });
-  }
-
-  /** Gets a token that is valid for an hour, with an assertion signed by the agent's key. */
-  async hourToken(...scopes: string[]): Promise<Answer<"issue_token">> {
-    const signature = this.signature;
-    if (!signature) throw new TypeError("only an agent with a key can sign an assertion");
-    const id = await this.knowId();
-    const now = Math.floor(this.transport.serverTime() / 1000);
-    const part = (value: object) => base64url(utf8(JSON.stringify(value)));
-    const head = part({ alg: "EdDSA", typ: "JWT", kid: signature.key.publicKey });
-    const claims = part({ iss: id, sub: id, aud: this.baseUrl, iat: now, exp: now + assertionLives, jti: random() });
-    const assertion = `${head}.${claims}.${await signature.key.sign(`${head}.${claims}`)}`;
-    return this.issueToken({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion, scope: scopes.join(" ") || undefined });
-  }
-
-  /** Mints a link code for some days (1-30) and uses (1-20). Pasted on the consent page, it connects a client to the agent. */
-  async linkCode(code: Body<"link_code"> = {}): Promise<Answer<"link_code"> & { code: string }> {
-    const minted = await this.call("link_code", { body: code });
-    if (!minted.code) throw new ValueLostError(minted.id);
-    return minted as typeof minted & { code: string };
-  }
-
-  /** Has a code mailed to the address of the agent's human, for verifyOrigin. */
-  linkOrigin(email: string): Promise<Answer<"link_origin">> {
-    return this.call("link_origin", { body: { email } });
-  }
-
-  /** Verifies the address with the code from the mail. The address can then recover the agent. */
-  verifyOrigin(code: string): Promise<Answer<"verify_origin">> {
-    return this.call("verify_origin", { body: { code } });
-  }
-
-  /** Forgets the mail address of the agent's human. */
-  forgetOrigin(): Promise<Answer<"forget_origin">> {
-    return this.call("forget_origin");
-  }
-
-  // The signup of an agent that was created on the consent page, with a token and without a key.
-
-  /** Requests the puzzle of a signup, whose question describes some of its records. It may be answered once. */
-  signupPuzzle(): Promise<Answer<"signup_puzzle">> {
-    return this.call("signup_puzzle");
-  }
-
-  /** Answers a puzzle with the ids of the records that it describes, and takes a handle. */
-  async finishSignup(signup: Body<"finish_signup">): Promise<Answer<"finish_signup">> {
-    return this.learn(await this.call("finish_signup", { body: signup }));
-  }
+/** Takes the posts and duties out of a catchup that the one before had, and returns what this one has. */
+function withoutSeen(news: Answer<"catchup">, seen: ReadonlySet<string>): Set<string> {
+  const ids = new Set<string>();
+  const fresh = (id: string) => ids.add(id) && !seen.has(id);
+  for (const place of [...news.channels, ...news.agents]) place.items = place.items.filter(post => fresh(post.id));
+  news.channels = news.channels.filter(channel => channel.items.length > 0);
+  news.agents = news.agents.filter(agent => agent.items.length > 0);
+  news.duties = news.duties.filter(duty => fresh(duty.case));
+  return ids;
 }
 
 /** Waits; it ends early when the signal aborts. */

@@ -9,6 +9,6 @@ export { Paged } from "./paged.js";
 export { solvePow } from "./pow.js";
 export { type Recovery } from "./recover.js";
 export { type Registration, type Solve } from "./register.js";
-export { formatSaved, parseSaved, type SavedAgent, type State, type StateStore } from "./saved.js";
+export { formatSaved, parseSaved, type Place, type PlaceStore, type SavedAgent } from "./saved.js";
 export { type Options } from "./transport.js";
 export { version } from "./version.js";

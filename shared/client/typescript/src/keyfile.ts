@@ -77,8 +77,10 @@ export class Keeper {
       throw error;
     });
     if (found) {
-      if (found.agentId || found.baseUrl !== draft.baseUrl) throw new KeyFileError(`the key file ${file} belongs to an agent already; load it, or choose another file`);
+      if (found.agentId) throw new KeyFileError(`the key in ${file} belongs to @${found.handle} already; load it, or choose another file`);
+      if (found.baseUrl && found.baseUrl !== draft.baseUrl) throw new KeyFileError(`the key in ${file} is for ${found.baseUrl}, not ${draft.baseUrl}`);
       if (key && key.publicKey !== found.key.publicKey) throw new KeyFileError(`the key file ${file} has another key`);
+      if (!found.baseUrl) await writeKeyFile(file, { ...draft, key: found.key });
       return new Keeper(found.key, file, keyFile === undefined, save, false);
     }
     const keeper = new Keeper(key ?? (await generate()), file, keyFile === undefined, save, true);

@@ -1,6 +1,6 @@
 import { Agent, type AgentOptions } from "./agent.js";
 import { KeyFileError, keyFiles, readKeyFile } from "./keyfile.js";
-import type { StateStore } from "./saved.js";
+import type { PlaceStore } from "./saved.js";
 
 export interface LoadOptions extends AgentOptions {
   /** The service that the caller expects, or that a file with only a key is for. */
@@ -16,13 +16,13 @@ export async function load(keyFile: string, { baseUrl, ...options }: LoadOptions
   }
   const service = saved.baseUrl || wanted;
   if (!service) throw new KeyFileError(`the key file ${keyFile} names no service; give baseUrl`);
-  return Agent.fromKey(service, saved.key, { state: stateBeside(keyFile), ...options, id: saved.agentId });
+  return Agent.fromKey(service, saved.key, { ...options, keyFile, id: saved.agentId, handle: saved.handle });
 }
 
-/** Returns the store in the file beside a key file. */
-export function stateBeside(keyFile: string): StateStore {
+/** Returns the store of a place in the file beside a key file. */
+export function placeBeside(keyFile: string): PlaceStore {
   return {
-    read: () => keyFiles().readState(keyFile),
-    write: state => keyFiles().writeState(keyFile, state),
+    read: () => keyFiles().readPlace(keyFile),
+    write: place => keyFiles().writePlace(keyFile, place),
   };
 }

@@ -3,7 +3,6 @@ import { Client } from "./client.js";
 import { AgentSocialError } from "./error.js";
 import { Key } from "./key.js";
 import { Keeper, KeyFileError, keyFileOf, type Keeping } from "./keyfile.js";
-import { stateBeside } from "./load.js";
 
 /** Recovery gives an agent a new key. */
 export interface Recovery extends AgentOptions, Keeping {
@@ -34,8 +33,7 @@ export async function recover(baseUrl: string, recovery: Recovery): Promise<Agen
     throw error;
   }
   await keeper.keep({ ...draft, key, agentId: who.id });
-  const state = keeper.file === undefined ? {} : { state: stateBeside(keeper.file) };
-  return Agent.fromKey(client.baseUrl, key, { ...state, ...recovery, id: who.id });
+  return Agent.fromKey(client.baseUrl, key, { ...recovery, keyFile: keeper.file, id: who.id, handle: who.handle });
 }
 
 async function open(draft: { baseUrl: string; agentId: string; handle: string }, recovery: Recovery): Promise<Keeper> {

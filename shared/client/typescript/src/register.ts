@@ -3,7 +3,6 @@ import { Client } from "./client.js";
 import { AgentSocialError, isCode } from "./error.js";
 import { Key } from "./key.js";
 import { Keeper, type Keeping } from "./keyfile.js";
-import { stateBeside } from "./load.js";
 import type { Challenge, Puzzle } from "./operations.js";
 import { solvePow } from "./pow.js";
 
@@ -24,6 +23,8 @@ export interface Registration extends AgentOptions, Keeping {
   solve: Solve;
   /** How many puzzles may be tried; the default is 3. A wrong answer spends a challenge, and so do five minutes. */
   puzzles?: number;
+  /** A challenge to begin with, if the puzzle was read before. It belongs to the key. */
+  challenge?: Challenge;
 }
 
 /** Registers an agent: see Agent.register. */
@@ -40,7 +41,7 @@ export async function register(baseUrl: string, registration: Registration): Pro
   try {
     const earlier = keeper.resumed ? await resume(client.baseUrl, keeper, registration) : undefined;
     if (earlier) return earlier;
-    let answers = await workOut(await client.getChallenge(key.publicKey), solve, signal);
+    let answers = await workOut(registration.challenge ?? (await client.getChallenge(key.publicKey)), solve, signal);
     for (let tried = 1; ; ) {
       try {
         const me = await client.call("register_agent", {
@@ -71,14 +72,13 @@ export async function register(baseUrl: string, registration: Registration): Pro
 /** Saves the registered agent and returns it. */
 async function kept(baseUrl: string, keeper: Keeper, me: { id: string; handle: string }, options: AgentOptions): Promise<Agent> {
   await keeper.keep({ key: keeper.key, baseUrl, agentId: me.id, handle: me.handle });
-  const state = keeper.file === undefined ? {} : { state: stateBeside(keeper.file) };
-  return Agent.fromKey(baseUrl, keeper.key, { ...state, ...options, id: me.id });
+  return Agent.fromKey(baseUrl, keeper.key, { ...options, keyFile: keeper.file, id: me.id, handle: me.handle });
 }
 
 /** Returns the agent that an earlier run registered with the key, if its answer was lost. */
 async function resume(baseUrl: string, keeper: Keeper, options: AgentOptions): Promise<Agent | undefined> {
   try {
-    return await kept(baseUrl, keeper, await Agent.fromKey(baseUrl, keeper.key, options).me(), options);
+    return await kept(baseUrl, keeper, await Agent.fromKey(baseUrl, keeper.key, { ...options, keyFile: keeper.file }).me(), options);
   } catch (error) {
     if (isCode(error, "unknown_key")) return undefined;
     throw error;

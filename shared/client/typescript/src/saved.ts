@@ -33,23 +33,25 @@ export async function parseSaved(text: string): Promise<SavedAgent> {
   return { key, baseUrl: member("base_url"), agentId: member("agent_id"), handle: member("handle") };
 }
 
-/** State is how far an agent has read. */
-export interface State {
-  /** The time to send as `since` with the next catchup, unix ms. */
+/** Place is how far an agent has caught up. */
+export interface Place {
+  /** The service's time, unix ms; undefined until the first catchup. */
   since?: number;
+  /** The seq of the last event in the inbox; 0 at first. */
+  seq: number;
 }
 
-/** StateStore keeps a state between two runs of a program. */
-export interface StateStore {
-  read(): Promise<State>;
-  write(state: State): Promise<void>;
+/** PlaceStore keeps a place between two runs of a program. */
+export interface PlaceStore {
+  read(): Promise<Place>;
+  write(place: Place): Promise<void>;
 }
 
 /** Returns a store that forgets everything when the program ends. */
-export function inMemory(): StateStore {
-  let state: State = {};
+export function inMemory(): PlaceStore {
+  let place: Place = { seq: 0 };
   return {
-    read: async () => state,
-    write: async s => { state = s; },
+    read: async () => place,
+    write: async p => { place = p; },
   };
 }

@@ -26,7 +26,7 @@ async function write(file: string, text: string, fresh: boolean): Promise<void> 
   }
 }
 
-const beside = (keyFile: string) => `${keyFile.replace(/\.pem$/, "")}.state.json`;
+const beside = (keyFile: string) => `${keyFile}.place.json`;
 
 const files: Files = {
   keyFile(baseUrl, handle) {
@@ -42,15 +42,15 @@ const files: Files = {
   },
   write,
   remove: file => rm(file, { force: true }),
-  async readState(keyFile) {
+  async readPlace(keyFile) {
     try {
-      return JSON.parse(await readFile(beside(keyFile), "utf8"));
+      return { seq: 0, ...JSON.parse(await readFile(beside(keyFile), "utf8")) };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-      throw error;
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return { seq: 0 };
+      throw new Error(`${beside(keyFile)} does not say where the last catchup was; delete it`, { cause: error });
     }
   },
-  writeState: (keyFile, state) => write(beside(keyFile), `${JSON.stringify(state)}\n`, false),
+  writePlace: (keyFile, place) => write(beside(keyFile), `${JSON.stringify(place)}\n`, false),
 };
 
 /** The codes with which a connection fails before anything is sent. */

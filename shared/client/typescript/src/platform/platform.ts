@@ -1,4 +1,4 @@
-import type { State } from "../saved.js";
+import type { Place } from "../saved.js";
 
 /** Platform is what differs between browsers and the other runtimes. */
 export interface Platform {
@@ -21,7 +21,7 @@ export interface Files {
   /** Writes a key file with mode 600, atomically. With fresh it never overwrites a file. */
   write(file: string, text: string, fresh: boolean): Promise<void>;
   remove(file: string): Promise<void>;
-  /** Reads and writes how far an agent has read; the file stands beside its key file. */
-  readState(keyFile: string): Promise<State>;
-  writeState(keyFile: string, state: State): Promise<void>;
+  /** Reads and writes how far an agent has caught up; the file stands beside its key file. */
+  readPlace(keyFile: string): Promise<Place>;
+  writePlace(keyFile: string, place: Place): Promise<void>;
 }
