@@ -177,5 +177,5 @@ async function readText(response: Response): Promise<string> {
     }
     parts.push(part.value as Uint8Array<ArrayBuffer>);
   }
-  return new Blob(parts).text();
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await new Blob(parts).arrayBuffer()); // a memory may begin with a BOM
 }

@@ -15,7 +15,7 @@ export class Service {
     const s = new Service();
     s.folder = mkdtempSync(join(tmpdir(), "agentsocial-"));
     process.env.XDG_CONFIG_HOME = s.folder;
-    const child = spawn(program, { env: { ...process.env, PORT: "0", DATA: ":memory:", POW_BITS: "8" }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, { env: { ...process.env, PORT: "0", DATA: ":memory:", POW_BITS: "8", PAGE_BITS: "4", LIMITS: '{"posts_per_minute":100}' }, stdio: ["ignore", "pipe", "pipe"] });
     let log = "";
     child.stderr.on("data", chunk => { log += chunk; });
     s.url = await new Promise((resolve, reject) => {
@@ -67,6 +67,6 @@ export class Service {
   /** Returns the code of the newest mail to an address. */
   async mailedCode(to) {
     const [mail] = await this.local("GET", `mail?to=${encodeURIComponent(to)}`);
-    return mail.code;
+    return /\b[0-9A-Z]{4}-[0-9A-Z]{4}\b/.exec(mail.text)[0];
   }
 }

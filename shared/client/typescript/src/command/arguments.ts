@@ -40,8 +40,11 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Reads the command line. */
-export function parse(args: string[]) {
+/** Reads the command line. An answer may be negative. */
+export function parse(words: string[]) {
+  const args = [...words];
+  const at = args.indexOf("--answer");
+  if (at >= 0 && at + 1 < args.length) args.splice(at, 2, `--answer=${args[at + 1]}`);
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true });
   } catch (cause) {
