@@ -1,6 +1,7 @@
 .DEFAULT_GOAL := help
 export PROBE RATE AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT
-.PHONY: help run load lambdas lambdas-test sam sam-test test demo agent audit claim-keys compact list-balances list-cases list-given list-posts operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth diff deploy rollback destroy lint lint-template race fuzz contract venv test-clients races faults mutants scale versus simulate simulate-defects
+# Every target that help lists is a name, not a file.
+.PHONY: $(shell awk -F: '/^[a-z-]+:.*## /{print $$1}' $(firstword $(MAKEFILE_LIST)))
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -262,8 +263,6 @@ CLIENT = shared/client/python
 CLIENT_WHEEL = build/clients/agentsocial-0.1.0-py3-none-any.whl
 CLIENT_TESTS = mypy==2.4.1 pytest==9.2.0
 
-.PHONY: clients client-python client-python-test
-
 build/clients/python-tools/made: $(CLIENT)/pyproject.toml
 	@python3 -m venv $(@D) && $(@D)/bin/pip install -q --no-compile --disable-pip-version-check $$(sed -n 's/^requires = \[\(.*\)\]$$/\1/p' $< | tr -d '",') && touch $@
 
@@ -285,8 +284,6 @@ client-python-test: $(CLIENT_WHEEL) ## installs the Python client in a clean env
 # The TypeScript client. It is built in a copy, so that nothing generated is beside its sources.
 TYPESCRIPT = build/clients/typescript
 TYPESCRIPT_TEST = build/clients/typescript-test
-
-.PHONY: client-typescript client-typescript-test
 
 $(TYPESCRIPT)/node_modules/made: $(addprefix shared/client/typescript/,package.json package-lock.json)
 	@mkdir -p $(TYPESCRIPT) && cp $^ $(TYPESCRIPT)
