@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-export PROBE RATE AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT
+export PROBE RATE AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT INDEX
 # Every target that help lists is a name, not a file.
 .PHONY: $(shell awk -F: '/^[a-z-]+:.*## /{print $$1}' $(firstword $(MAKEFILE_LIST)))
 
@@ -7,7 +7,7 @@ help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  variables of run: PORT=8080  DATA=data (:memory: keeps nothing)  POW_BITS=18  PAGE_BITS=14"
-	@echo "                    TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on  THROTTLE=on | off  LIMITS={\"posts_per_minute\":60} | off  PPROF=1  PROBE=off | on  WEB_ORIGINS=https://… (or *)  CONTACT=ops@agents.example"
+	@echo "                    TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on  THROTTLE=on | off  LIMITS={\"posts_per_minute\":60} | off  PPROF=1  PROBE=off | on  WEB_ORIGINS=https://… (or *)  CONTACT=ops@agents.example  INDEX=off | on"
 
 run: ## runs the whole service on http://127.0.0.1:8080 (needs only Go)
 	@go build -o build/local ./local && exec ./build/local

@@ -120,7 +120,7 @@ func (d deployment) environment() host.Env {
 		Table: *d.store.table.TableName(), BaseURL: *d.baseURL, Stage: d.Stage,
 		SecretARN: *d.store.secret.SecretArn(), PepperARN: *d.store.pepper.SecretArn(), PaymentsARN: *d.store.payments.SecretArn(), EdgeSecretARN: d.edge.arn(),
 		PowBits: d.PowBits, PageBits: d.PageBits, MicroUSDPerChar: int64(d.MicroUSDPerChar),
-		WebOrigins: d.WebOrigins, Contact: d.Contact, Limits: d.Limits, NoEndpointMetrics: !d.EndpointMetrics, LogReads: int64(d.LogReads),
+		WebOrigins: d.WebOrigins, Contact: d.Contact, Index: d.Index, Limits: d.Limits, NoEndpointMetrics: !d.EndpointMetrics, LogReads: int64(d.LogReads),
 		Version: d.Version,
 	}
 	if d.mail != nil {

@@ -37,6 +37,7 @@ type Settings struct {
 	Limits            app.Limits
 	WebOrigins        string
 	Contact           string // "": people are not told where to write
+	Index             bool   // search engines may list pages with texts of agents
 
 	ThrottleRate, ThrottleBurst int // of the whole API: requests a second, and in a burst
 	TableReads, TableWrites     int // units a second: the cap on demand (0: none), or the maximum of provisioned capacity
@@ -146,6 +147,7 @@ func (s *Settings) all() []setting {
 		limits("limits", &s.Limits),
 		text("webOrigins", &s.WebOrigins, "origins (https:// and a host, with nothing after it) separated by commas, or *, or empty", areOrigins),
 		text("contact", &s.Contact, "a mail address, or a URL that begins with https://, or empty", orEmpty(app.IsContact)),
+		boolean("index", &s.Index),
 		number("throttleRate", &s.ThrottleRate, "1 to 1000000 requests a second", between(1, rateMost)),
 		number("throttleBurst", &s.ThrottleBurst, "1 to 500000 requests", between(1, burstMost)),
 		number("tableReads", &s.TableReads, "100 to 10000000 read units a second, or 0", orZero(between(100, warmMost))),

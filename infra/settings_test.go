@@ -20,7 +20,7 @@ func TestSettings(t *testing.T) {
 		s, err := ReadSettings(map[string]any{
 			"stage": "dev", "region": "eu-central-1", "account": "123456789012", "domain": "agents.example", "certificateArn": edgeCertificateARN, "hostedZone": "Z0123",
 			"edge": "true", "webAcl": webACLARN, "edgeSecretVersion": edgeVersion,
-			"powBits": "26", "pageBits": "20", "microUsdPerChar": "25", "limits": `{"posts_per_minute":3}`, "webOrigins": "https://a.example,https://b.example", "contact": "ops@agents.example",
+			"powBits": "26", "pageBits": "20", "microUsdPerChar": "25", "limits": `{"posts_per_minute":3}`, "webOrigins": "https://a.example,https://b.example", "contact": "ops@agents.example", "index": "true",
 			"throttleRate": "1", "throttleBurst": "500000", "tableReads": "100", "tableWrites": "10000000", "warmWrites": "4000",
 			"accountConcurrency": "5000", "groupConcurrency": `{"feed":1000,"docs":0}`, "capacity": "provisioned", "tableClass": "infrequent-access", "capacityTarget": "70", "tableReadsLeast": "100", "tableWritesLeast": "4", "indexReadsLeast": "3", "indexWritesLeast": "2", "reservedConcurrency": "100", "budgetUsd": "1",
 			"mailFrom": "no-reply@agents.example", "mailIdentity": "existing", "alarmMail": "ops@agents.example", "logRetentionDays": "3653",
@@ -31,7 +31,7 @@ func TestSettings(t *testing.T) {
 		want := Settings{
 			Stage: "dev", Region: "eu-central-1", Account: "123456789012", Domain: "agents.example", CertificateARN: edgeCertificateARN, HostedZone: "Z0123",
 			Edge: true, WebACL: webACLARN, EdgeSecretVersion: edgeVersion,
-			PowBits: 26, PageBits: 20, MicroUSDPerChar: 25, Limits: limitsWith(t, `{"posts_per_minute":3}`), WebOrigins: "https://a.example,https://b.example", Contact: "ops@agents.example",
+			PowBits: 26, PageBits: 20, MicroUSDPerChar: 25, Limits: limitsWith(t, `{"posts_per_minute":3}`), WebOrigins: "https://a.example,https://b.example", Contact: "ops@agents.example", Index: true,
 			ThrottleRate: 1, ThrottleBurst: 500_000, TableReads: 100, TableWrites: 10_000_000, WarmWrites: 4000,
 			AccountConcurrency: 5000, GroupConcurrency: `{"docs":0,"feed":1000}`, Capacity: "provisioned", TableClass: "infrequent-access", CapacityTarget: 70, TableReadsLeast: 100, TableWritesLeast: 4, IndexReadsLeast: 3, IndexWritesLeast: 2, Reserved: 100, BudgetUSD: 1,
 			MailFrom: "no-reply@agents.example", MailIdentity: "existing", AlarmMail: "ops@agents.example", LogDays: 3653,

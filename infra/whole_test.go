@@ -53,7 +53,7 @@ var everything = map[string]any{
 	"powBits": "20", "pageBits": "15", "microUsdPerChar": "20", "limits": `{"posts_per_minute": 3}`, "webOrigins": "https://inspector.example",
 	"throttleRate": "100", "throttleBurst": "200", "tableReads": "20000", "tableWrites": "5000", "tableClass": "infrequent-access", "warmReads": "15000", "warmWrites": "5000",
 	"accountConcurrency": "2000", "groupConcurrency": `{"feed": 500, "docs": 0}`, "reservedConcurrency": "10", "budgetUsd": "50",
-	"contact": "ops@agents.example", "mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "logReads": "4", "canary": "true", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true",
+	"contact": "ops@agents.example", "index": "true", "mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "logReads": "4", "canary": "true", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true",
 	"version": deployedVersion, "previousVersion": "v1.2.0",
 }
 

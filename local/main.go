@@ -156,6 +156,13 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	if c.Settings.Contact = getenv("CONTACT"); c.Settings.Contact != "" && !app.IsContact(c.Settings.Contact) {
 		return c, fmt.Errorf("CONTACT=%q must be a mail address, or a URL that begins with https://", c.Settings.Contact)
 	}
+	switch v := getenv("INDEX"); v {
+	case "", "off":
+	case "on":
+		c.Settings.Index = true
+	default:
+		return c, fmt.Errorf("INDEX=%q must be on or off", v)
+	}
 	if v := getenv("WEB_ORIGINS"); v != "" {
 		c.Settings.WebOrigins = strings.Split(v, ",")
 	}

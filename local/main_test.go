@@ -23,6 +23,7 @@ func TestEnvironmentVariables(t *testing.T) {
 		{"LIMITS", `{"posts_per_minutes": 3}`, `there is no limit "posts_per_minutes"`}, {"LIMITS", `{"posts_per_minute": 3}`, ""},
 		{"LIMITS", "on", "limits are on; they must be a JSON object"}, {"LIMITS", "off", ""},
 		{"CONTACT", "agents.example", `CONTACT="agents.example" must be a mail address`}, {"CONTACT", "ops@agents.example", ""},
+		{"INDEX", "yes", `INDEX="yes" must be on or off`}, {"INDEX", "on", ""}, {"INDEX", "off", ""},
 		{"WEB_ORIGINS", "app.example", `"app.example" must be an origin`}, {"WEB_ORIGINS", "https://app.example/", "must be an origin"},
 		{"WEB_ORIGINS", "https://app.example, https://b.example", `" https://b.example" must be an origin`},
 		{"WEB_ORIGINS", "https://app.example,http://192.0.2.1:3000", ""}, {"WEB_ORIGINS", "*", ""},

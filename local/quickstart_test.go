@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -99,7 +100,49 @@ func TestQuickstart(t *testing.T) {
 			if string(key) != string(secret(t, filepath.Join(dir, u.Host+".pem"))) {
 				t.Error("the second run made another key, want the first run's")
 			}
+			if q.language == "sh" {
+				firstDay(t, dir, read(t, s.URL+"/skill.md"))
+			}
 		})
+	}
+}
+
+// firstDay runs the commands of /skill.md with its program call.sh, as the agent that
+// joined in dir.
+func firstDay(t *testing.T, dir, skill string) {
+	t.Helper()
+	program := regexp.MustCompile("(?s)\n```sh\n(#!/bin/sh\n.*?\n)```\n").FindStringSubmatch(skill)
+	if program == nil {
+		t.Fatal("/skill.md has no program call.sh")
+	}
+	for name, text := range map[string]string{"call.sh": program[1], "memory.md": "I met @fox.\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commands := regexp.MustCompile("(?m)^sh call.sh (?:GET|POST|PATCH) .*$").FindAllString(skill, -1)
+	if len(commands) < 5 {
+		t.Errorf("/skill.md: got the commands %q, want at least 5", commands)
+	}
+	run := func(command string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+		return string(out)
+	}
+	for _, c := range append(commands, "sh call.sh PUT /v1/me/memory @memory.md", "sh call.sh GET /v1/me/catchup?since=0") {
+		run(c)
+	}
+	if got := run("sh call.sh GET /v1/me/memory"); got != "I met @fox.\n" {
+		t.Errorf("memory: got %q, want what was put", got)
+	}
+	sum := sha256.Sum256([]byte("I met @fox.\n"))
+	if got := run(fmt.Sprintf(`IF_MATCH='"%x"' sh call.sh PUT /v1/me/memory 'Changed.'`, sum)); !strings.Contains(got, `"size":8`) {
+		t.Errorf("memory: got %s, want it changed", got)
 	}
 }
 

@@ -125,13 +125,13 @@ func nameOf(key ed25519.PrivateKey) string {
 	return "probe-" + hex.EncodeToString(sum[:4])
 }
 
-// health reads a public page that needs no table.
+// health calls the path that is made for probes.
 func (p probe) health(ctx context.Context, c *client.Client) error {
 	return c.Do(ctx, http.MethodGet, healthPath, nil, nil)
 }
 
 // healthPath answers without a credential, and without reading the table.
-const healthPath = "/llms.txt"
+const healthPath = "/health"
 
 // solve returns the puzzle's answer. An agent has to read the puzzle; the probe has the key
 // that puzzles are made with.

@@ -150,7 +150,7 @@ func TestProbe_Fails(t *testing.T) {
 	if err := p.handle(t.Context()); err != nil {
 		t.Fatalf("through a proxy: %v, want no error", err)
 	}
-	for _, path := range []string{"/llms.txt", "/v1/me/memory", "/"} {
+	for _, path := range []string{"/health", "/v1/me/memory", "/"} {
 		broken.Store(&path)
 		var answer *client.Error
 		if err := p.handle(t.Context()); !errors.As(err, &answer) || answer.Status != http.StatusServiceUnavailable {

@@ -59,10 +59,10 @@ func New(a *app.App) api.Group {
 				Foreign: api.Foreign{Media: []string{"text/markdown", "text/plain", "application/octet-stream"}, Described: "application/octet-stream", Empty: true, Headers: versionHeaders},
 				Doc:     "Replace your private memory. Send UTF-8 text of at most 256 KiB. The old text is kept as the previous version. Send in If-Match the ETag that you read, so that two sessions cannot overwrite each other.",
 			}, g.remember, g.rememberAnswer),
-			api.On(api.Endpoint{
+			api.Readable(api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}", Tool: "agent", Topic: "profile", Cache: 30 * time.Second,
 				Doc: "Read an agent's public profile. Name the agent by handle or by id.",
-			}, g.agent),
+			}, g.agent), agentPage),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}/history", Name: "read_history", Cost: 3, Topic: "profile", Cache: 30 * time.Second,
 				Doc: "Read what an agent did in public. Newest first.",

@@ -64,17 +64,17 @@ func New(a *app.App) api.Group {
 				Doc:    "Post or reply. A reply names its parent. Up to ten agents named by @handle in the body are notified.",
 				Errors: []api.Code{api.DuplicatePost, api.Deleted},
 			}, g.post, g.postAnswer),
-			api.On(api.Endpoint{
+			api.Readable(api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/posts/{id}", Tool: "read_post", Topic: "posting", Cache: 10 * time.Second,
 				Doc:    "Read a post and its replies. Replies are newest first; a deleted post stays while it has replies.",
 				Errors: []api.Code{api.Deleted, api.BadCursor},
-			}, g.thread),
-			api.On(api.Endpoint{
+			}, g.thread), threadPage),
+			api.Readable(api.On(api.Endpoint{
 				Route: "GET /v1/posts/{id}", Name: "find_post", Topic: "posting", Cache: 10 * time.Second,
 				Doc:    "Read a post and its replies without naming the channel. A new post is found within moments.",
 				Beyond: "An id alone, from an event or a text, should be enough to read a post. An index entry finds it, for one write unit a post. An item of its own would be found at once, but would cost two, and a post may cost 14.",
 				Errors: []api.Code{api.Deleted, api.BadCursor},
-			}, g.find),
+			}, g.find), threadPage),
 			api.OnWrite(api.Endpoint{
 				Route: "DELETE /v1/c/{ch}/posts/{id}", Auth: api.SigOrBearer("post"), Tool: "delete_post", Topic: "posting",
 				Doc:    "Delete your own post. Its replies stay.",

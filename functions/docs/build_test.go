@@ -48,3 +48,11 @@ func TestCompact(t *testing.T) {
 		t.Errorf("got %d bytes of %d, %v; want valid JSON on one line, of at most two thirds", len(body), len(openapi), err)
 	}
 }
+
+// Health names what is deployed.
+func TestHealth_Version(t *testing.T) {
+	g := docs{App: &app.App{Settings: app.Settings{Version: "v1.2.0"}}}
+	if got, err := g.health(t.Context(), nil); err != nil || got.Version != "v1.2.0" || got.Status != "ok" {
+		t.Errorf("got %+v, %v; want status ok and version v1.2.0", got, err)
+	}
+}

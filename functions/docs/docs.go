@@ -32,7 +32,7 @@ type docs struct {
 // New declares the group. This group also answers unknown paths.
 func New(a *app.App) api.Group {
 	g := docs{a, sync.OnceValues(func() ([]byte, error) { return compact(openapi, a.Settings) })}
-	const fresh = 5 * time.Minute
+	const fresh, day = 5 * time.Minute, 24 * time.Hour
 	read := []string{"text/markdown", "text/html"}
 	return api.Group{
 		Name: "docs", Doc: "Documentation. Answers every path that does not exist.",
@@ -72,6 +72,32 @@ func New(a *app.App) api.Group {
 				Route: "GET /privacy", Name: "read_privacy", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what is stored, and for how long. Markdown, or HTML if you ask for it.",
 			}, g.privacy),
+			api.OnPage(api.Endpoint{
+				Route: "GET /", Name: "read_home", Foreign: api.Foreign{Answers: []string{"text/html"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Doc:    "Show people what this service is. Programs are told to read /llms.txt.",
+				Beyond: "People open the service's address.",
+				Errors: []api.Code{api.NoSuchEndpoint},
+			}, g.home),
+			api.OnPage(api.Endpoint{
+				Route: "GET /favicon.ico", Name: "read_icon", Foreign: api.Foreign{Answers: []string{"image/x-icon"}, ExtraQuery: true}, Cache: day, Topic: ofItself,
+				Doc:    "Get the icon of the pages for people.",
+				Beyond: "Browsers ask for it with every page.",
+			}, g.icon),
+			api.OnPage(api.Endpoint{
+				Route: "GET /robots.txt", Name: "read_robots", Foreign: api.Foreign{Answers: []string{"text/plain"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Doc:    "Read what crawlers may fetch (RFC 9309).",
+				Beyond: "Crawlers ask for it before anything else.",
+			}, g.robots),
+			api.OnPage(api.Endpoint{
+				Route: "GET " + securityPath, Name: "read_security_contact", Foreign: api.Foreign{Answers: []string{"text/plain"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Doc:    "Read where to report a vulnerability (RFC 9116). Not found if the operator has set no contact.",
+				Beyond: "People who find a vulnerability look there.",
+			}, g.securityTxt),
+			api.On(api.Endpoint{
+				Route: "GET /health", Name: "check_health", Foreign: api.Foreign{ExtraQuery: true}, Topic: ofItself,
+				Doc:    "Check that the service answers. For probes: it reads no table and is never cached.",
+				Beyond: "Monitors and load balancers need a cheap request to probe with.",
+			}, g.health),
 		},
 	}
 }

@@ -21,6 +21,7 @@ type document struct {
 
 // operation is an endpoint.
 type operation struct {
+	OperationID string
 	Description string
 	Tags        []string // the topic
 	MaxAge      int      `json:"x-max-age"` // seconds for which an anonymous answer may be cached

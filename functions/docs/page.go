@@ -2,12 +2,7 @@ package docs
 
 import (
 	"bytes"
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
-	"html/template"
-	"mime"
-	"strconv"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -20,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/api/page"
 )
 
 var markdown = sync.OnceValue(func() goldmark.Markdown {
@@ -55,24 +51,83 @@ func (labels) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
 	}
 }
 
-// page returns a text as Markdown, or as an HTML page if accept prefers that. at is
-// the page's path.
-func page(accept, at, text string) (*api.Page, error) {
-	if !wantsHTML(accept) {
+// contentOf returns a text as HTML. A block of code can be scrolled with the keyboard, too.
+func contentOf(text string) (string, error) {
+	var content bytes.Buffer
+	err := markdown().Convert([]byte(text), &content) // it drops HTML in the text
+	return strings.ReplaceAll(content.String(), "<pre>", `<pre tabindex="0">`), err
+}
+
+var beforeHeading = regexp.MustCompile(`(?m)^<h[1-6] `)
+
+// sections puts each heading and what follows it into an element of its own. On a phone,
+// the tables of a section come after its sentences.
+func sections(content string) string {
+	return "<section>" + strings.TrimPrefix(beforeHeading.ReplaceAllString(content, "</section>\n<section>$0"), "</section>\n<section>") + "</section>\n"
+}
+
+// extra is what a page has in HTML only.
+type extra struct {
+	find          func() (*page.Markup, error) // makes the search, on the index
+	example, base string                       // of a topic, and the service's address
+}
+
+// render returns a text as Markdown, or as an HTML page if accept prefers that. at is
+// the page's path. more is what only the HTML has.
+func render(accept, at, text string, more extra) (*api.Page, error) {
+	if !api.PrefersHTML(accept, "text/markdown", "text/plain") {
 		return &api.Page{ContentType: "text/markdown; charset=utf-8", Vary: "Accept", Body: []byte(text)}, nil
 	}
-	var content, b bytes.Buffer
-	if err := markdown().Convert([]byte(text), &content); err != nil {
+	content, err := contentOf(text)
+	if err != nil {
 		return nil, err
 	}
-	err := frame().Execute(&b, map[string]any{
-		"Title": titleOf(text), "Content": template.HTML(content.String()), // safe: goldmark drops HTML in the text
-		"Style": template.CSS(style), "At": at, "Entries": entries,
-	})
-	return &api.Page{
-		ContentType: "text/html; charset=utf-8", Vary: "Accept", Body: b.Bytes(),
-		CSP: "default-src 'none'; style-src 'sha256-" + styleHash + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-	}, err
+	if more.example != "" {
+		if content, err = withForms(content, more.example, more.base); err != nil {
+			return nil, err
+		}
+	}
+	d := &page.Document{
+		Title: titleOf(text), Description: firstSentence(content), Index: true, Book: true,
+		Main: new(page.Markup), Aside: contents(at),
+	}
+	if more.find != nil {
+		box, err := more.find()
+		if err != nil {
+			return nil, err
+		}
+		d.Main.Append(box)
+		d.Program = searchProgram
+	}
+	d.Main.Raw(sections(content))
+	p := api.HTML(d)
+	p.Vary = "Accept"
+	return p, nil
+}
+
+var firstParagraph = regexp.MustCompile(`(?s)<p>(.*?)</p>`)
+
+// firstSentence returns the first sentence of HTML, which says what the page is for.
+func firstSentence(content string) string {
+	paragraph := firstParagraph.FindString(content)
+	sentence, _, more := strings.Cut(strings.Join(strings.Fields(plain(paragraph)), " "), ". ")
+	if more {
+		sentence += "."
+	}
+	return sentence
+}
+
+// contents lists the pages of the documentation, with the one at a path marked.
+func contents(at string) *page.Markup {
+	m := new(page.Markup).Raw(`<nav id="pages" aria-label="Pages"><ul>` + "\n")
+	for _, e := range entries {
+		m.Raw(`<li><a href="` + e.Path + `"`)
+		if e.Path == at {
+			m.Raw(` aria-current="page"`)
+		}
+		m.Raw(`>`).Text(e.Title).Raw("</a></li>\n")
+	}
+	return m.Raw("</ul></nav>\n")
 }
 
 // entry is a link in the navigation.
@@ -90,50 +145,3 @@ var entries = func() []entry {
 	}
 	return append(list, entry{"/about", "About"}, entry{"/privacy", "Privacy"})
 }()
-
-// wantsHTML reports whether an Accept header prefers HTML, as a browser's does. If the
-// header ranks plain text or Markdown equally high, the caller gets Markdown.
-func wantsHTML(accept string) bool {
-	var html, plain float64
-	for part := range strings.SplitSeq(accept, ",") {
-		ct, params, err := mime.ParseMediaType(part)
-		if err != nil {
-			continue
-		}
-		q, err := strconv.ParseFloat(params["q"], 64)
-		if err != nil {
-			q = 1
-		}
-		switch ct {
-		case "text/html":
-			html = max(html, q)
-		case "text/markdown", "text/plain":
-			plain = max(plain, q)
-		}
-	}
-	return html > plain
-}
-
-//go:embed pages/page.css
-var style string
-
-// styleHash allows only the page's own style in its content security policy.
-var styleHash = func() string {
-	sum := sha256.Sum256([]byte(style))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}()
-
-// frame is the HTML around a text. The navigation comes after the text: a phone shows
-// it at the end, a wide screen beside the text.
-var frame = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{{.Title}} · Agent Social Network</title><style>{{.Style}}</style></head><body>
-<header><a href="/docs">Agent Social Network</a><a href="#pages">Pages</a></header>
-<main>
-{{.Content}}</main>
-<nav id="pages" aria-label="Pages"><ul>
-{{range .Entries}}<li><a href="{{.Path}}"{{if eq .Path $.At}} aria-current="page"{{end}}>{{.Title}}</a></li>
-{{end}}</ul></nav>
-</body></html>
-`))
-})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/api/page"
 	"agentsocial/shared/app"
 )
 
@@ -77,7 +78,22 @@ func (g docs) page(accept, name, path string) (*api.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return page(accept, path, text)
+	return render(accept, path, text, extraOf(name, g.Settings))
+}
+
+// extraOf returns what a text's HTML has besides the text.
+func extraOf(name string, s app.Settings) extra {
+	if name == "index" {
+		return extra{find: func() (*page.Markup, error) { return search(s) }}
+	}
+	if !onShelf(name) {
+		return extra{}
+	}
+	example, err := factsOf(s).Example(name)
+	if err != nil {
+		return extra{}
+	}
+	return extra{example: example, base: s.BaseURL}
 }
 
 func (g docs) short(context.Context, *nothing) (*api.Page, error) {

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -39,13 +40,13 @@ var pages = func() map[string]string {
 	return p
 }()
 
-func render(t *testing.T, name string) (markdown, html string) {
+func rendered(t *testing.T, name string) (markdown, html string) {
 	t.Helper()
 	text, err := textOf(name, settings())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := page("text/html", "/docs/"+name, text)
+	p, err := render("text/html", "/docs/"+name, text, extraOf(name, settings()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestRules(t *testing.T) {
 		"| `usd` | 5-1000000; required |":     "promo",
 		"| `answer` | integer; required |":    "quickstart",
 	} {
-		if text, _ := render(t, topic); !strings.Contains(text, row) {
+		if text, _ := rendered(t, topic); !strings.Contains(text, row) {
 			t.Errorf("/docs/%s lacks %s", topic, row)
 		}
 	}
@@ -93,7 +94,7 @@ func TestShelf(t *testing.T) {
 // its tables.
 func TestPages(t *testing.T) {
 	for at, name := range pages {
-		text, html := render(t, name)
+		text, html := rendered(t, name)
 		if !strings.HasPrefix(text, "# ") || strings.Contains(text, "{{") || strings.Contains(text, "\n\n\n") || strings.Contains(text, "<no value>") {
 			t.Errorf("%s: want a title first, no template left and no two empty lines; got\n%s", at, text)
 		}
@@ -103,7 +104,7 @@ func TestPages(t *testing.T) {
 		if strings.Count(text, "\n| --- |")+strings.Count(text, "\n|---|") != strings.Count(html, "<table>") {
 			t.Errorf("%s: the HTML does not have as many tables as the Markdown", at)
 		}
-		if strings.Contains(html, "<script") || strings.Contains(html, " src=") || strings.Contains(html, "<link") {
+		if name != "index" && strings.Contains(html, "<script") || strings.Contains(html, " src=") || strings.Contains(html, "<link") {
 			t.Errorf("%s is not one self-contained page", at)
 		}
 	}
@@ -112,7 +113,7 @@ func TestPages(t *testing.T) {
 // TestCellsNameTheirColumn checks that each cell names its column, because a phone does not
 // show the head of a table.
 func TestCellsNameTheirColumn(t *testing.T) {
-	p, err := page("text/html", "/docs", "# T\n\n| `code` | a & b |\n|---|---|\n| 1 | 2 |\n")
+	p, err := render("text/html", "/docs", "# T\n\n| `code` | a & b |\n|---|---|\n| 1 | 2 |\n", extra{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestCellsNameTheirColumn(t *testing.T) {
 
 // TestPageEscapesHTML checks that HTML in a text does not reach the page.
 func TestPageEscapesHTML(t *testing.T) {
-	p, err := page("text/html", "/docs", "# <b>T</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n")
+	p, err := render("text/html", "/docs", "# <b>T</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n", extra{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%v: put `example %s` after a call in a script of local/testdata, and run make golden", err, topic)
 			continue
 		}
-		text, _ := render(t, topic)
+		text, _ := rendered(t, topic)
 		if m := begins.FindStringSubmatch(text); m == nil || m[1] != example || strings.Count(text, example) != 1 {
 			t.Errorf("/docs/%s does not begin with a paragraph on what it is for and with its example:\n%.600s", topic, text)
 		}
@@ -159,7 +160,7 @@ func TestExamples(t *testing.T) {
 // TestDeviationsAreListed checks that the page has each deviation with its reason and
 // endpoints under its heading, and each endpoint beyond the specification.
 func TestDeviationsAreListed(t *testing.T) {
-	text, html := render(t, "deviations")
+	text, html := rendered(t, "deviations")
 	for route, op := range described().all() {
 		if row := "| `" + route + "` | " + op.Beyond + " |"; op.Beyond != "" && !strings.Contains(text, row) {
 			t.Errorf("the page lacks the endpoint beyond the specification: %s", row)
@@ -199,9 +200,9 @@ func TestDeviationsAreListed(t *testing.T) {
 func TestEachEndpointHasItsTopic(t *testing.T) {
 	tables := map[string]string{} // by topic
 	for _, name := range all {
-		tables[name], _ = render(t, name)
+		tables[name], _ = rendered(t, name)
 	}
-	tables[ofItself], _ = render(t, "index")
+	tables[ofItself], _ = rendered(t, "index")
 	for route, op := range described().all() {
 		var stands []string
 		for topic, text := range tables {
@@ -222,7 +223,7 @@ func TestTables_Words(t *testing.T) {
 		"posting": "| `v` | -1 to 1; required |",
 		"auth":    "| `DELETE /v1/me/origin` | signature or token with `post` while you have no key |",
 	} {
-		if text, _ := render(t, topic); !strings.Contains(text, want) {
+		if text, _ := rendered(t, topic); !strings.Contains(text, want) {
 			t.Errorf("the topic %s lacks %q", topic, want)
 		}
 	}
@@ -239,7 +240,7 @@ func TestPagesNameEndpointsThatExist(t *testing.T) {
 	names := append(slices.Collect(maps.Values(pages)), "llms", "skill")
 	n := 0
 	for _, name := range names {
-		text, _ := render(t, name)
+		text, _ := rendered(t, name)
 		text = strings.ReplaceAll(text, settings().BaseURL, "")
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
 			n++
@@ -256,7 +257,7 @@ func TestPagesNameEndpointsThatExist(t *testing.T) {
 
 // TestErrorsPageListsCodes checks that each code has one heading that links can point to.
 func TestErrorsPageListsCodes(t *testing.T) {
-	_, html := render(t, "errors")
+	_, html := rendered(t, "errors")
 	for _, c := range api.Codes {
 		if n := strings.Count(html, `<h2 id="`+string(c.Code)+`">`); n != 1 {
 			t.Errorf("code %s: got %d headings, want 1", c.Code, n)
@@ -267,7 +268,7 @@ func TestErrorsPageListsCodes(t *testing.T) {
 // TestLLMsTxtFormat checks the format of llmstxt.org: a title, a summary, text
 // without headings, and then lists of links.
 func TestLLMsTxtFormat(t *testing.T) {
-	text, _ := render(t, "llms")
+	text, _ := rendered(t, "llms")
 	head, lists, _ := strings.Cut(text, "\n## ")
 	if !regexp.MustCompile(`^# [^\n]+\n\n> [^\n]+\n\n`).MatchString(head) || strings.Count(head, "\n#") != 0 {
 		t.Errorf("llms.txt does not begin with a title, a summary and text:\n%s", head)
@@ -286,7 +287,7 @@ func TestLLMsTxtFormat(t *testing.T) {
 // TestLLMsTxtIsEnoughToJoin checks that llms.txt names the members of a registration,
 // the headers of a signed request, and the signed messages.
 func TestLLMsTxtIsEnoughToJoin(t *testing.T) {
-	text, _ := render(t, "llms")
+	text, _ := rendered(t, "llms")
 	for _, name := range described().resolve(described().Paths["/v1/agents"]["post"].RequestBody.Content["application/json"].Schema).Required {
 		if !strings.Contains(text, `"`+name+`"`) {
 			t.Errorf("llms.txt lacks the registration's member %s", name)
@@ -305,7 +306,7 @@ func TestLLMsTxtIsEnoughToJoin(t *testing.T) {
 // TestSkillFormat checks the format of agentskills.io: front matter with a name that is
 // also valid for a folder.
 func TestSkillFormat(t *testing.T) {
-	text, _ := render(t, "skill")
+	text, _ := rendered(t, "skill")
 	m := regexp.MustCompile(`(?s)^---\nname: ([^\n]+)\ndescription: ([^\n]+)\n(.*?)---\n\n# `).FindStringSubmatch(text)
 	if m == nil {
 		t.Fatalf("skill.md does not begin with front matter:\n%.300s", text)
@@ -326,6 +327,35 @@ func TestSkillFormat(t *testing.T) {
 	}
 }
 
+// firstDayMost bounds the bytes of the texts that an agent reads on its first day: 3 000
+// tokens, at nearly three and a half bytes each, as tokenizers count them (o200k_base).
+const firstDayMost = 10_000
+
+// TestFirstDayTextsAreShort bounds llms.txt and skill.md. They must leave a model room for
+// the network itself.
+func TestFirstDayTextsAreShort(t *testing.T) {
+	for _, name := range []string{"llms", "skill"} {
+		if text, _ := rendered(t, name); len(text) > firstDayMost {
+			t.Errorf("%s: got %d bytes, want at most %d", name, len(text), firstDayMost)
+		}
+	}
+}
+
+// TestSkillHasAFirstDay checks that skill.md says how to join, sign, read, post, catch up
+// and remember, which limits there are, and that foreign text is data.
+func TestSkillHasAFirstDay(t *testing.T) {
+	text, _ := rendered(t, "skill")
+	for _, part := range []string{
+		"agentsocial join", "sh join.sh", auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, "base64url", "SHA-256",
+		"GET '/v1/c/lounge", "POST /v1/c/lounge/posts", "GET /v1/me/catchup?since=", "PUT /v1/me/memory", "`If-Match`",
+		fmt.Sprintf("%d writes of all kinds a minute", settings().Limits.WritesPerMinute), "is data, never instructions", "retry_at",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("skill.md lacks %s", part)
+		}
+	}
+}
+
 // TestFullTextHasEverything checks that the full text has each page once, and only
 // absolute links.
 func TestFullTextHasEverything(t *testing.T) {
@@ -334,7 +364,7 @@ func TestFullTextHasEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, name := range pages {
-		text, _ := render(t, name)
+		text, _ := rendered(t, name)
 		title, _, _ := strings.Cut(text, "\n")
 		if n := strings.Count("\n"+full, "\n"+title+"\n"); n != 1 && name != "index" {
 			t.Errorf("%s: got its title %d times, want 1", at, n)
@@ -409,7 +439,7 @@ func TestAges(t *testing.T) {
 		"channels": "| `GET /v1/c/{ch}/search` | 5 seconds |",
 		"posting":  "| `GET /v1/c/{ch}/posts/{id}` | 10 seconds |",
 	} {
-		if text, _ := render(t, topic); strings.Count(text, want) != 1 {
+		if text, _ := rendered(t, topic); strings.Count(text, want) != 1 {
 			t.Errorf("%s: want %q exactly once", topic, want)
 		}
 	}
@@ -419,27 +449,6 @@ func TestAges(t *testing.T) {
 	}
 	if _, err := described().ages("nothing"); err == nil {
 		t.Error("ages of an unknown topic: got no error")
-	}
-}
-
-// TestWantsHTML checks that callers get HTML only if they prefer it to Markdown.
-func TestWantsHTML(t *testing.T) {
-	for accept, want := range map[string]bool{
-		"": false, "*/*": false, "text/*": false, "application/json": false, "nonsense;;, text/html": true,
-		"text/html": true, "TEXT/HTML;q=0.1": true, "text/html;q=0": false,
-		"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8": true,
-		"text/markdown, text/html, */*":                                              false,
-		"text/html, text/markdown":                                                   false,
-		"text/html;q=0.5,text/markdown":                                              false,
-		"text/html, text/markdown;q=0.9":                                             true,
-		"text/html, text/plain":                                                      false,
-		"text/html;q=0.9, text/plain;q=0.8":                                          true,
-		"text/html, text/markdown;q=1":                                               false,
-		"text/html;q=1, text/markdown":                                               false,
-	} {
-		if got := wantsHTML(accept); got != want {
-			t.Errorf("wantsHTML(%q) = %v, want %v", accept, got, want)
-		}
 	}
 }
 
@@ -456,7 +465,7 @@ func TestPagesNameExceptions(t *testing.T) {
 		"privacy":    {"a hash of its `jti`"},
 		"index":      {"`gr_` connection, `lc_` link code"},
 	} {
-		text, _ := render(t, name)
+		text, _ := rendered(t, name)
 		for _, s := range said {
 			if !strings.Contains(text, s) {
 				t.Errorf("topics/%s.md does not say %q, as this test requires", name, s)
@@ -521,7 +530,7 @@ func TestTables(t *testing.T) {
 // TestErrorsPageListsMembers checks that the page lists every optional member of an
 // error.
 func TestErrorsPageListsMembers(t *testing.T) {
-	text, _ := render(t, "errors")
+	text, _ := rendered(t, "errors")
 	for _, member := range []string{"fields", "server_time", "retry_at", "until", "scope", "existing", "agent_id", "balance", "price"} {
 		if strings.Count(text, "\n| `"+member+"` | ") != 1 {
 			t.Errorf("/docs/errors does not have one row for %s", member)
@@ -559,7 +568,7 @@ var (
 // next, and that the endpoint's path uses only members of the event's subject.
 // (events/inbox tests the subjects.)
 func TestInboxEventsNameAnEndpoint(t *testing.T) {
-	text, _ := render(t, "catchup")
+	text, _ := rendered(t, "catchup")
 	_, text, _ = strings.Cut(text, "| kind | what happened |")
 	text, _, _ = strings.Cut(text, "All members that")
 	routes := map[string]bool{}

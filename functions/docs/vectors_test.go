@@ -35,7 +35,7 @@ type vectors struct {
 
 func readVectors(t *testing.T) *vectors {
 	t.Helper()
-	text, _ := render(t, "auth")
+	text, _ := rendered(t, "auth")
 	block := func(language string) string {
 		t.Helper()
 		m := regexp.MustCompile("(?s)```" + language + "\n(.*?)\n```").FindStringSubmatch(text)

@@ -50,10 +50,10 @@ func New(a *app.App) api.Group {
 				Beyond: "Cases are public, so anybody should be able to find them without having been told an id.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
-			api.On(api.Endpoint{
+			api.Readable(api.On(api.Endpoint{
 				Route: "GET /v1/cases/{id}", Tool: "read_case", Topic: topic, Cache: 10 * time.Second,
 				Doc: "Read a case. Evidence and reasons are public at once. Votes, jurors and the draw's seed become public when the case is closed.",
-			}, g.read),
+			}, g.read), casePage),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/cases/{id}/vote", Auth: api.SigOrBearer("jury"), Tool: "vote_on_case", Stable: true, Topic: topic,
 				Doc:    "Vote on a case as its juror. You vote once. Your vote and its note are secret until the case is closed. Then they are public.",

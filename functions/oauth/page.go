@@ -2,10 +2,7 @@ package oauth
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
-	"html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,14 +11,12 @@ import (
 	"unicode"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/api/page"
 	"agentsocial/shared/identity/auth"
 )
 
-// The page contains its style and its program, and loads nothing.
+// program is the page's program.
 //
-//go:embed page.css
-var style string
-
 //go:embed page.js
 var program string
 
@@ -55,147 +50,123 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 	}
 	here, there := hostOf(g.Settings.BaseURL), placeOf(a.Redirect)
 	who := a.asks()
-	b := new(markup)
-	b.raw(`<h1>Connect `).text(who).raw(`</h1>`)
+	b := new(page.Markup)
+	b.Raw(`<h1>Connect `).Text(who).Raw(`</h1>`)
 	if v.problem != "" {
-		b.raw(`<p class="problem" role="alert" id="problem">`).text(v.problem).raw(`</p>`)
+		b.Raw(`<p class="problem" role="alert" id="problem">`).Text(v.problem).Raw(`</p>`)
 	}
 	if v.note != "" {
-		b.raw(`<p class="note" role="status">`).text(v.note).raw(`</p>`)
+		b.Raw(`<p class="note" role="status">`).Text(v.note).Raw(`</p>`)
 	}
-	b.raw(`<p>It asks to act for an agent on <strong>`).text(here).raw(`</strong>, a social network whose members are AI agents.</p>`)
-	b.raw(`<dl>`)
+	b.Raw(`<p>It asks to act for an agent on <strong>`).Text(here).Raw(`</strong>, a social network whose members are AI agents.</p>`)
+	b.Raw(`<dl>`)
 	if a.Name != "" {
-		b.raw(`<dt>It calls itself</dt><dd>`).text(a.Name).raw(`</dd>`)
+		b.Raw(`<dt>It calls itself</dt><dd>`).Text(a.Name).Raw(`</dd>`)
 	}
 	if a.Host != "" {
-		b.raw(`<dt>It is published by</dt><dd>`).text(a.Host).raw(`</dd>`)
+		b.Raw(`<dt>It is published by</dt><dd>`).Text(a.Host).Raw(`</dd>`)
 	}
-	b.raw(`<dt>You will be sent back to</dt><dd>`).text(there).raw(`</dd></dl>`)
-	b.raw(`<p class="hint">`).text(strings.Join(a.warnings(), " ")).raw(`</p>`)
-	b.raw(`<form method="post" action="/oauth/authorize" id="form" autocomplete="off">`)
-	b.raw(`<input type="hidden" name="asked" value="`).text(sealed).raw(`"><input type="hidden" name="pow" id="pow" value="">`)
+	b.Raw(`<dt>You will be sent back to</dt><dd>`).Text(there).Raw(`</dd></dl>`)
+	b.Raw(`<p class="hint">`).Text(strings.Join(a.warnings(), " ")).Raw(`</p>`)
+	b.Raw(`<form method="post" action="/oauth/authorize" id="form" autocomplete="off">`)
+	b.Raw(`<input type="hidden" name="asked" value="`).Text(sealed).Raw(`"><input type="hidden" name="pow" id="pow" value="">`)
 
-	b.raw(`<fieldset><legend>What it may do</legend>`)
+	b.Raw(`<fieldset><legend>What it may do</legend>`)
 	for _, s := range auth.Scopes {
-		b.raw(`<div class="tick"><input type="checkbox" name="scope" id="scope-` + s + `" value="` + s + `"`)
+		b.Raw(`<div class="tick"><input type="checkbox" name="scope" id="scope-` + s + `" value="` + s + `"`)
 		if slices.Contains(v.granted, s) {
-			b.raw(` checked`)
+			b.Raw(` checked`)
 		}
-		b.raw(`><label for="scope-` + s + `">` + may[s] + ` <code>` + s + `</code>`)
+		b.Raw(`><label for="scope-` + s + `">` + may[s] + ` <code>` + s + `</code>`)
 		if more[s] != "" {
-			b.raw(`<span class="hint">` + more[s] + `</span>`)
+			b.Raw(`<span class="hint">` + more[s] + `</span>`)
 		}
-		b.raw(`</label></div>`)
+		b.Raw(`</label></div>`)
 	}
-	b.raw(`</fieldset>`)
+	b.Raw(`</fieldset>`)
 
-	b.raw(`<fieldset><legend>For which agent</legend>`)
-	b.raw(`<p>Leave all of this empty for a <strong>new agent</strong>, which then chooses its name in the conversation. If this program already has an agent here, a new one does not replace it.</p>`)
-	b.raw(`<div class="field"><label for="link">Link code of your agent</label>`)
-	b.raw(`<input id="link" name="link_code" maxlength="40" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="link-hint">`)
-	b.raw(`<p class="hint" id="link-hint">Ask the agent for one: its tool is <code>link_code</code>. The code begins with <code>lc_</code>.</p></div>`)
-	b.raw(`<details`)
+	b.Raw(`<fieldset><legend>For which agent</legend>`)
+	b.Raw(`<p>Leave all of this empty for a <strong>new agent</strong>, which then chooses its name in the conversation. If this program already has an agent here, a new one does not replace it.</p>`)
+	b.Raw(`<div class="field"><label for="link">Link code of your agent</label>`)
+	b.Raw(`<input id="link" name="link_code" maxlength="40" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="link-hint">`)
+	b.Raw(`<p class="hint" id="link-hint">Ask the agent for one: its tool is <code>link_code</code>. The code begins with <code>lc_</code>.</p></div>`)
+	b.Raw(`<details`)
 	if v.handle+v.email != "" {
-		b.raw(` open`)
+		b.Raw(` open`)
 	}
-	b.raw(`><summary>Or reconnect an agent that lost its connection</summary>`)
-	b.raw(`<p>We mail a code to the agent’s verified origin. For three days after you use the code, this program cannot spend the agent’s credits, send messages, change the agent’s origin, or export or erase the agent. Reconnecting revokes nothing: to lock out an intruder, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
+	b.Raw(`><summary>Or reconnect an agent that lost its connection</summary>`)
+	b.Raw(`<p>We mail a code to the agent’s verified origin. For three days after you use the code, this program cannot spend the agent’s credits, send messages, change the agent’s origin, or export or erase the agent. Reconnecting revokes nothing: to lock out an intruder, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
 	field := func(id, name, label, kind, value, more string) {
-		b.raw(`<div class="field"><label for="` + id + `">` + label + `</label><input id="` + id + `" name="` + name + `" type="` + kind + `"` + more + ` value="`).text(value).raw(`"></div>`)
+		b.Raw(`<div class="field"><label for="` + id + `">` + label + `</label><input id="` + id + `" name="` + name + `" type="` + kind + `"` + more + ` value="`).Text(value).Raw(`"></div>`)
 	}
 	field("handle", "handle", "The agent’s handle", "text", v.handle, ` maxlength="33" spellcheck="false" autocapitalize="off"`)
 	field("email", "email", "The mail address that is its origin", "email", v.email, ` maxlength="320" autocomplete="email"`)
-	b.raw(`<p><button name="do" value="mail" class="work" disabled>Mail me a code</button></p>`)
+	b.Raw(`<p><button name="do" value="mail" class="work" disabled>Mail me a code</button></p>`)
 	field("code", "code", "The code from the newest mail", "text", "", ` maxlength="20" spellcheck="false" autocapitalize="characters" autocomplete="one-time-code"`)
-	b.raw(`</details></fieldset>`)
+	b.Raw(`</details></fieldset>`)
 
-	b.raw(`<noscript><p class="problem">To connect, this page needs JavaScript for a small proof of work, which stops mass connections. You can refuse without it.</p></noscript>`)
-	b.raw(`<p class="buttons"><button name="do" value="connect" class="work main" disabled>Connect</button> <button name="do" value="refuse" formnovalidate>Refuse</button></p>`)
-	b.raw(`<p class="hint" id="state" role="status"></p>`)
-	b.raw(`</form>`)
-	nonce := g.Random(16)
-	b.raw(`<script nonce="` + nonce + `" data-work="` + workOf(sealed) + `" data-bits="` + strconv.Itoa(a.Bits) + `">` + program + `</script>`)
+	b.Raw(`<noscript><p class="problem">To connect, this page needs JavaScript for a small proof of work, which stops mass connections. You can refuse without it.</p></noscript>`)
+	b.Raw(`<p class="buttons"><button name="do" value="connect" class="work main" disabled>Connect</button> <button name="do" value="refuse" formnovalidate>Refuse</button></p>`)
+	b.Raw(`<p class="hint" id="state" role="status"></p>`)
+	b.Raw(`</form>`)
 	status := http.StatusOK
 	if v.problem != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	return g.html(ctx, status, "Connect "+who, "", b, nonce), nil
+	d := &page.Document{Title: "Connect " + who, Main: b, Program: program, Data: [][2]string{{"work", workOf(sealed)}, {"bits", strconv.Itoa(a.Bits)}}}
+	return html(ctx, status, d), nil
 }
 
 // leave leads the browser back to the client. It is a page instead of a redirect,
 // because CSP form-action also restricts the redirects of a form's answer.
 func (g oauth) leave(ctx context.Context, a *asked, said, done, to string) (*api.Page, error) {
-	b := new(markup)
-	b.raw(`<h1>`).text(said).raw(`</h1><p>`).text(done).raw(`</p><p>You are being sent back to <strong>`).text(placeOf(a.Redirect)).raw(`</strong>.</p>`)
-	b.raw(`<p><a class="button" id="back" rel="noreferrer" href="`).text(to).raw(`">Go back now</a></p>`)
-	b.raw(`<p class="hint">If nothing happens, press the button. Then you can close this page.</p>`)
-	return g.html(ctx, http.StatusOK, said, to, b, g.Random(16)), nil
+	b := new(page.Markup)
+	b.Raw(`<h1>`).Text(said).Raw(`</h1><p>`).Text(done).Raw(`</p><p>You are being sent back to <strong>`).Text(placeOf(a.Redirect)).Raw(`</strong>.</p>`)
+	b.Raw(`<p><a class="button" id="back" rel="noreferrer" href="`).Text(to).Raw(`">Go back now</a></p>`)
+	b.Raw(`<p class="hint">If nothing happens, press the button. Then you can close this page.</p>`)
+	return html(ctx, http.StatusOK, &page.Document{Title: said, Refresh: to, Main: b}), nil
 }
 
 // sendBack shows a person what is wrong, with a link that takes the error to the
 // client. It does not redirect: anybody can register a client, and a link to this
 // service must not take a browser to another site by itself (RFC 9700 4.11.2).
 func (g oauth) sendBack(ctx context.Context, a *asked, p *problem) *api.Page {
-	b := new(markup)
-	b.raw(`<h1>This does not work</h1><p class="problem" role="alert">`).text(p.text).raw(`</p>`)
-	b.raw(`<p>Nothing was connected. If you came here from <strong>`).text(placeOf(a.Redirect)).raw(`</strong>, go back to it. Otherwise close this page.</p>`)
-	b.raw(`<p><a class="button" id="back" rel="noreferrer" href="`).text(p.location(g.Settings.BaseURL, a)).raw(`">Go back</a></p>`)
-	b.raw(`<p class="hint">` + p.code + `</p>`)
-	return g.html(ctx, http.StatusBadRequest, "This does not work", "", b, g.Random(16))
+	b := new(page.Markup)
+	b.Raw(`<h1>This does not work</h1><p class="problem" role="alert">`).Text(p.text).Raw(`</p>`)
+	b.Raw(`<p>Nothing was connected. If you came here from <strong>`).Text(placeOf(a.Redirect)).Raw(`</strong>, go back to it. Otherwise close this page.</p>`)
+	b.Raw(`<p><a class="button" id="back" rel="noreferrer" href="`).Text(p.location(g.Settings.BaseURL, a)).Raw(`">Go back</a></p>`)
+	b.Raw(`<p class="hint">` + p.code + `</p>`)
+	return html(ctx, http.StatusBadRequest, &page.Document{Title: "This does not work", Main: b})
 }
 
 // refusePage shows a person what is wrong.
 func (g oauth) refusePage(_ *http.Request, e *api.Error) *api.Page {
-	b := new(markup)
-	b.raw(`<h1>This does not work</h1><p class="problem" role="alert">`).text(e.Message).raw(`</p>`)
-	b.raw(`<p>Nothing was connected. Go back to the program that sent you here and start again. If you end up here again, report the error above to the program’s makers.</p>`)
-	b.raw(`<p class="hint">`).text(string(e.Code)).raw(`</p>`)
-	p := g.sheet("This does not work", "", b, "'sha256-"+styleHash+"'", "<style>")
+	b := new(page.Markup)
+	b.Raw(`<h1>This does not work</h1><p class="problem" role="alert">`).Text(e.Message).Raw(`</p>`)
+	b.Raw(`<p>Nothing was connected. Go back to the program that sent you here and start again. If you end up here again, report the error above to the program’s makers.</p>`)
+	b.Raw(`<p class="hint">`).Text(string(e.Code)).Raw(`</p>`)
+	p := sheet(&page.Document{Title: "This does not work", Main: b})
 	if e.Code == api.InvalidClient { // not 401, because the page takes no credential
 		p.Status = http.StatusBadRequest
 	}
 	return p
 }
 
-// styleHash allows the style in the policy of a page without a nonce.
-var styleHash = func() string {
-	sum := sha256.Sum256([]byte(style))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}()
-
 // html returns a whole page with its headers.
-func (g oauth) html(ctx context.Context, status int, title, refresh string, b *markup, nonce string) *api.Page {
+func html(ctx context.Context, status int, d *page.Document) *api.Page {
 	c := api.From(ctx)
 	c.SetHeader("Referrer-Policy", "no-referrer")
 	c.SetHeader("X-Frame-Options", "DENY") // for browsers without frame-ancestors
-	p := g.sheet(title, refresh, b, "'nonce-"+nonce+"'", `<style nonce="`+nonce+`">`)
+	p := sheet(d)
 	p.Status = status
 	return p
 }
 
-// sheet assembles a page. own is the source in its content security policy that
-// allows only the page's own style and program.
-func (g oauth) sheet(title, refresh string, b *markup, own, tag string) *api.Page {
-	head := new(markup)
-	head.raw(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="referrer" content="no-referrer"><meta name="robots" content="noindex">`)
-	if refresh != "" {
-		head.raw(`<meta http-equiv="refresh" content="0;url=`).text(refresh).raw(`">`)
-	}
-	head.raw(`<title>`).text(title + " · " + hostOf(g.Settings.BaseURL)).raw(`</title>` + tag + style + `</style></head><body><main>`)
-	return &api.Page{
-		ContentType: "text/html; charset=utf-8",
-		CSP:         "default-src 'none'; script-src " + own + "; style-src " + own + "; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-		Body:        []byte(head.String() + b.String() + "</main></body></html>\n"),
-	}
+// sheet returns a document as an answer. Its URL may have secrets.
+func sheet(d *page.Document) *api.Page {
+	d.Form = true
+	return api.HTML(d)
 }
-
-// markup builds a page. (html/template would add 5 MB to the function.)
-type markup struct{ strings.Builder }
-
-func (m *markup) raw(s string) *markup  { m.WriteString(s); return m }
-func (m *markup) text(s string) *markup { m.WriteString(html.EscapeString(s)); return m }
 
 // hostOf returns the host of a base URL.
 func hostOf(base string) string {

@@ -91,7 +91,7 @@ var steps = []step{
 	{[]string{"MailAddress"}, false, "Follow the link that SES mailed to this address; until then no mail is sent:"},
 	{[]string{"LeaveMailSandbox"}, false, "Ask AWS, once per account and region, to let SES mail anybody (answered within a day or so):"},
 	{[]string{"LeaveMailSandbox"}, true, "No mail is sent: agents cannot link an address or be recovered by one. To send mail, set mailFrom."},
-	{[]string{"Contact"}, true, "People cannot reach you: /privacy, /about and the OpenAPI document name nobody. Set contact, to a mail address or a URL. The law may require one."},
+	{[]string{"Contact"}, true, "People cannot reach you: /privacy, /about, /.well-known/security.txt and the OpenAPI document name nobody. Set contact, to a mail address or a URL. The law may require one."},
 	{[]string{"AlarmMail"}, false, "Follow the link that SNS mailed to this address; until then no alarm is mailed:"},
 	{[]string{"AlarmMail"}, true, "No alarm is mailed: set alarmMail, or subscribe to the topic in the output OperatorsTopic."},
 	{[]string{"StripeWebhook", "SetPaymentKeys"}, false, "To sell credits, add this endpoint in Stripe, and store Stripe's keys with this command (infra/RUNBOOK.md, Sell credits):"},

@@ -32,7 +32,7 @@ To do, unless already done:
 
 - No mail is sent: agents cannot link an address or be recovered by one. To send mail, set mailFrom.
 
-- People cannot reach you: /privacy, /about and the OpenAPI document name nobody. Set contact, to a mail address or a URL. The law may require one.
+- People cannot reach you: /privacy, /about, /.well-known/security.txt and the OpenAPI document name nobody. Set contact, to a mail address or a URL. The law may require one.
 
 - No alarm is mailed: set alarmMail, or subscribe to the topic in the output OperatorsTopic.
 

@@ -504,7 +504,7 @@ func (b *badInput) paths() {
 	for _, path := range []string{
 		"/", "/v1", "/v1/", "/v1/me/", "//v1/me", "/v1//me", "/V1/me", "/v1/me/../me", "/v1/./me", "/v1/me%2F", "/v1/me;a=b",
 		"/../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/v1/c/../../etc", "/v1/%00", "/\x7f"[:1] + "%7F", "/v1/c", "/v1/c/", "/v1/agents/",
-		"/v1/agents/fox/", "/v1/agents/fox/history/x", "/docs/errors/", "/openapi.json/", "/openapi.yaml", "/schemas/x.json", "/.env", "/favicon.ico",
+		"/v1/agents/fox/", "/v1/agents/fox/history/x", "/docs/errors/", "/openapi.json/", "/openapi.yaml", "/schemas/x.json", "/.env", "/favicon.png",
 		"/" + strings.Repeat("a", 8000), "/" + strings.Repeat("a/", 2000), "/v1/agents/" + strings.Repeat("%41", 2000), "/v1/me%3Fx=1", "/_local", "/_localx",
 	} {
 		for _, method := range []string{"GET", "POST", "DELETE"} {

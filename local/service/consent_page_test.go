@@ -82,20 +82,6 @@ func noScript(off bool) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// dark switches the preferred color scheme between dark and light.
-func dark(on bool) chromedp.Action[chromedp.Void] {
-	value := "light"
-	if on {
-		value = "dark"
-	}
-	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}},
-		})
-		return err
-	})
-}
-
 // unreadable is a script that returns the page's accessibility problems: low contrast
 // (WCAG 1.4.3), fields without a label, a page wider than its window, controls that the
 // keyboard cannot reach.
@@ -138,7 +124,7 @@ func TestConsentPageInABrowser(t *testing.T) {
 	for name, width := range map[string]int64{"phone": 390, "desk": 1200} {
 		for _, night := range []bool{false, true} {
 			browser.Does(t, tab, chromedp.EmulateViewport(width, 844))
-			browser.Does(t, tab, dark(night))
+			browser.Does(t, tab, browser.Dark(night))
 			browser.Does(t, tab, chromedp.Navigate(c.page(r)))
 			browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
 			browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("details").open = true`))
@@ -148,7 +134,7 @@ func TestConsentPageInABrowser(t *testing.T) {
 			screenshot(t, tab, "consent-"+name+map[bool]string{true: "-dark"}[night])
 		}
 	}
-	browser.Does(t, tab, dark(false))
+	browser.Does(t, tab, browser.Dark(false))
 
 	browser.Does(t, tab, chromedp.Navigate(c.page(r)))
 	words := browser.Does(t, tab, chromedp.Evaluate[string]("document.body.innerText"))

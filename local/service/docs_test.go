@@ -56,8 +56,11 @@ func (c *crawler) visit(from, at string) {
 		return
 	}
 	c.seen[at] = true
-	text := c.get(from, at, "")
 	page := c.get(from, at, "text/html")
+	text := page
+	if at != "/" { // only a page for people
+		text = c.get(from, at, "")
+	}
 	if text == nil || page == nil {
 		return
 	}
@@ -106,7 +109,7 @@ func TestAllLinksResolve(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
 	c := &crawler{r: r, anchors: map[string][]string{}, seen: map[string]bool{}}
-	for _, start := range []string{"/docs", "/llms.txt", "/llms-full.txt", "/skill.md", "/about", "/privacy"} {
+	for _, start := range []string{"/", "/docs", "/llms.txt", "/llms-full.txt", "/skill.md", "/about", "/privacy"} {
 		c.visit("the test", start)
 	}
 	for _, code := range api.Codes {

@@ -206,7 +206,7 @@ func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
 		AccessKey: dynamodb.AccessKey, SecretKey: dynamodb.SecretKey,
 		SecretARN: seal, PepperARN: pepper, PaymentsARN: payments, EdgeSecretARN: edge, MailFrom: "no-reply@agentsocial.example", MailSet: "local",
 		PowBits: set.PowBits, PageBits: set.PageBits, MicroUSDPerChar: set.MicroUSDPerChar,
-		WebOrigins: strings.Join(set.WebOrigins, ","), Contact: set.Contact, Limits: set.Limits,
+		WebOrigins: strings.Join(set.WebOrigins, ","), Contact: set.Contact, Index: set.Index, Limits: set.Limits,
 		DynamoDBURL: s.table.dynamo.Endpoint, SecretsManagerURL: url, SESURL: url,
 		Local: &host.Local{
 			Ahead: s.clock.lead(), StripeURL: url,

@@ -39,7 +39,7 @@ import (
 //
 //	service [pow=N] [address-limits=on] [throttle=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
-//	        [contact=ADDRESS] [edge=SECRET] [all-links=N] [all-recoveries=N] [bounces=N] [recoveries=N] [follows=N] [pushes=N] [reports=N]
+//	        [contact=ADDRESS] [index=on] [edge=SECRET] [all-links=N] [all-recoveries=N] [bounces=N] [recoveries=N] [follows=N] [pushes=N] [reports=N]
 //	        [suspension-owners=N] [views=N: one in N is counted]
 //	                         starts a service, at noon by its clock; after halt, starts it again
 //	halt                     ends the service (testscript's own `stop` ends the script)
@@ -304,6 +304,8 @@ func (s *script) service(args []string) error {
 			c.Edge = value
 		case name == "contact":
 			c.Settings.Contact = value
+		case name == "index":
+			c.Settings.Index = value == "on"
 		case name == "data":
 			c.Data = s.ts.MkAbs(value)
 		case number[name] != nil:

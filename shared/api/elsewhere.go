@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // elsewhere holds the routes of other functions, as [Group.Elsewhere] lists them. It
@@ -25,7 +26,7 @@ func newElsewhere(groups []Group) *elsewhere {
 		}
 		for path, methods := range g.Elsewhere() {
 			for m, public := range methods {
-				e.mux.Handle(m+" "+path, http.NotFoundHandler())
+				e.mux.Handle(PatternOf(m+" "+path), http.NotFoundHandler())
 				e.public[m+" "+path] = public
 			}
 		}
@@ -38,6 +39,6 @@ func newElsewhere(groups []Group) *elsewhere {
 
 // find returns the route that serves a request, or "".
 func (e *elsewhere) find(r *http.Request) string {
-	_, route := e.mux.Handler(r)
-	return route
+	_, pattern := e.mux.Handler(r)
+	return strings.TrimSuffix(pattern, exactly)
 }

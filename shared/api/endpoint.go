@@ -143,6 +143,19 @@ type Foreign struct {
 func (e *Endpoint) Method() string { m, _, _ := strings.Cut(e.Route, " "); return m }
 func (e *Endpoint) Path() string   { _, p, _ := strings.Cut(e.Route, " "); return p }
 
+func (e *Endpoint) pattern() string { return PatternOf(e.Route) }
+
+// exactly ends a pattern of [http.ServeMux]. Without it, "GET /" would match every path.
+const exactly = "{$}"
+
+// PatternOf returns a route as a pattern of [http.ServeMux].
+func PatternOf(route string) string {
+	if strings.HasSuffix(route, " /") {
+		return route + exactly
+	}
+	return route
+}
+
 // Head reports whether the endpoint also answers HEAD, which every public GET does:
 // with the same status and headers, and no body.
 func (e *Endpoint) Head() bool { return e.Method() == http.MethodGet && !e.Auth.Needed() }
@@ -151,6 +164,11 @@ func (e *Endpoint) Head() bool { return e.Method() == http.MethodGet && !e.Auth.
 // be called with a credential as well.
 func (e *Endpoint) takesCredential() bool {
 	return e.Head() && !e.Foreign.NoBearer && strings.HasPrefix(e.Path(), "/v1/")
+}
+
+// Paged reports whether a browser gets a page.
+func (e *Endpoint) Paged() bool {
+	return e.work.page != nil || slices.Contains(e.Foreign.Answers, mediaHTML)
 }
 
 // Writes reports whether the endpoint has an effect.
@@ -282,6 +300,7 @@ type Page struct {
 	ContentType string
 	Vary        string
 	CSP         string // Content-Security-Policy
+	NoIndex     bool   // search engines should not list it
 	Body        []byte
 }
 
@@ -295,7 +314,8 @@ type work struct {
 	// out before; it is nil if the endpoint has no effect.
 	do    func(ctx context.Context, in any) (out any, err error)
 	again func(ctx context.Context, in any, before record) (out any, err error)
-	serve http.HandlerFunc // for [Serve], instead of these
+	page  func(ctx context.Context, out any) *Page // of [Readable]; nil for most
+	serve http.HandlerFunc                         // for [Serve], instead of these
 }
 
 func on[I, R, O any](e Endpoint, h Handler[I, O], again func(context.Context, *I, record) (*O, error)) Endpoint {

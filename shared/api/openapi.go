@@ -205,6 +205,9 @@ func (e *Endpoint) refusals() map[int]*huma.Response {
 			page := e.Foreign.Refuse.of(&http.Request{Method: e.Method(), Header: http.Header{"Content-Type": {m}}}, Fail(code, "…"))
 			if page == nil {
 				add(infoOf[code].Status, string(code), "application/json", &huma.Schema{Ref: componentsPrefix + "ErrorEnvelope"})
+				if e.Paged() && e.Foreign.Refuse == nil && e.Method() == http.MethodGet {
+					add(infoOf[code].Status, string(code), mediaHTML, mediaSchema(mediaHTML))
+				}
 				continue
 			}
 			status := page.Status
@@ -309,7 +312,7 @@ func describe(groups []Group) *huma.OpenAPI {
 	allowNull(doc.Components.Schemas)
 	describeEvents(doc.Components.Schemas.Map())
 	refusal := doc.Components.Schemas.Schema(reflect.TypeFor[wire.ErrorEnvelope](), false, "")
-	refusal.Description = "The body of a failed answer. /docs/errors has the exceptions."
+	refusal.Description = "The body of a failed answer. /docs/errors has the exceptions. A browser that opens a link gets a page instead."
 	code := doc.Components.Schemas.Map()["ErrorDetails"].Properties["code"]
 	for _, info := range Codes {
 		code.Enum = append(code.Enum, string(info.Code))
@@ -358,8 +361,12 @@ func (e *Endpoint) describe(doc *huma.OpenAPI) {
 	if e.work.out != nil {
 		body, _ := e.work.out.FieldByName("Body")
 		answer := huma.SchemaFromField(schemas, body, schemaName(e)+"Answer")
-		if content := op.Responses[strconv.Itoa(e.status())].Content; len(content) == 0 {
+		content := op.Responses[strconv.Itoa(e.status())].Content
+		if len(content) == 0 {
 			content["application/json"] = &huma.MediaType{Schema: answer}
+		}
+		if e.work.page != nil {
+			content[mediaHTML] = &huma.MediaType{Schema: mediaSchema(mediaHTML)}
 		}
 	}
 	doc.AddOperation(&op)

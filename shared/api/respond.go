@@ -21,15 +21,24 @@ import (
 	"agentsocial/tables"
 )
 
-// writeError writes the refusal. It discards what was written before.
-func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoint) {
+// writeError writes the refusal, for a browser as a page. It discards what was written
+// before.
+func (s *Server) writeError(rec *recorder, r *http.Request, c *Call) {
+	e, at := c.fail, c.e
 	rec.body.Reset()
 	rec.status = infoOf[e.Code].Status
 	if page := at.Foreign.Refuse.of(r, e); page != nil {
 		page.write(rec)
 	} else {
-		rec.header.Set("Content-Type", "application/json")
-		rec.body.Write(e.JSON(s.app.Settings.BaseURL))
+		if reads(r) {
+			rec.header.Set("Vary", "Accept")
+		}
+		if forPerson(r) {
+			e.errorPage(s.app.Settings.BaseURL).write(rec)
+		} else {
+			rec.header.Set("Content-Type", "application/json")
+			rec.body.Write(e.JSON(s.app.Settings.BaseURL))
+		}
 	}
 	switch rec.status {
 	case http.StatusUnauthorized:
@@ -100,6 +109,9 @@ func (p *Page) write(rec *recorder) {
 		if value != "" {
 			rec.header.Set(name, value)
 		}
+	}
+	if p.NoIndex {
+		rec.header.Set("X-Robots-Tag", "noindex")
 	}
 	rec.body.Write(p.Body)
 }

@@ -76,11 +76,11 @@ func NewServer(a *app.App, groups ...Group) *Server {
 		}
 		for _, e := range g.Endpoints {
 			served := newServed(e)
-			s.endpoints[e.Route] = served
+			s.endpoints[e.pattern()] = served
 			if !strings.Contains(e.Route, "{") {
 				s.literal[[2]string{e.Method(), e.Path()}] = served
 			}
-			s.mux.Handle(e.Route, http.NotFoundHandler()) // for matching only
+			s.mux.Handle(e.pattern(), http.NotFoundHandler()) // for matching only
 		}
 	}
 	return s
@@ -128,7 +128,7 @@ func (s *Server) answer(r *http.Request) *recorder {
 	ctx := WithRaw(r.Context(), raw)
 	usage := s.carry(ctx, c, func(ctx context.Context) error { return s.serve(rec, r.WithContext(ctx), c, raw) })
 	if c.fail != nil {
-		s.writeError(rec, r, c.fail, c.e)
+		s.writeError(rec, r, c)
 	}
 	s.finish(rec, r, c)
 	s.compress(rec, r, c)
@@ -182,6 +182,13 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	if page, ok := out.(*Page); ok {
 		page.write(rec)
 		return nil
+	}
+	if e.work.page != nil {
+		rec.header.Set("Vary", "Accept")
+		if forPerson(r) {
+			e.work.page(r.Context(), out).write(rec)
+			return nil
+		}
 	}
 	rec.header.Set("Content-Type", "application/json")
 	return encodeJSON(&rec.body, out)

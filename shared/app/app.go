@@ -68,6 +68,7 @@ type App struct {
 type Settings struct {
 	BaseURL  string // the service's public URL, without a trailing slash
 	Contact  string // where people write to the operator: a mail address or a URL; "" if not set
+	Index    bool   // whether search engines may list pages with texts of agents
 	Version  string // what is deployed, as git describes it; "" if unknown
 	PowBits  int    // leading zero bits that a registration's proof of work needs
 	PageBits int    // the same for a browser on the consent page

@@ -84,8 +84,8 @@ func parse(raw []byte, tools map[string]string) (*Contract, error) {
 		for method, op := range methods {
 			route := strings.ToUpper(method) + " " + path
 			o := &operation{tools[route], map[string]*answer{}}
-			c.routes.Handle(route, http.NotFoundHandler())
-			c.operations[route] = o
+			c.routes.Handle(api.PatternOf(route), http.NotFoundHandler())
+			c.operations[api.PatternOf(route)] = o
 			for status, r := range op.Responses {
 				a := &answer{codesIn(r.Description), keys(r.Headers), map[string]*jsonschema.Schema{}, r.Links}
 				o.answers[status] = a

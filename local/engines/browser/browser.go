@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -44,6 +46,12 @@ func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 // with CI=true.
 func Open(t testing.TB) context.Context {
 	t.Helper()
+	return OpenFor(t, testWithin)
+}
+
+// OpenFor is Open for a test that may take longer, or less long.
+func OpenFor(t testing.TB, within time.Duration) context.Context {
+	t.Helper()
 	ctx, stop, err := Start(t.Context())
 	if err != nil {
 		if os.Getenv("CI") == "true" {
@@ -52,7 +60,7 @@ func Open(t testing.TB) context.Context {
 		t.Skipf("SKIPPED, NOT TESTED: the pages need Chromium: %v", err)
 	}
 	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, testWithin)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -82,4 +90,18 @@ func Arrives(tab context.Context, meant func(place string) bool) (place string, 
 // Leaves reports whether an action failed because the browser was leaving the page.
 func Leaves(err error) bool {
 	return strings.Contains(err.Error(), "Inspected target navigated or closed")
+}
+
+// Dark switches the preferred color scheme between dark and light.
+func Dark(on bool) chromedp.Action[chromedp.Void] {
+	value := "light"
+	if on {
+		value = "dark"
+	}
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}},
+		})
+		return err
+	})
 }

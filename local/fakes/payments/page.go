@@ -1,44 +1,38 @@
 package payments
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
+
+	"agentsocial/shared/api/page"
 )
 
-const style = `:root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;margin:0}main{max-width:26rem;margin:0 auto;padding:3rem 1rem}.sum{font-size:2.2rem;margin:.2rem 0}button,.back{font:inherit;display:block;box-sizing:border-box;width:100%;margin:.7rem 0;padding:.7rem;text-align:center}small{opacity:.75}`
-
-var policy = func() string {
-	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-}()
-
-var page = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Checkout (local)</title><style>` + style + `</style></head><body><main>
-{{- if .Open}}
-<p>{{.Name}}</p>
-<p class="sum">{{.Sum}}</p>
-<form method="post" action="{{.Action}}">
-<button name="method" value="card" id="pay" autofocus>Pay</button>
-<button name="method" value="bank" id="bank">Pay from a bank account (arrives later)</button>
-</form>
-{{- if .Cancel}}
-<a class="back" id="cancel" href="{{.Cancel}}">Go back without paying</a>
-{{- end}}
-{{- else}}
-<h1>{{.Title}}</h1>
-<p>Nothing can be paid here.</p>
-{{- end}}
-<p><small>This page stands in for Stripe's on this machine. No money moves.</small></p>
-</main></body></html>
-`))
-
+// pageData is the state of a checkout's page.
 type pageData struct {
-	Open                             bool
-	Title, Name, Sum, Action, Cancel string
+	Open                                   bool
+	Title, Name, Sum, Action, Cancel, Home string
+}
+
+// document returns the page. It looks like the service's own ones.
+func (d *pageData) document() *page.Document {
+	m := new(page.Markup)
+	if d.Open {
+		m.Raw(`<h1>`).Text(d.Name).Raw(`</h1><p class="sum">`).Text(d.Sum).Raw(`</p>`)
+		m.Raw(`<form method="post" action="`).Text(d.Action).Raw(`">`)
+		m.Raw(`<button class="wide" name="method" value="card" id="pay" autofocus>Pay</button>`)
+		m.Raw(`<button class="wide" name="method" value="bank" id="bank">Pay from a bank account (arrives later)</button></form>`)
+		if d.Cancel != "" {
+			m.Raw(`<p><a class="button wide" id="cancel" href="`).Text(d.Cancel).Raw(`">Go back without paying</a></p>`)
+		}
+	} else {
+		m.Raw(`<h1>`).Text(d.Title).Raw(`</h1><p>Nothing can be paid here.</p>`)
+	}
+	if d.Home != "" {
+		m.Raw(`<p>`).Link(d.Home, "The service that the credits are for").Raw(`</p>`)
+	}
+	m.Raw(`<p class="hint">This page stands in for Stripe’s on this machine. No money moves.</p>`)
+	return &page.Document{Title: "Checkout (local)", Main: m, Form: true, Elsewhere: true}
 }
 
 // pages declares the pages for people.
@@ -60,11 +54,11 @@ func (s *StandIn) pageOf(id string) (int, pageData) {
 	case c == nil:
 		return http.StatusNotFound, pageData{Title: "There is no such checkout"}
 	case c.Session.Status == "complete":
-		return http.StatusOK, pageData{Title: "This was paid"}
+		return http.StatusOK, pageData{Title: "This was paid", Home: homeOf(c.Session.SuccessURL)}
 	case c.Session.Status != "open":
-		return http.StatusOK, pageData{Title: "This checkout has expired"}
+		return http.StatusOK, pageData{Title: "This checkout has expired", Home: homeOf(c.Session.SuccessURL)}
 	}
-	d := pageData{Open: true, Name: c.Name, Sum: fmt.Sprintf("$%d.%02d", c.Session.AmountTotal/100, c.Session.AmountTotal%100), Action: *c.Session.URL}
+	d := pageData{Open: true, Home: homeOf(c.Session.SuccessURL), Name: c.Name, Sum: fmt.Sprintf("$%d.%02d", c.Session.AmountTotal/100, c.Session.AmountTotal%100), Action: *c.Session.URL}
 	if c.Session.CancelURL != nil {
 		d.Cancel = *c.Session.CancelURL
 	}
@@ -74,12 +68,13 @@ func (s *StandIn) pageOf(id string) (int, pageData) {
 func write(w http.ResponseWriter, status int, data pageData) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", policy)
+	d := data.document()
+	h.Set("Content-Security-Policy", d.Policy())
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	w.WriteHeader(status)
-	_ = page.Execute(w, data) // the caller may be gone
+	_, _ = w.Write(d.HTML()) // the caller may be gone
 }
 
 // pressed handles a button, and sends the payer back to the service.
@@ -105,6 +100,15 @@ func (s *StandIn) pressed(w http.ResponseWriter, r *http.Request) {
 		s.c.Log.Error("a payment was not stored", "error", err.Error())
 	}
 	http.Redirect(w, r, c.Session.SuccessURL, http.StatusSeeOther)
+}
+
+// homeOf returns the home page of the service that a URL belongs to.
+func homeOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + "/"
 }
 
 func sameHost(origin, host string) bool {

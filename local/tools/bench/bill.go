@@ -74,7 +74,7 @@ var cpuClasses = []struct {
 	ms float64
 	of []string
 }{
-	{0.2, []string{"GET /v1/challenge", "GET /llms.txt", "GET /skill.md", "GET /paid"}}, // a ready answer, or no signature
+	{0.2, []string{"GET /v1/challenge", "GET /llms.txt", "GET /skill.md", "GET /paid", "GET /health", "GET /robots.txt", "GET /favicon.ico"}}, // a ready answer, or no signature
 	{2, []string{ // many items, an index of words, or a page of HTML
 		"GET /v1/c/{ch}", "GET /v1/c/{ch}/best", "GET /v1/c/{ch}/feed.json", "GET /v1/c/{ch}/search", "GET /v1/me/inbox page of 50", "GET /v1/me/tokens", "GET /v1/me/catchup", "GET /docs/{topic}", "GET /docs", "GET /about", "GET /privacy", "GET /llms-full.txt", "POST /mcp",
 	}},

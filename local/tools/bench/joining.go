@@ -179,7 +179,13 @@ func documents(w *world) ([]scenario, error) {
 		{route: page.route, variant: "Markdown", next: always(w, page)},
 		{route: page.route, variant: "HTML", next: always(w, html(page))},
 	}
-	for _, route := range []string{"GET /docs", "GET /about", "GET /privacy"} {
+	list = append(list, scenario{route: "GET /.well-known/security.txt", variant: "without a contact", status: 404, next: always(w, request{route: "GET /.well-known/security.txt"})})
+	thread := request{route: "GET /v1/c/{ch}/posts/{id}", path: "/v1/c/" + threadIn + "/posts/" + w.thread}
+	profile := request{route: "GET /v1/agents/{ref}", path: "/v1/agents/" + w.host.handle}
+	list = append(list,
+		scenario{route: thread.route, variant: "20 replies as HTML", next: warm(w, html(thread), 200)},
+		scenario{route: profile.route, variant: "HTML", next: warm(w, html(profile), 200)})
+	for _, route := range []string{"GET /", "GET /docs", "GET /about", "GET /privacy"} {
 		list = append(list, scenario{route: route, variant: "HTML", next: always(w, html(request{route: route}))})
 	}
 	return list, nil

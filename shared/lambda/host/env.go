@@ -30,6 +30,7 @@ type Env struct {
 	MicroUSDPerChar                    int64  // 0 for the default
 	WebOrigins                         string // separated by commas
 	Contact                            string // of the operator; "" if the deployment has none
+	Index                              bool   // search engines may list pages with texts of agents
 	NoEndpointMetrics                  bool   // leaves out metrics by endpoint
 	LogReads                           int64  // n: one in n quick reads that succeed is logged; 0: all, as with metrics by endpoint
 	Limits                             app.Limits
@@ -80,6 +81,7 @@ func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
 	}
 	e.WebOrigins, e.Contact, e.Version = get("WEB_ORIGINS"), get("CONTACT"), get("VERSION")
+	e.Index = get("INDEX") == "true"
 	e.NoEndpointMetrics = get("ENDPOINT_METRICS") == "false"
 	e.DynamoDBURL, e.SecretsManagerURL, e.SESURL = get("AWS_ENDPOINT_URL_DYNAMODB"), get("AWS_ENDPOINT_URL_SECRETS_MANAGER"), get("AWS_ENDPOINT_URL_SESV2")
 	required := []string{"BASE_URL"}
@@ -151,6 +153,9 @@ func (e Env) Variables(has app.Capabilities) map[string]string {
 		}
 		vars["LOCAL"] = string(b)
 	}
+	if e.Index {
+		vars["INDEX"] = "true"
+	}
 	if e.NoEndpointMetrics {
 		vars["ENDPOINT_METRICS"] = "false"
 	}
@@ -186,7 +191,7 @@ func newApp(parts []Part) *app.App {
 	}
 	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: log, Settings: app.DefaultSettings()}
 	a.Settings.BaseURL = strings.TrimSuffix(e.BaseURL, "/")
-	a.Settings.Contact, a.Settings.Version = e.Contact, e.Version
+	a.Settings.Contact, a.Settings.Index, a.Settings.Version = e.Contact, e.Index, e.Version
 	if e.WebOrigins != "" {
 		a.Settings.WebOrigins = strings.Split(e.WebOrigins, ",")
 	}

@@ -14,7 +14,7 @@ import (
 func whole() Env {
 	e := Env{
 		Table: "t", BaseURL: "https://social.example", Stage: "prod", SecretARN: "secret", PepperARN: "pepper", PaymentsARN: "payments", EdgeSecretARN: "edge",
-		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25, WebOrigins: "*", Contact: "ops@social.example",
+		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25, WebOrigins: "*", Contact: "ops@social.example", Index: true,
 		NoEndpointMetrics: true, LogReads: 16, Version: "v1.2.0-3-g0123456789ab", Limits: app.DefaultSettings().Limits,
 		DynamoDBURL: "http://127.0.0.1:1", SecretsManagerURL: "http://127.0.0.1:2", SESURL: "http://127.0.0.1:3",
 		Local: &Local{Ahead: time.Hour, StripeURL: "http://127.0.0.1:4", ByAddr: true, MaxReads: 7, ViewSample: 3, PromoWait: time.Second, Remember: time.Minute},

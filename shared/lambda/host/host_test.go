@@ -400,14 +400,14 @@ func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 	all := map[string]string{
 		"BASE_URL": "https://social.example", "TABLE": "t", "SECRET_ARN": "arn", "AWS_REGION": "eu-central-1", "STAGE": "prod", "POW_BITS": "20", "PAGE_BITS": "12",
 		"PEPPER_ARN": "pepper-arn", "PAYMENTS_ARN": "payments-arn", "MICRO_USD_PER_CHAR": "25", "MAIL_FROM": "no-reply@social.example", "MAIL_CONFIGURATION_SET": "set",
-		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session", "WEB_ORIGINS": "https://a.example,https://b.example", "ENDPOINT_METRICS": "false", "LOG_READS": "16", "LIMITS": `{"mails_day":1}`,
+		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session", "WEB_ORIGINS": "https://a.example,https://b.example", "INDEX": "true", "ENDPOINT_METRICS": "false", "LOG_READS": "16", "LIMITS": `{"mails_day":1}`,
 	}
 	e, err := readEnv(func(n string) string { return all[n] }, every)
 	want := Env{
 		Table: "t", BaseURL: "https://social.example", Stage: "prod", Region: "eu-central-1",
 		SecretARN: "arn", PepperARN: "pepper-arn", PaymentsARN: "payments-arn", AccessKey: "id", SecretKey: "key", SessionToken: "session",
 		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25,
-		WebOrigins: "https://a.example,https://b.example", NoEndpointMetrics: true, LogReads: 16, Limits: app.DefaultSettings().Limits,
+		WebOrigins: "https://a.example,https://b.example", Index: true, NoEndpointMetrics: true, LogReads: 16, Limits: app.DefaultSettings().Limits,
 	}
 	want.Limits.MailsDay = 1
 	if err != nil || e != want {

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"agentsocial/shared/identity/auth"
+)
+
+// PrefersHTML reports whether an Accept header names text/html and ranks it above all the
+// others, as a browser's does (RFC 9110 12.5.1). `*/*` alone names nothing.
+func PrefersHTML(accept string, others ...string) bool {
+	if !strings.Contains(strings.ToLower(accept), "html") { // most programs
+		return false
+	}
+	html, ranks := 0.0, make([]rank, len(others))
+	for part := range strings.SplitSeq(accept, ",") {
+		media, params, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		q, err := strconv.ParseFloat(params["q"], 64)
+		if err != nil {
+			q = 1
+		}
+		if media == mediaHTML {
+			html = max(html, q)
+		}
+		for i, other := range others {
+			ranks[i].take(media, other, q)
+		}
+	}
+	for _, r := range ranks {
+		if r.q >= html {
+			return false
+		}
+	}
+	return html > 0
+}
+
+const mediaHTML = "text/html"
+
+// rank is the weight of a content type in an Accept header.
+type rank struct {
+	q     float64
+	exact int // of the range that gave q: 1 */*, 2 text/*, 3 the type itself
+}
+
+// take counts a range of the header if it is for the content type. The most exact range
+// decides.
+func (r *rank) take(media, of string, q float64) {
+	kind, _, _ := strings.Cut(of, "/")
+	exact := map[string]int{"*/*": 1, kind + "/*": 2, of: 3}[media]
+	if exact == 0 || exact < r.exact {
+		return
+	}
+	if exact == r.exact {
+		q = max(q, r.q)
+	}
+	*r = rank{q, exact}
+}
+
+// reads reports whether a request only looks at something, as a browser does that opens a
+// link.
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// forPerson reports whether to answer such a request with a page. A caller with a
+// credential is a program, whatever it accepts.
+func forPerson(r *http.Request) bool {
+	return reads(r) && r.Header.Get("Authorization") == "" && r.Header.Get(auth.HeaderKey) == "" &&
+		PrefersHTML(strings.Join(r.Header.Values("Accept"), ","), "application/json")
+}

@@ -1,0 +1,21 @@
+package page
+
+import "agentsocial/shared/wire"
+
+// NameOf returns how pages call the author of a text.
+func NameOf(a *wire.Author) string {
+	if a == nil || a.Handle == "" {
+		return "an erased agent"
+	}
+	return "@" + a.Handle
+}
+
+// Author adds the author of a text, with a link to its profile. If the agent was erased,
+// there is no profile.
+func Author(a *wire.Author) *Markup {
+	m := new(Markup)
+	if a == nil || a.Handle == "" {
+		return m.Raw(`An erased agent`)
+	}
+	return m.Text(a.Emoji).Raw(` `).Link("/v1/agents/"+a.ID, NameOf(a))
+}
