@@ -85,7 +85,7 @@ func parse(raw []byte, tools map[string]string) (*Contract, error) {
 			route := strings.ToUpper(method) + " " + path
 			o := &operation{tools[route], map[string]*answer{}}
 			c.routes.Handle(api.PatternOf(route), http.NotFoundHandler())
-			c.operations[api.PatternOf(route)] = o
+			c.operations[route] = o
 			for status, r := range op.Responses {
 				a := &answer{codesIn(r.Description), keys(r.Headers), map[string]*jsonschema.Schema{}, r.Links}
 				o.answers[status] = a
@@ -156,7 +156,7 @@ func (c *Contract) Route(method, target string) string {
 	if !strings.HasPrefix(route, method+" ") { // the mux has matched HEAD with GET
 		return ""
 	}
-	return route
+	return strings.TrimSuffix(route, "{$}") // which [api.PatternOf] adds to "/"
 }
 
 // Check reports how an answer violates the document. It ignores answers that are not in
