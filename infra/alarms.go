@@ -72,6 +72,8 @@ type alarm struct {
 	Times int           // periods in a row before it rings; 0 is 1
 	// Silent rings when the metric is below 1 or missing.
 	Silent bool
+	// Missing rings when the metric is missing, too.
+	Missing bool
 	// Once sends no OK, because the operators must act even if the event does not happen
 	// again.
 	Once bool
@@ -92,6 +94,9 @@ func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) awsc
 	}
 	if !a.Once {
 		props.OkActions = &operators
+	}
+	if a.Missing {
+		props.TreatMissingData = jsii.String("breaching")
 	}
 	if a.Silent {
 		props.ComparisonOperator, props.Threshold, props.TreatMissingData = jsii.String("LessThanThreshold"), jsii.Number(1), jsii.String("breaching")

@@ -94,7 +94,7 @@ func TestAlarms(t *testing.T) {
 			every := int(x.Every.Seconds())
 			function, _ := s.function(t, x.Name)
 			if x.Outside {
-				want[x.Name+"FunctionUnreachable"] = fmt.Sprintf("FILL(m1, 0) - FILL(m2, 0) of m1=Sum of AWS/Lambda Invocations FunctionName=${%s}, m2=Sum of AWS/Lambda Errors FunctionName=${%[1]s} "+silent, function, every, 3)
+				want[x.Name+"FunctionUnreachable"] = fmt.Sprintf("Sum of AWS/Lambda Errors FunctionName=${%s} in %d s GreaterThanThreshold 0, 2 times, missing is breaching", function, every)
 				continue
 			}
 			want[x.Name+"FunctionStopped"] = fmt.Sprintf("Sum of AWS/Lambda Invocations FunctionName=${%s} "+silent, function, every, max(2, 1800/every))

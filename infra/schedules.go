@@ -124,20 +124,17 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 	d.watch(s, f)
 }
 
-// unreachableTimes is the number of ticks in a row of a function outside, of which none
-// succeeds, after which an alarm rings.
-const unreachableTimes = 3
+// unreachableTimes is the number of ticks in a row of a function outside, of which each
+// fails or does not come, after which an alarm rings.
+const unreachableTimes = 2
 
-// watchOutside makes the alarm of a function that calls the service from outside. It rings
-// if no tick succeeds, and also if there are none.
+// watchOutside makes the alarm of a function that calls the service from outside. Lambda
+// reports 0 errors for a call that succeeds, so a missing metric means that nobody called.
 func (d deployment) watchOutside(s schedule.Function, f awslambda.Function) {
-	of := func(name string) metric {
-		return metric{Namespace: "AWS/Lambda", Name: name, By: []by{{"FunctionName", f.FunctionName()}}}
-	}
 	d.alarm(f, "Unreachable", alarm{
-		What: fmt.Sprintf("For %s the function %s could not use the service at its public address, or was not called. In its log, the lines with msg \"tick\" have the error. Check the DNS record, the certificate, the domain's mapping and the gateway.", unreachableTimes*s.Every, s.Name),
-		Of:   []metric{of("Invocations"), of("Errors")}, Math: "FILL(m1, 0) - FILL(m2, 0)",
-		Every: s.Every, Times: unreachableTimes, Silent: true,
+		What:  fmt.Sprintf("For %s the function %s could not use the service at its public address, or was not called. In its log, the lines with msg \"tick\" have the error. Check the DNS record, the certificate, the domain's mapping and the gateway.", unreachableTimes*s.Every, s.Name),
+		Of:    []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}},
+		Every: s.Every, Times: unreachableTimes, Missing: true,
 	})
 }
 

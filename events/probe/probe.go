@@ -35,7 +35,7 @@ type probe struct{ *app.App }
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
 		Name: "probe", Doc: "Calls the service at its public address, as an agent does: reads, and once a day posts.",
-		Every: 5 * time.Minute, Outside: true,
+		Every: 10 * time.Minute, Outside: true,
 		Needs:  app.Secret,
 		Handle: probe{a}.handle,
 	}

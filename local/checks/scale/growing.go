@@ -18,6 +18,7 @@ var Growing = []Grower{
 	{"by_parent IDEAS#open", 1, [2]float64{0, 0.1}, "lists ideas by age"},
 	{"S#IDEAS", 1, [2]float64{0.16, 0.01}, "is the search index of ideas, which each new one is compared with"},
 	{"by_rank TAG#…", 1, [2]float64{0, 0.3}, "lists a tag's agents by the hour in which they were last active; here one agent in ten has the tag"},
+	{"by_parent POSTS#…", 32, [2]float64{0, 1.5}, "lists all posts by their ids, to find one without its channel; it has 32 shards"},
 	{"by_rank DUE#seal", 1, [2]float64{0, 0.03}, "lists the search indexes that are due"},
 	{"Q#all", 1, [2]float64{0, 0.2}, "counts the mails of all callers; the limit of mails is reached before the key is full"},
 	{"L#revenue#…", 4, [2]float64{0, 0.33}, "adds up what messages cost; it has 4 shards"},

@@ -37,7 +37,7 @@ func standingNow() standing {
 	}
 	probes := ticksOf(events.Outside())
 	return standing{
-		Secrets: 3, AlarmMetrics: 36, Metrics: metricsOf(metrics.Sets(false)), Ticks: ticksOf(events.Schedules()) + probes,
+		Secrets: 3, AlarmMetrics: 35, Metrics: metricsOf(metrics.Sets(false)), Ticks: ticksOf(events.Schedules()) + probes,
 		tick:   Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million},
 		Probes: probes,
 		// Of its three reads; each takes 20 ms of a group's 512 MB. The probe itself waits 300 ms
@@ -158,13 +158,13 @@ agents: custom metrics, alarms, secrets, schedules.
 	idle.Metrics = 0
 	fmt.Fprintf(out, `
 **A network that nobody uses** costs %s USD a month: %d secrets, %d metrics of alarms (AWS bills an alarm for each
-metric that it watches), and %s ticks of the clock. Of that, %s USD are for the probe: two metrics of an alarm, and
+metric that it watches), and %s ticks of the clock. Of that, %s USD are for the probe: its alarm and
 its requests. It has no dashboard and no custom metrics. In use, the standing costs include
 at most %d custom metrics, each billed for the hours in which it has data; most of them count failures and warnings. The setting
 `+"`mailFrom`"+` adds %s USD, `+"`dashboard`"+` %s USD, and `+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. Lambda's metrics about the
 readers (`+"`EventCount`"+` of their event source mappings) are assumed to be free, as
 [Lambda's guide](https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics.html) says of its metrics.
-`, dollars(idle.usd()), st.Secrets, st.AlarmMetrics, thousands(int(st.Ticks)), dollars(2*alarmPrice+st.Probes*(st.probe.total()+st.tick.total()+tickPrice/million)), st.Metrics, dollars(mailAlarmMetrics*alarmPrice), dollars(dashboardPrice),
+`, dollars(idle.usd()), st.Secrets, st.AlarmMetrics, thousands(int(st.Ticks)), dollars(alarmPrice+st.Probes*(st.probe.total()+st.tick.total()+tickPrice/million)), st.Metrics, dollars(mailAlarmMetrics*alarmPrice), dollars(dashboardPrice),
 		dollars(float64(metricsOf(metrics.Sets(true))-st.Metrics)*metricPrice))
 
 	fmt.Fprintf(out, `
