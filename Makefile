@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-export PROBE RATE AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT INDEX
+export PROBE RATE BURST AGENTS REMOTE HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS PPROF WEB_ORIGINS CONTACT INDEX
 # Every target that help lists is a name, not a file.
 .PHONY: $(shell awk -F: '/^[a-z-]+:.*## /{print $$1}' $(firstword $(MAKEFILE_LIST)))
 
@@ -103,6 +103,37 @@ stop-mail: ## stops all mail of a deployed stage at once, and keeps SES's identi
 
 start-mail: ## lets a deployed stage send mail again
 	$(mail_switch) --sending-enabled
+
+# These change a deployed stage at once, by the AWS CLI. infra/RUNBOOK.md, "Levers", says
+# what each does, and what the next deployment does with it.
+lever = @STAGE=$(or $(STAGE),prod) go run ./infra/levers
+
+levers: ## lists what is stopped or throttled in a deployed stage, and the command that ends it: make levers STAGE=prod
+	$(lever) levers
+
+throttle: ## lets only so many requests a second into a deployed stage: make throttle RATE=5 (BURST=10; RATE=0 lets none in)
+	$(lever) throttle
+
+unthrottle: ## puts the deployed throttle back
+	$(lever) unthrottle
+
+stop-writes: ## answers 429 to every request that may write, /mcp included; reads go on
+	$(lever) stop-writes
+
+start-writes: ## lets requests write again
+	$(lever) start-writes
+
+stop-reader: ## stops a reader of the table's stream: make stop-reader NAME=tally
+	$(lever) stop-reader
+
+start-reader: ## lets a reader continue where it stopped
+	$(lever) start-reader
+
+stop-function: ## stops the function of a group or a schedule: make stop-function NAME=feed
+	$(lever) stop-function
+
+start-function: ## lets a function run again
+	$(lever) start-function
 
 bench: ## times each endpoint against a bare handler, and simulates promos, ideas and juries
 	go test ./local/tools/bench -run '^$$' -bench . -benchtime 100x -cpu 1
@@ -232,9 +263,10 @@ races: ## plays each race two hundred times on DynamoDB Local (Java 17, Maven)
 	  BOTH=1 ../../build/races.test -test.v -test.timeout 10m -test.run "^TestRace$$0\$$/dynamodb-local" >../../build/races.$$0 2>&1 && \
 	  grep -q -e "--- PASS: TestRace$$0/dynamodb-local" ../../build/races.$$0 || { cat ../../build/races.$$0; exit 255; }'
 
-# Python packages: the linter of templates, the quickstart's, and the one that checks
-# answers against the OpenAPI document.
-PYTHON = cfn-lint==1.58.0 cryptography==50.0.2 schemathesis==4.32.5
+# Python packages: the AWS CLI for tests of what calls it (operators use version 2, which is
+# not on PyPI), the linter of templates, the quickstart's, and the one that checks answers
+# against the OpenAPI document.
+PYTHON = awscli==1.46.3 cfn-lint==1.58.0 cryptography==50.0.2 schemathesis==4.32.5
 
 build/venv/made: Makefile
 	@python3 -m venv build/venv && build/venv/bin/pip install -q --disable-pip-version-check $(PYTHON) && touch $@

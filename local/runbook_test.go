@@ -106,7 +106,7 @@ func TestRunbookNamesExist(t *testing.T) {
 			}
 		}
 	}
-	for _, verb := range []string{"deploy", "rollback", "synth", "destroy", "operator", "audit", "claim-keys", "list-balances", "list-cases", "list-given", "list-posts", "redrive", "replay", "restore", "restore-drill", "stop-mail", "start-mail", "lambdas", "sam", "golden"} {
+	for _, verb := range []string{"deploy", "rollback", "synth", "destroy", "operator", "audit", "claim-keys", "list-balances", "list-cases", "list-given", "list-posts", "redrive", "replay", "restore", "restore-drill", "stop-mail", "start-mail", "levers", "throttle", "unthrottle", "stop-writes", "start-writes", "stop-reader", "start-reader", "stop-function", "start-function", "lambdas", "sam", "golden"} {
 		if !strings.Contains(book, "make "+verb) {
 			t.Errorf("the runbook does not mention `make %s`", verb)
 		}
@@ -361,6 +361,21 @@ case "$1" in cloudformation) echo "set of $4" ;; *) printf '<%s>' "$@" ;; esac
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "<sesv2><put-configuration-set-sending-options>"+want) {
 			t.Errorf("make %s: got %v, output\n%s\nwant %s", args, err, out, want)
+		}
+	}
+}
+
+// Each lever's target passes the stage on, prod if none is given.
+func TestLeversOfTheShellsStage(t *testing.T) {
+	program := tool(t, "make")
+	for _, verb := range []string{"levers", "throttle", "unthrottle", "stop-writes", "start-writes", "stop-reader", "start-reader", "stop-function", "start-function"} {
+		for stage, want := range map[string]string{"": "prod", "beta": "beta"} {
+			cmd := exec.CommandContext(t.Context(), program, "--dry-run", "-C", "..", verb)
+			cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") }), "STAGE="+stage)
+			out, err := cmd.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "STAGE="+want+" go run ./infra/levers "+verb+"\n") {
+				t.Errorf("make %s STAGE=%s: got %v and commands\n%s\nwant the lever of the stage %s", verb, stage, err, out, want)
+			}
 		}
 	}
 }

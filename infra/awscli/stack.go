@@ -1,0 +1,148 @@
+package awscli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Stack is a stage's deployed stack. [CLI.Describe] fills its status and outputs, and
+// [CLI.Deployed] its resources.
+type Stack struct {
+	Name      string
+	Status    string            // CloudFormation's, such as UPDATE_COMPLETE
+	Outputs   map[string]string // by name
+	Resources []Resource
+}
+
+// Resource is a resource of a deployed stack.
+type Resource struct {
+	LogicalResourceId  string
+	PhysicalResourceId string
+	ResourceType       string
+}
+
+// StackName returns the name of a stage's stack (infra/stack.go).
+func StackName(stage string) string { return "agentsocial-" + stage }
+
+// Describe returns the status and the outputs of a stage's stack. Its status is "" if
+// there is no stack.
+func (c CLI) Describe(ctx context.Context, stage string) (Stack, error) {
+	s := Stack{Name: StackName(stage), Outputs: map[string]string{}}
+	var list struct {
+		Stacks []struct {
+			StackStatus string
+			Outputs     []struct{ OutputKey, OutputValue string }
+		}
+	}
+	err := c.Do(ctx, &list, "cloudformation", "describe-stacks", "--stack-name", s.Name)
+	if missing(err) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	for _, x := range list.Stacks {
+		s.Status = x.StackStatus
+		for _, o := range x.Outputs {
+			s.Outputs[o.OutputKey] = o.OutputValue
+		}
+	}
+	return s, nil
+}
+
+// Deployed returns the resources of a stage's stack. It is an error if there is none.
+func (c CLI) Deployed(ctx context.Context, stage string) (Stack, error) {
+	s := Stack{Name: StackName(stage)}
+	var list struct{ StackResourceSummaries []Resource }
+	err := c.Do(ctx, &list, "cloudformation", "list-stack-resources", "--stack-name", s.Name)
+	if missing(err) {
+		return s, fmt.Errorf("there is no stack %s in this account and region: set STAGE and AWS_REGION to those of the stage", s.Name)
+	}
+	s.Resources = list.StackResourceSummaries
+	return s, err
+}
+
+// missing reports whether err is CloudFormation's answer about a stack that does not exist.
+func missing(err error) bool {
+	return Refused(err, "ValidationError") && strings.Contains(err.Error(), "does not exist")
+}
+
+// All returns the resources of a type.
+func (s Stack) All(kind string) (all []Resource) {
+	for _, r := range s.Resources {
+		if r.ResourceType == kind {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Types of resources that commands look for.
+const (
+	TypeAPI      = "AWS::ApiGatewayV2::Api"
+	TypeFunction = "AWS::Lambda::Function"
+	TypeMapping  = "AWS::Lambda::EventSourceMapping"
+	TypeStage    = "AWS::ApiGatewayV2::Stage"
+	TypeSchedule = "AWS::Scheduler::Schedule"
+	TypeIdentity = "AWS::SES::EmailIdentity"
+)
+
+// Function returns a function by the name of its group, reader or schedule, and Mapping
+// the event source mapping of a reader. Their logical ids begin with that name.
+func (s Stack) Function(name string) (Resource, error) {
+	return s.called(TypeFunction, name, "Function")
+}
+
+// Mapping returns the event source mapping of a reader.
+func (s Stack) Mapping(reader string) (Resource, error) {
+	return s.called(TypeMapping, reader, "FunctionMapping")
+}
+
+// hash ends the logical ids that the CDK makes.
+var hash = regexp.MustCompile(`[0-9A-F]{8}$`)
+
+func (s Stack) called(kind, name, suffix string) (Resource, error) {
+	var names []string
+	for _, r := range s.All(kind) {
+		if n, ok := strings.CutSuffix(hash.ReplaceAllString(r.LogicalResourceId, ""), suffix); ok {
+			if n == name {
+				return r, nil
+			}
+			names = append(names, n)
+		}
+	}
+	return Resource{}, fmt.Errorf("NAME is %q; the stack %s has %q", name, s.Name, names)
+}
+
+// Properties returns what the deployed template sets for a resource, by its logical id.
+func (c CLI) Properties(ctx context.Context, s Stack, r Resource, into any) error {
+	var answer struct{ TemplateBody json.RawMessage }
+	if err := c.Do(ctx, &answer, "cloudformation", "get-template", "--stack-name", s.Name, "--template-stage", "Original"); err != nil {
+		return err
+	}
+	body := []byte(answer.TemplateBody)
+	var text string
+	if json.Unmarshal(body, &text) == nil { // a template that the CLI did not decode
+		body = []byte(text)
+	}
+	var template struct {
+		Resources map[string]struct{ Properties json.RawMessage }
+	}
+	if err := json.Unmarshal(body, &template); err != nil {
+		return fmt.Errorf("the template of %s is not JSON: %w", s.Name, err)
+	}
+	found, ok := template.Resources[r.LogicalResourceId]
+	if !ok {
+		return fmt.Errorf("the template of %s has no resource %s", s.Name, r.LogicalResourceId)
+	}
+	if found.Properties == nil {
+		return nil
+	}
+	if err := json.Unmarshal(found.Properties, into); err != nil {
+		return fmt.Errorf("%s of the template of %s: %w", r.LogicalResourceId, s.Name, err)
+	}
+	return nil
+}

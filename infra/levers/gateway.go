@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"agentsocial/functions"
+	"agentsocial/infra/awscli"
+	"agentsocial/shared/app"
+)
+
+// limit is a token bucket of the gateway: of the whole stage, or of one route. A limit of
+// zero lets nothing through: API Gateway answers 429.
+type limit struct {
+	Rate    float64 `json:"ThrottlingRateLimit"`
+	Burst   int     `json:"ThrottlingBurstLimit"`
+	Metrics *bool   `json:"DetailedMetricsEnabled,omitempty"` // left as it is
+}
+
+// closed reports whether the limit lets nothing through.
+func (l limit) closed() bool { return l.Rate == 0 && l.Burst == 0 }
+
+// within returns l, lowered to most where it is higher.
+func (l limit) within(most limit) limit {
+	l.Rate, l.Burst = min(l.Rate, most.Rate), min(l.Burst, most.Burst)
+	return l
+}
+
+func (l limit) String() string {
+	return fmt.Sprintf("%g requests a second, %d at once", l.Rate, l.Burst)
+}
+
+// limits are a stage's. A route without a limit of its own has the stage's.
+type limits struct {
+	Whole  limit            `json:"DefaultRouteSettings"`
+	Routes map[string]limit `json:"RouteSettings"`
+}
+
+// stageName is the name of the API's only stage (infra/gateway.go).
+const stageName = "$default"
+
+// gateway is the stage's HTTP API.
+type gateway struct {
+	job
+	api      string
+	now      limits // in force
+	template limits // deployed
+}
+
+func (j job) gateway(ctx context.Context) (*gateway, error) {
+	apis, stages := j.stack.All(awscli.TypeAPI), j.stack.All(awscli.TypeStage)
+	if len(apis) != 1 || len(stages) != 1 {
+		return nil, fmt.Errorf("the stack %s has %d APIs and %d stages of them, want one of each", j.stack.Name, len(apis), len(stages))
+	}
+	g := &gateway{job: j, api: apis[0].PhysicalResourceId}
+	if err := j.Do(ctx, &g.now, "apigatewayv2", "get-stage", "--api-id", g.api, "--stage-name", stageName); err != nil {
+		return nil, err
+	}
+	if err := j.Properties(ctx, j.stack, stages[0], &g.template); err != nil {
+		return nil, err
+	}
+	if g.now.Routes == nil {
+		g.now.Routes = map[string]limit{}
+	}
+	return g, nil
+}
+
+// writingRoutes returns the gateway's keys of all routes by which callers write: the
+// endpoints with an effect, and the one that passes calls of tools on, whose calls the
+// gateway cannot tell apart. The gateway writes the rest of a path {name+}, the
+// declarations {name...}.
+func writingRoutes() (keys []string) {
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			if e.Writes() || e.Foreign.Relays {
+				keys = append(keys, strings.ReplaceAll(e.Route, "...}", "+}"))
+			}
+		}
+	}
+	return keys
+}
+
+// set puts limits in force, and prints the stage's as API Gateway then has them.
+func (g *gateway) set(ctx context.Context, want limits) error {
+	whole, err := json.Marshal(want.Whole)
+	if err != nil {
+		return err
+	}
+	routes, err := json.Marshal(want.Routes)
+	if err != nil {
+		return err
+	}
+	var now limits // a new one: decoding adds to a map
+	err = g.Do(ctx, &now, "apigatewayv2", "update-stage", "--api-id", g.api, "--stage-name", stageName,
+		"--default-route-settings", string(whole), "--route-settings", string(routes))
+	if err == nil {
+		g.now = now
+	}
+	return err
+}
+
+// throttle lets RATE requests a second through, and BURST at once. Routes with a limit of
+// their own, which replaces the stage's, are lowered to the same.
+func throttle(ctx context.Context, j job) error {
+	rate, err := strconv.Atoi(j.getenv("RATE"))
+	if err != nil || rate < 0 {
+		return fmt.Errorf("RATE is %q; it must be a number of requests a second, such as make throttle RATE=5 (0 lets nothing through)", j.getenv("RATE"))
+	}
+	burst := rate
+	if v := j.getenv("BURST"); v != "" {
+		if burst, err = strconv.Atoi(v); err != nil || burst < 0 {
+			return fmt.Errorf("BURST is %q; it must be a number of requests at once", v)
+		}
+	}
+	g, err := j.gateway(ctx)
+	if err != nil {
+		return err
+	}
+	want := limits{Whole: limit{float64(rate), burst, g.now.Whole.Metrics}, Routes: maps.Clone(g.now.Routes)}
+	for key, own := range g.template.Routes {
+		if !g.stopped(key) {
+			want.Routes[key] = own.within(want.Whole)
+		}
+	}
+	if err := g.set(ctx, want); err != nil {
+		return err
+	}
+	j.say("%s lets %s through; deployed are %s. make unthrottle ends this", j.stack.Name, g.now.Whole, g.template.Whole)
+	return nil
+}
+
+// unthrottle puts the deployed limits back. Writes that are stopped stay stopped.
+func unthrottle(ctx context.Context, j job) error {
+	g, err := j.gateway(ctx)
+	if err != nil {
+		return err
+	}
+	want := limits{Whole: g.template.Whole, Routes: maps.Clone(g.now.Routes)}
+	want.Whole.Metrics = g.now.Whole.Metrics
+	for key, own := range g.template.Routes {
+		if !g.stopped(key) {
+			want.Routes[key] = own
+		}
+	}
+	if err := g.set(ctx, want); err != nil {
+		return err
+	}
+	j.say("%s lets %s through, as deployed", j.stack.Name, g.now.Whole)
+	return nil
+}
+
+// stopped reports whether make stop-writes closed the route. A route may also be closed by
+// make throttle RATE=0, which closes the stage, too.
+func (g *gateway) stopped(key string) bool {
+	own, has := g.now.Routes[key]
+	return has && own.closed() && !g.now.Whole.closed()
+}
+
+// stopWrites lets no request of a route that writes through.
+func stopWrites(ctx context.Context, j job) error {
+	g, err := j.gateway(ctx)
+	if err != nil {
+		return err
+	}
+	var routes struct{ Items []struct{ RouteKey string } }
+	if err := j.Do(ctx, &routes, "apigatewayv2", "get-routes", "--api-id", g.api); err != nil {
+		return err
+	}
+	declared := writingRoutes()
+	want, closed := limits{Whole: g.now.Whole, Routes: maps.Clone(g.now.Routes)}, 0
+	for _, r := range routes.Items {
+		if slices.Contains(declared, r.RouteKey) {
+			want.Routes[r.RouteKey] = limit{}
+			closed++
+		}
+	}
+	if closed == 0 {
+		return errors.New("no route of the API is one that this version of the program knows to write; run the command from the commit that is deployed")
+	}
+	if err := g.set(ctx, want); err != nil {
+		return err
+	}
+	if got := len(g.closed()); got != closed {
+		return fmt.Errorf("API Gateway closed %d routes, want %d; it has the limits %v", got, closed, g.now.Routes)
+	}
+	j.say("%s answers 429 on %d routes that write, /mcp among them; reads go on. make start-writes ends this", j.stack.Name, closed)
+	return nil
+}
+
+// closed returns the keys of the routes that have a limit of zero, in order. No template
+// sets one.
+func (g *gateway) closed() (keys []string) {
+	for key, own := range g.now.Routes {
+		if own.closed() {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// startWrites gives each closed route its deployed limit, or the stage's if it has none of
+// its own. A throttle stays.
+func startWrites(ctx context.Context, j job) error {
+	g, err := j.gateway(ctx)
+	if err != nil {
+		return err
+	}
+	want, closed := limits{Whole: g.now.Whole, Routes: maps.Clone(g.now.Routes)}, g.closed()
+	for _, key := range closed {
+		if own, has := g.template.Routes[key]; has {
+			want.Routes[key] = own.within(g.now.Whole)
+			continue
+		}
+		delete(want.Routes, key)
+		if err := j.Do(ctx, nil, "apigatewayv2", "delete-route-settings", "--api-id", g.api, "--stage-name", stageName, "--route-key", key); err != nil {
+			return fmt.Errorf("%w; run make start-writes again for the routes that are left", err)
+		}
+	}
+	if err := g.set(ctx, want); err != nil {
+		return err
+	}
+	if left := g.closed(); len(left) > 0 && !g.now.Whole.closed() {
+		return fmt.Errorf("API Gateway still lets nothing through on %q", left)
+	}
+	j.say("%s lets writes through again on %d routes", j.stack.Name, len(closed))
+	return nil
+}

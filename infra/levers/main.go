@@ -1,0 +1,66 @@
+// Command levers changes a deployed stage at once, without a deployment: it throttles
+// callers, stops writes, a reader or a function, and takes each back to what the deployed
+// template says. `make levers` lists what is pulled. It calls the AWS CLI with the
+// operator's credentials; infra/RUNBOOK.md ("Levers") says what each lever does.
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"agentsocial/infra/awscli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	verb := ""
+	if len(os.Args) == 2 {
+		verb = os.Args[1]
+	}
+	if err := run(ctx, verb, os.Getenv, os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", cmp.Or(verb, "levers"), err)
+		os.Exit(1)
+	}
+}
+
+// job holds what a lever works with.
+type job struct {
+	awscli.CLI
+	stage  string
+	stack  awscli.Stack
+	getenv func(string) string
+	out    io.Writer
+}
+
+var verbs = map[string]func(context.Context, job) error{
+	"levers":   list,
+	"throttle": throttle, "unthrottle": unthrottle,
+	"stop-writes": stopWrites, "start-writes": startWrites,
+	"stop-reader": stopReader, "start-reader": startReader,
+	"stop-function": stopFunction, "start-function": startFunction,
+}
+
+func run(ctx context.Context, verb string, getenv func(string) string, out io.Writer) error {
+	do := verbs[verb]
+	if do == nil {
+		return fmt.Errorf("got the verb %q, want one of %q", verb, slices.Sorted(maps.Keys(verbs)))
+	}
+	var cli awscli.CLI
+	stage := cmp.Or(getenv("STAGE"), "prod")
+	stack, err := cli.Deployed(ctx, stage)
+	if err != nil {
+		return err
+	}
+	return do(ctx, job{cli, stage, stack, getenv, out})
+}
+
+// say prints a line.
+func (j job) say(format string, args ...any) { fmt.Fprintf(j.out, format+"\n", args...) }
