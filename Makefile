@@ -234,7 +234,10 @@ deploy rollback: export CONTEXT := $(CONTEXT)
 deploy rollback: export REVERT_DRIFT := $(REVERT_DRIFT)
 deploy rollback: export TO := $(TO)
 
-deploy: ## builds, deploys, and lists what is left to do (AWS CLI; first run npx cdk bootstrap once; REVERT_DRIFT=1 restores what was changed or deleted by hand)
+preflight: ## checks what make deploy needs: programs, credentials, quotas, certificate, mail (AWS CLI)
+	@go run ./infra preflight $(context)
+
+deploy: preflight ## builds, deploys, and lists what is left to do (AWS CLI; first run npx cdk bootstrap once; REVERT_DRIFT=1 restores what was changed or deleted by hand)
 	@go run ./infra/deploy
 	@go run ./infra/summary build/outputs.json
 

@@ -6,15 +6,18 @@
 // CDK; stack.go then loops over each kind of function. The argument is the folder of
 // the functions, by default "build". With the argument explain it reads the
 // synthesised template instead, and prints what each resource is for. With the argument
-// policies it writes the template's policies to build/policies, for `make lint-template`.
+// policies it writes the template's policies to build/policies, for `make lint-template`, and with the
+// argument preflight it checks what a deployment needs.
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -36,6 +39,8 @@ func main() {
 	switch {
 	case len(os.Args) < 2:
 		err = synth(built)
+	case os.Args[1] == "preflight":
+		err = preflight(context.Background(), os.Args[2:], time.Now(), os.Stdout)
 	case os.Args[1] == "explain":
 		err = explain(os.Stdout, cloudAssembly)
 	case os.Args[1] == "policies":
