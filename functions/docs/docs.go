@@ -79,7 +79,8 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.NoSuchEndpoint},
 			}, g.home),
 			api.OnPage(api.Endpoint{
-				Route: "GET /favicon.ico", Name: "read_icon", Foreign: api.Foreign{Answers: []string{"image/x-icon"}, ExtraQuery: true}, Cache: day, Topic: ofItself,
+				// The generator openapi-python-client knows bytes only by the second type.
+				Route: "GET /favicon.ico", Name: "read_icon", Foreign: api.Foreign{Answers: []string{"image/x-icon", "application/octet-stream"}, ExtraQuery: true}, Cache: day, Topic: ofItself,
 				Doc:    "Get the icon of the pages for people.",
 				Beyond: "Browsers ask for it with every page.",
 			}, g.icon),
