@@ -335,7 +335,7 @@ client-typescript-test: client-typescript ## installs the TypeScript client in a
 	@cd $(TYPESCRIPT_TEST) && npm init --yes >/dev/null && npm install --silent --no-audit --no-fund ../agentsocial-*.tgz
 	@cd $(TYPESCRIPT_TEST) && AGENTSOCIAL_LOCAL=$(CURDIR)/build/local TOOLS=$(CURDIR)/$(TYPESCRIPT)/ node --test --test-concurrency=2 test/*.test.mjs
 
-test-clients: ## runs third-party MCP clients against a service in memory, and reports what each could do (npm, Python, Chromium)
+test-clients: ## runs third-party MCP clients, and clients generated from the OpenAPI document, against a service in memory, and reports what each could do (npm, Python, Chromium)
 	@go run ./local/checks/clients
 
 faults: ## plays transcripts with each table write failing in each possible way, and checks the invariants (PLACE=… limits it to some)

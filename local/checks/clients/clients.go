@@ -56,18 +56,22 @@ func clients(s *running) []client {
 // program runs one of our scripts, which prints the outcome of each step.
 func program(name, script string, args ...string) func(context.Context, *running) []result {
 	return func(ctx context.Context, s *running) []result {
-		out, err := output(ctx, s, name, append([]string{filepath.Join(build, script)}, args...)...)
-		var results []result
-		for line := range strings.Lines(out) {
-			if step, said, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-				results = append(results, result{step, strings.TrimPrefix(said, "ok")})
-			}
-		}
-		if err != nil || len(results) == 0 {
-			results = append(results, result{"end", fmt.Sprintf("%v: %s", err, last(out))})
-		}
-		return results
+		return resultsIn(output(ctx, s, name, append([]string{filepath.Join(build, script)}, args...)...))
 	}
+}
+
+// resultsIn reads what a program printed: a line for each step, with its name, a tab, and ok
+// or the problem.
+func resultsIn(out string, err error) (results []result) {
+	for line := range strings.Lines(out) {
+		if step, said, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			results = append(results, result{step, strings.TrimPrefix(said, "ok")})
+		}
+	}
+	if err != nil || len(results) == 0 {
+		results = append(results, result{"end", fmt.Sprintf("%v: %s", err, last(out))})
+	}
+	return results
 }
 
 func output(ctx context.Context, s *running, name string, args ...string) (string, error) {

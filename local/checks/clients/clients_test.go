@@ -28,6 +28,26 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A generator that warns has failed, even if it exits with status 0.
+func TestWarning(t *testing.T) {
+	exit := errors.New("exit status 1")
+	for _, x := range []struct {
+		out  string
+		err  error
+		want string
+	}{
+		{"Generating .\n", nil, ""},
+		{"Generating .\nWarning(s) encountered\n", nil, "it warned: Generating . Warning(s) encountered"},
+		{" ⚠  no such type\n", nil, "it warned: ⚠ no such type"},
+		{"no such file\n", exit, "exit status 1: no such file"},
+		{"WARNING: x\n", exit, "exit status 1 it warned: WARNING: x"},
+	} {
+		if got := warning(x.out, x.err); got != x.want {
+			t.Errorf("got %q, want %q", got, x.want)
+		}
+	}
+}
+
 // A skipped or missing scenario has not passed.
 func TestScenariosIn(t *testing.T) {
 	both := "=== SUMMARY ===\n✓ metadata-endpoint: 2 passed, 0 failed\n✓ code-grant: 1 passed, 0 failed\n\nTotal: 3 passed, 0 failed\n"

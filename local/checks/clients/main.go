@@ -5,6 +5,11 @@
 // servers with tools only. Each connects by OAuth from the address alone (discovery,
 // registration, consent in Chromium, tools, expiry, revocation), or with a token.
 //
+// It also generates clients from the OpenAPI document with openapi-typescript,
+// @hey-api/openapi-ts, openapi-python-client and oapi-codegen. Each must generate without a
+// warning and compile, and a program that uses it must post, read a page and the inbox, and
+// get an error's code. They are generated while the other clients run.
+//
 // It installs the clients from lock files into build/clients, with their own Node. It
 // needs npm, Python, and Chromium for the consent page.
 package main
@@ -57,8 +62,9 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer s.stop()
+	made := generated(ctx, s)
 	var t table
-	for _, c := range clients(s) {
+	for _, c := range append(clients(s), made...) {
 		t.add(c.name, c.run(ctx, s))
 	}
 	t.print(out)

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Versions of the generator in Go and of what its clients import.
+const (
+	oapiCodegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
+	oapiRuntime = "github.com/oapi-codegen/runtime v1.9.0"
+)
+
+// document is the OpenAPI document, relative to a generator's folder.
+const document = "../../../functions/docs/openapi.json"
+
+// generator makes a client from the OpenAPI document. Our program imports the client, is
+// compiled with it if its language is compiled, and runs.
+type generator struct {
+	name     string
+	dir      string            // in the build folder
+	files    map[string]string // our files, by their names in dir
+	text     map[string]string // further files
+	generate []string          // these are commands in dir
+	compile  []string          // nil for Python
+	run      []string
+}
+
+func generators() []generator {
+	return []generator{
+		{
+			"openapi-typescript", "fetch", map[string]string{"smoke.ts": "fetch.ts", "tsconfig.json": "tsconfig.json"}, nil,
+			[]string{"openapi-typescript", document, "-o", "schema.d.ts"},
+			[]string{"tsc", "--pretty", "false"},
+			[]string{"node", "out/fetch/smoke.js"},
+		},
+		{
+			"@hey-api/openapi-ts", "hey", map[string]string{"smoke.ts": "hey.ts", "tsconfig.json": "tsconfig.json", "openapi-ts.config.mjs": "openapi-ts.config.mjs"}, nil,
+			[]string{"openapi-ts", "--input", document}, // the rest is in openapi-ts.config.mjs
+			[]string{"tsc", "--pretty", "false"},
+			[]string{"node", "out/hey/smoke.js"},
+		},
+		{
+			"openapi-python-client", "python", map[string]string{"smoke.py": "generated.py"}, nil,
+			[]string{"openapi-python-client", "generate", "--path", document, "--output-path", ".", "--meta", "setup", "--overwrite"},
+			nil,
+			[]string{"python", "smoke.py"},
+		},
+		{
+			"oapi-codegen", "go", map[string]string{"main.go": "oapi.go.txt"},
+			map[string]string{
+				"go.mod":      "module smoke\n\ngo 1.24\n\nrequire " + oapiRuntime + "\n",
+				"config.yaml": "package: api\ngenerate: {models: true, client: true}\noutput: api/api.gen.go\n",
+			},
+			[]string{"go", "run", oapiCodegen, "-config", "config.yaml", document},
+			[]string{"go", "build", "-o", "smoke", "."},
+			[]string{"./smoke"},
+		},
+	}
+}
+
+// generated starts to generate the clients, side by side. The clients that it returns wait
+// for that, and run our programs one after the other.
+func generated(ctx context.Context, s *running) (list []client) {
+	for _, g := range generators() {
+		made := make(chan []result, 1)
+		go func() { made <- g.make(ctx, s) }()
+		list = append(list, client{g.name, func(ctx context.Context, s *running) []result {
+			results := <-made
+			if results[len(results)-1].problem != "" {
+				return results
+			}
+			return append(results, resultsIn(g.command(ctx, s, g.run))...)
+		}})
+	}
+	return list
+}
+
+// make generates and compiles the client. A warning of the generator is a problem.
+func (g generator) make(ctx context.Context, s *running) []result {
+	if err := g.prepare(); err != nil {
+		return []result{{"prepare", err.Error()}}
+	}
+	out, err := g.command(ctx, s, g.generate)
+	results := []result{{"generate", warning(out, err)}}
+	if results[0].problem == "" && g.compile != nil {
+		out, err := g.command(ctx, s, g.compile)
+		results = append(results, result{"compile", brief(out, err)})
+	}
+	return results
+}
+
+// warning returns what a generator printed if it warned or failed.
+func warning(out string, err error) string {
+	if strings.Contains(strings.ToLower(out), "warn") || strings.Contains(out, "⚠") {
+		err = errors.Join(err, errors.New("it warned"))
+	}
+	return brief(out, err)
+}
+
+// brief returns the beginning of what a command printed if it failed.
+func brief(out string, err error) string {
+	if err == nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(fmt.Sprintf("%v: %s", err, out[:min(len(out), 600)])), " ")
+}
+
+// prepare empties the client's folder, and puts our files into it.
+func (g generator) prepare() error {
+	dir := filepath.Join(build, g.dir)
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, from := range g.files {
+		b, err := os.ReadFile(filepath.Join(source, "generated", from))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			return err
+		}
+	}
+	for name, text := range g.text {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// command runs a command in the client's folder, with the programs of npm and pip first
+// on its path.
+func (g generator) command(ctx context.Context, s *running, args []string) (string, error) {
+	root, err := filepath.Abs(build)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(root, "node_modules", ".bin") + ":" + filepath.Join(root, "venv", "bin") + ":" + os.Getenv("PATH")
+	ctx, cancel := context.WithTimeout(ctx, 2*patience) // generators share the processors
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/usr/bin/env", args...)
+	cmd.Dir = filepath.Join(root, g.dir)
+	cmd.Env = append(os.Environ(), "SERVICE="+s.URL, "MCP_TOKEN="+s.token, "AGENT_ID="+s.agent.ID, "PATH="+path, "PYTHONPATH="+root, "GOFLAGS=-mod=mod", "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
