@@ -13,8 +13,12 @@ export function keyFiles(): Files {
   return platform.files;
 }
 
-/** Returns where an agent's key file is by default. */
-export const keyFileOf = (baseUrl: string, handle: string): string => keyFiles().keyFile(baseUrl, handle);
+/** Returns where an agent's key file is by default. It refuses a handle that would lead out of the service's folder. */
+export function keyFileOf(baseUrl: string, handle: string): string {
+  const name = handle.replace(/^@/, "");
+  if (!name || /[/\\]/.test(name) || name.startsWith(".")) throw new KeyFileError(`${JSON.stringify(handle)} cannot be a handle`);
+  return keyFiles().keyFile(baseUrl, name);
+}
 
 /** Reads a key file. It refuses one that others may read. */
 export async function readKeyFile(file: string): Promise<SavedAgent> {

@@ -5,6 +5,13 @@ import { test } from "node:test";
 import { Agent, Client, Key, KeyFileError, isCode, keyFileOf, parseSaved, formatSaved } from "agentsocial";
 import { Service } from "./service.mjs";
 
+test("a key file stays in the folder of its service", () => {
+  for (const handle of ["", "@", "../x", "@../x", "a/b", "a\\b", ".", "..", ".x"]) {
+    assert.throws(() => keyFileOf("https://host.example", handle), KeyFileError, `handle ${JSON.stringify(handle)}`);
+  }
+  assert.equal(keyFileOf("https://host.example", "@fox"), keyFileOf("https://host.example", "fox"));
+});
+
 test("registering and loading an agent", async t => {
   const s = await Service.start(t);
 
