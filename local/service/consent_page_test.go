@@ -64,7 +64,7 @@ func (c *loopbackClient) page(r *running) string {
 // hears returns the query with which the browser comes back to the client.
 func (c *loopbackClient) hears(t *testing.T, tab context.Context) url.Values {
 	t.Helper()
-	browser.Does(t, tab, chromedp.WaitVisible("#here"))
+	browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("#here")))
 	select {
 	case q := <-c.came:
 		return q
@@ -126,7 +126,7 @@ func TestConsentPageInABrowser(t *testing.T) {
 			browser.Does(t, tab, chromedp.EmulateViewport(width, 844))
 			browser.Does(t, tab, browser.Dark(night))
 			browser.Does(t, tab, chromedp.Navigate(c.page(r)))
-			browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
+			browser.Does(t, tab, chromedp.WaitEnabled(chromedp.CSS("button.main")))
 			browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("details").open = true`))
 			if wrong := browser.Does(t, tab, chromedp.Evaluate[string](unreadable)); wrong != "" {
 				t.Errorf("%s, dark %v: got accessibility problems %s, want none", name, night, wrong)
@@ -143,9 +143,9 @@ func TestConsentPageInABrowser(t *testing.T) {
 			t.Errorf("the page does not say %q:\n%s", want, words)
 		}
 	}
-	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
-	browser.Does(t, tab, chromedp.Click("#scope-jury"))
-	browser.Does(t, tab, chromedp.Click("button.main"))
+	browser.Does(t, tab, chromedp.WaitEnabled(chromedp.CSS("button.main")))
+	browser.Does(t, tab, chromedp.Click(chromedp.CSS("#scope-jury")))
+	browser.Does(t, tab, chromedp.Click(chromedp.CSS("button.main")))
 	q := c.hears(t, tab)
 	if q.Get("code") == "" || q.Get("state") != c.Query().Get("state") || q.Get("iss") != r.URL || q.Has("error") {
 		t.Errorf("the client got %v, want a code, its state and this service as iss", q)
@@ -154,22 +154,22 @@ func TestConsentPageInABrowser(t *testing.T) {
 	// By keyboard only. Enter in the email field asks for a code instead of connecting a
 	// new agent.
 	browser.Does(t, tab, chromedp.Navigate(c.page(r)))
-	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
+	browser.Does(t, tab, chromedp.WaitEnabled(chromedp.CSS("button.main")))
 	browser.Does(t, tab, chromedp.Focus("summary"))
 	browser.Does(t, tab, chromedp.KeyEvent("\r"))
 	browser.Does(t, tab, chromedp.KeyEvent("\t"))
 	browser.Does(t, tab, chromedp.KeyEvent("fox\tfox@den.example\r"))
-	browser.Does(t, tab, chromedp.WaitVisible("p.note"))
-	browser.Does(t, tab, chromedp.WaitEnabled("button.main")) // the page is loaded, and its script has run
+	browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("p.note")))
+	browser.Does(t, tab, chromedp.WaitEnabled(chromedp.CSS("button.main"))) // the page is loaded, and its script has run
 	if got := browser.Does(t, tab, chromedp.Evaluate[string](`document.querySelector(".note").innerText + handle.value + email.value`)); !strings.HasSuffix(got, "foxfox@den.example") {
 		t.Errorf("got the note and fields %q, want them to end with what was typed", got)
 	}
 	screenshot(t, tab, "consent-mailed")
 	// A problem is shown, and gets the focus for screen readers.
-	browser.Does(t, tab, chromedp.SendKeys("#code", "ABC"))
-	browser.Does(t, tab, chromedp.Click("button.main"))
-	browser.Does(t, tab, chromedp.WaitVisible("#problem"))
-	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
+	browser.Does(t, tab, chromedp.SendKeys(chromedp.CSS("#code"), "ABC"))
+	browser.Does(t, tab, chromedp.Click(chromedp.CSS("button.main")))
+	browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("#problem")))
+	browser.Does(t, tab, chromedp.WaitEnabled(chromedp.CSS("button.main")))
 	if got := browser.Does(t, tab, chromedp.Evaluate[string](`document.activeElement.id`)); got != "problem" {
 		t.Errorf("focus: got %q, want problem", got)
 	}
@@ -197,7 +197,7 @@ func TestConsentPageWithoutScripts(t *testing.T) {
 	browser.Does(t, tab, chromedp.EmulateViewport(390, 844))
 	browser.Does(t, tab, noScript(true))
 	browser.Does(t, tab, chromedp.Navigate(c.page(r)))
-	browser.Does(t, tab, chromedp.WaitVisible("noscript .problem"))
+	browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("noscript .problem")))
 	screenshot(t, tab, "consent-noscript")
 	if _, disabled := browser.Does(t, tab, chromedp.Attributes("button.main"))["disabled"]; !disabled {
 		t.Error("the button Connect is enabled, want disabled")
@@ -208,7 +208,7 @@ func TestConsentPageWithoutScripts(t *testing.T) {
 	}
 	browser.Does(t, tab, noScript(false))
 	browser.Does(t, tab, chromedp.Navigate(r.URL+"/oauth/authorize?client_id=dcr_x"))
-	browser.Does(t, tab, chromedp.WaitVisible("p.problem"))
+	browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("p.problem")))
 	screenshot(t, tab, "consent-bad-client")
 }
 
@@ -238,7 +238,7 @@ func TestConsentFromAnotherSiteIsRefused(t *testing.T) {
 	site := strings.Replace(evil.URL, "127.0.0.1", "localhost", 1) // another site, not only another origin
 
 	browser.Does(t, tab, chromedp.Navigate(site+"/form"))
-	browser.Does(t, tab, chromedp.WaitVisible("p.problem"))
+	browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("p.problem")))
 	if words := browser.Does(t, tab, chromedp.Evaluate[string]("document.body.innerText")); !strings.Contains(words, "sent by another site") {
 		t.Errorf("another site's form: got\n%s\nwant \"sent by another site\"", words)
 	}

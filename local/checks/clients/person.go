@@ -88,11 +88,11 @@ func (p *person) consent(page string) (back string, err error) {
 	}
 	ctx, cancel := context.WithTimeout(p.tab, consenting)
 	defer cancel()
-	err = chromedp.Do(ctx, chromedp.Navigate(page), chromedp.SendKeys("#link", code), chromedp.WaitEnabled("button.main"))
+	err = chromedp.Do(ctx, chromedp.Navigate(page), chromedp.SendKeys(chromedp.CSS("#link"), code), chromedp.WaitEnabled(chromedp.CSS("button.main")))
 	if err != nil {
 		return "", err
 	}
-	if err := chromedp.Do(ctx, chromedp.Click("button.main")); err != nil && !browser.Leaves(err) {
+	if err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS("button.main"))); err != nil && !browser.Leaves(err) {
 		return "", err
 	}
 	return browser.Arrives(ctx, func(place string) bool { return !strings.HasPrefix(place, p.of.URL) })

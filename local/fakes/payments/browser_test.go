@@ -64,7 +64,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 		if at, err := browser.Arrives(tab, func(place string) bool { return place == s.URL+"/paid" }); err != nil {
 			t.Fatalf("at %q: %v", at, err)
 		}
-		browser.Does(t, tab, chromedp.WaitVisible("h1"))
+		browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("h1")))
 		if words := browser.Does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !browser.Does(t, tab, styled) {
 			t.Errorf("got the page\n%s", words)
 		}
@@ -75,12 +75,12 @@ func TestAPersonBuysCredits(t *testing.T) {
 	if words := browser.Does(t, tab, text); !strings.Contains(words, "25 USD of credits for @fox") || !strings.Contains(words, "$25.00") || !browser.Does(t, tab, styled) {
 		t.Errorf("got the page\n%s", words)
 	}
-	browser.Does(t, tab, chromedp.Click("#cancel"))
+	browser.Does(t, tab, chromedp.Click(chromedp.CSS("#cancel")))
 	arrive()
 	balance("0")
 
 	browser.Does(t, tab, chromedp.Navigate(link))
-	browser.Does(t, tab, chromedp.Click("#pay"))
+	browser.Does(t, tab, chromedp.Click(chromedp.CSS("#pay")))
 	arrive()
 	balance("25000000")
 	if a := call("GET", "/v1/me/inbox", ""); a.Text("items.-1.kind") != "credits" || a.Text("items.-1.subject.change") != "bought" {

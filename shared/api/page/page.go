@@ -38,7 +38,7 @@ func (d *Document) HTML() []byte {
 	if !d.Index {
 		b.Raw(`<meta name="robots" content="noindex">`)
 	}
-	if d.Form { // URLs of such pages may have secrets
+	if d.Form && !d.Elsewhere { // URLs of such pages may have secrets
 		b.Raw(`<meta name="referrer" content="no-referrer">`)
 	}
 	if d.Refresh != "" {

@@ -15,8 +15,12 @@ export type Answer<Op extends Operation> = Content<
   operations[Op]["responses"][keyof operations[Op]["responses"] & (200 | 201 | 202)]
 >;
 
+type Sent<R> = R extends { content: { "application/json": infer J } } ? J
+  : R extends { content: { "application/x-www-form-urlencoded": infer J } } ? J // the service takes the same members as JSON
+  : never;
+
 /** The JSON that an operation takes. */
-export type Body<Op extends Operation> = NonNullable<operations[Op]["requestBody"]> extends { content: { "application/json": infer J } } ? J : never;
+export type Body<Op extends Operation> = Sent<NonNullable<operations[Op]["requestBody"]>>;
 
 /** The query that an operation takes. */
 export type Query<Op extends Operation> = NonNullable<operations[Op]["parameters"]["query"]>;
