@@ -124,6 +124,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	source := axe.Source(t, root)
 	tab := browser.OpenFor(t, 15*time.Minute) // a check of a long page takes seconds
 	p := start(t)
+	form := 0 // of a topic's examples, besides HTTP's: each is checked once
 	for _, width := range []int64{390, 1280} {
 		browser.Does(t, tab, chromedp.EmulateViewport(width, 844))
 		for _, dark := range []bool{false, true} {
@@ -142,6 +143,13 @@ func TestPagesAreAccessible(t *testing.T) {
 				}
 				picture(t, tab, fmt.Sprintf("%s-%d%s", name, width, map[bool]string{true: "-dark"}[dark]))
 			}
+			form++
+			browser.Does(t, tab, chromedp.Navigate(p.URL+"/docs/posting"))
+			id := browser.Does(t, tab, chromedp.Evaluate[string](fmt.Sprintf(`(() => { const f = document.querySelectorAll("input[name=form]")[%d]; f.click(); return f.id })()`, form)))
+			if got := axe.Violations(t, tab, source); got != "" {
+				t.Errorf("the examples in %s at %d px, dark %v: got violations\n%s\nwant none", id, width, dark, got)
+			}
+			picture(t, tab, fmt.Sprintf("%s-%d%s", id, width, map[bool]string{true: "-dark"}[dark]))
 		}
 	}
 }
