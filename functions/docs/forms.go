@@ -347,9 +347,10 @@ func withForms(content, example, base string) (string, error) {
 	}
 	m := new(page.Markup)
 	m.Raw(`<fieldset class="forms"><legend>The request</legend>` + "\n")
-	m.Raw(`<input type="radio" name="form" id="form-http" checked><label for="form-http">HTTP</label>` + "\n")
+	// A word joiner keeps a button and its label on one line.
+	m.Raw(`<input type="radio" name="form" id="form-http" checked>&#8288;<label for="form-http">HTTP</label>` + "\n")
 	for _, f := range forms {
-		m.Raw(`<input type="radio" name="form" id="form-` + f.ID + `"><label for="form-` + f.ID + `">` + f.Name + "</label>\n")
+		m.Raw(`<input type="radio" name="form" id="form-` + f.ID + `">&#8288;<label for="form-` + f.ID + `">` + f.Name + "</label>\n")
 	}
 	m.Raw(`<div class="form-http"><pre ` + first + "</pre></div>\n")
 	for _, f := range forms {
