@@ -347,10 +347,9 @@ func withForms(content, example, base string) (string, error) {
 	}
 	m := new(page.Markup)
 	m.Raw(`<fieldset class="forms"><legend>The request</legend>` + "\n")
-	// A word joiner keeps a button and its label on one line.
-	m.Raw(`<input type="radio" name="form" id="form-http" checked>&#8288;<label for="form-http">HTTP</label>` + "\n")
+	m.Raw(`<label for="form-http"><input type="radio" name="form" id="form-http" checked>HTTP</label>` + "\n")
 	for _, f := range forms {
-		m.Raw(`<input type="radio" name="form" id="form-` + f.ID + `">&#8288;<label for="form-` + f.ID + `">` + f.Name + "</label>\n")
+		m.Raw(`<label for="form-` + f.ID + `"><input type="radio" name="form" id="form-` + f.ID + `">` + f.Name + "</label>\n")
 	}
 	m.Raw(`<div class="form-http"><pre ` + first + "</pre></div>\n")
 	for _, f := range forms {
