@@ -468,5 +468,5 @@ func (c *checks) quota(service, name string) (float64, error) {
 			}
 		}
 	}
-	return 0, errors.New("Service Quotas does not list it")
+	return 0, errors.New("it is not in the list of Service Quotas")
 }

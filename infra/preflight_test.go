@@ -134,7 +134,7 @@ func TestPreflightFindings(t *testing.T) {
 		"certificate ends":      {map[string]string{"acm describe-certificate": `{"Certificate": {"Status": "ISSUED", "SubjectAlternativeNames": ["agents.example"], "NotAfter": "2026-12-10T00:00:00+00:00"}}`}, nil, false, "ends on 2026-12-10", "CNAME record"},
 		"quota of the gateway":  {nil, []string{"throttleRate=20000"}, false, `throttleRate is 20000; the account's quota "Throttle rate" is 10000`, "Service Quotas, apigateway"},
 		"quota of the table":    {nil, []string{"tableReads=50000"}, false, `tableReads or warmReads is 50000; the account's quota "Table-level read throughput limit" is 40000`, "Service Quotas, dynamodb"},
-		"quotas not listed":     {map[string]string{"service-quotas list-service-quotas": `{"Quotas": []}`}, nil, false, "was not checked: Service Quotas does not list it", "Ask for more"},
+		"quotas not listed":     {map[string]string{"service-quotas list-service-quotas": `{"Quotas": []}`}, nil, false, "was not checked: it is not in the list of Service Quotas", "Ask for more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := preflightWith(t, c.answers, slices.Concat(ready, c.settings)...)

@@ -50,7 +50,7 @@ func stopFunction(ctx context.Context, j job) error {
 		return err
 	}
 	if now.ReservedConcurrentExecutions == nil || *now.ReservedConcurrentExecutions != 0 {
-		return fmt.Errorf("Lambda reserves %v for %s, want 0", now.ReservedConcurrentExecutions, f.PhysicalResourceId)
+		return fmt.Errorf("got the reservation %v of %s, want 0", now.ReservedConcurrentExecutions, f.PhysicalResourceId)
 	}
 	j.say("%s of %s does not run any more. make start-function NAME=%s ends this", name, j.stack.Name, name)
 	return nil
