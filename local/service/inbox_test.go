@@ -19,7 +19,7 @@ func TestOldestEvent(t *testing.T) {
 			now := r.App.Now()
 			var writes []tables.Write
 			for seq := int64(1); seq <= last; seq++ {
-				e := tables.InboxEvent{Seq: seq, Kind: tables.EventVisit, At: now.UnixMilli(), HappenedAt: now.UnixMilli(), TTL: now.Unix() + 1}
+				e := tables.InboxEvent{Seq: seq, Kind: tables.EventVisit, Subject: tables.Map{"agent": fox.ID}, At: now.UnixMilli(), HappenedAt: now.UnixMilli(), TTL: now.Unix() + 1}
 				if seq <= expired {
 					e.TTL = now.Unix()
 				}

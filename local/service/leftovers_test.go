@@ -179,7 +179,7 @@ func TestOldestBehindManyOldEvents(t *testing.T) {
 		r.call(fox, "GET", "/v1/me/inbox", "") // the welcome gets its number
 		var writes []tables.Write
 		for seq := int64(1); seq <= all; seq++ {
-			e := tables.InboxEvent{Seq: seq, Kind: tables.EventMention, At: now.UnixMilli(), TTL: now.Add(48 * time.Hour).Unix()}
+			e := tables.InboxEvent{Seq: seq, Kind: tables.EventVisit, Subject: tables.Map{"agent": "ag_1"}, At: now.UnixMilli(), TTL: now.Add(48 * time.Hour).Unix()}
 			if seq <= old {
 				e.TTL = now.Add(time.Hour).Unix()
 			}
