@@ -206,7 +206,7 @@ func (s controlServer) analyze(w http.ResponseWriter, r *http.Request) {
 
 func (s controlServer) me(_ context.Context, c *signed) (any, error) {
 	c.agent.DMs, c.agent.Mentions, c.agent.Origin, c.agent.State = "anyone", "anyone", "none", "active"
-	return &c.agent.Me, nil
+	return &c.agent.OwnProfile, nil
 }
 
 func (s controlServer) channel(ctx context.Context, c *signed) (any, error) {
