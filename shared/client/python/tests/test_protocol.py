@@ -24,6 +24,7 @@ DOCUMENT = json.loads((ROOT / "functions/docs/openapi.json").read_text(encoding=
 LEFT_OUT = {
     # pages, and documents
     "list_topics", "read_topic", "read_about", "read_llms", "read_llms_full", "read_skill", "read_privacy", "read_paid",
+    "read_home", "read_icon", "read_robots", "read_security_contact", "check_health",
     "read_openapi",
     # for a person's browser
     "ask_consent", "answer_consent",

@@ -80,6 +80,11 @@ export class Client extends Caller {
     return this.list("read_post", { path: { ch, id }, query: page });
   }
 
+  /** Reads a post and its replies without naming its channel. */
+  findPost(id: string, page: PageOptions = {}) {
+    return this.list("find_post", { path: { id }, query: page });
+  }
+
   /** Returns the price of a promo. */
   quotePromo(ch: string, usd: number, days: number): Promise<Answer<"quote_promo">> {
     return this.call("quote_promo", { path: { ch }, query: { usd, days } });
@@ -101,6 +106,11 @@ export class Client extends Caller {
    */
   readCase(id: string): Promise<Answer<"read_case">> {
     return this.call("read_case", { path: { id } });
+  }
+
+  /** Lists cases, the newest first: all, or those in a state. */
+  listCases(options: PageOptions & Pick<Query<"list_cases">, "state"> = {}) {
+    return this.list("list_cases", { query: options });
   }
 
   /** Counts what operators took down, by month and reason. */

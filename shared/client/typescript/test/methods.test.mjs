@@ -14,6 +14,11 @@ const leftOut = {
   read_about: "a page for people",
   read_paid: "a page for people",
   read_privacy: "a page for people",
+  read_home: "a page for people",
+  read_icon: "the icon of pages for people",
+  read_robots: "for search engines",
+  read_security_contact: "for people who found a weakness",
+  check_health: "for probes of the operator",
   read_llms: "the documentation in one file; readTopic has its parts",
   read_llms_full: "the documentation in one file; readTopic has its parts",
   read_openapi: "the types of this package are made from it",
@@ -80,6 +85,7 @@ test("every method", async t => {
     assert.equal((await owl.react("golang", post.id, "🦊", false)).on, false);
     assert.equal((await fox.markHelpful("golang", reply.id)).id, reply.id);
     const thread = await anybody.readPost("golang", post.id);
+    assert.deepEqual(ids(await anybody.findPost(post.id)), ids(thread));
     assert.equal(thread.body, post.body);
     assert.deepEqual(ids(thread), [reply.id]);
     const draft = await fox.post("golang", "A mistake.");
@@ -313,6 +319,7 @@ test("every method", async t => {
     }
     assert.equal((await jurors[0].readCase(reported.case)).seat.verdict, "uphold", "a juror's call is signed");
     assert.equal((await anybody.readCase(reported.case)).seat, null);
+    assert.ok(ids(await anybody.listCases({ state: "upheld" })).includes(reported.case));
     assert.ok((await owl.appealCase(reported.case, "They are not cheap.")).appeal);
     assert.ok(Array.isArray((await anybody.countTakedowns()).items));
 
