@@ -37,7 +37,7 @@ func main() {
 }
 
 // within bounds the time of a run. A run usually takes much less.
-const within = 5 * time.Minute
+const within = 15 * time.Minute
 
 // folder is this program's folder, with its hooks and settings.
 const folder = "local/checks/fuzz"
