@@ -203,7 +203,7 @@ func TestCatchupOfALongInbox(t *testing.T) {
 	at := func(seq int64) int64 { return now.Add(time.Duration(first(seq)-n) * time.Second).UnixMilli() }
 	var writes []tables.Write
 	for seq := int64(2); seq <= n; seq++ {
-		e := tables.InboxEvent{Seq: seq, Kind: tables.EventVisit, At: at(seq), HappenedAt: at(seq), TTL: now.Add(tables.InboxKeep).Unix()}
+		e := tables.InboxEvent{Seq: seq, Kind: tables.EventVisit, At: at(seq), HappenedAt: at(seq), Subject: tables.Map{"agent": fox.ID}, TTL: now.Add(tables.InboxKeep).Unix()}
 		writes = append(writes, tables.Put(e.Item(fox.ID)))
 		if len(writes) == tables.MaxTxWrites || seq == n {
 			r.commit(writes...)

@@ -25,8 +25,9 @@ import (
 	"agentsocial/local/engines/ports"
 )
 
-// Region and Credentials for calls to DynamoDB Local. Any region and any alphanumeric key
-// will do, since all callers share one set of tables.
+// Region and credentials for calls to DynamoDB Local. Any region and any alphanumeric keys
+// will do. A server in memory keeps the tables of each region and access key apart; one
+// with a directory does not.
 const (
 	Region    = "local"
 	AccessKey = "local"
@@ -96,12 +97,12 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 	args := []string{
 		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-Djava.library.path=" + jars, "-cp", jars + "/*",
 		"software.amazon.dynamodb.services.local.main.ServerRunner",
-		"-port", strconv.Itoa(port), "-sharedDb", "-disableTelemetry",
+		"-port", strconv.Itoa(port), "-disableTelemetry",
 	}
 	if o.Dir == "" {
 		args = append(args, "-inMemory")
 	} else {
-		args = append(args, "-dbPath", o.Dir)
+		args = append(args, "-sharedDb", "-dbPath", o.Dir)
 	}
 
 	runCtx, cancel := context.WithCancel(ctx)

@@ -57,7 +57,7 @@ func Streaming(t testing.TB) dynamo.Config {
 
 // Config is Open for tests that make the backend themselves and read no stream.
 // Without a stream a table is faster, and does not become slower: for each record that
-// DynamoDB Local adds to a stream, it reads all earlier ones.
+// DynamoDB Local adds to a stream, it reads all earlier ones under the same access key.
 func Config(t testing.TB) dynamo.Config {
 	t.Helper()
 	return config(t, false)
@@ -65,11 +65,14 @@ func Config(t testing.TB) dynamo.Config {
 
 func config(t testing.TB, stream bool) dynamo.Config {
 	t.Helper()
+	// With an access key of its own, a test does not wait for the queries of others, nor for
+	// those that read the streams of tests that have ended.
+	name := rand.Text()
 	c := dynamo.Config{
-		Table:       "test-" + strings.ToLower(rand.Text()),
+		Table:       "test-" + strings.ToLower(name),
 		Region:      dynamodb.Region,
 		Endpoint:    endpoint(t),
-		Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
+		Credentials: dynamo.Credentials(name, dynamodb.SecretKey, ""),
 		Timeout:     time.Minute, // slow under the race detector
 	}
 	client := c.Client()
