@@ -15,6 +15,8 @@ type Stack struct {
 	Status    string            // CloudFormation's, such as UPDATE_COMPLETE
 	Outputs   map[string]string // by name
 	Resources []Resource
+
+	template json.RawMessage // as [CLI.Properties] read it
 }
 
 // Resource is a resource of a deployed stack.
@@ -54,8 +56,8 @@ func (c CLI) Describe(ctx context.Context, stage string) (Stack, error) {
 }
 
 // Deployed returns the resources of a stage's stack. It is an error if there is none.
-func (c CLI) Deployed(ctx context.Context, stage string) (Stack, error) {
-	s := Stack{Name: StackName(stage)}
+func (c CLI) Deployed(ctx context.Context, stage string) (*Stack, error) {
+	s := &Stack{Name: StackName(stage)}
 	var list struct{ StackResourceSummaries []Resource }
 	err := c.Do(ctx, &list, "cloudformation", "list-stack-resources", "--stack-name", s.Name)
 	if missing(err) {
@@ -71,7 +73,7 @@ func missing(err error) bool {
 }
 
 // All returns the resources of a type.
-func (s Stack) All(kind string) (all []Resource) {
+func (s *Stack) All(kind string) (all []Resource) {
 	for _, r := range s.Resources {
 		if r.ResourceType == kind {
 			all = append(all, r)
@@ -92,19 +94,19 @@ const (
 
 // Function returns a function by the name of its group, reader or schedule, and Mapping
 // the event source mapping of a reader. Their logical ids begin with that name.
-func (s Stack) Function(name string) (Resource, error) {
+func (s *Stack) Function(name string) (Resource, error) {
 	return s.called(TypeFunction, name, "Function")
 }
 
 // Mapping returns the event source mapping of a reader.
-func (s Stack) Mapping(reader string) (Resource, error) {
+func (s *Stack) Mapping(reader string) (Resource, error) {
 	return s.called(TypeMapping, reader, "FunctionMapping")
 }
 
 // hash ends the logical ids that the CDK makes.
 var hash = regexp.MustCompile(`[0-9A-F]{8}$`)
 
-func (s Stack) called(kind, name, suffix string) (Resource, error) {
+func (s *Stack) called(kind, name, suffix string) (Resource, error) {
 	var names []string
 	for _, r := range s.All(kind) {
 		if n, ok := strings.CutSuffix(hash.ReplaceAllString(r.LogicalResourceId, ""), suffix); ok {
@@ -117,21 +119,24 @@ func (s Stack) called(kind, name, suffix string) (Resource, error) {
 	return Resource{}, fmt.Errorf("NAME is %q; the stack %s has %q", name, s.Name, names)
 }
 
-// Properties returns what the deployed template sets for a resource, by its logical id.
-func (c CLI) Properties(ctx context.Context, s Stack, r Resource, into any) error {
-	var answer struct{ TemplateBody json.RawMessage }
-	if err := c.Do(ctx, &answer, "cloudformation", "get-template", "--stack-name", s.Name, "--template-stage", "Original"); err != nil {
-		return err
-	}
-	body := []byte(answer.TemplateBody)
-	var text string
-	if json.Unmarshal(body, &text) == nil { // a template that the CLI did not decode
-		body = []byte(text)
+// Properties returns what the deployed template sets for a resource, by its logical id. It
+// reads the template once.
+func (c CLI) Properties(ctx context.Context, s *Stack, r Resource, into any) error {
+	if s.template == nil {
+		var answer struct{ TemplateBody json.RawMessage }
+		if err := c.Do(ctx, &answer, "cloudformation", "get-template", "--stack-name", s.Name, "--template-stage", "Original"); err != nil {
+			return err
+		}
+		s.template = answer.TemplateBody
+		var text string
+		if json.Unmarshal(s.template, &text) == nil { // a template that the CLI did not decode
+			s.template = []byte(text)
+		}
 	}
 	var template struct {
 		Resources map[string]struct{ Properties json.RawMessage }
 	}
-	if err := json.Unmarshal(body, &template); err != nil {
+	if err := json.Unmarshal(s.template, &template); err != nil {
 		return fmt.Errorf("the template of %s is not JSON: %w", s.Name, err)
 	}
 	found, ok := template.Resources[r.LogicalResourceId]

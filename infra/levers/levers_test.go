@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,6 +15,7 @@ import (
 type pull struct {
 	*testing.T
 	aws *standIn
+	job job // opened once: each call of the AWS CLI takes a second of a processor
 }
 
 func newPull(t *testing.T) pull {
@@ -39,7 +40,11 @@ func newPull(t *testing.T) pull {
 		}
 		t.Setenv(name, value)
 	}
-	return pull{t, aws}
+	j, err := open(t.Context(), "beta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pull{t, aws, j}
 }
 
 // does runs a lever with variables such as RATE=5, and returns its output.
@@ -54,14 +59,16 @@ func (p pull) does(verb string, variables ...string) string {
 
 func (p pull) try(verb string, variables ...string) (string, error) {
 	var out strings.Builder
-	err := run(context.Background(), verb, func(name string) string {
-		for _, v := range append(variables, "STAGE=beta") {
+	j := p.job
+	j.out, j.getenv = &out, func(name string) string {
+		for _, v := range variables {
 			if value, ok := strings.CutPrefix(v, name+"="); ok {
 				return value
 			}
 		}
 		return ""
-	}, &out)
+	}
+	err := verbs[verb](p.Context(), j)
 	return out.String(), err
 }
 
@@ -146,14 +153,17 @@ func TestWrongLevers(t *testing.T) {
 		{"throttle", `RATE is ""; it must be a number`, nil},
 		{"throttle", `RATE is "-1"; it must be a number`, []string{"RATE=-1"}},
 		{"throttle", `BURST is "x"; it must be a number`, []string{"RATE=1", "BURST=x"}},
-		{"throttle", "no stack agentsocial-other", []string{"RATE=1", "STAGE=other"}},
 		{"stop-reader", `NAME is "feed"; the stack agentsocial-beta has ["tally"]`, []string{"NAME=feed"}},
 		{"stop-function", `NAME is ""; the stack agentsocial-beta has ["feed" "docs" "tally"]`, nil},
 		{"stop-function", "run make stop-reader NAME=tally", []string{"NAME=tally"}},
-		{"stop", `got the verb "stop", want one of ["levers" "start-function"`, nil},
 	} {
 		if _, err := p.try(c.verb, c.variables...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("make %s %q: got %v, want %s", c.verb, c.variables, err, c.want)
+		}
+	}
+	for verb, want := range map[string]string{"throttle": "no stack agentsocial-other", "stop": `got the verb "stop", want one of ["levers" "start-function"`} {
+		if err := run(t.Context(), verb, func(name string) string { return map[string]string{"STAGE": "other"}[name] }, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("make %s STAGE=other: got %v, want %s", verb, err, want)
 		}
 	}
 	if p.aws.writes != 0 {

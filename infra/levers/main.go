@@ -35,7 +35,7 @@ func main() {
 type job struct {
 	awscli.CLI
 	stage  string
-	stack  awscli.Stack
+	stack  *awscli.Stack
 	getenv func(string) string
 	out    io.Writer
 }
@@ -53,13 +53,20 @@ func run(ctx context.Context, verb string, getenv func(string) string, out io.Wr
 	if do == nil {
 		return fmt.Errorf("got the verb %q, want one of %q", verb, slices.Sorted(maps.Keys(verbs)))
 	}
-	var cli awscli.CLI
-	stage := cmp.Or(getenv("STAGE"), "prod")
-	stack, err := cli.Deployed(ctx, stage)
+	j, err := open(ctx, cmp.Or(getenv("STAGE"), "prod"))
 	if err != nil {
 		return err
 	}
-	return do(ctx, job{cli, stage, stack, getenv, out})
+	j.getenv, j.out = getenv, out
+	return do(ctx, j)
+}
+
+// open looks up the stage's stack.
+func open(ctx context.Context, stage string) (job, error) {
+	j := job{stage: stage}
+	stack, err := j.Deployed(ctx, stage)
+	j.stack = stack
+	return j, err
 }
 
 // say prints a line.
