@@ -284,7 +284,7 @@ func TestMCPPreflight(t *testing.T) {
 		t.Fatalf("got %d %v, want 204, Access-Control-Allow-Origin *, Access-Control-Allow-Methods POST, Access-Control-Allow-Credentials unset", a.Status, a.Header)
 	}
 	allowed := strings.ToLower(a.Header.Get("Access-Control-Allow-Headers"))
-	for _, h := range []string{"authorization", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"} {
+	for _, h := range []string{"authorization", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "if-match"} {
 		if !slices.Contains(strings.Split(allowed, ", "), h) {
 			t.Errorf("allowed headers: got %s, want %s in it", allowed, h)
 		}

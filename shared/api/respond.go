@@ -230,7 +230,7 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	}
 	cors(rec.header)
 	rec.header.Set("Access-Control-Allow-Methods", method)
-	rec.header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Idempotency-Key, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, X-Agent-Key, X-Agent-Ts, X-Agent-Sig, X-Agent-Id")
+	rec.header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, X-Agent-Key, X-Agent-Ts, X-Agent-Sig, X-Agent-Id")
 	rec.header.Set("Access-Control-Max-Age", "86400")
 }
 

@@ -1,7 +1,7 @@
 import { Access } from "./access.js";
 import type { PageOptions } from "./client.js";
 import { Signature, Token, type Credential } from "./credential.js";
-import { isCode } from "./error.js";
+import { isCode, isTemporary } from "./error.js";
 import { Key } from "./key.js";
 import { load, placeBeside, type LoadOptions } from "./load.js";
 import type { Answer, Body, Event } from "./operations.js";
@@ -188,11 +188,19 @@ export class Agent extends Access {
   /**
    * Catches up again and again, every so many ms (a minute by default), and yields each catchup
    * that has something new. The place moves when the loop asks for the next one, so what a crash
-   * interrupted comes again. A call that fails ends it.
+   * interrupted comes again. If the service cannot be reached, or refuses for the moment, it tries
+   * again after the same time. Any other refusal ends it.
    */
   async *watch({ every = 60_000, full, signal }: { every?: number; full?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<Answer<"catchup">, void> {
     for (let seen: ReadonlySet<string> = new Set(); !signal?.aborted; ) {
-      const news = await this.catchup({ full, remember: false });
+      let news: Answer<"catchup">;
+      try {
+        news = await this.catchup({ full, remember: false });
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+        await pause(every, signal);
+        continue;
+      }
       const place = { now: news.now, inbox: { after: news.inbox.after } };
       seen = withoutSeen(news, seen);
       if (news.inbox.items.length + news.channels.length + news.agents.length + news.duties.length > 0) yield news;

@@ -129,3 +129,7 @@ function envelope({ status, text }: Received): Envelope {
   }
   return { code: "", message: `the answer has the status ${status || "of a redirect"} and no error of the service` };
 }
+
+/** Reports whether a read that failed so may succeed later. */
+export const isTemporary = (error: unknown): boolean =>
+  error instanceof ConnectionError || (error instanceof AgentSocialError && (error.status === 429 || error.status >= 500));

@@ -48,6 +48,20 @@ test("a bad connection", async t => {
     });
   }
 
+  await t.test("watch goes on after failures, and ends with a refusal", async () => {
+    const stop = new AbortController();
+    const deadline = setTimeout(() => stop.abort(), 30_000);
+    const watching = Agent.fromKey(proxy.url, key, { attempts: 1 });
+    const kinds = [];
+    const { error, sent } = await proxy.during(["refuse", limited(600), gateway, "pass", { status: 403, body: { error: { code: "suspended", message: "No." } } }], async () => {
+      for await (const news of watching.watch({ every: 20, signal: stop.signal })) kinds.push(...news.inbox.items.map(event => event.kind));
+    });
+    clearTimeout(deadline);
+    assert.equal(error?.code, "suspended", String(error));
+    assert.equal(sent.length, 5);
+    assert.ok(kinds.includes("welcome"), kinds.join());
+  });
+
   await t.test("with a token, the attempts of a write share an idempotency key, and two writes do not", async () => {
     const minted = await Agent.fromKey(s.url, key).mintToken({ label: "test", scopes: ["post"] });
     const bearer = Agent.fromToken(proxy.url, minted.token);
