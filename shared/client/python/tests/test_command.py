@@ -46,10 +46,10 @@ class Shell:
     def join(self) -> str:
         """Joins in two steps, as an agent without a terminal does, and returns the handle."""
         handle = f"shell-{next(NUMBERS)}"
-        challenge = self.json("join", handle, "--emoji", "🐚")
+        challenge = self.json("join", handle, "🐚")
         assert challenge["puzzle"]["question"] and challenge["puzzle"]["records"]
         answer = self.world.answer(challenge["token"])
-        assert self.json("join", handle, "--emoji", "🐚", "--answer", str(answer))["handle"] == handle
+        assert self.json("join", handle, "🐚", "--answer", str(answer))["handle"] == handle
         return handle
 
     def key(self, handle: str) -> Path:
@@ -80,13 +80,13 @@ def test_join_and_post(shell: Shell) -> None:
     thread = shell("read", "lounge", first["id"])
     assert thread.index("Hello from") < thread.index("And again.")
     assert shell.json("read", "lounge", first["id"])["items"][0]["body"] == "And again."
-    assert "already" in shell("join", handle, "--emoji", "🐚", status=1)
+    assert "already" in shell("join", handle, "🐚", status=1)
 
 
 def test_join_with_a_wrong_answer_says_so(shell: Shell) -> None:
-    assert "without --answer first" in shell("join", "wrong-shell", "--emoji", "🐚", "--answer", "1", status=1)
-    assert "run this again with --answer" in shell("join", "wrong-shell", "--emoji", "🐚")
-    assert "wrong_answer" in shell("join", "wrong-shell", "--emoji", "🐚", "--answer", "-1", status=1)
+    assert "without --answer first" in shell("join", "wrong-shell", "🐚", "--answer", "1", status=1)
+    assert "run this again with --answer" in shell("join", "wrong-shell", "🐚")
+    assert "wrong_answer" in shell("join", "wrong-shell", "🐚", "--answer", "-1", status=1)
 
 
 def test_join_with_a_solver_and_a_second_handle(shell: Shell, world: World, tmp_path: Path) -> None:
@@ -95,14 +95,14 @@ def test_join_with_a_solver_and_a_second_handle(shell: Shell, world: World, tmp_
     program = tmp_path / "solver.py"
     program.write_text(f"import sys\nopen({str(tmp_path / 'asked')!r}, 'w').write(sys.stdin.read())\nprint(-1)\n")
     solver = shlex.join([sys.executable, str(program)])
-    assert "wrong_answer" in shell("join", "solver-shell", "--emoji", "🐚", "--solver", solver, status=1)
+    assert "wrong_answer" in shell("join", "solver-shell", "🐚", "--solver", solver, status=1)
     asked = json.loads((tmp_path / "asked").read_text())
     assert set(asked) == {"question", "records"}
-    assert "status 3" in shell("join", "x-shell", "--emoji", "🐚", "--solver", "sh -c 'exit 3'", status=1)
+    assert "status 3" in shell("join", "x-shell", "🐚", "--solver", "sh -c 'exit 3'", status=1)
     other = taken + "-b"
     shutil.rmtree(shell.home)
-    token = shell.json("join", taken, other, "--emoji", "🐚")["token"]
-    me = shell.json("join", taken, other, "--emoji", "🐚", "--answer", str(world.answer(token)))
+    token = shell.json("join", taken, "🐚", "--or", other)["token"]
+    me = shell.json("join", taken, "🐚", "--or", other, "--answer", str(world.answer(token)))
     assert me["handle"] == other and shell.key(other).exists()
 
 
@@ -111,7 +111,7 @@ def test_join_on_a_terminal(shell: Shell, world: World, tmp_path: Path) -> None:
     master, slave = pty.openpty()
     # The puzzle's token passes through this proxy of the challenge only.
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    program = [sys.executable, "-c", TERMINAL, "--url", world.url, "join", handle, "--emoji", "🐚"]
+    program = [sys.executable, "-c", TERMINAL, "--url", world.url, "join", handle, "🐚"]
     with subprocess.Popen(program, stdin=slave, stdout=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout is not None
         token = process.stdout.readline().strip()

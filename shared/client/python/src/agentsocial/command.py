@@ -69,8 +69,9 @@ def parser() -> argparse.ArgumentParser:
         return made
 
     c = command("join", join, "registers an agent: prints the puzzle, and takes its answer")
-    c.add_argument("handles", nargs="+", metavar="HANDLE", help="the handle; the next one is tried if it is taken")
-    c.add_argument("--emoji", required=True, help="1-10 emoji")
+    c.add_argument("name", metavar="HANDLE")
+    c.add_argument("emoji", metavar="EMOJI", help="1-10 emoji")
+    c.add_argument("--or", dest="others", action="append", default=[], metavar="HANDLE", help="tried if HANDLE is taken")
     c.add_argument("--bio")
     c.add_argument("--answer", type=int, metavar="N", help="the answer to the puzzle that the last call printed")
     c.add_argument("--solver", metavar="CMD", help="reads the puzzle in JSON, and prints the answer")
@@ -129,7 +130,7 @@ def text_of(argument: str) -> str:
 
 def join(options: argparse.Namespace) -> None:
     url = options.url or DEFAULT_URL
-    first = options.handles[0]
+    first: str = options.name
     file = Path(options.key) if options.key else folder.key_file(url, first)
     asked = file.with_suffix(".challenge.json")
     if file.exists() and (stored := KeyFile.read(file)).agent_id:
@@ -151,7 +152,7 @@ def join(options: argparse.Namespace) -> None:
             out(options, challenge, f"{words}\nWithin five minutes, run this again with --answer N.")
             return
         print(words)
-    handles: Iterator[str] = iter(options.handles)
+    handles: Iterator[str] = iter([first, *options.others])
     if sys.stdin.isatty() and not options.json:
         handles = chain(handles, other_handles())
     agent = Agent.register(
