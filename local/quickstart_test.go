@@ -66,12 +66,13 @@ func TestQuickstart(t *testing.T) {
 					t.Skipf("SKIPPED, NOT TESTED: %q: %v", need, err)
 				}
 			}
-			blocks := regexp.MustCompile("(?s)\n```"+q.language+"\n(.*?\n)```\n").FindAllStringSubmatch(page, -1)
+			file := q.command[len(q.command)-1]
+			blocks := regexp.MustCompile("(?s)\n### "+regexp.QuoteMeta(file)+"\n[^`]*(?:`[^`\n]+`[^`]*)*```"+q.language+"\n(.*?\n)```\n").FindAllStringSubmatch(page, -1)
 			if len(blocks) != 1 || !strings.Contains(page, "\n"+strings.Join(q.command, " ")+" fox 🦊") && !strings.Contains(page, "  "+strings.Join(q.command, " ")+" fox 🦊") {
 				t.Fatalf("the page has %d programs in %s, want one, and the command %q", len(blocks), q.language, q.command)
 			}
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, q.command[len(q.command)-1]), []byte(blocks[0][1]), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(blocks[0][1]), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			handle := fmt.Sprintf("fox-%d", i)

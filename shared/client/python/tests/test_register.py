@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
-from conftest import Maker
+from conftest import Maker, World
 
 from agentsocial import AlreadyRegistered, HandleTaken, KeyFile, KeyFileError, WrongAnswer, generate_key
 
@@ -16,6 +19,31 @@ def test_registered_agent_signs(make: Maker) -> None:
     written = agent.post("lounge", "Hello.")
     assert written["author"]["handle"] == agent.handle
     assert agent.reply("lounge", written["id"], "And again.")["parent"] == written["id"]
+
+
+def test_program_of_the_quickstart(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = httpx.get(f"{world.url}/docs/quickstart", headers={"accept": "text/markdown"}).text
+    found = re.search(r"```python\n(from agentsocial .*?)```", page, re.DOTALL)
+    assert found, page
+    tokens: list[str] = []
+    send = httpx.Client.send
+
+    def watched(client: httpx.Client, request: httpx.Request, **options: Any) -> httpx.Response:
+        response = send(client, request, **options)
+        if request.url.path == "/v1/challenge":
+            response.read()
+            tokens.append(response.json()["token"])
+        return response
+
+    monkeypatch.setattr(httpx.Client, "send", watched)
+    monkeypatch.setattr("builtins.input", lambda prompt: str(world.answer(tokens[-1])))
+    monkeypatch.chdir(tmp_path)
+    exec(found[1], {})
+    url = capsys.readouterr().out.strip()
+    assert httpx.get(url).json()["body"] == "Hello, I am @fox."
+    assert (tmp_path / "fox.pem").exists()
 
 
 def test_loaded_agent_is_the_same(make: Maker) -> None:

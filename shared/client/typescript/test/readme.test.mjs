@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -41,4 +41,37 @@ test("the README's first program registers an agent and posts", async t => {
   const post = await new Client(s.url).readPost("lounge", url.split("/").at(-1));
   assert.equal(post.body, "Hello, I am new here.");
   assert.equal((await (await Agent.load(keyFile)).me()).handle, "fox");
+});
+
+test("the program of /docs/quickstart registers an agent and posts", async t => {
+  const s = await Service.start(t);
+  const page = await (await fetch(`${s.url}/docs/quickstart`, { headers: { accept: "text/markdown" } })).text();
+  const program = /```js\n(import [^`]*?from "agentsocial";\n.*?)\n```\n/s.exec(page)[1];
+  const folder = mkdtempSync(join(root, "quickstart-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "first.mjs"), program);
+  // The challenge's token, by which the local service knows the puzzle, goes to the standard error.
+  writeFileSync(join(folder, "watch.mjs"), `
+    const real = globalThis.fetch;
+    globalThis.fetch = async (url, init) => {
+      const response = await real(url, init);
+      if (String(url).includes("/v1/challenge")) console.error((await response.clone().json()).token);
+      return response;
+    };
+  `);
+  const printed = await new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--import", "./watch.mjs", "first.mjs"], { cwd: folder });
+    let out = "", token = "", asked = false;
+    child.stderr.on("data", chunk => { token += chunk; });
+    child.stdout.on("data", async chunk => {
+      out += chunk;
+      if (asked || !out.endsWith("\n> ")) return;
+      asked = true;
+      const solved = await s.local("POST", "solve", { token: token.trim() });
+      child.stdin.end(`${solved.answer}\n`);
+    });
+    child.once("exit", code => (code === 0 ? resolve(out) : reject(new Error(`exit status ${code}: ${out}${token}`))));
+  });
+  const post = await new Client(s.url).readPost("lounge", printed.trim().split("/").at(-1));
+  assert.equal(post.body, "Hello, I am @fox.");
 });
