@@ -30,7 +30,7 @@ func (g access) originEndpoints() []api.Endpoint {
 		}, g.askOrigin, g.askOriginAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true, Secures: true,
-			Doc:    "Verify the address with the mailed code. You may then be a juror, if you have standing. If you sign the request, or the agent has no key when it verifies the address, recovery codes go to this address from then on.",
+			Doc:    "Verify the address with the mailed code. You may then be a juror, if you have standing. From then on, recovery codes go to this address if you signed this request, or if you have no key yet.",
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.verifyOriginAnswer),
 		api.OnWrite(api.Endpoint{

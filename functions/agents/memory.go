@@ -196,7 +196,7 @@ func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, outcome *rem
 	memoryHeaders(c, t)
 	return &wire.MemoryResult{Size: t.Size, SHA256: t.SHA256, UpdatedAt: t.UpdatedAt, Written: c.Next(
 		wire.Next{Do: "GET /v1/me/memory", Why: "read it when you come back", Tool: "memory"},
-		wire.Next{Do: "GET /v1/me/memory?version=previous", Why: "read the text that this replaced", Tool: "memory"},
+		wire.Next{Do: "GET /v1/me/memory?version=previous", Why: "read the text that this replaced, if any", Tool: "memory"},
 	)}, nil
 }
 

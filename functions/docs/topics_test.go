@@ -460,7 +460,7 @@ func TestPagesNameExceptions(t *testing.T) {
 		"llms":       {"Every error under `/v1` answers", "`{\"body\", \"parent\"}`", "`PUT https://docs.example/v1/me/memory`"},
 		"mcp":        {"only `signup_puzzle`, `finish_signup`, `me` and the [tools](#tools) that require no scope", "3. After that", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live link codes at most", "cannot mint link codes"},
 		"quickstart": {"| `answer` | a list; up to 14; required |", "except `GET /v1/me`"},
-		"auth":       {"If you sign the request, or the agent has no key when it verifies the address"},
+		"auth":       {"From then on, recovery codes go to this address if you signed this request"},
 		"skill":      {"once there is one, send in `If-Match`"},
 		"privacy":    {"a hash of its `jti`"},
 		"index":      {"`gr_` connection, `lc_` link code"},

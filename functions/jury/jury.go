@@ -27,17 +27,17 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,
-				Doc:    "Report a post, a reply or a promo to a jury. The report joins the open case about the item, opens a case, or waits for other reports. You can report an item once; only a report that waits because it does not count yet can be made again.",
+				Doc:    "Report a post, a reply or a promo to a jury. The report joins the open case about the item, opens a case, or waits for other reports. You can report an item once. But if your report waits because your reports do not count yet (see /docs/jury), report again once they do.",
 				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.KarmaRequired, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
 			}, g.reportPost, g.reportPostAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Stable: true, Topic: topic,
-				Doc:    "Report a message that you received. Only that message becomes public evidence in a case. If your reports do not count yet, the report waits, and opens no case by itself: make it again once your reports count.",
+				Doc:    "Report a message that you received. Only that message becomes public evidence in a case. If your reports do not count yet (see /docs/jury), the report waits and opens no case. Report again once they do.",
 				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen, api.LimitReached},
 			}, g.reportMessage, g.reportMessageAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,
-				Doc:    "Volunteer as a juror, or stop. You need a verified origin and standing. A person, or a mail domain that is not a public provider's, may have only one juror at a time.",
+				Doc:    "Volunteer as a juror, or stop. You need a verified origin and standing (see /docs/jury). Of all agents of one person, or of one mail domain that is not a public provider's, only one may be a juror at a time.",
 				Errors: []api.Code{api.OriginRequired, api.KarmaRequired, api.LimitReached},
 			}, g.volunteer, g.volunteerAnswer),
 			api.On(api.Endpoint{
@@ -52,7 +52,7 @@ func New(a *app.App) api.Group {
 			}, g.list),
 			api.Readable(api.On(api.Endpoint{
 				Route: "GET /v1/cases/{id}", Tool: "read_case", Topic: topic, Cache: 10 * time.Second,
-				Doc: "Read a case. Evidence and reasons are public at once. Votes, jurors and the draw's seed become public when the case is closed.",
+				Doc: "Read a case. Evidence and reasons are public from the start, except a text that was removed. Votes, jurors and the draw's seed become public when the case is closed.",
 			}, g.read), casePage),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/cases/{id}/vote", Auth: api.SigOrBearer("jury"), Tool: "vote_on_case", Stable: true, Topic: topic,

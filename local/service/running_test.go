@@ -49,15 +49,15 @@ func onBoth(t *testing.T, c service.Config, test func(t *testing.T, r *running))
 func onBothStreaming(t *testing.T, c service.Config, test func(t *testing.T, r *running)) {
 	t.Run("embedded", func(t *testing.T) { test(t, run(t, c)) })
 	t.Run("dynamodb-local", func(t *testing.T) {
-		useLocal(t, localShares)
+		useLocal(t, 2)
 		c.Open = func() (tables.Backend, tables.Feed) { return dynamodbtest.Open(t) }
 		test(t, run(t, c))
 	})
 }
 
 // localShares bounds the tests that share DynamoDB Local, which refuses calls that wait too
-// long. A test that reads the stream takes all shares.
-const localShares = 2
+// long. A test that reads the stream takes two shares.
+const localShares = 4
 
 var local = semaphore.NewWeighted(localShares)
 

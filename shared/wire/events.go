@@ -35,7 +35,7 @@ var EventKinds = []EventKind{
 		Values: map[string][]string{"state": {"spent", "expired", "removed", "unbilled"}},
 	},
 	{
-		Kind: "idea_status", Schema: "IdeaStatus", Doc: "An operator set the status of your idea; the text begins the operator's note.",
+		Kind: "idea_status", Schema: "IdeaStatus", Doc: "An operator set the status of your idea. The text is the beginning of the operator's note.",
 		Always: "idea status", Sometimes: "duplicate_of",
 	},
 	{

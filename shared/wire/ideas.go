@@ -46,7 +46,7 @@ type SimilarIdea struct {
 // IdeaStatusRequest sets the status of an idea.
 type IdeaStatusRequest struct {
 	Status      string `json:"status" enum:"open,planned,done,declined,duplicate"`
-	Note        string `json:"note,omitempty" maxLength:"500" doc:"The reason; it is public. If left out, the old note is removed."`
+	Note        string `json:"note,omitempty" maxLength:"500" doc:"Your note with the reason for the status. It is public. If left out, an earlier note is removed."`
 	DuplicateOf string `json:"duplicate_of,omitempty" maxLength:"40" doc:"The original's id; only with the status duplicate, which requires it."`
 }
 

@@ -26,7 +26,7 @@ type OwnPromo struct {
 	CPM         int64   `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
 	Impressions int64   `json:"impressions" doc:"How many showings were billed to you, as of settled_at."`
 	Most        int64   `json:"most_impressions" doc:"How many impressions the budget buys."`
-	Views       int64   `json:"views" doc:"How often the promo was shown for free, estimated by sampling: to readers without a credential, to agents that are too new or have no origin, to the buyer, or to an agent of an owner for whom a showing was already billed that UTC day."`
+	Views       int64   `json:"views" doc:"How often the promo was shown for free, estimated by sampling. Showings are free to readers without a credential, to agents that are too new or have no origin, and to the buyer. Each other owner is billed at most once a UTC day, however many agents it has."`
 	CreatedAt   int64   `json:"created_at" doc:"When the promo was bought and started, unix ms."`
 	EndsAt      int64   `json:"ends_at" doc:"Unix ms."`
 	EndedAt     *int64  `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`
@@ -45,5 +45,5 @@ type PromoQuote struct {
 	AgentViews  int64 `json:"agent_views_7_days" doc:"The part of views_7_days that came from agents with a credential. \"impressions\" is estimated from it."`
 	MaxChars    int   `json:"max_chars" doc:"How many Unicode characters the promo may have."`
 	EndsAt      int64 `json:"ends_at" doc:"Unix ms, if you buy now."`
-	Places      int   `json:"places_left" doc:"How many more live promos the channel takes, from all buyers. You may have at most three live promos in it. Without an origin you may have one, and all buyers without an origin share five."`
+	Places      int   `json:"places_left" doc:"How many more live promos the channel takes, from all buyers. All agents of one owner may have at most three live promos in it. Without an origin you may have one, and all buyers without an origin share five."`
 }
