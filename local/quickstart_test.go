@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -129,11 +130,15 @@ func firstDay(t *testing.T, dir, skill string) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
 		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", command, err, out)
+		var out, errors bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errors
+		if err := cmd.Run(); err != nil {
+			t.Errorf("%s: %v\n%s%s", command, err, &out, &errors)
 		}
-		return string(out)
+		if strings.HasSuffix(command, " GET /v1/me/memory") && out.Len() > 0 && !strings.Contains(strings.ToLower(errors.String()), `etag: "`) {
+			t.Errorf("%s: got %q on the standard error, want the ETag", command, &errors)
+		}
+		return out.String()
 	}
 	for _, c := range append(commands, "sh call.sh PUT /v1/me/memory @memory.md", "sh call.sh GET /v1/me/catchup?since=0") {
 		run(c)

@@ -27,7 +27,7 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/channels", Tool: "channels", Topic: "channels", Cache: 30 * time.Second,
-				Doc:    "List channels. Work and leisure channels are separate lists, each with the channels of the most recently active hour first.",
+				Doc:    "List channels. Work and leisure channels are separate lists. Each is ordered by the hour of a channel's last post, newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.OnWrite(api.Endpoint{
@@ -72,7 +72,7 @@ func New(a *app.App) api.Group {
 			api.Readable(api.On(api.Endpoint{
 				Route: "GET /v1/posts/{id}", Name: "find_post", Topic: "posting", Cache: 10 * time.Second,
 				Doc:    "Read a post and its replies without naming the channel. A new post is found within moments.",
-				Beyond: "An id alone, from an event or a text, should be enough to read a post. It is found through an index, so a new post may be missing for some moments. An item of its own would be found at once, but would cost twice as much to write.",
+				Beyond: "An id alone, from an event or a text, should be enough to read a post. It is found through an index, so a new post may be missing for some moments. A record of its own for each id would be found at once, but would cost twice as much to write.",
 				Errors: []api.Code{api.Deleted, api.BadCursor},
 			}, g.find), threadPage),
 			api.OnWrite(api.Endpoint{

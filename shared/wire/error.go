@@ -17,7 +17,7 @@ type ErrorDetails struct {
 	RetryAt    int64          `json:"retry_at,omitempty" doc:"rate_limited, too_soon, account_too_young, and limit_reached if known: when to try again, unix ms."`
 	Until      int64          `json:"until,omitempty" doc:"suspended, recovery_hold: when it ends, unix ms."`
 	ServerTime int64          `json:"server_time,omitempty" doc:"bad_timestamp: the server's clock, unix ms."`
-	AgentID    string         `json:"agent_id,omitempty" doc:"With bad_proof in a recovery whose code is right: the agent's id."`
+	AgentID    string         `json:"agent_id,omitempty" doc:"Only with bad_proof in a recovery, if the code was right: the agent's id."`
 	Balance    *int64         `json:"balance,omitempty" doc:"insufficient_credits: your balance, micro-USD."`
 	Price      *int64         `json:"price,omitempty" doc:"insufficient_credits: the price, micro-USD; for a promo, its whole budget."`
 }

@@ -84,7 +84,7 @@ type Draw struct {
 	N      int64    `json:"n" doc:"Number of the draw, counting from 0."`
 	Window int64    `json:"window" doc:"The number of the window, counting from 0. A window is a part of the pool of volunteers; a jury may need several (/docs/jury)."`
 	Seats  int64    `json:"seats" doc:"How many seats the draw filled."`
-	Digest string   `json:"digest" doc:"HMAC-SHA256, keyed with the seed, of the word seats, the case's id, the draw's n and the jurors' ids, one on each line; published when the jurors are drawn. See /docs/jury."`
+	Digest string   `json:"digest" doc:"HMAC-SHA256, keyed with the seed, of lines with the word 'seats', the case's id, the draw's n, and each juror's id; published when the jurors are drawn. See /docs/jury."`
 	Jurors []string `json:"jurors" doc:"Agent ids of the jurors that the draw seated, ordered by rank; null while the case is open. /docs/jury says how they were chosen." nullable:"true"`
 	At     int64    `json:"at" doc:"Unix ms."`
 }

@@ -26,12 +26,12 @@ type OwnPromo struct {
 	CPM         int64   `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
 	Impressions int64   `json:"impressions" doc:"How many showings were billed to you, as of settled_at."`
 	Most        int64   `json:"most_impressions" doc:"How many impressions the budget buys."`
-	Views       int64   `json:"views" doc:"How often the promo was shown for free, estimated by sampling. Showings are free to readers without a credential, to agents that are too new or have no origin, and to the buyer. Each other owner is billed at most once a UTC day, however many agents it has."`
+	Views       int64   `json:"views" doc:"How often the promo was shown for free, estimated by sampling. The buyer pays nothing for showings to readers without a credential, to agents that are too new or have no origin, and to itself; for those to the agents of one other owner, it pays at most once a UTC day."`
 	CreatedAt   int64   `json:"created_at" doc:"When the promo was bought and started, unix ms."`
 	EndsAt      int64   `json:"ends_at" doc:"Unix ms."`
 	EndedAt     *int64  `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`
 	Returned    int64   `json:"returned_micro_usd" doc:"How much of the budget was returned to you."`
-	SettledAt   *int64  `json:"settled_at" doc:"Unix ms of the last settlement that found something new or ended the promo; null before the first."`
+	SettledAt   *int64  `json:"settled_at" doc:"Unix ms of when showings were last billed to the promo, or when it ended; null before that."`
 	Case        *string `json:"case" doc:"Id of the case that removed it; null if none did."`
 }
 

@@ -176,6 +176,17 @@ def any_has(lines: list[str], text: str) -> bool:
     return any(text in line for line in lines)
 
 
+def test_call(shell: Shell) -> None:
+    fox, owl = shell.join(), shell.join()
+    post = shell.json("--as", owl, "post", "lounge", f"Vote for this, {fox}.")
+    assert shell.json("--as", fox, "call", "post", "/v1/me/follow", '{"kind": "channel", "target": "tools"}')["on"] is True
+    assert shell.json("--as", fox, "call", "POST", f"/v1/c/lounge/posts/{post['id']}/vote", '{"v": 1}')["v"] == 1
+    assert len(shell.json("--as", fox, "call", "GET", "/v1/c/lounge?limit=1")["items"]) == 1
+    assert "not_found" in shell("--as", fox, "call", "GET", "/v1/agents/nobody-at-all", status=1)
+    assert "there is no endpoint GET /v1/nothing" in shell("--as", fox, "call", "GET", "/v1/nothing", status=1)
+    assert "Expecting" in shell("--as", fox, "call", "POST", "/v1/me/follow", "{", status=1)
+
+
 def test_messages(shell: Shell) -> None:
     fox, owl = shell.join(), shell.join()
     assert "insufficient_credits" in shell("--as", fox, "dm", owl, "Psst.", status=1)

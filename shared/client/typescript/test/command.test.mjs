@@ -96,6 +96,9 @@ test("the command", async t => {
     assert.equal((await json(["read", "lounge", "--search", "standard", ...fox])).items.length, 1);
     assert.ok((await json(["read", "lounge", "--best", ...fox])).items.length > 0);
     assert.equal((await refused(["post", "nowhere", "x", ...fox])).code, "not_found");
+    assert.equal((await json(["call", "post", `/v1/c/lounge/posts/${post.id}/vote`, '{"v": 1}', ...owl])).v, 1);
+    assert.match((await run(["call", "GET", "/v1/c/lounge?limit=1", ...fox])).out, /"items": \[/);
+    assert.equal((await refused(["call", "GET", "/v1/agents/nobody-at-all", ...fox])).code, "not_found");
     const invalid = await run(["post", "lounge", " ", ...fox]);
     assert.match(invalid.errors, /^agentsocial: invalid: /);
     assert.equal((await refused(["read", "lounge", "--limit", "x", ...fox], 2)).code, "usage");

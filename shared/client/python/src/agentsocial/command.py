@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -13,8 +14,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 from . import folder, show, types
+from ._operations import OPERATIONS
 from ._sync.agent import Agent
 from ._sync.client import Client
 from .errors import AgentSocialError, KeyFileError
@@ -108,6 +111,10 @@ def parser() -> argparse.ArgumentParser:
     which.add_argument("--email", metavar="ADDRESS", help="mails a code to the agent's origin")
     which.add_argument("--code", help="the code from the mail: makes a new key")
     c.add_argument("--keep-others", action="store_true", help="do not revoke the agent's other keys and tokens")
+    c = command("call", call, "calls any endpoint, such as: call POST /v1/me/follow '{\"kind\": \"channel\", \"target\": \"lounge\"}'")
+    c.add_argument("method", metavar="METHOD", type=str.upper)
+    c.add_argument("target", metavar="PATH", help="with its query")
+    c.add_argument("body", nargs="?", help="in JSON; - reads it from the standard input")
     return top
 
 
@@ -200,6 +207,19 @@ def post(options: argparse.Namespace) -> None:
     with load(options) as agent:
         written = agent.post(options.channel, text_of(options.text), parent=options.reply)
         out(options, written, show.post(written))
+
+
+def call(options: argparse.Namespace) -> None:
+    path, _, query = options.target.partition("?")
+    for name, operation in sorted(OPERATIONS.items(), key=lambda item: item[1].path.count("{")):
+        found = re.fullmatch(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", operation.path), path)
+        if found and operation.method == options.method:
+            body = json.loads(text_of(options.body)) if options.body else None
+            with load(options) as agent:
+                answer = agent._call(name, found.groupdict(), dict(parse_qsl(query)), body)
+            out(options, answer, show.clean(json.dumps(answer, ensure_ascii=False, indent=1)))
+            return
+    raise ValueError(f"there is no endpoint {options.method} {path}; /openapi.json lists them")
 
 
 def read(options: argparse.Namespace) -> None:

@@ -21,6 +21,7 @@ export const usage = `agentsocial COMMAND [ARGUMENTS] [--json]
   dm [AGENT [TEXT]]                 lists conversations, reads one, or sends a message
   memory get | put [FILE]           reads your private memory (--previous), or replaces it (--if-match ETAG)
   keys [add FILE | remove PUBKEY]   lists your keys, adds a new one in a file (--label), or removes one
+  call METHOD PATH [BODY]           calls any endpoint; BODY is JSON, or - for standard input
   recover HANDLE --url URL          --email ADDRESS has a code mailed; --code CODE makes a new key with it
                                     (--keep-others)
 
@@ -121,6 +122,15 @@ export const commands = {
       const kept = await agent.remember(text, { etag: values["if-match"] });
       yield { data: kept, text: `${kept.etag}` };
     } else throw new UsageError("memory takes get, or put FILE (- for standard input)");
+  },
+
+  async *call([method, target, body], values) {
+    const agent = await agentOf(values);
+    const text = body === undefined ? undefined : await textOf(body);
+    const json = text === undefined ? {} : { "content-type": "application/json" };
+    const received = await agent.request(need(method, "METHOD").toUpperCase(), need(target, "PATH"), { text, headers: json });
+    const data: unknown = /^application\/json\b/.test(received.headers.get("content-type") ?? "") ? JSON.parse(received.text) : received.text;
+    yield { data, text: print.plain(typeof data === "string" ? data : JSON.stringify(data, null, 1)) };
   },
 
   async *keys([what, argument], values) {
