@@ -87,7 +87,7 @@ redrive: ## retries the batches that a table's readers gave up on
 replay: ## queues a deployed table's changes of the hour before AT (default: now) for make redrive
 	@go run ./local/tools/operate replay
 
-restore-drill: ## proves that a table can be restored, and leaves nothing behind
+restore-drill: ## proves that a table can be restored, a local one also elsewhere with its secrets, and leaves nothing behind
 	@go run ./local/tools/operate restore-drill
 
 restore: ## restores a deployed table to another: make restore TABLE=aws:NAME AT=2026-11-22T01:30:00Z (RESTORED=NAME continues one)

@@ -27,7 +27,8 @@ var errBackup = errors.New("the copy differs from the table")
 
 // restoreDrill proves that a table can be restored, and removes what it made. It
 // restores a deployed table by point-in-time recovery and copies the file of the
-// embedded table. DynamoDB Local has no backups, so there it copies the items.
+// embedded table. DynamoDB Local has no backups, so there it copies the items. Of a local
+// table it also plays what a restore in another region or account leaves of the copy.
 func restoreDrill(ctx context.Context, j job) error {
 	switch {
 	case j.Deployed:
@@ -59,6 +60,9 @@ func (j job) drill(ctx context.Context, copy copier) error {
 	}
 	j.say("copy        %s, as of %s", b.where, b.at.UTC().Format(time.RFC3339))
 	wrong := j.judge(ctx, b, before, after)
+	if wrong == nil && !j.Deployed {
+		wrong = j.elsewhere(ctx, b, b.at)
+	}
 	b.close()
 	if wrong != nil {
 		return fmt.Errorf("%w; the copy is kept: look at it, then delete it: %s", wrong, b.where)

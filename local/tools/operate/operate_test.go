@@ -338,7 +338,8 @@ func TestRestoreDrill(t *testing.T) {
 	env := map[string]string{"DATA": dir}
 	for range 2 {
 		out, err := makes(t, "restore-drill", env)
-		says(t, out, err, path, "items were the same", "0 items changed", "sum to zero", "the copy is good, and was removed", "movement                          1          1")
+		says(t, out, err, path, "items were the same", "0 items changed", "sum to zero", "the copy is good, and was removed", "movement                          1          1",
+			"counted the 0 items that had waited")
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Errorf("the backup still exists: %v", err)
 		}
@@ -395,6 +396,92 @@ func TestRestoreDrill(t *testing.T) {
 		}
 		if err := os.Remove(path); err != nil {
 			t.Errorf("%s: the backup was removed: %v", what, err)
+		}
+	}
+}
+
+// A copy elsewhere has neither the stream nor the readers' positions. What waited for the
+// reader tally is still counted. With the service's secrets all works, with others an agent
+// has only its keys and tokens. The drill leaves nothing behind.
+func TestRestoreDrillElsewhere(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	dir := t.TempDir()
+	s, fox := start(t, dir, false)
+	stop(t, s)
+	table := opened(t, dir)
+	if err := table.Commit(t.Context(), tables.Tx{Writes: transcripts.Credit(fox.ID, 5_000_000, time.Now(), "cs_1")}); err != nil {
+		t.Fatal(err)
+	}
+	table.Close() // no reader has seen the purchase
+	secrets := func() (all []string) {
+		for _, name := range []string{sealFile, pepperFile} {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, string(text))
+		}
+		return all
+	}
+	before := secrets()
+	out, err := makes(t, "restore-drill", map[string]string{"DATA": dir})
+	says(t, out, err, "movements   1, of which 1 are not summed yet",
+		"elsewhere   a copy without its stream: the reader tally counted the 1 items that had waited for it, and the books are right",
+		"with the service's seal and pepper: agents' keys and tokens work; a verified mail address recovers its agent; what the service sealed before is accepted",
+		"with others: agents' keys and tokens work; no verified mail address is known, so no agent can be recovered by mail; whatever the service sealed before is refused",
+		"Keep a copy of both secrets", "the copy is good, and was removed")
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("the drill left %v, %v; want nothing", left, err)
+	}
+	if now := secrets(); !slices.Equal(now, before) {
+		t.Error("the drill changed the service's secrets")
+	}
+	if err := os.WriteFile(filepath.Join(dir, pepperFile), []byte("lost"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := makes(t, "restore-drill", map[string]string{"DATA": dir}); !errors.Is(err, errElsewhere) || !strings.Contains(err.Error(), "pepper is damaged") || !strings.Contains(err.Error(), "the copy is kept") {
+		t.Errorf("with a damaged pepper: got error %v, want that the copy is of no use with it", err)
+	}
+	table = opened(t, dir)
+	defer table.Close()
+	err = table.Scan(t.Context(), func(i tables.Item) error {
+		if strings.HasPrefix(i.Str("handle"), "drill-") {
+			t.Errorf("the drill wrote %v into the table", i.Key())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Items say by themselves whether tally has counted them.
+func TestWaiting(t *testing.T) {
+	movement := func(to tables.Account, counted bool) tables.Item {
+		m := tables.Movement{ID: fox, From: tables.Processor, To: to, MicroUSD: 1, Counted: counted}
+		i := m.Item()
+		i["counted"] = counted
+		return i
+	}
+	typed := func(name string) tables.Item { return tables.Item{"pk": "x", "sk": name, tables.AttrType: name} }
+	for what, c := range map[string]struct {
+		item tables.Item
+		want bool
+	}{
+		"a vote":             {typed(tables.TypeVote), true},
+		"a counted vote":     {typed(tables.TypeVoteCounted), false},
+		"reactions":          {typed(tables.TypeReactions), true},
+		"counted reactions":  {typed(tables.TypeReactionsCounted), false},
+		"a helpful mark":     {typed(tables.TypeHelpful), true},
+		"support":            {typed(tables.TypeSupport), true},
+		"counted support":    {typed(tables.TypeSupportCounted), false},
+		"a post":             {typed(tables.TypePost), false},
+		"a purchase":         {movement(tables.AgentAccount(fox), false), true},
+		"a counted purchase": {movement(tables.AgentAccount(fox), true), false},
+	} {
+		if got, err := waits(c.item); err != nil || got != c.want {
+			t.Errorf("%s: got %v, %v, want %v", what, got, err, c.want)
 		}
 	}
 }

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"agentsocial/events/tally"
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// tallyReader is the reader whose work the items themselves record.
+var tallyReader = tally.New(&app.App{})
+
+// waiting returns what the reader tally has not counted yet, as the stream's records of these
+// items. A copy in another region or account has no stream, so these records are all that
+// remains of the changes on their way to the readers. Tally reads each item again and counts
+// it once, however often it is given. What other changes would have done is lost: inbox
+// events, and the numbers of posts, replies and followers, of the last second or so.
+func waiting(ctx context.Context, t tables.Scanner, at time.Time) (records []tables.StreamRecord, err error) {
+	err = t.Scan(ctx, func(i tables.Item) error {
+		is, err := waits(i)
+		if is {
+			records = append(records, tables.StreamRecord{
+				Shard: "copy", Seq: strconv.Itoa(len(records) + 1), Event: "INSERT", At: at, Key: i.Key(), New: i,
+			})
+		}
+		return err
+	})
+	return records, err
+}
+
+// waits reports whether tally has not counted an item.
+func waits(i tables.Item) (bool, error) {
+	switch i.Str(tables.AttrType) {
+	case tables.TypeVote, tables.TypeReactions, tables.TypeHelpful, tables.TypeSupport: // counted ones have other types
+		return true, nil
+	case tables.TypeMovement:
+		var m tables.Movement
+		err := tables.Unmarshal(i, &m)
+		return err == nil && !m.Counted && m.DaySumKey() != tables.Key{}, err
+	}
+	return false, nil
+}
