@@ -93,6 +93,9 @@ restore-drill: ## proves that a table can be restored, a local one also elsewher
 restore: ## restores a deployed table to another: make restore TABLE=aws:NAME AT=2026-11-22T01:30:00Z (RESTORED=NAME continues one)
 	@go run ./local/tools/operate restore
 
+adopt: ## makes a table that AWS Backup restored from a copy ready for a deployed stage: make adopt TABLE=aws:OWN RESTORED=NAME
+	@go run ./local/tools/operate adopt
+
 # SES's switch of the stage's mail. Its identity and the stack stay as they are, and a
 # deployment does not change it.
 mail_switch = aws sesv2 put-configuration-set-sending-options --configuration-set-name "$$(aws cloudformation describe-stacks \

@@ -242,6 +242,89 @@ func TestDeployed(t *testing.T) {
 	}
 }
 
+// A table that AWS Backup restored from a copy gets what the restore left out. What tally had
+// not counted when the copy was made is counted by a redrive, once.
+func TestAdopt(t *testing.T) {
+	c := newCloud(t)
+	restored := c.config
+	restored.Table += "-copy"
+	client := c.config.Client()
+	if err := dynamo.CreateTable(t.Context(), client, restored.Table, false); err != nil {
+		t.Fatal(err)
+	}
+	protect := func(table string, is bool) {
+		t.Helper()
+		if _, err := client.UpdateTable(context.Background(), &dynamodb.UpdateTableInput{TableName: &table, DeletionProtectionEnabled: &is}); err != nil {
+			t.Error(err)
+		}
+	}
+	protect(c.config.Table, true)
+	t.Cleanup(func() {
+		protect(c.config.Table, false)
+		protect(restored.Table, false)
+		if err := remove(context.Background(), client, restored.Table); err != nil {
+			t.Error(err)
+		}
+	})
+	peopled(t, dynamo.Open(restored))
+	at := time.Now()
+	env := map[string]string{"TABLE": "aws:" + c.config.Table, "RESTORED": restored.Table}
+	c.locked(func() { c.from[restored.Table] = map[string]any{"SourceTableArn": c.tableARN(c.config.Table)} })
+	for name, want := range map[string]string{"": "RESTORED is empty", restored.Table + "-none": "ResourceNotFoundException", c.config.Table: "restore the copy to another name", restored.Table: "was not restored from a backup"} {
+		if _, err := makes(t, "adopt", map[string]string{"TABLE": env["TABLE"], "RESTORED": name}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("RESTORED=%s: got error %v, want %q", name, err, want)
+		}
+	}
+	c.locked(func() {
+		c.from[restored.Table] = map[string]any{"SourceBackupArn": "arn:aws:backup:eu-west-1:123456789012:recovery-point:1", "RestoreDateTime": at.Unix(), "RestoreInProgress": false}
+	})
+	table, err := service.OpenTable(t.Context(), env["TABLE"], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	var out bytes.Buffer
+	before := c.counts()
+	err = adopt(t.Context(), job{Table: table, getenv: func(name string) string { return env[name] }, out: &out, look: time.Millisecond, patience: time.Second})
+	says(t, out.String(), err, "replay      1 batches", `"restoredTable": "`+restored.Table+`"`, `"restoredStream": "`+c.tableARN(restored.Table)+"/stream/",
+		"then run `make redrive TABLE=aws:"+restored.Table+" AT=20", "movements   1, of which 1 are not summed", "sum to zero")
+	for op, n := range c.counts() {
+		if n > before[op] && !granted(t, "adopt")[op] {
+			t.Errorf("make adopt calls %s, which the runbook's table of permissions does not grant", op)
+		}
+	}
+	for op, want := range map[string]string{
+		"UpdateTimeToLive":        `{"TableName":"R","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
+		"UpdateContinuousBackups": `{"PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true},"TableName":"R"}`,
+		"TagResource":             `{"ResourceArn":"` + c.tableARN("R") + `","Tags":[{"Key":"project","Value":"agentsocial"},{"Key":"stage","Value":"prod"}]}`,
+		"UpdateTable":             `{"DeletionProtectionEnabled":true,"TableName":"R"}`,
+	} {
+		asked := c.all(op)
+		last, err := json.Marshal(asked[len(asked)-1])
+		if got := strings.ReplaceAll(string(last), restored.Table, "R"); err != nil || got != want {
+			t.Errorf("%s: got %s, want %s", op, got, want)
+		}
+	}
+
+	// The stage now uses the restored table. Its readers count what waited.
+	redrive := map[string]string{"TABLE": "aws:" + restored.Table, "AT": time.Now().Add(time.Minute).UTC().Format(time.RFC3339)}
+	if c.call, err = inProcess(job{Table: &service.Table{Backend: dynamo.Open(restored), Now: time.Now}, getenv: func(string) string { return "" }}); err != nil {
+		t.Fatal(err)
+	}
+	said, err := makes(t, "redrive", redrive)
+	says(t, said, err, "1 of 1 failed batches passed")
+	said, err = makes(t, "audit", redrive)
+	says(t, said, err, "movements   1, of which 0 are not summed", "sum to zero")
+}
+
+func TestPrefixOf(t *testing.T) {
+	for table, want := range map[string]string{"agentsocial-prod-TableCD117FA1-1A2B": "agentsocial-prod-Table", "agentsocial": ""} {
+		if got := prefixOf(table); got != want {
+			t.Errorf("%s: got %q, want %q", table, got, want)
+		}
+	}
+}
+
 // Every command works on DynamoDB Local. Only one process can run it, so all
 // commands share one table here.
 func TestDynamoDBLocal(t *testing.T) {

@@ -1,4 +1,4 @@
-// Command operate maintains a table: `make audit`, `make claim-keys`, `make compact`, `make
+// Command operate maintains a table: `make adopt`, `make audit`, `make claim-keys`, `make compact`, `make
 // list-balances`, `make list-cases`, `make list-given`, `make list-posts`, `make operator`,
 // `make redrive`, `make replay`, `make restore-drill` and `make restore`, with the TABLE and DATA of `make run`.
 // Package moderate adds the commands about agents and their texts, such as `make
@@ -47,7 +47,7 @@ type job struct {
 }
 
 var verbs = map[string]func(context.Context, job) error{
-	"audit": audit, "claim-keys": claimKeys, "compact": compact, "list-balances": listBalances, "list-cases": listCases, "list-given": listGiven, "list-posts": listPosts, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
+	"adopt": adopt, "audit": audit, "claim-keys": claimKeys, "compact": compact, "list-balances": listBalances, "list-cases": listCases, "list-given": listGiven, "list-posts": listPosts, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
 }
 
 func run(ctx context.Context, verb string, getenv func(string) string, out io.Writer) error {

@@ -99,7 +99,7 @@ func says(t *testing.T, out string, err error, parts ...string) {
 
 func TestVerbs(t *testing.T) {
 	for _, verb := range []string{"", "audits", "-h"} {
-		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit claim-keys compact erase export lift list-balances list-cases list-given list-posts operator operator-log redrive replay reports restore restore-drill suspend takedown]") {
+		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[adopt audit claim-keys compact erase export lift list-balances list-cases list-given list-posts operator operator-log redrive replay reports restore restore-drill suspend takedown]") {
 			t.Errorf("command %q: got error %v, want the list of commands", verb, err)
 		}
 	}

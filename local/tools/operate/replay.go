@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -67,9 +68,9 @@ func (r recovery) changes(ctx context.Context, at time.Time) ([]tables.StreamRec
 	return r.between(ctx, at.Add(-replayed), at)
 }
 
-// keep puts changes among the failed batches, so that `make redrive` processes those
-// that were not processed yet. It returns the number of batches.
-func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) (n int, err error) {
+// keep puts changes among the failed batches of all readers, or of some, so that `make
+// redrive` processes those that were not processed yet. It returns the number of batches.
+func (r recovery) keep(ctx context.Context, records []tables.StreamRecord, some ...string) (n int, err error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		return 0, err
@@ -81,6 +82,9 @@ func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) (n in
 	bucket := newBucket(c, m.bucket)
 	for _, declare := range events.All() {
 		f := declare(&app.App{})
+		if len(some) > 0 && !slices.Contains(some, f.Name) {
+			continue
+		}
 		function, err := m.function(f.Name)
 		if err != nil {
 			return n, err
