@@ -37,6 +37,14 @@ func TestCostPageCounts(t *testing.T) {
 	if want := fmt.Sprintf("`mailFrom` adds %.2f USD", 0.1*float64(mail)); !strings.Contains(string(page), want) {
 		t.Errorf("COST.md does not say that %s: change mailAlarmMetrics in local/tools/bench/costpage.go to %d", want, mail)
 	}
+	for _, what := range []string{
+		fmt.Sprintf("for %d days beside the table and for %d days (`copyDays`) elsewhere", backupKeepDays, DefaultSettings().CopyDays),
+		fmt.Sprintf("Two secrets there and the alarm cost %.2f USD", 2*0.4+0.1*float64(of(t, copied).alarmed()-of(t, notCopied).alarmed())),
+	} {
+		if !strings.Contains(strings.ReplaceAll(string(page), "\n", " "), what) {
+			t.Errorf("COST.md does not say %q: change the numbers in local/tools/bench/copypage.go", what)
+		}
+	}
 	if want := fmt.Sprintf("one in %d quick reads", DefaultSettings().LogReads); !strings.Contains(string(page), want) {
 		t.Errorf("COST.md does not say %s: change logReads in local/tools/bench/bill.go", want)
 	}

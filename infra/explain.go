@@ -31,6 +31,9 @@ var kinds = []kind{
 	{Type: "AWS::ApiGatewayV2::Stage", For: "throttles, and the log of requests"},
 	{Type: "AWS::ApplicationAutoScaling::ScalableTarget", For: "bounds of the table's or an index's capacity (setting capacity)"},
 	{Type: "AWS::ApplicationAutoScaling::ScalingPolicy", For: "lets that capacity follow the load, with four alarms of AWS's own (setting capacity)", USD: 0.40},
+	{Type: "AWS::Backup::BackupPlan", For: "backs the table up once a day, and copies the backup elsewhere (setting copyTo)"},
+	{Type: "AWS::Backup::BackupSelection", For: "names the table as what the plan backs up (setting copyTo)"},
+	{Type: "AWS::Backup::BackupVault", For: "keeps each backup until it is copied; backups cost by the gigabyte (setting copyTo)"},
 	{Type: "AWS::Budgets::Budget", For: "mails the operators when the bill grows (setting budgetUsd); two are free"},
 	{Type: "AWS::CloudFront::CachePolicy", For: "lets the edge store what Cache-Control allows (setting edge)"},
 	{Type: "AWS::CloudFront::Distribution", For: "the edge: stores public answers, and hides the API (setting edge)"},
@@ -41,7 +44,7 @@ var kinds = []kind{
 	{Type: "AWS::CodeDeploy::DeploymentGroup", For: "moves the requests of a group (setting canary)"},
 	{Type: "AWS::DynamoDB::Table", For: "the single table; data and backup cost by the gigabyte"},
 	{Type: "AWS::Events::Rule", For: "calls a function when mail comes back (setting mailFrom)"},
-	{Type: "AWS::IAM::Role", For: "permissions of a function, or of the clock to call it"},
+	{Type: "AWS::IAM::Role", For: "permissions of a function, of the clock to call it, or of AWS Backup"},
 	{Type: "AWS::Lambda::Alias", For: "the version of a group's function that gets the requests (setting canary)"},
 	{Type: "AWS::Lambda::EventInvokeConfig", For: "bounds the tries of a tick, or of an event about mail that came back"},
 	{Type: "AWS::Lambda::EventSourceMapping", For: "gives a reader the table's changes that match its filters"},
@@ -109,18 +112,20 @@ func explain(w io.Writer, folder string) error {
 type explained struct {
 	Type       string
 	Properties struct {
-		Metrics []struct{ MetricStat json.RawMessage } // of an alarm on several metrics
+		Metrics        []struct{ MetricStat json.RawMessage } // of an alarm on several metrics
+		ReplicaRegions []json.RawMessage                      // of a secret
 	}
 }
 
-// paid returns how many times a resource is paid for: an alarm once for each metric.
+// paid returns how many times a resource is paid for: an alarm once for each metric, a
+// secret once for each region.
 func (e explained) paid() (n int) {
 	for _, m := range e.Properties.Metrics {
 		if m.MetricStat != nil { // else it is an expression
 			n++
 		}
 	}
-	return max(1, n)
+	return max(1, n) + len(e.Properties.ReplicaRegions)
 }
 
 // checkExplained reports types that are missing in [kinds].

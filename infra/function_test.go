@@ -227,7 +227,7 @@ func TestVersion(t *testing.T) {
 // be in the bill or would say nothing.
 var untaggable = []string{
 	"AWS::ApiGatewayV2::ApiMapping", "AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Route",
-	"AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy",
+	"AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::Backup::BackupSelection",
 	"AWS::Budgets::Budget", "AWS::CloudFront::CachePolicy", "AWS::CloudFront::Function", "AWS::CloudWatch::Dashboard",
 	"AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig", "AWS::Lambda::Permission", "AWS::Lambda::Version", "AWS::Logs::MetricFilter", "AWS::Logs::QueryDefinition",
 	"AWS::Route53::RecordSet", "AWS::S3::BucketPolicy", "AWS::SES::ConfigurationSetEventDestination",

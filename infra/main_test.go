@@ -97,6 +97,7 @@ var (
 const (
 	mailFrom, alarmMail = "no-reply@mail.agents.example", "ops@agents.example"
 	edgeCertificateARN  = "arn:aws:acm:us-east-1:123456789012:certificate/12345678-90ab-cdef-1234-567890abcdef"
+	vaultARN            = "arn:aws:backup:eu-west-1:210987654321:backup-vault:agentsocial-copies"
 	edgeVersion         = "01234567-89ab-cdef-0123-456789abcdef"
 	certificateARN      = "arn:aws:acm:eu-central-1:123456789012:certificate/12345678-90ab-cdef-1234-567890abcdef"
 )

@@ -74,6 +74,7 @@ var pseudo = map[string]string{
 // exampleARNs holds the ARN of a resource of each type that policies name. % stands for its
 // name.
 var exampleARNs = map[string]string{
+	"AWS::Backup::BackupVault":    "arn:aws:backup:eu-central-1:" + exampleAccount + ":backup-vault:%",
 	"AWS::DynamoDB::Table":        "arn:aws:dynamodb:eu-central-1:" + exampleAccount + ":table/%",
 	"AWS::Lambda::Function":       "arn:aws:lambda:eu-central-1:" + exampleAccount + ":function:%",
 	"AWS::Logs::LogGroup":         "arn:aws:logs:eu-central-1:" + exampleAccount + ":log-group:%:*",

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
@@ -145,15 +146,25 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
 }
 
+// generatedARN returns the ARN of the seal or the pepper for policies. The ARN of a secret
+// ends in six random characters, which the stack does not know if it did not make the
+// secret.
+func (d deployment) generatedARN(secret awssecretsmanager.ISecret) *string {
+	if d.ExistingSecrets {
+		return jsii.String(*secret.SecretArn() + "-??????")
+	}
+	return secret.SecretArn()
+}
+
 // grantable returns the resources that a capability's action is granted on, and the
 // condition of the grant. There are no resources if the deployment does not use the
 // capability.
 func (d deployment) grantable(c app.Capability) (resources []*string, condition map[string]any) {
 	switch c.Resource {
 	case "SECRET_ARN":
-		return []*string{d.store.secret.SecretArn()}, nil
+		return []*string{d.generatedARN(d.store.secret)}, nil
 	case "PEPPER_ARN":
-		return []*string{d.store.pepper.SecretArn()}, nil
+		return []*string{d.generatedARN(d.store.pepper)}, nil
 	case "PAYMENTS_ARN":
 		return []*string{d.store.payments.SecretArn()}, nil
 	case "EDGE_SECRET_ARN":

@@ -91,6 +91,24 @@ var rules = []rule{
 			return nil
 		}, Break: with("VisibilityConfig", map[string]any{"SampledRequestsEnabled": true})},
 
+	{Says: "a backup expires, and is copied to another region or account", Type: "AWS::Backup::BackupPlan",
+		Check: func(_ *template, _ string, r resource) (wrong []string) {
+			p, _ := r.Properties["BackupPlan"].(map[string]any)
+			rules, _ := p["BackupPlanRule"].([]any)
+			for _, x := range rules {
+				m := x.(map[string]any)
+				if at(resource{Properties: m}, "Lifecycle.DeleteAfterDays") == "" || !strings.Contains(plain(m["CopyActions"]), `"DeleteAfterDays":`) {
+					wrong = append(wrong, "a rule keeps its backups for ever, or copies none")
+				}
+			}
+			if rules == nil {
+				wrong = append(wrong, "no rule")
+			}
+			return wrong
+		}, Break: func(_ *template, _ string, r resource) {
+			p := r.Properties["BackupPlan"].(map[string]any)
+			delete(p["BackupPlanRule"].([]any)[0].(map[string]any), "CopyActions")
+		}},
 	{ID: "DDB3", Says: "the table can be restored to any second", Type: "AWS::DynamoDB::Table",
 		Check: is("PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", "true"), Break: without("PointInTimeRecoverySpecification")},
 	{Says: "the table cannot be deleted by mistake", Type: "AWS::DynamoDB::Table", Lasting: true,
@@ -105,8 +123,11 @@ var rules = []rule{
 			"dynamodb:ListStreams on *":              "the action has no type of resource in AWS's reference; Lambda needs it to create a mapping",
 			"ses:SendEmail on arn:${AWS::Partition}:ses:eu-central-1:123456789012:identity/*": "the condition allows one sender only; " +
 				"in SES's sandbox the right is also checked on the recipient's identity",
-			"xray:PutTraceSegments on *":     "the action accepts no resource, and only sends data about the function",
-			"xray:PutTelemetryRecords on *":  "as PutTraceSegments",
+			"xray:PutTraceSegments on *":    "the action accepts no resource, and only sends data about the function",
+			"xray:PutTelemetryRecords on *": "as PutTraceSegments",
+			"backup:CopyFromBackupVault on arn:${AWS::Partition}:backup:eu-central-1:123456789012:recovery-point:*": "AWS Backup names the recovery points; backup:CopyIntoBackupVault is allowed on one vault only",
+			"backup:TagResource on arn:${AWS::Partition}:backup:eu-central-1:123456789012:recovery-point:*":         "AWS Backup names the recovery points",
+			"backup:TagResource on arn:aws:backup:eu-west-1:210987654321:recovery-point:*":                          "as those of the stage's own vault",
 			"cloudwatch:DescribeAlarms on *": "CodeDeploy asks for its alarms by a list, which takes all alarms",
 		}},
 	{Says: "a role trusts one service", Type: "AWS::IAM::Role", Check: trustsOneService,
@@ -230,7 +251,7 @@ var rules = []rule{
 }
 
 // kept lists the types that hold data.
-var kept = []string{"AWS::DynamoDB::Table", "AWS::SecretsManager::Secret", "AWS::S3::Bucket", "AWS::Logs::LogGroup"}
+var kept = []string{"AWS::Backup::BackupVault", "AWS::DynamoDB::Table", "AWS::SecretsManager::Secret", "AWS::S3::Bucket", "AWS::Logs::LogGroup"}
 
 func init() {
 	for _, kind := range kept {

@@ -69,6 +69,10 @@ type Settings struct {
 
 	RestoredTable, RestoredStream string // if RestoredStream is empty, the stack's own table is in use
 
+	CopyTo          string // "" or the ARN of a backup vault elsewhere
+	CopyDays        int
+	ExistingSecrets bool // the stack uses a seal and a pepper that it did not make
+
 	passed
 }
 
@@ -87,6 +91,7 @@ func DefaultSettings() Settings {
 		Stage: "prod", PowBits: 18, PageBits: 14, MicroUSDPerChar: 10, ThrottleRate: api.DefaultThrottle.Rate, ThrottleBurst: api.DefaultThrottle.Burst,
 		Limits: app.DefaultSettings().Limits, MailIdentity: identityDomain, LogDays: 30, LogReads: 16,
 		Capacity: capacityOnDemand, TableClass: classStandard, CapacityTarget: 60, TableReadsLeast: 25, TableWritesLeast: 25, IndexReadsLeast: 5, IndexWritesLeast: 5,
+		CopyDays: 7,
 	}
 }
 
@@ -118,6 +123,10 @@ const (
 	concurrencyMost = 100_000
 	warmMost        = 10_000_000
 )
+
+// copyDaysMost is how long /privacy says that backups keep what was deleted: as long as
+// point-in-time recovery reaches back.
+const copyDaysMost = 35
 
 // Disposable reports whether the stage may be destroyed with all its data.
 func (s Settings) Disposable() bool { return s.Stage == "dev" }
@@ -177,6 +186,9 @@ func (s *Settings) all() []setting {
 		boolean("contributorInsights", &s.ContributorInsights),
 		text("restoredTable", &s.RestoredTable, "the name of a table, or empty", orEmpty(tableForm.MatchString)),
 		text("restoredStream", &s.RestoredStream, "the ARN of a table's stream, or empty", orEmpty(streamForm.MatchString)),
+		text("copyTo", &s.CopyTo, "the ARN of a backup vault, or empty", orEmpty(vaultForm.MatchString)),
+		number("copyDays", &s.CopyDays, "1 to 35 days", between(1, copyDaysMost)),
+		boolean("existingSecrets", &s.ExistingSecrets),
 	}
 }
 
@@ -296,6 +308,13 @@ func (s Settings) together(bad []string) (problems []error) {
 	case elsewhere(s.RestoredStream):
 		unfit("restoredStream", "setting restoredStream is %q; it must be in %s", s.RestoredStream, place(s.Region, s.Account))
 	}
+	switch {
+	case s.CopyTo == "":
+	case s.Region == "":
+		unfit("copyTo region", "setting copyTo is %q and region is empty; the secrets are copied to its region unless that is the stage's: set region", s.CopyTo)
+	case !elsewhere(s.CopyTo):
+		unfit("copyTo", "setting copyTo is %q; it must be in another region than %q or, if account is set, in another account", s.CopyTo, s.Region)
+	}
 	return problems
 }
 
@@ -406,6 +425,7 @@ var (
 	zoneForm        = regexp.MustCompile(`^Z[A-Z0-9]{1,31}$`)
 	tableForm       = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 	streamForm      = regexp.MustCompile(`^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/([A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
+	vaultForm       = regexp.MustCompile(`^arn:aws[a-z-]*:backup:[a-z0-9-]+:[0-9]{12}:backup-vault:[A-Za-z0-9_-]{2,50}$`)
 )
 
 func orEmpty(ok func(string) bool) func(string) bool {

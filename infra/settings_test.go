@@ -24,7 +24,7 @@ func TestSettings(t *testing.T) {
 			"throttleRate": "1", "throttleBurst": "500000", "tableReads": "100", "tableWrites": "10000000", "warmWrites": "4000",
 			"accountConcurrency": "5000", "groupConcurrency": `{"feed":1000,"docs":0}`, "capacity": "provisioned", "tableClass": "infrequent-access", "capacityTarget": "70", "tableReadsLeast": "100", "tableWritesLeast": "4", "indexReadsLeast": "3", "indexWritesLeast": "2", "reservedConcurrency": "100", "budgetUsd": "1",
 			"mailFrom": "no-reply@agents.example", "mailIdentity": "existing", "alarmMail": "ops@agents.example", "logRetentionDays": "3653",
-			"logReads": "1", "canary": "true", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
+			"logReads": "1", "canary": "true", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN, "copyTo": vaultARN, "copyDays": "35", "existingSecrets": "true",
 			"version": "v1.0.0", "previousVersion": "0123456789ab-dirty", "unprotected": "true", // make deploy's
 			"aws:cdk:enable-path-metadata": true, "@aws-cdk/core:newStyleStackSynthesis": true, "cli-telemetry": false, // the CDK's own
 		})
@@ -35,7 +35,7 @@ func TestSettings(t *testing.T) {
 			ThrottleRate: 1, ThrottleBurst: 500_000, TableReads: 100, TableWrites: 10_000_000, WarmWrites: 4000,
 			AccountConcurrency: 5000, GroupConcurrency: `{"docs":0,"feed":1000}`, Capacity: "provisioned", TableClass: "infrequent-access", CapacityTarget: 70, TableReadsLeast: 100, TableWritesLeast: 4, IndexReadsLeast: 3, IndexWritesLeast: 2, Reserved: 100, BudgetUSD: 1,
 			MailFrom: "no-reply@agents.example", MailIdentity: "existing", AlarmMail: "ops@agents.example", LogDays: 3653,
-			LogReads: 1, Canary: true, EndpointMetrics: true, Dashboard: true, XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
+			LogReads: 1, Canary: true, EndpointMetrics: true, Dashboard: true, XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN, CopyTo: vaultARN, CopyDays: 35, ExistingSecrets: true,
 			passed: passed{Version: "v1.0.0", PreviousVersion: "0123456789ab-dirty", Unprotected: true},
 		}
 		if err != nil || s != want || !s.Disposable() {
@@ -147,6 +147,9 @@ func TestSettingsRefused(t *testing.T) {
 		"xray":                {"", "yes", "True", 1.0},
 		"contributorInsights": {"on", 0.0},
 		"restoredTable":       {"ab", "a/b", 1.0},
+		"copyTo":              {"eu-west-1", "agentsocial-copies", "arn:aws:backup:eu-west-1:123456789012:backup-vault:*", "arn:aws:s3:::copies", true},
+		"copyDays":            {0.0, 36.0, "7 days"},
+		"existingSecrets":     {"", "yes"},
 		"restoredStream":      {"2026-01-02T03:04:05.678", "arn:aws:dynamodb:eu-central-1:123456789012:table/a.table", 1.0},
 	} {
 		for _, v := range values {
@@ -190,6 +193,9 @@ func TestSettingsThatConflict(t *testing.T) {
 		"it must be in the account \"210987654321\"":                                                                       {"stage": "dev", "restoredTable": table, "restoredStream": stream, "account": "210987654321"},
 		"for the stage \"prod\" it must begin with agentsocial-prod-Table":                                                 {"restoredTable": table, "restoredStream": stream},
 		"for the stage \"de\" it must begin with agentsocial-de-Table":                                                     {"stage": "de", "restoredTable": table},
+		"copyTo is \"" + vaultARN + "\" and region is empty":                                                               {"copyTo": vaultARN},
+		"copyTo is \"" + vaultARN + "\"; it must be in another region than \"eu-west-1\" or":                               {"copyTo": vaultARN, "region": "eu-west-1"},
+		"it must be in another region than \"eu-west-1\" or, if account is set, in another account":                        {"copyTo": vaultARN, "region": "eu-west-1", "account": "210987654321"},
 		"mailFrom is \"no-reply@gmail.com\" and mailIdentity is \"domain\"":                                                {"mailFrom": "no-reply@gmail.com"},
 		`groupConcurrency is {"feed":1} and accountConcurrency is 0`:                                                       {"groupConcurrency": `{"feed": 1}`},
 		"reserve 80 and accountConcurrency is 10; Lambda requires that 100 stay unreserved: reserve at most 0":             {"accountConcurrency": 10.0, "reservedConcurrency": 10.0},
@@ -203,6 +209,16 @@ func TestSettingsThatConflict(t *testing.T) {
 	} {
 		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %s", context, err, want)
+		}
+	}
+	for where, context := range map[string]map[string]any{
+		"another region":                     {"region": "eu-central-1"},
+		"another region of the same account": {"region": "eu-central-1", "account": "210987654321"},
+		"another account of the same region": {"region": "eu-west-1", "account": "123456789012"},
+	} {
+		context["copyTo"] = vaultARN
+		if _, err := ReadSettings(context); err != nil {
+			t.Errorf("copies to %s: got %v, want no error", where, err)
 		}
 	}
 	if _, err := ReadSettings(map[string]any{"mailFrom": "no-reply@gmail.com", "mailIdentity": "address"}); err != nil {

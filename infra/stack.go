@@ -71,6 +71,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 
 	d.watchSchedules(stack, dead)
 	d.watchAll(stack, gateway)
+	d.copyElsewhere(stack)
 	saveQueries(stack, *d.logs)
 	if d.Dashboard {
 		uncalled.dead = dead.QueueName()

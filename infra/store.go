@@ -20,8 +20,8 @@ const failedBatchesKeepDays = 25
 type store struct {
 	table  awsdynamodb.ITable // in use
 	other  awsdynamodb.ITable // not in use, but functions have the same permissions for it; nil unless restoredTable is set
-	secret awssecretsmanager.Secret
-	pepper awssecretsmanager.Secret
+	secret awssecretsmanager.ISecret
+	pepper awssecretsmanager.ISecret
 	failed awss3.Bucket
 
 	payments awssecretsmanager.Secret
@@ -126,24 +126,32 @@ func unlessZero(n int) *float64 {
 // newSecret makes the secret that seals tokens and derives keys. It has one value per
 // line, and each purpose has a key of its own, derived from a line (HKDF). The first line
 // encrypts and every line decrypts, so rotation logs nobody out.
-func newSecret(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
+func newSecret(stack awscdk.Stack, s Settings) awssecretsmanager.ISecret {
 	return generated(stack, s, "Secret", "seal", "Encrypts tokens and derives keys. One key per line: the first encrypts, all decrypt. Removing a line voids what it encrypted.")
 }
 
 // newPepper makes the key for hashes of mail addresses. It is separate from the
 // secret because it must never change: with another pepper a verified address is
 // unknown, and its agent cannot be recovered.
-func newPepper(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
+func newPepper(stack awscdk.Stack, s Settings) awssecretsmanager.ISecret {
 	return generated(stack, s, "Pepper", "pepper", "The key of the hashes of mail addresses. Never change it: with another value every verified address is unknown.")
 }
 
 // generated makes a secret of 64 random letters and digits, 381 bits. Never change
 // these lines: Secrets Manager generates a new value whenever GenerateSecretString
 // changes, which would void everything made with the old one.
-func generated(stack awscdk.Stack, s Settings, id, name, doc string) awssecretsmanager.Secret {
+//
+// With existingSecrets the stack uses the secret that has the name already, such as a
+// replica that was promoted after the loss of its region.
+func generated(stack awscdk.Stack, s Settings, id, name, doc string) awssecretsmanager.ISecret {
+	name = "agentsocial/" + s.Stage + "/" + name
+	if s.ExistingSecrets {
+		return awssecretsmanager.Secret_FromSecretNameV2(stack, jsii.String(id), jsii.String(name))
+	}
 	return awssecretsmanager.NewSecret(stack, jsii.String(id), &awssecretsmanager.SecretProps{
-		SecretName:  jsii.String("agentsocial/" + s.Stage + "/" + name),
-		Description: jsii.String(doc),
+		SecretName:     jsii.String(name),
+		Description:    jsii.String(doc),
+		ReplicaRegions: s.replicas(),
 		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
 			PasswordLength:     jsii.Number(64),
 			ExcludePunctuation: jsii.Bool(true),

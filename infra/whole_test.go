@@ -54,6 +54,7 @@ var everything = map[string]any{
 	"throttleRate": "100", "throttleBurst": "200", "tableReads": "20000", "tableWrites": "5000", "tableClass": "infrequent-access", "warmReads": "15000", "warmWrites": "5000",
 	"accountConcurrency": "2000", "groupConcurrency": `{"feed": 500, "docs": 0}`, "reservedConcurrency": "10", "budgetUsd": "50",
 	"contact": "ops@agents.example", "index": "true", "mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "logReads": "4", "canary": "true", "endpointMetrics": "true", "dashboard": "true", "xray": "true", "contributorInsights": "true",
+	"copyTo": vaultARN, "copyDays": "30",
 	"version": deployedVersion, "previousVersion": "v1.2.0",
 }
 
@@ -64,7 +65,7 @@ const deployedVersion = "v1.2.0-3-g0123456789ab"
 var others = []string{
 	"capacity", "capacityTarget", "tableReadsLeast", "tableWritesLeast", "indexReadsLeast", "indexWritesLeast",
 	"edge", "webAcl", "edgeSecretVersion",
-	"stage", "mailIdentity", "restoredTable", "restoredStream", "unprotected",
+	"stage", "mailIdentity", "restoredTable", "restoredStream", "existingSecrets", "unprotected",
 }
 
 // Every setting is in everything or in others, so that no resource goes unchecked.

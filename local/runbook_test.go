@@ -379,3 +379,83 @@ func TestLeversOfTheShellsStage(t *testing.T) {
 		}
 	}
 }
+
+// The block of "Keep a copy elsewhere" copies each secret whole, without its value among the
+// arguments, the first time and later. A secret that cannot be read replaces no copy.
+func TestRunbookCopiesSecrets(t *testing.T) {
+	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
+	aws := `aws() {
+  case "$2" in
+  get-secret-value) printf 'new %s\nold\n' "$4" ;;
+  create-secret | put-secret-value)
+    test "$2" = create-secret && test -e "` + dir + `/${8##*/}" && return 254
+    echo "$*" | grep -q old && echo "the value is among the arguments"
+    for last; do :; done; cat "${last#file://}" > "` + dir + `/${8##*/}"; echo "did $2 $4 $6 $7 $8" ;;
+  esac
+}`
+	run := func(aws string) string {
+		t.Helper()
+		return block(t, book, "## Keep a copy elsewhere", "get-secret-value", "STAGE=prod\n"+aws)
+	}
+	for _, verb := range []string{"create-secret there eu-west-1 --name ", "put-secret-value there eu-west-1 --secret-id "} {
+		want := "did " + verb + "agentsocial/prod/seal\ndid " + verb + "agentsocial/prod/pepper\n"
+		if got := run(aws); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+		for _, name := range []string{"seal", "pepper"} {
+			copied, err := os.ReadFile(filepath.Join(dir, name))
+			if want := "new agentsocial/prod/" + name + "\nold"; err != nil || string(copied) != want {
+				t.Errorf("the copy of %s is %q, %v, want %q", name, copied, err, want)
+			}
+		}
+	}
+	if got := run(strings.Replace(aws, `printf 'new %s\nold\n' "$4"`, "return 255", 1)); got != "" {
+		t.Errorf("an unreadable secret: got\n%s\nwant no copy", got)
+	}
+}
+
+// The block of "Restore elsewhere" restores the newest copy of the stage, to a table whose
+// name belongs to the stage, with a role of its own.
+func TestRunbookRestoresTheNewestCopy(t *testing.T) {
+	out := block(t, text(t, "infra/RUNBOOK.md"), "## Restore elsewhere", "start-restore-job", `STAGE=prod
+sleep() { :; }; date() { echo 20261128T090000; }
+aws() {
+  case "$2" in
+  list-recovery-points-by-backup-vault) echo "asked $*" >&2; echo arn:copy ;;
+  get-role) echo arn:role ;;
+  start-restore-job) echo "did $*" >&2; echo job-1 ;;
+  *) echo "did $*" >&2 ;;
+  esac
+}`)
+	for _, want := range []string{
+		"asked backup list-recovery-points-by-backup-vault --backup-vault-name agentsocial-copies --output text --query sort_by(RecoveryPoints[?contains(ResourceArn, 'table/agentsocial-prod-Table') && Status=='COMPLETED'], &CreationDate)[-1].RecoveryPointArn\n",
+		"did backup start-restore-job --recovery-point-arn arn:copy --resource-type DynamoDB --metadata targetTableName=agentsocial-prod-Table-20261128T090000 --output text --query RestoreJobId --iam-role-arn arn:role\n",
+		"did backup describe-restore-job --restore-job-id job-1 ",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got calls\n%s\nwant\n%s", out, want)
+		}
+	}
+}
+
+// block runs the block of a section that contains a text, after a prologue, and returns its
+// output.
+func block(t *testing.T, book, heading, has, prologue string) string {
+	t.Helper()
+	bash := tool(t, "bash")
+	_, section, found := strings.Cut(book, "\n"+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, b := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		if !strings.Contains(b[1], has) {
+			continue
+		}
+		cmd := exec.CommandContext(t.Context(), bash, "-uo", "pipefail", "-c", prologue+"\n"+b[1])
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	t.Fatalf("the section %q (%v) has no block with %q", heading, found, has)
+	panic("unreachable")
+}

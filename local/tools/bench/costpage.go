@@ -200,6 +200,7 @@ The class Standard-IA (setting `+"`tableClass`"+`) stores a GB for %.2[1]f USD i
 reserved. At %[3]s agents it pays after %.1[4]f years of growth with provisioned capacity, and after %.1[5]f on demand.
 `, rareStoragePrice, storagePrice, thousands(largest.agents), largest.rarePays(largest.provisioned(rarely)-largest.provisioned(hourly)), largest.rarePays((rareUnits-1)*(largest.Table+largest.After)))
 
+	r.copySection(out, head, row, months)
 	r.edgeSection(out, head, row, months)
 
 	fmt.Fprintf(out, `

@@ -135,6 +135,15 @@ func TestStandardIA(t *testing.T) {
 	}
 }
 
+// A copy elsewhere costs what nine full backups take, thirty transfers, two secrets and an
+// alarm of two metrics. Indexes are not in it.
+func TestCopied(t *testing.T) {
+	m := month{kept: space{10 * gb, 40 * gb}}
+	if got, want := m.copied(), 10*9*0.10+10*30*0.02+2*0.40+2*0.10; math.Abs(got-want) > 1e-9 {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // A server costs its hours, its disk with backups, its logs, and what leaves it. The
 // machines for each size have the cores that the page's assumptions ask for, and those
 // for the largest network have at most twice as many.

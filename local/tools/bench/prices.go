@@ -27,6 +27,12 @@ const (
 	rareStoragePrice = 0.10
 	rareUnits        = 1.25 // times the price of a unit of Standard
 
+	// https://aws.amazon.com/backup/pricing/: DynamoDB with advanced features, warm storage.
+	// The transfer is from us-east-1, and is billed to the account that sends.
+	backupStoragePrice  = 0.10 // a GB and month
+	betweenRegionsPrice = 0.02 // a GB copied to another region
+	restorePrice        = 0.15 // a GB
+
 	// https://aws.amazon.com/lambda/pricing/, arm64.
 	invocationPrice = 0.20         // a million
 	gbSecondPrice   = 0.0000133334 // a GB of memory and second, by the millisecond

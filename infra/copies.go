@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsbackup"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
+)
+
+const (
+	// backupKeepDays is how long a backup stays in the stage's own vault. It is there only to
+	// be copied: point-in-time recovery restores the table where it is. A second day lets an
+	// operator repeat a copy that failed.
+	backupKeepDays = 2
+
+	// backupAt is when a day's backup starts, as EventBridge writes it, in UTC.
+	backupAt = "cron(0 3 * * ? *)"
+
+	// Bounds of a backup, in minutes. AWS Backup starts it within the first, and gives it up
+	// if it has not ended after the second.
+	backupStarts = 60
+	backupEnds   = 12 * 60
+
+	// copyWatch is the period in which the alarm counts copies. It rings after
+	// copyWatchTimes periods without one, together a day and a half.
+	copyWatch      = 6 * time.Hour
+	copyWatchTimes = 6
+)
+
+// copyElsewhere has AWS Backup copy the table once a day to the vault copyTo. It makes
+// nothing if that is empty. Nothing of it has been tried in an AWS account.
+//
+// Such a copy can leave the region or the account only if the region has AWS Backup's
+// advanced features for DynamoDB. Then AWS Backup encrypts the backup with the key of its
+// vault, whatever key the table has, and the copy with the key of the other vault. Both
+// may be AWS's own key, also across accounts. `make preflight` checks the features,
+// because CloudFormation cannot turn them on.
+// https://docs.aws.amazon.com/aws-backup/latest/devguide/advanced-ddb-backup.html
+// https://docs.aws.amazon.com/aws-backup/latest/devguide/create-cross-account-backup.html
+func (d deployment) copyElsewhere(stack awscdk.Stack) {
+	if d.CopyTo == "" {
+		return
+	}
+	vault := awsbackup.NewCfnBackupVault(stack, jsii.String("Backups"), &awsbackup.CfnBackupVaultProps{BackupVaultName: jsii.String("agentsocial-" + d.Stage)})
+	vault.ApplyRemovalPolicy(d.removal(), nil) // a vault with backups cannot be deleted
+	plan := awsbackup.NewCfnBackupPlan(stack, jsii.String("BackupPlan"), &awsbackup.CfnBackupPlanProps{
+		BackupPlan: &awsbackup.CfnBackupPlan_BackupPlanResourceTypeProperty{
+			BackupPlanName: stack.StackName(),
+			BackupPlanRule: []any{&awsbackup.CfnBackupPlan_BackupRuleResourceTypeProperty{
+				RuleName: jsii.String("daily"), TargetBackupVault: vault.Ref(),
+				ScheduleExpression: jsii.String(backupAt), StartWindowMinutes: jsii.Number(backupStarts), CompletionWindowMinutes: jsii.Number(backupEnds),
+				Lifecycle: keepFor(backupKeepDays),
+				CopyActions: []any{&awsbackup.CfnBackupPlan_CopyActionResourceTypeProperty{
+					DestinationBackupVaultArn: jsii.String(d.CopyTo), Lifecycle: keepFor(d.CopyDays),
+				}},
+			}},
+		},
+	})
+	role := awsiam.NewRole(stack, jsii.String("BackupRole"), &awsiam.RoleProps{
+		Description:    jsii.String("What AWS Backup may do: back the table up, and copy the backups to the vault copyTo"),
+		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("backup.amazonaws.com"), nil),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": d.backupPolicy(stack, vault)},
+	})
+	awsbackup.NewCfnBackupSelection(stack, jsii.String("BackedUp"), &awsbackup.CfnBackupSelectionProps{
+		BackupPlanId: plan.Ref(),
+		BackupSelection: &awsbackup.CfnBackupSelection_BackupSelectionResourceTypeProperty{
+			SelectionName: jsii.String("table"), IamRoleArn: role.RoleArn(), Resources: &[]*string{d.store.table.TableArn()},
+		},
+	})
+	d.watchCopies(stack, vault)
+	output(stack, "BackupVault", vault.Ref(), "Where AWS Backup keeps a backup of the table until it is copied to the vault of the setting copyTo")
+}
+
+func keepFor(days int) *awsbackup.CfnBackupPlan_LifecycleResourceTypeProperty {
+	return &awsbackup.CfnBackupPlan_LifecycleResourceTypeProperty{DeleteAfterDays: jsii.Number(float64(days))}
+}
+
+// backupPolicy returns what AWS Backup needs for backups and copies of the table. AWS's
+// own policy (AWSBackupServiceRolePolicyForBackup) allows the same for every table and
+// every vault. It lacks dynamodb:CreateBackup on purpose: without the advanced features a
+// backup would succeed that no copy can be made of.
+func (d deployment) backupPolicy(stack awscdk.Stack, vault awsbackup.CfnBackupVault) awsiam.PolicyDocument {
+	to := jsii.String(d.CopyTo)
+	// AWS Backup names the recovery points.
+	own := stack.FormatArn(&awscdk.ArnComponents{Service: jsii.String("backup"), Resource: jsii.String("recovery-point"), ResourceName: jsii.String("*"), ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME})
+	part := strings.Split(d.CopyTo, ":")
+	copies := jsii.String(strings.Join(part[:5], ":") + ":recovery-point:*")
+	allow := func(sid string, actions []string, resources ...*string) awsiam.PolicyStatement {
+		return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Sid: jsii.String(sid), Actions: jsii.Strings(actions...), Resources: &resources})
+	}
+	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{
+		allow("BackUp", []string{"dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:StartAwsBackupJob"}, d.store.table.TableArn()),
+		allow("Vaults", []string{"backup:DescribeBackupVault"}, vault.AttrBackupVaultArn(), to),
+		allow("CopyFrom", []string{"backup:CopyFromBackupVault"}, own),
+		allow("CopyInto", []string{"backup:CopyIntoBackupVault"}, to),
+		allow("Tag", []string{"backup:TagResource"}, own, copies), // backups get the table's tags
+	}})
+}
+
+// watchCopies makes the alarm of copies that do not arrive. A copy is the last step, so the
+// alarm also rings if the backup before it fails or is not begun.
+//
+// AWS publishes the metric by the name of a vault, and does not say of which of the two. So
+// the alarm adds up both.
+func (d deployment) watchCopies(stack awscdk.Stack, vault awsbackup.CfnBackupVault) {
+	of := func(name *string) metric {
+		return metric{Namespace: "AWS/Backup", Name: "NumberOfCopyJobsCompleted", By: []by{{"BackupVaultName", name}}}
+	}
+	_, name, _ := strings.Cut(d.CopyTo, ":backup-vault:")
+	d.alarm(stack, "NotCopied", alarm{
+		What: fmt.Sprintf("For %.0f hours no copy of the table has arrived in the vault of the setting copyTo. If this region or account were lost now, everything since the last copy would be, too. See AWS Backup's jobs for the reason.", (copyWatchTimes * copyWatch).Hours()),
+		Of:   []metric{of(vault.Ref()), of(jsii.String(name))}, Every: copyWatch, Times: copyWatchTimes, Silent: true,
+	})
+}
+
+// replicas returns the regions that the seal and the pepper are copied to: the region of
+// the vault copyTo. Replicas stay in the stage's account. If the vault is in another one,
+// an operator copies the secrets there by hand (runbook).
+func (s Settings) replicas() *[]*awssecretsmanager.ReplicaRegion {
+	if s.CopyTo == "" {
+		return nil
+	}
+	region := strings.Split(s.CopyTo, ":")[3]
+	if region == s.Region {
+		return nil
+	}
+	return &[]*awssecretsmanager.ReplicaRegion{{Region: jsii.String(region)}}
+}

@@ -1,0 +1,36 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+)
+
+// What the setting copyTo makes: infra's copies.go and its default copyDays. A test in
+// infra compares the numbers.
+const (
+	backupDays       = 2 // that a backup stays beside the table
+	copyDays         = 7
+	copyAlarmMetrics = 2
+	copySecrets      = 2 // replicas
+)
+
+// copied returns what a daily copy of the table in another region adds in a month. Every
+// backup is a full one, and indexes are not in it.
+func (m month) copied() float64 {
+	size := m.kept.table / gb
+	return size*((backupDays+copyDays)*backupStoragePrice+daysAMonth*betweenRegionsPrice) + copyAlarmMetrics*alarmPrice + copySecrets*secretPrice
+}
+
+// copySection writes what the setting copyTo costs.
+func (r *Report) copySection(out io.Writer, head, row func(...string), months []month) {
+	fmt.Fprintf(out, `
+## A copy elsewhere
+
+The setting `+"`copyTo`"+` copies the table to another region or account once a day. Each backup is a full one, without the indexes. A GB
+of it costs %s USD a month where it is kept, for %d days beside the table and for %d days (`+"`copyDays`"+`) elsewhere, and %s USD on its way to
+another region. Two secrets there and the alarm cost %s USD. A restore takes %s USD for a GB.
+
+`, dollars(backupStoragePrice), backupDays, copyDays, dollars(betweenRegionsPrice), dollars(copyAlarmMetrics*alarmPrice+copySecrets*secretPrice), dollars(restorePrice))
+	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)
+	row(append([]string{"`copyTo` adds"}, each(months, func(m month) string { return dollars(m.copied()) })...)...)
+}
