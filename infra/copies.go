@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/infra/awscli"
 )
 
 const (
@@ -130,4 +132,35 @@ func (s Settings) replicas() *[]*awssecretsmanager.ReplicaRegion {
 		return nil
 	}
 	return &[]*awssecretsmanager.ReplicaRegion{{Region: jsii.String(region)}}
+}
+
+// copying checks what AWS Backup needs to copy the table to the vault copyTo. Without it the
+// deployment succeeds, and no copy arrives.
+func (c *checks) copying() {
+	if c.CopyTo == "" {
+		c.ok("the table is not copied elsewhere (copyTo is empty)")
+		return
+	}
+	part := strings.Split(c.CopyTo, ":")
+	region, account, vault := part[3], part[4], part[6]
+	var settings struct{ ResourceTypeManagementPreference map[string]bool }
+	if c.ask("whether AWS Backup can copy tables", &settings, "backup", "describe-region-settings") {
+		if settings.ResourceTypeManagementPreference["DynamoDB"] {
+			c.ok("AWS Backup can copy tables from %s", c.aws.Region)
+		} else {
+			c.warn("Run aws backup update-region-settings --resource-type-management-preference DynamoDB=true --resource-type-opt-in-preference DynamoDB=true",
+				"AWS Backup's advanced features for DynamoDB are off in %s: no copy can leave it", c.aws.Region)
+		}
+	}
+	if account != c.account {
+		c.ok("the vault %s is in the account %s, and was not checked", vault, account)
+		return
+	}
+	there := awscli.CLI{Region: region}
+	var found struct{ BackupVaultArn string }
+	if err := there.Do(c.ctx, &found, "backup", "describe-backup-vault", "--backup-vault-name", vault); err != nil { // AWS also refuses if there is none
+		c.warn("Run aws backup create-backup-vault --region "+region+" --backup-vault-name "+vault, "the vault %s in %s was not found: %v", vault, region, err)
+		return
+	}
+	c.ok("the vault %s is in %s", vault, region)
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +45,7 @@ func preflight(ctx context.Context, args []string, now time.Time, out io.Writer)
 		c.concurrency()
 		c.mailing()
 		c.certificate()
+		c.copying()
 		c.quotas()
 	}
 	if c.errors > 0 {
@@ -247,16 +250,32 @@ func (c *checks) ownStack() {
 }
 
 // leftSecrets finds secrets of an earlier stage of this name. Their names are fixed, so a
-// new stack cannot make its own.
+// new stack cannot make its own. With existingSecrets the seal and the pepper must be there.
 func (c *checks) leftSecrets() {
 	prefix := "agentsocial/" + c.Stage + "/"
-	var answer struct{ SecretList []struct{ Name string } }
+	var answer struct {
+		SecretList []struct{ Name, PrimaryRegion string }
+	}
 	if !c.ask("whether secrets of an earlier stage are left", &answer, "secretsmanager", "list-secrets", "--include-planned-deletion", "--filters", "Key=name,Values="+prefix) {
 		return
 	}
 	var names []string
+	missing := map[string]bool{}
+	if c.ExistingSecrets {
+		missing = map[string]bool{prefix + "seal": true, prefix + "pepper": true}
+	}
 	for _, s := range answer.SecretList {
-		names = append(names, s.Name)
+		if !missing[s.Name] {
+			names = append(names, s.Name)
+			continue
+		}
+		delete(missing, s.Name)
+		if s.PrimaryRegion != "" && s.PrimaryRegion != c.aws.Region {
+			c.warn("Run aws secretsmanager stop-replication-to-replica --secret-id "+s.Name, "the secret %s is still a replica of the one in %s: it cannot be changed here, and is deleted with that one", s.Name, s.PrimaryRegion)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		c.fail(`infra/RUNBOOK.md, "Restore elsewhere", says where to get it. For a new stage set existingSecrets to false.`, "existingSecrets is true, and there is no secret %s in %s", name, c.aws.Region)
 	}
 	if len(names) > 0 {
 		c.fail(`infra/RUNBOOK.md, "Take a stage down", says how to keep or delete them. Or choose another stage.`, "secrets of an earlier stage %s are left: %s", c.Stage, strings.Join(names, ", "))

@@ -34,6 +34,8 @@ var healthy = map[string]string{
 	"sesv2 get-email-identity":                       `{"VerifiedForSendingStatus": true}`,
 	"acm describe-certificate":                       `{"Certificate": {"Status": "ISSUED", "SubjectAlternativeNames": ["*.example"], "NotAfter": "2027-11-01T00:00:00+00:00"}}`,
 	"service-quotas list-service-quotas":             `{"Quotas": [{"QuotaName": "Throttle rate", "Value": 10000}, {"QuotaName": "Table-level read throughput limit", "Value": 40000}, {"QuotaName": "Table-level write throughput limit", "Value": 40000}]}`,
+	"backup describe-region-settings":                `{"ResourceTypeManagementPreference": {"DynamoDB": true, "EFS": true}}`,
+	"backup describe-backup-vault":                   `{"BackupVaultArn": "arn:aws:backup:eu-west-1:123456789012:backup-vault:copies"}`,
 	"secretsmanager list-secrets":                    `{"SecretList": []}`,
 	"service-quotas list-aws-default-service-quotas": `{"Quotas": []}`,
 }
@@ -77,7 +79,7 @@ func preflightWith(t *testing.T, changes map[string]string, options ...string) (
 // ready.
 var ready = []string{
 	"region=eu-central-1", "account=123456789012", "domain=agents.example", "certificateArn=" + certificateARN,
-	"mailFrom=no-reply@mail.agents.example", "accountConcurrency=2000", "tableReads=20000",
+	"mailFrom=no-reply@mail.agents.example", "accountConcurrency=2000", "tableReads=20000", "copyTo=arn:aws:backup:eu-west-1:123456789012:backup-vault:copies",
 }
 
 func TestPreflightFindsNothing(t *testing.T) {
@@ -86,7 +88,8 @@ func TestPreflightFindsNothing(t *testing.T) {
 		t.Errorf("got %v and\n%s\nwant no finding", err, out)
 	}
 	for _, want := range []string{"Node is v22.23.3", "the AWS CLI is 2.31", "user/ops, region eu-central-1", "bootstrap stack has version 28", "UPDATE_COMPLETE", "may run 2000 executions",
-		"SES sends 50000 mails", "SES has verified mail.agents.example", "certificate of agents.example is issued", "throttleRate 200 is within the account's 10000", "tableReads or warmReads 20000 is within"} {
+		"SES sends 50000 mails", "SES has verified mail.agents.example", "certificate of agents.example is issued", "throttleRate 200 is within the account's 10000", "tableReads or warmReads 20000 is within",
+		"AWS Backup can copy tables from eu-central-1", "the vault copies is in eu-west-1"} {
 		if !strings.Contains(out, "  ok       ") || !strings.Contains(out, want) {
 			t.Errorf("got\n%s\nwant it to say %q", out, want)
 		}
@@ -111,7 +114,7 @@ func TestPreflightFindings(t *testing.T) {
 		"old AWS CLI":           {map[string]string{"version": "aws-cli/2.9.1 Python/3.9\n"}, nil, false, "the AWS CLI is 2.9; the runbook's commands need 2.16", "newest version 2"},
 		"no credentials":        {map[string]string{"sts get-caller-identity": "-"}, nil, true, "AWS does not know the credentials", "aws sso login"},
 		"another account":       {nil, []string{"account=210987654321", "certificateArn=arn:aws:acm:eu-central-1:210987654321:certificate/01234567-89ab-cdef-0123-456789abcdef"}, true, "of the account 123456789012 and the setting account is 210987654321", "correct account in cdk.json"},
-		"no region":             {nil, []string{"region="}, true, "no region is chosen", "Set region in cdk.json"},
+		"no region":             {nil, []string{"region=", "copyTo="}, true, "no region is chosen", "Set region in cdk.json"},
 		"not bootstrapped":      {map[string]string{"ssm get-parameter": "An error occurred (ParameterNotFound) when calling the GetParameter operation: "}, nil, true, "the account 123456789012 is not bootstrapped in eu-central-1", "npx cdk bootstrap aws://123456789012/eu-central-1"},
 		"old bootstrap":         {map[string]string{"ssm get-parameter": `{"Parameter": {"Value": "5"}}`}, nil, true, `has version "5", want 6 or later`, "npx cdk bootstrap"},
 		"bootstrap not allowed": {map[string]string{"ssm get-parameter": "-"}, nil, false, "whether the account is bootstrapped was not checked", "npx cdk bootstrap"},
@@ -119,22 +122,31 @@ func TestPreflightFindings(t *testing.T) {
 		"failed rollback":       {map[string]string{"cloudformation describe-stacks": `{"Stacks": [{"StackStatus": "UPDATE_ROLLBACK_FAILED"}]}`}, nil, true, "is in UPDATE_ROLLBACK_FAILED", "continue-update-rollback --stack-name agentsocial-prod"},
 		"secrets left": {map[string]string{"cloudformation describe-stacks": gone, "secretsmanager list-secrets": `{"SecretList": [{"Name": "agentsocial/prod/pepper"}]}`, "sesv2 get-email-identity": noIdentity}, nil,
 			true, "secrets of an earlier stage prod are left: agentsocial/prod/pepper", "Take a stage down"},
-		"new account":           {map[string]string{"lambda get-account-settings": `{"AccountLimit": {"ConcurrentExecutions": 10}}`}, []string{"accountConcurrency=0"}, false, "the account may run 10 executions at once", "Service Quotas, AWS Lambda"},
-		"reserved too much":     {map[string]string{"lambda get-account-settings": `{"AccountLimit": {"ConcurrentExecutions": 1000}}`}, nil, true, "executions; the account may run 1000 at once, and Lambda requires that 100 stay unreserved", "Lower accountConcurrency"},
-		"nothing reserved":      {nil, []string{"accountConcurrency=0"}, false, "may run 2000 executions at once, and accountConcurrency is 0", "Set accountConcurrency"},
-		"sandbox":               {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": false, "SendingEnabled": true}`}, nil, false, "SES is in the sandbox in eu-central-1", "LeaveMailSandbox"},
-		"mail paused":           {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": true, "SendingEnabled": false}`}, nil, false, "SES sends no mail of this account", "AWS has paused"},
-		"mail quota":            {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": true, "SendingEnabled": true, "SendQuota": {"Max24HourSend": 200}}`}, nil, false, "allow 40000 mails a day; SES allows 200", "Lower both in limits"},
-		"identity elsewhere":    {nil, []string{"mailFrom=no-reply@other.example"}, true, "SES already has the identity other.example, outside this stack", "Set mailIdentity to existing"},
-		"identity missing":      {map[string]string{"sesv2 get-email-identity": noIdentity}, []string{"mailIdentity=existing"}, false, "SES has no identity mail.agents.example or no-reply@mail.agents.example", "Make and verify it"},
-		"identity unverified":   {map[string]string{"sesv2 get-email-identity": `{"VerifiedForSendingStatus": false}`}, nil, false, "SES has not verified mail.agents.example yet", "MailRecord1"},
-		"certificate pending":   {map[string]string{"acm describe-certificate": `{"Certificate": {"Status": "PENDING_VALIDATION"}}`}, nil, true, "has the status PENDING_VALIDATION", "CNAME record"},
-		"certificate of others": {nil, []string{"domain=a.b.example"}, true, "the certificate is of *.example, not of a.b.example", "Request a certificate"},
-		"certificate missing":   {map[string]string{"acm describe-certificate": "An error occurred (ResourceNotFoundException) when calling"}, nil, true, "there is no certificate", "Correct certificateArn"},
-		"certificate ends":      {map[string]string{"acm describe-certificate": `{"Certificate": {"Status": "ISSUED", "SubjectAlternativeNames": ["agents.example"], "NotAfter": "2026-12-10T00:00:00+00:00"}}`}, nil, false, "ends on 2026-12-10", "CNAME record"},
-		"quota of the gateway":  {nil, []string{"throttleRate=20000"}, false, `throttleRate is 20000; the account's quota "Throttle rate" is 10000`, "Service Quotas, apigateway"},
-		"quota of the table":    {nil, []string{"tableReads=50000"}, false, `tableReads or warmReads is 50000; the account's quota "Table-level read throughput limit" is 40000`, "Service Quotas, dynamodb"},
-		"quotas not listed":     {map[string]string{"service-quotas list-service-quotas": `{"Quotas": []}`}, nil, false, "was not checked: it is not in the list of Service Quotas", "Ask for more"},
+		"existing secrets missing": {map[string]string{"cloudformation describe-stacks": gone, "secretsmanager list-secrets": `{"SecretList": [{"Name": "agentsocial/prod/seal"}]}`, "sesv2 get-email-identity": noIdentity}, []string{"existingSecrets=true"},
+			true, "there is no secret agentsocial/prod/pepper in eu-central-1", "Restore elsewhere"},
+		"existing secrets and more": {map[string]string{"cloudformation describe-stacks": gone, "secretsmanager list-secrets": `{"SecretList": [{"Name": "agentsocial/prod/seal"}, {"Name": "agentsocial/prod/pepper"}, {"Name": "agentsocial/prod/payments"}]}`, "sesv2 get-email-identity": noIdentity}, []string{"existingSecrets=true"},
+			true, "secrets of an earlier stage prod are left: agentsocial/prod/payments", "Take a stage down"},
+		"existing secrets are replicas": {map[string]string{"cloudformation describe-stacks": gone, "secretsmanager list-secrets": `{"SecretList": [{"Name": "agentsocial/prod/seal", "PrimaryRegion": "eu-west-1"}, {"Name": "agentsocial/prod/pepper"}]}`, "sesv2 get-email-identity": noIdentity}, []string{"existingSecrets=true"},
+			false, "agentsocial/prod/seal is still a replica of the one in eu-west-1", "stop-replication-to-replica --secret-id agentsocial/prod/seal"},
+		"tables cannot be copied": {map[string]string{"backup describe-region-settings": `{"ResourceTypeManagementPreference": {"EFS": true}}`}, nil, false, "advanced features for DynamoDB are off in eu-central-1", "update-region-settings --resource-type-management-preference DynamoDB=true"},
+		"no vault":                {map[string]string{"backup describe-backup-vault": "-"}, nil, false, "the vault copies in eu-west-1 was not found", "create-backup-vault --region eu-west-1 --backup-vault-name copies"},
+		"copies were not checked": {map[string]string{"backup describe-region-settings": "-"}, nil, false, "whether AWS Backup can copy tables was not checked", "check it by hand"},
+		"new account":             {map[string]string{"lambda get-account-settings": `{"AccountLimit": {"ConcurrentExecutions": 10}}`}, []string{"accountConcurrency=0"}, false, "the account may run 10 executions at once", "Service Quotas, AWS Lambda"},
+		"reserved too much":       {map[string]string{"lambda get-account-settings": `{"AccountLimit": {"ConcurrentExecutions": 1000}}`}, nil, true, "executions; the account may run 1000 at once, and Lambda requires that 100 stay unreserved", "Lower accountConcurrency"},
+		"nothing reserved":        {nil, []string{"accountConcurrency=0"}, false, "may run 2000 executions at once, and accountConcurrency is 0", "Set accountConcurrency"},
+		"sandbox":                 {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": false, "SendingEnabled": true}`}, nil, false, "SES is in the sandbox in eu-central-1", "LeaveMailSandbox"},
+		"mail paused":             {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": true, "SendingEnabled": false}`}, nil, false, "SES sends no mail of this account", "AWS has paused"},
+		"mail quota":              {map[string]string{"sesv2 get-account": `{"ProductionAccessEnabled": true, "SendingEnabled": true, "SendQuota": {"Max24HourSend": 200}}`}, nil, false, "allow 40000 mails a day; SES allows 200", "Lower both in limits"},
+		"identity elsewhere":      {nil, []string{"mailFrom=no-reply@other.example"}, true, "SES already has the identity other.example, outside this stack", "Set mailIdentity to existing"},
+		"identity missing":        {map[string]string{"sesv2 get-email-identity": noIdentity}, []string{"mailIdentity=existing"}, false, "SES has no identity mail.agents.example or no-reply@mail.agents.example", "Make and verify it"},
+		"identity unverified":     {map[string]string{"sesv2 get-email-identity": `{"VerifiedForSendingStatus": false}`}, nil, false, "SES has not verified mail.agents.example yet", "MailRecord1"},
+		"certificate pending":     {map[string]string{"acm describe-certificate": `{"Certificate": {"Status": "PENDING_VALIDATION"}}`}, nil, true, "has the status PENDING_VALIDATION", "CNAME record"},
+		"certificate of others":   {nil, []string{"domain=a.b.example"}, true, "the certificate is of *.example, not of a.b.example", "Request a certificate"},
+		"certificate missing":     {map[string]string{"acm describe-certificate": "An error occurred (ResourceNotFoundException) when calling"}, nil, true, "there is no certificate", "Correct certificateArn"},
+		"certificate ends":        {map[string]string{"acm describe-certificate": `{"Certificate": {"Status": "ISSUED", "SubjectAlternativeNames": ["agents.example"], "NotAfter": "2026-12-10T00:00:00+00:00"}}`}, nil, false, "ends on 2026-12-10", "CNAME record"},
+		"quota of the gateway":    {nil, []string{"throttleRate=20000"}, false, `throttleRate is 20000; the account's quota "Throttle rate" is 10000`, "Service Quotas, apigateway"},
+		"quota of the table":      {nil, []string{"tableReads=50000"}, false, `tableReads or warmReads is 50000; the account's quota "Table-level read throughput limit" is 40000`, "Service Quotas, dynamodb"},
+		"quotas not listed":       {map[string]string{"service-quotas list-service-quotas": `{"Quotas": []}`}, nil, false, "was not checked: it is not in the list of Service Quotas", "Ask for more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := preflightWith(t, c.answers, slices.Concat(ready, c.settings)...)
