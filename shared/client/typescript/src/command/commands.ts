@@ -127,7 +127,7 @@ export const commands = {
   async *call([method, target, body], values) {
     const agent = await agentOf(values);
     const text = body === undefined ? undefined : await textOf(body);
-    const json = text === undefined ? {} : { "content-type": "application/json" };
+    const json: Record<string, string> = text === undefined ? {} : { "content-type": "application/json" };
     const received = await agent.request(need(method, "METHOD").toUpperCase(), need(target, "PATH"), { text, headers: json });
     const data: unknown = /^application\/json\b/.test(received.headers.get("content-type") ?? "") ? JSON.parse(received.text) : received.text;
     yield { data, text: print.plain(typeof data === "string" ? data : JSON.stringify(data, null, 1)) };
