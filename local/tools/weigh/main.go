@@ -102,7 +102,7 @@ func names() (names []string) {
 	for _, reader := range events.All() {
 		names = append(names, reader(a).Name)
 	}
-	for _, schedule := range events.Schedules() {
+	for _, schedule := range append(events.Schedules(), events.Outside()...) {
 		names = append(names, schedule(a).Name)
 	}
 	for _, mail := range events.Mail() {
