@@ -181,6 +181,10 @@ lambdas-test: ## plays the transcripts on the built functions
 	$(call binaries,$(LAMBDAS))
 	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_LAMBDAS=$(LAMBDAS) $(TEST) -parallel 4 -count=1 ./local/transcripts
 
+moto-test: ## plays the transcripts on the DynamoDB of moto, an imitation of AWS (Python; takes 20 minutes)
+	@python3 -m venv build/moto && build/moto/bin/pip install -q --disable-pip-version-check 'moto[server,dynamodb]==5.2.5'
+	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_MOTO=$(CURDIR)/build/moto/bin/moto_server go test -vet=off -count=1 -timeout 60m -parallel 2 -run '^TestTranscripts$$' ./local/transcripts
+
 # STAGE and CONTEXT override cdk.json: CONTEXT="-c domain= -c mailFrom=".
 # .npmrc has the CDK's version.
 CDK = JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1 npx cdk

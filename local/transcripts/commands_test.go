@@ -20,6 +20,7 @@ import (
 	"agentsocial/local/checks/invariants"
 	"agentsocial/local/engines/dynamodb/dynamodbtest"
 	"agentsocial/local/engines/logs"
+	"agentsocial/local/engines/moto"
 	"agentsocial/local/engines/sam"
 	"agentsocial/local/service"
 	"agentsocial/shared/api"
@@ -211,7 +212,14 @@ func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Par
 	p.Setup = func(e *testscript.Env) error {
 		s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}, broken: broken, seen: all}
 		e.Values[scriptKey{}] = s
-		if onTable() == "dynamodb-local" {
+		if program := onMoto(e); program != "" {
+			server, err := moto.Start(context.Background(), program)
+			if err != nil {
+				return err
+			}
+			s.endpoint = server.Endpoint
+			e.Defer(server.Stop)
+		} else if onTable() == "dynamodb-local" {
 			endpoint, release, err := dynamodbtest.Alone(context.Background())
 			if err != nil {
 				return err
