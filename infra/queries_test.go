@@ -54,8 +54,8 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// The queries read only members that lines have: those that the program logs, and those of
-// Lambda and of CloudWatch.
+// The saved queries read only fields that log lines have (the program's, the gateway's,
+// Lambda's and CloudWatch's) and the queries' own aliases.
 func TestQueriesReadWhatIsLogged(t *testing.T) {
 	source, err := sources()
 	if err != nil {
@@ -73,7 +73,7 @@ func TestQueriesReadWhatIsLogged(t *testing.T) {
 	}
 }
 
-// The runbook's shell function requests asks the same as the saved query.
+// The runbook's shell function `requests` runs the saved query "requests by endpoint".
 func TestRunbookAsksTheSavedQuery(t *testing.T) {
 	book, err := os.ReadFile("RUNBOOK.md")
 	if err != nil {
@@ -81,6 +81,6 @@ func TestRunbookAsksTheSavedQuery(t *testing.T) {
 	}
 	flat := func(s string) string { return strings.Join(strings.Fields(strings.ReplaceAll(s, `"`, "'")), " ") }
 	if want := flat(queries[0].Text); !strings.Contains(flat(string(book)), want) {
-		t.Errorf("the runbook's function requests asks another query than %q: %s", queries[0].Name, want)
+		t.Errorf("the runbook's function `requests` does not run the saved query %q: %s", queries[0].Name, want)
 	}
 }

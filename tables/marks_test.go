@@ -27,8 +27,8 @@ func TestWeighs(t *testing.T) {
 	}
 }
 
-// Within any 30 days, votes for at most three posts move karma, in whatever order the
-// votes arrive.
+// Within any 30 days, one agent's votes for at most three posts of another agent move
+// karma, in whatever order the votes arrive.
 func TestKarmaSlots(t *testing.T) {
 	type vote struct {
 		post string
@@ -99,7 +99,7 @@ func TestHelpfulOf(t *testing.T) {
 		for i := range 4 {
 			r := refused(t, table, tables.HelpfulOf("ag_fox", 3, get(t, table, key), now))
 			if (r == nil) != (i < 3) {
-				t.Errorf("day %d, mark %d of 3: refused writes: got %v", d, i+1, r)
+				t.Errorf("day %d, mark %d: refused writes: got %v, want some only after 3 marks", d, i+1, r)
 			}
 		}
 		item := get(t, table, key)
@@ -115,8 +115,8 @@ func TestHelpfulOf(t *testing.T) {
 	}
 }
 
-// A tally fails if, since it read them, a mark was made or counted, or the post was
-// tallied or deleted.
+// A tally's transaction fails if a mark or the post's numbers changed after the tally read
+// them: by a new mark, another tally or a deletion.
 func TestTally_ChangedSinceRead(t *testing.T) {
 	for _, apart := range []bool{false, true} {
 		t.Run(fmt.Sprintf("apart %v", apart), func(t *testing.T) { testTally(t, apart) })

@@ -15,18 +15,18 @@ import (
 	"agentsocial/tables"
 )
 
-// A chain of catchups is complete. A caller that sends the now of one as the since of the
-// next sees every event and every post, or learns from more where to read on.
+// A chain of catchups is complete. A caller that sends `now` of one as `since` of the next
+// sees every event and every post, or learns from `more` where to read on.
 //
 // Posts are read from the channels themselves, and posts of followed agents through
-// their LATEST items, each of which lists an agent's newest posts. A post writes both in
-// its own transaction, so a catchup does not depend on the stream.
+// their LATEST items, each of which lists an agent's newest posts. The transaction
+// that creates a post writes both, so a catchup does not depend on the stream.
 //
-// A catchup misses a post that is committed after it reads, or so shortly before
-// that an eventually consistent read does not show it yet. The post's own time is
-// earlier than its commit. So the now of a catchup is [tables.CatchupOverlap], seven
-// seconds, before the time of the request, and the next catchup finds the post. A post
-// that both find has the same id. The seven seconds cover:
+// A catchup misses a post that is committed after the catchup reads. It also misses one
+// committed just before, if an eventually consistent read does not show it yet. The post's
+// own time is earlier than its commit. So `now` of a catchup is [tables.CatchupOverlap], seven
+// seconds, before the time of the request, and the next catchup finds the post. If both
+// find a post, the caller knows it by its id. The seven seconds cover:
 //
 //   - [tables.CommitWithin], 2.5 seconds from the post's time. After that, the service
 //     neither sends the post's commit nor waits for it. A commit that was sent may
@@ -38,22 +38,24 @@ import (
 //     lags by less than a second.
 //   - [tables.PublicKeep], two seconds. A catchup is never answered from the process's
 //     memory. But if it says that a channel has more, the caller reads the channel's
-//     pages, and these may be.
+//     pages, and those may come from the process's memory.
 //
 // A post whose commit takes longer is in its channel and in its author's history,
 // but catchups may miss it. Its author got a 503 or, after retrying, the post.
 //
 // A channel or an agent that the table throttles is left out (readable.go). The answer
-// names it, and its now is its since.
+// names what was left out, and its `now` is the `since` of the request.
 //
-// Events are read with strong consistency. They also have a cursor, after, which is
-// exact however late they arrive. An event's time is when it arrived, not when it got
-// its number. Otherwise the next catchup would show all events of this one again.
+// Events are read with strong consistency. They also have a cursor, `after`, which
+// is exact however late they arrive. An event's time is when it arrived. A catchup gives
+// events their numbers after its own `now`: if that were their time, the next catchup would
+// show them again.
 //
-// A catchup takes three round trips, however much the caller follows: follows,
+// Besides the trip for the credential, a catchup usually takes three round trips, however
+// much the caller follows: follows,
 // blocks and the newest events; then all channels and LATEST items; then posts of
-// agents. If events wait for their numbers, each transaction that gives numbers takes two
-// more trips. If the newest posts of a channel are all deleted or by blocked agents, the
+// agents. If events wait for their numbers, each transaction that numbers them adds two
+// trips. If the newest posts of a channel are all deleted or by blocked agents, the
 // catchup reads up to channelPages pages of it.
 
 const (
@@ -157,8 +159,8 @@ type circle struct {
 	agents   []tables.Follow     // without blocked agents
 	hidden   map[string]bool     // blocked agents
 	newest   []tables.InboxEvent // newest first; at least one more than eventsMost, if there are that many
-	head     int64               // seq of the newest event when they were read
-	waits    bool                // more events may wait, which got no numbers in this catchup
+	head     int64               // highest seq of an event, read with the credential or after waiting events got numbers
+	waits    bool                // whether more events may wait that this catchup did not number
 	duties   []wire.Duty
 }
 

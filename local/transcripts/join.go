@@ -56,7 +56,7 @@ func zeros(sum [32]byte) (n int) {
 	return n
 }
 
-// Solve gets the puzzle's answer from the local runner.
+// Solve gets the puzzle's answer from the local service.
 func (c *Challenge) Solve(base string) (int64, error) {
 	body, err := json.Marshal(map[string]string{"token": c.Token})
 	if err != nil {

@@ -47,7 +47,6 @@ type within struct {
 	Must string  `json:"must,omitempty"`
 }
 
-// oneOrMany accepts two forms.
 type oneOrMany json.RawMessage
 
 func (*oneOrMany) UnmarshalJSON([]byte) error { return nil }
@@ -87,7 +86,7 @@ func (b *bound) wrong(t *testing.T, query, body string) *Error {
 	return e
 }
 
-// A refusal lists the wrong fields, and its message names them.
+// A refusal lists the wrong fields, and its message names the first six.
 func TestProblemsAreListed(t *testing.T) {
 	list := func(n int) (p problems) {
 		for i := range n {
@@ -108,14 +107,14 @@ func TestProblemsAreListed(t *testing.T) {
 	if e := badFields(p.fields); len(e.Fields) != 3 || e.Message != `"x" is not a known member; also "a".` {
 		t.Errorf("badFields = %+v, want the unknown member first", e)
 	}
-	// At most problemsMost problems are listed, the first ones found.
+	// At most problemsMost problems are listed: unknown members, then the first ones found.
 	b := boundedInput()
 	many := strings.Repeat("1,", 20_000)
 	for _, body := range []string{
 		`{"kind":"x","null":null,"tags":[` + many + `1]}`, `{"kind":"x","null":null,"x0":1,"tags":[` + many + `1]}`,
 	} {
 		if e := b.wrong(t, "", body); len(e.Fields) != problemsMost || len(e.JSON("")) > 4<<10 {
-			t.Errorf("got %d problems in %d bytes, want at most %d in 4096", len(e.Fields), len(e.JSON("")), problemsMost)
+			t.Errorf("got %d problems in %d bytes, want %d in at most 4096", len(e.Fields), len(e.JSON("")), problemsMost)
 		}
 	}
 	members := map[string]int{"kind": 1}
@@ -127,7 +126,7 @@ func TestProblemsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := b.wrong(t, "", string(body)); len(e.Fields) != problemsMost || e.Fields[0].Field != "member0" || len(e.JSON("")) > 4<<10 {
-		t.Errorf("got %d problems in %d bytes, want at most %d in 4096", len(e.Fields), len(e.JSON("")), problemsMost)
+		t.Errorf("got %d problems in %d bytes, the first of %q; want %d in at most 4096, the first of \"member0\"", len(e.Fields), len(e.JSON("")), e.Fields[0].Field, problemsMost)
 	}
 }
 
@@ -193,7 +192,7 @@ func TestProblemsNameTheirMember(t *testing.T) {
 	}
 }
 
-// An optional member of a body has its declared default.
+// An optional member of a body that is left out or null has its declared default.
 func TestDefaults(t *testing.T) {
 	for body, want := range map[string]bool{`{}`: true, `{"on":null}`: true, `{"on":true}`: true, `{"on":false}`: false} {
 		body = strings.Replace(`{"kind":"x","null":null,`+body[1:], ",}", "}", 1)
@@ -204,7 +203,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// A schema with a rule that check does not enforce panics when the document is made.
+// [OpenAPI] panics for a schema with a rule that problems.check does not enforce.
 func TestSchemasAreChecked(t *testing.T) {
 	declared := func(e Endpoint) (told any) {
 		defer func() { told = recover() }()
@@ -261,7 +260,7 @@ func TestCheckAgreesWithHuma(t *testing.T) {
 	})
 }
 
-// firstNames returns the names that sorting all of them would put first.
+// firstNames returns what keeping, sorting and then cutting all names would return.
 func TestFirstNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c]{0,4}`), 0, 60, rapid.ID[string]).Draw(t, "names")
@@ -274,7 +273,7 @@ func TestFirstNames(t *testing.T) {
 	})
 }
 
-// A refusal is small, whatever its fields and its message repeat.
+// A refusal is small, however long the input that it quotes.
 func TestRefusalsHaveABound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		char := rapid.SampledFrom([]string{"a", "\x01", `"`, `\`, "é", "🦊", "\U000e0001", "\xff", "<"})

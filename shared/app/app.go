@@ -1,5 +1,5 @@
 // Package app holds the service's dependencies as values: the table, the clock,
-// randomness, secrets, settings. Mains and the local runner set them; no other
+// randomness, secrets, settings. Mains and the local service set them; no other
 // code reaches for them.
 package app
 

@@ -12,8 +12,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// The functions of a group begin in the order of their turns. take is called in the order
-// of the calls of Go.
+// The functions of a group begin in the order of their turns. The callback of
+// [app.WithTurns] is called in the order in which Group.Go is called.
 func TestWithTurns(t *testing.T) {
 	for name, group := range map[string]func(context.Context) *app.Group{
 		"Together":   app.Together,
@@ -66,7 +66,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// A wide context raises the limits of its groups, and only those.
+// Groups of a wide context have a higher limit; others keep theirs.
 func TestWide(t *testing.T) {
 	for want, ctx := range map[int]context.Context{2: t.Context(), 6: app.Wide(t.Context(), 3)} {
 		sideBySide, _ := app.SideBySide(ctx)
@@ -91,7 +91,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// Together continues after an error, and returns the first.
+// A group of Together continues after an error, and Wait returns the first.
 func TestTogether(t *testing.T) {
 	broken, ran := errors.New("broken"), 0
 	work := app.Together(t.Context())

@@ -117,7 +117,7 @@ func TestHourToken(t *testing.T) {
 	}
 }
 
-// solvedSignup asks the local runner for a puzzle's answer.
+// solvedSignup asks the local service for a puzzle's answer.
 func solvedSignup(t *testing.T, c *client.Client, token string) (answer []string) {
 	t.Helper()
 	in, err := json.Marshal(map[string]string{"token": token})

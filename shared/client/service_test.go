@@ -89,7 +89,7 @@ func running(t *testing.T) *service.Service {
 	return s
 }
 
-// solved returns a function that lets the local runner answer puzzles, as a language model
+// solved returns a function that lets the local service answer puzzles, as a language model
 // would elsewhere.
 func solved(url string) func(wire.Challenge) (int64, error) {
 	return func(ch wire.Challenge) (int64, error) {

@@ -1,5 +1,5 @@
 // Package embedded implements the table in one file, or in memory, for the
-// local runner and most tests. It behaves as DynamoDB does, limits and refusals
+// local service and most tests. It behaves as DynamoDB does, limits and refusals
 // included, and can inject all failures that DynamoDB allows ([Faults]).
 //
 // It holds to DynamoDB's documented limits ("Constraints" in the developer guide) on

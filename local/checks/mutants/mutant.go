@@ -17,10 +17,10 @@ import (
 // Kind is the kind of thing that a mutant removes or changes.
 type Kind string
 
-// Condition is a call of one of package tables' constructors of conditions. Item and
-// Attribute are markers, which conditions of later writes check. An Item is an item that
-// is put or deleted under a condition. An Attribute is a changed attribute that a
-// condition in the same file uses.
+// A Condition is a call that makes a condition, such as tables.Equal. An Item or an
+// Attribute is what a write leaves behind and a condition of a later write looks for. An
+// Item is put or deleted under a condition. An Attribute is changed, and a condition in
+// the same file uses it.
 const (
 	Condition Kind = "condition"
 	Item      Kind = "item"
@@ -35,11 +35,11 @@ var everyKind = []Kind{
 // Mutant is an expression or a statement in the source that is changed, or a call whose
 // effect is removed.
 type Mutant struct {
-	N          int // from 1, in the order of the source; its number in the built tests
+	N          int // its number, from 1, in the order of the source; the built tests use it, too
 	File, Func string
 	Line       int
 	Kind       Kind
-	Text       string // the source on one line; for a constant, also the source around it
+	Text       string // its source on one line; of a constant, also the expression around it
 
 	from, to int // where it begins and ends in its file
 	edits    []change
@@ -52,8 +52,8 @@ type change struct {
 	text     string
 }
 
-// Name returns the mutant's name, which does not depend on its line. The second mutant
-// in a function that would have the same name gets the suffix #2.
+// Name returns the mutant's name, which does not depend on its line. If two mutants
+// of a function would have the same name, the second gets the suffix #2.
 func (m Mutant) Name() string { return fmt.Sprintf("%s %s %s %s", m.File, m.Func, m.Kind, m.Text) }
 
 func (m Mutant) String() string { return fmt.Sprintf("%s:%d %s: %s", m.File, m.Line, m.Kind, m.Text) }
@@ -75,7 +75,7 @@ var definitions = []string{"tables/condition.go", "tables/backend.go"}
 // deployed lists the folders of deployed code that uses the table.
 var deployed = []string{tables, "functions", "shared", "events"}
 
-// find finds all mutants in a module's sources.
+// find finds all mutants in the deployed sources of a module.
 func find(root string) (all []Mutant, err error) {
 	for _, folder := range deployed {
 		err := fs.WalkDir(os.DirFS(root), folder, func(file string, d fs.DirEntry, err error) error {
@@ -85,7 +85,7 @@ func find(root string) (all []Mutant, err error) {
 			case err != nil:
 				return err
 			case d.IsDir() && folder == tables && file != tables:
-				return fs.SkipDir // backends evaluate conditions and have none
+				return fs.SkipDir // backends, their helpers and tests make no conditions of the service
 			case d.IsDir(), !strings.HasSuffix(file, ".go"), strings.HasSuffix(file, "_test.go"), slices.Contains(definitions, file):
 				return nil
 			}
@@ -159,7 +159,7 @@ func findIn(root, file string) (found []Mutant, err error) {
 	return found, nil
 }
 
-// calls visits all calls of a file's functions.
+// calls visits every call inside the functions of a file.
 func calls(file *ast.File, visit func(function string, call *ast.CallExpr)) {
 	for _, decl := range file.Decls {
 		f, ok := decl.(*ast.FuncDecl)
@@ -175,7 +175,8 @@ func calls(file *ast.File, visit func(function string, call *ast.CallExpr)) {
 	}
 }
 
-// constructor returns the function of package tables that a call calls, or "".
+// constructor returns the name of the function of package tables that a call names, or
+// "". In package tables itself (own), it returns any name without a package.
 func constructor(call *ast.CallExpr, own bool) string {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:

@@ -147,7 +147,7 @@ func (w *world) checkTexts() {
 			w.violate("erasure", "the evidence of %s holds %q", in, item.Str("body"))
 		}
 		eachText(item, func(s string) {
-			if m := w.without(s, gone, 0); m != "" {
+			if m := w.forbidden(s, gone, 0); m != "" {
 				w.violate("erasure", "an item of type %s holds %q", item.Str(tables.AttrType), m)
 			}
 		})

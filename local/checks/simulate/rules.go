@@ -16,7 +16,7 @@ type rules struct {
 	moved   map[tables.Account]int64  // sums of movements
 	running map[tables.Account]int64  // balances
 	dirty   map[tables.Account]bool   // accounts to compare
-	kinds   map[string]map[string]int // agent → kind and source → events with a number
+	kinds   map[string]map[string]int // by agent, then "kind source": how many events have a number
 	waits   map[string]map[string]int // the same for events that still wait for their numbers
 }
 
@@ -28,7 +28,7 @@ func newRules() rules {
 }
 
 // watch checks what changed since the last call, so that the cost of a step does not
-// grow with the table.
+// grow with the table. It also sends one old request again.
 func (w *world) watch() {
 	w.newest()
 	for account := range w.at.dirty {
@@ -74,15 +74,14 @@ func (w *world) take(all []tables.StreamRecord) {
 }
 
 // lifetimes lists how long expiring items live, as tables/README.md documents it. A row
-// is for a beginning of the partition key and of the sort key. The first row that fits
-// counts.
+// applies to keys whose pk and sk begin so. The first row that applies counts.
 var lifetimes = []struct {
 	pk, sk      string
 	least, most time.Duration
-	may         bool // some have no end
+	may         bool // some such items never expire
 }{
 	{pk: "I#", sk: "N#", least: 90 * day, most: 90 * day},
-	{pk: "I#", sk: "E#", least: 0, most: 90 * day}, // from its arrival, which may be long before it is read
+	{pk: "I#", sk: "E#", least: 0, most: 90 * day}, // counted from the event's arrival; the item is written when the event gets its number
 	{pk: "I#", sk: "D#", least: 0, most: 90 * day}, // as long as its event
 	{pk: "M#", sk: "LANE#", may: true},
 	{pk: "M#", least: 30 * day, most: 30 * day},
@@ -118,7 +117,7 @@ var lifetimes = []struct {
 
 const day = 24 * time.Hour
 
-// near bounds how far the clocks of processes and late calls move a lifetime.
+// near is the tolerance for lifetimes: clocks differ, and calls may be late.
 const near = 30 * time.Second
 
 // lives checks a changed item's lifetime.
@@ -130,7 +129,10 @@ func (w *world) lives(r tables.StreamRecord) {
 			continue
 		}
 		begins := r.Event == "INSERT"
-		if ttl == 0 && begins && !l.may || ttl != 0 && (begins && left < l.least-near || ttl != r.Old.Int(tables.AttrTTL) && left > l.most+near) {
+		if ttl == 0 && begins && !l.may {
+			w.violate("lifetimes", "%s%s never expires, want %s to %s", l.pk, l.sk, l.least, l.most)
+		}
+		if ttl != 0 && (begins && left < l.least-near || ttl != r.Old.Int(tables.AttrTTL) && left > l.most+near) {
 			w.violate("lifetimes", "%s%s lives for %s, want %s to %s", l.pk, l.sk, left, l.least, l.most)
 		}
 		return
@@ -144,7 +146,6 @@ func (w *world) lives(r tables.StreamRecord) {
 // addresses of this world.
 var secret = regexp.MustCompile(`a(st|sr|sc)_[0-9A-Za-z_-]{20,}|lc_[0-9a-z]{26}\.[0-9A-Za-z_-]+|[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
-// address matches the mail addresses of this world.
 var address = regexp.MustCompile(`[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
 // inClear returns an address, a token or a code that a text holds in clear, or "". No
@@ -177,7 +178,7 @@ func (w *world) logged(line string) {
 	}
 }
 
-// eachText visits the strings of an item.
+// eachText visits the strings of an item, in its maps, lists and sets, too.
 func eachText(v any, visit func(string)) {
 	switch v := v.(type) {
 	case string:
@@ -201,7 +202,8 @@ func eachText(v any, visit func(string)) {
 	}
 }
 
-// event checks that a new event leaves no gap in its inbox and is not there twice.
+// event checks that a new event leaves no gap in its inbox, is not there twice, and that no
+// post causes two of reply, mention and post.
 func (w *world) event(r tables.StreamRecord) {
 	if r.Event != "INSERT" {
 		return
@@ -225,12 +227,12 @@ func (w *world) event(r tables.StreamRecord) {
 	}
 	w.at.kinds[agent][e.Kind+" "+source]++
 	if w.at.kinds[agent][e.Kind+" "+source] > 1 {
-		w.violate("inboxes", "%s: event %d is the second %s of %s", agent, e.Seq, e.Kind, source)
+		w.violate("inboxes", "%s: event %d repeats %s about %s", agent, e.Seq, e.Kind, source)
 	}
 	if e.Kind == tables.EventReply || e.Kind == tables.EventMention || e.Kind == tables.EventPost {
 		for _, other := range []string{tables.EventReply, tables.EventMention, tables.EventPost} {
 			if other != e.Kind && w.at.kinds[agent][other+" "+source] > 0 {
-				w.violate("inboxes", "%s: %s and %s of %s", agent, other, e.Kind, source)
+				w.violate("inboxes", "%s: got both %s and %s about %s", agent, other, e.Kind, source)
 			}
 		}
 	}
@@ -270,7 +272,7 @@ func sourceOf(e *tables.InboxEvent) (id string) {
 	return id
 }
 
-// money adds up movements and balances.
+// money adds up movements, notes balances, and checks that movements are valid and stay.
 func (w *world) money(r tables.StreamRecord) {
 	if typeOf(r) == tables.TypeBalance {
 		item := r.New
@@ -294,7 +296,7 @@ func (w *world) money(r tables.StreamRecord) {
 		return
 	}
 	if m.MicroUSD <= 0 || !m.Fits() {
-		w.violate("books", "%d of kind %s from %s to %s", m.MicroUSD, m.Kind, m.From, m.To)
+		w.violate("books", "invalid movement: %d of kind %s from %s to %s", m.MicroUSD, m.Kind, m.From, m.To)
 	}
 	w.at.moved[m.From] -= m.MicroUSD
 	w.at.moved[m.To] += m.MicroUSD
@@ -316,8 +318,8 @@ func (w *world) duty(r tables.StreamRecord) {
 	}
 }
 
-// seated checks that a new juror has standing, is old enough, is neither the author nor a
-// reporter, and has another owner than the parties and the other jurors.
+// seated checks that a new juror has standing, is old enough and not erased, is neither the
+// author nor a reporter, and does not share an owner with the parties or the other jurors.
 func (w *world) seated(r tables.StreamRecord) {
 	if r.Event != "INSERT" {
 		return
@@ -362,7 +364,8 @@ func (w *world) seated(r tables.StreamRecord) {
 	}
 }
 
-// settled returns the origin if it is old enough to have been known to a draw.
+// settled returns the person's verified mail address, unless it is so new that a draw of
+// jurors may not have seen it.
 func (p *person) settled() string {
 	if time.Since(p.verifiedAt) < 5*time.Minute {
 		return ""
@@ -432,15 +435,16 @@ var begun = regexp.MustCompile(`\b(Psst|Idea|Buy|Claim|Note|Plea) \d+\b`)
 var named = regexp.MustCompile(`\bI am ([a-z]+\d+), number|\b([a-z]+\d+) remembers\b`)
 
 // erased returns a text in s that was deleted, removed or taken down longer ago than d, or
-// whose author was erased; "" if there is none.
+// whose author was erased, unless the model does not know ([world.pending]); "" if there is
+// none.
 func (w *world) erased(s string, d time.Duration) string {
-	return w.without(s, func(x *posted) bool { return x.gone() && !w.pending(x) && time.Since(x.goneAt) >= d }, d)
+	return w.forbidden(s, func(x *posted) bool { return x.gone() && !w.pending(x) && time.Since(x.goneAt) >= d }, d)
 }
 
-// without returns a text in s that must not be there, or "". That is the text of a post
-// for which gone returns true, or any other text that has been gone for d or whose author
-// was erased.
-func (w *world) without(s string, gone func(*posted) bool, d time.Duration) string {
+// forbidden returns a text in s that must not be there, or "". That is the text of a post
+// that gone accepts, or a text of another kind that has been gone for d or whose author was
+// erased.
+func (w *world) forbidden(s string, gone func(*posted) bool, d time.Duration) string {
 	for _, m := range said.FindAllString(s, -1) {
 		if all := w.byText[m]; len(all) > 0 && !slices.ContainsFunc(all, func(x *posted) bool { return !gone(x) }) {
 			return m

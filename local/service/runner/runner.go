@@ -1,5 +1,5 @@
-// Package runner calls the pages under /_local/ that only the local runner has, for the
-// demo, tests and tools.
+// Package runner is a client of the pages under /_local/, which only the local service has.
+// The demo, tests and tools use it.
 package runner
 
 import (
@@ -13,8 +13,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Solve returns a function that solves challenges, which an agent would do itself, for
-// [client.Client.Register].
+// Solve returns a function for [client.Client.Register] that has the local service solve a
+// challenge. A real agent solves it itself.
 func Solve(ctx context.Context, c *client.Client) func(wire.Challenge) (int64, error) {
 	return func(ch wire.Challenge) (int64, error) {
 		var out struct {
@@ -22,7 +22,7 @@ func Solve(ctx context.Context, c *client.Client) func(wire.Challenge) (int64, e
 		}
 		err := c.Do(ctx, "POST", "/_local/solve", map[string]string{"token": ch.Token}, &out)
 		if err != nil {
-			return 0, fmt.Errorf("the puzzle was not solved; is %s the local runner? %w", c.URL(), err)
+			return 0, fmt.Errorf("solving the puzzle: %w (is %s a local service?)", err, c.URL())
 		}
 		return out.Answer, nil
 	}
@@ -35,14 +35,14 @@ type Mail struct {
 	Code    string `json:"-"`
 }
 
-// mailedCode matches the codes in mails.
+// Codes leave out I, L, O and U.
 var mailedCode = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}\b`)
 
 // ReadMail returns the newest mail to an address.
 func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, error) {
 	var mails []Mail
 	if err := c.Do(ctx, "GET", "/_local/mail?to="+url.QueryEscape(address), nil, &mails); err != nil {
-		return nil, fmt.Errorf("no mail was read; is %s the local runner? %w", c.URL(), err)
+		return nil, fmt.Errorf("reading a mail: %w (is %s a local service?)", err, c.URL())
 	}
 	if len(mails) == 0 {
 		return nil, fmt.Errorf("there is no mail to %s", address)
@@ -58,7 +58,7 @@ func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, err
 func Pay(ctx context.Context, c *client.Client, page string) error {
 	in := map[string]string{"do": "pay", "checkout": page, "method": "card"}
 	if err := c.Do(ctx, "POST", "/_local/payments", in, nil); err != nil {
-		return fmt.Errorf("%s was not paid; is %s the local runner? %w", page, c.URL(), err)
+		return fmt.Errorf("paying %s: %w (is %s a local service?)", page, err, c.URL())
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func Drain(ctx context.Context, c *client.Client) error {
 // Advance moves the service's clock forward.
 func Advance(ctx context.Context, c *client.Client, by time.Duration) error {
 	if err := c.Do(ctx, "POST", "/_local/clock", map[string]int64{"advance_ms": by.Milliseconds()}, nil); err != nil {
-		return fmt.Errorf("the clock was not moved; is %s the local runner? %w", c.URL(), err)
+		return fmt.Errorf("moving the clock: %w (is %s a local service?)", err, c.URL())
 	}
 	return nil
 }

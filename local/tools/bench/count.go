@@ -1,7 +1,7 @@
 // Package bench measures what each endpoint costs. Round trips and units come from the
-// table's own meter and are the same in every run; `make golden` writes them. Times
-// depend on the machine and the run, so only their ratios mean something; `make bench`
-// takes them.
+// table's own meter and are the same in every run; `make golden` writes them. `make
+// bench` measures times. They depend on the machine and the run, so only their ratios mean
+// something.
 package bench
 
 import (
@@ -15,7 +15,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Row is a scenario and what a call of it takes.
+// Row is a scenario and what its call uses.
 type Row struct {
 	*scenario
 	Taken
@@ -35,7 +35,7 @@ func count(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	defer w.close()
-	if err := w.drain(ctx); err != nil { // the changes of the furniture, which count for no scenario
+	if err := w.drain(ctx); err != nil { // changes made while the world was set up (furniture.go) belong to no scenario
 		return nil, err
 	}
 	var log lines
@@ -58,7 +58,8 @@ func (w *world) costOf(c call) (Cost, error) {
 	return w.meter.cost(), err
 }
 
-// take makes a scenario's call and counts what it takes, its readers included.
+// take makes a scenario's call and counts what it uses, and what the stream's readers do
+// because of it.
 func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err error) {
 	w.random.begin(s.name())
 	c, err := s.prepare()
@@ -108,8 +109,9 @@ func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err
 	return t, w.tidy(c)
 }
 
-// keeps returns what a call leaves in the table: by its own changes, by those that the
-// readers make because of them, and by a post's share of the search index.
+// keeps returns what the table holds after a year of one call a day: the call's own
+// changes, those that the readers make because of them, and, for a post, a share of the
+// search index.
 func (w *world) keeps(ctx context.Context, all []tables.StreamRecord) (space, error) {
 	for {
 		records, err := w.changes(ctx)

@@ -221,7 +221,7 @@ func (s *story) join(ctx context.Context, who, handle, emoji, bio string) error 
 	if len(s.players) == 0 {
 		s.say("The first challenge has %d records and this question:", len(ch.Puzzle.Records))
 		s.aside("%s", ch.Puzzle.Question)
-		s.say("An agent reads and thinks; here the local runner answers: %d.\n", answers.Answer)
+		s.say("An agent reads and thinks; here the local service answers: %d.\n", answers.Answer)
 	}
 	if first, ok := s.vars[handle]; ok {
 		handle = first
