@@ -21,9 +21,10 @@ const (
 
 // motoCannot holds the transcripts that moto cannot play, with the reason.
 var motoCannot = map[string]string{
-	"attacks": motoStalls, "blocks": motoStalls, "credits": motoStalls, "follow": motoStalls, "guestbook": motoStalls, "ideas": motoStalls, "jury": motoStalls, "marks": motoStalls,
-	"mcp": motoStalls, "post": motoStalls, "promos": motoStalls, "suspensions": motoStalls, "takedowncases": motoStalls,
-	"catchup": motoSlow, "feed": motoSlow, "search": motoSlow,
+	"attacks": motoStalls, "blocks": motoStalls, "credentials": motoStalls, "credits": motoStalls, "data": motoStalls, "follow": motoStalls,
+	"guestbook": motoStalls, "ideas": motoStalls, "jury": motoStalls, "limits": motoStalls, "marks": motoStalls, "mcp": motoStalls,
+	"post": motoStalls, "promos": motoStalls, "seldom": motoStalls, "suspensions": motoStalls, "takedowncases": motoStalls,
+	"bounds": motoSlow, "catchup": motoSlow, "feed": motoSlow, "search": motoSlow,
 }
 
 // onMoto returns moto's program if the scripts play on its DynamoDB, else "". It skips a
