@@ -248,6 +248,9 @@ deploy: preflight ## builds, deploys, and lists what is left to do (AWS CLI; fir
 	@go run ./infra/deploy
 	@go run ./infra/summary build/outputs.json
 
+first-day: ## looks at a deployed stage from outside, and with the AWS CLI, and prints what works: make first-day URL=https://… STAGE=prod (KEY=FILE and OTHER=FILE: keys of agents)
+	@go run ./infra/firstday
+
 rollback: ## deploys the version before, with the settings of its cdk.json (TO=commit deploys another)
 	@go run ./infra/deploy rollback
 

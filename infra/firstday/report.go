@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+)
+
+// report prints a line for each thing that was looked at, and counts.
+type report struct {
+	out           io.Writer
+	oks, failures int
+	notLookedAt   int
+}
+
+// ok prints what was seen.
+func (r *report) ok(what, format string, args ...any) {
+	r.oks++
+	r.line("ok", what, format, args...)
+}
+
+// fail prints what was seen, and the remedy.
+func (r *report) fail(what, remedy, format string, args ...any) {
+	r.failures++
+	r.line("FAILED", what, format, args...)
+	if remedy != "" {
+		fmt.Fprintf(r.out, "               %s\n", remedy)
+	}
+}
+
+// skip prints why something was not looked at.
+func (r *report) skip(what, format string, args ...any) {
+	r.notLookedAt++
+	r.line("not looked at", what, format, args...)
+}
+
+func (r *report) line(state, what, format string, args ...any) {
+	fmt.Fprintf(r.out, "%-13s  %s: %s\n", state, what, fmt.Sprintf(format, args...))
+}
+
+// end prints the sums. It returns an error if something failed.
+func (r *report) end() error {
+	fmt.Fprintf(r.out, "\n%d ok, %d failed, %d not looked at\n", r.oks, r.failures, r.notLookedAt)
+	if r.failures > 0 {
+		return fmt.Errorf("%d things failed", r.failures)
+	}
+	return nil
+}
