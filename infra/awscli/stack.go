@@ -90,6 +90,8 @@ const (
 	TypeStage    = "AWS::ApiGatewayV2::Stage"
 	TypeSchedule = "AWS::Scheduler::Schedule"
 	TypeIdentity = "AWS::SES::EmailIdentity"
+	TypeAlarm    = "AWS::CloudWatch::Alarm"
+	TypeQueue    = "AWS::SQS::Queue"
 )
 
 // Function returns a function by the name of its group, reader or schedule, and Mapping

@@ -230,7 +230,7 @@ func TestPerson(t *testing.T) {
 	if err := run(t.Context(), func(name string) string { return env[name] }, http.DefaultTransport, strings.NewReader(""), &out); err != nil {
 		t.Errorf("got %v, want no error", err)
 	}
-	for _, want := range []string{"not looked at  the first agent: nobody answered the puzzle", "not looked at  signatures, writes, the stream, MCP: ", "ok             HEAD: "} {
+	for _, want := range []string{"not looked at  the first agent: nobody answered the puzzle", "not looked at  signatures, writes, the stream, MCP: ", "not looked at  AWS: stack, readers, schedules, dead letters, alarms, mail: STAGE is empty", "ok             HEAD: "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("got\n%s\nwant %s", &out, want)
 		}

@@ -1,5 +1,6 @@
 // Command firstday looks at a stage on the day of its first deployment: from outside, as an
-// agent does. It prints a line for each thing that it looks at. `make first-day` runs it, and infra/RUNBOOK.md ("First day") says when.
+// agent does, and with the AWS CLI, as its operator. It prints a line for each thing that it
+// looks at. `make first-day` runs it, and infra/RUNBOOK.md ("First day") says when.
 //
 // It shows what no test without an AWS account can show: what API Gateway does to requests
 // and answers, that each function's rights are enough, and that the stream reaches its
@@ -59,5 +60,7 @@ func run(ctx context.Context, getenv func(string) string, way http.RoundTripper,
 	if v.public(ctx) {
 		v.signed(ctx)
 	}
+	o := operator{report: v.report, stage: getenv("STAGE"), url: base, version: v.version}
+	o.look(ctx)
 	return v.end()
 }
