@@ -106,7 +106,7 @@ func TestRunbookNamesExist(t *testing.T) {
 			}
 		}
 	}
-	for _, verb := range []string{"deploy", "rollback", "synth", "destroy", "operator", "adopt", "audit", "claim-keys", "list-balances", "list-cases", "list-given", "list-posts", "redrive", "replay", "restore", "restore-drill", "stop-mail", "start-mail", "levers", "throttle", "unthrottle", "stop-writes", "start-writes", "stop-reader", "start-reader", "stop-function", "start-function", "lambdas", "sam", "golden"} {
+	for _, verb := range []string{"deploy", "first-day", "rollback", "synth", "destroy", "operator", "adopt", "audit", "claim-keys", "list-balances", "list-cases", "list-given", "list-posts", "redrive", "replay", "restore", "restore-drill", "stop-mail", "start-mail", "levers", "throttle", "unthrottle", "stop-writes", "start-writes", "stop-reader", "start-reader", "stop-function", "start-function", "lambdas", "sam", "golden"} {
 		if !strings.Contains(book, "make "+verb) {
 			t.Errorf("the runbook does not mention `make %s`", verb)
 		}

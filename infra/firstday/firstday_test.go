@@ -34,7 +34,8 @@ type stage struct {
 func newStage(t *testing.T) stage {
 	t.Helper()
 	settings := app.DefaultSettings()
-	settings.PowBits, settings.ByAddr = 8, false
+	settings.PowBits, settings.ByAddr, settings.Version = 8, false, "v1.2.0"
+	settings.Limits.PostsPerMinute, settings.Limits.PostsPerHourNew, settings.Limits.WritesPerMinute = 1000, 1000, 1000 // each defect posts anew
 	s, err := service.Start(t.Context(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings, Noon: true,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
@@ -103,15 +104,17 @@ func lines(out, state string) (all []string) {
 	return all
 }
 
-// A service without defects passes, also a second time, with the agents of the first.
+// A service without defects passes, also a second time, with the agents of the first. The
+// list of what was not tried names only lines that are printed.
 func TestVisit(t *testing.T) {
 	s := newStage(t)
 	out := s.visit(t, nil, nil)
-	if failed, skipped := lines(out, "FAILED"), lines(out, "not looked at"); failed != nil || len(skipped) != 1 || !strings.HasPrefix(skipped[0], "version: ") {
-		t.Errorf("got\n%s\nwant no failure, and only the version not looked at", out)
+	if failed, skipped := lines(out, "FAILED"), lines(out, "not looked at"); failed != nil || skipped != nil {
+		t.Errorf("got\n%s\nwant no failure, and everything looked at", out)
 	}
 	for _, want := range []string{
 		"health: GET /health answers 200 within ",
+		"version: v1.2.0 is deployed",
 		`the OpenAPI document's server: "/" is ` + s.url,
 		"the service's own address: /.well-known/oauth-protected-resource/mcp has the resource " + s.url + "/mcp",
 		"WWW-Authenticate of POST /mcp: Bearer resource_metadata=",
@@ -129,6 +132,22 @@ func TestVisit(t *testing.T) {
 		if !strings.Contains(out, "ok             "+want) {
 			t.Errorf("got\n%s\nwant a line ok %s", out, want)
 		}
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, list := range regexp.MustCompile("[Ff]irst day: (`[^`]+`(?:, `[^`]+`)*)").FindAllStringSubmatch(string(readme), -1) {
+		for _, name := range strings.Split(list[1], ", `") {
+			named++
+			if name = strings.Trim(name, "`"); !strings.Contains(out+wantHealthy, "ok             "+name) {
+				t.Errorf("infra/README.md names the line %q of first day, which prints\n%s%s", name, out, wantHealthy)
+			}
+		}
+	}
+	if named < 20 {
+		t.Errorf("infra/README.md names %d lines of first day, want at least 20", named)
 	}
 	again := s.visit(t, nil, nil)
 	if failed := lines(again, "FAILED"); failed != nil || !strings.Contains(again, "ok             the first agent: @first-day-") || !strings.Contains(again, "not looked at  a visit: client: POST /v1/agents/first-day-") {
@@ -148,8 +167,16 @@ func TestVisit_Defects(t *testing.T) {
 			p.Director = func(r *http.Request) { to(r); f(r) }
 		}
 	}
+	build := regexp.MustCompile(`"x-build":"[^"]*"`)
+	swap := func(r *http.Response, old *regexp.Regexp, text string) error {
+		b, err := io.ReadAll(r.Body)
+		b = old.ReplaceAll(b, []byte(text))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
+		r.Header.Set("Content-Length", strconv.Itoa(len(b)))
+		return err
+	}
 	replies := regexp.MustCompile(`"replies":\d+`)
-	for name, c := range map[string]struct {
+	for name, c := range map[string]struct { // each is the end of "a gateway that"
 		change func(*httputil.ReverseProxy)
 		handle http.HandlerFunc
 		want   []string // beginnings of the failures, in order
@@ -163,7 +190,7 @@ func TestVisit_Defects(t *testing.T) {
 		}), want: []string{"WWW-Authenticate of POST /mcp: the gateway renamed it to X-Amzn-Remapped-Www-Authenticate"}},
 		"encodes the query anew": {change: asks(func(r *http.Request) { r.URL.RawQuery = r.URL.Query().Encode() }),
 			want: []string{"signatures over escapes in a query: GET /v1/c/lounge/search?q=a%20b%2Fc: "}},
-		"changes the case of the path": {change: asks(func(r *http.Request) { r.URL.Path = strings.ReplaceAll(r.URL.Path, "first.day_-", "first.day_") }),
+		"changes the path": {change: asks(func(r *http.Request) { r.URL.Path = strings.ReplaceAll(r.URL.Path, "first.day_-", "first.day_") }),
 			want: []string{"signatures over paths: GET /v1/agents/first.day_-: "}},
 		"answers HEAD with 405": {handle: func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodHead {
@@ -184,22 +211,26 @@ func TestVisit_Defects(t *testing.T) {
 		}, want: []string{"an unknown path: GET /v1/first-day: got 404"}},
 		"drops Authorization": {change: asks(func(r *http.Request) { r.Header.Del("Authorization") }),
 			want: []string{"a token, and a tool of MCP: tools/call read_channel: got 401"}},
-		"a function without the right to vote": {handle: func(w http.ResponseWriter, r *http.Request) {
+		"has a function without the right to vote": {handle: func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/vote") {
 				w.WriteHeader(http.StatusInternalServerError)
 				io.WriteString(w, `{"error":{"code":"internal","message":"m","hint":"h"}}`)
 			}
 		}, want: []string{"a vote: "}},
-		"a stream that nobody reads": {change: answer(func(r *http.Response) error {
+		"has a stream that nobody reads": {change: answer(func(r *http.Response) error {
 			if r.Request.Method != http.MethodGet || !strings.Contains(r.Request.URL.Path, "/posts/") {
 				return nil
 			}
-			b, err := io.ReadAll(r.Body)
-			b = replies.ReplaceAll(b, []byte(`"replies":0`))
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
-			r.Header.Set("Content-Length", strconv.Itoa(len(b)))
-			return err
+			return swap(r, replies, `"replies":0`)
 		}), want: []string{"the stream, to a count (tally): nothing after 3"}},
+		"has an old document": {change: answer(func(r *http.Response) error { return swap(r, build, `"x-build":"v1.1.0"`) }),
+			want: []string{`version: /health says "v1.2.0", and the x-build of /openapi.json is "v1.1.0"`}},
+		"has the document of another address": {change: answer(func(r *http.Response) error {
+			return swap(r, regexp.MustCompile(`"servers":\[\{"url":"/"`), `"servers":[{"url":"https://other.example"`)
+		}), want: []string{`the OpenAPI document's server: it is "https://other.example"; want `}},
+		"leads to a service of another address": {change: answer(func(r *http.Response) error {
+			return swap(r, regexp.MustCompile(`"resource":"[^"]*"`), `"resource":"https://other.example/mcp"`)
+		}), want: []string{`the service's own address: /.well-known/oauth-protected-resource/mcp has the resource "https://other.example/mcp"`}},
 		"does not answer": {handle: func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
 			want: []string{"health: GET /health: 503"}},
 	} {

@@ -22,7 +22,7 @@ type visitor struct {
 	solve  solver
 	within time.Duration // for the stream's readers
 
-	version string // that /openapi.json names
+	version string // that /health names
 }
 
 // answer is a whole answer to a call without the client's retries.
@@ -81,6 +81,10 @@ func (v *visitor) public(ctx context.Context) bool {
 		return false
 	}
 	v.ok("health", "GET /health answers 200 within %s", time.Since(begun).Round(time.Millisecond))
+	var health wire.Health
+	if err := json.Unmarshal(a.body, &health); err == nil {
+		v.version = health.Version
+	}
 	v.document(ctx)
 	v.address(ctx)
 	v.challenge(ctx)
@@ -116,9 +120,12 @@ func (v *visitor) document(ctx context.Context) {
 		v.fail("version", `Run logs docs 1h ("First of all").`, "GET /openapi.json: %s", a)
 		return
 	}
-	if v.version = d.Info.Build; v.version == "" {
-		v.skip("version", "/openapi.json has no x-build, since make deploy did not deploy it")
-	} else {
+	switch {
+	case d.Info.Build != v.version:
+		v.fail("version", "An edge stores the document for a while. Otherwise run make deploy again.", "/health says %q, and the x-build of /openapi.json is %q", v.version, d.Info.Build)
+	case v.version == "":
+		v.skip("version", "/health and /openapi.json have none, since make deploy did not deploy this")
+	default:
 		v.ok("version", "%s is deployed", v.version)
 	}
 	own, err := url.Parse(v.client.URL() + "/openapi.json")
@@ -176,7 +183,7 @@ func (v *visitor) challenge(ctx context.Context) {
 	}
 }
 
-// head looks whether HEAD reaches the functions, with a path of a group and in the fallback.
+// head looks whether HEAD reaches the functions. The gateway has a route for each path of it.
 func (v *visitor) head(ctx context.Context) {
 	const what = "HEAD"
 	for _, path := range []string{"/v1/c/lounge", "/openapi.json"} {
@@ -193,8 +200,7 @@ func (v *visitor) head(ctx context.Context) {
 	v.ok(what, "200 with an ETag and without a body")
 }
 
-// bodyMost is the limit of most endpoints (shared/api/endpoint.go), and bodies are what large
-// sends beyond it: the second is beyond what Lambda takes, but within the gateway's limit.
+// bodyMost is the limit of most endpoints (shared/api/endpoint.go).
 const bodyMost = 64 << 10
 
 // large looks whether the service itself refuses a body above the limit.

@@ -12,6 +12,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"agentsocial/infra/awscli"
 )
 
 func main() {
@@ -72,7 +74,8 @@ func summarise(out io.Writer, stack string, outputs map[string]string) error {
 			fmt.Fprintf(&b, "    %s\n", v)
 		}
 	}
-	fmt.Fprintf(&b, "\nTry: curl %s/llms.txt\n\n", strings.TrimSuffix(outputs["BaseUrl"], "/"))
+	base, stage := strings.TrimSuffix(outputs["BaseUrl"], "/"), strings.TrimPrefix(stack, awscli.StackName(""))
+	fmt.Fprintf(&b, "\nTry: curl %s/llms.txt\nOn the first day: make first-day URL=%[1]s STAGE=%s\n\n", base, stage)
 	_, err := out.Write(b.Bytes())
 	return err
 }

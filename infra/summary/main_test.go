@@ -41,6 +41,7 @@ To do, unless already done:
     aws secretsmanager …
 
 Try: curl https://a.example/llms.txt
+On the first day: make first-day URL=https://a.example STAGE=prod
 
 `},
 		"with a domain, mail and alarms": {`{"agentsocial-prod": {` + common + `, "Version": "v1.2.0", "Dashboard": "https://console.example", "DomainRecord": "a.example CNAME d-1.example",
@@ -76,6 +77,7 @@ To do, unless already done:
     aws secretsmanager …
 
 Try: curl https://a.example/llms.txt
+On the first day: make first-day URL=https://a.example STAGE=prod
 
 `},
 	} {
