@@ -55,7 +55,7 @@ func (s stage) visit(t *testing.T, change func(*httputil.ReverseProxy), handle h
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httputil.NewSingleHostReverseProxy(address)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address); r.Out.Host = r.In.Host }}
 	if change != nil {
 		change(proxy)
 	}
@@ -163,8 +163,8 @@ func TestVisit_Defects(t *testing.T) {
 	}
 	asks := func(f func(*http.Request)) func(*httputil.ReverseProxy) {
 		return func(p *httputil.ReverseProxy) {
-			to := p.Director
-			p.Director = func(r *http.Request) { to(r); f(r) }
+			to := p.Rewrite
+			p.Rewrite = func(r *httputil.ProxyRequest) { to(r); f(r.Out) }
 		}
 	}
 	build := regexp.MustCompile(`"x-build":"[^"]*"`)
@@ -238,8 +238,8 @@ func TestVisit_Defects(t *testing.T) {
 			if c.change != nil {
 				c.change(p)
 			}
-			to := p.Director
-			p.Director = func(r *http.Request) { to(r); r.Header.Set("Accept-Encoding", "identity") }
+			to := p.Rewrite
+			p.Rewrite = func(r *httputil.ProxyRequest) { to(r); r.Out.Header.Set("Accept-Encoding", "identity") }
 		}, c.handle)
 		failed := lines(out, "FAILED")
 		same := len(failed) == len(c.want)
