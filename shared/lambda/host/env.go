@@ -25,6 +25,7 @@ type Env struct {
 	SecretARN, PepperARN, PaymentsARN  string
 	EdgeSecretARN                      string // "" if callers reach the gateway directly
 	AccessKey, SecretKey, SessionToken string // of the function's role; set by Lambda
+	XRayDaemon                         string // its address; set by Lambda
 	MailFrom, MailSet                  string // the sender address and its configuration set; "" if the deployment sends no mail
 	PowBits, PageBits                  int
 	MicroUSDPerChar                    int64  // 0 for the default
@@ -78,7 +79,7 @@ func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 		SecretARN: get("SECRET_ARN"), PepperARN: get("PEPPER_ARN"), PaymentsARN: get("PAYMENTS_ARN"), EdgeSecretARN: get("EDGE_SECRET_ARN"),
 		MailFrom: get("MAIL_FROM"), MailSet: get("MAIL_CONFIGURATION_SET"),
 		Region: get("AWS_REGION"), AccessKey: get("AWS_ACCESS_KEY_ID"),
-		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
+		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"), XRayDaemon: get("AWS_XRAY_DAEMON_ADDRESS"),
 	}
 	e.WebOrigins, e.Contact, e.Version = get("WEB_ORIGINS"), get("CONTACT"), get("VERSION")
 	e.Index = get("INDEX") == "true"

@@ -25,7 +25,7 @@ func whole() Env {
 
 // Variables and readEnv are inverse.
 func TestReadEnv_InverseOfVariables(t *testing.T) {
-	byLambda := []string{"Region", "AccessKey", "SecretKey", "SessionToken"}
+	byLambda := []string{"Region", "AccessKey", "SecretKey", "SessionToken", "XRayDaemon"}
 	e := whole()
 	for v, i := reflect.ValueOf(e), 0; i < v.NumField(); i++ {
 		if name := v.Type().Field(i).Name; v.Field(i).IsZero() != slices.Contains(byLambda, name) {

@@ -18,7 +18,7 @@ var DynamoDB = host.Part{
 	Is: app.Table,
 	Add: func(e host.Env, a *app.App) {
 		a.Table = retry.Over(dynamo.Open(dynamo.Config{
-			Table: e.Table, Region: e.Region, Endpoint: e.DynamoDBURL, HTTP: client(),
+			Table: e.Table, Region: e.Region, Endpoint: e.DynamoDBURL, HTTP: newTraced(client(), a, e.Region, e.Table, e.XRayDaemon),
 			Credentials: dynamo.Credentials(e.AccessKey, e.SecretKey, e.SessionToken),
 		}), a.Intn)
 	},
