@@ -182,8 +182,9 @@ func standIn(w http.ResponseWriter, r *http.Request) {
 // of a command, such as "sqs get-queue-attributes", or fails with its text.
 const standInScript = `#!/bin/sh
 file="$ANSWERS/$1 $2"
-if grep -q "An error occurred" "$file"; then cat "$file" >&2; exit 254; fi
-cat "$file"
+answer=$(cat "$file")
+case $answer in *"An error occurred"*) echo "$answer" >&2; exit 254 ;; esac
+echo "$answer"
 `
 
 // Whatever is wrong in the account is found, with its remedy, and nothing else fails.
