@@ -17,8 +17,8 @@ run: ## runs the whole service on http://127.0.0.1:8080 (needs only Go)
 # collect garbage.
 TEST = GOGC=400 go test -vet=off -timeout 20m -p 3 -parallel 8
 
-test: ## runs every test that this machine can run: about 4 minutes on 2 processors
-	@echo "every test that this machine can run: about 4 minutes on 2 processors"
+test: ## runs every test that this machine can run: 5 to 10 minutes on 2 processors
+	@echo "every test that this machine can run: 5 to 10 minutes on 2 processors"
 	@command -v java >/dev/null && command -v mvn >/dev/null || echo "SKIPPED without Java 17 and Maven: tests that compare the embedded table with DynamoDB Local"
 	@command -v node >/dev/null || echo "SKIPPED without Node: tests of the CloudFormation template, and the quickstart in JavaScript"
 	@command -v python3 >/dev/null || echo "SKIPPED without Python: the quickstart in Python"
