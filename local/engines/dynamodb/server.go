@@ -26,8 +26,7 @@ import (
 )
 
 // Region and credentials for calls to DynamoDB Local. Any region and any alphanumeric keys
-// will do. A server in memory keeps the tables of each region and access key apart; one
-// with a directory does not.
+// will do, since all callers share one set of tables, unless [Options] keeps them apart.
 const (
 	Region    = "local"
 	AccessKey = "local"
@@ -42,6 +41,9 @@ const startTimeout = 3 * time.Minute
 type Options struct {
 	Dir  string // where tables are stored, made if missing; "": in memory
 	Port int    // 0: a free one
+
+	// Apart gives each access key and region tables of its own.
+	Apart bool
 }
 
 // Server is a running DynamoDB Local.
@@ -99,10 +101,13 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 		"software.amazon.dynamodb.services.local.main.ServerRunner",
 		"-port", strconv.Itoa(port), "-disableTelemetry",
 	}
+	if !o.Apart {
+		args = append(args, "-sharedDb")
+	}
 	if o.Dir == "" {
 		args = append(args, "-inMemory")
 	} else {
-		args = append(args, "-sharedDb", "-dbPath", o.Dir)
+		args = append(args, "-dbPath", o.Dir)
 	}
 
 	runCtx, cancel := context.WithCancel(ctx)

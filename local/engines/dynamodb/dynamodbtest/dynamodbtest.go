@@ -104,15 +104,15 @@ func Alone(ctx context.Context) (endpoint string, release func(), err error) {
 	}
 	mu.Unlock()
 	if s == nil {
-		if s, err = begin(ctx); err != nil {
+		if s, err = begin(ctx, dynamodb.Options{}); err != nil {
 			return "", nil, err
 		}
 	}
 	return s.Endpoint, func() { mu.Lock(); defer mu.Unlock(); free = append(free, s) }, nil
 }
 
-func begin(ctx context.Context) (*dynamodb.Server, error) {
-	s, err := dynamodb.Start(context.WithoutCancel(ctx), dynamodb.Options{})
+func begin(ctx context.Context, o dynamodb.Options) (*dynamodb.Server, error) {
+	s, err := dynamodb.Start(context.WithoutCancel(ctx), o)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func begin(ctx context.Context) (*dynamodb.Server, error) {
 }
 
 // shared returns the server of all tests that do not need their own.
-var shared = sync.OnceValues(func() (*dynamodb.Server, error) { return begin(context.Background()) })
+var shared = sync.OnceValues(func() (*dynamodb.Server, error) { return begin(context.Background(), dynamodb.Options{Apart: true}) })
 
 func endpoint(t testing.TB) string {
 	t.Helper()
