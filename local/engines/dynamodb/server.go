@@ -10,18 +10,15 @@ package dynamodb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
-	"syscall"
 	"time"
 
 	"agentsocial/local/engines/child"
-	"agentsocial/local/engines/logs"
 	"agentsocial/local/engines/ports"
 )
 
@@ -51,10 +48,7 @@ type Server struct {
 	// Endpoint is the address, such as "http://localhost:8000".
 	Endpoint string
 
-	cancel context.CancelFunc
-	exited chan struct{} // closed when the process is gone
-	err    error         // why it ended; set before exited is closed
-	output logs.Tail
+	process *child.Server
 }
 
 // Start fetches DynamoDB Local if necessary, starts it and waits until it answers. It
@@ -85,7 +79,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 }
 
 func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
-	port, release := o.Port, func() error { return nil }
+	var release func() error
+	port := o.Port
 	if port == 0 {
 		var err error
 		if port, release, err = ports.Free(); err != nil {
@@ -97,7 +92,7 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 		l.Close()
 	}
 	args := []string{
-		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-Djava.library.path=" + jars, "-cp", jars + "/*",
+		java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-Djava.library.path=" + jars, "-cp", jars + "/*",
 		"software.amazon.dynamodb.services.local.main.ServerRunner",
 		"-port", strconv.Itoa(port), "-disableTelemetry",
 	}
@@ -110,55 +105,18 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 		args = append(args, "-dbPath", o.Dir)
 	}
 
-	runCtx, cancel := context.WithCancel(ctx)
-	s := &Server{
-		Endpoint: "http://" + net.JoinHostPort("localhost", strconv.Itoa(port)),
-		cancel:   cancel, exited: make(chan struct{}),
+	endpoint := "http://" + net.JoinHostPort("localhost", strconv.Itoa(port))
+	process, err := child.Serve(ctx, ctx, child.Command{
+		Name: "DynamoDB Local", Args: args, URL: endpoint, Code: http.StatusBadRequest, // to a request without a signature
+		StartWithin: startTimeout, StopWithin: 5 * time.Second, Release: release,
+	})
+	if err != nil {
+		return nil, err
 	}
-	cmd := exec.CommandContext(runCtx, java, args...)
-	cmd.Stdout, cmd.Stderr = &s.output, &s.output
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 5 * time.Second
-	go func() {
-		s.err = errors.Join(child.Run(cmd), release())
-		close(s.exited)
-	}()
-	if err := s.ready(ctx); err != nil {
-		s.Stop()
-		return nil, fmt.Errorf("DynamoDB Local did not start: %w\n%s", err, &s.output)
-	}
-	return s, nil
+	return &Server{endpoint, process}, nil
 }
 
 // Stop kills the server and waits until it has ended.
 func (s *Server) Stop() {
-	s.cancel()
-	<-s.exited
-}
-
-// ready waits for the first answer: 400 to a request without a signature.
-func (s *Server) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	for {
-		select {
-		case <-s.exited:
-			return errors.Join(errors.New("its process ended"), s.err)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(25 * time.Millisecond):
-		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Endpoint, nil)
-		if err != nil {
-			return err
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			continue
-		}
-		res.Body.Close()
-		if res.StatusCode == http.StatusBadRequest {
-			return nil
-		}
-	}
+	_ = s.process.Stop() // a killed process ends with an error
 }

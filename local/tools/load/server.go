@@ -6,24 +6,19 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"strconv"
-	"syscall"
 	"time"
 
 	"agentsocial/local/engines/child"
-	"agentsocial/local/engines/logs"
 	"agentsocial/local/engines/ports"
 )
 
 // ownService is a service in a process of its own, with a temporary folder and without
 // limits.
 type ownService struct {
-	url    string
-	folder string
-	cancel context.CancelFunc // stops its process
-	log    logs.Tail
-	ended  chan error
+	url     string
+	folder  string
+	process *child.Server
 }
 
 // Bounds on the start and the end of a service. DynamoDB Local starts slowly.
@@ -32,53 +27,33 @@ const (
 	stopWithin  = 20 * time.Second
 )
 
-func startService(ctx context.Context, binary string) (s *ownService, err error) {
+func startService(ctx context.Context, binary string) (*ownService, error) {
 	port, release, err := ports.Free()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, release()) }()
-	s = &ownService{url: "http://127.0.0.1:" + strconv.Itoa(port), ended: make(chan error, 1)}
-	if s.folder, err = os.MkdirTemp("", "load"); err != nil {
-		return nil, err
+	folder, err := os.MkdirTemp("", "load")
+	if err != nil {
+		return nil, errors.Join(err, release())
 	}
-	var running context.Context
-	running, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	cmd := exec.CommandContext(running, binary)
-	cmd.Env = append(os.Environ(), "PORT="+strconv.Itoa(port), "DATA="+s.folder, "LIMITS=off", "ADDRESS_LIMITS=", "THROTTLE=", "POW_BITS=0")
-	cmd.Stdout, cmd.Stderr = &s.log, &s.log
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = stopWithin
-	go func() { s.ended <- child.Run(cmd) }()
-	deadline := time.Now().Add(startWithin)
-	for {
-		if res, err := http.Get(s.url + "/_local/measures"); err == nil {
-			res.Body.Close()
-			return s, nil
-		}
-		select {
-		case err := <-s.ended:
-			s.cancel()
-			return nil, errors.Join(fmt.Errorf("the service did not start: %w\n%s", err, &s.log), os.RemoveAll(s.folder))
-		case <-ctx.Done():
-		case <-time.After(20 * time.Millisecond):
-		}
-		if ctx.Err() != nil || time.Now().After(deadline) {
-			return nil, errors.Join(errors.New("the service did not start"), ctx.Err(), s.stop())
-		}
+	s := &ownService{url: "http://127.0.0.1:" + strconv.Itoa(port), folder: folder}
+	s.process, err = child.Serve(ctx, context.WithoutCancel(ctx), child.Command{
+		Name: "the service", Args: []string{binary},
+		Env: append(os.Environ(), "PORT="+strconv.Itoa(port), "DATA="+folder, "LIMITS=off", "ADDRESS_LIMITS=", "THROTTLE=", "POW_BITS=0"),
+		URL: s.url + "/_local/measures", StartWithin: startWithin, StopWithin: stopWithin, Release: release,
+	})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
+	return s, nil
 }
 
 // stop ends the service and removes its folder.
 func (s *ownService) stop() error {
 	http.DefaultClient.CloseIdleConnections() // the service would wait for them
-	s.cancel()
-	err := <-s.ended
-	if errors.Is(err, context.Canceled) { // it ended well
-		err = nil
-	}
+	err := s.process.Stop()
 	if err != nil {
-		err = fmt.Errorf("the service did not end well: %w\n%s", err, &s.log)
+		err = fmt.Errorf("the service did not end well: %w", err)
 	}
 	return errors.Join(err, os.RemoveAll(s.folder))
 }
