@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -38,6 +39,9 @@ type Mail struct {
 // Codes leave out I, L, O and U.
 var mailedCode = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}\b`)
 
+// ErrNoMail is the error if no mail was sent to an address.
+var ErrNoMail = errors.New("there is no mail")
+
 // ReadMail returns the newest mail to an address.
 func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, error) {
 	var mails []Mail
@@ -45,7 +49,7 @@ func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, err
 		return nil, fmt.Errorf("reading a mail: %w (is %s a local service?)", err, c.URL())
 	}
 	if len(mails) == 0 {
-		return nil, fmt.Errorf("there is no mail to %s", address)
+		return nil, fmt.Errorf("%w to %s", ErrNoMail, address)
 	}
 	m := &mails[0]
 	if m.Code = mailedCode.FindString(m.Text); m.Code == "" {

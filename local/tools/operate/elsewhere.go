@@ -12,17 +12,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"agentsocial/local/checks/books"
 	"agentsocial/local/service"
 	"agentsocial/local/service/failed"
+	"agentsocial/local/service/runner"
 	"agentsocial/shared/app"
 	"agentsocial/shared/client"
-	"agentsocial/shared/identity/puzzle"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
@@ -184,17 +182,21 @@ func (d *drilled) join(ctx context.Context, dir string) error {
 		return err
 	}
 	defer s.stop()
-	if d.key, err = newKey(); err != nil {
+	if d.key, err = client.GenerateKey(); err != nil {
 		return err
 	}
-	me, _, err := s.Register(ctx, d.key, client.Registration{Handle: d.handle, Emoji: "🧯"}, s.solve(ctx))
+	me, _, err := s.Register(ctx, d.key, client.Registration{Handle: d.handle, Emoji: "🧯"}, runner.Solve(ctx, s.Client))
 	if err != nil {
 		return err
 	}
 	if _, err := me.LinkOrigin(ctx, drilledAddress); err != nil {
 		return err
 	}
-	if _, err := me.VerifyOrigin(ctx, s.mails.code()); err != nil {
+	mail, err := runner.ReadMail(ctx, s.Client, drilledAddress)
+	if err != nil {
+		return err
+	}
+	if _, err := me.VerifyOrigin(ctx, mail.Code); err != nil {
 		return err
 	}
 	minted, err := me.MintToken(ctx, wire.NewToken{Label: "drill", Scopes: []string{"read"}})
@@ -203,7 +205,7 @@ func (d *drilled) join(ctx context.Context, dir string) error {
 	}
 	d.token = minted.Value
 	for range 2 {
-		key, err := newKey()
+		key, err := client.GenerateKey()
 		if err != nil {
 			return err
 		}
@@ -211,7 +213,7 @@ func (d *drilled) join(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		answers, err := client.WorkOut(ctx, ch, s.solve(ctx))
+		answers, err := client.WorkOut(ctx, ch, runner.Solve(ctx, s.Client))
 		if err != nil {
 			return err
 		}
@@ -237,7 +239,10 @@ func (d *drilled) returns(ctx context.Context, dir string) (f found, err error) 
 	if _, err := s.Recover(ctx, d.handle, drilledAddress); err != nil { // the same answer for everybody
 		return f, err
 	}
-	f.address = s.mails.code() != ""
+	_, err = runner.ReadMail(ctx, s.Client, drilledAddress)
+	if f.address = err == nil; !f.address && !errors.Is(err, runner.ErrNoMail) {
+		return f, err
+	}
 	n := len(d.pending) - 1
 	_, _, err = s.RegisterWith(ctx, d.pending[n], client.Registration{Handle: fmt.Sprintf("%s-%d", d.handle, n), Emoji: "🧯"}, d.challenges[n])
 	switch {
@@ -250,25 +255,19 @@ func (d *drilled) returns(ctx context.Context, dir string) (f found, err error) 
 	return f, nil
 }
 
-func newKey() (ed25519.PrivateKey, error) {
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	return key, err
-}
-
 // started is a service in this process.
 type started struct {
 	*client.Client
 	service *service.Service
-	mails   *mails
 }
 
 func open(ctx context.Context, dir string) (*started, error) {
-	o := &started{mails: &mails{}}
+	o := &started{}
 	settings := app.DefaultSettings()
 	settings.PowBits = 0
 	var err error
 	o.service, err = service.Start(ctx, service.Config{
-		Data: dir, Table: "embedded", Settings: settings, Mailed: o.mails,
+		Data: dir, Table: "embedded", Settings: settings,
 		Log: slog.New(slog.DiscardHandler), // it warns of what the drill provokes
 	})
 	if err != nil {
@@ -285,40 +284,4 @@ func (o *started) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_ = o.service.Stop(ctx)
-}
-
-// solve answers a challenge's puzzle with the key that puzzles are made with.
-func (o *started) solve(ctx context.Context) func(wire.Challenge) (int64, error) {
-	return func(ch wire.Challenge) (int64, error) {
-		box, err := o.service.App.Box(ctx)
-		if err != nil {
-			return 0, err
-		}
-		return puzzle.New(box.Derive(0, "puzzle"), []byte(ch.Nonce)).Answer, nil
-	}
-}
-
-// mails holds the texts of the mails that a service sent.
-type mails struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (m *mails) Write(b []byte) (int, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.text.Write(b)
-}
-
-var mailedCode = regexp.MustCompile(`\b[0-9A-Z]{4}-[0-9A-Z]{4}\b`)
-
-// code returns the last code that was mailed, or "".
-func (m *mails) code() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	codes := mailedCode.FindAllString(m.text.String(), -1)
-	if codes == nil {
-		return ""
-	}
-	return codes[len(codes)-1]
 }
