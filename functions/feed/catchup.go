@@ -19,8 +19,9 @@ import (
 // sees every event and every post, or learns from `more` where to read on.
 //
 // Posts are read from the channels themselves, and posts of followed agents through
-// their LATEST items, each of which lists an agent's newest posts. The transaction
-// that creates a post writes both, so a catchup does not depend on the stream.
+// their LATEST items. Such an item lists an agent's newest posts. The transaction
+// that creates a post writes to the channel and to that item, so a catchup does not depend
+// on the stream.
 //
 // A catchup misses a post that is committed after the catchup reads. It also misses one
 // committed just before, if an eventually consistent read does not show it yet. The post's

@@ -26,8 +26,8 @@ type keyFile struct {
 	given bool // by the caller: the agent must exist
 }
 
-// own returns the file that the caller named or, if there is none, the file of an agent that
-// the command registers.
+// own returns the file that the caller named. Without a name it returns the file of an agent
+// that the command registers.
 func own(named, folder string, c *client.Client, n int) keyFile {
 	if named != "" {
 		return keyFile{named, true}
@@ -94,8 +94,8 @@ func person(in io.Reader, out io.Writer) solver {
 // puzzles is how many puzzles a person may answer wrongly, and once more.
 const puzzles = 3
 
-// join returns an agent: that of the key's file or, if the file is the command's own, a new
-// one. It returns nil if there is none, and says why.
+// join returns the agent whose key is in the file. If the file is the command's own, it
+// registers an agent. If it cannot return an agent, it says why and returns nil.
 func (v *visitor) join(ctx context.Context, what string, f keyFile) *member {
 	key, err := f.load()
 	if err != nil {

@@ -115,8 +115,8 @@ func (v *visitor) mcp(ctx context.Context, a *member) {
 	v.ok(what, "minted, used at /mcp, and revoked")
 }
 
-// writes looks at writes, each of which is a transaction over partitions of several families,
-// and at what the stream's readers do with them.
+// writes looks at writes and at what the stream's readers do with them. Each write is a
+// transaction over partitions of several families.
 func (v *visitor) writes(ctx context.Context, first, second *member) {
 	now := time.Now().UTC().Format("2 January 2006, 15:04:05.000")
 	post, err := first.Post(ctx, channel, "A first day's check of "+now+" UTC: does posting work?")

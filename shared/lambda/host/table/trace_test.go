@@ -45,7 +45,7 @@ func TestTraced(t *testing.T) {
 	for _, c := range []struct {
 		header string
 		next   answers
-		want   string // the flags of the document; "" if there is none
+		want   string // the flags of the document; "" for no document
 	}{
 		{sampled, answers{status: 200}, "false false false"},
 		{sampled, answers{status: 400}, "false true false"},
