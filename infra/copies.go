@@ -90,8 +90,8 @@ func (d deployment) backupPolicy(stack awscdk.Stack, vault awsbackup.CfnBackupVa
 	to := jsii.String(d.CopyTo)
 	// AWS Backup names the recovery points.
 	own := stack.FormatArn(&awscdk.ArnComponents{Service: jsii.String("backup"), Resource: jsii.String("recovery-point"), ResourceName: jsii.String("*"), ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME})
-	part := strings.Split(d.CopyTo, ":")
-	copies := jsii.String(strings.Join(part[:5], ":") + ":recovery-point:*")
+	place, _, _ := strings.Cut(d.CopyTo, vaultPart)
+	copies := jsii.String(place + ":recovery-point:*")
 	allow := func(sid string, actions []string, resources ...*string) awsiam.PolicyStatement {
 		return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Sid: jsii.String(sid), Actions: jsii.Strings(actions...), Resources: &resources})
 	}
@@ -107,17 +107,27 @@ func (d deployment) backupPolicy(stack awscdk.Stack, vault awsbackup.CfnBackupVa
 // watchCopies makes the alarm of copies that do not arrive. A copy is the last step, so the
 // alarm also rings if the backup before it fails or is not begun.
 //
-// AWS publishes the metric by the name of a vault, and does not say of which of the two. So
-// the alarm adds up both.
+// AWS publishes the metric under the name of a vault. It does not say whether that is the
+// backup's vault or the copy's, so the alarm adds up both.
 func (d deployment) watchCopies(stack awscdk.Stack, vault awsbackup.CfnBackupVault) {
 	of := func(name *string) metric {
 		return metric{Namespace: "AWS/Backup", Name: "NumberOfCopyJobsCompleted", By: []by{{"BackupVaultName", name}}}
 	}
-	_, name, _ := strings.Cut(d.CopyTo, ":backup-vault:")
+	_, _, name := d.copyVault()
 	d.alarm(stack, "NotCopied", alarm{
 		What: fmt.Sprintf("For %.0f hours no copy of the table has arrived in the vault of the setting copyTo. If this region or account were lost now, everything since the last copy would be, too. See AWS Backup's jobs for the reason.", (copyWatchTimes * copyWatch).Hours()),
 		Of:   []metric{of(vault.Ref()), of(jsii.String(name))}, Every: copyWatch, Times: copyWatchTimes, Silent: true,
 	})
+}
+
+// vaultPart is between the place and the name in a vault's ARN.
+const vaultPart = ":backup-vault:"
+
+// copyVault returns the region, the account and the name of the vault copyTo, which is set.
+func (s Settings) copyVault() (region, account, name string) {
+	place, name, _ := strings.Cut(s.CopyTo, vaultPart)
+	part := strings.Split(place, ":")
+	return part[3], part[4], name
 }
 
 // replicas returns the regions that the seal and the pepper are copied to: the region of
@@ -127,7 +137,7 @@ func (s Settings) replicas() *[]*awssecretsmanager.ReplicaRegion {
 	if s.CopyTo == "" {
 		return nil
 	}
-	region := strings.Split(s.CopyTo, ":")[3]
+	region, _, _ := s.copyVault()
 	if region == s.Region {
 		return nil
 	}
@@ -141,8 +151,7 @@ func (c *checks) copying() {
 		c.ok("the table is not copied elsewhere (copyTo is empty)")
 		return
 	}
-	part := strings.Split(c.CopyTo, ":")
-	region, account, vault := part[3], part[4], part[6]
+	region, account, vault := c.copyVault()
 	var settings struct{ ResourceTypeManagementPreference map[string]bool }
 	if c.ask("whether AWS Backup can copy tables", &settings, "backup", "describe-region-settings") {
 		if settings.ResourceTypeManagementPreference["DynamoDB"] {
@@ -158,7 +167,7 @@ func (c *checks) copying() {
 	}
 	there := awscli.CLI{Region: region}
 	var found struct{ BackupVaultArn string }
-	if err := there.Do(c.ctx, &found, "backup", "describe-backup-vault", "--backup-vault-name", vault); err != nil { // AWS also refuses if there is none
+	if err := there.Do(c.ctx, &found, "backup", "describe-backup-vault", "--backup-vault-name", vault); err != nil { // also if the vault does not exist
 		c.warn("Run aws backup create-backup-vault --region "+region+" --backup-vault-name "+vault, "the vault %s in %s was not found: %v", vault, region, err)
 		return
 	}

@@ -68,7 +68,9 @@ func TestQuickstart(t *testing.T) {
 				}
 			}
 			file := q.command[len(q.command)-1]
-			blocks := regexp.MustCompile("(?s)\n### "+regexp.QuoteMeta(file)+"\n[^`]*(?:`[^`\n]+`[^`]*)*```"+q.language+"\n(.*?\n)```\n").FindAllStringSubmatch(page, -1)
+			_, section, _ := strings.Cut(page, "\n### "+file+"\n")
+			section, _, _ = strings.Cut(section, "\n##") // the next heading
+			blocks := regexp.MustCompile("(?s)\n```"+q.language+"\n(.*?\n)```\n").FindAllStringSubmatch(section, -1)
 			if len(blocks) != 1 || !strings.Contains(page, "\n"+strings.Join(q.command, " ")+" fox 🦊") && !strings.Contains(page, "  "+strings.Join(q.command, " ")+" fox 🦊") {
 				t.Fatalf("the page has %d programs in %s, want one, and the command %q", len(blocks), q.language, q.command)
 			}

@@ -16,7 +16,7 @@ type Stack struct {
 	Outputs   map[string]string // by name
 	Resources []Resource
 
-	template json.RawMessage // as [CLI.Properties] read it
+	properties map[string]json.RawMessage // of the template, by logical id; see [CLI.Properties]
 }
 
 // Resource is a resource of a deployed stack.
@@ -124,32 +124,43 @@ func (s *Stack) called(kind, name, suffix string) (Resource, error) {
 // Properties returns what the deployed template sets for a resource, by its logical id. It
 // reads the template once.
 func (c CLI) Properties(ctx context.Context, s *Stack, r Resource, into any) error {
-	if s.template == nil {
-		var answer struct{ TemplateBody json.RawMessage }
-		if err := c.Do(ctx, &answer, "cloudformation", "get-template", "--stack-name", s.Name, "--template-stage", "Original"); err != nil {
+	if s.properties == nil {
+		if err := c.readTemplate(ctx, s); err != nil {
 			return err
 		}
-		s.template = answer.TemplateBody
-		var text string
-		if json.Unmarshal(s.template, &text) == nil { // a template that the CLI did not decode
-			s.template = []byte(text)
-		}
+	}
+	found, ok := s.properties[r.LogicalResourceId]
+	if !ok {
+		return fmt.Errorf("the template of %s has no resource %s", s.Name, r.LogicalResourceId)
+	}
+	if found == nil {
+		return nil
+	}
+	if err := json.Unmarshal(found, into); err != nil {
+		return fmt.Errorf("%s of the template of %s: %w", r.LogicalResourceId, s.Name, err)
+	}
+	return nil
+}
+
+func (c CLI) readTemplate(ctx context.Context, s *Stack) error {
+	var answer struct{ TemplateBody json.RawMessage }
+	if err := c.Do(ctx, &answer, "cloudformation", "get-template", "--stack-name", s.Name, "--template-stage", "Original"); err != nil {
+		return err
+	}
+	body := []byte(answer.TemplateBody)
+	var text string
+	if json.Unmarshal(body, &text) == nil { // a template that the CLI did not decode
+		body = []byte(text)
 	}
 	var template struct {
 		Resources map[string]struct{ Properties json.RawMessage }
 	}
-	if err := json.Unmarshal(s.template, &template); err != nil {
+	if err := json.Unmarshal(body, &template); err != nil {
 		return fmt.Errorf("the template of %s is not JSON: %w", s.Name, err)
 	}
-	found, ok := template.Resources[r.LogicalResourceId]
-	if !ok {
-		return fmt.Errorf("the template of %s has no resource %s", s.Name, r.LogicalResourceId)
-	}
-	if found.Properties == nil {
-		return nil
-	}
-	if err := json.Unmarshal(found.Properties, into); err != nil {
-		return fmt.Errorf("%s of the template of %s: %w", r.LogicalResourceId, s.Name, err)
+	s.properties = map[string]json.RawMessage{}
+	for id, r := range template.Resources {
+		s.properties[id] = r.Properties
 	}
 	return nil
 }

@@ -177,18 +177,7 @@ func TestDeployed(t *testing.T) {
 	if strings.Index(out, `"restoredTable"`) > strings.Index(out, "sum to zero") {
 		t.Errorf("the settings come after the long read, want them before:\n%s", out)
 	}
-	for op, want := range map[string]string{
-		"UpdateTimeToLive":        `{"TableName":"R","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
-		"UpdateContinuousBackups": `{"PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true},"TableName":"R"}`,
-		"TagResource":             `{"ResourceArn":"` + c.tableARN("R") + `","Tags":[{"Key":"project","Value":"agentsocial"},{"Key":"stage","Value":"prod"}]}`,
-		"UpdateTable":             `{"DeletionProtectionEnabled":true,"TableName":"R"}`,
-	} {
-		asked := c.all(op)
-		last, err := json.Marshal(asked[len(asked)-1])
-		if got := strings.ReplaceAll(string(last), restored, "R"); err != nil || got != want {
-			t.Errorf("%s: got %s, want %s", op, got, want)
-		}
-	}
+	c.setUp(restored)
 
 	// An interrupted restore continues, and repeats no finished step.
 	updates := func() int { return len(c.all("UpdateTable")) + len(c.all("UpdateTimeToLive")) }
@@ -293,18 +282,7 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("make adopt calls %s, which the runbook's table of permissions does not grant", op)
 		}
 	}
-	for op, want := range map[string]string{
-		"UpdateTimeToLive":        `{"TableName":"R","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
-		"UpdateContinuousBackups": `{"PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true},"TableName":"R"}`,
-		"TagResource":             `{"ResourceArn":"` + c.tableARN("R") + `","Tags":[{"Key":"project","Value":"agentsocial"},{"Key":"stage","Value":"prod"}]}`,
-		"UpdateTable":             `{"DeletionProtectionEnabled":true,"TableName":"R"}`,
-	} {
-		asked := c.all(op)
-		last, err := json.Marshal(asked[len(asked)-1])
-		if got := strings.ReplaceAll(string(last), restored.Table, "R"); err != nil || got != want {
-			t.Errorf("%s: got %s, want %s", op, got, want)
-		}
-	}
+	c.setUp(restored.Table)
 
 	// The stage now uses the restored table. Its readers count what waited.
 	redrive := map[string]string{"TABLE": "aws:" + restored.Table, "AT": time.Now().Add(time.Minute).UTC().Format(time.RFC3339)}
@@ -389,4 +367,21 @@ func granted(t *testing.T, verb string) map[string]bool {
 		actions[action[2]] = action[1] == ""
 	}
 	return actions
+}
+
+// setUp fails the test unless a restored table was last set up like its source.
+func (c *cloud) setUp(restored string) {
+	c.t.Helper()
+	for op, want := range map[string]string{
+		"UpdateTimeToLive":        `{"TableName":"R","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
+		"UpdateContinuousBackups": `{"PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true},"TableName":"R"}`,
+		"TagResource":             `{"ResourceArn":"` + c.tableARN("R") + `","Tags":[{"Key":"project","Value":"agentsocial"},{"Key":"stage","Value":"prod"}]}`,
+		"UpdateTable":             `{"DeletionProtectionEnabled":true,"TableName":"R"}`,
+	} {
+		asked := c.all(op)
+		last, err := json.Marshal(asked[len(asked)-1])
+		if got := strings.ReplaceAll(string(last), restored, "R"); err != nil || got != want {
+			c.t.Errorf("%s: got %s, want %s", op, got, want)
+		}
+	}
 }
