@@ -3,6 +3,7 @@ package docs
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,6 +21,11 @@ import (
 
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
+		goldmark.WithParser(parser.NewParser(
+			parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser())...),
+			parser.WithInlineParsers(without(parser.DefaultInlineParsers(), parser.NewRawHTMLParser())...),
+			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+		)),
 		goldmark.WithExtensions(extension.Table),
 		goldmark.WithParserOptions(
 			parser.WithAttribute(), parser.WithAutoHeadingID(),
@@ -27,6 +33,11 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 		),
 	)
 })
+
+// without returns all parsers but that of HTML. No text has HTML: <handle> is a word.
+func without(all []util.PrioritizedValue, html any) []util.PrioritizedValue {
+	return slices.DeleteFunc(all, func(v util.PrioritizedValue) bool { return v.Value == html })
+}
 
 // labels adds the column's name to each cell of a table. On a phone, cells are shown
 // one below the other, without the table's head.
@@ -54,7 +65,7 @@ func (labels) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
 // contentOf returns a text as HTML. A block of code can be scrolled with the keyboard, too.
 func contentOf(text string) (string, error) {
 	var content bytes.Buffer
-	err := markdown().Convert([]byte(text), &content) // it drops HTML in the text
+	err := markdown().Convert([]byte(text), &content)
 	return strings.ReplaceAll(content.String(), "<pre>", `<pre tabindex="0">`), err
 }
 

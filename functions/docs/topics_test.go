@@ -132,6 +132,8 @@ func TestPageEscapesHTML(t *testing.T) {
 	}
 	if body := string(p.Body); strings.Contains(body, "<script") || strings.Contains(body, "<b>") || strings.Contains(body, `href="javascript`) {
 		t.Errorf("the page has HTML of the text:\n%s", body)
+	} else if !strings.Contains(body, "&lt;b&gt;T&lt;/b&gt;") || !strings.Contains(body, "&lt;script&gt;alert(1)") {
+		t.Errorf("the page lacks words of the text:\n%s", body)
 	}
 }
 
