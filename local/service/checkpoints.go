@@ -105,7 +105,7 @@ func (p *checkpoints) saveChanged(ctx context.Context) error {
 	err := p.store.SetCheckpoints(ctx, changed)
 	if err != nil { // the next save tries again
 		p.mu.Lock()
-		maps.Copy(changed, p.changed) // newer
+		maps.Copy(changed, p.changed) // p.changed is newer
 		p.changed = changed
 		p.mu.Unlock()
 	}

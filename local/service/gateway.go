@@ -45,8 +45,8 @@ type gateway struct {
 // bound the stream's readers would hardly run among thousands of requests.
 const turnsEach = 32
 
-// refusedFor is how long the answer to a refused request waits. Otherwise callers that
-// retry at once would take the time that the readers need to catch up.
+// refusedFor delays the answer to a refused request. Otherwise callers that retry at once
+// would take the time that the readers need to catch up.
 const refusedFor = 100 * time.Millisecond
 
 // newGateway makes a function for each group. t throttles all callers together. Unless t

@@ -40,9 +40,9 @@ type handlers interface {
 type inProcess struct {
 	app *app.App
 
-	// immortal is set if nothing can end a function ([Kill], [Die]). Only the tables of tests
-	// do that. A request is then answered in its connection's goroutine, whose stack already
-	// has the size that requests need.
+	// immortal is set if nothing can end a function ([Kill], [Die]). Only tables of tests
+	// end one. A request is then answered in its connection's goroutine, whose stack
+	// already has the size that requests need.
 	immortal bool
 }
 
@@ -98,8 +98,8 @@ func (p inProcess) Mail(f mailevent.Function) (host.MailHandler, error) {
 	}, nil
 }
 
-// watched reports whether a test's table is behind the functions. It may end one, or hold up
-// many.
+// watched reports whether a test wraps or replaces the functions' table. Such a table may
+// end a function, or block many.
 func (c Config) watched() bool { return c.Wrap != nil || c.Open != nil }
 
 // handlers returns the functions that c configures.

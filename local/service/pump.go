@@ -187,7 +187,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 			pause(ctx, 100*pumpPause)
 		case c.end == "":
 			u.finish(id, nil)
-			if !more { // else it has not waited for a late change
+			if !more { // if more was set, read did not wait for a late change
 				u.mu.Lock()
 				u.idle[id] = max(u.idle[id], drain)
 				u.mu.Unlock()
@@ -203,7 +203,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 				u.checkpoints.set(id, c.end)
 			}
 			last, more = time.Now(), u.behind(c.newest)
-			if u.passed(id, c.newest); !more && last.Sub(steady) >= gatherAfter { // else there are few
+			if u.passed(id, c.newest); !more && last.Sub(steady) >= gatherAfter { // changes come steadily: let them collect
 				u.gather(ctx, id, time.Until(begun.Add(gatherFor)))
 			}
 		}
@@ -329,9 +329,9 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 	return embedded.Unhurried(ctx)
 }
 
-// A reader that is behind writes more at once, since most of its time it waits for commits.
-// It gets larger batches, so that it writes a sum once for more changes. They grow as long as
-// one takes less than batchFor. fillMost bounds the reads for one.
+// A reader that is behind writes more at once, since it mostly waits for commits. It gets
+// larger batches, so that it writes a sum once for more changes. They grow as long as
+// handling one takes less than batchFor. fillMost bounds the reads that fill one.
 const (
 	behindWidth = 4  // times as many writes at once
 	largeBatch  = 10 // times a usual one, at most
@@ -368,7 +368,7 @@ func (u *pump) deliver(ctx context.Context, r reader, id string, size int, wante
 	for len(wanted) > 0 && ctx.Err() == nil {
 		u.finish(id, wanted)
 		n := min(size, len(wanted))
-		if size > r.Batch && len(wanted) < n+n/2 { // the rest is no batch of its own
+		if size > r.Batch && len(wanted) < n+n/2 { // less than half a batch would be left
 			n = len(wanted)
 		}
 		n = u.faults.batch(n)
@@ -388,8 +388,8 @@ func (u *pump) deliver(ctx context.Context, r reader, id string, size int, wante
 	return size
 }
 
-// passed notes that a reader has finished all changes up to a time. If it is behind, it
-// has more.
+// passed notes that a reader has finished all changes up to a time. A reader that is behind
+// has more changes to finish.
 func (u *pump) passed(id string, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

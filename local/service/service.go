@@ -49,7 +49,7 @@ type Config struct {
 	Noon         bool         // a new clock starts at the next noon, UTC, so that no day or hour ends during a test
 	Mailed       io.Writer    // receives each mail as text, unless nil
 	Profiles     bool         // whether programs on this machine can take profiles of this process
-	Probe        bool         // whether the functions run that check the service from outside
+	Probe        bool         // whether to run the functions that check the service from outside
 	Edge         string       // the secret that every request must have, as if an edge had sent it; "": none
 	StreamFaults StreamFaults
 	KeepFeed     bool                                                  // the embedded table keeps its feed for 24 hours, for tests that read it
