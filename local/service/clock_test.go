@@ -52,7 +52,7 @@ func TestClock_FileIsReplaced(t *testing.T) {
 		t.Errorf("the clock of the next run: got %+v, %v; want a lead of 1h", again, err)
 	}
 	if _, err := openSecret(dir, secretFile, rand.Reader); err == nil {
-		t.Error("a secret was written in place")
+		t.Error("a secret was written in place, want its file replaced")
 	}
 	if _, err := os.Stat(filepath.Join(dir, secretFile)); !os.IsNotExist(err) {
 		t.Errorf("a secret that could not be written: got %v, want no file", err)

@@ -130,7 +130,7 @@ func TestConnectionIsRevokedWithItsMinter(t *testing.T) {
 		const mint = "/v1/me/link-codes"
 		everything := strings.Join(auth.Scopes, " ")
 
-		// A token.
+		// A token mints the link code.
 		token := r.want(r.callRetry(fox, "POST", "/v1/me/tokens", `{"label":"t","scopes":["read","post"],"days":3}`), 201, "")
 		got := connect(bearer(token.Text("token"), "POST", mint, ""), "read post")
 		r.want(r.callRetry(fox, "DELETE", "/v1/me/tokens/"+token.Text("id"), ""), 200, "")
@@ -138,7 +138,7 @@ func TestConnectionIsRevokedWithItsMinter(t *testing.T) {
 		r.refused(r.retry(r.refreshing(got.Text("refresh_token"))), "invalid_grant")
 		r.has(r.callRetry(fox, "GET", "/v1/me/tokens", ""), "items.len", "0")
 
-		// A key.
+		// A key mints the link code.
 		second := r.addKey(fox, "second")
 		got = connect(r.request(second, "POST", mint, ""), everything)
 		r.want(r.callRetry(fox, "DELETE", "/v1/me/keys/"+second.Pub(), ""), 200, "")
@@ -147,7 +147,7 @@ func TestConnectionIsRevokedWithItsMinter(t *testing.T) {
 		r.addKey(fox, "second") // the same key added again revives nothing
 		r.dead(got)
 
-		// Another connection.
+		// Another connection mints the link code.
 		parent := connect(r.request(fox, "POST", mint, ""), everything)
 		r.want(r.retry(bearer(parent.Text("access_token"), "POST", mint, "")), 403, "signature_required") // it depends on the key itself
 		root := r.want(r.retry(r.visit(all).redemption()), 200, "")

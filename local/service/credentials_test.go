@@ -289,7 +289,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 		r.want(r.callRetry(back, "POST", "/v1/me/link-codes", ""), 409, "limit_reached")
 		me = r.callRetry(back, "GET", "/v1/me", "")
 		if me.Text("keys") != "10" || me.Text("tokens") != "1" {
-			t.Errorf("at last: got %s, want keys 10, tokens 1", me.Body)
+			t.Errorf("in the end: got %s, want keys 10, tokens 1", me.Body)
 		}
 		// The late mint cannot replace the new list.
 		var late *tables.Cancelled

@@ -59,15 +59,16 @@ func TestReadingMarksWhatItAnswers(t *testing.T) {
 			r.addsUp(fox, owl, funds)
 		}
 		look := func(do func()) { l.do.Store(&do) }
-		// The first messages, between the reads of the conversation and of the page.
+		// The first messages arrive between the reads of the conversation and of the page.
 		look(func() { say(fox, owl); say(owl, fox); say(fox, owl) })
 		read(3, 0)
-		// After the page, before the mark: two from the other agent, one of its own.
+		// Two messages from the other agent and one of its own arrive after the page is
+		// read, before the mark.
 		say(fox, owl)
 		m.once(marks, func() { say(fox, owl); say(owl, fox); say(fox, owl) })
 		read(4, 2)
 		read(7, 0)
-		// Between the two reads, and before the mark.
+		// Messages arrive between the two reads, and before the mark.
 		say(fox, owl)
 		look(func() { say(fox, owl) })
 		m.once(marks, func() { say(fox, owl) })

@@ -252,7 +252,7 @@ func TestErase_LeavesNothing(t *testing.T) {
 		ans := r.want(r.call(s.Agent, "DELETE", "/v1/me", ""), 200, "")
 		r.has(ans, "erased", s.ID, "handle", s.Name)
 
-		// At once.
+		// These effects come at once.
 		r.want(r.call(s.Agent, "GET", "/v1/me", ""), 401, "unknown_key")
 		r.want(r.call(s.Agent, "DELETE", "/v1/me", ""), 401, "unknown_key")
 		for _, target := range []string{"/v1/agents/" + s.ID, "/v1/agents/" + s.Name, "/v1/agents/" + s.ID + "/history", "/v1/agents/" + s.ID + "/visitors"} {

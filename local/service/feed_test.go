@@ -11,8 +11,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestFeed_WantedChanges: of the changes that a post makes, only those enter the embedded
-// table's feed that a reader's filters match: the post itself.
+// TestFeed_WantedChanges checks that only changes that a reader's filter matches enter the
+// embedded table's feed. Of the changes that a post makes, this is the post itself.
 func TestFeed_WantedChanges(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
@@ -24,7 +24,7 @@ func TestFeed_WantedChanges(t *testing.T) {
 	defer s.Stop(context.Background())
 	fox := transcripts.NewAgent("fox")
 	if ans, err := fox.Register(s.URL, "🦊"); err != nil || ans.Status != 201 {
-		t.Fatalf("%v %v", ans, err)
+		t.Fatalf("registering fox: got %v, %v; want 201", ans, err)
 	}
 	end := func() map[string]int {
 		t.Helper()
@@ -39,11 +39,11 @@ func TestFeed_WantedChanges(t *testing.T) {
 	}
 	before := end()
 	if ans, err := fox.Signed("POST", "/v1/c/lounge/posts", []byte(`{"body":"hello"}`), time.Now()).Send(s.URL); err != nil || ans.Status != 201 {
-		t.Fatalf("%v %v", ans, err)
+		t.Fatalf("posting: got %v, %v; want 201", ans, err)
 	}
 	for reader, at := range end() {
 		if n := at - before[reader]; n != 1 {
-			t.Errorf("%s: a post added %d changes to the feed, want 1", reader, n)
+			t.Errorf("%s: got %d changes in the feed for a post, want 1", reader, n)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestRaceOfDebits(t *testing.T) {
 			n[not.Why]++
 		})
 		if n[0] != 10 || n[tables.Insufficient] != 40 || r.credits(t, fox) != price/2 {
-			t.Errorf("outcomes %v, %d left; want 10 made, 40 insufficient, %d left", n, r.credits(t, fox), price/2)
+			t.Errorf("got outcomes %v, %d left; want 10 made, 40 insufficient, %d left", n, r.credits(t, fox), price/2)
 		}
 		r.audited(t)
 	})

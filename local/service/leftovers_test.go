@@ -129,8 +129,8 @@ func (r *running) inboxOf(a *transcripts.Agent, limit int) (seqs []string, last 
 	return nil, nil
 }
 
-// Events older than 90 days are not answered, even if TTL has not removed them.
-func TestOldEventsAreNotAnswered(t *testing.T) {
+// Events older than 90 days are not returned, even if TTL has not removed them.
+func TestOldEventsAreNotReturned(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
 	const day = 24 * time.Hour

@@ -50,15 +50,15 @@ func TestMailbox(t *testing.T) {
 	}
 	at, err := strconv.ParseInt(all.Text("0.at"), 10, 64)
 	if err != nil || at < before || at > r.App.Now().UnixMilli() {
-		t.Errorf("time of the newest mail: got %d: %v", at, err)
+		t.Errorf("time of the newest mail: got %d, %v; want a time during the test", at, err)
 	}
 	if all.Text("0.to") != "dog+a@den.example" || !strings.Contains(all.Text("0.subject"), "@a204") ||
 		!strings.Contains(all.Text("0.text"), "K7QM-0204") || !strings.Contains(all.Text("0.html"), "K7QM-0204") || !strings.Contains(all.Text("199.subject"), "@a5") {
-		t.Errorf("newest and oldest mail: got %s and %s", all.Text("0"), all.Text("199"))
+		t.Errorf("newest and oldest mail: got %s and %s, want mail 204, to dog+a, and mail 5", all.Text("0"), all.Text("199"))
 	}
 	for to, want := range map[string]string{"fox%40den.example": "160", "dog%2ba@DEN.example": "40", "dog@den.example": "0"} {
 		if a := r.call(nil, "GET", "/_local/mail?to="+to, ""); a.Text("len") != want {
-			t.Errorf("%s mails to %s, want %s", a.Text("len"), to, want)
+			t.Errorf("mails to %s: got %s, want %s", to, a.Text("len"), want)
 		}
 	}
 	if a := r.call(nil, "GET", "/_local/mail?to=dog", ""); a.Status != 422 || a.Text("problem") != `"to" has no @` {

@@ -30,10 +30,10 @@ func TestRaceForTheLastMails(t *testing.T) {
 		}
 		answers, n := r.together(requests...)
 		if n[202] != 3 || n[429] != 3 {
-			t.Errorf("answers = %v, want three 202 and three 429: %s", n, answers[0].Body)
+			t.Errorf("got outcomes %v, want 3 × 202 and 3 × 429: %s", n, answers[0].Body)
 		}
 		if sent := r.call(nil, "GET", "/_local/mail", "").Text("len"); sent != "3" {
-			t.Errorf("%s mails were sent, want 3", sent)
+			t.Errorf("mails: got %s, want 3", sent)
 		}
 	})
 }
@@ -51,22 +51,22 @@ func TestOneClientCannotShutRecovery(t *testing.T) {
 	c := r.connection()
 	flood = append(flood, transcripts.Submit(r.consent(c).Form("connect", filled("handle", "fox", "code", "0000-0000"))))
 	if _, n := r.together(flood...); n[429] != 0 {
-		t.Fatalf("the first three requests: %v, want none refused", n)
+		t.Fatalf("the first three requests: got outcomes %v, want none refused", n)
 	}
 	start := time.Now()
 	for range 10 {
 		r.want(r.call(nil, "POST", "/v1/recover", body), 429, "rate_limited")
 		r.want(r.call(nil, "POST", "/v1/recover/confirm", confirm), 429, "rate_limited")
 		if a := r.send(transcripts.Submit(r.consent(c).Form("connect", filled("handle", "fox", "code", "0000-0000")))); a.Status != 429 {
-			t.Errorf("the consent page answers %d, want 429", a.Status)
+			t.Errorf("the consent page: got %d, want 429", a.Status)
 		}
 	}
 	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("30 refusals took %v, want no wait", took)
+		t.Errorf("got 30 refusals in %v, want at most 10 s", took)
 	}
 	items, err := r.table.Get(t.Context(), tables.Strong, tables.QuotaKey("all", "reconnect", r.App.Now().Truncate(time.Minute)))
 	if err != nil || items[0].Int("n") > 1 {
-		t.Errorf("%d reconnections count for all callers, %v, want at most the one that was served", items[0].Int("n"), err)
+		t.Errorf("reconnections of all callers: got %d, %v; want at most the one that was served", items[0].Int("n"), err)
 	}
 	other := &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}}
 	res, err := other.Post(r.URL+"/v1/recover", "application/json", strings.NewReader(body))
@@ -75,7 +75,7 @@ func TestOneClientCannotShutRecovery(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != 202 {
-		t.Errorf("another address gets %d, want 202", res.StatusCode)
+		t.Errorf("another address: got %d, want 202", res.StatusCode)
 	}
 }
 

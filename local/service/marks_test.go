@@ -147,7 +147,7 @@ func TestRaceOfOwnVotes(t *testing.T) {
 
 // If two hundred agents vote on a post and reply to it at once, on a table with conflicts,
 // every request succeeds in the end.
-func TestViral(t *testing.T) {
+func TestRaceOfACrowdOnAPost(t *testing.T) {
 	crowd := 200
 	if testing.Short() {
 		crowd = 40

@@ -267,7 +267,7 @@ func TestMCPPagesOfOtherOrigins(t *testing.T) {
 			r.want(r.send(q), 403, "page_refused")
 		}
 		if a.Header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%q: the page cannot read the answer: got %v", c.origin, a.Header)
+			t.Errorf("%q: got headers %v, want a page to be able to read the answer", c.origin, a.Header)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestMeasures(t *testing.T) {
 	}
 	after := measured(kept)
 	if got := after.DataBytes - before.DataBytes; before.DataBytes == 0 || got != more || after.CPUMicros <= before.CPUMicros {
-		t.Errorf("after %d more bytes: got %+v, before %+v", more, after, before)
+		t.Errorf("after %d more bytes: got %+v, want that many more bytes of data and more CPU time than %+v", more, after, before)
 	}
 	if m := measured(gone); m.DataBytes != 0 {
 		t.Errorf("in memory: got %d bytes of data, want 0", m.DataBytes)

@@ -164,7 +164,7 @@ func TestDomainOfAnOrigin(t *testing.T) {
 	}
 	one := domain("fox@mail.den.co.uk")
 	if one == "" || one != domain("owl@den.co.uk") || one == domain("elk@nest.co.uk") || domain("fox@gmail.com") != "" {
-		t.Error("a domain is not the registered one")
+		t.Errorf("domain of fox@mail.den.co.uk: got %q, want that of owl@den.co.uk and not that of elk@nest.co.uk; and none at gmail.com", one)
 	}
 }
 

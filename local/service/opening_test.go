@@ -269,16 +269,16 @@ func TestOpenCasesOfAReporter(t *testing.T) {
 		t.Errorf("joined case: got %s, want %s", in, theirs)
 	}
 	if c.item(tables.ReportKey(fourth, reporter.ID)) != nil || c.open(reporter) != 3 {
-		t.Errorf("a refused report was stored, or open cases: got %d, want 3", c.open(reporter))
+		t.Errorf("after a refused report: got the report %v and %d open cases, want none and 3", c.item(tables.ReportKey(fourth, reporter.ID)), c.open(reporter))
 	}
-	// By a vote.
+	// A vote closes a case.
 	c.decides(ins[0], "overturn")
 	if c.open(reporter) != 2 {
 		t.Errorf("open cases after a verdict: got %d, want 2", c.open(reporter))
 	}
 	ins = append(ins, c.reports(reporter, fourth))
 	c.want(c.send(c.reporting(reporter, c.spams(author))), 409, "limit_reached")
-	// By the clock.
+	// The clock closes the others.
 	for range 40 {
 		if c.open(reporter) == 0 {
 			break
@@ -397,14 +397,14 @@ func TestMessageToANewcomer(t *testing.T) {
 	c.has(c.want(report(), 201, ""), "case", "null", "needed", "1", "next.1.do", "POST /v1/me/origin", "next.2.do", "POST /v1/dm/"+sender.Name+"/"+msg+"/report")
 	a := c.has(c.want(report(), 409, "already_reported"), "error.existing.needed", "1", "error.retry_at", "")
 	if hint := a.Text("error.hint"); !strings.Contains(hint, "POST /v1/me/origin") {
-		t.Errorf("hint without an origin: got %q", hint)
+		t.Errorf("hint without an origin: got %q, want POST /v1/me/origin in it", hint)
 	}
 	c.addOrigin(receiver, "somebody", "")
 	c.has(c.want(report(), 409, "already_reported"), "error.existing.needed", "1", "error.retry_at", encode(c.item(tables.ProfileKey(receiver.ID)).Int("created_at")+24*time.Hour.Milliseconds()))
 	c.drain()
 	for _, e := range c.heard(sender) {
 		if e.Kind == "case_opened" {
-			t.Errorf("the sender of a message whose report waits got %v", e)
+			t.Errorf("events of the sender of a message whose report waits: got %v, want no case_opened", e)
 		}
 	}
 	c.advance(24*time.Hour + time.Second)

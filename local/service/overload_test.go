@@ -96,7 +96,7 @@ func TestOverloadOfSomeAgents(t *testing.T) {
 				if i%2 == 0 {
 					r.want(ans, 503, "unavailable")
 				} else if r.want(ans, 201, ""); time.Since(at) > 0 {
-					t.Fatalf("an unaffected agent waited %s", time.Since(at))
+					t.Fatalf("an unaffected agent: got an answer after %s, want it at once", time.Since(at))
 				}
 			}
 			time.Sleep(700 * time.Millisecond)

@@ -209,7 +209,7 @@ func TestRaceOfCheckouts(t *testing.T) {
 	}
 	_, n := r.together(all...)
 	if asked, pages := s.heard(); n[201] != 5 || n[429] != 195 || asked != 5 || pages != 5 {
-		t.Errorf("outcomes %v, %d calls for %d pages; want 5 accepted, 5 calls, 5 pages", n, asked, pages)
+		t.Errorf("got outcomes %v, %d calls for %d pages; want 5 accepted, 5 calls, 5 pages", n, asked, pages)
 	}
 	for what, key := range map[string]string{"the same bytes": "", "the same key": "once"} {
 		minute()

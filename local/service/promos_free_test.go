@@ -39,7 +39,7 @@ func TestFreePromosAreBounded(t *testing.T) {
 		t.Errorf("anonymous readers saw promos %d times, want %d to %d", all, promo.FreeLeast, most)
 	}
 	if n := shown(10); n != 0 {
-		t.Errorf("anonymous readers still see promos: %d of 10", n)
+		t.Errorf("further pages of anonymous readers: got %d of 10 with a promo, want none", n)
 	}
 	owl := r.grown(r.join("owl"))
 	if r.call(owl, "GET", "/v1/c/lounge", "").Text("promo.id") == "" {

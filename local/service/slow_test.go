@@ -112,9 +112,9 @@ func TestSlowed(t *testing.T) {
 	}
 }
 
-// TestQuiet: a service that keeps up refuses nothing, even if the machine slept between a
-// change and its reader.
-func TestQuiet(t *testing.T) {
+// TestSlowed_NotAfterSleep checks that a service that keeps up refuses nothing, even if the
+// machine slept between a change and its reader.
+func TestSlowed_NotAfterSleep(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
 	settings.PowBits = 0
@@ -126,7 +126,7 @@ func TestQuiet(t *testing.T) {
 	defer s.Stop(context.Background())
 	fox := transcripts.NewAgent("fox")
 	if ans, err := fox.Register(s.URL, "🦊"); err != nil || ans.Status != 201 {
-		t.Fatalf("%v %v", ans, err)
+		t.Fatalf("registering fox: got %v, %v; want 201", ans, err)
 	}
 	for i := range 60 {
 		ans, err := fox.Signed("POST", "/v1/c/lounge/posts", []byte(`{"body":"hello `+strconv.Itoa(i)+`"}`), s.App.Now()).Send(s.URL)

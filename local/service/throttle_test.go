@@ -28,7 +28,7 @@ func TestThrottles(t *testing.T) {
 				through++
 			case http.StatusTooManyRequests:
 				if refused++; string(a.Body) != "{\"message\":\"Too Many Requests\"}\n" || a.Header.Get("Content-Type") != "application/json" {
-					t.Errorf("throttled: %q %s, want the gateway's own answer", a.Header.Get("Content-Type"), a.Body)
+					t.Errorf("throttled: got %q %s, want the gateway's own answer", a.Header.Get("Content-Type"), a.Body)
 				}
 			default:
 				t.Errorf("%s: got %d %s, want 400 or 429", path, a.Status, a.Body)
@@ -44,17 +44,17 @@ func TestThrottles(t *testing.T) {
 	took := time.Since(start)
 	most := burst + recoveries.Rate*int(took/time.Second+1)
 	if through < burst || through > most || refused == 0 && took < (n-burst)/recoveries.Rate*time.Second {
-		t.Errorf("%d passed and %d were throttled, want %d to %d to pass", through, refused, burst, most)
+		t.Errorf("got %d passed and %d throttled, want %d to %d to pass", through, refused, burst, most)
 	}
 	if _, refused := flood(r, "/v1/challenge", 100); refused > 0 {
-		t.Errorf("%d of 100 requests to another route were throttled", refused)
+		t.Errorf("another route: got %d of 100 requests throttled, want none", refused)
 	}
 	r.advance(2 * time.Second)
 	if through, _ := flood(r, slow, 10); through < 10 {
-		t.Errorf("%d of 10 requests passed two seconds later, want all", through)
+		t.Errorf("two seconds later: got %d of 10 requests passed, want all", through)
 	}
 	if _, refused := flood(run(t, service.Config{Settings: generous()}), slow, n); refused > 0 {
-		t.Errorf("%d of %d requests were throttled by a gateway without throttles", refused, n)
+		t.Errorf("a gateway without throttles: got %d of %d requests throttled, want none", refused, n)
 	}
 	// A stage's throttle may be lower than a route's own.
 	tight := run(t, service.Config{Settings: generous(), Throttle: api.Throttle{Rate: 1, Burst: 1}})

@@ -64,7 +64,7 @@ func TestGateway_Turns(t *testing.T) {
 		work <- nil
 		work <- nil
 		close(answered)
-		check("at last", 0)
+		check("in the end", 0)
 		for i, w := range all {
 			if want := map[bool]int{true: 500, false: 200}[i == 1]; w.Code != want {
 				t.Errorf("request %d: got %d, want %d", i+1, w.Code, want)

@@ -63,6 +63,6 @@ func whole(t *testing.T, path string) {
 
 func TestWrite_Refused(t *testing.T) {
 	if err := durable.Write(filepath.Join(t.TempDir(), "no", "file"), nil); err == nil {
-		t.Error("writing into a missing folder succeeded")
+		t.Error("a write into a missing folder: got no error, want one")
 	}
 }

@@ -37,7 +37,7 @@ const invocation = `{
 }`
 
 // Read parses Lambda's batches and keeps the event unchanged.
-func TestReadsLambdas(t *testing.T) {
+func TestRead_LambdaBatch(t *testing.T) {
 	const event = `{"Records":[ {"eventID":"1", "dynamodb":{"SequenceNumber":"800000000003126276362"}} ]}`
 	quoted, err := json.Marshal(event)
 	if err != nil {

@@ -32,6 +32,6 @@ func TestMemoryOfMappedFile(t *testing.T) {
 		sum += int(mapped[i])
 	}
 	if got := Memory() - before; sum != 0 || got > size/4 {
-		t.Errorf("%d more bytes in memory after %d of a mapped file were read, want about none", got, size)
+		t.Errorf("got %d more bytes in memory after %d of a mapped file were read, want about none", got, size)
 	}
 }

@@ -19,7 +19,7 @@ func TestSelf(t *testing.T) {
 		t.Errorf("got %s of CPU time after a minute of work, want at least 20ms", got)
 	}
 	if got := Memory() - memory; got < more/2 || got > 4*more {
-		t.Errorf("%d more bytes in memory, want about %d", got, more)
+		t.Errorf("got %d more bytes in memory, want about %d", got, more)
 	}
 	held[0]++
 }
