@@ -65,8 +65,8 @@ var elsewhere = map[string]string{
 	"shared/search/index/shelf.go write": "shared/search/index, TestCrash",
 }
 
-// The tests that elsewhere, beyond and unseen name exist.
-func TestElsewhere(t *testing.T) {
+// The tests exist that the maps elsewhere, beyond and unseen name.
+func TestNamedTestsExist(t *testing.T) {
 	all := maps.Clone(elsewhere)
 	maps.Copy(all, beyond)
 	for code, test := range unseen {

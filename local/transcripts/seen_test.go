@@ -350,7 +350,7 @@ func put[K comparable](sets map[K]set, key K, v string) {
 
 // lacks reports the endpoints, credentials, members, errors and statements that no script
 // has shown.
-func TestLacks(t *testing.T) {
+func TestLacks_UntilShown(t *testing.T) {
 	s := newSeen()
 	send := func(r *Request, route string, status int, body string) {
 		a := &Answer{Status: status, Header: http.Header{}}

@@ -9,7 +9,7 @@ import (
 
 // The table shows the outcome of each fault at each place, and the reason why a transcript
 // ends early. A broken cell makes tell report a failure.
-func TestTell(t *testing.T) {
+func TestTell_OutcomesAndReasons(t *testing.T) {
 	read := faults.Place{File: "functions/dm/read.go", Line: 7, Func: "mark"}
 	cells := func() (all []*cell) {
 		for _, kind := range faults.Kinds() {
@@ -39,7 +39,7 @@ func TestTell(t *testing.T) {
 }
 
 // A reason applies to its places, its kinds of fault and its failure only.
-func TestReasons(t *testing.T) {
+func TestReasonOf_OnlyWhereItApplies(t *testing.T) {
 	f := faults.Fault{Place: faults.Place{File: "functions/access/live.go", Func: "add"}, Kind: faults.Killed}
 	if reasonOf(f, "FAIL: code: it is absent") == nil {
 		t.Error("got no reason for the failure that it describes")
@@ -57,7 +57,7 @@ func TestReasons(t *testing.T) {
 }
 
 // A cell counts as broken if no script meets its fault.
-func TestCells(t *testing.T) {
+func TestCell_BrokenIfNotMet(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
 		t.Fatal(err)
