@@ -51,7 +51,7 @@ func start(t *testing.T) *pages {
 	})
 	p := &pages{Service: s, t: t, fox: transcripts.NewAgent("fox")}
 	if a, err := p.fox.Register(s.URL, "🦊"); err != nil || a.Status != 201 {
-		t.Fatalf("%v %v", a, err)
+		t.Fatalf("registering fox: got %v, %v; want 201", a, err)
 	}
 	p.fill()
 	return p
@@ -67,7 +67,7 @@ func (p *pages) send(q *transcripts.Request) *transcripts.Answer {
 	p.t.Helper()
 	a, err := q.Send(p.URL)
 	if err != nil || a.Status >= 300 {
-		p.t.Fatalf("%s %s: %v %v", q.Method, q.Target, a, err)
+		p.t.Fatalf("%s %s: got %v, %v; want a 2xx answer", q.Method, q.Target, a, err)
 	}
 	return a
 }

@@ -237,7 +237,7 @@ func (c *Contract) check(o *operation, method string, status int, header http.He
 	return c.next(v)
 }
 
-// resolve checks that the expressions of an answer's links name texts in it.
+// resolve checks that each link of an answer points at a non-empty string in its body.
 func (a *answer) resolve(v any) error {
 	members, _ := v.(map[string]any)
 	for to, l := range a.links {

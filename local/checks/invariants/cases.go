@@ -39,9 +39,8 @@ func jurors(w *world) error {
 }
 
 // cases checks that each case has its evidence, complaints and seats, and is listed under
-// its state. The counters of the
-// case, of its jurors, of the owners whose reports opened it and of the reported item
-// must match them.
+// its state. The counters of the case, of its jurors, of the owners whose reports opened it
+// and of the reported item must match these items.
 func cases(w *world) error {
 	cases, err := all[tables.Case](w, tables.TypeCase)
 	if err != nil {

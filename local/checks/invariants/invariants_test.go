@@ -341,7 +341,7 @@ func TestCheck_EachRule(t *testing.T) {
 		"a case lacks its appeal":                     {"appeals", gone(tables.CaseKey("ca_3"))},
 		"an appeal lacks its case":                    {"appeals", gone(tables.CaseKey("ca_2"))},
 		"an appeal names another case":                {"appeals", set(tables.CaseKey("ca_3"), "appeals", "ca_1")},
-		"a case is addAppeal twice":                   {"appeals", set(tables.CaseKey("ca_2"), "appeal", "ca_4")},
+		"a case is appealed twice":                    {"appeals", set(tables.CaseKey("ca_2"), "appeal", "ca_4")},
 		"a won appeal is not carried out":             {"appeals", set(tables.CaseKey("ca_2"), "overruled", false)},
 		"a lost appeal is carried out":                {"appeals", set(tables.CaseKey("ca_3"), "state", tables.CaseUpheld)},
 		"a juror judges twice":                        {"appeals", func(t table) { t[tables.CaseKey("ca_2")]["jurors"] = tables.NewSet("ag_asp") }},

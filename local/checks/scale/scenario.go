@@ -20,7 +20,7 @@ type Scenario struct {
 
 	For   time.Duration // of virtual time
 	Flows []Flow        // their requests come at random times
-	Days  float64       // instead of flows: each agent does what it does in this many days
+	Days  float64       // instead of flows: each agent does what it usually does in this many days
 
 	Closed Span   // when DynamoDB refuses everything
 	Reader string // the reader that is down

@@ -135,7 +135,7 @@ func (w *world) process() *app.App {
 // open assembles the service.
 func (w *world) open() error {
 	set := app.DefaultSettings()
-	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // puzzles are work of the callers only
+	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // only callers would work on puzzles
 	w.app = &app.App{Table: newClient(w), Now: time.Now, Rand: w.dice.Random(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Settings: set, Mail: letters{}}
 	var err error
 	same := func(string) time.Duration { return 0 }

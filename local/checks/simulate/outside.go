@@ -122,7 +122,7 @@ func (w *world) bounce(l *letter, name string) (jobs []*job) {
 					jobOf(ctx).calm = true
 				}
 				if try == 8 {
-					w.violate("mail", "a bounce is never taken")
+					w.violate("mail", "the service never accepts a bounce")
 					return
 				}
 				time.Sleep(time.Second)
@@ -224,7 +224,7 @@ func (w *world) notify(calm bool) (jobs []*job) {
 			case a.Status/100 != 2:
 				n.due = time.Now().Add(time.Second << min(n.tries, 8))
 				if n.tries > 12 {
-					w.violate("payments", "the notification %s is never taken: %d %s", n.Type, a.Status, a.Body)
+					w.violate("payments", "the service never accepts the notification %s: %d %s", n.Type, a.Status, a.Body)
 				}
 			case n.again > 0:
 				n.again--

@@ -313,8 +313,8 @@ func (c comparison) run(ctx context.Context, out io.Writer) (err error) {
 	return nil
 }
 
-// print prints the medians of the rounds: microseconds of processor time a request, and
-// the product's beside each other's.
+// print prints, for each row, the median of the rounds: the microseconds of processor time
+// a request, and the product's time divided by each other contestant's.
 func print(out io.Writer, worlds []*world, rows [][][]taken) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "\nCPU µs a request\t")
@@ -350,6 +350,6 @@ func print(out io.Writer, worlds []*world, rows [][][]taken) {
 		}
 		fmt.Fprintln(table)
 	}
-	table.Flush() // out reports its errors itself
+	table.Flush() // the caller learns of errors from out
 	fmt.Fprintln(out)
 }

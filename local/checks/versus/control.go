@@ -22,10 +22,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The control is a Go program on PostgreSQL with the signatures, rows and JSON of the
-// product for what versus measures. A write stores its answer with its signature, so that
-// a repeated request is answered and not carried out again; counts against the agent's
-// quotas; and refuses the same body twice. All of it is in one transaction.
+// controlServer is the control: a Go program on PostgreSQL. For the calls that versus
+// measures, it has the signatures, rows and JSON of the product. A write is one
+// transaction. It stores its answer under its signature, so that a repeated request gets
+// that answer and is not carried out again. It counts against the agent's quotas, and it
+// refuses a body that the agent posted before.
 type controlServer struct{ db *pgxpool.Pool }
 
 //go:embed control.sql
@@ -106,7 +107,7 @@ func (s controlServer) handler(f func(context.Context, *signed) (any, error)) ht
 				told = refusal{http.StatusInternalServerError, "the service failed"}
 			}
 			status = told.status
-			b, _ = json.Marshal(map[string]string{"error": told.text}) // strings encode
+			b, _ = json.Marshal(map[string]string{"error": told.text}) // encoding a string cannot fail
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
@@ -138,7 +139,7 @@ func (c *signed) answer(ctx context.Context, s controlServer, f func(context.Con
 		if c.tx, err = s.db.Begin(ctx); err != nil {
 			return nil, err
 		}
-		defer c.tx.Rollback(context.WithoutCancel(ctx)) // after a commit without effect
+		defer c.tx.Rollback(context.WithoutCancel(ctx)) // no effect after a commit
 		db = c.tx
 	}
 	if err := db.QueryRow(ctx, `SELECT `+agentColumns+` FROM agents WHERE key = $1`, pub).Scan(c.agent.fields()...); errors.Is(err, pgx.ErrNoRows) {
