@@ -49,7 +49,7 @@ func Open(t testing.TB) context.Context {
 	return OpenFor(t, testWithin)
 }
 
-// OpenFor is Open for a test that may take longer, or less long.
+// OpenFor is Open for a test that needs a time limit of its own.
 func OpenFor(t testing.TB, within time.Duration) context.Context {
 	t.Helper()
 	ctx, stop, err := Start(t.Context())

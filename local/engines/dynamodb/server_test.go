@@ -72,7 +72,7 @@ func TestTablesOnDiskOutliveTheServer(t *testing.T) {
 	s = start(t, t.Context(), dynamodb.Options{Dir: dir})
 	got, err := dynamo.Open(config(s)).Get(t.Context(), tables.Strong, item.Key())
 	if err != nil || got[0].Int("n") != 1 {
-		t.Fatalf("after a restart: got %v, %v", got, err)
+		t.Fatalf("after a restart: got %v, %v; want the item with n 1", got, err)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	}
 	endpoint, err := bufio.NewReader(out).ReadString('\n')
 	if endpoint = strings.TrimSpace(endpoint); err != nil || !strings.HasPrefix(endpoint, "http") {
-		t.Fatalf("the parent printed %q, %v", endpoint, err)
+		t.Fatalf("the parent: got %q, %v; want its server's address", endpoint, err)
 	}
 	parent.Process.Kill()
 	parent.Wait()
@@ -119,7 +119,7 @@ func awaitSilence(t *testing.T, endpoint string) {
 		}
 		res.Body.Close()
 	}
-	t.Fatalf("%s still answers", endpoint)
+	t.Fatalf("%s answers after a minute, want its server to have ended", endpoint)
 }
 
 func TestPortInUse(t *testing.T) {
@@ -130,7 +130,7 @@ func TestPortInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := dynamodb.Start(t.Context(), dynamodb.Options{Port: port}); err == nil || !strings.Contains(err.Error(), "address already in use") {
-		t.Fatalf("got %v", err)
+		t.Fatalf("got error %v, want address already in use", err)
 	}
 }
 

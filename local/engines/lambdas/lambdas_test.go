@@ -44,7 +44,7 @@ func cloud(t *testing.T, c Cloud) host.Env {
 func TestSecrets(t *testing.T) {
 	e := cloud(t, Cloud{Secrets: map[string]string{"arn:seal": "first\nsecond"}})
 	if text, err := secret.Read(e, "arn:seal")(t.Context()); err != nil || text != "first\nsecond" {
-		t.Errorf("an existing secret: got %q, %v", text, err)
+		t.Errorf("an existing secret: got %q, %v; want its text", text, err)
 	}
 	if text, err := secret.Read(e, "arn:other")(t.Context()); err == nil || !strings.Contains(err.Error(), "ResourceNotFoundException") {
 		t.Errorf("a missing secret: got %q, %v, want ResourceNotFoundException", text, err)

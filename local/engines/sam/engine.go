@@ -62,7 +62,7 @@ func FindEngine(ctx context.Context) (*Engine, error) {
 
 const hostGateway = "host-gateway"
 
-// info is what `docker info` says, as far as it matters here.
+// info holds the parts of `docker info` that this package uses.
 type info struct {
 	OperatingSystem string
 	SecurityOptions []string
@@ -110,7 +110,7 @@ func bridgeAddress(ctx context.Context) (string, error) {
 	})
 }
 
-// network is what `docker network inspect` says, as far as it matters here. On a freshly
+// network holds the parts of `docker network inspect` that this package uses. On a freshly
 // installed Docker, it names no gateway until Docker's daemon restarts.
 type network struct {
 	Options map[string]string

@@ -206,7 +206,7 @@ func TestGateway_ShellOverridesNothing(t *testing.T) {
 	}
 	got := ask(t, g, "/dm")
 	if got["TABLE"] != "agentsocial" || !strings.Contains(got["LOCAL"], `"ahead":0`) || got["key"] != "" || got["proxy"] != "" || got["socket"] != "unix:///fake/socket" {
-		t.Errorf("got %v", got)
+		t.Errorf("got %v, want TABLE agentsocial, a clock that is not ahead, no key, no proxy, and the engine's socket", got)
 	}
 }
 

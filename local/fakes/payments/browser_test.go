@@ -35,7 +35,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 	})
 	fox := transcripts.NewAgent("fox")
 	if a, err := fox.Register(s.URL, "🦊"); err != nil || a.Status != 201 {
-		t.Fatalf("%v %v", a, err)
+		t.Fatalf("registering fox: got %v, %v; want 201", a, err)
 	}
 	call := func(method, target, body string) *transcripts.Answer {
 		t.Helper()
@@ -62,18 +62,18 @@ func TestAPersonBuysCredits(t *testing.T) {
 	arrive := func() {
 		t.Helper()
 		if at, err := browser.Arrives(tab, func(place string) bool { return place == s.URL+"/paid" }); err != nil {
-			t.Fatalf("at %q: %v", at, err)
+			t.Fatalf("got the address %q, %v; want the page /paid", at, err)
 		}
 		browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("h1")))
 		if words := browser.Does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !browser.Does(t, tab, styled) {
-			t.Errorf("got the page\n%s", words)
+			t.Errorf("got the page\n%s\nwant the page that thanks for a payment", words)
 		}
 	}
 
 	link := call("POST", "/v1/me/credits/checkout", `{"usd": 25}`).Text("url")
 	browser.Does(t, tab, chromedp.Navigate(link))
 	if words := browser.Does(t, tab, text); !strings.Contains(words, "25 USD of credits for @fox") || !strings.Contains(words, "$25.00") || !browser.Does(t, tab, styled) {
-		t.Errorf("got the page\n%s", words)
+		t.Errorf("got the page\n%s\nwant a checkout of 25 USD for @fox", words)
 	}
 	browser.Does(t, tab, chromedp.Click(chromedp.CSS("#cancel")))
 	arrive()
@@ -84,16 +84,16 @@ func TestAPersonBuysCredits(t *testing.T) {
 	arrive()
 	balance("25000000")
 	if a := call("GET", "/v1/me/inbox", ""); a.Text("items.-1.kind") != "credits" || a.Text("items.-1.subject.change") != "bought" {
-		t.Errorf("got the inbox %s", a.Body)
+		t.Errorf("got the inbox %s, want its last event to say that credits were bought", a.Body)
 	}
 
 	// A checkout can be paid once.
 	browser.Does(t, tab, chromedp.Navigate(link))
 	if words := browser.Does(t, tab, text); !strings.Contains(words, "This was paid") {
-		t.Errorf("got the page\n%s", words)
+		t.Errorf("got the page\n%s\nwant a page that says it was paid", words)
 	}
 	if !browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("button") == null`)) {
-		t.Error("the paid page still has a button")
+		t.Error("the paid page: got a button, want none")
 	}
 	balance("25000000")
 }

@@ -228,7 +228,7 @@ func TestOnlyThePagesOwnButton(t *testing.T) {
 		{"http://127.0.0.1:1", "card", 200, "paid"},
 	} {
 		if got := press(c.origin, c.method); got != c.status || s.kept.Checkouts[made.ID].Session.PaymentStatus != c.paid {
-			t.Errorf("%+v: got status %d, %s", c, got, s.kept.Checkouts[made.ID].Session.PaymentStatus)
+			t.Errorf("%s from %s: got status %d, %s; want %d, %s", c.method, c.origin, got, s.kept.Checkouts[made.ID].Session.PaymentStatus, c.status, c.paid)
 		}
 	}
 }

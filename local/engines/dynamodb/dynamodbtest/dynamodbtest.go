@@ -55,9 +55,9 @@ func Streaming(t testing.TB) dynamo.Config {
 	return config(t, true)
 }
 
-// Config is Open for tests that make the backend themselves and read no stream.
-// Without a stream a table is faster, and does not become slower: for each record that
-// DynamoDB Local adds to a stream, it reads all earlier ones under the same access key.
+// Config is Open for tests that make the backend themselves and read no stream. Without a
+// stream a table is fast, and stays so: for each record that DynamoDB Local adds to a
+// stream, it reads all earlier ones under the same access key.
 func Config(t testing.TB) dynamo.Config {
 	t.Helper()
 	return config(t, false)
