@@ -23,7 +23,7 @@ const (
 var bestDays = []int{1, 7, 30}
 
 // bests returns the scenarios of a channel's best posts and of its feed. All requests have
-// the same time, since posts leave the period that they read as days pass.
+// the same time, because posts leave the requested period as days pass.
 func bests(w *world) ([]scenario, error) {
 	if err := w.stockPosts(bestIn, bestPosts); err != nil {
 		return nil, err

@@ -49,20 +49,20 @@ func TestBill(t *testing.T) {
 		{"no mail", got.Mail, 0},
 	} {
 		if math.Abs(x.got-x.want) > 1e-4 {
-			t.Errorf("%s: %v, want %v", x.what, x.got, x.want)
+			t.Errorf("%s: got %v, want %v", x.what, x.got, x.want)
 		}
 	}
 	// 130 000 bytes take a ms of a whole processor to compress. A caller that does not
 	// accept compression gets all of them.
 	packed := Taken{Bytes: 30_000, Plain: 130_000}
 	if got, want := packed.bill().Lambda-(Taken{Bytes: 30_000}).bill().Lambda, 0.5*1769/512/1000*0.0000133334; math.Abs(got-want) > 1e-12 {
-		t.Errorf("compressing costs %v, want %v", got, want)
+		t.Errorf("compressing: got %v USD, want %v", got, want)
 	}
 	if got, want := packed.unpacked().Transfer, 130_500.0/1073741824*0.09; math.Abs(got-want) > 1e-12 {
-		t.Errorf("the plain answer costs %v, want %v", got, want)
+		t.Errorf("the plain answer: got %v USD, want %v", got, want)
 	}
 	if mail := (Taken{Mails: 1}).bill().Mail; mail != 0.0001 {
-		t.Errorf("a mail costs %v, want 0.0001", mail)
+		t.Errorf("a mail: got %v USD, want 0.0001", mail)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestMonth(t *testing.T) {
 		{"standing", m.standing, 1.2 + 2 + 3 + 30},
 	} {
 		if math.Abs(x.got-x.want) > 1e-9 {
-			t.Errorf("%s: %v, want %v", x.what, x.got, x.want)
+			t.Errorf("%s: got %v, want %v", x.what, x.got, x.want)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestProvisioned(t *testing.T) {
 	} {
 		m := month{Bill: Bill{Units: x.units}}
 		if got := m.provisioned(x.plan); math.Abs(got-x.want) > 1e-6 {
-			t.Errorf("%s: %v, want %v", x.what, got, x.want)
+			t.Errorf("%s: got %v, want %v", x.what, got, x.want)
 		}
 	}
 }
@@ -158,15 +158,15 @@ func TestServers(t *testing.T) {
 	}
 	for _, n := range networks {
 		if len(serversOf(n)) != 2 {
-			t.Errorf("%d servers for %d agents, want two", len(serversOf(n)), n)
+			t.Errorf("got %d servers for %d agents, want two", len(serversOf(n)), n)
 		}
 		serving, storing := cores(n)
 		for _, s := range serversOf(n) {
 			if s.servers < serving || s.database < storing {
-				t.Errorf("%s for %d agents: %g and %g cores, want %.2f and %.2f at least", s.what, n, s.servers, s.database, serving, storing)
+				t.Errorf("%s for %d agents: got %g and %g cores, want %.2f and %.2f at least", s.what, n, s.servers, s.database, serving, storing)
 			}
 			if n == networks[2] && (s.servers > 2*serving || s.database > 2*storing) {
-				t.Errorf("%s for %d agents: %g and %g cores, and only %.2f and %.2f are needed", s.what, n, s.servers, s.database, serving, storing)
+				t.Errorf("%s for %d agents: got %g and %g cores, want at most %.2f and %.2f, twice what is needed", s.what, n, s.servers, s.database, 2*serving, 2*storing)
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func TestTiers(t *testing.T) {
 		{10 * 1024, 921.6, egressTiers}, {60 * 1024, 921.6 + 40*1024*0.085 + 10*1024*0.07, egressTiers}, {200 * 1024, 921.6 + 40*1024*0.085 + 100*1024*0.07 + 50*1024*0.05, egressTiers},
 	} {
 		if got := usd(x.amount, x.of); math.Abs(got-x.want) > 1e-6 {
-			t.Errorf("%v: %v USD, want %v", x.amount, got, x.want)
+			t.Errorf("%v: got %v USD, want %v", x.amount, got, x.want)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func TestKeptBytes(t *testing.T) {
 		{"an item of an index", []tables.StreamRecord{insert(listed)}, space{table: 365 * float64(listed.Size()+100), indexes: 365 * (100 + 6 + 10 + 10)}},
 	} {
 		if got := kept(x.of); math.Abs(got.table-x.want.table) > 1e-6 || math.Abs(got.indexes-x.want.indexes) > 1e-6 {
-			t.Errorf("%s: %v, want %v", x.what, got, x.want)
+			t.Errorf("%s: got %v, want %v", x.what, got, x.want)
 		}
 	}
 }
@@ -233,7 +233,7 @@ func TestEdgePays(t *testing.T) {
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-12 {
-			t.Errorf("%s: %v, want %v", what, got, want)
+			t.Errorf("%s: got %v, want %v", what, got, want)
 		}
 	}
 	near("a hit", hit(b), 1.1e-6+0.85e-6)

@@ -13,10 +13,10 @@ func TestWithProse(t *testing.T) {
 	in := `{"a":"` + text + `","b":"` + text + `"}`
 	got := string(w.withProse([]byte(in)))
 	if len(got) != len(in) || strings.Contains(got, "quick") || strings.Count(got, "Once there was") != 1 || strings.Count(got, "note 0000007: ") != 2 {
-		t.Errorf("got %s of %s", got, in)
+		t.Errorf("got %s for %s, want prose of the same length, begun once, after each note", got, in)
 	}
 	long := string(w.withProse([]byte(strings.Repeat(in, 3))))
 	if n := strings.Count(long, "Once there was"); n != 3 {
-		t.Errorf("prose began %d times, want 3: %s", n, long)
+		t.Errorf("got prose that begins %d times, want 3: %s", n, long)
 	}
 }

@@ -32,7 +32,7 @@ func told(t *testing.T, colour bool, pairs ...string) (*story, string) {
 	var out, logs bytes.Buffer
 	s, err := run(t.Context(), env(pairs...), &out, &logs, colour)
 	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, out.String(), logs.String())
+		t.Fatalf("got error %v, want none; output\n%s\nlog\n%s", err, out.String(), logs.String())
 	}
 	if logs.Len() > 0 {
 		t.Errorf("the service logged a warning: %s", logs.String())

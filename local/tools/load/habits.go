@@ -11,8 +11,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// habit is a call that an agent makes so often a day. make returns the next one of an
-// agent, or nil if it has none now. make does not call the service.
+// habit is a call that an agent makes times a day on average. make returns an agent's next
+// one, or nil if it has none now. make does not call the service.
 type habit struct {
 	route string
 	times float64
@@ -133,7 +133,7 @@ type member struct {
 	now      int64   // of its last catchup
 	seq      int64   // up to which it read its inbox
 	answers  []*post // replies to its posts that it has not marked
-	visited  int     // so many members after it
+	visited  int     // how many of the members after this one it has visited
 	followed int
 }
 
@@ -227,8 +227,8 @@ func (n *network) post(a *member) *post {
 	return nil
 }
 
-// text returns a text of about so many bytes. All differ. One in a hundred has the rare
-// word.
+// text returns a text of about length bytes. All texts differ. One in a hundred has the
+// rare word.
 func (n *network) text(length int) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

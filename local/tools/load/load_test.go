@@ -40,7 +40,7 @@ func ran(t *testing.T, env map[string]string) (string, error) {
 func TestLoad(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "local")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "agentsocial/local").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("building the service: %v\n%s", err, out)
 	}
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
@@ -48,7 +48,7 @@ func TestLoad(t *testing.T) {
 	t.Setenv("THROTTLE", "on")
 	out, err := ran(t, map[string]string{"SERVICE": binary, "RATE": "100", "SECONDS": "2", "AGENTS": "3"})
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("got error %v, want none; output\n%s", err, out)
 	}
 	for _, want := range []string{
 		`: 3 agents make 100 requests a second for 2 s\n`,
@@ -137,20 +137,20 @@ func TestLoadOfARunningService(t *testing.T) {
 	before := len(came())
 	out, err := ran(t, map[string]string{"URL": base, "RATE": strconv.Itoa(rate), "SECONDS": "1", "KEYS": keys})
 	if err != nil || !strings.Contains(out, ": 2 agents make 40 requests a second for 1 s\n") || !strings.Contains(out, "processor time") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("got error %v, output\n%s\nwant 2 agents at 40 requests a second, and the processor time", err, out)
 	}
 	at := came()[before:]
 	if len(at) < 3*rate {
-		t.Fatalf("%d requests came, want those of the setup, too", len(at))
+		t.Fatalf("got %d requests, want at least %d: those of the setup, too", len(at), 3*rate)
 	}
 	// A request may come later than it was sent, so a little less than a second is looked at.
 	for i := rate; i < len(at); i++ {
 		if d := at[i].Sub(at[i-rate]); d < 700*time.Millisecond {
-			t.Errorf("%d requests came within %s", rate+1, d)
+			t.Errorf("got %d requests within %s, want at most %d in a second", rate+1, d, rate)
 		}
 	}
 	if _, err := ran(t, map[string]string{"URL": base, "KEYS": t.TempDir()}); err == nil || !strings.Contains(err.Error(), "holds the keys (*.pem) of 0 agents") {
-		t.Errorf("without keys: got error %v", err)
+		t.Errorf("without keys: got error %v, want one that counts 0 agents", err)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestLoadWithLimits(t *testing.T) {
 	base, _ := started(t, settings)
 	out, err := ran(t, map[string]string{"URL": base, "RATE": "400", "SECONDS": "1", "AGENTS": "3"})
 	if err == nil || !regexp.MustCompile(`^\d+ of 400 requests failed \(.*\), and at most 1 % may; LIMITS=off lifts`).MatchString(err.Error()) {
-		t.Errorf("got error %v\n%s", err, out)
+		t.Errorf("got error %v, output\n%s\nwant too many failures of 400 requests, and the remedy", err, out)
 	}
 	if !regexp.MustCompile(`\nPUT /v1/me/memory .* \d+ rate_limited\b`).MatchString(out) {
 		t.Errorf("got\n%s\nwant a count of rate_limited", out)
@@ -245,14 +245,14 @@ func TestReport(t *testing.T) {
 	}
 	r.add("PATCH /v1/me", time.Second, fmt.Errorf("client: %w", &client.Error{Status: 503, Code: "busy"}))
 	if err := r.check(); err != nil {
-		t.Errorf("with 1 of 101 failed: %v", err)
+		t.Errorf("with 1 of 101 failed: got error %v, want none", err)
 	}
 	r.add("PATCH /v1/me", 2*time.Second, &client.Error{Status: 502})
 	r.add("PATCH /v1/me", 10*time.Second, &url.Error{Op: "Get", Err: context.DeadlineExceeded})
 	r.add("PATCH /v1/me", time.Second, io.ErrUnexpectedEOF)
 	r.left = 7
 	if err := r.check(); err == nil || !strings.Contains(err.Error(), "11 of 111 requests failed (9.9 %), and at most 1 % may") {
-		t.Errorf("got error %v", err)
+		t.Errorf("got error %v, want 11 of 111 requests failed", err)
 	}
 	var out bytes.Buffer
 	r.print(&out)
@@ -267,7 +267,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	if err := newReport().check(); err == nil {
-		t.Error("a run without requests passed")
+		t.Error("a run without requests: got no error, want one")
 	}
 }
 
@@ -279,6 +279,6 @@ func TestServiceThatDoesNotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ran(t, map[string]string{"SERVICE": binary}); err == nil || !strings.Contains(err.Error(), "the service did not start: exit status 3\nno table") {
-		t.Errorf("got error %v", err)
+		t.Errorf("got error %v, want its exit status and its output", err)
 	}
 }

@@ -40,7 +40,7 @@ type config struct {
 	rate, seconds, agents int
 	url                   string
 	own                   bool   // whether the service is one of its own
-	binary                string // of that
+	binary                string // that service's program
 	keys                  string // the folder of the agents' keys; "" registers new agents
 }
 

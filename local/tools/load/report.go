@@ -152,7 +152,7 @@ func (r *report) print(out io.Writer) {
 	}
 	all := r.all()
 	row("all", all)
-	table.Flush() // out reports its errors itself
+	table.Flush() // a report that cannot be printed is lost
 	fmt.Fprintf(out, "\n%.1f requests a second in %.1f s\n", float64(len(all.took))/r.took.Seconds(), r.took.Seconds())
 	if r.first == nil || r.last == nil {
 		fmt.Fprintln(out, "the service does not tell its processor time, memory, data and lag")

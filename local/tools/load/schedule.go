@@ -7,9 +7,8 @@ import (
 )
 
 // schedule starts requests at fixed times, whether earlier ones are answered or not. So a
-// server that stalls delays no later request, and a request's time is measured from when
-// it was due, also if this machine sent it late: no omission is coordinated with the
-// server.
+// server that stalls delays no later request, and a request's time is measured from when it
+// was due, even if this machine sent it late. This avoids coordinated omission.
 type schedule struct {
 	rate     int // a second
 	n        int // in all
@@ -55,7 +54,7 @@ func (s schedule) run(ctx context.Context, send func(i int, due time.Time)) (lef
 	return left
 }
 
-// limiter lets at most so many requests begin in any second as begun has elements.
+// limiter lets at most len(begun) requests begin in any second.
 type limiter struct {
 	mu    sync.Mutex
 	begun []time.Time // of the last ones, in a ring

@@ -218,7 +218,7 @@ func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 	}
 	if c.fails {
 		w.Header().Set("X-Amz-Function-Error", "Unhandled")
-		fmt.Fprint(w, `{"errorMessage":"host: the first of 2 records cannot be worked off"}`)
+		fmt.Fprint(w, `{"errorMessage":"host: the first of 2 records failed"}`)
 		return
 	}
 	records, err := recordsOf(body)

@@ -342,7 +342,7 @@ func TestDynamoDBLocal(t *testing.T) {
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.ProfileKey(fox))
 	if err != nil || !items[0].Bool("operator") {
-		t.Errorf("got items %v, error %v", items, err)
+		t.Errorf("got items %v, error %v; want the profile of an operator", items, err)
 	}
 }
 

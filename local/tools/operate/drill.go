@@ -25,10 +25,10 @@ type copier func(ctx context.Context, past func() error) (*backup, error)
 
 var errBackup = errors.New("the copy differs from the table")
 
-// restoreDrill proves that a table can be restored, and removes what it made. It
-// restores a deployed table by point-in-time recovery and copies the file of the
-// embedded table. DynamoDB Local has no backups, so there it copies the items. Of a local
-// table it also plays what a restore in another region or account leaves of the copy.
+// restoreDrill proves that a table can be restored, and removes what it made. It restores a
+// deployed table by point-in-time recovery and copies the file of the embedded table.
+// DynamoDB Local has no backups, so there it copies the items. For a local table it also
+// plays a restore in another region or account, which has only the copied items.
 func restoreDrill(ctx context.Context, j job) error {
 	switch {
 	case j.Deployed:

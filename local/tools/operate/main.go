@@ -1,11 +1,11 @@
-// Command operate maintains a table: `make adopt`, `make audit`, `make claim-keys`, `make compact`, `make
-// list-balances`, `make list-cases`, `make list-given`, `make list-posts`, `make operator`,
-// `make redrive`, `make replay`, `make restore-drill` and `make restore`, with the TABLE and DATA of `make run`.
-// Package moderate adds the commands about agents and their texts, such as `make
-// reports`. The command works on the embedded table, on DynamoDB Local and on a
-// deployed table (TABLE=aws:NAME), for which it finds region and credentials as the
-// AWS CLI does. Only one process can open the embedded table: stop the service first.
-// infra/RUNBOOK.md says when to use each.
+// Command operate maintains a table: `make adopt`, `make audit`, `make claim-keys`, `make
+// compact`, `make list-balances`, `make list-cases`, `make list-given`, `make list-posts`,
+// `make operator`, `make redrive`, `make replay`, `make restore-drill` and `make restore`,
+// with the TABLE and DATA of `make run`. Package moderate adds the commands about agents
+// and their texts, such as `make reports`. Command operate works on the embedded table, on
+// DynamoDB Local and on a deployed table (TABLE=aws:NAME), for which it finds region and
+// credentials as the AWS CLI does. Only one process can open the embedded table: stop the
+// service first. infra/RUNBOOK.md says when to use each.
 package main
 
 import (

@@ -57,7 +57,7 @@ func start(t *testing.T, dir string, broken bool) (*service.Service, *transcript
 	}
 	fox := transcripts.NewAgent("fox")
 	if a, err := fox.Register(s.URL, "🦊"); err != nil || a.Status != 201 {
-		t.Fatalf("%v %v", a, err)
+		t.Fatalf("registering fox: got %v, %v; want 201", a, err)
 	}
 	return s, fox
 }
@@ -199,11 +199,11 @@ func TestAudit(t *testing.T) {
 	}
 	if out, err := makes(t, "audit", env); !errors.Is(err, errWrong) || !strings.Contains(out, "WRONG       "+fox.ID+": its balance is 4750001, its movements come to 4750000") ||
 		!strings.Contains(out, "all accounts: they come to 1, not to 0") || strings.Contains(out, "sum to zero") {
-		t.Errorf("wrong books: got output\n%s\nerror %v", out, err)
+		t.Errorf("wrong books: got output\n%s\nerror %v; want fox's balance and the sum of all accounts as problems", out, err)
 	}
 	// A backup has the same wrong books.
 	if out, err := makes(t, "restore-drill", env); !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "the copy is kept") || !strings.Contains(out, "they come to 1") {
-		t.Errorf("a backup with wrong books: got output\n%s\nerror %v", out, err)
+		t.Errorf("a backup with wrong books: got output\n%s\nerror %v; want its problem, and the copy kept", out, err)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestListBalances(t *testing.T) {
 		out, err := makes(t, "audit", env)
 		says(t, out, err, "agents          5.000000 USD", "sum to zero")
 		if strings.Contains(out, "unlisted    1 balances") != (n > 0) {
-			t.Errorf("audit before run %d:\n%s", i+1, out)
+			t.Errorf("audit before run %d: got\n%s\nwant an unlisted balance: %t", i+1, out, n > 0)
 		}
 		out, err = makes(t, "list-balances", env)
 		says(t, out, err, fmt.Sprintf("listed      %d balances", n))
@@ -275,7 +275,7 @@ func TestClaimKeys(t *testing.T) {
 			t.Errorf("%s: got the claim %v, want %s's", pub, items[0], owner)
 		}
 		if (items[1] != nil) != (owner == "ag_elk") || (items[2] != nil) != (owner == "ag_owl") {
-			t.Errorf("%s of %s: got elk's %v, owl's %v", pub, owner, items[1], items[2])
+			t.Errorf("%s: got elk's %v, owl's %v; want only %s to have it", pub, items[1], items[2], owner)
 		}
 	}
 }
@@ -294,7 +294,7 @@ func TestOperator(t *testing.T) {
 	} {
 		out, err := makes(t, "operator", map[string]string{"DATA": dir, "HANDLE": x.handle, "ON": x.on})
 		if x.fails == "" && (err != nil || !strings.Contains(out, fox.ID)) || x.fails != "" && (err == nil || !strings.Contains(err.Error(), x.fails)) {
-			t.Errorf("%+v: got output %q, error %v", x, out, err)
+			t.Errorf("%+v: got output %q, error %v; want the agent's id, or an error with %q", x, out, err, x.fails)
 		}
 		if is := profile(t, dir, fox.ID).Bool("operator"); is != x.is {
 			t.Errorf("%+v: got operator %v, want %v", x, is, x.is)
@@ -392,7 +392,7 @@ func TestRestoreDrill(t *testing.T) {
 			continue
 		}
 		if !errors.Is(err, errBackup) || !strings.Contains(out.String(), "WRONG       "+c.wrong) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: got error %v, output\n%s", what, err, &out)
+			t.Errorf("%s: got error %v, output\n%s\nwant the problem %q", what, err, &out, c.wrong)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Errorf("%s: the backup was removed: %v", what, err)

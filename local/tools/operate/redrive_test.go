@@ -44,7 +44,7 @@ func TestRedrive(t *testing.T) {
 		t.Fatalf("got batches %+v, error %v and %d events; want batches of inbox and no events", batches, err, events())
 	}
 	if a, err := letters(t, dir); err != nil || !strings.Contains(a, `"reader": "inbox"`) || !strings.Contains(a, fox.ID) {
-		t.Errorf("the service lists %s %v", a, err)
+		t.Errorf("failed batches: got %s, %v; want those of inbox for fox", a, err)
 	}
 
 	// A batch with a record that cannot be read stays.
@@ -77,7 +77,7 @@ func TestRedrive(t *testing.T) {
 	out, err := makes(t, "redrive", env)
 	says(t, out, err, "0 of 0 failed batches")
 	if a, err := letters(t, dir); err != nil || strings.TrimSpace(a) != "[]" {
-		t.Errorf("the service lists %s %v", a, err)
+		t.Errorf("failed batches: got %s, %v; want none", a, err)
 	}
 	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "LIMITS": "off"}); err != nil {
 		t.Errorf("LIMITS=off: got error %v, want none", err)
