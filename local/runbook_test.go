@@ -122,7 +122,7 @@ func TestRunbookShellFunctions(t *testing.T) {
 	bash := tool(t, "bash")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text(t, "infra/RUNBOOK.md"), -1)
 	if len(blocks) < 3 {
-		t.Fatalf("%d blocks of shell, want at least 3", len(blocks))
+		t.Fatalf("got %d blocks of shell, want at least 3", len(blocks))
 	}
 	for _, b := range blocks {
 		cmd := exec.CommandContext(t.Context(), bash, "-n")
@@ -365,8 +365,8 @@ case "$1" in cloudformation) echo "set of $4" ;; *) printf '<%s>' "$@" ;; esac
 	}
 }
 
-// Each lever's target passes the stage on, prod if none is given.
-func TestLeversOfTheShellsStage(t *testing.T) {
+// The make target of each lever passes STAGE on, or prod if STAGE is not set.
+func TestMakePassesTheShellsStageToLevers(t *testing.T) {
 	program := tool(t, "make")
 	for _, verb := range []string{"levers", "throttle", "unthrottle", "stop-writes", "start-writes", "stop-reader", "start-reader", "stop-function", "start-function"} {
 		for stage, want := range map[string]string{"": "prod", "beta": "beta"} {
