@@ -216,7 +216,8 @@ func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) t
 	return (sum / time.Duration(s.jobs)).Round(time.Minute)
 }
 
-// One mutant in oneIn is assumed to escape the first tests.
+// oneIn says how many mutants there are for each one that is assumed to escape the first
+// tests.
 const oneIn = 10
 
 func (f *found) save() error {

@@ -18,9 +18,9 @@ import (
 type Kind string
 
 // A Condition is a call that makes a condition, such as tables.Equal. An Item or an
-// Attribute is what a write leaves behind and a condition of a later write looks for. An
-// Item is put or deleted under a condition. An Attribute is changed, and a condition in
-// the same file uses it.
+// Attribute is left behind by a write, for a condition of a later write to look for. An
+// Item is put or deleted under a condition. An Attribute is changed, and a condition in the
+// same file uses it.
 const (
 	Condition Kind = "condition"
 	Item      Kind = "item"

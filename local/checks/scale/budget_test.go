@@ -17,10 +17,11 @@ func days(circles int) Scenario {
 	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 20 * circles, Circle: 20, Ranges: 4, For: 4 * time.Minute, Days: 1}
 }
 
-// A key grows if it takes three times as many units in the large network as in the small
-// one, and more than a few. Keys that all agents share take six times as many. Keys of a
-// circle take about the same number, which also depends on the number of processes (each
-// reads an agent's key once) and on chance (ids decide when a search index is sealed).
+// growth is the number of times as many units that a growing key takes, at least, in the
+// large network as in the small one. It also takes more than a few. Keys that all agents
+// share take six times as many. Keys of a circle take about the same number, which also
+// depends on the number of processes (each reads an agent's key once) and on chance (ids
+// decide when a search index is sealed).
 const growth = 3
 
 var least = [2]float64{reads: 15, writes: 3}

@@ -64,7 +64,7 @@ var (
 	errConflict  = errors.New("scale: conflict")
 )
 
-// demand is what a call asks of one key.
+// demand holds the units that a call asks of one key.
 type demand struct {
 	at    spot
 	sk    string

@@ -14,7 +14,7 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// results is what a run notes about its requests.
+// results holds what a run notes about its requests.
 type results struct {
 	requests map[string]*outcomes
 	failed   error

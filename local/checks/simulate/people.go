@@ -13,7 +13,7 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// character is what an agent mostly does.
+// character says what an agent mostly does.
 type character int
 
 const (

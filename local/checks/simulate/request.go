@@ -13,7 +13,7 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// expectation is what the model predicts of a request's outcome.
+// expectation is the outcome that the model predicts for a request.
 type expectation int
 
 const (

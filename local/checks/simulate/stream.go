@@ -97,8 +97,8 @@ func shuffled(rng *rand.Rand, all []tables.StreamRecord) (out []tables.StreamRec
 	return out
 }
 
-// The last calmTries deliveries before a record is set aside meet no faults, so that only
-// a record that cannot be processed is set aside.
+// calmTries is the number of deliveries without faults before a record is set aside. So
+// only a record that cannot be processed is set aside.
 const calmTries = 3
 
 // deliver delivers a batch as Lambda does.

@@ -49,7 +49,7 @@ func openTable(w *world) (*table, error) {
 	return t, nil
 }
 
-// fault is what happens to a call.
+// fault is the fault that a call meets, or none.
 type fault int
 
 const (

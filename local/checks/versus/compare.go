@@ -35,7 +35,7 @@ type comparison struct {
 	only, row        string
 }
 
-// world is what a contestant was filled with.
+// world holds the data that a contestant was filled with.
 type world struct {
 	*contestant
 	posts   []string // ids in the channel 0, by agents other than the voters
@@ -202,7 +202,7 @@ var measures = []measure{
 	{"search, common word", 800, 0, func(w *world, n int) call { return w.search(w.agents[n%people], channelName(0), "river") }},
 }
 
-// taken is what a contestant took for a row in one round.
+// taken holds the costs of a row for a contestant in one round.
 type taken struct {
 	micros  float64 // of processor time, each
 	refused int     // calls that did not succeed
