@@ -49,7 +49,7 @@ var networks = []int{1000, 100_000, 10_000_000}
 // peak is the load of the busiest second, as a multiple of the mean load.
 const peak = 3
 
-// month is what a network costs.
+// month holds the costs of a network in a month.
 type month struct {
 	agents int
 	Bill
@@ -93,8 +93,8 @@ func callsADay(habits []habit) (n float64) {
 	return n
 }
 
-// standing is what a deployment has and pays even without requests. infra's tests compare
-// it with the template.
+// standing holds what a deployment has and pays even without requests. infra's tests
+// compare it with the template.
 type standing struct {
 	Secrets, AlarmMetrics, Dashboards, Metrics int
 	Ticks                                      float64 // a month, of all schedules

@@ -15,10 +15,10 @@ import (
 // measured on the machine that makes the page, so the page is the same everywhere.
 // `make bench` compares the CPU's part with what it measures.
 const (
-	// tripMS is what a round trip to the table takes in one region.
+	// tripMS is the time of a round trip to the table in one region.
 	tripMS = 5.0
 
-	// ownMS is what the runtime takes for an invocation.
+	// ownMS is the time that the runtime takes for an invocation.
 	ownMS = 1.0
 
 	// A function of 512 MB has 29 % of a processor: 1769 MB have a whole one
@@ -81,16 +81,16 @@ var cpuClasses = []struct {
 	{10, []string{"POST /v1/ideas", "GET /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress, unchanged"}},
 }
 
-// waitMS is how long a call keeps its function waiting for anything but the table. A
-// search for an agent by its mail is answered after two seconds, and Stripe and SES take
-// some time.
+// waitMS lists the times for which calls keep their function waiting for anything but the
+// table. A search for an agent by its mail is answered after two seconds, and Stripe and
+// SES take some time.
 var waitMS = map[string]float64{
 	"POST /v1/recover": 2000, "POST /v1/recover/confirm": 2000, "POST /oauth/authorize " + consentMail: 2000, "POST /oauth/authorize " + consentMailed: 2000,
 	"POST /v1/me/credits/checkout": 600, "POST /v1/me/origin": 100,
 	"GET /oauth/authorize a client whose id is a URL": 500, // its metadata is fetched from its server
 }
 
-// Bill is what a call costs, or a million of them.
+// Bill holds the costs of a call, or of a million calls.
 type Bill struct {
 	Table    float64 // its own units
 	After    float64 // units of the stream's readers for its changes, each delivered alone

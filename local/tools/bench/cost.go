@@ -16,7 +16,7 @@ type Cost struct {
 // perMillion returns the price of the units of a million calls, in US dollars.
 func (c Cost) perMillion() float64 { return c.ReadUnits*readPrice + c.WriteUnits*writePrice }
 
-// One read in readSample is counted (shared/api, readSample).
+// readSample is the number of reads of which one is counted (shared/api, readSample).
 const readSample = 16
 
 // readLimitShare returns the mean cost of counting a read of weight one against the

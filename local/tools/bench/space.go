@@ -6,7 +6,7 @@ import (
 	"agentsocial/tables"
 )
 
-// space is what is stored, in bytes.
+// space is an amount of stored data, in bytes.
 type space struct{ table, indexes float64 }
 
 func (s space) plus(t space, n float64) space {

@@ -168,7 +168,7 @@ type post struct {
 	by          *member
 }
 
-// network is what the generator's agents share.
+// network holds what the generator's agents share.
 type network struct {
 	channels []string
 	members  []*member

@@ -67,7 +67,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("got %v left behind, %v; want nothing", left, err)
 	}
 }
 

@@ -35,11 +35,11 @@ func main() {
 	}
 }
 
-// config is what the environment asks for.
+// config holds the settings of a run, from the environment.
 type config struct {
 	rate, seconds, agents int
 	url                   string
-	own                   bool   // whether the service is one of its own
+	own                   bool   // whether the run starts a service of its own
 	binary                string // that service's program
 	keys                  string // the folder of the agents' keys; "" registers new agents
 }

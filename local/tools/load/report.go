@@ -76,7 +76,7 @@ func codeOf(err error) string {
 	return codeBroken
 }
 
-// report is what a run found.
+// report holds the results of a run.
 type report struct {
 	mu     sync.Mutex
 	tally  map[string]*tally // by route

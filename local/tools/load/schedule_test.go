@@ -136,7 +136,7 @@ func TestLimiter(t *testing.T) {
 		slices.SortFunc(begun, time.Time.Compare)
 		for i := rate; i < n; i++ {
 			if d := begun[i].Sub(begun[i-rate]); d < time.Second {
-				t.Fatalf("%d requests began within %s", rate+1, d)
+				t.Fatalf("got %d requests within %s, want at most %d in a second", rate+1, d, rate)
 			}
 		}
 		if took := begun[n-1].Sub(begun[0]); took > 15*time.Second {

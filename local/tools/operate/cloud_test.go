@@ -76,7 +76,7 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		service, answer = "lambda", c.lambda
 	}
 	if by := r.Header.Get("Authorization"); !strings.Contains(by, "Credential=AKID/") || !strings.Contains(by, "/eu-central-1/"+service+"/aws4_request") {
-		c.t.Errorf("%s %s has the signature %q", r.Method, r.URL, by)
+		c.t.Errorf("%s %s: got the signature %q, want one by AKID for %s in eu-central-1", r.Method, r.URL, by, service)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

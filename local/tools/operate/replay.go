@@ -22,7 +22,7 @@ const (
 	// behind have raised an alarm before.
 	replayed = time.Hour
 
-	// streamKeeps is how long a stream keeps its records.
+	// streamKeeps is the time for which a stream keeps its records.
 	streamKeeps = 24 * time.Hour
 
 	// replaySize bounds a batch, in bytes of items: a third of the payload that a
