@@ -294,7 +294,7 @@ func TestRaceOfAppeals(t *testing.T) {
 			appeal := c.item(tables.CaseKey(in)).Str("appeal")
 			for _, a := range answers {
 				if a.Status == 201 && a.Text("appeal") != appeal || a.Status == 409 && a.Text("error.existing.case") != appeal {
-					t.Errorf("the case names the appeal %s, an answer is %s", appeal, a.Body)
+					t.Errorf("got the answer %s, want it to name the appeal %s", a.Body, appeal)
 				}
 			}
 			c.put(tables.Delete(tables.CaseKey(appeal))) // so that no jury is drawn for it

@@ -514,7 +514,7 @@ func TestExport_HasEverything(t *testing.T) {
 			got[item.Kind]++
 			words := encode(item)
 			if all += words + "\n"; seen[words] {
-				t.Errorf("twice: %s", words)
+				t.Errorf("got twice in the export, want once: %s", words)
 			}
 			seen[words] = true
 		}

@@ -189,7 +189,7 @@ func (c *juryFixture) duties(a *transcripts.Agent) int64 {
 	c.t.Helper()
 	n := c.item(tables.CountersKey(a.ID)).Int("duties")
 	if listed := int64(len(c.query(tables.AgentPK(a.ID), "DUTY#", "DUTY#~"))); listed != n {
-		c.t.Errorf("duties of %s: counted %d, listed %d", a.Name, n, listed)
+		c.t.Errorf("duties of %s: got a count of %d, want %d as listed", a.Name, n, listed)
 	}
 	return n
 }

@@ -143,6 +143,6 @@ func TestNowOfASlowCatchup(t *testing.T) {
 	var c caught
 	r.into(fox, "/v1/me/catchup", &c)
 	if past := c.Now - a.at.Add(-tables.CatchupOverlap).UnixMilli(); past > 0 {
-		t.Errorf("now is %d ms too late", past)
+		t.Errorf("got a now that is %d ms too late, want it %s before the first query", past, tables.CatchupOverlap)
 	}
 }

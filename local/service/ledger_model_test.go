@@ -211,7 +211,7 @@ func (r *running) playLedger(t *rapid.T, b *flaky, agents []*transcripts.Agent) 
 				case errors.Is(err, errBroken):
 					again++
 				case err == nil && want != tables.AlreadyMade:
-					t.Fatalf("a debit of %d with a balance of %d was made", price, had)
+					t.Fatalf("a debit of %d with a balance of %d: got it made, want it refused", price, had)
 				case errors.As(err, &not):
 					if not.Why != want || not.Why != tables.AlreadyMade && not.Balance != had {
 						t.Fatalf("not moved: got %+v, want %v of %d; the price is %d", *not, want, had, price)

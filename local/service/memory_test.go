@@ -147,7 +147,7 @@ func TestMemorySizes(t *testing.T) {
 				t.Fatalf("got %d %s, want 200", ans.Status, ans.Body)
 			}
 			if r.recall(fox, memoryPath) != fits || r.recall(fox, previousPath) != before {
-				t.Fatal("the memory differs from what was written")
+				t.Fatal("got another memory than was written, want the same")
 			}
 			before = fits
 		}

@@ -290,7 +290,7 @@ func TestPump_FillsBatches(t *testing.T) {
 			t.Errorf("the reader that was behind got batches of %s, want [1 10 2 21 42 1]", all)
 		}
 		if n := f.reads() - alone; n > 1 {
-			t.Errorf("what one reader had read was read again: %d reads", n)
+			t.Errorf("got %d reads that found records, want at most 1, since what one reader has read is not read again", n)
 		}
 	})
 }

@@ -14,7 +14,7 @@ func TestTheFeedIsWoken(t *testing.T) {
 	woken, answered := 0, false
 	table := &openTable{wake: func() {
 		if !answered {
-			t.Error("woken before the answer")
+			t.Error("the feed was woken before the answer, want after it")
 		}
 		woken++
 	}}

@@ -40,7 +40,7 @@ func TestWithin(t *testing.T) {
 		"writes":        commit(put(channel)),
 	} {
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 		}
 	}
 	const may = `; it declares reads "A C by_rank" and writes "C"`

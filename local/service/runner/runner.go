@@ -36,7 +36,7 @@ type Mail struct {
 	Code    string `json:"-"`
 }
 
-// Codes leave out I, L, O and U.
+// mailedCode matches a code in a mail. Codes leave out I, L, O and U.
 var mailedCode = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}\b`)
 
 // ErrNoMail is the error if no mail was sent to an address.
