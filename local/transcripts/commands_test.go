@@ -29,14 +29,14 @@ import (
 	"agentsocial/tables"
 )
 
-// The language of the scripts. Words are read as testscript does: '…' keeps spaces.
-// $NAME is replaced by its value everywhere, also inside '…', and ${N} by N letters. Every
-// service runs in this process with its own port and table: the embedded one or, with
-// TRANSCRIPTS_TABLE=dynamodb-local, DynamoDB Local (Java 17, Maven). When a script ends, its
-// service processes its stream and runs its schedules. Then [invariants.Check] checks its
-// table. A line that begins with [lambdas] runs only with the built functions (make
-// lambdas-test, make sam-test), one with [!lambdas] only without them, and one with [sam]
-// only in SAM.
+// commands returns the commands of the scripts' language. Words are read as testscript
+// does: '…' keeps spaces. $NAME is replaced by its value everywhere, also inside '…', and
+// ${N} by N letters. Every service runs in this process with its own port and table: the
+// embedded one or, with TRANSCRIPTS_TABLE=dynamodb-local, DynamoDB Local (Java 17, Maven).
+// When a script ends, its service processes its stream and runs its schedules. Then
+// [invariants.Check] checks its table. A line that begins with [lambdas] runs only with the
+// built functions (make lambdas-test, make sam-test), one with [!lambdas] only without
+// them, and one with [sam] only in SAM.
 //
 //	service [pow=N] [address-limits=on] [throttle=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]

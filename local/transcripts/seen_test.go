@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite testdata/spec.md")
 
 const specTable = "testdata/spec.md"
 
-// way is how an endpoint answers a kind of credential.
+// way is a way in which an endpoint answers a kind of credential.
 type way int
 
 const (

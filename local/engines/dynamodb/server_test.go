@@ -179,7 +179,7 @@ func TestFetchAtOnce(t *testing.T) {
 		left, _ = filepath.Glob(filepath.Join(home, "Library", "Caches", "agentsocial", "fetching-*"))
 	}
 	if len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("got %q left behind, want nothing", left)
 	}
 }
 

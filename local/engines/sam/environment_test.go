@@ -71,7 +71,7 @@ func TestContainers_Environment(t *testing.T) {
 		}
 		res.Body.Close()
 		if res.StatusCode >= 500 {
-			t.Errorf("%s %s answers %d", method, path, res.StatusCode)
+			t.Errorf("%s %s: got %d, want no failure", method, path, res.StatusCode)
 		}
 	}
 

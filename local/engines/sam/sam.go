@@ -201,9 +201,9 @@ const (
 	// startWithin bounds a start of SAM, which imports a lot of Python. The first start
 	// took 9 s from a cold disk, later ones 1.5 s.
 	startWithin = 2 * time.Minute
-	// stopWithin is how long SAM may take to remove its containers.
+	// stopWithin bounds the time that SAM takes to remove its containers.
 	stopWithin = 30 * time.Second
-	// requestsWithin is how long requests under way may take when SAM is stopped.
+	// requestsWithin bounds the time for requests under way when SAM is stopped.
 	requestsWithin = 2 * time.Second
 )
 

@@ -42,7 +42,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 		time.Sleep(2 * time.Millisecond) // equal requests of one millisecond count as one
 		a, err := fox.Signed(method, target, []byte(body), s.App.Now()).Send(s.URL)
 		if err != nil || a.Status >= 300 {
-			t.Fatalf("%s %s: %v %v", method, target, a, err)
+			t.Fatalf("%s %s: got %v, %v; want a 2xx answer", method, target, a, err)
 		}
 		return a
 	}
