@@ -61,7 +61,7 @@ const clockMost = 10 * advanceMost
 func (c *clock) advance(d time.Duration) error {
 	ahead := c.lead() + d
 	if ahead > clockMost {
-		return errors.New("the clock is already a hundred years ahead")
+		return errors.New("the clock can be at most a hundred years ahead")
 	}
 	if c.file != "" {
 		if err := durable.Write(c.file, []byte(strconv.FormatInt(ahead.Milliseconds(), 10)+"\n")); err != nil {

@@ -48,9 +48,9 @@ type pump struct {
 	cancel     context.CancelFunc
 }
 
-// chunk holds the changes of a shard between two positions that match the filters of any
-// reader. The first reader at the position after reads them from the feed. The other
-// readers share them, so nobody may modify their items.
+// chunk holds the changes of a shard, between two positions, that match a filter of some
+// reader. The first reader that comes to its beginning reads the chunk from the feed. The
+// other readers share it, so nobody may modify its items.
 type chunk struct {
 	after, end string // positions
 	records    []tables.StreamRecord

@@ -105,7 +105,7 @@ func (w *world) answered(q *transcripts.Request, a *transcripts.Answer) {
 	}
 }
 
-// does sends the request of an operation, or gives its command.
+// does sends the request of an operation, or runs its command.
 func (w *world) does(ctx context.Context, o *op) *transcripts.Answer {
 	if o.command != nil {
 		a := o.command(ctx)
@@ -115,7 +115,7 @@ func (w *world) does(ctx context.Context, o *op) *transcripts.Answer {
 	return w.ask(ctx, o.req, o.address)
 }
 
-// resend sends an operation's request once more, or gives its command again.
+// resend sends an operation's request once more, or runs its command again.
 func (w *world) resend(o *op, calm bool) (a *transcripts.Answer) {
 	if o.command == nil {
 		return w.send(o.req, o.address, calm)
@@ -339,7 +339,7 @@ func (w *world) again(o *op) {
 	}
 }
 
-// replay sends a request again more than a minute after it was signed.
+// replay sends a signed request again, two minutes or more after it was signed.
 func (w *world) replay() {
 	if len(w.later) == 0 {
 		return

@@ -340,7 +340,8 @@ func (o *output) Write(b []byte) (int, error) {
 	}
 }
 
-// pass drops the text held back, and makes Write pass on everything from now on.
+// pass drops the text held back. From then on, Write passes lines on, except those with the
+// ids of containers.
 func (o *output) pass() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
