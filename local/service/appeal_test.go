@@ -430,7 +430,7 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	c.tick()
 	c.public(in, "overruled", "true")
 	gone("what an operator took down meanwhile", post)
-	// Its channel was closed.
+	// The channel of the post was closed.
 	in, post = c.convicts(author, reporter)
 	appeal = c.appeals(author, in)
 	c.set(tables.ChannelKey("lounge"), tables.SetAttr("taken", "illegal"))

@@ -103,7 +103,7 @@ func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
 			if verified > 1 || (verified == 1) != (state == "verified") {
 				t.Fatalf("round %d: verified %d times, origin %s; want it verified at most once, and the origin to match", i, verified, state)
 			}
-			// The second can still be verified.
+			// The second address can still be verified.
 			again := r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(second)))
 			r.want(again, 200, "")
 			r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(code)), 400, "bad_code")

@@ -179,7 +179,7 @@ func TestRefusedWritesCount(t *testing.T) {
 	t.Parallel()
 	onBoth(t, service.Config{Settings: func() app.Settings {
 		s := generous()
-		s.Limits.WritesPerMinute = 12 // of which tokens have ten
+		s.Limits.WritesPerMinute = 12 // tokens may use ten of them
 		return s
 	}()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")

@@ -60,7 +60,7 @@ func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any
 	refuse := func(p *problem) (int, []byte, bool) {
 		b, err := json.Marshal(map[string]*problem{"error": p})
 		if err != nil {
-			panic(err) // only strings
+			panic(err) // cannot fail: only strings
 		}
 		return p.status, b, false
 	}
@@ -96,7 +96,7 @@ func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any
 	}
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot fail: this package's objects
+		panic(err) // cannot fail: objects are of this package's own types
 	}
 	if key != "" {
 		s.kept.Answers[key] = answer{made, http.StatusOK, body}

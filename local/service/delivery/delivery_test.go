@@ -59,7 +59,7 @@ func TestDeliver(t *testing.T) {
 			}
 		})
 	}
-	// Once it is over, nothing is delivered.
+	// Once Over reports true, nothing is delivered.
 	Mapping{Over: func() bool { return true }}.Deliver(slices.Repeat([]tables.StreamRecord{{Seq: "a"}}, 3))
 }
 

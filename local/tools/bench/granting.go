@@ -155,7 +155,7 @@ func (w *world) asserting(at time.Time, by *agent) (request, error) {
 	part := func(v map[string]any) string {
 		b, err := json.Marshal(v)
 		if err != nil {
-			panic(err) // only strings and numbers
+			panic(err) // cannot fail: only strings and numbers
 		}
 		return auth.EncodeKey(b)
 	}

@@ -146,7 +146,7 @@ type paced struct {
 }
 
 func (p *paced) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.HasPrefix(r.URL.Path, "/_local/") { // not the load
+	if strings.HasPrefix(r.URL.Path, "/_local/") { // such requests are not part of the load
 		return p.next.RoundTrip(r)
 	}
 	if err := p.limits.wait(r.Context()); err != nil {

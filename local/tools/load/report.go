@@ -69,7 +69,7 @@ func codeOf(err error) string {
 	case errors.As(err, &e) && e.Code != "":
 		return e.Code
 	case errors.As(err, &e):
-		return strconv.Itoa(e.Status) // of a gateway
+		return strconv.Itoa(e.Status) // an answer of a gateway has no code
 	case errors.Is(err, context.DeadlineExceeded) || os.IsTimeout(err):
 		return codeTimeout
 	}

@@ -74,7 +74,7 @@ func (j job) elsewhere(ctx context.Context, b tables.Scanner, at time.Time) erro
 	if err != nil {
 		return fmt.Errorf("%w: with the service's secrets: %w", errElsewhere, err)
 	}
-	for _, name := range []string{sealFile, pepperFile} { // the service makes others
+	for _, name := range []string{sealFile, pepperFile} { // without them, the service makes new secrets
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func (d *drilled) returns(ctx context.Context, dir string) (f found, err error) 
 	if f.known = err == nil; !f.known && !client.IsCode(err, "unknown_key") && !client.IsCode(err, "bad_token") {
 		return f, err
 	}
-	if _, err := s.Recover(ctx, d.handle, drilledAddress); err != nil { // the same answer for everybody
+	if _, err := s.Recover(ctx, d.handle, drilledAddress); err != nil { // the answer does not tell whether the agent is known
 		return f, err
 	}
 	_, err = runner.ReadMail(ctx, s.Client, drilledAddress)
