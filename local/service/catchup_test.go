@@ -138,7 +138,7 @@ func TestCatchupIsComplete(t *testing.T) {
 	}))
 	until := time.Now().Add(9 * time.Second) // longer than the overlap of two catchups
 	var mu sync.Mutex
-	want := map[string]string{}
+	want, slow := map[string]string{}, 0
 	var over atomic.Bool
 	var work sync.WaitGroup
 	for i, w := range writers {
@@ -156,7 +156,14 @@ func TestCatchupIsComplete(t *testing.T) {
 				}
 				if i < 4 || place != "lounge" && place != "vent" {
 					mu.Lock()
-					want[ans.Text("id")] = w.Name + " in " + place
+					// Catchups may miss a post whose commit takes too long, as on a busy machine.
+					post := ans.Text("id")
+					at, _ := id.Post.Time(post)
+					if took := r.App.Now().Sub(time.UnixMilli(at)); took < tables.CatchupOverlap-tables.PublicKeep-time.Second {
+						want[post] = w.Name + " in " + place
+					} else {
+						slow++
+					}
 					mu.Unlock()
 				}
 				time.Sleep(time.Duration(rng.IntN(300)) * time.Millisecond)
@@ -178,7 +185,7 @@ func TestCatchupIsComplete(t *testing.T) {
 	work.Wait()
 	r.embedded().SetFaults(nil)
 	fox.catchup()
-	t.Logf("%d posts, %d catchups, %d further pages", len(want), catchups, fox.more)
+	t.Logf("%d posts, %d slow ones, %d catchups, %d further pages", len(want), slow, catchups, fox.more)
 	for post, whose := range want {
 		if !fox.posts[post] {
 			t.Errorf("%s by %s is missing", post, whose)
