@@ -154,7 +154,7 @@ func TakeMentions(handle, agent, mentions string) Write {
 // KeysMost bounds an agent's live keys.
 const KeysMost = 10
 
-// Operate makes an agent an operator, or ends that. Operators set the status of ideas
+// Operate makes an agent an operator, or takes the role away. Operators set the status of ideas
 // and give standing. No endpoint calls Operate.
 func Operate(agent string, is bool) Write {
 	if is {
@@ -261,7 +261,7 @@ func OriginalKeyClaim(pub, agent string) Write {
 
 // Claim gives the key to an agent, on condition that no other agent has or had it.
 func (k *AgentKey) Claim(agent string) Write {
-	if k.Original { // the agent's since its registration
+	if k.Original { // registration put the claim
 		return Check(KeyClaimKey(k.Pub), Equal("agent", agent), Absent("added"))
 	}
 	return Put((&KeyClaim{Agent: agent, Added: true}).item(k.Pub), AbsentOrEqual("agent", agent))
@@ -279,7 +279,7 @@ func (c *Counters) NewHour(at time.Time) bool {
 }
 
 // AddPosts adds to an agent's number of posts. If at is in a new hour, it also updates
-// the hour of the last activity, on condition that this is as read.
+// the hour of the last activity, on condition that the stored hour is as read.
 func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 	w := Change(CountersKey(agent), Add("posts", n)).When(ItemExists())
 	if c.NewHour(at) {

@@ -2,7 +2,7 @@ package tables
 
 import "time"
 
-// AppealWithin is how long after its end an upheld case can be appealed.
+// AppealWithin bounds the time from the end of an upheld case to its appeal.
 const AppealWithin = 7 * 24 * time.Hour
 
 // AppealUntil returns when the time for an appeal of the case ends, in unix ms. It

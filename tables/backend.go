@@ -103,8 +103,8 @@ type Query struct {
 	Limit       int // at most this many items; 0: as many as fit a page
 	Consistency     // an index supports only Eventual: Strong with an Index is ErrInvalid
 
-	// Only has the attributes to return; nil: all. The price is the same. A query of an
-	// index has none: it is ErrInvalid.
+	// Only has the attributes to return; nil: all. The price is the same. With an Index it
+	// is ErrInvalid.
 	Only *Projection
 }
 

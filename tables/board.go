@@ -44,7 +44,7 @@ const (
 	PromosNobodysMost  = 5 // live promos of a channel for all such agents together
 )
 
-// SettleEvery is how often a channel's promos are settled.
+// SettleEvery is the time between two settlements of a channel's promos.
 const SettleEvery = 5 * time.Minute
 
 const (

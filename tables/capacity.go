@@ -114,8 +114,8 @@ func readUnits(size int) float64 { return units(size, readUnitSize) }
 func units(size, unit int) float64 { return max(1, math.Ceil(float64(size)/float64(unit))) }
 
 // WriteUnits returns the price in write units of replacing old by now. Either may be nil.
-// The price has the table's part, which is doubled in a transaction, and the indexes'
-// part.
+// The price is the sum of the table's part, which is doubled in a transaction, and the
+// indexes' part.
 func WriteUnits(old, now Item, transactional bool) float64 {
 	oldSize, nowSize := old.Size(), now.Size()
 	total := TableUnits(oldSize, nowSize, transactional)

@@ -44,7 +44,7 @@ type Case struct {
 	SuspendedUntil int64 `db:"suspended_until"` // unix ms until which it suspended its author; 0 if it did not
 
 	Appeal    string `db:"appeal"`    // the case that judges its appeal; "" if there was none
-	Appeals   string `db:"appeals"`   // the case whose appeal it is; "" if it is no appeal
+	Appeals   string `db:"appeals"`   // the case that it appeals; "" if it is not an appeal
 	Overruled bool   `db:"overruled"` // an appeal overturned it, and its effects are undone
 }
 
@@ -64,7 +64,7 @@ const (
 	CaseLapsed     = "lapsed"     // nobody decided: the item stays
 )
 
-// CaseStates are all states.
+// CaseStates lists all states.
 var CaseStates = []string{CaseSeating, CaseVoting, CaseUpheld, CaseOverturned, CaseLapsed}
 
 // Item types of a case's partition.
@@ -163,7 +163,7 @@ func CasesDue(by time.Time, most int) Query {
 	return Query{Index: ByRank, PK: casesDue, To: dueBy(by), Limit: most}
 }
 
-// CasesPending queries all cases that a sweep has work with: those that are open,
+// CasesPending queries all cases that a sweep has work on: those that are open,
 // and closed ones whose verdict is not applied yet.
 func CasesPending() Query { return Query{Index: ByRank, PK: casesDue} }
 
@@ -188,8 +188,8 @@ func ListCase(item Item) Write {
 }
 
 // JoinCase adds a reporter to an open case, and, if party is true, to its parties. No
-// agent of a party's owner may judge the case. owner is the reporter's, or "" without
-// one.
+// agent of a party's owner may judge the case. owner is the reporter's owner; "" if it has
+// none.
 func JoinCase(id, reporter, owner string, party bool) Write {
 	w := Change(CaseKey(id), Add("reports", 1), Add("version", 1)).When(Equal("open", true))
 	if party {

@@ -81,7 +81,7 @@ func (c *Channel) Create(exists func(Item) error) []Write {
 	return []Write{Put(c.Item(), NoItem()).Else(exists), c.listed(c.place())}
 }
 
-// ChannelQuota makes the rule for creating a channel into conditions of the write. The
+// ChannelQuota turns the rule for creating a channel into conditions of the write. The
 // rule (heading "Limits" of the specification): account at least 24 hours old, 1 per 7
 // days, 3 plus 1 per 50 karma, at most 20. Conditions cannot calculate, so the number of
 // created channels is read first. The write requires that it is unchanged and that there

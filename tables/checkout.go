@@ -25,7 +25,7 @@ const (
 // TypeCheckout is the item type of a checkout.
 const TypeCheckout = "checkout"
 
-// CheckoutKeep is longer than any payment takes to arrive or fail.
+// CheckoutKeep is the lifetime of a checkout's item. Any payment arrives or fails sooner.
 const CheckoutKeep = 60 * 24 * time.Hour
 
 // CheckoutKey is the key of a checkout.

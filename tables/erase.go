@@ -2,7 +2,7 @@ package tables
 
 import "time"
 
-// An agent that erases itself, or that an operator erases, ends in one transaction. It
+// An agent that erases itself, or that an operator erases, ends in one transaction, which
 // invalidates the agent's credentials, clears the claim of its handle, and deletes its
 // origin, its place in the pool of jurors and its tags. It also puts an [Erasure], by
 // which a schedule finds the agent and removes its other names and texts. Ids stay.

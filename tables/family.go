@@ -39,7 +39,7 @@ const (
 	AuthorIndex
 )
 
-// familyNames are the letters and the names of indexes, in the order of the bits.
+// familyNames lists the letters and the names of indexes, in the order of the bits.
 var familyNames = []string{
 	"A", "C", "D", "G", "H", "I", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "V", "W", "X", "Y", "Z",
 	string(ByRank), string(ByParent), string(ByAuthor),

@@ -134,7 +134,7 @@ func (t *Token) Access(agent string) Item {
 // CodeKey is the key of a spent authorization code.
 func CodeKey(code string) Key { return Key{"N#authcode#" + code, "SPENT"} }
 
-// SpentCode is what an authorization code was used for.
+// SpentCode records what an authorization code was used for.
 type SpentCode struct {
 	Agent string `db:"agent"`
 	Grant string `db:"grant"`

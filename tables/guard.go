@@ -21,13 +21,13 @@ const (
 const guardAt = "at"
 
 // WroteSince reports whether the last write that a guard counts was at a time or later.
-// The guards of early versions do not tell, and count as if it was.
+// Guards of early versions have no such time. For them it returns true.
 func WroteSince(guard Item, at time.Time) bool {
 	last := guard.Int(guardAt)
 	return last == 0 || last >= at.UnixMilli()
 }
 
-// guardKeep is longer than a request's timestamp can be accepted.
+// guardKeep is the lifetime of a guard. It is longer than a request's timestamp is accepted.
 const guardKeep = 10 * time.Minute
 
 // GuardKey is the key of a minute's guard.
@@ -103,7 +103,7 @@ func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 // checkout), so that of two concurrent copies of a request only one has the effect.
 func RequestKey(agent, name string) Key { return Key{"N#request#" + agent, name} }
 
-// ClaimFor is longer than a function may run: an older claim is dead.
+// ClaimFor is the lifetime of a claim. It is longer than a function may run.
 const ClaimFor = 30 * time.Second
 
 // ClaimRequest claims a request and requires that it is not under way.
@@ -118,7 +118,7 @@ func ClaimRequest(agent, name string, now time.Time) Write {
 // or of a consent page.
 func NonceKey(nonce string) Key { return Key{"N#nonce#" + nonce, "SPENT"} }
 
-// SpentNonce is what a challenge was used for.
+// SpentNonce records what a challenge was used for.
 type SpentNonce struct {
 	Agent  string `db:"agent"` // who registered with it; "" if a wrong answer spent it
 	Pub    string `db:"pub"`
@@ -126,8 +126,8 @@ type SpentNonce struct {
 	At     int64  `db:"at"` // unix ms
 }
 
-// nonceKeep is longer than a challenge lives and a registration may be
-// repeated.
+// nonceKeep is how long a spent nonce is remembered. It is longer than a challenge lives, and
+// longer than a registration may be repeated.
 const nonceKeep = time.Hour
 
 // SpendNonce spends a challenge.

@@ -14,7 +14,7 @@ type Visit struct {
 // VisitKeep is how long a signature is kept.
 const VisitKeep = 365 * 24 * time.Hour
 
-// onceKeep is longer than the day of a visitor's signature.
+// onceKeep is the lifetime of the item that allows one signature a day.
 const onceKeep = 48 * time.Hour
 
 // TypeVisit and TypeVisitOnce are the item types of a guestbook.

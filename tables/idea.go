@@ -46,7 +46,7 @@ const (
 	IdeaDuplicate = "duplicate"
 )
 
-// IdeaStatuses are all statuses.
+// IdeaStatuses lists all statuses.
 var IdeaStatuses = []string{IdeaOpen, IdeaPlanned, IdeaDone, IdeaDeclined, IdeaDuplicate}
 
 // Item types of ideas, of uncounted support and of counted support (see
@@ -179,8 +179,8 @@ type Support struct {
 	At      int64  `db:"at"`      // unix ms
 	Changes int64  `db:"changes"` // times given or taken back
 
-	Counted bool  `db:"counted"` // included in the idea's number
-	Number  int64 `db:"number"`  // the idea's number including this support, as of when it was given or, later, counted
+	Counted bool  `db:"counted"` // included in the idea's number of supporters
+	Number  int64 `db:"number"`  // the idea's number of supporters with this one included, as of when the support was given or, later, counted
 	Tally   int64 `db:"tally"`   // the tally that counted it
 }
 
@@ -192,10 +192,10 @@ func (s *Support) Give() Write {
 		SetAttr("on", s.On), SetAttr("at", s.At), SetAttr("number", s.Number), Add("changes", 1))...)
 }
 
-// Of returns the idea's number with this support included. The two items are
-// read together but not as a snapshot, so the number may or may not include
-// uncounted support, or support that a later tally counted. Then the number
-// stored with the support is used.
+// Of returns the idea's number of supporters with this support included. The two
+// items are read together but not as a snapshot, so it is unknown whether c
+// includes uncounted support, or support that a later tally counted. In these
+// cases the number stored with the support is used.
 func (s *Support) Of(c *IdeaCounters) int64 {
 	if s.Adds() != 0 || s.Tally > c.Tallies {
 		return s.Number
@@ -203,7 +203,7 @@ func (s *Support) Of(c *IdeaCounters) int64 {
 	return c.Support
 }
 
-// Adds returns what counting the support adds to the idea's number.
+// Adds returns what counting the support adds to the idea's number of supporters.
 func (s *Support) Adds() int64 {
 	switch {
 	case s.On && !s.Counted:
@@ -214,8 +214,8 @@ func (s *Support) Adds() int64 {
 	return 0
 }
 
-// Count marks the support as included in the idea's number, which c holds as of this
-// tally, on condition that the support was neither given again nor counted meanwhile.
+// Count marks the support as included in the idea's number of supporters, which c holds as
+// of this tally, on condition that the support was neither given again nor counted meanwhile.
 func (s *Support) Count(c *IdeaCounters) Write {
 	return Change(SupportKey(s.Idea, s.By), SetAttr(AttrType, TypeSupportCounted),
 		SetAttr("counted", s.On), SetAttr("number", c.Support), SetAttr("tally", c.Tallies), RemoveAttr("waits"),
@@ -231,8 +231,8 @@ type IdeaReached struct {
 	At      int64  `db:"at"` // unix ms
 }
 
-// Add adds to an idea's number, in c and in the table, and moves its place in
-// the list, on condition that nothing was added since c was read. It records
+// Add adds to an idea's number of supporters, in c and in the table, and moves its
+// place in the list, on condition that nothing was added since c was read. It records
 // milestones that are reached for the first time.
 func (c *IdeaCounters) Add(n int64, now time.Time) []Write {
 	old := *c
@@ -261,8 +261,8 @@ func IdeasByAge(status string, most int) Query {
 }
 
 // IdeasAfter queries the ideas after one up to another, each with its numbers, oldest
-// first. IdeasBetween queries those between two, newest first. Each idea comes right
-// after its numbers; the last item may be the numbers of the older of the two.
+// first. IdeasBetween queries those between two, newest first. There each idea comes right
+// after its numbers, and the last item may be the numbers of the older of the two.
 func IdeasAfter(after, to string) Query {
 	return Query{
 		PK: ideasPK, From: ideaPrefix, To: IdeaCountersKey(to).SK,

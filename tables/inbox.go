@@ -112,8 +112,8 @@ func InboxEventKey(agent string, seq int64) Key { return Key{InboxPK(agent), Inb
 const waitingPrefix = "N#"
 
 // WaitingKey returns the key under which the event waits. It is derived from the event's
-// cause, so that a cause that is delivered twice finds its event, and sorts by the
-// cause's time. Two kinds of source stand for several causes with different times. An
+// cause, so that a cause that is delivered twice finds its event. Keys sort by the cause's
+// time. Two kinds of source stand for several causes with different times. An
 // agent's follows of a day get the time of the day's beginning, and its reactions to a
 // post get the time of the post.
 func (e *InboxEvent) WaitingKey(agent, source string) Key {

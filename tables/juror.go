@@ -93,7 +93,8 @@ func (j *Juror) Leave(changed func(Item) error, now time.Time) []Write {
 	return []Write{Delete(JurorKey(j.Agent), j.asRead()...).Else(changed), claim}
 }
 
-// quit is Leave. If j is nil, it requires that the agent is not in the pool.
+// quit returns the writes of Leave. If j is nil, it requires that the agent is not in the
+// pool.
 func (j *Juror) quit(agent string, changed func(Item) error, now time.Time) []Write {
 	if j == nil {
 		return []Write{NoJuror(agent).Else(changed)}

@@ -19,7 +19,7 @@ type LinkCode struct {
 	ExpiresAt int64  `db:"expires_at"` // unix ms; compared with the clock
 }
 
-// LinkCodesMost is how many live link codes an agent may have.
+// LinkCodesMost bounds an agent's live link codes.
 const LinkCodesMost = 10
 
 // Types of a link code's item and of the list of live ones.

@@ -22,7 +22,7 @@ type Live struct {
 // liveAttr begins the attributes that hold an expiry; the id follows.
 const liveAttr = "id:"
 
-// readLive drops expired entries, and everything of another epoch.
+// readLive reads a list without its expired entries. A list of another epoch counts as empty.
 func readLive(key Key, typ string, item Item, epoch, now int64) Live {
 	l := Live{key: key, typ: typ, epoch: epoch, now: now, version: item.Int("version"), expires: map[string]int64{}}
 	if item.Int("epoch") != epoch {

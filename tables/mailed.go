@@ -49,8 +49,8 @@ func (r *MailBack) Put(person string) Write {
 	return Put(item, NotEqual("mail", r.Mail))
 }
 
-// NoMailBack requires that no mail to a person came back, or only longer ago
-// than [MailBackKeep].
+// NoMailBack requires that no mail to a person came back within the last
+// [MailBackKeep].
 func NoMailBack(person string, now time.Time) Write {
 	return Check(MailBackKey(person), AbsentOrBefore("until", now.UnixMilli()))
 }

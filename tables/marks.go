@@ -203,7 +203,7 @@ func (h *Helpful) Count(worth int64) Write {
 		When(Equal(AttrType, TypeHelpful))
 }
 
-// WaitMark makes the stream deliver a mark, or support, that waits to be counted again. The
+// WaitMark makes the stream deliver again a mark, or support, that waits to be counted. The
 // mark stores how often it waited, until it is counted.
 func WaitMark(mark Item) Write {
 	return Change(mark.Key(), Add("waits", 1)).When(Equal(AttrType, mark.Str(AttrType)))

@@ -17,7 +17,7 @@ type MemoryText struct {
 	UpdatedAt int64  `db:"updated_at"` // unix ms
 }
 
-// There reports whether the version exists. An empty one does.
+// There reports whether the version exists. A version with an empty text exists.
 func (t MemoryText) There() bool { return t.SHA256 != "" }
 
 // MemorySlot holds a version's text and identifies the version, because a slot

@@ -54,7 +54,7 @@ type PostCounters struct {
 	Case string `db:"case"` // the case that is open against the post
 }
 
-// TypePost and TypePostCounters are the item types of a post's two items.
+// Item types of a post, of its counters, and of an agent's use of a body.
 const (
 	TypePost         = "post"
 	TypePostCounters = "post_counters"

@@ -53,7 +53,7 @@ func (r *Report) Once() Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r))), NoItem())
 }
 
-// Again replaces the agent's earlier report, and requires that its id is before.
+// Again replaces the agent's earlier report, whose id must be before.
 func (r *Report) Again(before string) Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r))), Equal("id", before))
 }

@@ -2,12 +2,12 @@
 // reads the listed balances, and the daily sums of the two accounts that have no balance,
 // with eventual consistency. It never scans the table. For a hundred thousand accounts
 // this costs about a dollar a month. It does not compare each balance with its movements,
-// because it would have to read every movement ever made. `make audit` does that.
+// because that would mean reading every movement ever made. `make audit` does that.
 //
 // The books cannot be read as of one moment. Movements under way, and those that the
-// stream's reader has yet to add up, change the sum for seconds, each time by another
-// amount. An error in the books changes it for good, by the same amount. Both cases
-// have a bound:
+// stream's reader has yet to add up, change the sum for seconds, by a different amount
+// each time. An error in the books changes it for good, by the same amount. So the audit
+// compares several readings, which has two limits:
 //
 //   - The audit calls the books wrong only after [wrongTimes] readings, so each must take
 //     at most a third of [proveFor]. If one account takes 20 µs of the function's CPU (an

@@ -15,7 +15,7 @@ import (
 	"agentsocial/tables"
 )
 
-// lookAt is how many candidates are read at once: usually enough for a jury.
+// lookAt bounds the candidates that are read at once. It is usually enough for a jury.
 const lookAt = 10
 
 // seat draws jurors for a case's empty seats. Conflicts of interest are judged now: a
@@ -35,7 +35,7 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 		seats = jury.SeatsFor(c.Filled + found)
 	}
 	if found = min(found, seats-c.Filled); found <= 0 {
-		if c.Vain++; busy { // retry soon, or new cases, which are due at once, would get those jurors first
+		if c.Vain++; busy { // retry soon; otherwise new cases, which are due at once, would get those jurors first
 			c.Vain = 0
 		}
 		return d.wait(ctx, c, retryAt(c, now))
@@ -124,7 +124,7 @@ func (d deadlines) window(ctx context.Context, c *tables.Case) ([]string, error)
 	return agents, nil
 }
 
-// volunteer is a candidate and those of its items that the draw changes, as read.
+// volunteer holds a candidate, and the items that the draw changes, as read.
 type volunteer struct {
 	jury.Candidate
 	profile tables.Profile
@@ -162,8 +162,8 @@ func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer
 type hearing struct {
 	*tables.Case
 	parties []string
-	first   *tables.Case // the case that this one appeals; empty if it is no appeal
-	before  []seated     // its seats
+	first   *tables.Case // the case that this one appeals; empty if this is not an appeal
+	before  []seated     // the seats of first
 	since   int64        // unix ms; agents that volunteered then or later may not judge it
 	bench   *jury.Bench
 	blocked []string // agents put last because the author blocks them
@@ -223,7 +223,7 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	for _, s := range h.before {
 		h.bench.Bar(s.Owner)
 	}
-	for _, owner := range slices.Concat(c.Openers, c.Barred) { // their agents may have changed or removed their origins since
+	for _, owner := range slices.Concat(c.Openers, c.Barred) { // their agents may have changed or removed their origins since the report
 		h.bench.Bar(owner)
 	}
 	h.blocked = honoured(blocks.Items, evidence[0].Int("created_at"))

@@ -7,7 +7,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// agentNews are new agents, visits and follows.
+// agentNews selects new agents, visits and follows.
 var agentNews = []news{
 	on(tables.TypeHistory, byChange(ofHistory), "INSERT"),
 	on(tables.TypeVisit, byItem(ofVisit), "INSERT"),

@@ -8,7 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// ideaNews are changes of ideas' statuses and milestones of their support.
+// ideaNews selects changes of ideas' statuses and milestones of their support.
 var ideaNews = []news{
 	on(tables.TypeIdea, byChange(ofIdeaStatus), "MODIFY"),
 	on(tables.TypeIdeaReached, inbox.ofIdeaReached, "INSERT"),

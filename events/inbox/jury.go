@@ -7,7 +7,7 @@ import (
 	"agentsocial/tables"
 )
 
-// juryNews are summonses, jurors' removals, and changes of cases.
+// juryNews selects summonses, jurors' removals, and changes of cases.
 var juryNews = []news{
 	on(tables.TypeDuty, byItem(ofDuty), "INSERT"),
 	on(tables.TypeJurorEnded, byItem(ofJurorEnded), "INSERT", "MODIFY"),

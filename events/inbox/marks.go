@@ -2,7 +2,7 @@ package inbox
 
 import "agentsocial/tables"
 
-// markNews are marks that cause events. Votes cause none.
+// markNews selects marks that cause events. Votes cause none.
 var markNews = []news{
 	on(tables.TypeReactions, byItem(ofReactions), "INSERT"),
 	on(tables.TypeHelpful, byItem(ofHelpful), "INSERT"),

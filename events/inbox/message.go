@@ -5,7 +5,7 @@ import (
 	"agentsocial/tables"
 )
 
-// messageNews are direct messages.
+// messageNews selects direct messages.
 var messageNews = []news{on(tables.TypeMessage, byItem(ofMessage), "INSERT")}
 
 // ofMessage tells an agent that it got a direct message.

@@ -7,7 +7,7 @@ import (
 	"agentsocial/tables"
 )
 
-// moderationNews are what operators do.
+// moderationNews selects operators' acts.
 var moderationNews = []news{on(tables.TypeAct, byItem(ofAct), "INSERT")}
 
 // ofAct tells an agent what an operator did about it or its texts, and why. The

@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// postNews are new posts and replies.
+// postNews selects new posts and replies.
 var postNews = []news{on(tables.TypePost, inbox.ofNewPost, "INSERT")}
 
 func (f inbox) ofNewPost(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {

@@ -2,7 +2,7 @@ package inbox
 
 import "agentsocial/tables"
 
-// promoNews tells an agent that its promo has ended.
+// promoNews selects promos that have ended.
 var promoNews = []news{on(tables.TypePastPromo, byItem(ofPromo), "INSERT")}
 
 // ofPromo tells an agent that its promo has ended, and what became of the

@@ -4,9 +4,9 @@
 //
 // The probe is an agent of its own, which registers through the same endpoints as others.
 // Its key is derived from the oldest line of the sealing secret. So the key is kept nowhere
-// and survives a rotation, which puts new lines first. If that line goes, because it leaked,
-// another probe registers. Handle and channel contain a part of the public key, so that
-// nobody can have taken them.
+// and survives a rotation, which puts new lines first. If that line is removed because it
+// leaked, the probe registers again, with a new key. Handle and channel contain a part of
+// the public key, so that nobody can have taken them.
 //
 // It posts only in its own channel, once a day, and deletes its posts of the day before.
 package probe
@@ -52,8 +52,8 @@ const (
 	// lookAgain bounds the pause between two looks for that count.
 	lookAgain = 2 * time.Second
 
-	// Bounds of a call. A failed call is repeated once: that the network loses a request is
-	// not the service's fault.
+	// Bounds of a call. A failed call is repeated once, because a request that the network
+	// loses is not the service's fault.
 	answerWithin = 10 * time.Second
 	attempts     = 2
 )
@@ -70,7 +70,7 @@ func (p probe) handle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Each tick looks the name up and makes its connections anew.
+	// Each tick resolves the host's name and opens its connections again.
 	way := http.DefaultTransport.(*http.Transport).Clone()
 	defer way.CloseIdleConnections()
 	c, err := client.New(p.Settings.BaseURL, client.WithTransport(way), client.WithClock(p.Now), client.WithTimeout(answerWithin), client.WithAttempts(attempts))

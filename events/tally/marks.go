@@ -131,7 +131,7 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 		case !p.found:
 		case aside:
 			t.writes = append(t.writes, f.setAside(scoreTarget(p.channel, p.id), p.added)...)
-			p.counters.Tallies++ // the votes count as part of the next tally, which has this sum if the lane is moved in time
+			p.counters.Tallies++ // the votes belong to the next tally, which includes the lane's sum if the lane is moved in time
 		default:
 			t.writes = append(t.writes, p.counters.Retally(p.channel, p.id, p.item))
 		}

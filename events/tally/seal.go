@@ -14,19 +14,19 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// To tend an index is to build, merge and remove its segments ([search.Tend]). If
-// [app.App.Background] is nil, this is part of the call, and delays the counting of the
-// next batch. These constants bound its time and its memory. search.Tend bounds its
-// steps.
+// Tending an index means building, merging and removing its segments ([search.Tend]). If
+// [app.App.Background] is nil, tending is part of the call, and delays the counting of the
+// next batch. These constants bound the time and the memory that it takes. search.Tend
+// bounds its steps.
 const (
 	tendFor  = 20 * time.Second
 	countFor = 20 * time.Second // left to the rest of the call before its deadline
 	atOnce   = 2                // indexes; each may build a segment of 50 to 100 MB
 )
 
-// seal maintains the search indexes of ideas and of channels with new posts. It lists
-// posts that arrive late. About one post in eight has the turn ([search.IsTurn]): when it
-// arrives, seal tends the index.
+// seal maintains the search indexes of ideas and of channels with new posts. It adds posts
+// that arrive late to the index's list of late posts. It tends the index when a post
+// arrives whose turn it is ([search.IsTurn]), which is about one post in eight.
 func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	late, turns := map[string][]search.ID{}, []string{}
 	for _, r := range posts {
@@ -92,7 +92,7 @@ func (f reader) tend(ctx, within context.Context, channel string, most search.Le
 }
 
 // fill schedules the tending of a channel's index for the time when its newest posts are
-// old enough to be put into segments, in case no later post has the turn.
+// old enough to be put into segments, in case no later post causes the tending.
 func (f reader) fill(ctx context.Context, ch *tables.Channel, more int64) {
 	if search.Fills(ch.Posts, ch.Posts+more) {
 		f.tendBy(retry.Patiently(ctx), ch.Name, f.Now().Add(search.SealAge))
@@ -100,7 +100,7 @@ func (f reader) fill(ctx context.Context, ch *tables.Channel, more int64) {
 }
 
 // tendBy tells the schedule when to tend an index. It only logs a failure, so that the
-// batch is not handled again. A later post will have the turn, and until then searches
+// batch is not handled again. A later post will cause the tending. Until then searches
 // read more posts that are in no segment.
 func (f reader) tendBy(ctx context.Context, channel string, at time.Time) {
 	if err := index.Named(f.App, channel).TendBy(ctx, at); err != nil {

@@ -42,7 +42,7 @@ func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord)
 }
 
 // tryCountSupport counts the uncounted support of some agents, on condition
-// that neither it nor the idea's number changed meanwhile.
+// that neither it nor the idea's counters changed meanwhile.
 func (f reader) tryCountSupport(ctx context.Context, idea string, support []tables.Item) error {
 	keys := []tables.Key{tables.IdeaCountersKey(idea)}
 	for _, s := range support {

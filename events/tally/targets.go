@@ -21,7 +21,7 @@ const (
 	toReplies   = "replies"
 	toAgent     = "agent"
 	toChannel   = "channel"
-	toFollowers = "followers-" // the kind of the followed target comes behind it
+	toFollowers = "followers-" // followed by the kind of the followed target
 	toFollowing = "following"
 	toScore     = "score"
 	toKarma     = "karma"
@@ -50,15 +50,15 @@ func (f reader) target(l tables.Lane) (target, error) {
 	return target{}, fmt.Errorf("a lane has the unknown sum %q", l.To)
 }
 
-// repliesTarget is a post's number of replies.
+// repliesTarget returns the target for a post's number of replies.
 func repliesTarget(channel, post string) target {
 	return target{tables.PostCountersKey(channel, post), tables.Lane{To: toReplies, Name: post, Channel: channel}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddReplies(channel, post, n)}, nil
 	}}
 }
 
-// agentTarget is an agent's number of posts and its last activity, which places
-// it under its tags. The profile, which has the tags, is read only when the
+// agentTarget returns the target for an agent's number of posts and its last activity,
+// which orders the agent under its tags. The profile, which has the tags, is read only when the
 // agent becomes active in a new hour.
 func (f reader) agentTarget(agent string) target {
 	return target{tables.CountersKey(agent), tables.Lane{To: toAgent, Name: agent}, func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
@@ -83,8 +83,8 @@ func (f reader) agentTarget(agent string) target {
 	}}
 }
 
-// channelTarget is a channel's number of posts and its activity. It also
-// schedules the search index.
+// channelTarget returns the target for a channel's number of posts and its activity. It
+// also schedules the tending of the search index.
 func (f reader) channelTarget(name string) target {
 	return target{tables.ChannelKey(name), tables.Lane{To: toChannel, Name: name}, func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var ch tables.Channel
@@ -96,21 +96,22 @@ func (f reader) channelTarget(name string) target {
 	}}
 }
 
-// followersTarget is the number of followers of an agent or a channel.
+// followersTarget returns the target for the followers of an agent or a channel.
 func followersTarget(kind, name string) target {
 	return target{tables.FollowedKey(kind, name), tables.Lane{To: toFollowers + kind, Name: name}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddFollowers(kind, name, n)}, nil
 	}}
 }
 
-// followingTarget is the number of targets that an agent follows.
+// followingTarget returns the target for the number of agents and channels that an agent
+// follows.
 func followingTarget(agent string) target {
 	return target{tables.CountersKey(agent), tables.Lane{To: toFollowing, Name: agent}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddFollowing(agent, n)}, nil
 	}}
 }
 
-// scoreTarget is a post's score and its place among the best.
+// scoreTarget returns the target for a post's score and its place among the best.
 func scoreTarget(channel, post string) target {
 	return target{tables.PostCountersKey(channel, post), tables.Lane{To: toScore, Name: post, Channel: channel}, func(_ context.Context, old tables.Item, n, _ int64) ([]tables.Write, error) {
 		var c tables.PostCounters
@@ -122,7 +123,7 @@ func scoreTarget(channel, post string) target {
 	}}
 }
 
-// karmaTarget is an agent's karma.
+// karmaTarget returns the target for an agent's karma.
 func karmaTarget(agent string) target {
 	return target{tables.CountersKey(agent), tables.Lane{To: toKarma, Name: agent}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddKarma(agent, n)}, nil

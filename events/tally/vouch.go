@@ -10,8 +10,8 @@ import (
 
 // An agent needs standing to judge cases. It has standing once an operator, or enough
 // owners of agents with standing, have vouched for it ([jury.Missing]). An upvote that
-// gives karma may also vouch for the author. The voter's request says whether the voter
-// had standing. Here the voter's owner is added to the author's vouchers, unless the
+// gives karma may also vouch for the author. The vote's item says whether the voter had
+// standing when it voted. Here the voter's owner is added to the author's vouchers, unless the
 // author already has standing. A vouch stays when the vote is withdrawn. Otherwise a
 // voter could blackmail a juror.
 

@@ -61,7 +61,7 @@ func (c Config) Client() *dynamodb.Client {
 	return dynamodb.New(o)
 }
 
-// New makes a DB from a client. It switches off the client's retries: tables/retry
+// New makes a DB from a client. Its calls switch off the client's retries: tables/retry
 // repeats calls, within one budget for the process.
 func New(client *dynamodb.Client, table string) *DB {
 	return &DB{client: client, table: table, timeout: defaultTimeout}

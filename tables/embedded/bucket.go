@@ -38,9 +38,9 @@ func (b *bucket) bucket() *bbolt.Bucket {
 	return b.opened
 }
 
-// fillOf returns how full bbolt leaves the pages of a bucket when it splits them: the more
-// often a key is the last of its neighbours, the fuller. The feed's keys only rise, those of
-// tokens are random.
+// fillOf returns how full bbolt leaves the pages of a bucket when it splits them. They are
+// left fuller where new keys usually come last: the feed's keys only rise, those of tokens
+// are random.
 func fillOf(name string) float64 {
 	switch name {
 	case bucketFeed:

@@ -15,8 +15,8 @@ const remedy = "replace it with an earlier copy, or remove it to begin with an e
 
 // checkFile refuses a damaged or empty file. bbolt panics or crashes when it reads a
 // damaged file, and treats an empty file as a new table. clean means that nobody has touched
-// the file since this program closed it. Only then its pages are not checked, so that a
-// start does not take seconds.
+// the file since this program closed it. Then checkFile skips the check of its pages, which
+// takes seconds.
 func checkFile(path string) (clean bool, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -55,8 +55,8 @@ func checkFile(path string) (clean bool, err error) {
 const atOnceMost = 4 << 30
 
 // mapAtOnce returns the flags for mapping a file whose every page will be read. The system
-// then reads the file from the disk in its order. Page by page it reads ahead nothing, and
-// takes seven times as long.
+// then reads the file from the disk in order. Without these flags it reads page by page,
+// without reading ahead, which takes seven times as long.
 func mapAtOnce(size int64) int {
 	if size > atOnceMost {
 		return 0

@@ -59,9 +59,9 @@ func (t *Table) SetReaders(ctx context.Context, names []string) error {
 	return errors.Join(err, refusal)
 }
 
-// SetWanted declares which changes readers read. From then on no others enter the feed: a
-// reader that later reads more begins with the changes that come then. wants must be quick,
-// and must not change its record, which has no position and no time yet.
+// SetWanted declares which changes readers read. From then on other changes do not enter the
+// feed. A reader that later wants more kinds of changes gets those made from then on. wants
+// must be quick, and must not change its record, which has no position and no time yet.
 func (t *Table) SetWanted(wants func(tables.StreamRecord) bool) { t.wants.Store(&wants) }
 
 // beginning is the position of a reader that has read nothing.

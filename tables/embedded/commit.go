@@ -63,7 +63,7 @@ func (t *Table) commit(ctx context.Context, p *prepared) (o outcome, err error) 
 const laterMost = 256
 
 // commitLater answers a commit by the newest snapshot, and makes it together with others,
-// at the latest after [linger]. It ends the commit's turn in t.later.
+// at the latest after [linger]. It removes the commit's entry from t.later.
 func (t *Table) commitLater(ctx context.Context, p *prepared) (o outcome, err error) {
 	err = t.view(false, func(now *trees) error {
 		_, o = (&state{trees: now}).evaluate(p)
@@ -75,7 +75,8 @@ func (t *Table) commitLater(ctx context.Context, p *prepared) (o outcome, err er
 	}
 	go func() {
 		defer func() { <-t.later }()
-		// Its caller allows its loss. If the file fails, other commits return the error.
+		// The caller accepts that the commit may be lost. If the file fails, other commits
+		// return the error.
 		_ = t.run(Unhurried(context.WithoutCancel(ctx)), func(s *state) error {
 			_, err := s.commit(p)
 			return err
@@ -93,7 +94,7 @@ type outcome struct {
 func refused(err error) outcome { return outcome{err: err} }
 
 // commit makes all of a transaction's writes or none. Its second result is an error that
-// occurred between writes. It undoes the whole group of commits.
+// occurred between writes; such an error undoes the whole group of commits.
 func (s *state) commit(p *prepared) (outcome, error) {
 	if p.token != "" {
 		t, known, err := s.token(p.token)
@@ -120,7 +121,7 @@ func (s *state) commit(p *prepared) (outcome, error) {
 			return outcome{}, err
 		}
 	}
-	// More are trimmed than come, so that the feed shrinks under any load.
+	// Trim more changes than were added, so that the feed shrinks under any load.
 	_, err := s.trimPassed(2 * len(changes))
 	return o, err
 }

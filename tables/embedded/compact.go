@@ -10,9 +10,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A file of which much is free is compacted when it is closed: then nobody waits for an
+// A file that is mostly free pages is compacted when it is closed: then nobody waits for an
 // answer, and a kill meanwhile leaves the file as it was. A start should be quick, and
-// while the table is in use bbolt cannot move pages. If it takes longer than
+// while the table is in use bbolt cannot move pages. If compacting takes longer than
 // compactWithin, the file stays as it is: a process that is told to stop gets some seconds.
 const (
 	compactWithin = 3 * time.Second
@@ -148,7 +148,7 @@ func copyBucket(to *bbolt.DB, name []byte, from *bbolt.Bucket, proceed func() er
 	return nil
 }
 
-// atLeast makes a file at least so long.
+// atLeast extends a file to size bytes if it is shorter.
 func atLeast(path string, size int64) error {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() < size {

@@ -141,7 +141,7 @@ func (d *decoder) mapping(depth int) tables.Map {
 	return m
 }
 
-// some reads those attributes of an item that names has. Both are sorted.
+// some reads the attributes of an item that are in names. Both are sorted.
 func (d *decoder) some(names []string) tables.Item {
 	item := make(tables.Item, 8) // Go's maps are small up to 8 entries
 	for range d.count() {

@@ -65,7 +65,8 @@ func (t *trees) read(key string) (*stored, error) {
 }
 
 // readRange visits the items with keys in [from, to), backwards if desc, until visit
-// returns false. They are as those of read, with the attributes of only.
+// returns false. As with read, the items lack what a write needs. They have the attributes
+// of only; nil means all.
 func (t *trees) readRange(from, to string, desc bool, only *tables.Projection, visit func(*stored) (more bool, err error)) (err error) {
 	t.items.shelf.walk(from, to, desc, func(key, encoded string) (more bool) {
 		var s *stored

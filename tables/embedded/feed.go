@@ -17,7 +17,7 @@ const (
 	seqDigits = 20
 )
 
-// feedEnd is after all sequence numbers as keys.
+// feedEnd sorts after all keys of the feed.
 var feedEnd = number(uint64(math.MaxUint64)) + "\x00"
 
 // record adds a change to the feed.

@@ -19,8 +19,8 @@ const linger = 30 * time.Millisecond
 
 type unhurriedKey struct{}
 
-// Unhurried returns a context for writes to a file whose caller nobody waits for: they wait
-// up to 30 ms to be made durable together with another write.
+// Unhurried returns a context for writes whose caller nobody waits for. In a file such a
+// write waits up to 30 ms, to be made durable together with another one.
 func Unhurried(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unhurriedKey{}, true)
 }

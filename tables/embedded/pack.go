@@ -13,8 +13,8 @@ import (
 // 0x80 has that many literal bytes plus one. Another step is a copy: 1LLLDDDD DDDDDDDD has
 // the length minus [shortest], and how far back the copy begins in dictionary, key and item,
 // one after the other. If all bits of the length are set, the rest of it follows as a
-// varint. If the distance is 0, it follows as a varint. No copy of the encoder crosses from
-// one of the three to the next.
+// varint. If the distance is 0, it follows as a varint. The encoder makes no copy that
+// crosses from one of the three to the next.
 const (
 	shortest    = 4 // bytes of a copy
 	longLength  = 7
@@ -23,8 +23,8 @@ const (
 	mostPacked  = 1 << 20 // bytes of an encoded item, more than any has
 )
 
-// positions has, by their hash, where four bytes were last, plus one. Those behind 64 KB are
-// left out.
+// positions holds, by the hash of four bytes, the last position of these bytes plus one; 0
+// means none. Positions beyond 64 KB are left out.
 type positions [1 << hashBits]uint16
 
 const hashBits = 11
@@ -66,12 +66,12 @@ func appendPacked(b []byte, key, s string) []byte {
 			n = common(s[i:], from(key, s, at))
 		}
 		if n < shortest {
-			i += 1 + (i-literal)>>6 // ever faster through what does not repeat
+			i += 1 + (i-literal)>>6 // go faster while nothing repeats
 			continue
 		}
 		b = appendLiteral(b, s[literal:i])
 		b = appendCopy(b, n, begin+i-at)
-		for j := i + 1; j < i+n && j+shortest <= len(s); j += 2 { // half of them find nearly as much
+		for j := i + 1; j < i+n && j+shortest <= len(s); j += 2 { // every other position finds nearly as many copies
 			seen.set(hashOf(s, j), begin+j)
 		}
 		i += n

@@ -7,8 +7,8 @@ import (
 )
 
 // Bounds of how stale a read may be. The second uses the real clock, because a held
-// snapshot keeps a file from reusing space, and a commit that grows the file waits for
-// its end.
+// snapshot keeps a file from reusing space, and a commit that grows the file waits until
+// the snapshot is released.
 const (
 	maxPast    = 8
 	maxPastAge = 50 * time.Millisecond

@@ -12,9 +12,9 @@ type record struct {
 	expired  bool
 	old, now *stored // may be absent
 
-	// The new item is the one in the table, and is not in the record. Then, when a record
-	// has been decoded, now is nil until [trees.restore], and so is old if there is a
-	// difference.
+	// current means that the new item is the one in the table, and is not in the record.
+	// After such a record is decoded, now is nil until [trees.restore], and so is old if
+	// there is a difference.
 	current    bool
 	difference string
 }
@@ -69,12 +69,13 @@ func completed(encoded, now string) string {
 		return encoded
 	}
 	b := make([]byte, 0, len(encoded)+binary.MaxVarintLen32+len(now))
-	b = append(b, encoded[:len(encoded)-1]...) // but the length of an absent item
+	b = append(b, encoded[:len(encoded)-1]...) // without the last byte, the length 0 of an absent item
 	b[recordHead-1] = flags &^ flagCurrent
 	return string(appendString(b, now))
 }
 
-// restore reads from the table what a record under a key of the feed does not have.
+// restore fills in, from the table, the items that a record lacks. key is the record's key
+// in the feed.
 func (t *trees) restore(key string, r *record) (err error) {
 	if !r.current {
 		return nil

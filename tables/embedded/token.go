@@ -12,8 +12,8 @@ import (
 // tokenLife is how long a token makes a transaction idempotent.
 const tokenLife = 10 * time.Minute
 
-// A token's key is the slot of time in which it ends, then a hash of it. So tokens need no
-// index of their ends, and are removed a slot at a time.
+// A token's key is the slot of time in which it ends, then a hash of its name. So tokens need
+// no index of their ends, and are removed a slot at a time.
 const (
 	slotMillis = 1 << 18 // about 4 minutes
 	slotSize   = 4       // bytes

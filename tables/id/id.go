@@ -30,7 +30,7 @@ const (
 	Grant    Kind = "gr"
 )
 
-// Kinds are all kinds.
+// Kinds lists all kinds.
 var Kinds = []Kind{Agent, Post, Message, Idea, Case, Promo, Token, LinkCode, Event, Grant}
 
 // New makes an identifier from the millisecond t and 10 bytes of rand.
@@ -40,8 +40,8 @@ func (k Kind) New(t time.Time, rand io.Reader) string {
 	return k.of(ulid.MustNew(ulid.Timestamp(t), rand))
 }
 
-// Derive makes the identifier of an event that happened at t and whose cause source
-// names. Equal arguments give the same identifier.
+// Derive makes the identifier of an event that happened at t. source names the event's
+// cause. Equal arguments give the same identifier.
 func (k Kind) Derive(t time.Time, source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return k.New(t, bytes.NewReader(sum[:]))

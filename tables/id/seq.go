@@ -9,7 +9,7 @@ import (
 const (
 	// epoch is 2025-01-01T00:00:00Z in unix ms.
 	epoch = 1735689600000
-	// seqBits is how many random bits of an identifier go into its seq. The 42
+	// seqBits is the number of random bits of an identifier in its seq. The 42
 	// bits above them hold 139 years of ms. Together they are 53 bits, which a
 	// JSON number (an IEEE 754 double) holds exactly.
 	seqBits = 11

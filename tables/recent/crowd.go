@@ -18,7 +18,7 @@ type crowd struct {
 
 const (
 	crowdFor   = time.Second
-	crowdLeast = 20 // so many requests in a second are a crowd
+	crowdLeast = 20 // requests in a second that make a crowd
 )
 
 // add counts a request, and reports whether there is a crowd.
@@ -31,11 +31,11 @@ func (c *crowd) add(now time.Time) bool {
 	return c.busy || c.n > crowdLeast
 }
 
-// GetCrowded reads items strongly, for a request that decides by them. Of the public items
-// in crowded, such as a post that everybody votes on, DynamoDB could not serve each request:
-// it reads an item 3 000 times in a second, and no more. So a process that needs one often
-// reads it once a second, and if the table refuses that, takes what it read strongly within
-// the memory's keep.
+// GetCrowded reads items strongly, for a request whose outcome depends on them. crowded names
+// public items that many requests may need at once, such as a post that everybody votes on.
+// DynamoDB reads an item at most 3 000 times a second. So a process that often needs such an
+// item reads it once a second. If the table refuses that read, the process takes what it read
+// strongly within the memory's keep.
 func (r Reader) GetCrowded(ctx context.Context, crowded []tables.Key, keys ...tables.Key) ([]tables.Item, error) {
 	if !r.Memory.on() {
 		return r.Table.Get(ctx, tables.Strong, keys...)
@@ -71,7 +71,8 @@ func (m *Memory) needed(k tables.Key) tables.Item {
 }
 
 // relieve takes the items that err says the table refused from memory. It reports whether
-// it has them all. There is a crowd, though perhaps in other processes.
+// it has them all. The refusal means that there is a crowd, though perhaps in other
+// processes.
 func (m *Memory) relieve(err error, keys []tables.Key, items []tables.Item, may func(tables.Key) bool) (ok bool) {
 	var refused *tables.Throttled
 	if !errors.As(err, &refused) {

@@ -19,8 +19,8 @@
 //     post when the remembered page is too old.
 //   - A missing item is not remembered, so an item that was just made is found.
 //   - Answers that are too old are dropped when the table is next read.
-//   - A request that decides by an item, such as a vote on a post, takes it from memory
-//     only if many requests need the item at the same time (a crowd), or if the table
+//   - A request whose outcome depends on an item, such as a vote on a post, takes it from
+//     memory only if many requests need it at the same time (a crowd), or if the table
 //     refuses to read it. Even then, only an item that was read strongly is taken
 //     ([Reader.GetCrowded]).
 //
@@ -46,7 +46,7 @@ const (
 	bytesMost   = 4 << 20 // as [tables.Item.Size] counts; a few times that in the process
 )
 
-// Memory is what a process remembers. Its zero value and nil remember nothing. It is safe
+// Memory holds what a process remembers. Its zero value and nil remember nothing. It is safe
 // for concurrent use.
 type Memory struct {
 	now  func() time.Time
@@ -171,7 +171,7 @@ func (r Reader) recall(ctx context.Context, x question) (e *entry, wrote bool) {
 	return e, false
 }
 
-// Query is [tables.Backend]'s.
+// Query is the Query of [tables.Backend], possibly answered from memory.
 func (r Reader) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if !r.Memory.on() || !q.Public() {
 		return r.Table.Query(ctx, q)
@@ -192,7 +192,8 @@ func (r Reader) Query(ctx context.Context, q tables.Query) (tables.Page, error) 
 	return page, err
 }
 
-// Get is [tables.Backend]'s. Each item is remembered by itself.
+// Get is the Get of [tables.Backend], possibly answered from memory. Each item is remembered
+// by itself.
 func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if !r.Memory.on() {
 		return r.Table.Get(ctx, c, keys...)
@@ -239,7 +240,7 @@ func (r Reader) fill(ctx context.Context, c tables.Consistency, keys []tables.Ke
 	return nil
 }
 
-// moment is when a read began.
+// moment holds the state when a read began.
 type moment struct {
 	at      time.Time
 	changes int

@@ -197,7 +197,7 @@ func refused(err error) bool {
 }
 
 // again decides whether a call is repeated after an error, and how long it waits first.
-// remembered says that no attempt was made.
+// remembered says that no attempt was made, because the partition was throttled a moment ago.
 func (t *Table) again(ctx context.Context, err error, tries int, took time.Duration, remembered, twice bool) (time.Duration, bool) {
 	how := mannerOf(ctx)
 	switch {

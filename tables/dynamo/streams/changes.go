@@ -33,7 +33,7 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 		})
 		var expired *types.ExpiredIteratorException
 		switch {
-		case errors.As(err, &expired): // fifteen minutes old
+		case errors.As(err, &expired): // an iterator lives for fifteen minutes
 			f.forget(shard)
 			continue
 		case isTrimmed(err):

@@ -22,7 +22,7 @@ func records(shard string, in []types.Record) ([]tables.StreamRecord, error) {
 			Shard: shard, Seq: aws.ToString(d.SequenceNumber),
 			Event: string(r.EventName), At: aws.ToTime(d.ApproximateCreationDateTime).UTC(),
 		}
-		// TTL's removals have a service as user, all others an account.
+		// Removals by TTL have the DynamoDB service as their user.
 		if u := r.UserIdentity; u != nil {
 			record.Expired = aws.ToString(u.Type) == "Service" && aws.ToString(u.PrincipalId) == "dynamodb.amazonaws.com"
 		}
