@@ -87,7 +87,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := d.handle(t.Context()); err != nil || sealed(t, d, name(0)) != 0 {
-		t.Errorf("got error %v and %d posts sealed before they were due", err, sealed(t, d, name(0)))
+		t.Errorf("before the indexes are due: got error %v and %d posts sealed, want neither", err, sealed(t, d, name(0)))
 	}
 	clock.Store(noon.Add(time.Minute + (n-2)*time.Second).UnixMilli())
 	if err := d.handle(t.Context()); !errors.Is(err, search.ErrCorrupt) || !strings.Contains(err.Error(), name(7)) {
@@ -108,8 +108,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestDueAgain checks that remaining work is due when it can be done, and not before.
-func TestDueAgain(t *testing.T) {
+// TestSweep_RemainingWorkIsDue checks that remaining work is due when it can be done, and not before.
+func TestSweep_RemainingWorkIsDue(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
 	burst(t, table, "den", noon.Add(65*time.Second), 16)
@@ -130,8 +130,8 @@ func TestDueAgain(t *testing.T) {
 	}
 }
 
-// TestCancelledSweep checks that work that a sweep did not reach is still due.
-func TestCancelledSweep(t *testing.T) {
+// TestSweep_CancelledLeavesWorkDue checks that work that a sweep did not reach is still due.
+func TestSweep_CancelledLeavesWorkDue(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
 	if err := index.Of(d.App, "den").TendBy(t.Context(), noon); err != nil {
@@ -151,9 +151,9 @@ func TestCancelledSweep(t *testing.T) {
 	}
 }
 
-// TestTaken checks that a sweep skips an index that another sweep has taken, until the
+// TestSweep_SkipsTakenIndex checks that a sweep skips an index that another sweep has taken, until the
 // other sweep must have ended. Work that is requested meanwhile is done afterwards.
-func TestTaken(t *testing.T) {
+func TestSweep_SkipsTakenIndex(t *testing.T) {
 	d, table, clock := newSweep(t)
 	den := index.Of(d.App, "den")
 	burst(t, table, "den", noon, 16)
@@ -204,9 +204,9 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestTakenBefore checks that a sweep skips an index that another sweep took after it
+// TestSweep_SkipsIndexTakenAfterRead checks that a sweep skips an index that another sweep took after it
 // was read.
-func TestTakenBefore(t *testing.T) {
+func TestSweep_SkipsIndexTakenAfterRead(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
 	if err := index.Of(d.App, "den").TendBy(t.Context(), noon); err != nil {
@@ -244,10 +244,10 @@ func (m *meddled) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return m.Backend.Query(ctx, q)
 }
 
-// TestAskedMeanwhile checks which time applies if tending is requested during a sweep:
+// TestSweep_TendingRequestedMeanwhile checks which time applies if tending is requested during a sweep:
 // the requested time, or the time at which the sweep's remaining work is due, whichever
 // is earlier.
-func TestAskedMeanwhile(t *testing.T) {
+func TestSweep_TendingRequestedMeanwhile(t *testing.T) {
 	left := noon.Add(75*time.Second + 15*time.Millisecond)
 	for name, c := range map[string]struct{ asked, want time.Time }{
 		"later":  {left.Add(time.Minute), left},

@@ -52,9 +52,9 @@ func TestMissedAtTheDeadline(t *testing.T) {
 	}
 }
 
-// TestFirstVainTry checks that a case waits 15 minutes after its first draw that finds no
+// TestRetryAfterFirstEmptyDraw checks that a case waits 15 minutes after its first draw that finds no
 // juror, even if earlier draws found busy ones.
-func TestFirstVainTry(t *testing.T) {
+func TestRetryAfterFirstEmptyDraw(t *testing.T) {
 	b, advance := newFixture(t)
 	j := b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })
 	b.opens(nil)
@@ -133,9 +133,9 @@ func TestDrawEndsWhenFull(t *testing.T) {
 	}
 }
 
-// TestAcquittedUnderAnOperator checks that an appeal that ends a jury's suspension leaves
+// TestAppealKeepsOperatorSuspension checks that an appeal that ends a jury's suspension leaves
 // an operator's suspension if that has not ended yet.
-func TestAcquittedUnderAnOperator(t *testing.T) {
+func TestAppealKeepsOperatorSuspension(t *testing.T) {
 	for left, want := range map[int64]int64{0: 0, 1: noon.UnixMilli() + 1} {
 		b, _ := newFixture(t)
 		until := noon.Add(time.Hour).UnixMilli()
