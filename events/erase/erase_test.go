@@ -95,7 +95,7 @@ func TestForgetSender(t *testing.T) {
 			f.do(tables.Put(event.Item("ag_owl")))
 		}
 		if err := f.forget(t.Context(), "ag_fox", "ag_owl", source, tables.InboxEvent{}); err != nil {
-			t.Errorf("%s: %v", source, err)
+			t.Errorf("%s: got error %v, want none", source, err)
 		}
 		var event tables.InboxEvent
 		if err := tables.Unmarshal(f.read(tables.InboxEventKey("ag_owl", int64(seq))), &event); err != nil || event.From.Handle != "" {
@@ -189,7 +189,7 @@ func TestOpenCasesOfTheOwner(t *testing.T) {
 		k := tables.OpenCasesKey(owner)
 		f.do(w, tables.Change(k, tables.SetAttr(tables.AttrType, tables.TypeOpenCases), tables.SetAttr("n", open)))
 		if _, err := f.item(t.Context(), "ag_fox", f.read(w.Key)); err != nil {
-			t.Errorf("%d open cases: %v", open, err)
+			t.Errorf("%d open cases: got error %v, want none", open, err)
 		}
 		if got := f.read(k); (got != nil) != stays || f.read(w.Key) != nil {
 			t.Errorf("%d open cases: got number %v and report %v, want the number to stay (%v), and no report", open, got, f.read(w.Key), stays)

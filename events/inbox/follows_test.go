@@ -118,9 +118,9 @@ func checkPushed(t rapid.TB, f inbox, n int) {
 	}
 }
 
-// TestPushIsKilled checks that each follower gets a post exactly once, wherever and
+// TestPushArrivesOnceDespiteKills checks that each follower gets a post exactly once, wherever and
 // however often the function is killed.
-func TestPushIsKilled(t *testing.T) {
+func TestPushArrivesOnceDespiteKills(t *testing.T) {
 	const n = 24
 	records := pushed("owl", "ag_f01", "good evening @f02")
 	for _, made := range []bool{false, true} {

@@ -154,9 +154,9 @@ func TestTextsAreCut(t *testing.T) {
 	}
 }
 
-// TestOnce checks that each event arrives once, in order, even if batches repeat, overlap
+// TestEventsArriveOnce checks that each event arrives once, in order, even if batches repeat, overlap
 // or come in another order.
-func TestOnce(t *testing.T) {
+func TestEventsArriveOnce(t *testing.T) {
 	f, table := open(t)
 	var records []tables.StreamRecord
 	for i := range 2*putsMost + 1 {
@@ -183,9 +183,9 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestFailure checks that a failure in one inbox does not stop the others, and that a
+// TestFailedInboxDoesNotStopOthers checks that a failure in one inbox does not stop the others, and that a
 // retry repeats no event.
-func TestFailure(t *testing.T) {
+func TestFailedInboxDoesNotStopOthers(t *testing.T) {
 	f, table := open(t)
 	records := []tables.StreamRecord{posted("po_1", "owl", "fox", "@elk")}
 	head := tables.InboxHeadKey("ag_fox")

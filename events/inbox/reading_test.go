@@ -159,7 +159,7 @@ func TestReadingOrder(t *testing.T) {
 	events := read(t, table, "ag_fox")
 	holds(t, f, "ag_fox", []string{"po_000", "po_001", "po_002", "po_003", "po_004", "po_005", "po_006", "po_007", "po_008"}, nil)
 	if !slices.IsSortedFunc(events, func(a, b tables.InboxEvent) int { return cmp.Compare(a.At, b.At) }) {
-		t.Errorf("got times out of order: %+v", events)
+		t.Errorf("got events %+v, want them in the order of their times", events)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestDeliveredAgain(t *testing.T) {
 		})
 		again.hand(t, records...)
 		if b.do != nil {
-			t.Errorf("nobody read before %s", name)
+			t.Errorf("got no reading before %s, want one", name)
 		}
 		holds(t, f, "ag_fox", []string{"po_000"}, nil)
 		again.hand(t, records...)
@@ -235,7 +235,7 @@ func TestDeliveredLate(t *testing.T) {
 				f.hand(t, records...)
 				items, err := table.Get(t.Context(), tables.Strong, tables.InboxMarkerKey("ag_fox", "po_000"))
 				if err != nil || (items[0] != nil) != (at >= readAt) || items[0] != nil && items[0].Int(tables.AttrTTL) < begin.Add(89*day).Unix() {
-					t.Errorf("read after %s, now %s: got marker %v", readAt, at, items)
+					t.Errorf("read after %s, now %s: got marker %v, want one that lasts: %t", readAt, at, items, at >= readAt)
 				}
 			}
 		}
@@ -383,7 +383,7 @@ func TestOnePopularAgent(t *testing.T) {
 		senders.Go(func() {
 			for batch := range slices.Chunk(replies(shard*each, each), 5) {
 				if err := f.handle(t.Context(), batch); err != nil {
-					t.Errorf("shard %d: %v", shard, err)
+					t.Errorf("shard %d: got error %v, want none", shard, err)
 				}
 			}
 		})

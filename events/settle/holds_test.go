@@ -83,11 +83,11 @@ func TestStaleBoard(t *testing.T) {
 	d.refuses("dropping without a channel", board().Drop(p.ID)...)
 }
 
-// TestFull checks which promos count against each cap. The cap of a buyer counts the live
+// TestPromoCaps checks which promos count against each cap. The cap of a buyer counts the live
 // promos of the agent, even if its owner has changed, and those of the agent's owner.
 // Promos of agents without an origin count together. A cap has room again when the
 // first promo that it counts ends.
-func TestFull(t *testing.T) {
+func TestPromoCaps(t *testing.T) {
 	d := newFixture(t)
 	board := func() *tables.Board {
 		b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
@@ -155,9 +155,9 @@ func (c *committing) Commit(ctx context.Context, tx tables.Tx) error {
 	return c.Backend.Commit(ctx, tx)
 }
 
-// TestNothingNew checks that a settlement without new impressions makes only one write,
+// TestNoImpressions_OneWrite checks that a settlement without new impressions makes only one write,
 // which takes the board.
-func TestNothingNew(t *testing.T) {
+func TestNoImpressions_OneWrite(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
 	d.seen(p, 3)
@@ -223,8 +223,8 @@ func (f *failing) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return f.Backend.Query(ctx, q)
 }
 
-// TestOneFails checks that a sweep returns the error of a channel that fails.
-func TestOneFails(t *testing.T) {
+// TestSweepReturnsErrorOfChannel checks that a sweep returns the error of a channel that fails.
+func TestSweepReturnsErrorOfChannel(t *testing.T) {
 	d := newFixture(t)
 	d.buy(5, 1)
 	d.pass(tables.SettleEvery)
@@ -236,8 +236,8 @@ func TestOneFails(t *testing.T) {
 	}
 }
 
-// TestTakenByAnother checks that a sweep skips a board that another sweep has taken.
-func TestTakenByAnother(t *testing.T) {
+// TestTakenBoardIsSkipped checks that a sweep skips a board that another sweep has taken.
+func TestTakenBoardIsSkipped(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
 	d.seen(p, 3)
@@ -258,18 +258,18 @@ func TestTakenByAnother(t *testing.T) {
 	}
 }
 
-// behindhand is a table whose eventually consistent reads return nothing, except those
-// of indexes.
-type behindhand struct{ tables.Backend }
+// lagging is a table whose eventually consistent reads return nothing, except those of
+// indexes.
+type lagging struct{ tables.Backend }
 
-func (b behindhand) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+func (b lagging) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if q.Index == "" && q.Consistency == tables.Eventual {
 		return tables.Page{}, nil
 	}
 	return b.Backend.Query(ctx, q)
 }
 
-func (b behindhand) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+func (b lagging) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if c == tables.Eventual {
 		return make([]tables.Item, len(keys)), nil
 	}
@@ -283,7 +283,7 @@ func TestReadsStrongly(t *testing.T) {
 	d.seen(p, 3)
 	d.pass(24 * time.Hour)
 	app := *d.App
-	app.Table = behindhand{d.table}
+	app.Table = lagging{d.table}
 	if err := (settle{&app}).handle(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -371,10 +371,10 @@ func (m *meddling) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// TestMeanwhile checks that the books are right in the end, whatever happens between two
+// TestBooks_ChangesBetweenSteps checks that the books are right in the end, whatever happens between two
 // steps of a sweep. It tries another sweep, a removal, the end of the promo's days, an
 // impression and another purchase.
-func TestMeanwhile(t *testing.T) {
+func TestBooks_ChangesBetweenSteps(t *testing.T) {
 	for what, c := range map[string]struct {
 		do    func(*fixture, *tables.Promo)
 		state string
@@ -407,7 +407,7 @@ func TestMeanwhile(t *testing.T) {
 				meddled := *d.App
 				meddled.Table = m
 				if err := (settle{&meddled}).handle(t.Context()); err != nil {
-					t.Errorf("%s before commit %d: %v", what, n, err)
+					t.Errorf("%s before commit %d: got error %v, want none", what, n, err)
 				}
 				happened := m.left.Load() <= 0
 				for range 2 { // end the remaining promos

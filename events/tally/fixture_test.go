@@ -66,7 +66,7 @@ type crashing struct {
 	atSlots, before, after bool
 	meanwhile              func()
 	once                   sync.Once
-	others                 atomic.Int64 // the number of next commits to counters that conflict with another writer
+	others                 atomic.Int64 // how many of the next commits to counters conflict with another writer
 }
 
 var errCrash = errors.New("the function died")
@@ -139,7 +139,7 @@ func (s *fixture) get(k tables.Key, into any) tables.Item {
 	return items[0]
 }
 
-// vote, react, thank and remove write like the endpoints.
+// vote, react, thank and remove make the writes of the endpoints.
 func (s *fixture) vote(post *tables.Post, by string, v int64) {
 	var p tables.Profile
 	var k tables.Counters

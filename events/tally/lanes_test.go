@@ -280,8 +280,8 @@ func TestLanes_Move(t *testing.T) {
 }
 
 // TestLanes_Wait checks that a lane is delivered again, without an error, if the writes
-// to its target keep being refused. So its shard goes on. Once a lane has waited too
-// often, its batch fails. If the target was deleted, the sum is lost.
+// to its target keep being refused. So it does not hold up its shard. Once a lane has waited
+// too often, its batch fails. If the target was deleted, the sum is lost.
 func TestLanes_Wait(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {

@@ -118,7 +118,7 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due != nil {
-		t.Errorf("due before there is anything to seal: %v", due)
+		t.Errorf("before there is anything to seal: got due %v, want none", due)
 	}
 	last := f.now
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
@@ -156,9 +156,9 @@ func TestNoTurn(t *testing.T) {
 	}
 }
 
-// TestLate checks that a post that was committed late is listed and found, although the
+// TestLatePostIsFound checks that a post that was committed late is listed and found, although the
 // posts of its time are already in a segment.
-func TestLate(t *testing.T) {
+func TestLatePostIsFound(t *testing.T) {
 	f := newPosting(t)
 	late := f.post(t, false) // its record comes after all others
 	f.commit(t, tables.Delete(late.Key))
@@ -181,9 +181,9 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestRestored checks that search finds a post that is put back after an appeal, although
+// TestRestoredPostIsFound checks that search finds a post that is put back after an appeal, although
 // it was removed when the posts of its time were put into a segment.
-func TestRestored(t *testing.T) {
+func TestRestoredPostIsFound(t *testing.T) {
 	f := newPosting(t)
 	removed := f.post(t, false)
 	whole, gone := removed.New, tables.Item{}
@@ -332,7 +332,7 @@ func TestBackground(t *testing.T) {
 	do := work["tend den"]
 	due := do(t.Context())
 	if again := f.item(t, tables.SealDueKey("den")).Int("at"); !due.After(f.now) || again > due.UnixMilli() {
-		t.Errorf("again at %s, the schedule at %d; want a time after %s, and the schedule not later", due, again, f.now)
+		t.Errorf("got more to do at %s, and the schedule's time %d; want a time after %s, and the schedule's not later", due, again, f.now)
 	}
 	for ; !due.IsZero(); due = do(t.Context()) {
 		f.now = due
