@@ -65,7 +65,7 @@ func testCheckpoints(t *testing.T, path string) {
 	if path == embedded.Memory {
 		return
 	}
-	// They are in the file, and in its copies as they were.
+	// The positions are in the file. A copy has those of the time when it was made.
 	copied := filepath.Join(t.TempDir(), "copy")
 	if err := table.Copy(copied); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func testCheckpoints(t *testing.T, path string) {
 	wantCheckpoints(t, open(t, embedded.Config{Path: copied}), stands)
 }
 
-// A file from before checkpoints opens, without any.
+// A file from before checkpoints opens, and has none.
 func TestCheckpoints_OlderFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := open(t, embedded.Config{Path: path})

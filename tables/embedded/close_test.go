@@ -56,7 +56,7 @@ func puts(t *testing.T, table *Table, from, to int) {
 	}
 }
 
-// contents returns everything in a closed file but when it was closed.
+// contents returns everything in a closed file except the time when it was closed.
 func contents(t *testing.T, path string) map[string]string {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
@@ -176,7 +176,7 @@ func TestOpen_DamagedFreeList(t *testing.T) {
 	}
 }
 
-// Close compacts a file of which most is free, and changes nothing else.
+// Close compacts a file that is mostly free pages, and changes nothing else.
 func TestClose_Compacts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := openAt(t, path)
@@ -219,7 +219,7 @@ func TestClose_Compacts(t *testing.T) {
 		t.Errorf("the file has %d entries after Close, want the same %d", len(got), len(before))
 	}
 	if clean, err := checkFile(path); err != nil || !clean || !listed(t, path) {
-		t.Errorf("the compacted file: got clean %v, %v", clean, err)
+		t.Errorf("the compacted file: got clean %v, %v; want a clean file that lists its free pages", clean, err)
 	}
 	if _, err := os.Stat(path + compacted); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the temporary file: got %v, want that it does not exist", err)
@@ -248,11 +248,11 @@ func TestCloseCompacted(t *testing.T) {
 	}
 	puts(t, table, 0, 1000)
 	if _, err := Open(Config{Path: path}); err == nil || !strings.Contains(err.Error(), "another process has the file open") {
-		t.Errorf("opening it twice: got %v", err)
+		t.Errorf("opening it twice: got %v, want an error that says that it is open", err)
 	}
 	before, after, err := table.CloseCompacted()
 	if err != nil || after > before || after != sizeOf(t, path) {
-		t.Errorf("got %d bytes and then %d, %v", before, after, err)
+		t.Errorf("got %d bytes and then %d, %v; want no more than before, and the file's size", before, after, err)
 	}
 	table = openAt(t, path)
 	for n := range 100 {
@@ -262,7 +262,7 @@ func TestCloseCompacted(t *testing.T) {
 	}
 	closed(t, table)
 	if before, after, err = openAt(t, path).CloseCompacted(); err != nil || after > before {
-		t.Errorf("a clean file: got %d bytes and then %d, %v", before, after, err)
+		t.Errorf("a clean file: got %d bytes and then %d, %v; want no more than before", before, after, err)
 	}
 	if _, _, err := openAt(t, Memory).CloseCompacted(); err == nil {
 		t.Error("a table in memory was compacted")

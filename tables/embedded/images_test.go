@@ -44,7 +44,7 @@ func testImages(t *testing.T, path string) {
 			w := genWrite(t)
 			old := maps.Clone(items[w.Key])
 			if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{w}}); (err == nil) != items.commit(w) {
-				t.Fatalf("%+v: got %v", w, err)
+				t.Fatalf("%+v: got %v, want an error if and only if a condition does not hold", w, err)
 			}
 			if now := maps.Clone(items[w.Key]); !reflect.DeepEqual(old, now) && tables.Item(now).Int("n") != unwanted {
 				want = append(want, images{old, now})

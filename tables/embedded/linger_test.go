@@ -62,12 +62,12 @@ func TestUnhurried(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil && err != ErrClosed {
-		t.Errorf("an unhurried write at the end: %v", err)
+		t.Errorf("an unhurried write at the end: got %v, want no error or %v", err, ErrClosed)
 	}
 }
 
 // A commit that may be lost is answered before it is made. It shares a transaction with
-// others, and a condition that holds no more keeps it from being made. In memory it is made
+// others, and a condition that no longer holds keeps it from being made. In memory it is made
 // at once, and beyond laterMost it is made before the answer.
 func TestLosable(t *testing.T) {
 	table := openAt(t, filepath.Join(t.TempDir(), "table"))
@@ -99,7 +99,7 @@ func TestLosable(t *testing.T) {
 		t.Errorf("100 commits that may be lost took %d transactions, want far fewer", n)
 	}
 	if n := counted(table); n != 80 {
-		t.Errorf("80 of 100 commits hold their condition, %d were made", n)
+		t.Errorf("got %d of 100 commits made, want the 80 whose condition holds", n)
 	}
 	if err := count(table, 80); !errors.As(err, new(*tables.Cancelled)) {
 		t.Errorf("a commit whose condition fails: got %v, want a refusal", err)

@@ -51,7 +51,7 @@ func TestPack_Broken(t *testing.T) {
 	})
 }
 
-// Names of attributes, and what the key has too, take few bytes.
+// Names of attributes, and text that the key has as well, take few bytes.
 func TestPack_Small(t *testing.T) {
 	const id = "po_01m882bzwpdc41jbsmwxp9annf"
 	for most, item := range map[int]tables.Item{
@@ -66,7 +66,7 @@ func TestPack_Small(t *testing.T) {
 	}
 }
 
-// Files were packed with the dictionary.
+// The dictionary never changes, because files were packed with it.
 func TestDictionary(t *testing.T) {
 	const want = "0d9979d0a916355e1326959b9de5dfba6a0bc94b45288d18686fc0d27f896e20"
 	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(dictionary))); got != want {

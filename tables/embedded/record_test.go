@@ -68,7 +68,7 @@ func TestRecord_RoundTrip(t *testing.T) {
 	})
 }
 
-// A change of a counter beside a long text takes little of the feed.
+// A change of a counter beside a long text takes little space in the feed.
 func TestRecord_Difference(t *testing.T) {
 	body := rand.Text() + rand.Text() + rand.Text() + rand.Text()
 	encoded, err := encodeRecord("", &record{
@@ -180,7 +180,7 @@ func testFormerFormat(t *testing.T, former string) {
 		}
 		positions, err := table.Checkpoints(t.Context())
 		if err != nil || fmt.Sprint(positions) != "map[reader:2]" {
-			t.Fatalf("got positions %v, %v", positions, err)
+			t.Fatalf("got positions %v, %v; want reader at 2", positions, err)
 		}
 		closed(t, table)
 	}
@@ -188,7 +188,7 @@ func testFormerFormat(t *testing.T, former string) {
 		t.Errorf("items that nobody wrote have the versions %s, want 11", got)
 	}
 	table = openAt(t, path)
-	if err := table.Commit(t.Context(), added); err != nil { // it is known
+	if err := table.Commit(t.Context(), added); err != nil { // its token is known, so it adds nothing
 		t.Fatal(err)
 	}
 	put("S", 6)
@@ -206,7 +206,7 @@ func testFormerFormat(t *testing.T, former string) {
 	table = openAt(t, path)
 	items, err := table.Get(t.Context(), tables.Strong, tables.Key{PK: "P", SK: "S"}, tables.Key{PK: "P", SK: "T"})
 	if err != nil || items[0].Int("n") != 6 || items[1].Int("n") != 7 {
-		t.Errorf("got %v, %v", items, err)
+		t.Errorf("got %v, %v; want n = 6 and n = 7", items, err)
 	}
 	closed(t, table)
 }
@@ -225,6 +225,6 @@ func TestOpen_LaterFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(Config{Path: path}); err == nil || !strings.Contains(err.Error(), `its format is "4"; this program reads ["1" "2"] and "3"`) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error that names the formats", err)
 	}
 }

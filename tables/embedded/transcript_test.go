@@ -69,7 +69,7 @@ func changes(t testing.TB, table *embedded.Table, after string) []tables.StreamR
 	t.Helper()
 	got, done, err := table.Changes(t.Context(), "shard-0", after, 1000, 0)
 	if err != nil || done {
-		t.Fatalf("Changes: got %v, done %t, %v", got, done, err)
+		t.Fatalf("Changes: got %v, done %t, %v; want no error, and a shard that is not done", got, done, err)
 	}
 	return got
 }

@@ -47,7 +47,7 @@ func testTrim(t *testing.T, path string) {
 			for _, r := range records {
 				seq, err := strconv.Atoi(r.Seq)
 				if err != nil || r.New.Int("n") != int64(seq) {
-					t.Fatalf("change %s has the item %v (%v)", r.Seq, r.New, err)
+					t.Fatalf("change %s: got the item %v and error %v, want n = %[1]s", r.Seq, r.New, err)
 				}
 				numbers = append(numbers, seq)
 			}
@@ -106,7 +106,7 @@ func testTrim(t *testing.T, path string) {
 				}
 				for _, n := range got {
 					if n != f.at+1 {
-						t.Fatalf("got change %d after %d", n, f.at)
+						t.Fatalf("got change %d after %d, want %d", n, f.at, f.at+1)
 					}
 					f.at = n
 				}
@@ -210,7 +210,7 @@ func testTrimWhileReading(t *testing.T, path string) {
 	}
 }
 
-// Once the wanted changes are declared, no others enter the feed. Positions have no gaps.
+// Once the wanted changes are declared, only they enter the feed. Positions have no gaps.
 func TestFeed_WantedChanges(t *testing.T) { onBoth(t, testWantedChanges) }
 
 func testWantedChanges(t *testing.T, path string) {
@@ -236,7 +236,7 @@ func testWantedChanges(t *testing.T, path string) {
 	var got []string
 	for i, r := range records {
 		if seq, _ := strconv.Atoi(r.Seq); seq != i+1 {
-			t.Errorf("change %d has the position %s", i+1, r.Seq)
+			t.Errorf("position of change %d: got %s, want %d", i+1, r.Seq, i+1)
 		}
 		got = append(got, fmt.Sprint(r.Event, " ", r.Key.SK, " ", r.Old.Int("n"), " ", r.New.Int("n")))
 	}
@@ -245,7 +245,7 @@ func testWantedChanges(t *testing.T, path string) {
 	}
 }
 
-// A file that is posted to for long does not grow by its feed.
+// The feed does not make a file grow, however long changes are written to it.
 func TestTrim_FileSize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := open(t, embedded.Config{Path: path})
@@ -273,7 +273,7 @@ func TestTrim_FileSize(t *testing.T) {
 	}
 	before := size(50)
 	if after := size(200); after > before {
-		t.Errorf("the file grew from %d to %d bytes", before, after)
+		t.Errorf("got a file of %d bytes, want at most the %d of before", after, before)
 	}
 }
 
