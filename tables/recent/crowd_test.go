@@ -41,7 +41,7 @@ func (g *guarded) Get(ctx context.Context, c tables.Consistency, keys ...tables.
 	return items, err
 }
 
-// crowded is a fixture whose post everybody needs.
+// crowded is a fixture with a post that many requests need.
 type crowded struct {
 	*fixture
 	table *guarded
@@ -179,8 +179,8 @@ func TestCrowd_RefusedFirst(t *testing.T) {
 	}
 }
 
-// TestCrowd_Race: what was read before a deletion by the process decides nothing after it,
-// although the answer came later, and others have read since.
+// TestCrowd_Race: an answer that was read before the process deletes an item is not used after
+// the deletion, although the answer came later, and others have read since.
 func TestCrowd_Race(t *testing.T) {
 	c := openCrowded(t)
 	c.need(t, 100)

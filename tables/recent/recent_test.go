@@ -87,9 +87,9 @@ func (f *fixture) gets(t testing.TB, wrote func(context.Context) bool, n int) (b
 	return items[0].Str("body"), used.ReadUnits()
 }
 
-// TestHot: a page is read once in two seconds, whoever asks. Answers from memory cost
+// TestPageIsReadOnceInTwoSeconds: a page is read once in two seconds, whoever asks. Answers from memory cost
 // nothing.
-func TestHot(t *testing.T) {
+func TestPageIsReadOnceInTwoSeconds(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
 	for i, step := range []struct {
@@ -148,9 +148,9 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestUncalled: a read goes to the table if the context has no caller, if there is no
+// TestReadsPastTheMemory: a read goes to the table if the context has no caller, if there is no
 // memory, or if the content is not public.
-func TestUncalled(t *testing.T) {
+func TestReadsPastTheMemory(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
 	f.reads(t, stranger)
@@ -367,10 +367,10 @@ func TestSideBySide(t *testing.T) {
 	all.Wait()
 }
 
-// TestAge: whatever this and other processes do, a stranger sees a state of at most two
+// TestAnswersAreTwoSecondsOldAtMost: whatever this and other processes do, a stranger sees a state of at most two
 // seconds ago, and not from before a change by this process. A caller that wrote sees the
 // state of now.
-func TestAge(t *testing.T) {
+func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := open(t)
 		type state struct {
@@ -428,7 +428,7 @@ func TestAge(t *testing.T) {
 }
 
 // A page that is read anew takes the place of the one that was remembered before.
-func TestReadAnew(t *testing.T) {
+func TestReadAgainReplacesPage(t *testing.T) {
 	f := open(t)
 	for i := range 3 {
 		f.elsewhere(t, tables.Put(post(i, fmt.Sprint("body ", i)).Item()))
