@@ -67,7 +67,7 @@ func TestAttemptsAreOneTransaction(t *testing.T) {
 		})
 		for i, token := range []string{"a", "b"} { // equal writes in two transactions both count
 			if err := table.Commit(t.Context(), tokened(token, add(counter))); err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: got %v, want no error", name, err)
 			}
 			if n := count(t, below, counter); n != int64(i+1) {
 				t.Errorf("%s: count after %d transactions = %d, want %d", name, i+1, n, i+1)
@@ -260,7 +260,7 @@ func nothing(string) bool    { return false }
 // tokens counts the transactions.
 var tokens atomic.Int64
 
-// kinds are a call of each kind to one partition.
+// kinds holds a call of each kind to one partition.
 var kinds = map[string]func(context.Context, tables.Backend, string) error{
 	"get": func(ctx context.Context, b tables.Backend, pk string) error {
 		_, err := b.Get(ctx, tables.Strong, tables.Key{PK: pk, SK: "S"})
@@ -357,7 +357,7 @@ func TestHalfTheKeysThrottled(t *testing.T) {
 				below.set(nothing)
 				time.Sleep(time.Second)
 				if err := call(t.Context(), table, "bad"); err != nil {
-					t.Errorf("a second after the throttling: got %v", err)
+					t.Errorf("a second after the throttling: got %v, want no error", err)
 				}
 			})
 		})
@@ -365,7 +365,7 @@ func TestHalfTheKeysThrottled(t *testing.T) {
 }
 
 // Reads and writes of a partition are throttled separately, and so is an index.
-func TestPlaces(t *testing.T) {
+func TestReadsWritesAndIndexesThrottleApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below := open(t)
 		below.set(everything)
@@ -378,7 +378,7 @@ func TestPlaces(t *testing.T) {
 		}
 		for _, q := range []tables.Query{{PK: "P"}, {PK: "P", Index: tables.ByRank}} {
 			if _, err := table.Query(t.Context(), q); err != nil {
-				t.Errorf("%+v: got %v", q, err)
+				t.Errorf("%+v: got %v, want no error", q, err)
 			}
 		}
 	})
@@ -422,7 +422,7 @@ func TestPartsOfABatch(t *testing.T) {
 
 // A patient caller goes on for ten seconds, even without tokens and while the partition
 // is remembered as throttled. A call that may be left out makes one attempt.
-func TestManners(t *testing.T) {
+func TestPatientlyAndNever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below := open(t)
 		below.set(everything)
@@ -437,7 +437,7 @@ func TestManners(t *testing.T) {
 			below.set(nothing)
 		}()
 		if err := kinds["write"](retry.Patiently(t.Context()), table, "P"); err != nil {
-			t.Errorf("a patient write: got %v", err)
+			t.Errorf("a patient write: got %v, want no error", err)
 		}
 		if took, n := time.Since(began), below.all-before; took < 8*time.Second || took > 10*time.Second || n > 16 {
 			t.Errorf("a patient write took %s and %d attempts, want 8 to 10 s and at most 16", took, n)
