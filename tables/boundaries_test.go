@@ -95,7 +95,7 @@ func TestPromo_End(t *testing.T) {
 
 // A channel takes 20 live promos. A buyer has at most 3 of them across the agents of its
 // owner. A buyer without an origin has at most 1, and all such buyers have 5 together.
-// Room is when the first ends.
+// There is room again when the first of them ends.
 func TestBoard_Full(t *testing.T) {
 	entries := func(n int, buyer, owner string) tables.Item {
 		item := tables.Item{}
@@ -156,7 +156,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// Only an upheld case that is no appeal and has none can be appealed, for a week. A case
+// Only an upheld case that is not an appeal and was not appealed can be appealed, for a week. A case
 // withholds a text while a jury's verdict against it stands.
 func TestCase_Appeal(t *testing.T) {
 	until := noon.Add(7 * day).UnixMilli()
@@ -228,8 +228,8 @@ func TestKarmaSlots_Kept(t *testing.T) {
 	}
 }
 
-// A vote gains if it is an upvote that weighs although the vote before did not, or that
-// vouches otherwise than the vote before.
+// A vote gains if it is an upvote that weighs although the earlier vote did not, or that
+// vouches differently from the earlier vote.
 func TestVote_Gains(t *testing.T) {
 	for name, c := range map[string]struct {
 		v, before tables.Vote

@@ -180,7 +180,7 @@ func TestIndexWrites(t *testing.T) {
 		var got []entry
 		for _, w := range IndexWrites(c.old, c.now) {
 			if w.Index != ByRank {
-				t.Errorf("%s: a write to %s", c.name, w.Index)
+				t.Errorf("%s: got a write to %s, want writes to %s only", c.name, w.Index, ByRank)
 			}
 			got = append(got, entry{w.PK, w.SK, w.Size, w.Units})
 		}

@@ -151,7 +151,7 @@ func TestCaseMark(t *testing.T) {
 			commit(t, table, w)
 		}
 		if marked := get(t, table, key).Str("case"); (marked == "") != (c.Kind == tables.CasePost) {
-			t.Errorf("mark of the %s after the close: got %q", c.Kind, marked)
+			t.Errorf("mark of the %s after the close: got %q, want it kept: %t", c.Kind, marked, c.Kind != tables.CasePost)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestLinkCode_MinterStands(t *testing.T) {
 		token, key := &tables.Token{ID: "tk_1", Epoch: c.epoch}, &tables.AgentKey{Pub: "pub", Epoch: c.epoch, AddedAt: c.added}
 		commit(t, table, tables.Put(token.Item(fox)), tables.Put(key.Item(fox)))
 		if stands(byToken) != c.token || stands(byKey) != c.key {
-			t.Errorf("%+v: got %t by token, %t by key", c, stands(byToken), stands(byKey))
+			t.Errorf("%+v: got %t by token, %t by key; want %t, %t", c, stands(byToken), stands(byKey), c.token, c.key)
 		}
 	}
 }

@@ -178,7 +178,7 @@ func TestLinkCode_Lend(t *testing.T) {
 	if parent := get(t, table, tables.GrantKey(fox, "gr_0")); parent.Int("expires_at") != later.Add(tables.GrantIdle).UnixMilli() || parent.Int("ttl") != parent.Int("expires_at")/1000+1 {
 		t.Errorf("got grant %v, want it extended", parent)
 	}
-	commit(t, table, l.Lend(end)) // no longer its end
+	commit(t, table, l.Lend(end)) // the connection now ends later
 }
 
 // A code and an assertion are spent once.

@@ -156,7 +156,7 @@ func TestSupportOf_TornReads(t *testing.T) {
 			before, support = append(before, c), append(support, s)
 			check := func(s tables.Support, c tables.IdeaCounters) {
 				if n := s.Of(&c); n != 0 && n != 1 || s.On != (n == 1) {
-					t.Fatalf("pattern %b: Of = %d for %+v and %+v", pattern, n, s, c)
+					t.Fatalf("pattern %b: Of = %d for %+v and %+v, want 1 if On, else 0", pattern, n, s, c)
 				}
 			}
 			for _, earlier := range support {

@@ -75,11 +75,11 @@ func TestLatest_OneRead(t *testing.T) {
 		}
 		l := tables.ReadLatest(latest())
 		if l.Posts[0].ID != p.ID || len(l.Posts)+len(missing(l, n+1)) != n+1 {
-			t.Fatalf("after %d posts: got %v", n+1, l.Posts)
+			t.Fatalf("after %d posts: got %v, want posted ones only, and %s first", n+1, l.Posts, p.ID)
 		}
 		for _, m := range missing(l, n+1) {
 			if m > l.Gone {
-				t.Fatalf("%s is not listed, Gone = %q", m, l.Gone)
+				t.Fatalf("%s is not listed: got Gone = %q, want that post or a later one", m, l.Gone)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestLatest_StaleRead(t *testing.T) {
 		l := tables.ReadLatest(latest())
 		for _, m := range missing(l, listed+2) {
 			if m > l.Gone {
-				t.Errorf("after %d: %s is not listed, Gone = %q", listed, m, l.Gone)
+				t.Errorf("after %d: %s is not listed: got Gone = %q, want that post or a later one", listed, m, l.Gone)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func TestLatest_CountsPushes(t *testing.T) {
 		for n := range 4 {
 			r := refused(t, table, latestPost(10*day+n, "den", true).List(100, 2, nil, at))
 			if (r == nil) != (n < 2) {
-				t.Errorf("day %d, push %d of 2: refused writes: got %v", day, n+1, r)
+				t.Errorf("day %d, push %d of 2: refused writes: got %v, want some after the second only", day, n+1, r)
 			}
 			if r := refused(t, table, latestPost(10*day+n+5, "den", false).List(100, 2, latest(), at)); r != nil {
 				t.Errorf("day %d, post that is not pushed: refused writes: got %v, want none", day, r)

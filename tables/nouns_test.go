@@ -164,7 +164,7 @@ func TestLatest_DropsPastHours(t *testing.T) {
 		at := noon.Add(time.Duration(i) * time.Hour)
 		for n := range 3 {
 			if r := post(at, n, latest()); (r == nil) != (n < 2) {
-				t.Errorf("hour %d, post %d of 2: refused writes: got %v", i, n+1, r)
+				t.Errorf("hour %d, post %d of 2: refused writes: got %v, want some after the second only", i, n+1, r)
 			}
 		}
 		want := map[string]int64{"n" + at.Format("2006010215"): 2}

@@ -106,7 +106,7 @@ func TestImpression(t *testing.T) {
 		{"pr_1", "ag_elk", noon, false}, {"pr_1", "ag_owl", noon.Add(12 * time.Hour), false}, {"pr_1", "ag_owl", noon.Add(12*time.Hour - time.Millisecond), true},
 	} {
 		if r := refused(t, table, tables.Impression("den", c.promo, c.viewer, c.at)...); (r != nil) != c.again {
-			t.Errorf("%v: refused writes: got %v", c, r)
+			t.Errorf("%v: refused writes: got %v, want some: %t", c, r, c.again)
 		}
 	}
 	if a, b := count("pr_1"), count("pr_2"); a != 3 || b != 1 {

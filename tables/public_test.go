@@ -83,7 +83,7 @@ func TestGuardsBetween(t *testing.T) {
 }
 
 // TestWroteSince checks that a guard tells when its last write was. A guard of an early
-// version does not, and counts as if the write was recent.
+// version has no such time, and counts as one with a recent write.
 func TestWroteSince(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	guard := tables.Item{"at": noon.UnixMilli()}

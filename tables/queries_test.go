@@ -100,7 +100,7 @@ func TestQueries_Cursor(t *testing.T) {
 	} {
 		page, err := table.Query(t.Context(), c.q)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 		} else if len(page.Items) != c.want {
 			var keys []tables.Key
 			for _, item := range page.Items {

@@ -35,7 +35,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// An attribute for a list or a text is stored only if there is one.
+// A list or a text is stored only if it is not empty.
 func TestEmptyAttributes(t *testing.T) {
 	none := &tables.PostCounters{}
 	some := &tables.PostCounters{Reactions: tables.Map{"🦊": int64(1)}}

@@ -73,11 +73,11 @@ func TestRequestsWhileThrottled(t *testing.T) {
 				far.code, far.requests = "", 0
 				for range 50 {
 					if err := call(); err != nil {
-						t.Errorf("after the throttling: got %v", err)
+						t.Errorf("after the throttling: got %v, want no error", err)
 					}
 				}
 				if far.requests != 50 {
-					t.Errorf("after the throttling: got %d requests for 50 calls", far.requests)
+					t.Errorf("after the throttling: got %d requests for 50 calls, want 50", far.requests)
 				}
 			})
 		})

@@ -84,7 +84,7 @@ func TestRoundTrip(t *testing.T) {
 		s := drawID(t, "id", 0, int64(ulid.MaxTime()))
 		k, ok := Of(s)
 		if !ok || len(s) != len(k)+27 || s != strings.ToLower(s) {
-			t.Fatalf("Of(%q) = %q, %v", s, k, ok)
+			t.Fatalf("Of(%q) = %q, %v, want the kind of a lower-case identifier", s, k, ok)
 		}
 		// Another spelling of the same 128 bits is refused.
 		if upper := string(k) + "_" + strings.ToUpper(s[len(k)+1:]); upper != s && IsID(upper) {

@@ -39,7 +39,7 @@ func play(t *testing.T, exchanges ...exchange) *Feed {
 		body, _ := io.ReadAll(r.Body)
 		api := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "DynamoDBStreams_20120810.")
 		if n == len(exchanges) || exchanges[n].api != api || !strings.Contains(string(body), exchanges[n].holds) {
-			t.Errorf("request %d: got %s %s", n, api, body)
+			t.Errorf("request %d: got %s %s, want one of %+v at this place", n, api, body, exchanges)
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
@@ -182,7 +182,7 @@ func TestPausesOfAnIdleShard(t *testing.T) {
 			begun := time.Now()
 			d, err := f.pause(t.Context(), left)
 			if err != nil || d != time.Since(begun) {
-				t.Fatalf("got %s and %v after %s", d, err, time.Since(begun))
+				t.Fatalf("got %s and error %v after %s, want the time that passed and no error", d, err, time.Since(begun))
 			}
 			return d
 		}
@@ -201,11 +201,11 @@ func TestPausesOfAnIdleShard(t *testing.T) {
 			t.Errorf("%d reads in an idle minute, want at most 80", reads)
 		}
 		if got := paused(300 * time.Millisecond); got != 300*time.Millisecond {
-			t.Errorf("a caller that waited 300 ms longer paused %s", got)
+			t.Errorf("with 300 ms left: got a pause of %s, want 300 ms", got)
 		}
 		time.AfterFunc(long/2, f.Wake)
 		if got := paused(time.Hour); got != long/2 {
-			t.Errorf("a pause took %s, but Wake was called after %s", got, long/2)
+			t.Errorf("with a Wake after %[2]s: got a pause of %[1]s, want %[2]s", got, long/2)
 		}
 		time.AfterFunc(short/2, f.Wake)
 		if got := paused(time.Hour); got != short {
