@@ -96,7 +96,7 @@ func (a audit) handle(ctx context.Context) error {
 }
 
 // read reads the books until they add up to zero, or to the same amount several
-// times in a row. It returns the sum of each reading.
+// times in a row, but at most readMost times. It returns the sum of each reading.
 func (a audit) read(ctx context.Context) (offs []int64, err error) {
 	for {
 		next := time.After(apart)

@@ -108,7 +108,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweep_RemainingWorkIsDue checks that remaining work is due when it can be done, and not before.
+// TestSweep_RemainingWorkIsDue checks that remaining work is due when it can be done, and
+// not before.
 func TestSweep_RemainingWorkIsDue(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -151,8 +152,9 @@ func TestSweep_CancelledLeavesWorkDue(t *testing.T) {
 	}
 }
 
-// TestSweep_SkipsTakenIndex checks that a sweep skips an index that another sweep has taken, until the
-// other sweep must have ended. Work that is requested meanwhile is done afterwards.
+// TestSweep_SkipsTakenIndex checks that a sweep skips an index that another sweep has
+// taken, until the other sweep must have ended. Work that is requested meanwhile is done
+// afterwards.
 func TestSweep_SkipsTakenIndex(t *testing.T) {
 	d, table, clock := newSweep(t)
 	den := index.Of(d.App, "den")
@@ -204,8 +206,8 @@ func TestSweep_SkipsTakenIndex(t *testing.T) {
 	}
 }
 
-// TestSweep_SkipsIndexTakenAfterRead checks that a sweep skips an index that another sweep took after it
-// was read.
+// TestSweep_SkipsIndexTakenAfterRead checks that a sweep skips an index that another sweep
+// took after it was read.
 func TestSweep_SkipsIndexTakenAfterRead(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -244,9 +246,9 @@ func (m *meddled) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return m.Backend.Query(ctx, q)
 }
 
-// TestSweep_TendingRequestedMeanwhile checks which time applies if tending is requested during a sweep:
-// the requested time, or the time at which the sweep's remaining work is due, whichever
-// is earlier.
+// TestSweep_TendingRequestedMeanwhile checks which time applies if tending is requested
+// during a sweep: the requested time, or the time at which the sweep's remaining work is
+// due, whichever is earlier.
 func TestSweep_TendingRequestedMeanwhile(t *testing.T) {
 	left := noon.Add(75*time.Second + 15*time.Millisecond)
 	for name, c := range map[string]struct{ asked, want time.Time }{

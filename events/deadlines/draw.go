@@ -262,7 +262,7 @@ func honoured(blocks []tables.Item, written int64) (agents []string) {
 }
 
 // draw finds jurors among volunteers, in order: as many as are wanted, or
-// fewer. It removes idle volunteers from the pool.
+// fewer. It removes idle and unfit volunteers from the pool.
 func (d deadlines) draw(ctx context.Context, h *hearing, window []string) error {
 	now := d.Now()
 	for some := range slices.Chunk(window, lookAt) {

@@ -52,8 +52,8 @@ func TestMissedAtTheDeadline(t *testing.T) {
 	}
 }
 
-// TestRetryAfterFirstEmptyDraw checks that a case waits 15 minutes after its first draw that finds no
-// juror, even if earlier draws found busy ones.
+// TestRetryAfterFirstEmptyDraw checks that a case waits 15 minutes after its first draw
+// that finds no juror, even if earlier draws found busy ones.
 func TestRetryAfterFirstEmptyDraw(t *testing.T) {
 	b, advance := newFixture(t)
 	j := b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })

@@ -118,8 +118,8 @@ func checkPushed(t rapid.TB, f inbox, n int) {
 	}
 }
 
-// TestPushArrivesOnceDespiteKills checks that each follower gets a post exactly once, wherever and
-// however often the function is killed.
+// TestPushArrivesOnceDespiteKills checks that each follower gets a post exactly once,
+// wherever and however often the function is killed.
 func TestPushArrivesOnceDespiteKills(t *testing.T) {
 	const n = 24
 	records := pushed("owl", "ag_f01", "good evening @f02")

@@ -154,8 +154,8 @@ func TestTextsAreCut(t *testing.T) {
 	}
 }
 
-// TestEventsArriveOnce checks that each event arrives once, in order, even if batches repeat, overlap
-// or come in another order.
+// TestEventsArriveOnce checks that each event arrives once, in order, even if batches
+// repeat, overlap or come in another order.
 func TestEventsArriveOnce(t *testing.T) {
 	f, table := open(t)
 	var records []tables.StreamRecord
@@ -183,8 +183,8 @@ func TestEventsArriveOnce(t *testing.T) {
 	}
 }
 
-// TestFailedInboxDoesNotStopOthers checks that a failure in one inbox does not stop the others, and that a
-// retry repeats no event.
+// TestFailedInboxDoesNotStopOthers checks that a failure in one inbox does not stop the
+// others, and that a retry repeats no event.
 func TestFailedInboxDoesNotStopOthers(t *testing.T) {
 	f, table := open(t)
 	records := []tables.StreamRecord{posted("po_1", "owl", "fox", "@elk")}

@@ -58,7 +58,7 @@ const (
 	attempts     = 2
 )
 
-// notes is what the probe remembers from tick to tick, as JSON in its memory.
+// notes holds what the probe remembers from tick to tick. It is JSON in the probe's memory.
 type notes struct {
 	Root  string `json:"root"`  // its newest post; "" if it has none
 	Reply string `json:"reply"` // the reply to it

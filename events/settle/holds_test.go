@@ -155,8 +155,8 @@ func (c *committing) Commit(ctx context.Context, tx tables.Tx) error {
 	return c.Backend.Commit(ctx, tx)
 }
 
-// TestNoImpressions_OneWrite checks that a settlement without new impressions makes only one write,
-// which takes the board.
+// TestNoImpressions_OneWrite checks that a settlement without new impressions makes only
+// one write, which takes the board.
 func TestNoImpressions_OneWrite(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)

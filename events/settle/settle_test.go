@@ -371,9 +371,9 @@ func (m *meddling) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// TestBooks_ChangesBetweenSteps checks that the books are right in the end, whatever happens between two
-// steps of a sweep. It tries another sweep, a removal, the end of the promo's days, an
-// impression and another purchase.
+// TestBooks_ChangesBetweenSteps checks that the books are right in the end, whatever
+// happens between two steps of a sweep. It tries another sweep, a removal, the end of the
+// promo's days, an impression and another purchase.
 func TestBooks_ChangesBetweenSteps(t *testing.T) {
 	for what, c := range map[string]struct {
 		do    func(*fixture, *tables.Promo)

@@ -93,8 +93,8 @@ func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) err
 // tryCount counts the current state of marks for one author's posts. In one transaction
 // it updates the posts' counters and the author's karma, and stores in each mark that it
 // is counted. The transaction fails if the marks or the posts' counters have changed
-// meanwhile. If aside is true, the marks are votes, and what they add goes to lanes of
-// the scores and of the karma.
+// meanwhile. If aside is true, the marks are votes, what they add goes to lanes of the
+// scores and of the karma, and the posts' counters may change.
 func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, aside bool) error {
 	if len(marks) == 0 {
 		return nil

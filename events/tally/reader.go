@@ -48,7 +48,7 @@ const (
 	sideBySide = 16
 )
 
-// addition is what one record adds to one target.
+// addition says how much one record adds to one target.
 type addition struct {
 	record string // identifies the change, not its delivery
 	n      int64

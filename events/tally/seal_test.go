@@ -156,8 +156,8 @@ func TestNoTurn(t *testing.T) {
 	}
 }
 
-// TestLatePostIsFound checks that a post that was committed late is listed and found, although the
-// posts of its time are already in a segment.
+// TestLatePostIsFound checks that a post that was committed late is listed and found,
+// although the posts of its time are already in a segment.
 func TestLatePostIsFound(t *testing.T) {
 	f := newPosting(t)
 	late := f.post(t, false) // its record comes after all others
@@ -181,8 +181,8 @@ func TestLatePostIsFound(t *testing.T) {
 	}
 }
 
-// TestRestoredPostIsFound checks that search finds a post that is put back after an appeal, although
-// it was removed when the posts of its time were put into a segment.
+// TestRestoredPostIsFound checks that search finds a post that is put back after an appeal,
+// although it was removed when the posts of its time were put into a segment.
 func TestRestoredPostIsFound(t *testing.T) {
 	f := newPosting(t)
 	removed := f.post(t, false)
