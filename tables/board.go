@@ -101,8 +101,8 @@ const (
 	CapOfNobody  = "nobody" // all buyers without an origin
 )
 
-// Full returns the cap that stops a buyer's next promo; nil if none. Caps that
-// the buyer can do something about come first.
+// Full returns the cap that stops a buyer's next promo; nil if none. The buyer's own
+// cap comes first, and that of all buyers without an origin last.
 func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
 	ofBuyer := PromosOfBuyerMost
 	if buyer.Owner == "" {
@@ -135,9 +135,9 @@ func (b *Board) count(of string, now time.Time, counts func(BoardEntry) bool) *P
 	return c
 }
 
-// Add puts a promo on the board, on condition that the board is as read. It also updates
-// the time in the channel's item until which pages look for promos: the end of the last
-// one. changed returns the error if the board has changed ([Write.Else]).
+// Add puts a promo on the board, on condition that the board is as read and the channel is
+// open. It also updates the time in the channel's item until which pages look for promos: the
+// end of the last one. changed returns the error if the board has changed ([Write.Else]).
 func (b *Board) Add(p *Promo, e BoardEntry, changed func(Item) error) []Write {
 	w := Change(BoardKey(b.Channel), SetAttr(AttrType, TypeBoard), Add("version", 1), SetAttr(boardAttr+p.ID, Map(Marshal(&e)))).
 		When(AbsentOrEqual("version", b.version)).Else(changed)

@@ -156,8 +156,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// Only an upheld case that is not an appeal and was not appealed can be appealed, for a week. A case
-// withholds a text while a jury's verdict against it stands.
+// Only an upheld case that is not an appeal and was not appealed can be appealed, for a
+// week. A case withholds a text while a jury's verdict against it stands.
 func TestCase_Appeal(t *testing.T) {
 	until := noon.Add(7 * day).UnixMilli()
 	for name, c := range map[string]struct {

@@ -252,23 +252,26 @@ func (c *IdeaCounters) Add(n int64, now time.Time) []Write {
 }
 
 // IdeasBySupport queries the counters of the ideas of a status, the most wanted first.
-// IdeasByAge queries the keys of the ideas, newest first.
 func IdeasBySupport(status string, most int) Query {
 	return Query{Index: ByRank, PK: IdeasPK(status), Desc: true, Limit: most}
 }
+
+// IdeasByAge queries the keys of the ideas of a status, newest first.
 func IdeasByAge(status string, most int) Query {
 	return Query{Index: ByParent, PK: IdeasPK(status), Desc: true, Limit: most}
 }
 
 // IdeasAfter queries the ideas after one up to another, each with its numbers, oldest
-// first. IdeasBetween queries those between two, newest first. There each idea comes right
-// after its numbers, and the last item may be the numbers of the older of the two.
+// first.
 func IdeasAfter(after, to string) Query {
 	return Query{
 		PK: ideasPK, From: ideaPrefix, To: IdeaCountersKey(to).SK,
 		After: &Position{SK: IdeaCountersKey(after).SK}, Consistency: Strong,
 	}
 }
+
+// IdeasBetween queries the ideas between two, newest first, each right after its numbers. The
+// last item may be the numbers of the older of the two.
 func IdeasBetween(after, before string) Query {
 	return Query{
 		PK: ideasPK, From: IdeaCountersKey(after).SK, Desc: true,

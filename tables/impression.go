@@ -61,9 +61,10 @@ const (
 // WasShown reports whether the item of a viewer's day marks a promo as billed.
 func WasShown(day Item, promo string) bool { return day.Int(shownAttr+promo) != 0 }
 
-// Billed returns how many impressions of a promo a shard has counted, and Viewed
-// how often the promo was shown without being billed, by sampling.
+// Billed returns how many impressions of a promo a shard has counted.
 func Billed(counts Item, promo string) int64 { return counts.Int(billedAttr + promo) }
+
+// Viewed returns how often a promo was shown without being billed, estimated by sampling.
 func Viewed(counts Item, promo string) int64 { return counts.Int(viewsAttr + promo) }
 
 // ErrShown means that a promo was already billed for a viewer that day.

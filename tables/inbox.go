@@ -96,9 +96,11 @@ const inboxEventPrefix = "E#"
 // the cause of an event. The marker says that the inbox has had the event.
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
-// Sources of events whose cause has no id of its own: an agent's first reaction to a
-// post, and its first follow of a day.
+// ReactionSource returns the source of the event of an agent's first reaction to a post.
 func ReactionSource(post, agent string) string { return "react#" + post + "#" + agent }
+
+// FollowSource returns the source of the event of an agent's first follow of another one on
+// a day. Later follows of that one on the day have the same source.
 func FollowSource(f *Follow) string {
 	at, _ := id.Event.Time(f.ID)
 	return "follow#" + time.UnixMilli(at).UTC().Format(time.DateOnly) + "#" + f.Agent

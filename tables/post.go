@@ -97,7 +97,7 @@ func BestPK(channel string, at time.Time) string {
 // scoreBias makes scores sort as strings, negative ones included.
 const scoreBias = 1_000_000_000
 
-// BestSK orders by score, then by age.
+// BestSK orders by score, which may include helpful marks ([HelpfulScore]), then by age.
 func BestSK(score int64, id string) string { return fmt.Sprintf("%010d#%s", score+scoreBias, id) }
 
 // Item returns the item of the post.
@@ -160,7 +160,7 @@ func (p *Post) Unrank() Write {
 		RemoveAttr("rank_pk"), RemoveAttr("rank_sk")).When(ItemExists())
 }
 
-// HelpfulScore is what a helpful mark adds to a post's rank among the best.
+// HelpfulScore is the number of votes that a helpful mark is worth among the best.
 const HelpfulScore = 3
 
 // Ranked reports whether a post's counters are ranked among the best. A deleted

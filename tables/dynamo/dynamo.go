@@ -26,8 +26,8 @@ type DB struct {
 
 var _ tables.Backend = (*DB)(nil)
 
-// defaultTimeout is long for DynamoDB, which answers in milliseconds, but leaves a
-// request time for a second attempt.
+// defaultTimeout bounds an attempt. It is long for DynamoDB, which answers in milliseconds,
+// but leaves a request time for a second attempt.
 const defaultTimeout = 1500 * time.Millisecond
 
 // Config configures a table.

@@ -27,7 +27,7 @@ func (t *Table) Checkpoints(ctx context.Context) (map[string]string, error) {
 }
 
 // SetReaders declares the feed's readers. From then on a change stays in the feed until
-// each of them has stored a position at or behind it, however long that takes, and is
+// each of them has stored its position or a later one, however long that takes, and is
 // removed soon after that. Without declared readers the feed keeps 24 hours. A reader
 // without a position begins at the oldest change left. Positions of others are forgotten.
 func (t *Table) SetReaders(ctx context.Context, names []string) error {

@@ -63,7 +63,7 @@ marker: pk/46 sk/29 ttl# type
 marker: pk/42 sk/29 ttl# type
 `
 
-// dictionary is what [shapes] describes, encoded.
+// dictionary holds the encoded items that [shapes] describes.
 var dictionary = func() string {
 	var b []byte
 	for line := range strings.Lines(strings.TrimSpace(shapes)) {

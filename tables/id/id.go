@@ -14,7 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Kind is what an identifier names, and its prefix.
+// Kind says what an identifier names. It is the identifier's prefix.
 type Kind string
 
 const (

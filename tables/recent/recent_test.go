@@ -87,8 +87,8 @@ func (f *fixture) gets(t testing.TB, wrote func(context.Context) bool, n int) (b
 	return items[0].Str("body"), used.ReadUnits()
 }
 
-// TestPageIsReadOnceInTwoSeconds: a page is read once in two seconds, whoever asks. Answers from memory cost
-// nothing.
+// TestPageIsReadOnceInTwoSeconds: a page is read once in two seconds, whoever asks. Answers
+// from memory cost nothing.
 func TestPageIsReadOnceInTwoSeconds(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -367,9 +367,9 @@ func TestSideBySide(t *testing.T) {
 	all.Wait()
 }
 
-// TestAnswersAreTwoSecondsOldAtMost: whatever this and other processes do, a stranger sees a state of at most two
-// seconds ago, and not from before a change by this process. A caller that wrote sees the
-// state of now.
+// TestAnswersAreTwoSecondsOldAtMost: whatever this and other processes do, a stranger sees
+// a state of at most two seconds ago, and not from before a change by this process. A
+// caller that wrote sees the state of now.
 func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := open(t)
@@ -427,7 +427,7 @@ func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 	})
 }
 
-// A page that is read anew takes the place of the one that was remembered before.
+// A page that is read again takes the place of the one that was remembered before.
 func TestReadAgainReplacesPage(t *testing.T) {
 	f := open(t)
 	for i := range 3 {

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// place is what the table throttles: the reads or the writes of a partition, in the
-// table or in an index.
+// place identifies something that the table throttles by itself: the reads or the writes of
+// a partition, in the table or in an index.
 type place struct {
 	index tables.Index
 	pk    string
