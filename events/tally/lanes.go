@@ -52,8 +52,8 @@ func (h *hot) add(k tables.Key, now time.Time) {
 	h.until[k] = now.Add(hotFor)
 }
 
-// contended reports whether a target could not be written because of other writers, or for
-// a moment only, such as a throttled write.
+// contended reports whether a write of a target failed because of other writers, or for
+// another reason that soon passes, such as throttling.
 func contended(err error) bool {
 	return errors.Is(err, tables.ErrOvertaken) || retry.Repeatable(err)
 }
