@@ -197,12 +197,12 @@ func (c *checks) credentials() bool {
 	c.aws.Region = region
 	var who struct{ Account, Arn string }
 	if err := c.aws.Do(c.ctx, &who, "sts", "get-caller-identity"); err != nil {
-		c.fail("Sign in (aws sso login, aws configure), or set AWS_PROFILE.", "AWS does not know the credentials: %v", err)
+		c.fail("Sign in (aws sso login, aws configure), or set AWS_PROFILE.", "AWS does not accept the credentials: %v", err)
 		return false
 	}
 	c.account = who.Account
 	if c.Account != "" && c.Account != who.Account {
-		c.fail("Use credentials of that account, or correct account in cdk.json.", "the credentials are of the account %s and the setting account is %s", who.Account, c.Account)
+		c.fail("Use credentials of that account, or correct account in cdk.json.", "the credentials belong to the account %s, and the setting account is %s", who.Account, c.Account)
 		return false
 	}
 	c.ok("credentials of %s, region %s", who.Arn, region)
@@ -322,7 +322,7 @@ func (c *checks) mailing() {
 	if c.ask("SES's sandbox", &account, "sesv2", "get-account") {
 		switch wanted := c.Limits.AllLinksDay + c.Limits.AllRecoveriesDay; {
 		case !account.SendingEnabled:
-			c.warn("AWS has paused the account's mail: see the mails from AWS, and SES's console.", "SES sends no mail of this account")
+			c.warn("AWS has paused the account's mail: see the mails from AWS, and SES's console.", "SES sends no mail for this account")
 		case !account.ProductionAccessEnabled:
 			c.warn("After the deployment run the command of the output LeaveMailSandbox.", "SES is in the sandbox in %s: it mails only verified addresses", c.aws.Region)
 		case float64(wanted) > account.SendQuota.Max24HourSend:
@@ -423,9 +423,9 @@ func (c *checks) certificate() {
 	case found.Status != "ISSUED":
 		c.fail("Put the CNAME record that ACM's console shows into the DNS, and wait for ISSUED.", "the certificate of %s has the status %s", c.Domain, found.Status)
 	case !covers(found.SubjectAlternativeNames, c.Domain):
-		c.fail("Request a certificate of that name, and set certificateArn to it.", "the certificate is of %s, not of %s", strings.Join(found.SubjectAlternativeNames, ", "), c.Domain)
+		c.fail("Request a certificate of that name, and set certificateArn to it.", "the certificate covers %s, not %s", strings.Join(found.SubjectAlternativeNames, ", "), c.Domain)
 	case err == nil && ends.Sub(c.now) < certificateLeft:
-		c.warn("Is its CNAME record still in the DNS? ACM renews it only then.", "the certificate of %s ends on %s", c.Domain, ends.Format(time.DateOnly))
+		c.warn("Is its CNAME record still in the DNS? ACM renews it only then.", "the certificate of %s expires on %s", c.Domain, ends.Format(time.DateOnly))
 	default:
 		c.ok("the certificate of %s is issued", c.Domain)
 	}

@@ -158,7 +158,7 @@ func (o *operator) deadLetters(ctx context.Context) {
 			continue
 		}
 		if a := answer.Attributes; a.ApproximateNumberOfMessages != "0" || a.ApproximateNumberOfMessagesNotVisible != "0" {
-			o.fail(what, `infra/RUNBOOK.md, "Alarm: Fails".`, "it has %s messages, and %s that somebody reads", a.ApproximateNumberOfMessages, a.ApproximateNumberOfMessagesNotVisible)
+			o.fail(what, `infra/RUNBOOK.md, "Alarm: Fails".`, "it has %s messages, and %s more that somebody is reading", a.ApproximateNumberOfMessages, a.ApproximateNumberOfMessagesNotVisible)
 			continue
 		}
 		o.ok(what, "empty")

@@ -275,7 +275,7 @@ func TestPerson(t *testing.T) {
 	env["KEY"] = filepath.Join(s.keys, "nowhere.pem")
 	out.Reset()
 	err = run(t.Context(), func(name string) string { return env[name] }, http.DefaultTransport, strings.NewReader(""), &out)
-	if err == nil || !strings.Contains(err.Error(), "1 things failed") || !strings.Contains(out.String(), "FAILED         the first agent: ") {
+	if err == nil || !strings.Contains(err.Error(), "1 checks failed") || !strings.Contains(out.String(), "FAILED         the first agent: ") {
 		t.Errorf("a key that is not there: got %v and\n%s\nwant a failure", err, &out)
 	}
 	if err := run(t.Context(), func(string) string { return "" }, http.DefaultTransport, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), "URL is empty") {

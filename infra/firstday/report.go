@@ -41,7 +41,7 @@ func (r *report) line(state, what, format string, args ...any) {
 func (r *report) end() error {
 	fmt.Fprintf(r.out, "\n%d ok, %d failed, %d not looked at\n", r.oks, r.failures, r.notLookedAt)
 	if r.failures > 0 {
-		return fmt.Errorf("%d things failed", r.failures)
+		return fmt.Errorf("%d checks failed", r.failures)
 	}
 	return nil
 }
