@@ -52,7 +52,7 @@ func stopFunction(ctx context.Context, j job) error {
 	if now.ReservedConcurrentExecutions == nil || *now.ReservedConcurrentExecutions != 0 {
 		return fmt.Errorf("got the reservation %v of %s, want 0", now.ReservedConcurrentExecutions, f.PhysicalResourceId)
 	}
-	j.say("%s of %s does not run any more. make start-function NAME=%s ends this", name, j.stack.Name, name)
+	j.say("%s of %s no longer runs. make start-function NAME=%s ends this", name, j.stack.Name, name)
 	return nil
 }
 
@@ -99,7 +99,7 @@ func list(ctx context.Context, j job) error {
 		return err
 	}
 	if now, want := g.now.Whole, g.template.Whole; now.Rate != want.Rate || now.Burst != want.Burst {
-		say("throttled: %s; deployed are %s (make unthrottle)", now, want)
+		say("throttled: %s; as deployed: %s (make unthrottle)", now, want)
 	}
 	if closed := g.closed(); len(closed) > 0 && !g.now.Whole.closed() {
 		say("writes are stopped on %d routes (make start-writes)", len(closed))

@@ -131,7 +131,7 @@ func throttle(ctx context.Context, j job) error {
 	if err := g.set(ctx, want); err != nil {
 		return err
 	}
-	j.say("%s lets %s through; deployed are %s. make unthrottle ends this", j.stack.Name, g.now.Whole, g.template.Whole)
+	j.say("%s lets through %s (as deployed: %s). make unthrottle ends this", j.stack.Name, g.now.Whole, g.template.Whole)
 	return nil
 }
 
@@ -151,7 +151,7 @@ func unthrottle(ctx context.Context, j job) error {
 	if err := g.set(ctx, want); err != nil {
 		return err
 	}
-	j.say("%s lets %s through, as deployed", j.stack.Name, g.now.Whole)
+	j.say("%s lets through %s, as deployed", j.stack.Name, g.now.Whole)
 	return nil
 }
 
@@ -181,7 +181,7 @@ func stopWrites(ctx context.Context, j job) error {
 		}
 	}
 	if closed == 0 {
-		return errors.New("no route of the API is one that this version of the program knows to write; run the command from the commit that is deployed")
+		return errors.New("this version of the program knows none of the API's routes that write; run the command from the commit that is deployed")
 	}
 	if err := g.set(ctx, want); err != nil {
 		return err

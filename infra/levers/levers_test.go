@@ -111,7 +111,7 @@ func TestLevers(t *testing.T) {
 	}
 	p.aws.mail = false
 	p.lists(
-		"throttled: 5 requests a second, 5 at once; deployed are 200 requests a second, 400 at once (make unthrottle)",
+		"throttled: 5 requests a second, 5 at once; as deployed: 200 requests a second, 400 at once (make unthrottle)",
 		"writes are stopped on 4 routes (make start-writes)",
 		"the reader tally is Disabled: USER_INITIATED (make start-reader NAME=tally)",
 		"the function feed is stopped (make start-function NAME=feed)",
