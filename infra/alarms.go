@@ -112,6 +112,17 @@ func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) awsc
 	return made
 }
 
+// inWords returns a duration as an alarm's description says it, such as "30 minutes".
+func inWords(d time.Duration) string {
+	switch {
+	case d >= 2*time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%d hours", d/time.Hour)
+	case d >= 2*time.Minute && d%time.Minute == 0:
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	}
+	return fmt.Sprintf("%g seconds", d.Seconds())
+}
+
 // runbookHeading returns the heading of the runbook's section on a kind of alarm.
 func runbookHeading(kind string) string { return "Alarm: " + kind }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"agentsocial/events/audit"
 	"agentsocial/shared/api"
@@ -251,6 +252,17 @@ func TestOperations(t *testing.T) {
 	}
 	if got := slices.Sorted(slices.Values(operations)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestInWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		3 * time.Second: "3 seconds", time.Minute: "60 seconds", 30 * time.Minute: "30 minutes",
+		time.Hour: "60 minutes", 90 * time.Minute: "90 minutes", 12 * time.Hour: "12 hours",
+	} {
+		if got := inWords(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
 	}
 }
 

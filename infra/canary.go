@@ -56,7 +56,7 @@ func (d deployment) newCanary(stack awscdk.Stack, g *gateway) *canary {
 			Math: fmt.Sprintf("IF(m1 >= %d, 100 * m1 / m2, 0)", canaryFailures), Above: canaryPercent, Every: time.Minute,
 		}),
 		d.alarm(stack, "CanarySlow", alarm{
-			What: fmt.Sprintf("For %d minutes, one request in a hundred took more than %s. If a deployment is under way, CodeDeploy takes it back. Otherwise wait for Slow.", canarySlow, slowest),
+			What: fmt.Sprintf("For %d minutes, one request in a hundred took more than %s. If a deployment is under way, CodeDeploy takes it back. Otherwise wait for Slow.", canarySlow, inWords(slowest)),
 			Of:   []metric{ofGateway("Latency", "p99"), ofGateway("Count", "Sum")},
 			Math: fmt.Sprintf("IF(m2 >= %d, m1, 0)", slowOf), Above: float64(slowest.Milliseconds()), Every: time.Minute, Times: canarySlow,
 		}),

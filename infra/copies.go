@@ -115,7 +115,7 @@ func (d deployment) watchCopies(stack awscdk.Stack, vault awsbackup.CfnBackupVau
 	}
 	_, _, name := d.copyVault()
 	d.alarm(stack, "NotCopied", alarm{
-		What: fmt.Sprintf("For %.0f hours no copy of the table has arrived in the vault of the setting copyTo. If this region or account were lost now, everything since the last copy would be, too. See AWS Backup's jobs for the reason.", (copyWatchTimes * copyWatch).Hours()),
+		What: fmt.Sprintf("For %.0f hours no copy of the table has arrived in the vault of the setting copyTo. If this region or account were lost now, everything since the last copy would be lost, too. See AWS Backup's jobs for the reason.", (copyWatchTimes * copyWatch).Hours()),
 		Of:   []metric{of(vault.Ref()), of(jsii.String(name))}, Every: copyWatch, Times: copyWatchTimes, Silent: true,
 	})
 }

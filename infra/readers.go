@@ -71,16 +71,16 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		Of:   []metric{ofMapping("OnFailureDestinationDeliveredEventCount")}, Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(f, "Loses", alarm{
-		What: "The reader " + r.Name + " lost records: it could neither process them nor leave them in the bucket. Check that the bucket exists and that the function may write to it.",
+		What: "The reader " + r.Name + " could neither process some records nor leave them in the bucket of failed batches. They are lost 24 hours after they were written. Check that the bucket exists and that the function may write to it, then replay the records.",
 		Of:   []metric{ofMapping("DroppedEventCount"), ofFunction("DestinationDeliveryFailures", "Sum")}, Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(f, "Behind", alarm{
-		What:  fmt.Sprintf("The reader %s is more than %s behind the table. See in its log whether one record holds it up, or whether the load is too high.", r.Name, behindMost),
+		What:  fmt.Sprintf("The reader %s is more than %s behind the table. See in its log whether one record holds it up, or whether the load is too high.", r.Name, inWords(behindMost)),
 		Of:    []metric{ofFunction("IteratorAge", "Maximum")},
 		Above: float64(behindMost.Milliseconds()), Every: 5 * time.Minute, Times: 3,
 	})
 	d.alarm(f, "Unread", alarm{ // a reader that is not called has no age; two periods, since the last write is read a moment later
-		What: fmt.Sprintf("The reader %s has read nothing for %s while the table was written. Check that its event source mapping is enabled and reads the right stream.", r.Name, unreadFor),
+		What: fmt.Sprintf("The reader %s has read nothing for %s while the table was written. Check that its event source mapping is enabled and reads the right stream.", r.Name, inWords(unreadFor)),
 		Of: []metric{
 			{Namespace: "AWS/DynamoDB", Name: "ConsumedWriteCapacityUnits", By: []by{{"TableName", d.store.table.TableName()}}},
 			ofMapping("PolledEventCount"),

@@ -132,7 +132,7 @@ const unreachableTimes = 2
 // reports 0 errors for a call that succeeds, so a missing metric means that nobody called.
 func (d deployment) watchOutside(s schedule.Function, f awslambda.Function) {
 	d.alarm(f, "Unreachable", alarm{
-		What:  fmt.Sprintf("For %s the function %s could not use the service at its public address, or was not called. In its log, the lines with msg \"tick\" have the error. Check the DNS record, the certificate, the domain's mapping and the gateway.", unreachableTimes*s.Every, s.Name),
+		What:  fmt.Sprintf("For %s the function %s could not use the service at its public address, or was not called. In its log, the lines with msg \"tick\" have the error. Check the DNS record, the certificate, the domain's mapping and the gateway.", inWords(unreachableTimes*s.Every), s.Name),
 		Of:    []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}},
 		Every: s.Every, Times: unreachableTimes, Missing: true,
 	})
@@ -160,7 +160,7 @@ func limitCalls(f awslambda.Function, retries int, age time.Duration, dead awssq
 func (d deployment) watch(s schedule.Function, f awslambda.Function) {
 	times := max(2, int(stoppedFor/s.Every))
 	d.alarm(f, "Stopped", alarm{
-		What:  fmt.Sprintf("The function %s has not been called for %s. Check that its schedule is enabled and may call it.", s.Name, time.Duration(times)*s.Every),
+		What:  fmt.Sprintf("The function %s has not been called for %s. Check that its schedule is enabled and may call it.", s.Name, inWords(time.Duration(times)*s.Every)),
 		Of:    []metric{{Namespace: "AWS/Lambda", Name: "Invocations", By: []by{{"FunctionName", f.FunctionName()}}}},
 		Every: s.Every, Times: times, Silent: true,
 	})

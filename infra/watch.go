@@ -56,7 +56,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Math: "IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0)", Above: 1, Every: 5 * time.Minute, Times: 2, // one failure among few requests is no rate
 	})
 	d.alarm(stack, "Slow", alarm{
-		What: fmt.Sprintf("One request in a hundred takes more than %s. See in the logs which endpoints are slow, and whether the table throttles.", slowest),
+		What: fmt.Sprintf("One request in a hundred takes more than %s. See in the logs which endpoints are slow, and whether the table throttles.", inWords(slowest)),
 		Of:   []metric{ofGateway("Latency", "p99"), ofGateway("Count", "Sum")},
 		Math: fmt.Sprintf("IF(m2 >= %d, m1, 0)", slowOf), Above: float64(slowest.Milliseconds()), Every: 5 * time.Minute, Times: 3,
 	})
