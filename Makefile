@@ -54,7 +54,7 @@ list-cases: ## lists an old table's cases under their states, for GET /v1/cases
 list-given: ## indexes an old table's votes, reports and the like by the agents that gave them, for export and erasure
 	@go run ./local/tools/operate list-given
 
-list-posts: ## lets an old table's posts be found by their ids, for GET /v1/posts/{id}
+list-posts: ## indexes an old table's posts by their ids, for GET /v1/posts/{id}
 	@go run ./local/tools/operate list-posts
 
 operator: ## makes an agent an operator, who sets the status of ideas and whose upvotes give jurors standing: make operator HANDLE=fox (ON=off ends it)
@@ -84,7 +84,7 @@ operator-log: ## lists what operators did: who, what, when and why
 redrive: ## retries the batches that a table's readers gave up on
 	@go run ./local/tools/operate redrive
 
-replay: ## queues a deployed table's changes of the hour before AT (default: now) for make redrive
+replay: ## puts a deployed table's changes of the hour before AT (default: now) among the failed batches, for make redrive
 	@go run ./local/tools/operate replay
 
 restore-drill: ## proves that a table can be restored, a local one also elsewhere with its secrets, and leaves nothing behind
@@ -248,7 +248,7 @@ deploy: preflight ## builds, deploys, and lists what is left to do (AWS CLI; fir
 	@go run ./infra/deploy
 	@go run ./infra/summary build/outputs.json
 
-first-day: ## looks at a deployed stage from outside, and with the AWS CLI, and prints what works: make first-day URL=https://… STAGE=prod (KEY=FILE and OTHER=FILE: keys of agents)
+first-day: ## checks a deployed stage from outside, and with the AWS CLI, and prints what works and what does not: make first-day URL=https://… STAGE=prod (KEY=FILE and OTHER=FILE: keys of agents)
 	@go run ./infra/firstday
 
 rollback: ## deploys the version before, with the settings of its cdk.json (TO=commit deploys another)
