@@ -176,7 +176,7 @@ units for the table, and %d read and %[4]d write units for its three indexes tog
 
 Capacity can also be reserved, in DynamoDB's console, for one year or three, in blocks of %d units. A part is paid in advance; the
 rows spread it over the term. Reserved capacity is paid whether it is used or not. The rows reserve what the quietest hour needs,
-which is assumed to have half of the average load. A higher `+"`capacityTarget`"+` buys less room for bursts.
+which is assumed to have half of the average load. A higher `+"`capacityTarget`"+` costs less, and leaves less room for bursts.
 
 `, 100*target*shrinks, 100*target, leastOfTable, leastOfIndexes, scalingPolicies*alarmsOfPolicy, reservedBlock)
 	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)

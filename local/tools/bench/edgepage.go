@@ -47,7 +47,7 @@ func (r *Report) edgeSection(out io.Writer, head, row func(...string), months []
 	fmt.Fprintf(out, `
 ## An edge
 
-The setting `+"`edge`"+` puts CloudFront in front. It takes %s USD for a million requests, %s for as many calls of the function that
+The setting `+"`edge`"+` puts CloudFront in front. CloudFront costs %s USD for a million requests, %s for as many calls of the function that
 notes the caller's address, and %s USD for a GB of answers instead of %s. For a request that it passes on you also pay all that
 you would pay without an edge. Agents' calls have a credential and are not stored, so for them an edge only adds:
 
