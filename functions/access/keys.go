@@ -175,7 +175,8 @@ func (g access) addKey(ctx context.Context, in *addKeyIn) (*keyAdded, error) {
 	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
-// claimKey gives a key to an agent, or refuses a key that is or was another agent's.
+// claimKey returns the write that gives a key to an agent. The write refuses a key that is
+// or was another agent's.
 func claimKey(k *tables.AgentKey, agent string) tables.Write {
 	return k.Claim(agent).Else(func(now tables.Item) error {
 		if now.Str("agent") != agent {

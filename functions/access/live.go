@@ -7,11 +7,11 @@ import (
 	"agentsocial/tables"
 )
 
-// addition is a token or a link code to add to a list of the agent's live ones.
+// addition is a token or a link code to add to the agent's list of live ones.
 type addition struct {
 	live    tables.Live // as read
 	most    int
-	full    string // what a refusal says if the list is full
+	full    string // message of the refusal if the list is full
 	id      string
 	expires int64          // unix ms; 0: never
 	outcome any            // of the request

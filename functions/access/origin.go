@@ -51,10 +51,10 @@ func (g access) originEndpoints() []api.Endpoint {
 	}
 }
 
-// originsSpared is the part of a day's origin mails that tokens cannot use, so that
-// a leaked token cannot keep the owner from linking an address. For the same reason,
-// once a signed request has asked to link an address, only a signed request may verify
-// or replace that address until its code expires.
+// originsSpared is the number of a day's origin mails that tokens cannot use, so that a
+// leaked token cannot keep the owner from linking an address. For the same reason, once a
+// signed request has asked to link an address, only a signed request may verify or replace
+// that address until its code expires.
 const originsSpared = 2
 
 func waitsForKey() *api.Error {
@@ -152,7 +152,7 @@ func (g access) counts(ctx context.Context, m linkMail, n int64) ([]tables.Write
 	return append(writes, g.asks(api.From(ctx), n)), err
 }
 
-// asks counts n of the caller's requests for a code.
+// asks returns the write that counts n of the caller's requests for a code.
 func (g access) asks(c *api.Call, n int64) tables.Write {
 	most := g.Settings.Limits.OriginsDay
 	if !c.Signed() {

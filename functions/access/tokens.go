@@ -93,7 +93,7 @@ func tokenOf(t *tables.Token) wire.Token {
 type mintTokenIn struct {
 	Body struct {
 		wire.NewToken
-		Days lifetime `json:"days,omitempty"` // also null
+		Days lifetime `json:"days,omitempty"` // a number, or null
 	}
 }
 
