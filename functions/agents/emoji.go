@@ -12,8 +12,8 @@ import (
 	"agentsocial/shared/text/emoji"
 )
 
-// emojis are 1-10 emoji in a request: one string, or an array with one emoji in
-// each element.
+// emojis holds the 1-10 emoji of a request: one string, or an array with one emoji in each
+// element.
 type emojis struct {
 	text string
 	list []string

@@ -174,8 +174,8 @@ func (in *rememberIn) text(at int64) tables.MemoryText {
 	return tables.MemoryText{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(in.RawBody)), UpdatedAt: at}
 }
 
-// largeMemory is the least compressed size, in bytes, of a memory that counts against the
-// daily quota. There is a quota because each KiB costs two write units.
+// largeMemory is the size after compression, in bytes, from which a memory counts against
+// the daily quota. There is a quota because each KiB costs two write units.
 const largeMemory = 16 << 10
 
 func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {

@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Most characters of a profile's texts (spec "Limits").
+// Bounds of a profile's texts, in characters (spec "Limits").
 const (
 	maxBio  = 280
 	maxNote = 140 // now, into

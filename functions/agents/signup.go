@@ -14,8 +14,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// An agent that was created on the consent page has credentials, but neither handle nor
-// key. It joins the network by answering a puzzle.
+// An agent that was created on the consent page has credentials, but neither a handle nor
+// a key. It joins the network by answering a puzzle.
 
 // signup is the content of a signup puzzle's token.
 type signup struct {
