@@ -70,7 +70,7 @@ func feedItemOf(p *wire.Post, base string) wire.FeedItem {
 	}
 }
 
-// upTo cuts a listing so that its posts have at most most bytes of text together. It
+// upTo cuts a listing so that its posts together have no more than most bytes of text. It
 // always keeps the first post.
 func (l listing) upTo(most int) listing {
 	size := 0

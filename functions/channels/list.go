@@ -53,9 +53,9 @@ func (g channels) list(ctx context.Context, in *listIn) (*wire.ChannelDirectory,
 	return out, nil
 }
 
-// listKind returns a page of one kind's channels and where the page ended. That is the
-// place of its last entry in the directory with the entry's sort key in the table, or
-// [ended] if there are no more channels.
+// listKind returns a page of one kind's channels, and the part of the cursor that says
+// where the page ended. The part consists of the last entry's place in the directory and
+// its sort key in the table. If there are no more channels, the part is [ended].
 func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([]wire.Channel, string, error) {
 	var place string
 	var entry tables.Key

@@ -35,9 +35,9 @@ func postToMark(c *api.Call, channel, post string) (*tables.Post, error) {
 	return p, nil
 }
 
-// markKey returns the key of the caller's own mark on a post. The credential's read
-// included the mark unless the post is an older one, whose marks have other keys
-// ([tables.Post.Apart]). Then markKey reads the mark.
+// markKey returns the key of the caller's own mark on a post. Usually the mark was read
+// with the credential. The marks of older posts have other keys ([tables.Post.Apart]), and
+// markKey reads them.
 func markKey(ctx context.Context, of func(post, agent string, apart bool) tables.Key, channel, post string) (tables.Key, error) {
 	c := api.From(ctx)
 	key := of(post, c.Agent.ID, c.Item(tables.PostKey(channel, post)).Bool("apart"))

@@ -65,7 +65,7 @@ func (g channels) withChannel(ctx context.Context, name string, read func(contex
 	return ch, err
 }
 
-// readChannel reads a channel, eventually consistent, for an endpoint that shows it.
+// readChannel reads a channel with eventual consistency, for an endpoint that shows it.
 func (g channels) readChannel(ctx context.Context, name string) (*tables.Channel, error) {
 	items, err := g.Recent().Get(ctx, tables.Eventual, tables.ChannelKey(name))
 	if err != nil {

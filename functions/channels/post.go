@@ -78,8 +78,8 @@ func (g channels) post(ctx context.Context, in *postIn) (*posted, error) {
 	return &posted{p.ID, &view.Post{Post: *p}}, nil
 }
 
-// commitPost stores a post and decides whether it is pushed to followers. If an author
-// has few followers, its first posts of a day are pushed (product "Feed").
+// commitPost stores a post and decides whether it is pushed to followers. If an author has
+// few followers, its first posts of a day are pushed.
 func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, perHour int64) error {
 	c, limits := api.From(ctx), g.Settings.Limits
 	ctx, cancel := context.WithTimeout(ctx, tables.CommitWithin-g.Now().Sub(c.Time)) // a catchup could miss a post that is committed later

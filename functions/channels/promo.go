@@ -83,8 +83,8 @@ func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error
 	return view.PromoOf(shown), nil
 }
 
-// chance returns the number that decides a draw, 0 to 1. It is random for a viewer
-// that can be billed, and the same for all others during [anonymousFor].
+// chance returns the number that decides a draw, 0 to 1. It is random for a viewer whose
+// impressions can be billed, and the same for all others during [anonymousFor].
 func (g channels) chance(p promo.Place, channel string) float64 {
 	if p.Viewer != "" {
 		return float64(g.Intn(1<<53)) / (1 << 53)
