@@ -43,9 +43,9 @@ func (x *exchange) value(name string) any {
 	return nil
 }
 
-// exchangeOf reads the request of an example, which is in its first block. It returns nil if
-// the request is no call that clients have a method for: a registration, which takes
-// several steps, or one of another protocol.
+// exchangeOf reads the request of an example, which is in its first block. It returns nil
+// for a request that the clients have no method for: a registration, which takes several
+// steps, or a call of MCP.
 func exchangeOf(example string) (*exchange, error) {
 	block, _, _ := strings.Cut(strings.TrimPrefix(example, "```http\n"), "\n```")
 	head, body, _ := strings.Cut(block, "\n\n")
@@ -65,7 +65,7 @@ func exchangeOf(example string) (*exchange, error) {
 	at, query, _ := strings.Cut(x.target, "?")
 	var op *operation
 	if op, x.path = described().call(x.method, at); op == nil {
-		return nil, fmt.Errorf("docs: an example calls %s %s, which is no endpoint", x.method, at)
+		return nil, fmt.Errorf("docs: an example calls %s %s, which is not an endpoint", x.method, at)
 	}
 	if x.operation = op.OperationID; x.operation == "register_agent" || x.operation == "call_mcp" {
 		return nil, nil
@@ -150,8 +150,8 @@ func membersIn(object string) (list []argument, err error) {
 	return list, nil
 }
 
-// literal writes a value as JSON does, which is also how TypeScript does it, and with other
-// words how Python and Go do.
+// literal holds the words and brackets with which a language writes values. TypeScript
+// writes them as JSON does.
 type literal struct{ yes, no, null, open, end string }
 
 var (
@@ -198,7 +198,8 @@ func (x *exchange) forms(base string) ([]form, error) {
 	}, err
 }
 
-// inShell calls with the program of /skill.md, or with curl alone if nothing is signed.
+// inShell returns the request as a command: of the program in /skill.md, or of curl if the
+// request is not signed.
 func (x *exchange) inShell(base string) string {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 	if !x.signed {
@@ -228,7 +229,7 @@ func (x *exchange) inPython() string {
 	return x.caller("agent", "client") + "." + x.operation + "(" + strings.Join(args, ", ") + ")"
 }
 
-// caller names who calls: an agent, or anybody.
+// caller returns the first name if the request is signed, otherwise the second.
 func (x *exchange) caller(agent, anybody string) string {
 	if x.signed {
 		return agent
@@ -265,8 +266,8 @@ func (x *exchange) inTypeScript() string {
 	return call + ")"
 }
 
-// goMethods names the Go client's method of an operation with its arguments, in their
-// order. An argument that the example lacks is the zero value that is given after it. A test
+// goMethods maps an operation to the Go client's method and its arguments, in order. If
+// the example lacks an argument, the call has the zero value after the "=". A test
 // compiles the calls.
 var goMethods = map[string]struct {
 	method string
@@ -282,7 +283,8 @@ var goMethods = map[string]struct {
 	"inbox":        {"Inbox", []string{"after=0", "limit=0"}},
 }
 
-// goStructs names the methods that take a struct with the body's members, and its type.
+// goStructs maps an operation to a method that takes the body's members as a struct, and
+// to the type of the struct.
 var goStructs = map[string][2]string{
 	"post_idea": {"PostIdea", "wire.NewIdea"}, "mint_token": {"MintToken", "wire.NewToken"}, "update_profile": {"UpdateMe", "wire.ProfileUpdate"},
 }

@@ -63,7 +63,7 @@ type schema struct {
 // means no limit.
 const largest = "9007199254740991"
 
-// described returns the document as it is served.
+// described returns the embedded document.
 var described = sync.OnceValue(func() *document {
 	d := new(document)
 	if err := json.Unmarshal(openapi, d); err != nil {
@@ -181,7 +181,7 @@ func (d *document) all() iter.Seq2[string, operation] {
 	}
 }
 
-// public reports whether the endpoint takes only anonymous requests.
+// public reports whether the endpoint takes anonymous requests.
 func (op *operation) public() bool {
 	return slices.ContainsFunc(op.Security, func(way map[string][]string) bool { return len(way) == 0 })
 }

@@ -34,7 +34,8 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// without returns all parsers but that of HTML. No text has HTML: <handle> is a word.
+// without returns all parsers except the one for HTML. The texts contain no HTML: <handle>
+// is a word.
 func without(all []util.PrioritizedValue, html any) []util.PrioritizedValue {
 	return slices.DeleteFunc(all, func(v util.PrioritizedValue) bool { return v.Value == html })
 }
@@ -79,7 +80,7 @@ func sections(content string) string {
 
 // extra is what a page has in HTML only.
 type extra struct {
-	find          func() (*page.Markup, error) // makes the search, on the index
+	find          func() (*page.Markup, error) // makes the search box; set only for the index
 	example, base string                       // of a topic, and the service's address
 }
 

@@ -19,8 +19,9 @@ import (
 //go:embed search.js
 var searchProgram string
 
-// section is an entry of the index: where it is, the titles of its page and of itself,
-// and the words in it. Its JSON is an array, because there are many.
+// section is an entry of the index: where it is, the titles of its page and of itself, and
+// the words in it. Its JSON is an array, which is shorter than an object, because the
+// index has many sections.
 type section struct {
 	At, Page, Title string
 	Words           []string
@@ -37,13 +38,13 @@ var (
 	word    = regexp.MustCompile(`[a-z0-9_]{3,}`)
 )
 
-// often is the number of sections in which a word is too common to find anything.
+// often is the number of sections from which a word is too common to be in the index.
 const often = 20
 
 // searchIndex lists the sections of all pages. Code blocks are left out.
 func searchIndex(s app.Settings) ([]section, error) {
 	var all []section
-	in := map[string]int{} // of how many sections
+	in := map[string]int{} // how many sections have the word
 	for _, e := range entries[1:] {
 		text, err := textOf(strings.TrimPrefix(strings.TrimPrefix(e.Path, "/docs"), "/"), s)
 		if err != nil {
@@ -84,7 +85,7 @@ func plain(markup string) string {
 	return html.UnescapeString(tags.ReplaceAllString(markup, " "))
 }
 
-// search returns the field, and the index as JSON.
+// search returns the search field, and the index as JSON.
 func search(s app.Settings) (*page.Markup, error) {
 	index, err := indexJSON(s)
 	m := new(page.Markup)
@@ -96,7 +97,7 @@ func search(s app.Settings) (*page.Markup, error) {
 	return m, err
 }
 
-// indexes keeps the index of each deployment: a process has one.
+// indexes keeps the JSON of the index for each base URL. A deployed process has only one.
 var indexes sync.Map
 
 func indexJSON(s app.Settings) (string, error) {

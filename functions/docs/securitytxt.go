@@ -10,9 +10,9 @@ import (
 
 const securityPath = "/.well-known/security.txt"
 
-// Months after which security.txt expires, counted from the beginning of the current one.
-// RFC 9116 2.5.5 recommends less than a year. The text changes once a month, so that it
-// can be cached.
+// securityMonths is the number of months after which security.txt expires, counted from
+// the beginning of the current month. RFC 9116 2.5.5 recommends less than a year. The text
+// changes once a month, so that it can be cached.
 const securityMonths = 3
 
 // securityTxt says where to report a vulnerability (RFC 9116).
