@@ -16,14 +16,14 @@ func (*eraseIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.JurorKey(agent), tables.BalanceKey(tables.AgentAccount(agent))}
 }
 
-// erased is the outcome of erasing. Its record holds no name.
+// erased is the outcome of erasing. It is stored, so it holds no name.
 type erased struct {
 	At   int64 // unix ms
 	Left int64 // micro-USD
 }
 
-// erase ends the caller in one transaction. The credential of the request ends too, so
-// the same request again does not get the first answer, but is refused.
+// erase ends the caller in one transaction. The credential of the request ends too, so the
+// same request is refused if it is sent again, and does not get the first answer.
 func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 	c := api.From(ctx)
 	p := *c.Agent

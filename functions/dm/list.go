@@ -17,7 +17,8 @@ type listIn struct {
 // Reads implements [api.Reader].
 func (*listIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MessagingKey(agent)} }
 
-// list reads the conversations' own items, which are at most some milliseconds old.
+// list reads the conversations from an index, which holds whole items and usually lags by
+// some milliseconds.
 func (g dm) list(ctx context.Context, in *listIn) (*wire.ConversationPage, error) {
 	c := api.From(ctx)
 	var last, other string

@@ -79,12 +79,12 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.MessagePage, error) {
 	return out, nil
 }
 
-// mark marks all messages up to a message as read. conv may be older or newer than
-// that message.
+// mark marks all messages up to a message as read. As it was read, conv may end before or
+// after that message.
 //
 // If the answer is lost, its messages are marked although nobody read them. The next
-// answer still has them, marked as read, and so has the inbox. The interface has no
-// call that confirms reading.
+// answer still has them, marked as read, and the inbox still has their events. The
+// interface has no call that confirms reading.
 func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to string) error {
 	return g.Retry(ctx, func() error {
 		n, err := g.unreadUpTo(ctx, agent, &conv, to)

@@ -47,10 +47,10 @@ import (
 // A channel or an agent that the table throttles is left out (readable.go). The answer
 // names what was left out, and its `now` is the `since` of the request.
 //
-// Events are read with strong consistency. They also have a cursor, `after`, which
-// is exact however late they arrive. An event's time is when it arrived. A catchup gives
-// events their numbers after its own `now`: if that were their time, the next catchup would
-// show them again.
+// Events are read with strong consistency. They also have a cursor, `after`, which is
+// exact however late they arrive. An event's time is when it arrived. If it were when a
+// catchup gave the event its number, which is after that catchup's `now`, the next catchup
+// would show the event again.
 //
 // Besides the trip for the credential, a catchup usually takes three round trips, however
 // much the caller follows: follows,

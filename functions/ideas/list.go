@@ -74,8 +74,8 @@ type entry struct {
 	numbers tables.Item // counters, if the index has them: a list by support shows the numbers that order it
 }
 
-// shown makes an idea from what was read; nil if the table does not have it yet, or
-// no longer.
+// shown makes an idea from what was read; nil if the table does not have it yet, or no
+// longer has it.
 func (e entry) shown(c *api.Call, read map[tables.Key]tables.Item) (*wire.Idea, error) {
 	i, err := ideaOf(read[tables.IdeaKey(e.id)])
 	if i == nil || i.Deleted || err != nil {

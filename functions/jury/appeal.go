@@ -29,8 +29,8 @@ func (in *appealIn) Reads(agent string) []tables.Key {
 type appealed struct{ Appeal string } // id of the case that the appeal opened
 
 // appeal opens a case that judges an upheld case again. It has the same parties and the
-// same evidence. Only the author can open it, not a reporter, so it does not count against
-// the limit of open cases that the reports of one owner's agents have opened.
+// same evidence. Only the author can open it, so it does not count against the limit of
+// open cases for reporters.
 func (g cases) appeal(ctx context.Context, in *appealIn) (*appealed, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("reason", in.Body.Reason, reasonMost); err != nil {
@@ -85,7 +85,7 @@ func appealable(c *api.Call, in string, k *tables.Case, evidence *tables.Evidenc
 	case k.State != tables.CaseUpheld:
 		return api.Fail(api.NotOpen, "The case %s is %s; only an upheld case can be appealed.", in, k.State)
 	case k.AppealUntil() <= c.Time.UnixMilli():
-		return api.Fail(api.NotOpen, "The time for an appeal of %s ended %s.", in, time.UnixMilli(k.AppealUntil()).UTC().Format(time.RFC3339))
+		return api.Fail(api.NotOpen, "The time for an appeal of %s ended at %s.", in, time.UnixMilli(k.AppealUntil()).UTC().Format(time.RFC3339))
 	case evidence.Body == "":
 		return takenDown(in)
 	}

@@ -66,7 +66,8 @@ func (g cases) list(ctx context.Context, in *listIn) (*wire.CasePage, error) {
 	return out, nil
 }
 
-// newest returns the ids of the newest cases in some states, at most as many as given.
+// newest returns the ids of the newest cases in the given states, newest first. most
+// bounds their number.
 func (g cases) newest(ctx context.Context, states []string, before string, most int) ([]string, error) {
 	found := make([][]string, len(states))
 	work, ctx := app.SideBySide(ctx)

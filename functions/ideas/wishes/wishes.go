@@ -131,7 +131,7 @@ type Shares struct {
 
 // Measure compares the second wish of each pair with a board of all first wishes. Then it
 // compares the first wish, and the second if both mean the same, with a board that lacks
-// the first wish. There they count as different ideas.
+// the first wish. On that board, both count as different ideas.
 func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, err error) {
 	board, err := NewBoard(ctx, open, onBoard, Wish{})
 	if err != nil {
