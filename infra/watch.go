@@ -142,7 +142,7 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 		Of:   d.loggedAny(unsent), Above: 2, Every: time.Hour,
 	})
 	d.alarm(stack, "MailFlood", alarm{ // the quota is the account's
-		What: fmt.Sprintf("More than %d mails were sent in an hour. See in the logs of the functions access (origins, recovery) and oauth (reconnecting) which routes cause them, and lower the limits on mails.", mailsAnHour),
+		What: fmt.Sprintf("The whole account sent more than %d mails in an hour. See in the logs of the functions access (origins, recovery) and oauth (reconnecting) which routes cause them, and lower the limits on mails.", mailsAnHour),
 		Of:   []metric{{"AWS/SES", "Send", nil, "Sum"}}, Above: mailsAnHour, Every: time.Hour,
 	})
 	reputation := func(rate, returned string) []metric {
