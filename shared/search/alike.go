@@ -12,11 +12,11 @@ import (
 // Bounds of [Alike]: its reads do not grow with the number of posts. Beyond
 // about 20 000 posts it searches only the newest.
 const (
-	stemsMost = 40  // of the text
+	stemsMost = 40  // stems of the text that are used
 	partsMost = 200 // shards: two concurrent calls of the table
 )
 
-// Likes are the posts that share the most with a text.
+// Likes holds the posts that share the most with a text.
 type Likes[P any] struct {
 	Posts []Post[P] // best match first
 	Trips int       // consecutive round trips: four, unless segments were removed meanwhile
@@ -71,7 +71,7 @@ func Alike[P any](ctx context.Context, s Store[P], stems []string, most int) (Li
 // alike is an [Alike] under way.
 type alike[P any] struct {
 	query[P]
-	number map[string]int // of a stem
+	number map[string]int // each stem's index in Terms
 	likes  Likes[P]
 }
 

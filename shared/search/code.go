@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 )
 
-// ErrCorrupt means that bytes are not part of an index, or not complete.
+// ErrCorrupt means that bytes are not part of an index, or are incomplete.
 var ErrCorrupt = errors.New("search: corrupt")
 
 // version begins all stored bytes.
@@ -37,8 +37,8 @@ func unseal(kind byte, b []byte) ([]byte, error) {
 	return b[2:end:end], nil
 }
 
-// reader decodes a body. After missing or excessive input it is bad and returns
-// zeros. So the caller needs to check for errors only once, at the end.
+// reader decodes a body. Once the input is too short or a value is out of bounds, it
+// is bad and returns zeros. So the caller needs to check for errors only once, at the end.
 type reader struct {
 	b   []byte
 	bad bool

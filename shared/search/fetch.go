@@ -74,7 +74,7 @@ func (q *query[P]) hits() []hit {
 }
 
 // readIDs reads the chunks that have the IDs of the newest hits. It stops when it has
-// enough hits that are certainly older than the search's limit.
+// enough hits that are certainly older than [Request.Before].
 func (q *query[P]) readIDs(ctx context.Context, hits []hit, enough int) error {
 	var wanted []Part
 	for _, h := range hits {

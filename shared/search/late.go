@@ -12,7 +12,7 @@ import (
 // segment missed is harmless.
 func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >= lateAge }
 
-// turn is n if [IsTurn] is true for one in n posts.
+// turn is how many posts arrive for each one for which [IsTurn] is true.
 const turn = 8
 
 // IsTurn reports whether to [Tend] a channel when a post arrives. It is true for about one

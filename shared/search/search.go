@@ -158,8 +158,8 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 }
 
 // list reads a page of heads and keeps the useful ones. It skips pages that hold only
-// segments waiting to be removed. It sets what the page may still read of shards: the
-// bytes of heads count as well.
+// segments waiting to be removed. It sets q.left to what the page may read of shards,
+// which is less the more bytes the heads have.
 func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err error) {
 	read := 0
 	useless := func(h Listed) bool { return !h.Live || !h.After.next().Less(q.Before) }
@@ -187,8 +187,9 @@ func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err err
 }
 
 // first reads the tail, late posts, and as many of the newest segments as should suffice.
-// got is how many posts of the tail have the terms. In a busy channel first reads no
-// segments, because the tail is probably more than a page, and the page then ends there.
+// got is how many posts of the tail have the terms. In a busy channel it reads no
+// segments: the tail is probably longer than one read of it returns, and then the page
+// ends within the tail.
 func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err error) {
 	if len(late) > form.late {
 		late = late[:form.late]
@@ -218,7 +219,7 @@ func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err e
 	tail.Posts = q.having(tail.Posts)
 	q.posts = append(tail.Posts, q.having(others)...)
 	for i, s := range q.segments {
-		if s.upTo.Less(q.from) { // the tail is more than a page
+		if s.upTo.Less(q.from) { // the tail was not read to its end
 			q.segments = q.segments[:i]
 			break
 		}
@@ -384,7 +385,7 @@ func (q *query[P]) read(ctx context.Context, parts []Part) error {
 	return nil
 }
 
-// match looks for all terms whose shards are known.
+// match finds the hits of each segment whose shards are known for all terms.
 func (q *query[P]) match() error {
 	for _, s := range q.segments {
 		if s.done || len(s.missing(q.Terms)) > 0 {

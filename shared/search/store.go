@@ -37,7 +37,7 @@ type Store[P any] interface {
 // quiet channel, more posts seldom wait to be sealed.
 const TailFirst = 24
 
-// Tail is the newest posts of a channel.
+// Tail holds the newest posts of a channel.
 type Tail[P any] struct {
 	Posts []Post[P]
 	Down  ID // if there are more: the oldest that was read, deleted ones included
@@ -96,13 +96,13 @@ type Listed struct {
 }
 
 const (
-	// sealAge is the age at which a post is sealed: no ID can still arrive
-	// before it, except late ones.
+	// sealAge is the age at which a post is sealed. By then every post with a
+	// lower ID has arrived, except late ones.
 	sealAge = 10 * time.Second
 	// lateAge is how long after its ID was made a post's commit may be too late
 	// for its segment. It is more than a commit usually takes, so that few posts
-	// are late. The difference to sealAge is more than the differences between
-	// clocks and the error of the stream's times.
+	// are late. It is less than sealAge by more than clocks differ and the
+	// stream's times are wrong.
 	lateAge = sealAge / 2
 	// grace is how long a reader may use the heads that it has listed.
 	grace = 15 * time.Second

@@ -16,8 +16,8 @@ const (
 
 // Tend updates a channel's index: it seals posts, and merges and removes segments, step by
 // step, until nothing is left to do now. It leaves segments of a level above most to other
-// calls. due is when there will be, or already is, more to do even if no post arrives; zero
-// if there is nothing.
+// calls. due is the time, possibly past, at which there is more to do even if no post
+// arrives; zero if there will be nothing.
 //
 // Tend may stop anywhere or run concurrently: the next call repeats or finishes the steps
 // that are half done.

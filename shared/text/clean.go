@@ -25,8 +25,8 @@ func Clean(s string, max int) error {
 	return &Problem{"is blank", "Write at least one visible character."}
 }
 
-// Public is [Clean] for a text that everybody can read. It also refuses what
-// looks like a credential, see [Secrets].
+// Public checks a text that everybody can read. It refuses what [Clean] refuses,
+// and what looks like a credential, see [Secrets].
 func Public(s string, max int) error {
 	if err := Clean(s, max); err != nil {
 		return err

@@ -77,7 +77,7 @@ func ParseAssertion(jwt string, audiences []string, now time.Time) (*Assertion, 
 	if err != nil {
 		return nil, refuse("has claims that are not a JSON object with the types of RFC 7519")
 	}
-	if err := claims.hold(audiences, now); err != nil {
+	if err := claims.check(audiences, now); err != nil {
 		return nil, err
 	}
 	return &Assertion{Agent: claims.iss, Key: EncodeKey(key), ID: claims.jti, Expires: claims.exp.time()}, nil
@@ -144,8 +144,8 @@ func readClaims(part string) (*claims, error) {
 		o.read("iat", &c.iat), o.read("exp", &c.exp), o.read("nbf", &c.nbf))
 }
 
-// hold checks the claims (RFC 7523 3).
-func (c *claims) hold(audiences []string, now time.Time) error {
+// check checks the claims (RFC 7523 3).
+func (c *claims) check(audiences []string, now time.Time) error {
 	latest := now.Add(Skew)
 	switch {
 	case c.iss == "" || c.iss != c.sub:

@@ -69,7 +69,7 @@ const (
 // digitsOf returns how many base62 digits n bytes need.
 func digitsOf(n int) int { return int(math.Ceil(float64(8*n) / math.Log2(62))) }
 
-// bytesOf maps the digits of a token to its bytes.
+// bytesOf maps a token's number of digits to its number of bytes.
 var bytesOf = func() map[int]int {
 	m := map[int]int{digitsOf(plainBytes): plainBytes}
 	for _, minter := range []int{0, idBytes, ed25519.PublicKeySize} {

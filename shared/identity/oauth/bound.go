@@ -39,8 +39,8 @@ func (b *Bound) Reads() []tables.Key {
 
 // Spend returns the writes that use up the proof, for the transaction that
 // makes the grant, or ErrGone if they would fail. They include a check of the epoch in
-// the agent's profile, so the transaction must not write the profile otherwise: DynamoDB
-// allows one write of an item. If a condition fails, the error is ErrGone, or
+// the agent's profile, so the transaction must not contain another write of the profile:
+// DynamoDB allows one per item. If a condition fails, the error is ErrGone, or
 // [tables.ErrOvertaken] if another use of the link code may have come first: then retry
 // with fresh items.
 //

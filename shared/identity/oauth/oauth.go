@@ -99,7 +99,7 @@ func OpenCode(box *seal.Box, value string) (*Code, error) {
 	return c, nil
 }
 
-// Alive reports whether the code has not expired. It may be spent.
+// Alive reports whether the code has not expired. The code may already be spent.
 func (c *Code) Alive(now time.Time) bool {
 	return now.UnixMilli() < c.At+CodeLives.Milliseconds()
 }

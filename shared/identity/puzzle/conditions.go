@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A cond holds for a task or not.
+// A cond is a condition on a task.
 type cond struct {
 	field        string // agent, state, day, verb, object, waits
 	op           string // is, not, either; for days also before, after, upto, from
-	value, other string // other only with either
+	value, other string // other is set only if op is either
 }
 
 var ops = map[string][]string{

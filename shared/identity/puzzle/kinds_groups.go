@@ -65,7 +65,7 @@ func difference(t *table) (draft, bool) {
 // conditional asks for one of two sums; a comparison decides which.
 func conditional(t *table) (draft, bool) {
 	x, y, ok := t.pair("day", "agent")
-	a, b := t.cond("waits"), t.cond("waits") // a column of two values only would be tried first
+	a, b := t.cond("waits"), t.cond("waits") // guessers try a column with only two values first
 	first, then, otherwise := sum(t.that(x)), t.that(a), t.that(b)
 	if !ok || a == b || first == sum(t.that(y)) || sum(then) == sum(otherwise) ||
 		len(then) < 2 || len(otherwise) < 2 || len(then) > len(t.records)-2 || len(otherwise) > len(t.records)-2 {

@@ -61,8 +61,8 @@ func (h Hasher) hash(purpose string, parts ...string) string {
 	return auth.EncodeKey(mac.Sum(nil))
 }
 
-// Address hashes a mail address, Person the one form of all addresses of its mailbox, and
-// Code a code that was mailed for a use.
+// Address hashes a mail address. Person hashes the form that all addresses of a mailbox
+// have in common. Code hashes a code that was mailed to an agent for one use.
 func (h Hasher) Address(a mail.Address) string    { return h.hash("address", a.Reveal()) }
 func (h Hasher) Person(a mail.Address) string     { return h.hash("person", a.Person()) }
 func (h Hasher) Code(use, agent, c string) string { return h.hash("code", use, agent, c) }

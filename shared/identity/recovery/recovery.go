@@ -30,9 +30,9 @@ import (
 )
 
 const (
-	// patience is when every answer about a recovery is sent, counted from the
-	// request's arrival, unless the recovery succeeded. All work is done by then,
-	// so its duration stays hidden.
+	// patience is how long after the request's arrival every answer about a recovery
+	// is sent, unless the recovery succeeded. All work is done by then, so its
+	// duration stays hidden.
 	patience = 2 * time.Second
 	// margin is the part of patience that is left when the work is cut off.
 	margin = 100 * time.Millisecond
@@ -46,12 +46,12 @@ const (
 
 	// tries bounds the wrong tries of a code from one address; oauth.RecoveryTries
 	// bounds them in all. Even the second number is too small for guessing 40 bits, and
-	// it is too large for a stranger to use it up and so lock out the owner.
+	// it is too large for a stranger to use up and so lock out the owner.
 	tries = 5
 
-	// codeLives is as long as the window of the mail limit. A stranger who
-	// knows the address and requests all codes only fills the owner's mailbox
-	// with codes, of which the last works.
+	// codeLives is how long a code is valid: as long as the window of the mail
+	// limit. A stranger who knows the address and requests all codes only fills
+	// the owner's mailbox with codes, of which the last works.
 	codeLives = day
 
 	day = 24 * time.Hour
@@ -63,7 +63,7 @@ const (
 // Way implements recovery for a service.
 type Way struct{ *app.App }
 
-// Bare returns a handle as it is claimed. A mail writes it with an @.
+// Bare returns a handle in the form that the table has: lower case, without the @.
 func Bare(handle string) string { return strings.ToLower(strings.TrimPrefix(handle, "@")) }
 
 // Evenly runs work and returns when patience is over, whatever the result,
@@ -154,8 +154,8 @@ func (w Way) AgentOf(ctx context.Context, handle string) (string, error) {
 	return claim[0].Str("agent"), nil
 }
 
-// Tries are one address's tries of a code: writes that count one more, and
-// writes that require that one is left. Both are empty if limits per address
+// Tries holds writes about one network address's tries of a code. Count counts
+// one more; Left requires that one is left. Both are empty if limits per address
 // are off.
 type Tries struct{ Count, Left []tables.Write }
 

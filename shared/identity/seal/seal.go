@@ -116,8 +116,8 @@ func (b *Box) Open(purpose, token string, v any) (key int, err error) {
 	return 0, ErrBad
 }
 
-// Oldest returns the index of the last key, for [Box.Derive]. A rotation leaves it as long
-// as it may still open tokens.
+// Oldest returns the index of the last key, for [Box.Derive]. A rotation keeps a key as
+// long as there may be tokens that it opens.
 func (b *Box) Oldest() int { return len(b.roots) - 1 }
 
 // Derive returns 32 secret bytes that depend only on a key and a purpose, and

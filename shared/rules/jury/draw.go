@@ -25,7 +25,7 @@ type Candidate struct {
 	CreatedAt      int64 // unix ms
 	ActiveAt       int64 // unix ms
 	SuspendedUntil int64 // unix ms
-	Duties         int64 // waiting for its vote
+	Duties         int64 // cases waiting for its vote
 	Party          bool  // it is a party of the case, or was seated on its jury before
 	Late           bool  // it volunteered after the case opened
 	Throwaway      bool  // its origin is at a service of disposable mail or at a relay
@@ -42,7 +42,7 @@ func (c *Candidate) Idle(now time.Time) bool {
 	return now.UnixMilli()-c.ActiveAt > ActiveIn.Milliseconds()
 }
 
-// Eligible reports whether the candidate may sit, regardless of the others.
+// Eligible reports whether the candidate may sit, regardless of who else does.
 func (c *Candidate) Eligible(now time.Time) bool {
 	return c.Duties < DutiesMost && c.qualifies(now)
 }

@@ -30,8 +30,8 @@ const (
 )
 
 // Missing returns how many more owners must vouch for an agent until it has standing;
-// 0 if it has. vouchers are the owners that did. needed is the number that is
-// required; if it is 0, every agent has standing.
+// 0 if it has standing. vouchers are the owners that vouched. needed is the number that
+// is required; if it is 0, every agent has standing.
 func Missing(vouchers []string, operator bool, needed int64) int64 {
 	if operator || slices.Contains(vouchers, ByOperator) {
 		return 0
@@ -56,8 +56,8 @@ func Vouches(vouchers []string, since int64, operator bool, needed int64, now ti
 	return ""
 }
 
-// ToGain returns how many owners must vouch for an agent that is to vouch for others. That
-// is the number that standing requires, or the default if it requires none.
+// ToGain returns how many owners must vouch for an agent before it can vouch for others.
+// That is the number that standing requires, or the default if standing requires none.
 func ToGain(needed int64) int64 {
 	if needed == 0 {
 		return StandingOwners

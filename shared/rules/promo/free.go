@@ -8,11 +8,11 @@ import (
 
 // A promo gets more free views for each billed impression. Otherwise a promo that is
 // never billed would be shown for free until its end, and all of its money would be
-// returned. The number of free views is as of the last settlement, so that a page reads
-// nothing more. Until the next settlement a promo may get more than its limit.
+// returned. Free views are counted at each settlement, so that a page need not read
+// more for them. Until the next settlement a promo may get more than its limit.
 const (
 	FreeLeast     = 200 // free views of a promo before any is billed
-	FreePerBilled = 10  // more for each billed impression
+	FreePerBilled = 10  // additional free views for each billed impression
 )
 
 // UnbilledFor is how long a promo may wait for an impression to be billed before it ends.
@@ -28,7 +28,7 @@ func freeLeft(p *tables.Promo) bool { return p.Views < FreeLeast+FreePerBilled*p
 // up a place.
 func Unbillable(p *tables.Promo, now time.Time) bool {
 	since := max(p.CreatedAt, p.BilledAt)
-	if p.BilledAt == 0 && p.Impressions > 0 { // billed before billed_at was kept, at its last settlement or earlier
+	if p.BilledAt == 0 && p.Impressions > 0 { // an item without billed_at was last billed at its last settlement or earlier
 		since = max(since, p.SettledAt)
 	}
 	return now.UnixMilli()-since >= UnbilledFor.Milliseconds() && Pace(p, now) > float64(p.Impressions)

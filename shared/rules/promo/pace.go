@@ -13,8 +13,8 @@ import (
 )
 
 // A promo should spend its budget evenly over its days. Viewers are divided into shards,
-// each with an item of counts. When a page is read, the spending as of the last settlement
-// is known, and the count of the viewer's shard. Each shard may give a promo its share of
+// each with an item of counts. A page that is read knows the spending as of the last
+// settlement and the count of the viewer's shard. Each shard may give a promo its share of
 // the impressions that the promo is behind its pace. A fractional share is rounded by
 // chance, anew in each interval between settlements. So all shards together give what is
 // missing, however many pages are read at once, and no item is written by all of them.
@@ -29,7 +29,7 @@ const ViewerAge = 24 * time.Hour
 // that a new promo is shown at once.
 const leadPart = 50
 
-// Pace returns how many impressions a promo should have had by a time.
+// Pace returns how many impressions a promo should have had by now.
 func Pace(p *tables.Promo, now time.Time) float64 {
 	most, begun := float64(p.Most()), float64(now.UnixMilli()-p.CreatedAt)
 	lead := min(float64(tables.PromoShards), most/leadPart)
@@ -76,8 +76,9 @@ type Place struct {
 
 // Draw chooses the promo to show, nil if none, and reports whether it is billed. Billable
 // promos that are behind their pace come first, weighted by how far they are behind. If
-// there are none, Draw chooses a promo that has free views left: one that the viewer saw
-// today or bought or, for a viewer who is not billed, any. chance is in [0, 1).
+// there are none, Draw chooses a promo that has free views left and that the viewer bought
+// or saw today. A viewer who is not billed may get any promo that has free views left.
+// chance is in [0, 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)
 	var owed, free []*tables.Promo

@@ -68,10 +68,10 @@ func (o Offer) Price() int64 { return o.CPM / 1000 }
 // Most returns how many impressions the budget buys.
 func (o Offer) Most() int64 { return o.Budget() / o.Price() }
 
-// EndsAt returns when its days are over.
+// EndsAt returns the time at which its days are over.
 func (o Offer) EndsAt() time.Time { return o.Now.Add(time.Duration(o.Days) * 24 * time.Hour) }
 
-// Entry returns its entry on the channel's board for a buyer.
+// Entry returns the entry on the channel's board if buyer takes the offer.
 func (o Offer) Entry(buyer *tables.Profile) tables.BoardEntry {
 	return tables.BoardEntry{Daily: o.Budget() / int64(o.Days), EndsAt: o.EndsAt().UnixMilli(), Buyer: buyer.ID, Owner: buyer.Owner}
 }
