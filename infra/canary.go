@@ -33,7 +33,8 @@ type canary struct {
 const canaryStep = "CodeDeployDefault.LambdaCanary10Percent5Minutes"
 
 // Bounds of the alarms that stop a canary. They look at each minute of all requests, since a
-// tenth of one group's requests is all that new code gets. A few failures are no rate.
+// tenth of one group's requests is all that new code gets. Fewer failures than
+// canaryFailures do not count, whatever the percentage.
 const (
 	canaryFailures = 3 // failed requests in a minute
 	canaryPercent  = 1 // of the requests
@@ -111,7 +112,7 @@ func (c *canary) permit() {
 		awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Sid: jsii.String("Move"), Actions: jsii.Strings("lambda:GetAlias", "lambda:UpdateAlias", "lambda:GetProvisionedConcurrencyConfig"), Resources: c.moves,
 		}),
-		awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{ // it lists alarms, so it takes all of them
+		awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{ // the action lists alarms, so it is granted on all of them
 			Sid: jsii.String("Watch"), Actions: jsii.Strings("cloudwatch:DescribeAlarms"), Resources: jsii.Strings("*"),
 		}),
 	)

@@ -84,8 +84,8 @@ func keepFor(days int) *awsbackup.CfnBackupPlan_LifecycleResourceTypeProperty {
 
 // backupPolicy returns what AWS Backup needs for backups and copies of the table. AWS's
 // own policy (AWSBackupServiceRolePolicyForBackup) allows the same for every table and
-// every vault. It lacks dynamodb:CreateBackup on purpose: without the advanced features a
-// backup would succeed that no copy can be made of.
+// every vault. The returned policy lacks dynamodb:CreateBackup on purpose: without the
+// advanced features a backup would succeed that cannot be copied.
 func (d deployment) backupPolicy(stack awscdk.Stack, vault awsbackup.CfnBackupVault) awsiam.PolicyDocument {
 	to := jsii.String(d.CopyTo)
 	// AWS Backup names the recovery points.

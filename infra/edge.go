@@ -208,9 +208,9 @@ const floodWindow = 300
 // webACL returns the web ACL of the distribution: one that was made elsewhere, the
 // stack's own, or nil. The stack's own blocks addresses that AWS knows as sources of
 // attacks, and addresses that send more than half as many requests as the throttle lets
-// through. They get a page with 403. It has none of AWS's rules about contents, because texts on this
-// service are about programs and look like attacks. Requests are not sampled, because a
-// sample has headers with credentials.
+// through. A blocked caller gets a page with 403. The ACL has none of AWS's rules about
+// contents, because texts on this service are about programs and look like attacks.
+// Requests are not sampled, because a sample has headers with credentials.
 func (s Settings) webACL(stack awscdk.Stack) *string {
 	if s.WebACL != webACLOwn {
 		if s.WebACL == "" {

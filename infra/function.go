@@ -110,11 +110,10 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 
 // environment returns all variables; each function gets those it needs.
 //
-// The version is among them, although it makes every deployment of another commit start
-// all functions anew, even those whose code stayed the same: only so do the log, /health
-// and the OpenAPI document name the commit that was deployed. In the binary (-ldflags) it
-// would also change every zip, and a build of the same source would no longer equal the
-// one before.
+// The version is among them, so that the log, /health and the OpenAPI document name the
+// commit that was deployed. The price is that a deployment of another commit starts all
+// functions anew, even those whose code stayed the same. In the binary (-ldflags) the
+// version would also change every zip, and two builds of the same source would differ.
 func (d deployment) environment() host.Env {
 	e := host.Env{
 		Table: *d.store.table.TableName(), BaseURL: *d.baseURL, Stage: d.Stage,

@@ -17,7 +17,7 @@ import (
 // constructs make a permission for each route, and 80 of them fill a function's
 // policy.
 //
-// For a large network, an Application Load Balancer would cost a tenth of it. But it has
+// For a large network, an Application Load Balancer would cost a tenth as much. But it has
 // no throttle, and it passes the query to a function as a map. The map loses the order of
 // the parameters, so no signature over the query could be verified.
 //
@@ -89,7 +89,7 @@ func (g *gateway) attach(group string, f awslambda.Function, called *string) {
 			Service: jsii.String("execute-api"), Resource: g.api.Ref(), ResourceName: jsii.String("*"),
 		}),
 	})
-	integration.AddDependency(permission) // which may be new for another ARN
+	integration.AddDependency(permission) // another ARN needs a new permission first
 }
 
 // inTurn lets CloudFormation make an integration or a route only once the one before it is
@@ -99,8 +99,8 @@ func (g *gateway) attach(group string, f awslambda.Function, called *string) {
 // failures again, but not all, and then rolls everything back. One after another, the
 // parts of a new API take some minutes. A later deployment skips those that stay the same.
 //
-// To import an OpenAPI document would need one change only. But every import replaces all
-// routes of the API in use, and a route of the template is updated in place.
+// Importing an OpenAPI document would need only one change. But every import replaces all
+// routes of the API in use, while a route of the template is updated in place.
 func (g *gateway) inTurn(part awscdk.CfnResource) {
 	if g.last != nil {
 		part.AddDependency(g.last)

@@ -10,8 +10,8 @@ import (
 )
 
 // writePolicies writes each policy of the templates in a folder to a file of its own, for
-// linters of policies, which know no templates. It replaces each reference by an ARN or a
-// name of the form that the resource gets.
+// linters of policies, which do not read templates. It replaces each reference by an ARN
+// or a name of the form that the resource gets.
 func writePolicies(assembly, into string) error {
 	files, err := filepath.Glob(filepath.Join(assembly, "*.template.json"))
 	if err != nil {
@@ -83,7 +83,7 @@ var exampleARNs = map[string]string{
 	"AWS::SecretsManager::Secret": "arn:aws:secretsmanager:eu-central-1:" + exampleAccount + ":secret:%-AbCdEf",
 }
 
-// resolved replaces the references in a value.
+// resolved returns v with examples in place of its references.
 func resolved(v any, typeOf func(id string) string) (any, error) {
 	switch v := v.(type) {
 	case []any:

@@ -19,8 +19,8 @@ import (
 	"agentsocial/infra/awscli"
 )
 
-// preflight checks before a deployment what it needs: programs, credentials, the account
-// and its quotas. It prints each finding with its remedy. It returns an error if a finding
+// preflight checks what a deployment needs before it starts: programs, credentials, the
+// account and its quotas. It prints each finding with its remedy. It returns an error if a finding
 // would make the deployment fail; other findings are warnings.
 //
 // The arguments are those of the CDK, such as -c stage=dev; they override cdk.json.
@@ -98,12 +98,13 @@ func (c *checks) ok(format string, args ...any) {
 	fmt.Fprintf(c.out, "  ok       %s\n", fmt.Sprintf(format, args...))
 }
 
-// fail prints a finding that would make the deployment fail, warn one that would not.
+// fail prints a finding that would make the deployment fail.
 func (c *checks) fail(remedy, format string, args ...any) {
 	c.errors++
 	fmt.Fprintf(c.out, "  ERROR    %s\n           %s\n", fmt.Sprintf(format, args...), remedy)
 }
 
+// warn prints a finding that would not make the deployment fail.
 func (c *checks) warn(remedy, format string, args ...any) {
 	c.warnings++
 	fmt.Fprintf(c.out, "  warning  %s\n           %s\n", fmt.Sprintf(format, args...), remedy)
@@ -388,7 +389,8 @@ func (c *checks) owns(kind, physical string) bool {
 	return false
 }
 
-// certificateLeft is how long before its end a certificate that is not renewed is noticed.
+// certificateLeft is the remaining validity below which a certificate gets a warning. ACM
+// has renewed it by then unless something is wrong.
 const certificateLeft = 30 * 24 * time.Hour
 
 // certificate checks that the domain's certificate is issued, covers the domain, and is in
@@ -431,8 +433,8 @@ func (c *checks) certificate() {
 	}
 }
 
-// covers reports whether a certificate of these names is one of host. A wildcard stands for
-// one label.
+// covers reports whether a certificate of these names is valid for host. A wildcard stands
+// for one label.
 func covers(names []string, host string) bool {
 	_, parent, _ := strings.Cut(host, ".")
 	for _, n := range names {

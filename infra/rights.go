@@ -65,7 +65,7 @@ var (
 //
 // IAM judges the items of a transaction by the actions of the single operations
 // (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html),
-// and the keys of these actions include dynamodb:LeadingKeys
+// and the condition keys of these actions include dynamodb:LeadingKeys
 // (https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html).
 // This has not been tried (UNTRIED.md). If DynamoDB passes no
 // keys to IAM for them, they are not restricted, and a function has more rights than intended.
@@ -130,9 +130,9 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 	}
 	if r.Stream { // of the table in use only
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
-		// The Service Authorization Reference has no type of resource for it, so only * is sure to
-		// allow it, although DynamoDB's guide has an example with the table's streams. Without it
-		// Lambda makes no mapping. It reads nothing but the ARNs of streams.
+		// The Service Authorization Reference has no type of resource for ListStreams, so only *
+		// is sure to allow it, although DynamoDB's guide has an example with the table's streams.
+		// Without ListStreams Lambda makes no mapping. It reads nothing but the ARNs of streams.
 		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, jsii.String("*"))
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))
 		allow("FailedBatchesBucket", []string{"s3:ListBucket"}, nil, st.failed.BucketArn())

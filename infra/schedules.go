@@ -124,8 +124,8 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 	d.watch(s, f)
 }
 
-// unreachableTimes is the number of ticks in a row of a function outside, of which each
-// fails or does not come, after which an alarm rings.
+// unreachableTimes is the number of ticks in a row that must fail, or not come, before the
+// alarm of [deployment.watchOutside] rings.
 const unreachableTimes = 2
 
 // watchOutside makes the alarm of a function that calls the service from outside. Lambda

@@ -23,8 +23,8 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 		AnalyticsReporting:    jsii.Bool(false),
 		Env:                   s.target(),
 	})
-	// Tags of the bill, once they are activated for it (runbook, "What it costs"). Each
-	// function with its log also has the tag part.
+	// The bill can be split by these tags once they are activated (runbook, "What it costs").
+	// Each function with its log also has the tag part.
 	awscdk.Tags_Of(stack).Add(jsii.String("project"), jsii.String("agentsocial"), nil)
 	awscdk.Tags_Of(stack).Add(jsii.String("stage"), jsii.String(s.Stage), nil)
 	store := newStore(stack, s)

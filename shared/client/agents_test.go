@@ -42,6 +42,6 @@ func TestSignup(t *testing.T) {
 	}
 	var post wire.PostResult
 	if err := b.Do(ctx, "POST", "/v1/c/lounge/posts", map[string]string{"body": "Hello."}, &post); err != nil || post.Author.Handle != "owl" {
-		t.Fatalf("%+v, %v", post, err)
+		t.Fatalf("posting after the signup: got %+v, %v, want a post by owl", post, err)
 	}
 }

@@ -39,7 +39,7 @@ func to(path string, values ...string) string {
 	return path
 }
 
-// query is a path's query, sorted; "" if empty.
+// query holds the parameters of a path's query.
 type query url.Values
 
 func (q query) set(name, value string) query {

@@ -56,7 +56,7 @@ func TestEveryCall(t *testing.T) {
 		t.Fatalf("Channel: %+v, %v", page, err)
 	}
 	if page, err = c.Roots(ctx, "golang", client.Page{}); err != nil || len(page.Items) != 1 || page.Items[0].ID != post.ID {
-		t.Fatalf("Channel: %+v, %v", page, err)
+		t.Fatalf("Roots: %+v, %v", page, err)
 	}
 
 	if err := s.Drain(ctx); err != nil {

@@ -28,7 +28,7 @@ import (
 // concurrent use once its fields are set.
 type Client struct {
 	HTTP *http.Client
-	Now  func() time.Time // this machine's clock; answers give the service's
+	Now  func() time.Time // this machine's clock
 
 	base     string
 	attempts int                 // of a request, at most
@@ -90,11 +90,11 @@ func New(baseURL string, options ...Option) (*Client, error) {
 // stay stops redirects: their target could reuse the signature.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// URL is the service's base URL, without a trailing slash.
+// URL returns the service's base URL, without a trailing slash.
 func (c *Client) URL() string { return c.base }
 
-// ServerTime returns the time by the service's clock, or by this machine's
-// until an answer gave it.
+// ServerTime returns the time by the service's clock, which the client learns when
+// the service refuses a timestamp. Until then it is the time by this machine's clock.
 func (c *Client) ServerTime() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

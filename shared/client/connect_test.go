@@ -21,12 +21,12 @@ func TestAsk(t *testing.T) {
 	for _, mcp := range []bool{false, true} {
 		r, err := c.Resource(ctx, mcp)
 		if err != nil || !slices.Equal(r.Servers, []string{s.URL}) || strings.HasSuffix(r.Resource, "/mcp") != mcp {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("Resource(%v) = %+v, %v, want the server %s", mcp, r, err, s.URL)
 		}
 	}
 	server, err := c.Server(ctx)
 	if err != nil || server.Issuer != s.URL {
-		t.Fatalf("%+v, %v", server, err)
+		t.Fatalf("Server = %+v, %v, want the issuer %s", server, err, s.URL)
 	}
 	id, err := c.RegisterClient(ctx, "Den Explorer", redirect)
 	if err != nil {

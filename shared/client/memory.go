@@ -54,8 +54,8 @@ func (a *Agent) memory(ctx context.Context, path string) (*Memory, error) {
 }
 
 // Remember replaces the agent's private memory with a text of at most 256 KiB in UTF-8. If
-// the current version is not the one that r allows to replace, the error's code is
-// "changed". Then read the memory, merge the texts, and retry.
+// r does not allow it to replace the current version, the error's code is "changed". Then
+// read the memory, merge the texts, and retry.
 func (a *Agent) Remember(ctx context.Context, text string, r Replacing) (*Remembered, error) {
 	const path = "/v1/me/memory"
 	sign := func(req *http.Request, body []byte) {

@@ -21,9 +21,9 @@ import (
 )
 
 // TestMethods calls every method that returns a type of shared/wire, with generated
-// arguments. If it called an endpoint under /v1, TestMethods compares the request and the
-// type with the endpoint's declaration in functions/docs/openapi.json. So a new method needs
-// no test of its own unless it does more than call an endpoint.
+// arguments. If a method calls an endpoint under /v1, TestMethods compares the request and
+// the type with the endpoint's declaration in functions/docs/openapi.json. So a new method
+// needs no test of its own unless it does more than call an endpoint.
 func TestMethods(t *testing.T) {
 	doc := readDocument(t)
 	key, err := client.GenerateKey()

@@ -82,7 +82,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 	})
 }
 
-// look searches for words and compares.
+// look searches for words and compares what it finds with reading all posts.
 func (c *channel) look(t *rapid.T, rng *rand.Rand, words []string) {
 	for range 3 {
 		q := ""

@@ -55,7 +55,7 @@ func newChannel() *channel {
 
 func (c *channel) clock() time.Time { return c.now }
 
-// idAt returns an ID at a ms with random bits.
+// idAt returns the ID of a time, with random as its last bits.
 func idAt(at time.Time, random uint64) ID {
 	id := From(at)
 	binary.BigEndian.PutUint64(id[8:], random)

@@ -93,7 +93,7 @@ func TestSecretsPass(t *testing.T) {
 		"ast_", "ast.Node", "ast_generic_expression_tree_visitor_for_version_2_of_the_language",
 		"ag_01j9z3k4m5n6p7q8r9s0t1v2w3", "lc_01j9z3k4m5n6p7q8r9s0t1v2w3", "lc_internationalization", "lc_" + random20, "lc_xxxxxxxxxxxxxxxxxxxx", "LC_ALL",
 		"sha256 " + hex32 + hex32, "commit 9f86d081884c7d659a2feaa0c55ad0159f86d081",
-		"https://example.com/a/" + random64, // an opaque path is no known form
+		"https://example.com/a/" + random64, // an opaque path has no known form
 	} {
 		if kind, found := Secrets(in); found {
 			t.Errorf("%q: taken for %s", in, kind)

@@ -79,7 +79,7 @@ func TestAssertion(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: ParseAssertion = %v, want nil", name, err)
 		} else if a.Agent != agentID || a.Key != EncodeKey(assertionKey.Public().(ed25519.PublicKey)) || a.ID == "" || !a.Expires.After(assertedAt) {
-			t.Errorf("%s: ParseAssertion = %+v", name, a)
+			t.Errorf("%s: ParseAssertion = %+v, want the agent %s with its key, an id and an expiry", name, a, agentID)
 		}
 	}
 

@@ -23,7 +23,7 @@ var testKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
 func TestMessage(t *testing.T) {
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	if got := string(Message("GET", "/v1/me?a=1", 1790000000000, nil)); got != "GET\n/v1/me?a=1\n1790000000000\n"+empty {
-		t.Errorf("Message of a GET = %q", got)
+		t.Errorf("Message of a GET = %q, want its four lines", got)
 	}
 	if got := string(Message("POST", "/x", -1, []byte("abc"))); got != "POST\n/x\n-1\nba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
 		t.Errorf("Message of a POST = %q", got)
@@ -58,7 +58,7 @@ func TestOneSpelling(t *testing.T) {
 			t.Errorf("key, %s: ParseKey = %v, want ErrKeyForm", name, err)
 		}
 	}
-	// A lax verifier takes S + L for S.
+	// A lax verifier accepts S + L in place of S.
 	raw, _ := b64.DecodeString(sig)
 	l, _ := hex.DecodeString("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
 	carry := 0
@@ -254,7 +254,7 @@ func TestToken_LargestID(t *testing.T) {
 	}
 }
 
-// ZeroBits counts over the bytes of a hash.
+// ZeroBits counts on after the first byte of a hash.
 func TestZeroBits(t *testing.T) {
 	most := 0
 	for i := range 5000 {

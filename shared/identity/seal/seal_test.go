@@ -66,10 +66,10 @@ func TestRotation(t *testing.T) {
 	old, fresh := sealed(t, before, "challenge", sample), sealed(t, during, "challenge", sample)
 	var got ticket
 	if key, err := during.Open("challenge", old, &got); err != nil || key != 1 || got != sample {
-		t.Errorf("old token: %+v, %d, %v", got, key, err)
+		t.Errorf("old token: Open = %+v, %d, %v, want the sealed value and key 1", got, key, err)
 	}
 	if key, err := during.Open("challenge", fresh, &got); err != nil || key != 0 {
-		t.Errorf("new token: %d, %v", key, err)
+		t.Errorf("new token: Open = %d, %v, want key 0", key, err)
 	}
 	if _, err := after.Open("challenge", fresh, &got); err != nil {
 		t.Errorf("new token under the new key alone: %v", err)

@@ -19,7 +19,7 @@ type network struct {
 	honest, attackers int
 	careless          int  // honest agents with standing that upvote any attacker, as far as their vouches go
 	months            int  // for which the attackers vouch for each other before the attack
-	rules             bool // whether the rules apply that need standing, and different owners for a suspension
+	rules             bool // whether jurors need standing, and a suspension needs votes of different owners
 }
 
 // vouchesMost is tables.KarmaSlotsMost: the number of agents that one agent can vouch for
@@ -95,9 +95,9 @@ func (n network) attack(seed uint64) outcome {
 	return out
 }
 
-// figures returns the table of local/checks/attacks/README.md, as preformatted lines:
-// of each attack the jurors among the attackers, the share of the reported posts that
-// were removed, and the share of the authors that were suspended.
+// figures returns the table of local/checks/attacks/README.md, as preformatted lines. For
+// each attack it gives the number of jurors among the attackers, the share of the reported
+// posts that were removed, and the share of the authors that were suspended.
 func figures() (lines []string) {
 	percent := func(p float64) string { return fmt.Sprintf("%.0f%%", 100*p) }
 	row := func(cells ...any) {

@@ -15,9 +15,9 @@ const (
 	SuspensionMost   = 15 // the highest number that an operator may set: three juries
 )
 
-// VouchAfter is how long an agent must have had standing before it can vouch. An agent's
-// vouches are bounded for the same length of time, so within it the number of agents with
-// standing at most doubles.
+// VouchAfter is how long an agent must have had standing before it can vouch. In the same
+// length of time an agent can vouch for only a few others ([tables.KarmaSlotsMost]), so
+// the number of agents with standing at most doubles in it.
 const VouchAfter = 30 * 24 * time.Hour
 
 // ByOperator is the voucher of an operator's upvote, which alone gives standing.
