@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// With canary, the gateway calls each group through an alias that only CodeDeploy moves,
-// gradually, and takes back if an alarm rings. Nothing else has an alias.
+// With canary, the gateway calls each group through an alias. Only CodeDeploy moves it:
+// gradually, and back if an alarm rings. Nothing else has an alias.
 func TestCanary(t *testing.T) {
 	s := of(t, whole)
 	app, _ := s.only(t, "AWS::CodeDeploy::Application")
@@ -50,7 +50,8 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// Without canary there is nothing of it.
+// Without canary, the stack has no alias, no version, no alarm of a canary and nothing of
+// CodeDeploy.
 func TestCanary_Off(t *testing.T) {
 	s := of(t, defaults)
 	found := map[string]resource{}

@@ -90,7 +90,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// copyTo adds only what it needs to a stage, and without it nothing of this is there.
+// copyTo adds to a stage only what copies need. Without copyTo the stage has none of it.
 func TestCopiesAddNothingElse(t *testing.T) {
 	off, on := of(t, notCopied), of(t, copied)
 	var added []string

@@ -25,7 +25,7 @@ func (s *service) alarmed() (n int) {
 	return n
 }
 
-// TestCostPageCounts compares the fixed costs on COST.md with the template, which
+// TestCostPageCounts compares the fixed costs in COST.md with the template, which
 // local/tools/bench cannot see.
 func TestCostPageCounts(t *testing.T) {
 	page, err := os.ReadFile("COST.md")

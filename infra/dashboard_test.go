@@ -302,9 +302,9 @@ func TestNoEndpointMetrics(t *testing.T) {
 	}
 }
 
-// Bounds of the number of custom metrics, by endpoint and in alarms. CloudWatch
-// charges 0.30 USD a month for a custom metric, and 0.10 for each metric of an alarm.
-// Look at COST.md before raising them.
+// Bounds of the number of custom metrics, of those by endpoint, and of metrics in alarms.
+// CloudWatch charges 0.30 USD a month for a custom metric, and 0.10 for each metric of an
+// alarm. Look at COST.md before raising them.
 const (
 	metricsMost, metricsOfEndpoints, alarmedMost = 680, 560, 48
 )

@@ -1,13 +1,14 @@
 // Command infra is the CDK app. It turns the declarations of functions and events into a
-// CloudFormation template. cdk.json runs it, after the functions have been built. It needs
-// Node, but neither a network nor an account.
+// CloudFormation template. cdk.json runs it, after the functions have been built. To make
+// the template it needs Node, but neither a network nor an account.
 //
 // [ReadSettings] and newPlan first check everything that can be checked without the
 // CDK; stack.go then loops over each kind of function. The argument is the folder of
-// the functions, by default "build". With the argument explain it reads the
-// synthesised template instead, and prints what each resource is for. With the argument
-// policies it writes the template's policies to build/policies, for `make lint-template`, and with the
-// argument preflight it checks what a deployment needs.
+// the functions, by default "build". Three other arguments do something else:
+//
+//   - explain reads the template, and prints what each resource is for;
+//   - policies writes the template's policies to build/policies, for `make lint-template`;
+//   - preflight asks AWS, and checks what a deployment needs.
 package main
 
 import (

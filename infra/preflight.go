@@ -20,8 +20,8 @@ import (
 )
 
 // preflight checks what a deployment needs before it starts: programs, credentials, the
-// account and its quotas. It prints each finding with its remedy. It returns an error if a finding
-// would make the deployment fail; other findings are warnings.
+// account and its quotas. It prints each finding with its remedy. It returns an error if a
+// finding would make the deployment fail; other findings are warnings.
 //
 // The arguments are those of the CDK, such as -c stage=dev; they override cdk.json.
 func preflight(ctx context.Context, args []string, now time.Time, out io.Writer) error {

@@ -67,8 +67,8 @@ var (
 // (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html),
 // and the condition keys of these actions include dynamodb:LeadingKeys
 // (https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html).
-// This has not been tried (UNTRIED.md). If DynamoDB passes no
-// keys to IAM for them, they are not restricted, and a function has more rights than intended.
+// This has not been tried (UNTRIED.md). If DynamoDB passes no keys to IAM for the items,
+// they are not restricted, and a function has more rights than intended.
 func leading(f tables.Families) map[string]any {
 	var patterns []string
 	for _, letter := range f.Letters() {

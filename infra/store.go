@@ -39,8 +39,8 @@ func newStore(stack awscdk.Stack, s Settings) store {
 // It also returns the other of the two. Functions have the same permissions for both: a
 // deployment changes their roles minutes before their environment, and calls in between
 // must not fail. To go back to the stack's own table, the operator first empties
-// only the setting restoredStream. Then the own table is in use again, and functions
-// still have permissions for both.
+// only the setting restoredStream. Then the stack's own table is in use again, and
+// functions still have permissions for both.
 func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) (table, other awsdynamodb.ITable) {
 	if s.RestoredTable == "" {
 		return own, nil

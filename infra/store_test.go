@@ -243,8 +243,8 @@ func (r resource) keeps(t *testing.T, deletion string) {
 	}
 }
 
-// While a stage is created nothing is protected, and a failed creation leaves nothing
-// behind. Data that is there after the creation stays.
+// While a stage is being created nothing is protected, and a failed creation leaves
+// nothing behind. Once the stage exists, its data stays.
 func TestUnprotected(t *testing.T) {
 	s := of(t, func() (*service, error) {
 		return synthesise("unprotected", all(), map[string]any{"unprotected": "true", "mailFrom": mailFrom})

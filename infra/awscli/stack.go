@@ -94,8 +94,8 @@ const (
 	TypeQueue    = "AWS::SQS::Queue"
 )
 
-// Function returns a function by the name of its group, reader or schedule, and Mapping
-// the event source mapping of a reader. Their logical ids begin with that name.
+// Function returns a function by the name of its group, reader or schedule, with which its
+// logical id begins.
 func (s *Stack) Function(name string) (Resource, error) {
 	return s.called(TypeFunction, name, "Function")
 }

@@ -1,8 +1,8 @@
 // Command deploy deploys a stage: `make deploy`. With the argument rollback it deploys the
-// version before: `make rollback`. It calls git, the AWS CLI and the CDK.
+// previous version: `make rollback`. It calls git, the AWS CLI and the CDK.
 //
-//   - It names what it deploys by the commit, and refuses a work tree with changes that no
-//     commit has, except on the stage dev.
+//   - It names what it deploys by the commit, and refuses a work tree with uncommitted
+//     changes, except on the stage dev.
 //   - It creates a stage unprotected, so that CloudFormation can remove what a failed
 //     creation leaves, and the next try starts anew. Once the stage exists, it deploys
 //     again, which only protects stack and table.
@@ -44,7 +44,7 @@ func run(args []string, getenv func(string) string, out, errors io.Writer) error
 // disposable is the stage that may be deployed from any work tree and destroyed.
 const disposable = "dev"
 
-// deployment is what the operator asks for.
+// deployment holds what the operator asks for.
 type deployment struct {
 	stage   string
 	region  string // "": that of the credentials
@@ -182,8 +182,8 @@ func (d deployment) look() (deployed, error) {
 	return now, nil
 }
 
-// rollback deploys another version from a work tree of its own: to, or the version before.
-// It deploys the settings that cdk.json had in that version.
+// rollback deploys another version from a work tree of its own. If to is "", that is the
+// previous version. It deploys the settings that cdk.json had in that version.
 func (d deployment) rollback(to string) error {
 	if to == "" {
 		now, err := d.look()
@@ -225,12 +225,12 @@ func (d deployment) rollback(to string) error {
 	return remove()
 }
 
-// dirty ends the version of a work tree with changes that no commit has.
+// dirty ends the version of a work tree with uncommitted changes.
 const dirty = "-dirty"
 
-// describe names a work tree: by the tag if the commit has one, otherwise by the tag before
-// and the commit, or by the commit alone. changes lists the files that differ from the
-// commit, or that git does not know.
+// describe names a work tree: by the tag if the commit has one, otherwise by the last tag
+// and the commit, or by the commit alone if there is no tag. changes lists the files that
+// differ from the commit, or that git does not know.
 func describe(tree string) (version, changes string, err error) {
 	if version, err = command(tree, "git", "describe", "--tags", "--always", "--abbrev=12"); err != nil {
 		return "", "", err
@@ -244,8 +244,8 @@ func describe(tree string) (version, changes string, err error) {
 	return version, changes, nil
 }
 
-// command runs a program and returns what it wrote. Its error has what the program wrote
-// about it.
+// command runs a program and returns its standard output. The error contains the
+// program's standard error.
 func command(dir, name string, args ...string) (string, error) {
 	var out, failure bytes.Buffer
 	c := exec.Command(name, args...)

@@ -63,7 +63,7 @@ func (s *site) git(args ...string) string {
 	return out
 }
 
-// commit commits everything, with a tag unless that is "", and returns the commit.
+// commit commits everything, tags the commit unless tag is "", and returns its hash.
 func (s *site) commit(tag string) string {
 	s.t.Helper()
 	s.git("add", "-A")
@@ -74,7 +74,7 @@ func (s *site) commit(tag string) string {
 	return s.git("rev-parse", "HEAD")
 }
 
-// stack lets aws find a stack in a status, with these outputs.
+// stack makes the stand-in for aws report a stack with this status and these outputs.
 func (s *site) stack(status string, outputs ...string) {
 	var list []string
 	for i := 0; i+1 < len(outputs); i += 2 {
@@ -155,7 +155,7 @@ func TestDeploy_ExistingStage(t *testing.T) {
 	s.want(got, err, asked, strings.Replace(cdk, " -c", " --require-approval never -c", 1)+" -c previousVersion=v0.8.0 -c stage=prod")
 }
 
-// A version is the tag, or the tag before and the commit, or the commit.
+// A version is the tag, or the last tag and the commit, or the commit.
 func TestDescribe(t *testing.T) {
 	s := newSite(t)
 	if got, changes, err := describe("."); got != "v1.0.0" || changes != "" || err != nil {
@@ -193,8 +193,8 @@ func TestDeploy_Dirty(t *testing.T) {
 	}
 }
 
-// A rollback runs make deploy in a work tree of the version before, or of the one that the
-// operator names, and removes that tree.
+// A rollback runs make deploy in a work tree of the previous version, or of the one that
+// the operator names, and removes that tree.
 func TestRollback(t *testing.T) {
 	s := newSite(t)
 	first := s.git("rev-parse", "HEAD")

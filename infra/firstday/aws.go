@@ -22,7 +22,7 @@ type operator struct {
 	stack *awscli.Stack // with outputs and resources
 }
 
-// byHand is what to do about what the credentials may not see.
+// byHand is the remedy if the credentials do not allow a call.
 const byHand = "if it is a permission, look by hand"
 
 func (o *operator) look(ctx context.Context) {
@@ -120,7 +120,7 @@ func (o *operator) readers(ctx context.Context) {
 	}
 }
 
-// schedules looks whether the clock calls the scheduled functions.
+// schedules checks whether the clock calls the scheduled functions.
 func (o *operator) schedules(ctx context.Context) {
 	const what = "schedules"
 	var list struct {
@@ -185,7 +185,7 @@ var heading = regexp.MustCompile(`infra/RUNBOOK\.md, "[^"]+"`)
 // ofProbe is in the name of the alarm of the function probe.
 const ofProbe = "Unreachable"
 
-// alarms looks which alarms ring, whether any is missing, and at that of the probe.
+// alarms checks which alarms ring, whether any is missing, and the state of the probe's.
 func (o *operator) alarms(ctx context.Context) {
 	const what = "alarms"
 	var list struct {
@@ -232,7 +232,7 @@ func (o *operator) alarms(ctx context.Context) {
 	}
 }
 
-// subscriptions looks whether alarms reach anybody.
+// subscriptions checks whether alarms reach anybody.
 func (o *operator) subscriptions(ctx context.Context) {
 	const what = "who gets alarms"
 	var list struct {
@@ -253,7 +253,7 @@ func (o *operator) subscriptions(ctx context.Context) {
 	}
 }
 
-// mail looks whether SES sends the stage's mail to anybody.
+// mail checks whether SES sends the stage's mail to anybody.
 func (o *operator) mail(ctx context.Context) {
 	if o.stack.Outputs["MailConfiguration"] == "" {
 		o.skip("mail", "the stage sends none: mailFrom is empty")

@@ -30,7 +30,7 @@ var fixtureOutputs = map[string]string{
 	"OperatorsTopic": "arn:aws:sns:eu-central-1:123456789012:operators",
 }
 
-// What the CLI prints of a stage with nothing wrong.
+// healthy holds what the CLI prints about a stage with nothing wrong, by command.
 var healthy = map[string]string{
 	"lambda list-event-source-mappings": `{"EventSourceMappings": [{"UUID": "11111111-2222-4333-8444-555555555555", "State": "Enabled", "LastProcessingResult": "OK"},
 		{"UUID": "22222222-2222-4333-8444-555555555555", "State": "Enabled", "LastProcessingResult": "No records processed"},
@@ -76,7 +76,7 @@ func looked(t *testing.T) string {
 	return out.String()
 }
 
-// wantHealthy are the lines of the fixture.
+// wantHealthy holds the lines that are printed about the fixture.
 const wantHealthy = `ok             the stack: agentsocial-beta is UPDATE_COMPLETE, version v1.2.0
 ok             the reader tally: its mapping is Enabled; last result: OK
 ok             the reader inbox: its mapping is Enabled; last result: No records processed
@@ -130,7 +130,7 @@ func TestOperator_CLI(t *testing.T) {
 	}
 }
 
-// standIn answers as the services do whose answers [healthy] has, each in its protocol.
+// standIn gives the answers of [healthy], each in the protocol of its service.
 func standIn(w http.ResponseWriter, r *http.Request) {
 	query := func(action, result string) {
 		fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult>%[2]s</%[1]sResult><ResponseMetadata><RequestId>1</RequestId></ResponseMetadata></%[1]sResponse>`, action, result)
@@ -178,8 +178,8 @@ func standIn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// standInScript stands in for the AWS CLI, where many answers are played. It prints the file
-// of a command, such as "sqs get-queue-attributes", or fails with its text.
+// standInScript replaces the AWS CLI in tests that play many answers. It prints the file of
+// a command, such as "sqs get-queue-attributes", or fails with its text.
 const standInScript = `#!/bin/sh
 file="$ANSWERS/$1 $2"
 answer=$(cat "$file")

@@ -104,8 +104,8 @@ func lines(out, state string) (all []string) {
 	return all
 }
 
-// A service without defects passes, also a second time, with the agents of the first. The
-// list of what was not tried names only lines that are printed.
+// A service without defects passes. It passes again, with the agents of the first time.
+// The list of what was not tried names only lines that are printed.
 func TestVisit(t *testing.T) {
 	s := newStage(t)
 	out := s.visit(t, nil, nil)
@@ -253,7 +253,7 @@ func TestVisit_Defects(t *testing.T) {
 }
 
 // Without anybody at the terminal, only what needs no agent is looked at. A puzzle is shown
-// with its records, and an answer that is no number is asked for again.
+// with its records. After an answer that is not a number, the person is asked again.
 func TestPerson(t *testing.T) {
 	s := newStage(t)
 	env := map[string]string{"URL": s.url, "KEYS": s.keys}

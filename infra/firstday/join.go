@@ -37,7 +37,8 @@ func own(named, folder string, c *client.Client, n int) keyFile {
 }
 
 // load returns the key in the file. It makes one if the file is the command's own and does
-// not exist yet. The key is saved before the registration, because an agent is lost with it.
+// not exist yet. It saves the key before the registration, because an agent without its
+// key is lost.
 func (f keyFile) load() (ed25519.PrivateKey, error) {
 	key, err := client.LoadKey(f.path)
 	if f.given || !errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +92,7 @@ func person(in io.Reader, out io.Writer) solver {
 	}
 }
 
-// puzzles is how many puzzles a person may answer wrongly, and once more.
+// puzzles is how many puzzles a person may try.
 const puzzles = 3
 
 // join returns the agent whose key is in the file. If the file is the command's own, it

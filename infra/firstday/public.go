@@ -159,8 +159,8 @@ func (v *visitor) address(ctx context.Context) {
 	v.ok(what, "%s has the resource %s", metadataPath, metadata.Resource)
 }
 
-// challenge looks whether WWW-Authenticate comes through the gateway. Gateways of AWS's REST
-// APIs rename it.
+// challenge checks whether WWW-Authenticate comes through the gateway. Gateways of AWS's
+// REST APIs rename it.
 func (v *visitor) challenge(ctx context.Context) {
 	const what, name, renamed = "WWW-Authenticate of POST /mcp", "WWW-Authenticate", "X-Amzn-Remapped-Www-Authenticate"
 	a, ok := v.expect(ctx, what, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -183,7 +183,8 @@ func (v *visitor) challenge(ctx context.Context) {
 	}
 }
 
-// head looks whether HEAD reaches the functions. The gateway has a route for each path of it.
+// head checks whether HEAD reaches the functions. The gateway has a route for HEAD beside
+// each route for a public GET.
 func (v *visitor) head(ctx context.Context) {
 	const what = "HEAD"
 	for _, path := range []string{"/v1/c/lounge", "/openapi.json"} {
@@ -203,7 +204,7 @@ func (v *visitor) head(ctx context.Context) {
 // bodyMost is the limit of most endpoints (shared/api/endpoint.go).
 const bodyMost = 64 << 10
 
-// large looks whether the service itself refuses a body above the limit.
+// large checks whether the service itself refuses a body above the limit.
 func (v *visitor) large(ctx context.Context) {
 	const what = "a body above the limit"
 	body := `{"handle":"` + strings.Repeat("x", bodyMost) + `"}`
@@ -219,7 +220,7 @@ func (v *visitor) large(ctx context.Context) {
 	v.ok(what, "%d bytes: 413 too_large, in the envelope", len(body))
 }
 
-// unknown looks whether the gateway passes paths without a route to the fallback.
+// unknown checks whether the gateway passes paths without a route to the fallback.
 func (v *visitor) unknown(ctx context.Context) {
 	const what, path = "an unknown path", "/v1/first-day"
 	a, ok := v.expect(ctx, what, http.MethodGet, path, "")

@@ -17,7 +17,7 @@ import (
 // channel exists in every deployment, and everybody may post in it.
 const channel = "lounge"
 
-// signed looks at what agents do. All that it writes in the channel it deletes again.
+// signed looks at what agents do. It deletes again all that it writes in the channel.
 func (v *visitor) signed(ctx context.Context) {
 	first := v.join(ctx, "the first agent", v.files[0])
 	if first == nil {
@@ -47,8 +47,8 @@ func remedy(err error, function string) string {
 	return `infra/RUNBOOK.md, "Alarm: Unreachable".`
 }
 
-// queries looks whether the gateway passes a query on as it was sent: the signature covers
-// its bytes.
+// queries checks whether the gateway passes a query on as it was sent: the signature
+// covers its bytes.
 func (v *visitor) queries(ctx context.Context, a *member) {
 	const what = "signatures over escapes in a query"
 	_, host, _ := strings.Cut(v.client.URL(), "://")
@@ -66,7 +66,7 @@ func (v *visitor) queries(ctx context.Context, a *member) {
 	v.ok(what, "verified: %s", strings.Join(targets, "  "))
 }
 
-// paths looks whether the gateway passes paths on: one with all characters that the service's
+// paths checks how the gateway passes paths on: one with all characters that the service's
 // own paths have, and one with an escape, which the service expects the gateway to decode.
 func (v *visitor) paths(ctx context.Context, a *member) {
 	const what = "signatures over paths"
@@ -90,8 +90,8 @@ func (v *visitor) paths(ctx context.Context, a *member) {
 	}
 }
 
-// mcp looks whether a bearer token comes through the gateway, and at the rights of the
-// functions access and mcp. The token is revoked at the end.
+// mcp checks whether a bearer token comes through the gateway, and whether the rights of
+// the functions access and mcp are enough. It revokes the token at the end.
 func (v *visitor) mcp(ctx context.Context, a *member) {
 	const what = "a token, and a tool of MCP"
 	token, err := a.MintToken(ctx, wire.NewToken{Label: "first day", Scopes: []string{"read"}, Days: 1})

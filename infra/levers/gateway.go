@@ -36,7 +36,7 @@ func (l limit) String() string {
 	return fmt.Sprintf("%g requests a second, %d at once", l.Rate, l.Burst)
 }
 
-// limits are a stage's. A route without a limit of its own has the stage's.
+// limits holds the limits of a stage. A route without a limit of its own has the stage's.
 type limits struct {
 	Whole  limit            `json:"DefaultRouteSettings"`
 	Routes map[string]limit `json:"RouteSettings"`
@@ -72,9 +72,9 @@ func (j job) gateway(ctx context.Context) (*gateway, error) {
 }
 
 // writingRoutes returns the gateway's keys of all routes by which callers write: the
-// endpoints with an effect, and the one that passes calls of tools on, whose calls the
-// gateway cannot tell apart. The gateway writes the rest of a path {name+}, the
-// declarations {name...}.
+// endpoints with an effect, and MCP's, because the gateway cannot tell which of its tools
+// is called. The gateway writes the rest of a path as {name+}, and the declarations write
+// it as {name...}.
 func writingRoutes() (keys []string) {
 	for _, g := range functions.Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
@@ -86,7 +86,7 @@ func writingRoutes() (keys []string) {
 	return keys
 }
 
-// set puts limits in force, and prints the stage's as API Gateway then has them.
+// set puts limits in force, and stores in g.now the limits that API Gateway answers with.
 func (g *gateway) set(ctx context.Context, want limits) error {
 	whole, err := json.Marshal(want.Whole)
 	if err != nil {
@@ -162,7 +162,7 @@ func (g *gateway) stopped(key string) bool {
 	return has && own.closed() && !g.now.Whole.closed()
 }
 
-// stopWrites lets no request of a route that writes through.
+// stopWrites closes every route by which callers write.
 func stopWrites(ctx context.Context, j job) error {
 	g, err := j.gateway(ctx)
 	if err != nil {

@@ -33,8 +33,8 @@ const fixtureTemplate = `{"Resources": {
 	"feedFunction0A1B2C3D": {"Type": "AWS::Lambda::Function", "Properties": {"ReservedConcurrentExecutions": 40}},
 	"docsFunction0A1B2C3D": {"Type": "AWS::Lambda::Function", "Properties": {"MemorySize": 512}}}}`
 
-// fixtureRoutes are the API's: some read, some write, and the default. The key "POST
-// /v1/other" is one of which the declarations know nothing.
+// fixtureRoutes lists the API's routes: some that read, some that write, and the default.
+// The route "POST /v1/other" is not declared.
 var fixtureRoutes = []string{"$default", "GET /llms.txt", "POST /v1/challenge", "POST /v1/other", "POST /v1/recover", "POST /mcp", "POST /oauth/token", "POST /v1/c/{ch}/posts"}
 
 var fixtureResources = []struct{ ID, Physical, Type string }{
