@@ -23,15 +23,15 @@ func TestKeys(t *testing.T) {
 	}
 	added, err := fox.AddKey(ctx, laptop, "laptop")
 	if err != nil || added.Pubkey != client.PublicKey(laptop) || added.Original || added.LastUsedAt != nil || len(added.Next) == 0 {
-		t.Fatalf("AddKey: %+v, %v", added, err)
+		t.Fatalf("AddKey = %+v, %v, want the key laptop, not original and not used yet", added, err)
 	}
 	other := c.As(laptop, fox.ID())
 	if me, err := other.Me(ctx); err != nil || me.Handle != "fox" || me.Keys != 2 {
-		t.Fatalf("Me with the new key: %+v, %v", me, err)
+		t.Fatalf("Me with the new key = %+v, %v, want fox with two keys", me, err)
 	}
 	keys, err := other.Keys(ctx)
 	if err != nil || len(keys.Items) != 2 || !keys.Items[0].Original || keys.Items[1].Label != "laptop" || keys.Items[1].LastUsedAt == nil {
-		t.Fatalf("Keys: %+v, %v", keys, err)
+		t.Fatalf("Keys = %+v, %v, want the original key, then laptop, which was used", keys, err)
 	}
 	if err := fox.RemoveKey(ctx, keys.Items[0].Pubkey); !client.IsCode(err, "own_key") {
 		t.Errorf("removing the key that signs: %v, want own_key", err)
@@ -81,7 +81,7 @@ func TestTokens(t *testing.T) {
 		time.Sleep(2 * time.Millisecond) // ids of the same millisecond have no order
 		token, err := fox.MintToken(ctx, test.ask)
 		if err != nil || !strings.HasPrefix(token.Value, "ast_") || token.Label != test.ask.Label || strings.Join(token.Scopes, " ") != test.scopes {
-			t.Fatalf("MintToken %+v: %+v, %v", test.ask, token, err)
+			t.Fatalf("MintToken(%+v) = %+v, %v, want a value with ast_ and the scopes %s", test.ask, token, err, test.scopes)
 		}
 		if test.days == 0 && token.ExpiresAt != nil || test.days > 0 && *token.ExpiresAt-token.CreatedAt != test.days*day {
 			t.Errorf("MintToken %+v: got ExpiresAt %v, want %d days later", test.ask, token.ExpiresAt, test.days)
@@ -89,7 +89,7 @@ func TestTokens(t *testing.T) {
 	}
 	tokens, err := fox.Tokens(ctx)
 	if err != nil || len(tokens.Items) != 3 || tokens.Items[1].Label != "b" {
-		t.Fatalf("Tokens: %+v, %v", tokens, err)
+		t.Fatalf("Tokens = %+v, %v, want three, b in the middle", tokens, err)
 	}
 	if err := fox.RevokeToken(ctx, tokens.Items[1].ID); err != nil {
 		t.Fatal(err)
@@ -98,15 +98,15 @@ func TestTokens(t *testing.T) {
 		t.Errorf("revoking again: %v, want not_found", err)
 	}
 	if tokens, err = fox.Tokens(ctx); err != nil || len(tokens.Items) != 2 {
-		t.Fatalf("Tokens: %+v, %v", tokens, err)
+		t.Fatalf("Tokens after a revocation = %+v, %v, want two", tokens, err)
 	}
 
 	code, err := fox.LinkCode(ctx, 30, 2)
 	if err != nil || !strings.HasPrefix(code.Code, "lc_") || code.Uses != 2 || len(code.Scopes) != 6 || code.ExpiresAt-code.CreatedAt != 30*day {
-		t.Fatalf("LinkCode: %+v, %v", code, err)
+		t.Fatalf("LinkCode(30, 2) = %+v, %v, want a code with lc_ for two uses in 30 days, with six scopes", code, err)
 	}
 	if code, err = fox.LinkCode(ctx, 0, 0); err != nil || code.Uses != 1 || code.ExpiresAt-code.CreatedAt != 7*day {
-		t.Fatalf("LinkCode: %+v, %v", code, err)
+		t.Fatalf("LinkCode(0, 0) = %+v, %v, want one use in 7 days", code, err)
 	}
 }
 
@@ -137,14 +137,14 @@ func TestLostValues(t *testing.T) {
 	fox := join(t, c, "fox")
 	token, err := fox.MintToken(ctx, wire.NewToken{Label: "lost"})
 	if !errors.Is(err, client.ErrValueLost) || token == nil || token.ID == "" || token.Value != "" {
-		t.Fatalf("MintToken: %+v, %v", token, err)
+		t.Fatalf("MintToken = %+v, %v, want an id, no value and ErrValueLost", token, err)
 	}
 	if err := fox.RevokeToken(ctx, token.ID); err != nil {
 		t.Fatal(err)
 	}
 	code, err := fox.LinkCode(ctx, 0, 0)
 	if !errors.Is(err, client.ErrValueLost) || code == nil || code.ID == "" || code.Code != "" {
-		t.Fatalf("LinkCode: %+v, %v", code, err)
+		t.Fatalf("LinkCode = %+v, %v, want an id, no code and ErrValueLost", code, err)
 	}
 	if me, err := fox.Me(ctx); err != nil || me.Tokens != 0 {
 		t.Errorf("Me: %+v, %v, want no tokens", me, err)

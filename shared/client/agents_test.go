@@ -30,7 +30,7 @@ func TestSignup(t *testing.T) {
 	b := c.WithToken(value)
 	puzzle, err := b.SignupPuzzle(ctx)
 	if err != nil || puzzle.Question == "" || len(puzzle.Records) < 8 || puzzle.ExpiresAt == 0 {
-		t.Fatalf("SignupPuzzle: %+v, %v", puzzle, err)
+		t.Fatalf("SignupPuzzle = %+v, %v, want a question, at least 8 records and an expiry", puzzle, err)
 	}
 	answer, err := agents.Solve(ctx, s.App, puzzle.Token) // a real agent reads the question instead
 	if err != nil {
@@ -38,7 +38,7 @@ func TestSignup(t *testing.T) {
 	}
 	me, err := b.FinishSignup(ctx, puzzle, answer.([]string), client.Registration{Handle: "owl", Emoji: "🦉"})
 	if err != nil || me.ID != p.ID || me.Handle != "owl" || me.State != "active" || me.Keys != 0 || len(me.Next) == 0 {
-		t.Fatalf("FinishSignup: %+v, %v", me, err)
+		t.Fatalf("FinishSignup = %+v, %v, want owl, active and without keys", me, err)
 	}
 	var post wire.PostResult
 	if err := b.Do(ctx, "POST", "/v1/c/lounge/posts", map[string]string{"body": "Hello."}, &post); err != nil || post.Author.Handle != "owl" {

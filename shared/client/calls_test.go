@@ -11,30 +11,30 @@ import (
 	"agentsocial/shared/wire"
 )
 
-func TestEveryCall(t *testing.T) {
+func TestProfilesPostsAndInbox(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL+"/"), t.Context()
 	fox, owl := join(t, c, "fox"), join(t, c, "owl")
 
 	me, err := fox.UpdateMe(ctx, wire.ProfileUpdate{Now: new("reviewing"), Tags: &[]string{"go", "tests"}, DMs: new("following"), Mentions: new("nobody")})
 	if err != nil || me.Now != "reviewing" || len(me.Tags) != 2 || me.DMs != "following" || me.Mentions != "nobody" || len(me.Next) == 0 {
-		t.Fatalf("UpdateMe: %+v, %v", me, err)
+		t.Fatalf("UpdateMe = %+v, %v, want all that was sent", me, err)
 	}
 	if me, err = fox.UpdateMe(ctx, wire.ProfileUpdate{Now: new("")}); err != nil || me.Now != "" || len(me.Tags) != 2 {
-		t.Fatalf("UpdateMe: %+v, %v", me, err)
+		t.Fatalf("UpdateMe with an empty now = %+v, %v, want only now changed", me, err)
 	}
 	if me, err := fox.Me(ctx); err != nil || me.ID != fox.ID() || me.State != "active" || me.Keys != 1 {
-		t.Fatalf("Me: %+v, %v", me, err)
+		t.Fatalf("Me = %+v, %v, want %s, active and with one key", me, err, fox.ID())
 	}
 	for _, ref := range []string{"fox", fox.ID()} {
 		if p, err := owl.Agent(ctx, ref); err != nil || p.Handle != "fox" {
-			t.Fatalf("Agent: %+v, %v", p, err)
+			t.Fatalf("Agent(%s) = %+v, %v, want fox", ref, p, err)
 		}
 	}
 
 	post, err := fox.Post(ctx, "golang", "Is a nil map <readable> & safe?\nAsking for @owl.")
 	if err != nil || post.Author == nil || post.Author.ID != fox.ID() || post.Parent != nil || len(post.Next) == 0 {
-		t.Fatalf("Post: %+v, %v", post, err)
+		t.Fatalf("Post = %+v, %v, want a post by %s without a parent", post, err, fox.ID())
 	}
 	if !strings.Contains(post.Body, "<readable> &") {
 		t.Fatalf("got the body %q, want <readable> & in it", post.Body)
@@ -42,21 +42,21 @@ func TestEveryCall(t *testing.T) {
 	time.Sleep(2 * time.Millisecond) // ids of the same millisecond have no order
 	reply, err := owl.Reply(ctx, "golang", post.ID, "Readable, yes.")
 	if err != nil || reply.Parent == nil || *reply.Parent != post.ID || *reply.Root != post.ID {
-		t.Fatalf("Reply: %+v, %v", reply, err)
+		t.Fatalf("Reply = %+v, %v, want %s as parent and root", reply, err, post.ID)
 	}
 	thread, err := c.Thread(ctx, "golang", post.ID, client.Page{})
 	if err != nil || thread.ID != post.ID || len(thread.Items) != 1 || thread.Items[0].ID != reply.ID {
-		t.Fatalf("Thread: %+v, %v", thread, err)
+		t.Fatalf("Thread = %+v, %v, want %s with the reply %s", thread, err, post.ID, reply.ID)
 	}
 	page, err := c.Channel(ctx, "golang", client.Page{Limit: 1})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != reply.ID || !page.More {
-		t.Fatalf("Channel: %+v, %v", page, err)
+		t.Fatalf("Channel = %+v, %v, want only %s, and more", page, err, reply.ID)
 	}
 	if page, err = c.Channel(ctx, "golang", client.Page{Before: page.NextBefore}); err != nil || len(page.Items) != 1 || page.Items[0].ID != post.ID || page.More {
-		t.Fatalf("Channel: %+v, %v", page, err)
+		t.Fatalf("the second page of Channel = %+v, %v, want only %s, and no more", page, err, post.ID)
 	}
 	if page, err = c.Roots(ctx, "golang", client.Page{}); err != nil || len(page.Items) != 1 || page.Items[0].ID != post.ID {
-		t.Fatalf("Roots: %+v, %v", page, err)
+		t.Fatalf("Roots = %+v, %v, want only %s", page, err, post.ID)
 	}
 
 	if err := s.Drain(ctx); err != nil {
@@ -64,19 +64,19 @@ func TestEveryCall(t *testing.T) {
 	}
 	inbox, err := owl.Inbox(ctx, 1, 10)
 	if err != nil || len(inbox.Items) != 1 || inbox.After != 2 || inbox.OldestSeq != 1 {
-		t.Fatalf("Inbox: %+v, %v", inbox, err)
+		t.Fatalf("Inbox after 1 = %+v, %v, want one event, after 2 and the oldest seq 1", inbox, err)
 	}
 	if e := inbox.Items[0]; e.Kind != "mention" || *e.From != (wire.Author{ID: fox.ID(), Handle: "fox", Emoji: "🦊"}) || e.Subject.Post != post.ID {
-		t.Fatalf("event: %+v", e)
+		t.Fatalf("got the event %+v, want a mention by fox in %s", e, post.ID)
 	}
 
 	gone, err := owl.DeletePost(ctx, "golang", reply.ID)
 	if err != nil || gone.ID != reply.ID || !gone.Deleted || len(gone.Next) == 0 {
-		t.Fatalf("DeletePost: %+v, %v", gone, err)
+		t.Fatalf("DeletePost = %+v, %v, want %s deleted", gone, err, reply.ID)
 	}
 	channels, err := c.Channels(ctx, "leisure", client.Page{Limit: 1})
 	if err != nil || len(channels.Work) != 0 || len(channels.Leisure) != 1 || !channels.More || channels.NextBefore == "" {
-		t.Fatalf("Channels: %+v, %v", channels, err)
+		t.Fatalf("Channels(leisure) = %+v, %v, want one channel for leisure, and more", channels, err)
 	}
 }
 

@@ -30,7 +30,7 @@ func swept(t *testing.T, s *service.Service) {
 	t.Helper()
 	res, err := http.Post(s.URL+"/_local/tick", "application/json", strings.NewReader(`{"name":"deadlines"}`))
 	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatal(res, err)
+		t.Fatalf("running deadlines: got %v, %v, want 200", res, err)
 	}
 	res.Body.Close()
 }
@@ -40,7 +40,7 @@ func TestJury(t *testing.T) {
 	c, ctx := connect(t, s.URL), t.Context()
 	fox, owl := join(t, c, "fox"), join(t, c, "owl")
 	if _, err := fox.Volunteer(ctx, true); !client.IsCode(err, "origin_required") {
-		t.Fatalf("Volunteer: %v", err)
+		t.Fatalf("Volunteer without an origin: %v, want origin_required", err)
 	}
 	jurors := map[string]*client.Agent{}
 	for _, name := range []string{"ada", "bob", "cyd"} {
@@ -48,7 +48,7 @@ func TestJury(t *testing.T) {
 		sits(t, s, a)
 		v, err := a.Volunteer(ctx, true)
 		if err != nil || !v.Juror || len(v.Next) == 0 {
-			t.Fatalf("Volunteer: %+v, %v", v, err)
+			t.Fatalf("Volunteer = %+v, %v, want a juror", v, err)
 		}
 		jurors[a.ID()] = a
 	}
@@ -57,39 +57,39 @@ func TestJury(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w, err := join(t, c, "ant").Report(ctx, "golang", post.ID, "Spam, I think."); err != nil || w.Case != nil || w.Needed != 1 {
-		t.Fatalf("Report: %+v, %v", w, err)
+		t.Fatalf("Report by a new agent = %+v, %v, want no case, and one more report needed", w, err)
 	}
 	sits(t, s, fox)
 	time.Sleep(2 * time.Millisecond) // two reports of the same millisecond have no order
 	r, err := fox.Report(ctx, "golang", post.ID, "Spam.")
 	if err != nil || r.Case == nil || r.Target != post.ID || r.Needed != 0 || len(r.Next) == 0 {
-		t.Fatalf("Report: %+v, %v", r, err)
+		t.Fatalf("Report = %+v, %v, want a case about %s", r, err, post.ID)
 	}
 	if _, err := fox.Report(ctx, "golang", post.ID, "Spam!"); !client.IsCode(err, "already_reported") {
-		t.Fatalf("Report: %v", err)
+		t.Fatalf("Report again: %v, want already_reported", err)
 	}
 	open, err := c.Case(ctx, *r.Case)
 	if err != nil || open.State != "seating" || open.Evidence.Text != "Cheap followers!" || open.Reports != 2 || open.Reasons[1].Reason != "Spam." || client.CheckDraw(open, "") == nil {
-		t.Fatalf("Case: %+v, %v", open, err)
+		t.Fatalf("Case = %+v, %v, want it seating, with both reports, and its draw not to be checked yet", open, err)
 	}
 	swept(t, s)
 	for id, a := range jurors {
 		duties, err := a.Duties(ctx)
 		if err != nil || len(duties.Items) != 1 || duties.Items[0].Case != *r.Case || duties.Items[0].Kind != "post" || duties.Items[0].Deadline == 0 {
-			t.Fatalf("Duties: %+v, %v", duties, err)
+			t.Fatalf("Duties = %+v, %v, want the case %s about a post", duties, err, *r.Case)
 		}
 		v, err := a.VoteOnCase(ctx, *r.Case, "uphold", "It is spam.")
 		if err != nil || v.Case != *r.Case || v.Verdict != "uphold" || v.Note != "It is spam." || len(v.Next) == 0 {
-			t.Fatalf("VoteOnCase: %+v, %v", v, err)
+			t.Fatalf("VoteOnCase = %+v, %v, want uphold with its note in %s", v, err, *r.Case)
 		}
 		k, err := a.OwnCase(ctx, *r.Case)
 		if err != nil || k.Seat == nil || k.Seat.Verdict != "uphold" || k.Evidence.Withheld {
-			t.Fatalf("OwnCase of %s: %+v, %v", id, k, err)
+			t.Fatalf("OwnCase of %s = %+v, %v, want its seat with uphold, and the evidence", id, k, err)
 		}
 	}
 	closed, err := c.Case(ctx, *r.Case)
 	if err != nil || closed.State != "upheld" || len(closed.Votes) != 3 || !closed.Evidence.Withheld || closed.Seat != nil {
-		t.Fatalf("Case: %+v, %v", closed, err)
+		t.Fatalf("Case = %+v, %v, want it upheld by three votes, without seat and evidence", closed, err)
 	}
 	if err := client.CheckDraw(closed, open.Draw.Commitment); err != nil {
 		t.Error(err)
@@ -102,10 +102,10 @@ func TestJury(t *testing.T) {
 	}
 	appealed, err := owl.Appeal(ctx, *r.Case, "They are not cheap.")
 	if err != nil || appealed.Case != *r.Case || appealed.Appeal == "" {
-		t.Fatalf("Appeal: %+v, %v", appealed, err)
+		t.Fatalf("Appeal = %+v, %v, want an appeal of %s", appealed, err, *r.Case)
 	}
 	if _, err := owl.Appeal(ctx, *r.Case, "Not at all."); !client.IsCode(err, "not_open") {
-		t.Fatalf("Appeal again: %v", err)
+		t.Fatalf("Appeal again: %v, want not_open", err)
 	}
 	voter := &closed.Votes[0].Juror.ID
 	*voter, open.ID = open.ID, *voter

@@ -17,7 +17,7 @@ func TestMessages(t *testing.T) {
 	_, err := fox.Send(ctx, "owl", "hello")
 	var e *client.Error
 	if !errors.As(err, &e) || e.Code != "insufficient_credits" || e.Balance != 0 || e.Price != 50 {
-		t.Fatalf("Send without money: %+v", err)
+		t.Fatalf("Send without money: %+v, want insufficient_credits with balance 0 and price 50", err)
 	}
 	if err := s.App.Transact(ctx, transcripts.Credit(fox.ID(), 1000, s.App.Now(), "test")...); err != nil {
 		t.Fatal(err)
@@ -26,39 +26,39 @@ func TestMessages(t *testing.T) {
 	for _, body := range []string{"one", "two", "three"} {
 		m, err := fox.Send(ctx, owl.ID(), body)
 		if err != nil || m.Body != body || m.To != owl.ID() || m.From.Handle != "fox" || m.Price != int64(10*len(body)) || len(m.Next) == 0 || m.CreatedAt == 0 {
-			t.Fatalf("Send: %+v, %v", m, err)
+			t.Fatalf("Send = %+v, %v, want %q from fox to owl for %d", m, err, body, 10*len(body))
 		}
 		sent = append(sent, m)
 	}
 	if me, err := owl.Me(ctx); err != nil || me.UnreadDMs != 3 {
-		t.Fatalf("Me: %+v, %v", me, err)
+		t.Fatalf("Me = %+v, %v, want three unread messages", me, err)
 	}
 	list, err := owl.Conversations(ctx, client.Page{Limit: 1})
 	if err != nil || len(list.Items) != 1 || list.Unread != 3 || list.Price.MicroUSDPerChar != 10 || list.More {
-		t.Fatalf("Conversations: %+v, %v", list, err)
+		t.Fatalf("Conversations = %+v, %v, want one, with three unread messages", list, err)
 	}
 	if v := list.Items[0]; v.With.ID != fox.ID() || v.Unread != 3 || v.Last.ID != sent[2].ID || v.Last.Mine || v.Last.Text != "three" || v.Last.CreatedAt != sent[2].CreatedAt {
-		t.Fatalf("Conversations: %+v", v)
+		t.Fatalf("got the conversation %+v, want three unread messages of fox, the last of them %s", v, sent[2].ID)
 	}
 	older, err := owl.Messages(ctx, "fox", client.Page{Before: sent[1].ID})
 	if err != nil || len(older.Items) != 1 || older.Items[0].ID != sent[0].ID || !older.Items[0].Unread {
-		t.Fatalf("Messages: %+v, %v", older, err)
+		t.Fatalf("Messages before the second = %+v, %v, want the first, unread", older, err)
 	}
 	page, err := owl.Messages(ctx, "fox", client.Page{Limit: 2})
 	if err != nil || page.With.ID != fox.ID() || len(page.Items) != 2 || !page.Items[0].Unread || page.Items[0].Body != "three" || !page.More {
-		t.Fatalf("Messages: %+v, %v", page, err)
+		t.Fatalf("Messages = %+v, %v, want the newest two, unread, and more", page, err)
 	}
 	page, err = owl.Messages(ctx, "fox", client.Page{Before: page.NextBefore})
 	if err != nil || len(page.Items) != 1 || page.Items[0].Unread || page.More {
-		t.Fatalf("Messages: %+v, %v", page, err)
+		t.Fatalf("the second page of Messages = %+v, %v, want one, read, and no more", page, err)
 	}
 	if me, err := owl.Me(ctx); err != nil || me.UnreadDMs != 0 {
-		t.Fatalf("Me: %+v, %v", me, err)
+		t.Fatalf("Me = %+v, %v, want no unread messages", me, err)
 	}
 	if _, err := owl.UpdateMe(ctx, wire.ProfileUpdate{DMs: new("nobody")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fox.Send(ctx, "owl", "four"); !client.IsCode(err, "dm_refused") {
-		t.Fatalf("Send: %v", err)
+		t.Fatalf("Send to an agent that accepts nobody: %v, want dm_refused", err)
 	}
 }

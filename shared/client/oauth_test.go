@@ -40,7 +40,7 @@ func TestConnection(t *testing.T) {
 	r := consented(t, c, "")
 	first, err := c.Redeem(ctx, r)
 	if err != nil || first.ExpiresIn != 3600 || first.RefreshToken == "" || len(first.Next) == 0 {
-		t.Fatalf("Redeem: %+v, %v", first, err)
+		t.Fatalf("Redeem = %+v, %v, want tokens, the access token for an hour", first, err)
 	}
 	b := c.WithToken(first.AccessToken)
 	puzzle, err := b.SignupPuzzle(ctx)
@@ -52,7 +52,7 @@ func TestConnection(t *testing.T) {
 	}
 	second, err := c.Refresh(ctx, first.RefreshToken)
 	if err != nil || second.AccessToken == first.AccessToken || second.Scope != first.Scope {
-		t.Fatalf("Refresh: %+v, %v", second, err)
+		t.Fatalf("Refresh = %+v, %v, want another access token with the scopes %s", second, err, first.Scope)
 	}
 	key, err := client.GenerateKey()
 	if err != nil {
@@ -64,7 +64,7 @@ func TestConnection(t *testing.T) {
 	}
 	list, err := owl.Tokens(ctx)
 	if err != nil || len(list.Items) != 1 || list.Items[0].Kind != "connection" {
-		t.Fatalf("Tokens: %+v, %v", list, err)
+		t.Fatalf("Tokens = %+v, %v, want one connection", list, err)
 	}
 	if err := owl.RevokeToken(ctx, list.Items[0].ID); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, err := owl.Tokens(ctx); err != nil || len(list.Items) != 0 {
-		t.Errorf("Tokens: %+v, %v", list, err)
+		t.Errorf("Tokens after Revoke = %+v, %v, want none", list, err)
 	}
 }
 
@@ -101,12 +101,12 @@ func TestHourToken(t *testing.T) {
 	fox := join(t, c, "fox")
 	for range 2 { // each call signs an assertion of its own
 		if got, err := fox.HourToken(ctx); err != nil || got.Scope != "read post jury" || got.RefreshToken != "" {
-			t.Fatalf("HourToken: %+v, %v", got, err)
+			t.Fatalf("HourToken = %+v, %v, want the scopes read post jury and no refresh token", got, err)
 		}
 	}
 	got, err := fox.HourToken(ctx, "dm", "read")
 	if err != nil || got.Scope != "read dm" {
-		t.Fatalf("HourToken: %+v, %v", got, err)
+		t.Fatalf("HourToken(dm, read) = %+v, %v, want the scopes read dm", got, err)
 	}
 	var me struct{ ID string }
 	if err := c.WithToken(got.AccessToken).Do(ctx, http.MethodGet, "/v1/me", nil, &me); err != nil || me.ID != fox.ID() {

@@ -53,10 +53,10 @@ func TestRecovery(t *testing.T) {
 	l.lose = 1
 	pending, err := fox.LinkOrigin(ctx, address)
 	if err != nil || pending.Origin != "pending" || pending.ExpiresAt <= time.Now().UnixMilli() || len(pending.Next) == 0 || mails() != 1 {
-		t.Fatalf("LinkOrigin: %+v, %v, %d mails", pending, err, mails())
+		t.Fatalf("LinkOrigin = %+v, %v, %d mails, want pending and one mail", pending, err, mails())
 	}
 	if me, err := fox.Me(ctx); err != nil || me.Origin != "pending" || me.Recoverable || me.HoldUntil != nil {
-		t.Fatalf("Me: %+v, %v", me, err)
+		t.Fatalf("Me = %+v, %v, want a pending origin and no hold", me, err)
 	}
 	if _, err := fox.VerifyOrigin(ctx, "AAAA-AAAA"); !client.IsCode(err, "bad_code") {
 		t.Fatalf("VerifyOrigin with a wrong code: %v, want bad_code", err)
@@ -64,12 +64,12 @@ func TestRecovery(t *testing.T) {
 	l.lose = 2
 	origin, err := fox.VerifyOrigin(ctx, mailed())
 	if err != nil || origin.Origin != "verified" || !origin.Recoverable || !origin.RecoversHere || len(origin.Next) == 0 {
-		t.Fatalf("VerifyOrigin: %+v, %v", origin, err)
+		t.Fatalf("VerifyOrigin = %+v, %v, want a verified origin that can recover the agent", origin, err)
 	}
 
 	asked, err := c.Recover(ctx, "fox", address)
 	if err != nil || asked.Sent != "if it matches" || len(asked.Next) == 0 || mails() != 2 {
-		t.Fatalf("Recover: %+v, %v, %d mails", asked, err, mails())
+		t.Fatalf("Recover = %+v, %v, %d mails, want the answer of every request and two mails", asked, err, mails())
 	}
 	code, fresh := mailed(), newKey(t)
 	if _, _, err = c.ConfirmRecovery(ctx, "nobody", code, fresh, false); !client.IsCode(err, "not_found") {
@@ -78,14 +78,14 @@ func TestRecovery(t *testing.T) {
 	l.lose = 2
 	back, out, err := c.ConfirmRecovery(ctx, "Fox", " "+strings.ToLower(code), fresh, false) // as a human types it
 	if err != nil || out.AgentID != fox.ID() || out.Handle != "fox" || out.Pubkey != client.PublicKey(fresh) || !out.RevokedOthers || len(out.Next) == 0 {
-		t.Fatalf("ConfirmRecovery: %+v, %v", out, err)
+		t.Fatalf("ConfirmRecovery = %+v, %v, want fox with the new key, and the others revoked", out, err)
 	}
 	if back.ID() != fox.ID() {
 		t.Errorf("the recovered agent is %q, want %q", back.ID(), fox.ID())
 	}
 	me, err := back.Me(ctx)
 	if err != nil || me.Handle != "fox" || me.Keys != 1 || !me.Recoverable || me.HoldUntil == nil || *me.HoldUntil != out.HoldUntil {
-		t.Fatalf("Me: %+v, %v", me, err)
+		t.Fatalf("Me = %+v, %v, want fox with one key, held until %d", me, err, out.HoldUntil)
 	}
 	if _, err = back.Post(ctx, "golang", "Back again."); err != nil {
 		t.Errorf("posting with the new key: %v", err)
@@ -104,7 +104,7 @@ func TestRecovery(t *testing.T) {
 	}
 	second, out, err := c.ConfirmRecovery(ctx, "fox", mailed(), newKey(t), true)
 	if err != nil || out.RevokedOthers {
-		t.Fatalf("ConfirmRecovery: %+v, %v", out, err)
+		t.Fatalf("ConfirmRecovery with keepOthers = %+v, %v, want no key revoked", out, err)
 	}
 	for _, a := range []*client.Agent{back, second} {
 		if me, err := a.Me(ctx); err != nil || me.Keys != 2 {
