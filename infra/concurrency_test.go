@@ -55,7 +55,7 @@ func TestReservationsByAccount(t *testing.T) {
 	for _, account := range []int{0, 10, 100, 999, 1000, 1001, 5000, 100_000} {
 		s, err := ReadSettings(map[string]any{"accountConcurrency": float64(account)})
 		if err != nil {
-			t.Errorf("accountConcurrency %d: %v", account, err)
+			t.Errorf("accountConcurrency %d: got %v, want no error", account, err)
 			continue
 		}
 		sum := s.reservedInAll(d)

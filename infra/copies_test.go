@@ -144,7 +144,7 @@ func TestExistingSecrets(t *testing.T) {
 			has := plain(f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)[variable])
 			may := slices.Contains(s.statements(t, name), "secretsmanager:GetSecretValue on "+arn+"-??????")
 			if has != "" && has != arn || may != (has != "") {
-				t.Errorf("%s has %s %q and may read it: %v", name, variable, has, may)
+				t.Errorf("%s has %s %q and may read it: %v; want %s and the right to read it, or neither", name, variable, has, may, arn)
 			}
 			if may {
 				readers++

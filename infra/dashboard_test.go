@@ -126,7 +126,7 @@ func (s *service) page(t *testing.T) (p page) {
 	t.Helper()
 	_, d := s.only(t, "AWS::CloudWatch::Dashboard")
 	if err := json.Unmarshal([]byte(plain(d.Properties["DashboardBody"])), &p); err != nil {
-		t.Fatalf("%v: %v", err, d.Properties["DashboardBody"])
+		t.Fatalf("the dashboard's body is %v: %v; want JSON", d.Properties["DashboardBody"], err)
 	}
 	return p
 }

@@ -36,7 +36,7 @@ func TestEdge(t *testing.T) {
 	if got := plain(policy.Properties["CachePolicyConfig"]); got != `{"Comment":"Stores what Cache-Control allows","DefaultTTL":0,"MaxTTL":86400,"MinTTL":0,"Name":{"Fn::Join":["",["agentsocial-prod-",{"Ref":"AWS::Region"}]]},`+
 		`"ParametersInCacheKeyAndForwardedToOrigin":{"CookiesConfig":{"CookieBehavior":"none"},"EnableAcceptEncodingBrotli":false,"EnableAcceptEncodingGzip":true,`+
 		`"HeadersConfig":{"HeaderBehavior":"whitelist","Headers":["Authorization","X-Agent-Key","Accept"]},"QueryStringsConfig":{"QueryStringBehavior":"all"}}}` {
-		t.Errorf("cache policy is %s", got)
+		t.Errorf("cache policy is %s, want it to store by query, encoding and the headers %q, for no longer than Cache-Control says", got, cacheKey)
 	}
 	function, _ := s.only(t, "AWS::CloudFront::Function")
 	id, d := s.only(t, "AWS::CloudFront::Distribution")
@@ -133,7 +133,7 @@ func TestEdge_Rights(t *testing.T) {
 
 // With a domain, the distribution has the domain's name, certificate and DNS records, and
 // the gateway has none of them. The setting edgeSecretVersion chooses the secret's version.
-func TestEdge_OfADomain(t *testing.T) {
+func TestEdge_WithDomain(t *testing.T) {
 	s := of(t, edged)
 	id, d := s.only(t, "AWS::CloudFront::Distribution")
 	firewall, acl := s.only(t, "AWS::WAFv2::WebACL")

@@ -193,7 +193,7 @@ func TestAccessLog(t *testing.T) {
 	format := settings["Format"].(string)
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(format), &fields); err != nil || strings.Contains(format, "\n") {
-		t.Fatalf("format %s: %v", format, err)
+		t.Fatalf("the format of the access log is %s, %v; want JSON on one line", format, err)
 	}
 	for _, name := range []string{"requestId", "routeKey", "status", "responseLatency", "integrationError"} {
 		if fields[name] == "" {

@@ -75,7 +75,7 @@ func TestMail(t *testing.T) {
 				}
 			}
 			if got := plain(s.Outputs["MailPolicy"].Value); got != `_dmarc.mail.agents.example TXT "v=DMARC1; p=quarantine"` {
-				t.Errorf("output MailPolicy is %s", got)
+				t.Errorf("output MailPolicy is %s, want a DMARC record of mail.agents.example with quarantine", got)
 			}
 
 			// Functions that send mail may do so only from that address, with that

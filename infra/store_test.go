@@ -119,7 +119,7 @@ func TestRestoredTable(t *testing.T) {
 					}
 				}
 				if (has != "") != (len(over) > 0) {
-					t.Errorf("%s with TABLE %q has the rights %v", name, has, over)
+					t.Errorf("%s with TABLE %q has the rights %v, want rights on tables exactly with TABLE", name, has, over)
 				}
 			}
 			mappings := s.all("AWS::Lambda::EventSourceMapping")

@@ -189,7 +189,7 @@ func TestDeploy_Dirty(t *testing.T) {
 		"npx cdk deploy --outputs-file build/outputs.json -c version=v1.0.0-dirty -c stage=dev")
 	s.env["STAGE"], s.env["CONTEXT"] = "", "-c stage=dev"
 	if _, err = s.run(); err != nil {
-		t.Errorf("dev by CONTEXT: %v", err)
+		t.Errorf("dev by CONTEXT: got %v, want no error", err)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestID(t *testing.T) {
 		text := strings.ToLower(u.String())
 		id, err := ParseID(text)
 		if err != nil || id != ID(u) || id.String() != text || id.Time() != time.UnixMilli(int64(u.Time())) {
-			t.Fatalf("ParseID(%s) = %s at %s, %v", text, id, id.Time(), err)
+			t.Fatalf("ParseID(%s) = %s at %s, %v, want the same ULID and its time", text, id, id.Time(), err)
 		}
 		if next := id.next(); id != Newest && (!id.Less(next) || next.Less(id)) || From(id.Time()).Compare(id) > 0 {
 			t.Fatalf("%s: next = %s, From its time = %s; want a greater one, and one not greater", id, next, From(id.Time()))
@@ -311,13 +311,13 @@ func FuzzDecode(f *testing.F) {
 		seen := 0
 		err = scan(body, int(posts), "", func(ord int) {
 			if ord < 0 || ord >= int(posts) {
-				t.Errorf("scan found post %d of %d", ord, posts)
+				t.Errorf("scan found the post %d, want a number below %d", ord, posts)
 			}
 			last = ord
 			seen++
 		})
 		if err != nil && err != ErrCorrupt || seen > 8*len(body) {
-			t.Errorf("scan = %v: %d posts, the last %d, in %d bytes", err, seen, last, len(body))
+			t.Errorf("scan = %v: %d posts, the last %d, in %d bytes; want nil or ErrCorrupt, and at most eight posts a byte", err, seen, last, len(body))
 		}
 		whole := &Head{Posts: int(posts), To: Newest, chunks: []ID{{}}}
 		if ids, err := whole.chunk(0, seal(kindIDs, body)); err == nil && len(ids) != min(int(posts), form.chunk) {

@@ -185,7 +185,7 @@ func TestAlnum(t *testing.T) {
 		c := byte(i)
 		is := func(of string) bool { return strings.IndexByte(of, c) >= 0 }
 		if isLower(c) != is(lowers) || isUpper(c) != is(uppers) || isDigit(c) != is(numbers) || alnum(c) != is(lowers+uppers+numbers) {
-			t.Errorf("%q: got lower %t, upper %t, digit %t, alnum %t", c, isLower(c), isUpper(c), isDigit(c), alnum(c))
+			t.Errorf("%q: got lower %t, upper %t, digit %t, alnum %t; want %t, %t, %t, %t", c, isLower(c), isUpper(c), isDigit(c), alnum(c), is(lowers), is(uppers), is(numbers), is(lowers+uppers+numbers))
 		}
 		if want := strings.ToLower(string(rune(c))); c < 0x80 && string(rune(lower(c))) != want {
 			t.Errorf("%q in lower case: got %q, want %q", c, lower(c), want)

@@ -157,7 +157,7 @@ func TestWritingThatNeedsInvisibleCharactersPasses(t *testing.T) {
 		{"Mongolian", "ᠮᠣᠩᠭᠣᠯ ᠪᠢᠴᠢᠭ᠌ ᠠ᠋"},
 	} {
 		if err := Clean(c.s, 10000); err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: Clean = %v, want nil", c.name, err)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestWritingThatNeedsInvisibleCharactersPasses(t *testing.T) {
 func TestInvisibleMost(t *testing.T) {
 	for _, r := range []string{"a\u200b", "葛\U000e0100", "a\u00ad", "⌚\ufe0f", "a\u3164"} {
 		if err := Clean(strings.Repeat(r, InvisibleMost), 10000); err != nil {
-			t.Errorf("%d times %+q: %v", InvisibleMost, r, err)
+			t.Errorf("%d times %+q: Clean = %v, want nil", InvisibleMost, r, err)
 		}
 		if Clean(strings.Repeat(r, InvisibleMost+1), 10000) == nil {
 			t.Errorf("%d times %+q is accepted", InvisibleMost+1, r)
@@ -188,7 +188,7 @@ func TestUnsteady(t *testing.T) {
 		}
 	}
 	if err := Clean(changes(InvisibleMost), 100); err != nil {
-		t.Errorf("%d changes: %v", InvisibleMost, err)
+		t.Errorf("%d changes: Clean = %v, want nil", InvisibleMost, err)
 	}
 	if Clean(changes(InvisibleMost+1), 100) == nil {
 		t.Errorf("%d changes are accepted", InvisibleMost+1)
@@ -204,7 +204,7 @@ func TestUnsteady(t *testing.T) {
 func TestNeighborsOfInvisibleCharactersPass(t *testing.T) {
 	for _, r := range "\u1810\u2010\u3165\ufe10" {
 		if err := Clean(strings.Repeat("a"+string(r), InvisibleMost+1), 100); err != nil {
-			t.Errorf("U+%04X: %v", r, err)
+			t.Errorf("U+%04X: Clean = %v, want nil", r, err)
 		}
 	}
 	for r, pass := range map[rune]bool{'\u27ff': false, '\u2801': true, '\u28ff': true, '\u2900': false} {

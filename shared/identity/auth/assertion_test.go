@@ -164,7 +164,7 @@ func FuzzAssertion(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		a, err := ParseAssertion(s, audiences, assertedAt)
 		if (err == nil) != (a != nil) || err == nil && a.Agent == "" {
-			t.Errorf("ParseAssertion(%q) = %+v, %v", s, a, err)
+			t.Errorf("ParseAssertion(%q) = %+v, %v, want either an assertion with an agent or an error", s, a, err)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func TestMessage(t *testing.T) {
 		t.Errorf("Message of a GET = %q, want its four lines", got)
 	}
 	if got := string(Message("POST", "/x", -1, []byte("abc"))); got != "POST\n/x\n-1\nba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
-		t.Errorf("Message of a POST = %q", got)
+		t.Errorf("Message of a POST = %q, want its four lines", got)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestOneSpelling(t *testing.T) {
 		t.Errorf("Verify of a malleated signature = %v, want ErrSignature", err)
 	}
 	if err := VerifyBody(pub, sig+"==", "m"); err != nil {
-		t.Errorf("VerifyBody with padding: %v", err)
+		t.Errorf("VerifyBody with padding = %v, want nil", err)
 	}
 	if err := VerifyBody(pub, sig[:5]+"\n"+sig[5:], "m"); !errors.Is(err, ErrSigForm) {
 		t.Errorf("VerifyBody with a newline = %v, want ErrSigForm", err)
@@ -118,7 +118,7 @@ func TestNewKey(t *testing.T) {
 	}
 	mixed, _ := new(edwards25519.Point).SetBytes(pub)
 	if _, err := NewKey(EncodeKey(mixed.Add(mixed, small).Bytes())); err != nil {
-		t.Errorf("NewKey of mixed order: %v", err)
+		t.Errorf("NewKey of mixed order = %v, want nil", err)
 	}
 	for _, s := range []string{"", "AAAA", EncodeKey(pub)[:42], EncodeKey(pub) + "A", strings.Repeat("!", 43)} {
 		if _, err := NewKey(s); !errors.Is(err, ErrKeyForm) {
@@ -166,10 +166,10 @@ func TestToken(t *testing.T) {
 	// An id of zeros has leading zero digits.
 	low, hash, err := MintToken("ag_00000000000000000000000000", "tk_00000000000000000000000000", bytes.NewReader(make([]byte, 32)))
 	if err != nil || len(low) != len(value) {
-		t.Fatalf("MintToken of zero ids = %q, %v", low, err)
+		t.Fatalf("MintToken of zero ids = %q, %v, want %d characters", low, err, len(value))
 	}
 	if p, err := ParseToken(low); err != nil || !p.Is(hash) {
-		t.Errorf("ParseToken of zero ids = %+v, %v", p, err)
+		t.Errorf("ParseToken of zero ids = %+v, %v, want the minted token", p, err)
 	}
 	if _, _, err := MintToken("ag_nonsense", tokenID, rand.Reader); err == nil {
 		t.Error("MintToken accepted an invalid id")
@@ -220,7 +220,7 @@ func FuzzParseToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := ParseToken(s)
 		if err == nil && (len(p.Agent) != 29 || len(p.ID) != 29 || (p.On == Hangs{}) != (len(s) == len(value))) {
-			t.Errorf("ParseToken(%q) = %+v", s, p)
+			t.Errorf("ParseToken(%q) = %+v, want two ids, and dependencies exactly in a longer token", s, p)
 		}
 	})
 }

@@ -14,7 +14,7 @@ func TestLinkCode(t *testing.T) {
 	for range 1000 {
 		code, hash, err := MintLinkCode(rand.Reader)
 		if err != nil || !form.MatchString(code) || strings.Contains(hash, code[3:]) {
-			t.Fatalf("MintLinkCode = %q, %q, %v", code, hash, err)
+			t.Fatalf("MintLinkCode = %q, %q, %v, want a code that matches %s, and a hash without it", code, hash, err, form)
 		}
 		if seen[code] || seen[hash] {
 			t.Fatalf("code %q or its hash was minted twice", code)
@@ -28,7 +28,7 @@ func TestLinkCode(t *testing.T) {
 	}
 	code, _, err := MintLinkCode(bytes.NewReader(bytes.Repeat([]byte{255}, 20)))
 	if err != nil || code != "lc_zzzzzzzzzzzzzzzzzzzz" {
-		t.Fatalf("MintLinkCode of all ones = %q, %v", code, err)
+		t.Fatalf("MintLinkCode of all ones = %q, %v, want twenty z", code, err)
 	}
 	for _, other := range []string{
 		"", "lc_", code[:22], code + "z", code[3:], "ast_" + code[3:], "lc_" + strings.Repeat("u", 20), "lc_zzzzzzzzzz zzzzzzzzz",

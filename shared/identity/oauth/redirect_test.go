@@ -136,7 +136,7 @@ func TestClientIDs(t *testing.T) {
 	}
 	got, err := OpenClient(b, id)
 	if err != nil || got.Name != r.Name || !got.Allows("https://client.example/"+strings.Repeat("x", 455)) || got.Allows("https://client.example/"+strings.Repeat("x", 449)) {
-		t.Errorf("OpenClient = %+v, %v", got, err)
+		t.Errorf("OpenClient = %+v, %v, want the sealed name and redirect URIs", got, err)
 	}
 	code, err := SealCode(b, &Code{ID: "x"})
 	if err != nil {
@@ -198,7 +198,7 @@ func TestClientURLs(t *testing.T) {
 			t.Errorf("ReadMetadata with %s = %v, want ok: %v", more, err, ok)
 		}
 		if err == nil && (!m.Allows("http://localhost:7/cb") || m.Allows("javascript:alert(1)") || m.Allows("https://evil.example/cb")) {
-			t.Errorf("%s allows %v", more, m.Redirects)
+			t.Errorf("ReadMetadata with %s: the redirect URIs are %v, want only those of the document to be allowed", more, m.Redirects)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestSignupsMatchSecondSolver(t *testing.T) {
 				t.Fatalf("%s %d: the second solver's answer is %v, for\n%s", d.name, i, got, show(s.Question, s.Records, s.Answer))
 			}
 			if n := len(s.Answer); n < 2 || n > len(s.Records)-2 {
-				t.Fatalf("%s %d: the answer has %d of %d records", d.name, i, n, len(s.Records))
+				t.Fatalf("%s %d: the answer has %d of %d records, want at least 2 in it and 2 left out", d.name, i, n, len(s.Records))
 			}
 			checkTable(t, s.Records)
 			checkWords(t, s.Question, plan)

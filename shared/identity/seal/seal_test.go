@@ -72,7 +72,7 @@ func TestRotation(t *testing.T) {
 		t.Errorf("new token: Open = %d, %v, want key 0", key, err)
 	}
 	if _, err := after.Open("challenge", fresh, &got); err != nil {
-		t.Errorf("new token under the new key alone: %v", err)
+		t.Errorf("new token under the new key alone: Open = %v, want nil", err)
 	}
 	refused(t, after, "challenge", old)
 	refused(t, before, "challenge", fresh)

@@ -28,8 +28,8 @@ func (c shelf) write(ctx context.Context, writes ...tables.Write) error {
 	return work.Wait()
 }
 
-// unless makes a write unless its condition fails. there reports whether the
-// item existed.
+// unless makes a conditional write. A failed condition is not an error. there
+// reports whether the item exists afterwards.
 func (c shelf) unless(ctx context.Context, w tables.Write) (there bool, err error) {
 	held := errors.New("index: the condition does not hold")
 	err = c.app.Once(ctx, w.Else(func(old tables.Item) error {

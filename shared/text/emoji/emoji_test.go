@@ -100,16 +100,16 @@ func TestParseRefuses(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	if got, err := Identity("❤🦊"); err != nil || got != heart+"🦊" {
-		t.Errorf("%+q, %v", got, err)
+		t.Errorf("Identity of two emoji = %+q, %v, want them fully qualified", got, err)
 	}
 	if got, err := Identity(strings.Repeat(england, 10)); err != nil || got != strings.Repeat(england, 10) {
-		t.Errorf("%+q, %v", got, err)
+		t.Errorf("Identity of ten flags = %+q, %v, want them unchanged", got, err)
 	}
 	if got, err := Identity("🦊"); err != nil || got != "🦊" {
-		t.Errorf("one: got %q, %v", got, err)
+		t.Errorf("Identity of one emoji = %q, %v, want it unchanged", got, err)
 	}
 	if got, err := Parse(strings.Repeat("🦊", 256)); err != nil || len(got) != 256 { // 1024 bytes
-		t.Errorf("256: got %d, %v", len(got), err)
+		t.Errorf("Parse of 256 emoji returned %d, %v, want 256", len(got), err)
 	}
 	for in, problem := range map[string]string{
 		"":                      "has 0 emoji, 1 to 10 are allowed",
@@ -124,7 +124,7 @@ func TestIdentity(t *testing.T) {
 
 func TestOne(t *testing.T) {
 	if got, err := One("☠"); err != nil || got != "☠\ufe0f" {
-		t.Errorf("%+q, %v", got, err)
+		t.Errorf("One = %+q, %v, want the emoji fully qualified", got, err)
 	}
 	for in, problem := range map[string]string{
 		"":   "has 0 emoji, exactly 1 is allowed",
@@ -145,7 +145,7 @@ func FuzzIdentity(f *testing.F) {
 		got, err := Identity(s)
 		if err != nil {
 			if got != "" || len(err.Error()) > 200 {
-				t.Errorf("%+q: %+q, %v", s, got, err)
+				t.Errorf("Identity(%+q) = %+q, %v, want nothing, and an error of at most 200 bytes", s, got, err)
 			}
 			return
 		}

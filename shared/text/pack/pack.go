@@ -12,8 +12,8 @@ import (
 // claims more allocates nothing.
 const Most = 256 << 10
 
-// Both are made when first needed, and then serve all requests of the process,
-// one at a time.
+// The encoder and the decoder are made when first needed, and then serve all
+// requests of the process, one at a time.
 var (
 	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(Most), zstd.WithLowerEncoderMem(true))

@@ -55,7 +55,7 @@ func Emoji(cluster string) (full string, ok bool) {
 	}, full), true
 }
 
-// bare are signs and a letter of ordinary writing. They are emoji only with a
+// bare holds signs and a letter of ordinary writing. They are emoji only with a
 // variation selector. (Digits, # and * are emoji only in a keycap; the set does
 // not have them without it.)
 var bare = map[string]bool{"©": true, "®": true, "™": true, "ℹ": true}

@@ -36,7 +36,7 @@ func TestEveryEmojiOfTheFileIsOne(t *testing.T) {
 		for form := range forms {
 			n++
 			if got, ok := Emoji(form); !ok || got != form {
-				t.Errorf("%q %+q: %+q, %v", form, form, got, ok)
+				t.Errorf("Emoji(%q %+q) = %+q, %v, want it unchanged", form, form, got, ok)
 			}
 			if uniseg.GraphemeClusterCount(form) != 1 {
 				t.Errorf("%q %+q is more than one cluster", form, form)
