@@ -22,7 +22,7 @@ case "$first" in "An error"*) cat "$file" >&2; exit 254 ;; esac
 cat "$file"
 `
 
-// healthy are the answers of an account that is ready for a deployment.
+// healthy holds the answers of an account that is ready for a deployment.
 var healthy = map[string]string{
 	"node --version": "v22.23.3\n", "version": "aws-cli/2.31.0 Python/3.13.7 Linux/6.1 exe/x86_64\n",
 	"sts get-caller-identity":                        `{"Account": "123456789012", "Arn": "arn:aws:iam::123456789012:user/ops"}`,
@@ -75,8 +75,8 @@ func preflightWith(t *testing.T, changes map[string]string, options ...string) (
 	return out.String(), err
 }
 
-// ready are settings with a domain, mail and reservations, for which the healthy account is
-// ready.
+// ready holds settings with a domain, mail and reservations. With them preflight finds
+// nothing in the healthy account.
 var ready = []string{
 	"region=eu-central-1", "account=123456789012", "domain=agents.example", "certificateArn=" + certificateARN,
 	"mailFrom=no-reply@mail.agents.example", "accountConcurrency=2000", "tableReads=20000", "copyTo=arn:aws:backup:eu-west-1:123456789012:backup-vault:copies",

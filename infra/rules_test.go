@@ -62,7 +62,7 @@ var rules = []rule{
 			origins, _ := config["Origins"].([]any)
 			for _, o := range origins {
 				if c := o.(map[string]any)["CustomOriginConfig"]; !strings.Contains(plain(c), `"OriginProtocolPolicy":"https-only"`) || !strings.Contains(plain(c), `"OriginSSLProtocols":["TLSv1.2"]`) {
-					wrong = append(wrong, "an origin is called otherwise")
+					wrong = append(wrong, "an origin is not called over TLS 1.2")
 				}
 			}
 			if len(origins) == 0 {
@@ -128,7 +128,7 @@ var rules = []rule{
 			"backup:CopyFromBackupVault on arn:${AWS::Partition}:backup:eu-central-1:123456789012:recovery-point:*": "AWS Backup names the recovery points; backup:CopyIntoBackupVault is allowed on one vault only",
 			"backup:TagResource on arn:${AWS::Partition}:backup:eu-central-1:123456789012:recovery-point:*":         "AWS Backup names the recovery points",
 			"backup:TagResource on arn:aws:backup:eu-west-1:210987654321:recovery-point:*":                          "as those of the stage's own vault",
-			"cloudwatch:DescribeAlarms on *": "CodeDeploy asks for its alarms by a list, which takes all alarms",
+			"cloudwatch:DescribeAlarms on *": "CodeDeploy lists its alarms, and the action is granted on all of them",
 		}},
 	{Says: "a role trusts one service", Type: "AWS::IAM::Role", Check: trustsOneService,
 		Break: func(_ *template, _ string, r resource) {
@@ -258,11 +258,11 @@ func init() {
 		rules = append(rules, rule{
 			Says: "data outlives its stack", Type: kind, Lasting: true,
 			Check: func(_ *template, _ string, r resource) []string {
-				// RetainExceptOnCreate would make a rollback try to delete the
-				// protected table.
 				if kind == "AWS::SecretsManager::Secret" && r.Properties["Name"] == nil {
 					return nil // the edge's, which protects no data
 				}
+				// For the table, RetainExceptOnCreate is wrong: a rollback would try to
+				// delete the protected table.
 				if r.DeletionPolicy != "Retain" && (kind == "AWS::DynamoDB::Table" || r.DeletionPolicy != "RetainExceptOnCreate") || r.UpdateReplacePolicy != "Retain" {
 					return []string{"is not retained"}
 				}
@@ -287,7 +287,7 @@ func init() {
 var beside = []struct{ IDs, Type, Why string }{
 	{"APIG2, APIG3, APIG6, COG4", `^AWS::ApiGateway::`, "for REST APIs: the service validates bodies itself, WAF does not protect HTTP APIs, and Cognito is not used"},
 	{"ASC3", `^AWS::AppSync::`, ""}, {"ATH1", `^AWS::Athena::`, ""}, {"CB3-5", `^AWS::CodeBuild::`, ""}, {"C91", `^AWS::Cloud9::`, ""},
-	{"CFR6", `^AWS::CloudFront::StreamingDistribution$`, "it is old, and for S3"}, {"CFR7", `^AWS::CloudFront::OriginAccessControl$`, "the origin is no bucket"}, {"COG1-8", `^AWS::Cognito::`, "agents have keys"},
+	{"CFR6", `^AWS::CloudFront::StreamingDistribution$`, "it is old, and for S3"}, {"CFR7", `^AWS::CloudFront::OriginAccessControl$`, "the origin is not a bucket"}, {"COG1-8", `^AWS::Cognito::`, "agents have keys"},
 	{"DDB4", `^AWS::DAX::`, ""}, {"DOC1-5", `^AWS::DocDB::`, ""}, {"EC23-29, VPC3, VPC7, ELB1-5, AS1-3", `^AWS::(EC2|ElasticLoadBalancing|ElasticLoadBalancingV2|AutoScaling)::`, "no VPC"},
 	{"EB1-4", `^AWS::ElasticBeanstalk::`, ""}, {"ECR1, ECS2-7, EKS1-2", `^AWS::(ECR|ECS|EKS)::`, "no containers"}, {"EFS1", `^AWS::EFS::`, ""},
 	{"EMR2-6, GL1-3", `^AWS::(EMR|Glue)::`, ""}, {"EVB1", `^AWS::Events::EventBusPolicy$`, "SES sends its events to the account's default bus, which no other account may use"},

@@ -133,7 +133,8 @@ func (c *channel) compare(t interface{ Fatalf(string, ...any) }, r Request) (tri
 	return trips
 }
 
-// tidy checks a channel that has settled.
+// tidy checks that a channel that has settled has no leftovers: a search uses every
+// segment, each part belongs to one, and none is left to merge.
 func (c *channel) tidy(t *rapid.T) {
 	heads := c.listed()
 	for _, h := range heads {
@@ -327,7 +328,8 @@ func TestBuildingIsRepeatable(t *testing.T) {
 	}
 }
 
-// Two concurrent runs leave the same index as one.
+// During and after two concurrent runs, searches find the same posts as reading all posts
+// does, and use every segment.
 func TestTwoAtOnce(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -423,7 +425,7 @@ func TestRemovedWhileReading(t *testing.T) {
 	c.now = c.now.Add(time.Hour)
 	c.settle(t)
 	if len(c.parts) == 0 {
-		t.Fatal("no parts")
+		t.Fatal("the index has no parts, want some that can be removed")
 	}
 	old := &oldList{channel: c, list: c.listed()}
 	c.random(rand.New(rand.NewPCG(12, 13)), 1, vocabulary...)

@@ -11,7 +11,7 @@ import (
 	"agentsocial/shared/identity/seal"
 )
 
-// crafted are redirect URIs that lead elsewhere than they seem to, or run something.
+// crafted lists redirect URIs that lead elsewhere than they seem to, or run something.
 // The client registered https://client.example/cb and http://127.0.0.1/cb.
 var crafted = []string{
 	// another host, scheme, port or path
@@ -170,7 +170,8 @@ func TestProves(t *testing.T) {
 	}
 }
 
-// CheckClientURL and ReadMetadata accept clients whose id is a URL.
+// CheckClientURL and ReadMetadata accept the id and the document of a public client whose
+// id is a URL, and refuse others.
 func TestClientURLs(t *testing.T) {
 	const id = "https://client.example/oauth/metadata.json"
 	for _, ok := range []string{id, "https://client.example/", "https://client.example:8443/a/b", "https://203.0.113.7/x", "https://client.example/a%2fb"} {

@@ -101,9 +101,9 @@ func TestUnbillable(t *testing.T) {
 		{"billed two days ago", promo(5, 100, 48*time.Hour, time.Minute), true},
 		{"ahead of its pace", promo(5, 9000, 60*time.Hour, time.Minute), false},
 		{"at its pace", promo(10, 10_000, 60*time.Hour, time.Minute), false},
-		{"billed before billed_at was kept", promo(5, 100, 0, 47*time.Hour), false},
-		{"billed once before billed_at was kept", promo(5, 1, 0, 47*time.Hour), false},
-		{"billed long before billed_at was kept", promo(5, 100, 0, 48*time.Hour), true},
+		{"without billed_at, settled yesterday", promo(5, 100, 0, 47*time.Hour), false},
+		{"without billed_at, billed once and settled yesterday", promo(5, 1, 0, 47*time.Hour), false},
+		{"without billed_at, settled two days ago", promo(5, 100, 0, 48*time.Hour), true},
 	} {
 		if got := Unbillable(c.p, noon); got != c.want {
 			t.Errorf("%s: Unbillable = %v, want %v", c.name, got, c.want)

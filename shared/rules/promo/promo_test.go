@@ -53,7 +53,7 @@ func TestOfferAddsUp(t *testing.T) {
 			t.Fatalf("CPM = %d, want a multiple of 1000 within bounds", o.CPM)
 		}
 		if cost := o.Most() * o.Price(); cost > o.Budget() || cost+o.Price() <= o.Budget() {
-			t.Fatalf("%d impressions at %d do not use a budget of %d", o.Most(), o.Price(), o.Budget())
+			t.Fatalf("%d impressions at %d, want as many as a budget of %d buys", o.Most(), o.Price(), o.Budget())
 		}
 	})
 }
