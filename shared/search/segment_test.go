@@ -245,8 +245,8 @@ func TestFalseSizes(t *testing.T) {
 	}
 	for i, body := range [][]byte{
 		head(0x80, 0x80, 4, 0, 0),                   // 65536 posts in chunks
-		head(0x80, 0x80, 4, 1),                      // and here
-		head(0x80, 2, 1),                            // 256
+		head(0x80, 0x80, 4, 1),                      // 65536 posts in the head
+		head(0x80, 2, 1),                            // 256 posts in the head
 		head(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1), // more than possible
 		head(9, 2), head(), nil,
 	} {

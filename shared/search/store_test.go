@@ -29,15 +29,15 @@ type channel struct {
 	quick bool            // a tail takes one trip, as the tail of ideas does
 
 	mu     sync.Mutex
-	reads  float64 // read units of the index
-	found  float64 // read units of posts: tail, late and found
-	writes float64 // write units of puts
-	taken  float64 // write units of deletes
-	level  [3]float64
-	most   int // bytes of the largest item
-	fail   int // writes until one fails; none if negative
-	after  bool
-	wrote  int
+	reads  float64    // read units of the index
+	found  float64    // read units of posts: tail, late and found
+	writes float64    // write units of puts
+	taken  float64    // write units of deletes
+	level  [3]float64 // write units of puts, by level of the segment
+	most   int        // bytes of the largest item
+	fail   int        // writes until one fails; none if negative
+	after  bool       // whether the write that fails is made
+	wrote  int        // writes so far
 
 	replica []Listed // what an eventually consistent listing shows, if not nil
 }
@@ -292,7 +292,8 @@ func (c *channel) RemoveLate(_ context.Context, ids []ID) error {
 	})
 }
 
-// naive returns the indexes of matching posts without an index, newest first.
+// naive finds the matching posts by reading all. It returns their places in c.posts,
+// newest first.
 func (c *channel) naive(terms []Term, before ID) []int {
 	var found []int
 	for i := len(c.posts) - 1; i >= 0; i-- {
@@ -304,7 +305,8 @@ func (c *channel) naive(terms []Term, before ID) []int {
 	return found
 }
 
-// has caches [contains]: an ID has one text.
+// has reports what [contains] does, from all words of the text. It keeps the words, since
+// the text of an ID does not change.
 func (c *channel) has(e Entry, terms []Term) bool {
 	words, known := c.words[e.ID]
 	if !known {

@@ -217,8 +217,8 @@ func TestNeighborsOfInvisibleCharactersPass(t *testing.T) {
 	}
 }
 
-// A text can hide less than 26 letters in characters that do not show: it can choose only
-// their places and, among at most 40, their kinds.
+// A text can hide fewer than 26 letters in characters that do not show: it can choose only
+// their places, and their kinds among at most 40.
 func TestHiddenBitsAreFew(t *testing.T) {
 	const body, kinds = 4000, 40
 	bits := 0.0

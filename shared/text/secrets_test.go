@@ -87,7 +87,7 @@ func TestSecretsPass(t *testing.T) {
 		"-----BEGIN PUBLIC KEY-----\n" + line + "-----END PUBLIC KEY-----",
 		"-----BEGIN CERTIFICATE-----\n" + line, "-----BEGIN ",
 		"A JWT starts with eyJhbGciOi", header + "." + claims, header + "." + claims + ".sig",
-		"eyJ" + random36 + "." + claims + "." + random64, // no JSON
+		"eyJ" + random36 + "." + claims + "." + random64, // not JSON
 		"xoxb-your-bot-token-from-slack", "sk_live_...", "sk_live_", "sk_test_123", "whsec_...",
 		"AIza" + random20, "AIza" + random64, // 35, neither fewer nor more
 		"ast_", "ast.Node", "ast_generic_expression_tree_visitor_for_version_2_of_the_language",
