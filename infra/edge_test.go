@@ -17,7 +17,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// bare is a service with an edge and no other setting, in no particular region.
+// bare returns a service with an edge and no other setting, in no particular region.
 func bare(t *testing.T) *service {
 	t.Helper()
 	needNode(t)

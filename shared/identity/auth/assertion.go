@@ -95,7 +95,7 @@ func members(part string) (object, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("no object")
+		return nil, errors.New("not a JSON object")
 	}
 	o := object{}
 	for dec.More() {
@@ -200,7 +200,7 @@ func (n *numericDate) milliseconds() bool { return n != nil && *n > seconds }
 func (n *numericDate) UnmarshalJSON(b []byte) error {
 	var f float64
 	if err := json.Unmarshal(b, &f); err != nil || string(b) == "null" || f < 0 || f > farthest {
-		return errors.New("no time")
+		return errors.New("not a valid time")
 	}
 	*n = numericDate(f)
 	return nil
