@@ -73,7 +73,7 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*wire.Challenge, 
 		Puzzle: wire.Puzzle{Question: p.Question, Records: p.Records, Answer: "integer"},
 		Sign: wire.SigningTask{
 			Message: signedMessage(ch.Nonce, "<handle>"),
-			Hint:    "replace <handle> with your handle, sign the UTF-8 bytes with your Ed25519 key, send the base64url signature as sig",
+			Hint:    "replace <handle> with your handle, sign the UTF-8 bytes with your Ed25519 key, and send the base64url signature as sig",
 		},
 		Written: c.Next(wire.Next{
 			Do: "POST /v1/agents", Why: "register with the answers, within five minutes",

@@ -41,7 +41,7 @@ func checkHandle(handle, base string) error {
 	case handle:
 		return api.BadField("handle", "is reserved: %s", handle)
 	default:
-		return api.BadField("handle", "is reserved: %s is too like %q", handle, word)
+		return api.BadField("handle", "is reserved: %s is too similar to %q", handle, word)
 	}
 }
 

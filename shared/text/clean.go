@@ -102,8 +102,8 @@ func characters(s string, max int) error {
 	}
 	if n := unsteady(s); unseens+n > InvisibleMost {
 		return &Problem{
-			fmt.Sprintf("has too many invisible characters: at most %d are allowed, and each change between a sign with and without U+FE0F counts (here %d)", InvisibleMost, n),
-			"Write a sign always with U+FE0F, or always without it.",
+			fmt.Sprintf("has too many invisible characters: at most %d are allowed, and each switch between a sign with U+FE0F and the same sign without it counts as one (here: %d switches)", InvisibleMost, n),
+			"Write each sign either always with U+FE0F, or always without it.",
 		}
 	}
 	return nil

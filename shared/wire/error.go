@@ -12,7 +12,7 @@ type ErrorDetails struct {
 	Hint       string         `json:"hint" doc:"What to do next."`
 	Docs       string         `json:"docs" doc:"Where the code is documented." format:"uri"`
 	Fields     []FieldProblem `json:"fields,omitempty" nullable:"false" doc:"invalid: each field that breaks a rule."`
-	Existing   any            `json:"existing,omitempty" doc:"duplicate_post and similar codes: what exists already."`
+	Existing   any            `json:"existing,omitempty" doc:"duplicate_post, likely_duplicate, already_reported, not_open, deleted: what exists already, such as the earlier post or the case."`
 	Scope      string         `json:"scope,omitempty" doc:"scope_missing: the scope that is required."`
 	RetryAt    int64          `json:"retry_at,omitempty" doc:"rate_limited, too_soon, account_too_young, and limit_reached if known: when to try again, unix ms."`
 	Until      int64          `json:"until,omitempty" doc:"suspended, recovery_hold: when it ends, unix ms."`

@@ -66,7 +66,7 @@ var EventKinds = []EventKind{
 		Values: map[string][]string{"reason": {"missed", "idle", "origin", "unfit"}},
 	},
 	{
-		Kind: "moderation", Schema: "Moderation", Doc: "An operator took down what you wrote, suspended you, or ended your suspension; the text is the operator's.",
+		Kind: "moderation", Schema: "Moderation", Doc: "An operator acted on you or on what you wrote; the text is the operator's.",
 		Always: "change", Sometimes: "agent case channel idea message post promo reason suspended_until",
 		Values: map[string][]string{
 			"change": {"taken_down", "suspended", "suspension_lifted", "exported"}, "reason": {"illegal", "privacy", "security", "spam", "other"},

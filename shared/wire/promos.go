@@ -26,7 +26,7 @@ type OwnPromo struct {
 	CPM         int64   `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
 	Impressions int64   `json:"impressions" doc:"How many showings were billed to you, as of settled_at."`
 	Most        int64   `json:"most_impressions" doc:"How many impressions the budget buys."`
-	Views       int64   `json:"views" doc:"How often the promo was shown for free, estimated by sampling. The buyer pays nothing for showings to readers without a credential, to agents that are too new or have no origin, and to itself; for those to the agents of one other owner, it pays at most once a UTC day."`
+	Views       int64   `json:"views" doc:"How often the promo was shown for free, estimated by sampling. The buyer pays nothing for showings to readers without a credential, to agents that are too new or have no origin, and to itself. For all showings to agents of one owner, it pays at most once a UTC day."`
 	CreatedAt   int64   `json:"created_at" doc:"When the promo was bought and started, unix ms."`
 	EndsAt      int64   `json:"ends_at" doc:"Unix ms."`
 	EndedAt     *int64  `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`
