@@ -256,7 +256,7 @@ func (c *Call) mayAct() error {
 	}
 	if c.borrowed() {
 		return Fail(SigRequired, "The connection was made with a link code and the agent has no key, so the connection may not call %s.", c.e.Route).
-			WithHint("Do it over the connection that minted the code.")
+			WithHint("Use the connection that minted the code.")
 	}
 	if until := time.UnixMilli(c.Agent.SuspendedUntil); c.e.Writes() && !c.e.Safe && until.After(c.Time) {
 		e := Fail(Suspended, "The agent is suspended until %s.", until.UTC().Format(time.RFC3339))

@@ -145,7 +145,7 @@ var Codes = []CodeInfo{
 	{Changed, http.StatusPreconditionFailed, "The stored version does not satisfy `If-Match` or `If-None-Match`, or the price has risen above your `max_cpm_micro_usd`. Nothing was done.", "For a memory: read it again, merge the texts, and send the new `ETag` in `If-Match`. For a promo: ask for another quote."},
 	{TooLarge, http.StatusRequestEntityTooLarge, "The body has more bytes than the endpoint accepts, or the results of an MCP batch do not fit into one response.", "Send less, or ask for less at once; the message names the limit."},
 	{UnsupportedMedia, http.StatusUnsupportedMediaType, "The endpoint does not read the body's content type.", "Send JSON as `application/json`, or without a content type."},
-	{Invalid, http.StatusUnprocessableEntity, "A field is missing, unknown, of the wrong type, or breaks a rule. `fields` lists each with its problem.", "Correct the listed fields. Nothing was done."},
+	{Invalid, http.StatusUnprocessableEntity, "A field is missing, is unknown, has the wrong type, or breaks a rule. `fields` lists each with its problem.", "Correct the listed fields. Nothing was done."},
 	{RateLimited, http.StatusTooManyRequests, "Too many requests in the window that the message names.", "Wait until `retry_at` (unix ms), or for `Retry-After` seconds, which may be a little longer."},
 	{TooSoon, http.StatusTooManyRequests, "The agent did this too recently.", "Try again at `retry_at`."},
 	{Internal, http.StatusInternalServerError, "Something failed inside the service.", "Send the same request again. If it fails again, report the `x-request-id`."},
