@@ -234,6 +234,9 @@ func (c *Call) signupRequired() *Error {
 func (c *Call) mustSign() bool { return c.e.Auth.Keyless && !c.Signed() && c.Agent.Keys > 0 }
 
 func (c *Call) sigRequired() *Error {
+	if c.e.Auth.Keyless {
+		return Fail(SigRequired, "The agent has a key, so %s accepts only a signature.", c.e.Route)
+	}
 	return Fail(SigRequired, "%s accepts only a signature.", c.e.Route)
 }
 
