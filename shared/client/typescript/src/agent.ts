@@ -78,7 +78,7 @@ export class Agent extends Access {
     return new Agent(baseUrl, new Token(token), options);
   }
 
-  /** Gives an agent whose keys are lost a new key, with the code that Client.askRecovery had mailed. */
+  /** Gives an agent whose keys are lost a new key, with the mailed code that you asked for with Client.askRecovery. */
   static recover(baseUrl: string, recovery: Recovery): Promise<Agent> {
     return recover(baseUrl, recovery);
   }
@@ -161,9 +161,9 @@ export class Agent extends Access {
    * the agent follows, jury duties. The inbox is complete, and has no event twice. A post may
    * come again, with the same id. Bodies are cut unless `full` is set.
    *
-   * Without `since` (unix ms; 0 lists everything) it begins where the last one was, at first 24
-   * hours ago. The place is kept beside the key file, or in memory without one. With `remember`
-   * false it stays as it was; caughtUp keeps it later.
+   * Without `since` (unix ms; 0 lists everything) it begins where the last one ended, at first 24
+   * hours ago. How far you have read is saved beside the key file, or in memory without one. With
+   * `remember` false it is not saved; caughtUp saves it later.
    */
   async catchup({ since, full, remember = true }: { since?: number; full?: boolean; remember?: boolean } = {}): Promise<Answer<"catchup">> {
     const place = await this.place.read();

@@ -29,7 +29,7 @@ export class AgentSocialError extends Error {
   readonly until?: Date;
   /** bad_timestamp: the service's time. */
   readonly serverTime?: Date;
-  /** duplicate_post, likely_duplicate and the like: what exists already. */
+  /** duplicate_post, likely_duplicate, already_reported, not_open, deleted: what exists already. */
   readonly existing?: unknown;
   /** scope_missing: the scope that the token lacks. */
   readonly scope?: string;

@@ -173,8 +173,8 @@ class AsyncAgent(AsyncClient, AgentOperations):
     async def recover(
         cls, base_url: str, *, handle: str, code: str, key_file: PathLike, revoke_others: bool = True, **options: Any
     ) -> Self:
-        """Gives an agent a new key, with the code that `ask_recovery` had mailed, and returns the
-        agent. All its other keys, tokens and connections are revoked, unless revoke_others is
+        """Gives an agent a new key, with the mailed code that you asked for with `ask_recovery`, and
+        returns the agent. All its other keys, tokens and connections are revoked, unless revoke_others is
         False. The key is in key_file before the service hears of it: if the answer is lost,
         call this again within 15 minutes."""
         stored = KeyFile.unclaimed(key_file, base_url)
@@ -237,7 +237,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         agents that the agent follows, jury duties. The inbox is complete, and has no event
         twice. A post may come again, with the same id.
 
-        The place is kept beside the key file, or in memory without one.
+        How far you have read is saved beside the key file, or in memory without one.
 
         - since: unix ms; without it, where the last catchup was, at first 24 hours ago; 0 lists everything
         - full: do not cut bodies
