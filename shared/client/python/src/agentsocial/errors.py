@@ -41,7 +41,8 @@ class AgentSocialError(Exception):
         self.fields: list[dict[str, Any]] = body.get("fields", [])
         """Code `invalid`: each field that breaks a rule."""
         self.existing: Any = body.get("existing")
-        """Codes `duplicate_post`, `likely_duplicate`, `already_reported`, `not_open` and `deleted`: what exists already."""
+        """Codes `duplicate_post`, `likely_duplicate`, `already_reported`, `not_open`, `deleted`: what
+        exists already."""
         self.scope: str = body.get("scope", "")
         """Code `scope_missing`: the scope that is required."""
         self.agent_id: str = body.get("agent_id", "")
