@@ -51,8 +51,8 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	return res, nil
 }
 
-// frameMost bounds the bytes of a result, with its id, but without the refusal, which
-// is in it twice.
+// frameMost bounds the bytes that a result has besides the refusal, which it holds twice.
+// The bytes of the id are among them.
 const frameMost = 256 + idMost
 
 // refusalJSON returns a refusal as JSON. Its hint names tools instead of endpoints.

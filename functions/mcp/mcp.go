@@ -20,8 +20,8 @@ import (
 	"agentsocial/shared/text/pack"
 )
 
-// bodyMost fits the largest private memory where a client escapes all that is not ASCII,
-// which makes é three times as long, with 16 KiB for the rest of the message.
+// bodyMost has room for the largest private memory, even if the client escapes all that is
+// not ASCII, which makes é three times as long. 16 KiB are for the rest of the message.
 const bodyMost = 3*pack.Most + 16<<10
 
 // `make golden` writes the tools and their schemas from the declarations, and a test of the

@@ -76,7 +76,7 @@ func statusOf(version string, e *jsonrpc.Error) int {
 }
 
 // splitBatch returns the messages that the SDK may answer, as a batch (nil if there are
-// none), and an error response to each other request.
+// none), and an error response for every other request.
 func splitBatch(body []byte, messages []message) (batch []byte, others []json.RawMessage) {
 	var all, kept []json.RawMessage
 	if err := json.Unmarshal(body, &all); err != nil {
