@@ -44,7 +44,7 @@ func (g oauth) redeem(ctx context.Context, a params) (*wire.IssuedToken, error) 
 		return nil, api.Fail(api.InvalidGrant, "The code has expired: it is valid for %d s.", int(flow.CodeLives.Seconds()))
 	}
 	if code.Bound == nil {
-		return g.found(ctx, box, code)
+		return g.newAgent(ctx, box, code)
 	}
 	return g.join(ctx, box, code)
 }
@@ -99,8 +99,8 @@ func (g oauth) made(ctx context.Context, code *flow.Code, agent string, grant *t
 	}
 }
 
-// found creates a new agent with a connection as its only credential.
-func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.IssuedToken, error) {
+// newAgent creates an agent with a connection as its only credential.
+func (g oauth) newAgent(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.IssuedToken, error) {
 	c := api.From(ctx)
 	p := tables.NewSignup(id.Agent.New(c.Time, g.Rand), c.Time)
 	grant := g.grantOf(code, c.Time)

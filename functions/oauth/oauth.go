@@ -2,8 +2,8 @@
 // sends the person to the consent page, and exchanges the code for tokens (OAuth
 // 2.1, as far as MCP clients need it).
 //
-// The tests of each point, in local/testdata and local/service unless noted
-// (local/checks/clients runs the real clients):
+// These tests check each point. Most are in local/testdata and local/service.
+// local/checks/clients runs the real clients.
 //
 //	error bodies of the standards      TestRedemptionRefusals, oauth_token.txtar
 //	metadata, to the letter            oauth_authorize.txtar
@@ -23,15 +23,15 @@
 //	a new agent signs up first         TestUnfinishedSignupIsConfined, TestUnfinishedSignupExpires
 //	a keyless agent is not lost        TestFoundingConnectionSecuresItsAgent, TestMissingScopeNamesTheLinkCode, life.txtar
 //	link codes: scopes, minter, end    TestConnectionIsRevokedWithItsMinter, TestConnectionExpiresWithItsMinter, TestConnectionLivesAsLongAsItsChild, TestLinkedConnectionCannotSecureAnAgent
-//	refresh rotates, and is idle       TestRefreshReplay, TestRefreshReplayIsASetting, TestIdleConnectionEnds
+//	refresh rotates; idle ones end     TestRefreshReplay, TestRefreshReplayIsASetting, TestIdleConnectionEnds
 //	refresh at once, and reuse         TestRaceOfRefreshes, TestRaceOfRefreshAndReuse, TestTokensSurviveLostCommitAnswers
-//	refresh narrows, of its client     TestRefreshNarrows, TestRefreshChecksTheClient
+//	refresh narrows, for its client    TestRefreshNarrows, TestRefreshChecksTheClient
 //	jwt-bearer                         TestAssertion, TestRaceOfOneAssertion
 //	revoke                             TestRevokingAConnection, TestRevokeChecksTheClient
 //	stale Bearer, Basic                TestStaleBearerIsIgnored
 //	limits                             TestTokensAreLimited, TestForgedCredentialsAreLimited
 //	nothing in tables, logs, errors    TestOAuthSecretsAreNeitherStoredNorLogged
-//	MCP: both eras, no sessions        TestMCPHandshake, TestMCPWithoutHandshakeOrSession, TestMCPGoClient
+//	MCP: with and without handshake    TestMCPHandshake, TestMCPWithoutHandshakeOrSession, TestMCPGoClient
 //	MCP: methods, versions, headers    TestMCPAllowsOnlyPost, TestMCPNotificationsAreAccepted, TestMCPBadVersions, TestMCPUnknownMethods
 //	MCP: Origin, CORS                  TestMCPPagesOfOtherOrigins, TestMCPPreflight
 //	MCP: a credential for everything   TestMCPAuthentication, TestMCPReadsWhatTheSDKReads

@@ -15,7 +15,7 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// program is the page's program.
+// program is the script of the consent page.
 //
 //go:embed page.js
 var program string
@@ -42,7 +42,7 @@ var more = map[string]string{
 	"post": "A new agent may set its mail address without this scope, but not its first key. If it sets neither, it is lost when the connection ends.",
 }
 
-// page asks for consent.
+// page returns the page that asks for consent.
 func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 	sealed, err := g.seal(ctx, a)
 	if err != nil {
@@ -162,7 +162,8 @@ func html(ctx context.Context, status int, d *page.Document) *api.Page {
 	return p
 }
 
-// sheet returns a document as an answer. Its URL may have secrets.
+// sheet returns a document as an answer that sends no referrer, because its URL may have
+// secrets.
 func sheet(d *page.Document) *api.Page {
 	d.Form = true
 	return api.HTML(d)
