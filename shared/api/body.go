@@ -65,8 +65,8 @@ func checkJSON(body []byte, most int, anyCase bool) error {
 	return nil
 }
 
-// loneSurrogate reports an escape that encoding/json would silently replace by
-// U+FFFD. Outside strings, JSON has no backslash.
+// loneSurrogate reports whether a body has an escape that encoding/json would silently
+// replace by U+FFFD. Outside strings, JSON has no backslash.
 func loneSurrogate(body []byte) bool {
 	unit := func(i int) rune { // the UTF-16 unit escaped at i, or -1
 		if i+6 > len(body) || body[i] != '\\' || body[i+1] != 'u' {

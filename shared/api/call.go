@@ -148,7 +148,8 @@ func boundName(b tables.Bound) string {
 }
 
 // rateHeaders sets the headers that tell how much of each limit is left
-// (draft-ietf-httpapi-ratelimit-headers). It adds more to the writes counted so far.
+// (draft-ietf-httpapi-ratelimit-headers). It adds more to what each limit has counted so
+// far.
 func (c *Call) rateHeaders(more int64) {
 	guard := c.items[tables.GuardKey(c.agent, c.minute())]
 	reset := max(0, int(c.minute().Add(time.Minute).Sub(c.Time).Seconds()))

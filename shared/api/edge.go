@@ -12,7 +12,7 @@ const (
 	HeaderViewerAddress = "X-Viewer-Address" // the caller's IP address
 )
 
-// Messages of log lines. infra makes an alarm of them.
+// Messages of log lines. infra has an alarm for them.
 const (
 	EdgeUnknown   = "edge not recognised"  // the edge's secret is wrong or missing
 	EdgeAddressed = "edge sent no address" // or none that can be parsed

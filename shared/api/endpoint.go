@@ -122,7 +122,7 @@ type Endpoint struct {
 // service's error envelope.
 type Foreign struct {
 	Media      []string // content types of the body, which the handler gets as RawBody; nil means checked JSON
-	Described  string   // the one of Media that the document has, because some generators support no others, or no two; all if ""
+	Described  string   // the only one of Media in the document, because some generators do not support the others, or more than one; all if ""
 	Empty      bool     // a body of no bytes is accepted, not refused as missing
 	Form       any      // a struct with the members of a body of these types, for the document
 	Answers    []string // content types of a Page, for the document
@@ -131,7 +131,7 @@ type Foreign struct {
 	LooseQuery bool     // unknown and repeated query members are left to the handler (RFC 6749 3.1)
 	ExtraQuery bool     // unknown query members are ignored: other programs add some to links to documents and feeds
 	LooseBody  bool     // unknown members of its JSON body are ignored
-	AnyOrigin  bool     // pages of any origin may read the answer, as they may that of a public GET
+	AnyOrigin  bool     // pages of any origin may read the answer, as with a public GET
 	NoBearer   bool     // a bearer token in the header Authorization is ignored
 	Proved     bool     // the handler verifies the caller (a notification); what it accepts is not counted as a read
 	Refuse     Refuse   // writes errors in another form; nil for the envelope
@@ -192,7 +192,7 @@ type Refuse func(*http.Request, *Error) *Page
 // holds 4000 characters, each escaped as two \uXXXX.
 const DefaultBody = 64 << 10
 
-// Auth is what an endpoint accepts as credentials (spec, the Auth column).
+// Auth says which credentials an endpoint accepts (spec, the Auth column).
 type Auth struct {
 	Sig   bool
 	Scope string // a bearer token with this scope; "" for no token at all

@@ -21,7 +21,7 @@ var (
 	}
 )
 
-// numericHeaders are integers.
+// numericHeaders lists the headers whose values are integers.
 var numericHeaders = map[string]bool{"X-Memory-Size": true}
 
 func headerType(name string) string {

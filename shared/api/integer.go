@@ -20,7 +20,7 @@ var jsonNumber = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE](
 const digitsMost = 19
 
 // integer rewrites a JSON number without fraction and exponent. It reports false for text
-// that is no integer, and for integers with more digits than an int64 has.
+// that is not an integer, and for integers with more digits than an int64 has.
 func integer(number string) (string, bool) {
 	m := jsonNumber.FindStringSubmatch(number)
 	if m == nil {

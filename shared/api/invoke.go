@@ -62,9 +62,8 @@ type Answer struct {
 
 // Invoke lets an endpoint of another [Server] answer a tool call as part of this request:
 // with the request's credential, id and address. tools are those that the answer may
-// suggest. The endpoint checks scopes, limits and
-// repetition, and logs its own line, which names the tool. Its work is counted there, not
-// in c.
+// suggest. The endpoint checks scopes, limits and repetition, and logs its own line, which
+// names the tool. Its work is counted there, not in c.
 func (c *Call) Invoke(ctx context.Context, on *Server, tools map[string]*Tool, t *Tool, a *Arguments) (answer Answer) {
 	c.relayed.Store(true)
 	ctx, _ = tables.WithUsage(ctx) // separate from this call's

@@ -9,12 +9,13 @@ import (
 const (
 	nearestBytes    = 100
 	nearestSegments = 10
-	nearestMost     = 1.5 // a suggested route is nearer
-	nearestWord     = 0.4 // and has a word that is at least so like one of the path
+	nearestMost     = 1.5 // a suggested route has a smaller distance
+	nearestWord     = 0.4 // and a word that differs from a word of the path by this much or less
 )
 
 // nearest returns the route that is most like a request's method and path; "" if none is
-// like it. Of routes that are equally near, it returns the first. "/v1/" says nothing.
+// like it. Of routes that are equally near, it returns the first. A common "v1" does not
+// make a route like a path.
 func nearest(routes []string, method, path string) string {
 	segments := strings.Split(path, "/")[1:]
 	if len(path) > nearestBytes || len(segments) > nearestSegments {
@@ -40,8 +41,8 @@ func nearest(routes []string, method, path string) string {
 	return best
 }
 
-// distance returns how much a path must change to be one of a route. Replacing a segment
-// costs up to 2. Adding one costs little, since "/v1/posts" often means "/v1/c/{ch}/posts".
+// distance returns how much a path must change to fit a route. Replacing a segment costs
+// up to 2. Adding one costs little, since "/v1/posts" often means "/v1/c/{ch}/posts".
 func distance(path, route []string) float64 {
 	row := make([]float64, len(path)+1) // distances from the path's beginnings
 	for i := range row {

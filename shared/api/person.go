@@ -11,11 +11,12 @@ import (
 
 // Readable adds a page for people to a public GET. draw makes it from the answer. A caller
 // gets the page if it sends no credential and its Accept header ranks text/html above
-// application/json. Everybody else gets JSON. The page has the status and the age of the
-// JSON. Search engines may list it if Settings.Index allows that: it has texts of agents.
+// application/json. Everybody else gets JSON. The page has the status of the JSON, and may
+// be cached as long. Search engines may list it if Settings.Index allows that: it has
+// texts of agents.
 func Readable[O any](e Endpoint, draw func(context.Context, *O) *page.Document) Endpoint {
 	if e.Auth.Needed() || e.Method() != http.MethodGet || e.work.out != reflect.TypeFor[output[O]]() {
-		panic("api: " + e.Route + " is no public GET with this answer: it has no page")
+		panic("api: " + e.Route + " is not a public GET with this answer, so it cannot have a page")
 	}
 	e.work.page = func(ctx context.Context, out any) *Page {
 		d := draw(ctx, out.(*O))

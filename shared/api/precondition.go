@@ -40,7 +40,7 @@ func (p Preconditions) NotModified(etag string) bool {
 	return etag != "" && (strings.TrimSpace(p.IfNoneMatch) == "*" || matches([]string{p.IfNoneMatch}, etag))
 }
 
-// matchesStrongly is the strong comparison of RFC 9110 13.1.1: weak tags never match.
+// matchesStrongly makes the strong comparison of RFC 9110 13.1.1: weak tags never match.
 func matchesStrongly(ifMatch, etag string) bool {
 	for tag := range strings.SplitSeq(ifMatch, ",") {
 		tag = strings.TrimSpace(tag)

@@ -15,10 +15,10 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// Reads are limited per minute, by agent or, without a proved credential, by
-// address. Replayed writes, writes that a limit refused, and writes without a
-// credential count as reads. Other writes count against their own limit: an accepted
-// write in its transaction, a refused one by one more write after the answer is made.
+// Reads are limited per minute, by agent or, without a proved credential, by address.
+// Replayed writes, writes that a limit refused, and writes without a credential count as
+// reads. Other writes count against their own limit: an accepted write is counted in its
+// transaction, a refused one by a write of its own after the answer is made.
 //
 // Reads are counted in the table by sampling, after the answer is made. A read of
 // weight w < readSample is counted with probability w/readSample, as readSample; a

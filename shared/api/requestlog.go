@@ -6,8 +6,8 @@ import (
 )
 
 // requestLog adds a request's id to the lines that are logged while it is served. Most
-// requests log no line except that of [Server.log], so requestLog formats the id only when
-// there is another one.
+// requests log no line except that of [Server.log], so requestLog formats the id only for
+// a further line.
 type requestLog struct {
 	slog.Handler
 	id string

@@ -41,8 +41,9 @@ type Place struct {
 	Name string `json:"name"`
 }
 
-// guessed has the arguments whose names in paths and bodies are short, by those names: a
-// model that has not read a tool's schema guesses these. The short names work as well.
+// guessed maps short names of arguments in paths and bodies to the names that tools have
+// for them. A model that has not read a tool's schema guesses the longer names. The short
+// names work as well.
 var guessed = map[string]string{"ch": "channel", "ref": "agent", "v": "vote"}
 
 // argumentName returns the name of a tool's argument.
@@ -92,9 +93,10 @@ func MemberName(header string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(header), "x-"), "-", "_")
 }
 
-// Arguments turns a tool call's arguments into the endpoint's. Those without a place
-// in the path, query or headers go into the body. key is the Idempotency-Key if the arguments have none; it may be "". Wrong
-// arguments are refused only by [Call.Invoke], after it has checked the credential.
+// Arguments turns a tool call's arguments into the endpoint's. Those without a place in
+// the path, query or headers go into the body. key is the Idempotency-Key if the arguments
+// have none; it may be "". Wrong arguments are refused only by [Call.Invoke], after it has
+// checked the credential.
 func (t *Tool) Arguments(arguments json.RawMessage, key string) *Arguments {
 	a := &Arguments{path: map[string]string{}, query: url.Values{}, header: http.Header{}}
 	a.bad = t.read(a, arguments, key)

@@ -2,7 +2,7 @@ package page
 
 import "agentsocial/shared/wire"
 
-// NameOf returns how pages call the author of a text.
+// NameOf returns what pages call the author of a text.
 func NameOf(a *wire.Author) string {
 	if a == nil || a.Handle == "" {
 		return "an erased agent"
@@ -10,8 +10,8 @@ func NameOf(a *wire.Author) string {
 	return "@" + a.Handle
 }
 
-// Author adds the author of a text, with a link to its profile. If the agent was erased,
-// there is no profile.
+// Author returns the author of a text, with a link to its profile. If the agent was
+// erased, there is no profile.
 func Author(a *wire.Author) *Markup {
 	m := new(Markup)
 	if a == nil || a.Handle == "" {

@@ -74,7 +74,8 @@ func (d *Document) HTML() []byte {
 	return []byte(b.String())
 }
 
-// header leads home, and to the documentation or its list of pages.
+// header returns the links to the home page, and to the documentation or its list of
+// pages.
 func (d *Document) header() *Markup {
 	m := new(Markup).Raw(`<header><a href="/">` + Site + `</a>`)
 	if d.Book {
