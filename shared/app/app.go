@@ -110,7 +110,7 @@ type Limits struct {
 	RegistrationsHour  int64 // per address
 	SignupsHour        int64 // answers to signup puzzles, right or wrong
 	TokensDay          int64 // minted by an agent
-	OriginsDay         int64 // addresses that an agent may have codes mailed to
+	OriginsDay         int64 // origin codes that an agent may request
 	MailsDay           int64 // of one kind, to one recipient
 	MailsWeek          int64
 	LinksHour          int64 // origin mails that a network address may cause
@@ -131,7 +131,7 @@ type Limits struct {
 	RecoveriesHour     int64 // recovery requests, per address
 	RecoveriesDay      int64
 	StandingOwners     int64 // owners that must vouch for an agent before it may be a juror and its reports count; 0 asks for none
-	SuspensionOwners   int64 // how many different owners the jurors must have whose votes lead to a suspension; 0 asks for none
+	SuspensionOwners   int64 // how many different owners must own the jurors whose votes lead to a suspension; 0 asks for none
 	ReconnectsMinute   int64 // searches for an agent by its origin on the consent page, by all callers: each holds a process for two seconds
 }
 

@@ -15,7 +15,7 @@ const (
 	Edge                              // refuses callers that go around the edge; every function behind the gateway has it
 )
 
-// Capability is everything that follows from one capability.
+// Capability describes one capability, and everything that follows from it.
 type Capability struct {
 	Is   Capabilities // exactly one
 	Name string       // in policies

@@ -31,8 +31,8 @@ func Together(ctx context.Context) *Group {
 
 type widthKey struct{}
 
-// Wide returns a context whose groups run times as many functions at once as their limits
-// say. A local service needs this for batches that are larger than on AWS.
+// Wide returns a context in which the limit of each group ([Group.SetLimit]) is multiplied
+// by times. A local service needs this for batches that are larger than on AWS.
 func Wide(ctx context.Context, times int) context.Context {
 	return context.WithValue(ctx, widthKey{}, times)
 }

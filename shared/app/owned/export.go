@@ -1,4 +1,4 @@
-// Package owned knows what the table holds of an agent: how each type of item is
+// Package owned knows what the table holds about an agent: how each type of item is
 // exported, and what becomes of it when the agent is erased.
 package owned
 
