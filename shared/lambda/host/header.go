@@ -8,7 +8,7 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// usual are the headers of most requests. A gateway writes names in lower case, and
+// usual lists the headers of most requests. A gateway writes names in lower case, and
 // net/http in another form; converting them anew for each request costs as much as parsing
 // the request.
 var usual = []string{

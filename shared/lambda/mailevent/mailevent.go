@@ -20,8 +20,8 @@ type Function struct {
 	Reads, Writes tables.Families // the families that it may read and write
 }
 
-// Needs are the capabilities of every such function: addresses are stored as
-// keyed hashes.
+// Needs holds the capabilities of every such function: addresses are stored as keyed
+// hashes.
 const Needs = app.Table | app.Pepper
 
 // Retries bounds the retries of an event that a function failed on or that Lambda

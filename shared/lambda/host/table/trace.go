@@ -16,8 +16,8 @@ import (
 )
 
 // traced is an HTTP client that tells X-Ray's daemon of each call of the table, if Lambda
-// traces the invocation: the setting xray makes it trace a sample. aws-xray-sdk-go would do the
-// same, but it is in maintenance, and starts slowly.
+// traces the invocation: the setting xray makes Lambda trace a sample of all invocations.
+// aws-xray-sdk-go would do the same, but it is in maintenance, and starts slowly.
 type traced struct {
 	aws.HTTPClient
 	app    *app.App
