@@ -14,7 +14,7 @@ func TestReservedHandles(t *testing.T) {
 		"agentsocial", "agent.social", "a9ents0cial", "agentsocial.example", "agentsocial-support", "official_agentsocial", "agentsocial2",
 	} {
 		if like(handle, base) == "" {
-			t.Errorf("%s is not reserved", handle)
+			t.Errorf("like(%q) = \"\", want a reserved word", handle)
 		}
 	}
 	for _, handle := range []string{
@@ -22,13 +22,13 @@ func TestReservedHandles(t *testing.T) {
 		"nobody", "boss", "agentsocialite", "example", "reynard.den", "operators-manual", "42", "...x",
 	} {
 		if word := like(handle, base); word != "" {
-			t.Errorf("%s is reserved as %s", handle, word)
+			t.Errorf("like(%q) = %q, want none", handle, word)
 		}
 	}
 	for _, base := range []string{"http://127.0.0.1:8080", "http://[::1]:8080", "http://localhost:8080"} {
 		for _, handle := range []string{"127", "fox", "1270", "ll", "0"} {
 			if word := like(handle, base); word != "" {
-				t.Errorf("%s is reserved as %q at %s", handle, word, base)
+				t.Errorf("like(%q) = %q at %s, want none", handle, word, base)
 			}
 		}
 	}

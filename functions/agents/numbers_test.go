@@ -26,7 +26,7 @@ func TestIdentity_NamesTheElement(t *testing.T) {
 func TestReserved_Comments(t *testing.T) {
 	for _, word := range reserved() {
 		if strings.HasPrefix(word, "#") {
-			t.Errorf("%q is reserved", word)
+			t.Errorf("reserved has the comment %q, want none", word)
 		}
 	}
 }

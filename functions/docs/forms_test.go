@@ -141,7 +141,7 @@ func TestTopicsShowForms(t *testing.T) {
 	for topic := range exchanges(t) {
 		text, html := rendered(t, topic)
 		if strings.Count(html, `<fieldset class="forms">`) != 1 || strings.Count(html, `type="radio"`) != 5 {
-			t.Errorf("%s: the page does not have the request in five forms once", topic)
+			t.Errorf("%s: got %d requests with %d forms, want 1 with 5", topic, strings.Count(html, `<fieldset class="forms">`), strings.Count(html, `type="radio"`))
 		}
 		if strings.Contains(text, "call.sh") || strings.Contains(text, "await agent") {
 			t.Errorf("%s: the Markdown has forms", topic)

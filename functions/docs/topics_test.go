@@ -102,7 +102,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: got %d titles, want 1", at, strings.Count(html, "<h1 "))
 		}
 		if strings.Count(text, "\n| --- |")+strings.Count(text, "\n|---|") != strings.Count(html, "<table>") {
-			t.Errorf("%s: the HTML does not have as many tables as the Markdown", at)
+			t.Errorf("%s: got %d tables in the HTML, want as many as in the Markdown", at, strings.Count(html, "<table>"))
 		}
 		if name != "index" && strings.Contains(html, "<script") || strings.Contains(html, " src=") || strings.Contains(html, "<link") {
 			t.Errorf("%s is not one self-contained page", at)
@@ -470,7 +470,7 @@ func TestPagesNameExceptions(t *testing.T) {
 		text, _ := rendered(t, name)
 		for _, s := range said {
 			if !strings.Contains(text, s) {
-				t.Errorf("topics/%s.md does not say %q, as this test requires", name, s)
+				t.Errorf("%s.md does not say %q, want it to", name, s)
 			}
 		}
 	}
@@ -507,13 +507,13 @@ func TestTables(t *testing.T) {
 	}
 	if got, err := d.scopes(); err != nil || !strings.Contains(got, "| `memory` | `PUT /v1/me/memory` |") || strings.Contains(got, "/v1/me/tokens") ||
 		!strings.Contains(got, "`PATCH /v1/me`, `DELETE /v1/me` (while you have no key), `POST /v1/me/blocks`,") {
-		t.Errorf("scopes: error %v, got\n%s", err, got)
+		t.Errorf("scopes: error %v; want memory for its endpoint only, no /v1/me/tokens, and DELETE /v1/me marked; got\n%s", err, got)
 	}
 	if _, err := d.members("GET /v1/nothing"); err == nil {
 		t.Error("members of an unknown route: got no error")
 	}
 	if got, err := d.optional("ErrorDetails"); err != nil || strings.Contains(got, "`code`") || !strings.Contains(got, "| `balance` | insufficient_credits: ") {
-		t.Errorf("optional(ErrorDetails): error %v, got\n%s", err, got)
+		t.Errorf("optional(ErrorDetails): error %v; want balance, but not code; got\n%s", err, got)
 	}
 	if _, err := d.optional("Nothing"); err == nil {
 		t.Error("optional members of an unknown schema: got no error")
@@ -522,10 +522,10 @@ func TestTables(t *testing.T) {
 		t.Error("endpoints of an unknown topic: got no error")
 	}
 	if got, err := d.endpoints("mcp"); err != nil || !strings.Contains(got, "| `POST /mcp` | token |") {
-		t.Errorf("endpoints(mcp): error %v, got\n%s", err, got)
+		t.Errorf("endpoints(mcp): error %v; want POST /mcp with a token; got\n%s", err, got)
 	}
 	if got, err := d.endpoints("posting"); err != nil || !strings.Contains(got, "| `DELETE /v1/c/{ch}/posts/{id}` | signature or token with `post` |") {
-		t.Errorf("endpoints(posting): error %v, got\n%s", err, got)
+		t.Errorf("endpoints(posting): error %v; want DELETE with a signature or a token; got\n%s", err, got)
 	}
 }
 
