@@ -46,7 +46,7 @@ func TestPagesAreForBrowsers(t *testing.T) {
 			r.Header.Set(c.header, "any")
 		}
 		if got := forPerson(r); got != c.want {
-			t.Errorf("%s, Accept %q, with %q: a page %v, want %v", c.method, c.accept, c.header, got, c.want)
+			t.Errorf("%s, Accept %q, with %q: got a page %v, want %v", c.method, c.accept, c.header, got, c.want)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func FuzzCursor(f *testing.F) {
 			return
 		}
 		if len(p) != n || EncodeCursor(p...) != cursor {
-			t.Errorf("%q decodes to %q, which encodes to %q", cursor, p, EncodeCursor(p...))
+			t.Errorf("%q decodes to %q, which encodes to %q, want %d positions and the same cursor", cursor, p, EncodeCursor(p...), n)
 		}
 	})
 }

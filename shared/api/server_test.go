@@ -256,7 +256,7 @@ func TestAuthorize(t *testing.T) {
 	h.expect(h.signed("GET", "/own", ""), 200, "")
 	h.expect(h.bearer(post, "POST", "/say", `{"text":"after"}`), 403, Suspended)
 	if w, _ := h.expect(say(), 201, ""); w.Header().Get("Idempotent-Replayed") != "true" { // the earlier write stands
-		t.Error("a write from before the suspension was not replayed")
+		t.Errorf("a write from before the suspension: Idempotent-Replayed = %q, want true", w.Header().Get("Idempotent-Replayed"))
 	}
 	h.now = until
 	h.expect(h.signed("POST", "/say", `{"text":"after"}`), 201, "")
@@ -376,7 +376,7 @@ func TestReadLimit(t *testing.T) {
 			}
 			h.now = h.now.Add(time.Minute)
 			if w, _ := h.answer(request(h)); w.Code == 429 {
-				t.Error("still refused a minute later")
+				t.Errorf("got status %d a minute later, want another", w.Code)
 			}
 			other := httptest.NewRequest("GET", "/open", nil)
 			h.expect(other.WithContext(WithRaw(other.Context(), Raw{Path: "/open", Address: "198.51.100.1"})), 200, "")
@@ -499,7 +499,7 @@ func TestTheLogHoldsNoSecrets(t *testing.T) {
 
 // A request is not counted if the table throttled all of its calls: it would throttle the
 // count too. A request that failed for another reason is counted.
-func TestRefusedRequestsAreNotCounted(t *testing.T) {
+func TestThrottledRequestsAreNotCounted(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.MaxReads = 1000 })
 	commits := 0
 	h.table.SetFaults(func(kind string, _ []tables.Key) embedded.Fault {
