@@ -88,7 +88,7 @@ func TestLostAnswerForgets(t *testing.T) {
 		t.Fatalf("Transact = %v, want %v", err, tables.ErrUnknownOutcome)
 	}
 	if read() {
-		t.Error("the process still has an item that it deleted")
+		t.Error("got the item after its deletion, want it forgotten")
 	}
 }
 
