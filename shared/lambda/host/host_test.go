@@ -136,12 +136,12 @@ func TestGateway_Compresses(t *testing.T) {
 	e := event("GET", "/v1/open", "a="+strings.Repeat("a", 2000))
 	plain, err := h(t.Context(), e)
 	if err != nil || plain.IsBase64Encoded || len(plain.Body) < 2000 {
-		t.Fatalf("plain: %+v, %v", plain, err)
+		t.Fatalf("plain: got %+v, %v; want at least 2000 bytes, not in base64", plain, err)
 	}
 	e.Headers["accept-encoding"] = "gzip, deflate"
 	small, err := h(t.Context(), e)
 	if err != nil || !small.IsBase64Encoded || small.MultiValueHeaders["Content-Encoding"] == nil && small.Headers["Content-Encoding"] != "gzip" {
-		t.Fatalf("compressed: %+v, %v", small, err)
+		t.Fatalf("compressed: got %+v, %v; want gzip in base64", small, err)
 	}
 	raw, err := base64.StdEncoding.DecodeString(small.Body)
 	if err != nil {
@@ -390,7 +390,7 @@ func TestBatchesRefuseUnreadableRecords(t *testing.T) {
 	e.Records[1].Change.NewImage["odd"] = events.NewNullAttribute()
 	var done []tables.StreamRecord
 	if res, err := Batches(quiet(), poison("", &done))(t.Context(), e); err == nil && len(res.BatchItemFailures) == 0 {
-		t.Errorf("an unreadable record counts as done: %+v", done)
+		t.Errorf("an unreadable record: got success after the records %+v, want a failure", done)
 	}
 }
 

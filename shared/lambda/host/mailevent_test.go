@@ -34,7 +34,7 @@ func TestMailEvents(t *testing.T) {
 	}{
 		"a permanent bounce":    {sesBounce("Permanent"), nil, "{m1 bounce [reynard@foxden.example]}"},
 		"a full mailbox":        {sesBounce("Transient"), nil, ""},
-		"a bounce of any cause": {sesBounce("Undetermined"), nil, ""},
+		"an unexplained bounce": {sesBounce("Undetermined"), nil, ""},
 		"a complaint":           {complaint, nil, "{m2 complaint [a@foxden.example b@foxden.example]}"},
 		"a delay":               {events.EventBridgeEvent{Detail: json.RawMessage(`{"eventType":"DeliveryDelay","mail":{"messageId":"m3"}}`)}, nil, ""},
 		"a failure":             {complaint, errors.New("broken"), "{m2 complaint [a@foxden.example b@foxden.example]}"},

@@ -114,7 +114,7 @@ func emitted(t *testing.T, line []byte) (names []string) {
 	}
 	for _, d := range document.AWS.CloudWatchMetrics {
 		if d.Namespace != metrics.Namespace("prod") || len(d.Dimensions) != 1 || len(d.Dimensions[0]) > 30 || len(d.Metrics) == 0 || len(d.Metrics) > 100 {
-			t.Errorf("invalid directive: %+v", d)
+			t.Errorf("directive = %+v, want the namespace %s, one list of at most 30 dimensions, and 1 to 100 metrics", d, metrics.Namespace("prod"))
 		}
 		by := ""
 		for _, name := range d.Dimensions[0] {

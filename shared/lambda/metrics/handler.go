@@ -31,7 +31,7 @@ func Handler(out io.Writer, stage string, detailed bool) slog.Handler {
 	return h
 }
 
-// stamped gives a line's time Lambda's name.
+// stamped gives a line's time the name that Lambda reads.
 func stamped(groups []string, a slog.Attr) slog.Attr {
 	if a.Key == slog.TimeKey && len(groups) == 0 {
 		a.Key = "timestamp"
@@ -67,8 +67,8 @@ func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &handler{h.Handler.WithAttrs(attrs), h.to, h.lines}
 }
 
-// WithGroup implements [slog.Handler]. CloudWatch finds metrics only at the top
-// level, so attributes in a group are no metrics.
+// WithGroup implements [slog.Handler]. CloudWatch finds metrics only at the top level, so
+// attributes in a group are not metrics.
 func (h *handler) WithGroup(name string) slog.Handler {
 	return &handler{h.Handler.WithGroup(name), h.to, nil}
 }

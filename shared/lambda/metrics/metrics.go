@@ -51,7 +51,7 @@ const (
 	MailBack = "mail back"
 )
 
-// Metric is one of a [Set].
+// Metric is a metric of a [Set].
 type Metric struct {
 	Name, Unit string // Unit is one of CloudWatch's
 	zero       bool   // whether a zero is logged

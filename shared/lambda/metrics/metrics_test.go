@@ -106,7 +106,7 @@ func TestLinesHaveLevelAndTimestamp(t *testing.T) {
 	}
 }
 
-// Attributes in a group are no metrics: CloudWatch looks only at the top level.
+// Attributes in a group are not metrics: CloudWatch looks only at the top level.
 func TestNoMetricsInGroups(t *testing.T) {
 	var out bytes.Buffer
 	slog.New(Handler(&out, "prod", true)).WithGroup("deep").With("a", 1).Error(Tick, "function", "settle", "unfinished", 1)

@@ -18,10 +18,9 @@ type Function struct {
 	// Timeout bounds one call; 0 for the default.
 	Timeout time.Duration
 
-	// Outside is true for a function that checks the service from outside, without the table.
-	// No tick of it
-	// does another's work, so a failed one leaves no dead letter. An alarm rings if none
-	// succeeds for a while.
+	// Outside is true for a function that checks the service from outside, without the
+	// table. It is useless to repeat a failed call later, so such a call leaves no dead
+	// letter. An alarm rings if no call succeeds for a while.
 	Outside bool
 
 	// Handle does the work that is due. What does not fit into a [Sweep]'s time

@@ -50,8 +50,8 @@ func (f Function) Match(r tables.StreamRecord) bool {
 	return slices.ContainsFunc(f.Filters, func(x Filter) bool { return x.Match(r) })
 }
 
-// Matcher returns a function that reports whether a filter of any of the functions selects a
-// record. It is for every change of a table.
+// Matcher returns a function that reports whether a filter of any of the functions selects
+// a record. It is fast enough for every change of a table.
 func Matcher(functions ...Function) func(tables.StreamRecord) bool {
 	type kind struct{ itemType, event string }
 	kinds := map[kind]bool{}

@@ -150,7 +150,7 @@ func TestMatch(t *testing.T) {
 			t.Errorf("Match of %s %v → %v = %v, want %v", c.event, c.old, c.now, got, c.want)
 		}
 		if got := Matcher(Function{Filters: f.Filters[:1]}, Function{Filters: f.Filters[1:]})(r); got != c.want {
-			t.Errorf("a Matcher says %v of %s %v → %v, want %v", got, c.event, c.old, c.now, c.want)
+			t.Errorf("Matcher of %s %v → %v = %v, want %v", c.event, c.old, c.now, got, c.want)
 		}
 	}
 	if (Function{}).Match(tables.StreamRecord{Event: "INSERT", New: item("post")}) {

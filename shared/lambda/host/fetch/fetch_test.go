@@ -77,7 +77,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// Filling the cache only causes documents to be fetched again.
+// The cache holds at most keptMost documents.
 func TestCacheIsBounded(t *testing.T) {
 	f := New(time.Now)
 	for i := range 3 * keptMost {
@@ -262,7 +262,7 @@ func TestRebindingNames(t *testing.T) {
 		}
 	}
 	if private == 0 {
-		t.Errorf("no private address was dialled: %v", dialled)
+		t.Errorf("dialled %v, want a private address among them", dialled)
 	}
 }
 

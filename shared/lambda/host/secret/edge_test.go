@@ -161,12 +161,12 @@ func TestEdge_RefusesCallersThatGoAroundIt(t *testing.T) {
 			if status != 403 || method != "HEAD" && (!strings.Contains(body, `"code":"edge_required"`) || !strings.Contains(body, "call https://agents.example.")) {
 				t.Errorf("%s with %s: got %d %s, want 403 edge_required", method, name, status, body)
 			}
-			if strings.Contains(body, minEdgeDigits(edgeOne)) || strings.Contains(body, minEdgeDigits(edgeTwo)) {
+			if strings.Contains(body, beginningOf(edgeOne)) || strings.Contains(body, beginningOf(edgeTwo)) {
 				t.Errorf("%s with %s: the answer has a secret: %s", method, name, body)
 			}
 		}
 	}
-	if log := f.log.String(); strings.Contains(log, minEdgeDigits(edgeOne)) || strings.Contains(log, minEdgeDigits(edgeTwo)) || strings.Contains(log, "203.0.113.9") {
+	if log := f.log.String(); strings.Contains(log, beginningOf(edgeOne)) || strings.Contains(log, beginningOf(edgeTwo)) || strings.Contains(log, "203.0.113.9") {
 		t.Errorf("the log has a secret or an address:\n%s", log)
 	}
 	for message, want := range map[string]int{
@@ -174,13 +174,13 @@ func TestEdge_RefusesCallersThatGoAroundIt(t *testing.T) {
 		api.EdgeAddressed: 2 * 2,
 	} {
 		if n := strings.Count(f.log.String(), message); n != want {
-			t.Errorf("the log says %d times %q, want %d", n, message, want)
+			t.Errorf("got %d lines %q in the log, want %d", n, message, want)
 		}
 	}
 }
 
-// minEdgeDigits is a part of a secret that no answer contains by chance.
-func minEdgeDigits(secret string) string { return secret[:16] }
+// beginningOf returns a part of a secret that no answer contains by chance.
+func beginningOf(secret string) string { return secret[:16] }
 
 // The current and the previous version are valid. A function reads the new version when a
 // request first sends it, unless it read the secret just now. The version before the

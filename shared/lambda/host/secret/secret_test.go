@@ -39,7 +39,7 @@ func TestSecretIsFetchedUntilAvailable(t *testing.T) {
 	}
 	now = now.Add(keptFor - 1)
 	if again, err := open(t.Context()); err != nil || again != first || calls != 2 {
-		t.Errorf("third call: got another box or an error after %d fetches: %v", calls, err)
+		t.Errorf("third call: got the same box %v, error %v after %d fetches; want true, no error and 2", again == first, err, calls)
 	}
 }
 

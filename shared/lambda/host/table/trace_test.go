@@ -32,7 +32,8 @@ func (a answers) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status}, nil
 }
 
-// Of each call of a sampled invocation, the daemon gets one document; of others, nothing.
+// The daemon gets one document for each call of a sampled invocation, and none for other
+// calls.
 func TestTraced(t *testing.T) {
 	daemon, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -65,7 +66,7 @@ func TestTraced(t *testing.T) {
 		}
 		r.Header.Set("X-Amz-Target", "DynamoDB_20120810.Query")
 		if res, err := client.Do(r); err != c.next.err || err == nil && res.StatusCode != c.next.status {
-			t.Errorf("got %v, %v; want what the client answered", res, err)
+			t.Errorf("got %v, %v; want status %d and error %v", res, err, c.next.status, c.next.err)
 		}
 		if err := daemon.SetReadDeadline(time.Now().Add(map[bool]time.Duration{true: 100 * time.Millisecond, false: 10 * time.Second}[c.want == ""])); err != nil {
 			t.Fatal(err)
@@ -112,7 +113,7 @@ func TestDynamoDBIsTraced(t *testing.T) {
 	//lint:ignore SA1029 aws-lambda-go has this key, too
 	ctx := context.WithValue(t.Context(), "x-amzn-trace-id", "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1")
 	if _, err := a.Table.Get(ctx, tables.Eventual, tables.PostKey("lounge", "po_1")); err == nil {
-		t.Error("got no error of a service that answers 404")
+		t.Error("Get from a service that answers 404 = nil, want an error")
 	}
 	if err := daemon.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		t.Fatal(err)
