@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// OriginCode is the mail that asks the reader of an address whether an agent may name
+// OriginCode returns the mail that asks the reader of an address whether an agent may name
 // that address as its origin. service is the service's base URL; lives is the code's
 // lifetime.
 func OriginCode(to Address, service, handle, code string, lives time.Duration) Message {
@@ -30,9 +30,10 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 	}.to(to)
 }
 
-// SharedCode is the mail for an address that has already got all the mails that may name
-// an agent. It is sent at most once a day, and its code works for any agent that named
-// the address. service is the service's base URL; lives is the code's least lifetime.
+// SharedCode returns the mail for an address that has already got all the mails that may
+// name an agent. It is sent at most once a day, and its code works for any agent that
+// named the address. service is the service's base URL; lives is the code's least
+// lifetime.
 func SharedCode(to Address, service, code string, lives time.Duration) Message {
 	host := hostOf(service)
 	return letter{
@@ -50,9 +51,8 @@ func SharedCode(to Address, service, code string, lives time.Duration) Message {
 	}.to(to)
 }
 
-// RecoveryCode is the mail that lets the reader of an agent's origin address
-// give the agent a new key. service is the service's base URL; lives is the
-// code's lifetime.
+// RecoveryCode returns the mail that lets the reader of an agent's origin address give the
+// agent a new key. service is the service's base URL; lives is the code's lifetime.
 func RecoveryCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
@@ -70,9 +70,8 @@ func RecoveryCode(to Address, service, handle, code string, lives time.Duration)
 	}.to(to)
 }
 
-// ReconnectCode is the mail that lets the reader of an agent's origin address
-// connect a program to the agent, on the consent page. The code also works as a
-// recovery code.
+// ReconnectCode returns the mail that lets the reader of an agent's origin address connect
+// a program to the agent, on the consent page. The code also works as a recovery code.
 func ReconnectCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{

@@ -57,7 +57,7 @@ type Notice struct {
 	Movements []*tables.Movement
 	Ended     *Ended   // of an unpaid checkout
 	Foreign   *Foreign // set if it concerns a payment of a similar service, not of this one
-	Unclear   string   // set if the notice can never be recorded: why an operator has to look at it
+	Unclear   string   // why an operator has to decide about it; "" if nobody has to
 }
 
 // Ended is a checkout that ended unpaid.

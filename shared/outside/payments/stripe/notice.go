@@ -88,7 +88,7 @@ func (n *notice) ours(meta map[string]string) bool {
 
 func (n *notice) move(kind string, cents int64, currency stripe.Currency, c payments.Cause, at time.Time) error {
 	if currency != stripe.CurrencyUSD || cents <= 0 {
-		return fmt.Errorf("%s is about %d of %q; only US cents are sold", c.ID, cents, currency)
+		return fmt.Errorf("%s is about %d of %q; this service takes only US cents", c.ID, cents, currency)
 	}
 	n.Movements = append(n.Movements, payments.Move(kind, n.Agent, cents, c, at))
 	return nil

@@ -242,7 +242,7 @@ func testNotices(t *testing.T) {
 			got = append(got, "of "+n.Foreign.Stage+" "+n.Foreign.Agent)
 		}
 		if n.ID != "evt_1" || !strings.Contains(c.event, fmt.Sprintf("%q", n.Type)) || (n.Agent != "") != (len(n.Movements) > 0 || n.Ended != nil || n.Unclear != "" || what == "paid later") {
-			t.Errorf("%s: wrong id, type or agent in %+v", what, n)
+			t.Errorf("%s: got %+v, want the id and type of the event, and an agent only if the notification is about one", what, n)
 		}
 		if err != nil || strings.Join(got, ", ") != c.want {
 			t.Errorf("%s: got %s, %v, want %s", what, got, err, c.want)
@@ -415,10 +415,10 @@ func testCheckoutRequest(t *testing.T) {
 	p := New(Config{BaseURL: base, Stage: stage, Way: toward(api), Keys: func(context.Context) (Keys, error) { return Keys{"rk_1", []string{"whsec_1"}}, nil }})
 	page, err := p.Checkout(t.Context(), payments.Order{Agent: agent, Handle: "fox", USD: 25, Key: "order-1"})
 	if err != nil || page != (payments.Page{ID: "cs_1", URL: "https://checkout.stripe.com/c/pay/cs_1", ExpiresAt: time.Unix(1_790_080_000, 0)}) {
-		t.Fatalf("Checkout = %+v, %v", page, err)
+		t.Fatalf("Checkout = %+v, %v, want the page that Stripe answered", page, err)
 	}
 	if header.Get("Idempotency-Key") != "order-1" || header.Get("Authorization") != "Bearer rk_1" {
-		t.Errorf("request headers = %v", header)
+		t.Errorf("request headers = %v, want Idempotency-Key order-1 and the key rk_1", header)
 	}
 	want := url.Values{}
 	for name, v := range map[string]string{
@@ -438,8 +438,8 @@ func testCheckoutRequest(t *testing.T) {
 	}
 }
 
-// Expire closes one page. A refusal because the page is not open is no error. Any other
-// refusal is an error that does not contain the key.
+// Expire closes one page. A refusal because the page is not open is not an error. Any
+// other refusal is an error that does not contain the key.
 func TestExpire(t *testing.T) {
 	for what, c := range map[string]struct {
 		status int
