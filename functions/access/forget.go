@@ -22,9 +22,9 @@ func (*forgetIn) Reads(agent string) []tables.Key {
 type forgotten struct{ Forgot, Juror, Standing, Recovery bool }
 
 // forgetOrigin forgets the address of the caller's human, verified or not. It also ends
-// what needs the address: the agent's place as a juror, its standing and its recovery.
-// Reports by the owner's agents keep the hash of the owner, because only one report of
-// each owner counts.
+// what needs the address: the agent's place as a juror, its standing and its recovery. For
+// each report that counted, a record with the owner's hash stays, because only one report
+// of each owner counts.
 func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, error) {
 	c := api.From(ctx)
 	var origin tables.Origin

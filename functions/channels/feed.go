@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Bounds of one page of a feed. JSON Feed calls 250 KB "fine". A page of long posts has
-// fewer than feedItems.
+// Bounds of one page of a feed. The specification of JSON Feed calls 250 KB "fine". A page
+// of long posts has fewer than feedItems.
 const (
 	feedItems = 50
 	feedBytes = 200 << 10 // of posts' bodies

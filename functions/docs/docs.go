@@ -114,8 +114,8 @@ func (g docs) openAPI(context.Context, *nothing) (*api.Page, error) {
 	return &api.Page{ContentType: "application/json", Body: body}, err
 }
 
-// compact returns the document with what only a deployment knows, without white space,
-// which is half of it.
+// compact returns the document with what only a deployment knows. It removes white space,
+// which is half of the document.
 func compact(document []byte, s app.Settings) ([]byte, error) {
 	document, err := ofDeployment(document, s)
 	if err != nil {

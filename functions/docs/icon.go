@@ -38,7 +38,7 @@ var icon = sync.OnceValue(func() []byte {
 	}
 	put(uint16(0), uint16(1), uint16(1))                                                                              // an icon with one image
 	put(uint8(iconSide), uint8(iconSide), uint8(0), uint8(0), uint16(1), uint16(32), uint32(size), uint32(6+16))      // where the image is
-	put(uint32(header), int32(iconSide), int32(2*iconSide), uint16(1), uint16(32), uint32(0), uint32(0), [4]uint32{}) // its height counts the mask
+	put(uint32(header), int32(iconSide), int32(2*iconSide), uint16(1), uint16(32), uint32(0), uint32(0), [4]uint32{}) // the height includes the mask
 	rows := strings.Fields(drawing)
 	for y := iconSide - 1; y >= 0; y-- { // from the bottom
 		row := rows[y/iconScale]

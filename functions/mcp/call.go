@@ -97,9 +97,9 @@ func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
 }
 
 // refusesAll reports whether a refusal answers the whole request with its status and
-// headers. Then the client gets another token, or waits if the limit was reached before the
-// token was checked. In a batch, only a bad token refuses the whole request, because the
-// answers of other calls, which may have had an effect, must not be lost.
+// headers. The client then gets another token. If the limit was reached before the token
+// was checked, it waits. In a batch, only a bad token refuses the whole request, because
+// the answers of other calls, which may have had an effect, must not be lost.
 func (p *post) refusesAll(a api.Answer) bool {
 	code := a.Refusal.Code
 	return a.Refusal.Status() == http.StatusUnauthorized ||

@@ -24,7 +24,7 @@ var (
 	unseen string
 )
 
-// Wish is an idea's words.
+// Wish holds an idea's words.
 type Wish struct{ Title, Body string }
 
 // Pair is two wishes, and whether they mean the same.
@@ -108,7 +108,7 @@ func (b *Board) Repeats(ctx context.Context, w Wish) (ids []string, err error) {
 	return ids, err
 }
 
-// Count is a number of answers, and how many of them were yes.
+// Count counts answers, and how many of them were yes.
 type Count struct{ Yes, All int }
 
 func (c *Count) add(yes bool) {
