@@ -84,7 +84,7 @@ func (r record) read(into any) error {
 			on, err = strconv.ParseBool(word)
 			f.SetBool(on)
 		default:
-			err = fmt.Errorf("a %s", f.Kind())
+			err = fmt.Errorf("cannot read a field of kind %s", f.Kind())
 		}
 		if err != nil {
 			return fmt.Errorf("api: the record %q is not a %T: %w", r, into, err)

@@ -195,7 +195,7 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 }
 
 // checkForm decodes the query into a. It returns what is wrong with the query or the body,
-// as far as no schema is needed to tell.
+// as far as that shows without a schema.
 func (b *bound) checkForm(a *Arguments, r *http.Request, query string) (err error) {
 	e := b.e
 	if a.query, err = parseQuery(query); err != nil {

@@ -17,7 +17,8 @@ import (
 // A limit is at least one, because a counter's condition always lets the first request
 // through. Four limits may be zero: PushFollowers, PushesDay, StandingOwners and
 // SuspensionOwners. PushFollowers has a lower maximum than other limits, because one call
-// pushes to all followers. So have the limits on owners, because the owners are stored.
+// pushes to all followers. The limits on owners have lower maximums, too, because the
+// owners are stored.
 const (
 	limitMost         = 1_000_000_000
 	pushFollowersMost = 100

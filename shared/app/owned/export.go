@@ -44,7 +44,7 @@ type place struct {
 	skips string                                                                                                                   // a type of item that another place exports
 }
 
-// places lists all of them, in the order of the export.
+// places lists all places, in the order of the export.
 var places = []place{
 	{query: partition(tables.AgentPK)},
 	{query: partition(tables.InboxPK)},

@@ -11,7 +11,7 @@ type Kind struct {
 	End   End
 }
 
-// End is what erasing an agent does to an item of it.
+// End says what happens to an agent's item when the agent is erased.
 type End string
 
 const (
@@ -19,7 +19,7 @@ const (
 	Nameless End = "stays, without text and name"
 	Stays    End = "stays: it has neither text nor name"
 	Expires  End = "expires by itself"
-	Foreign  End = "is no agent's own"
+	Foreign  End = "belongs to no agent"
 )
 
 // Why items are not exported.

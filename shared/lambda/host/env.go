@@ -37,7 +37,7 @@ type Env struct {
 	Limits                             app.Limits
 	Version                            string // what is deployed, as git describes it; "" if unknown
 
-	// Endpoints of AWS services, under the SDKs' names; "" for AWS's own.
+	// URLs of AWS services, from the variables that AWS's SDKs read; "" for AWS itself.
 	DynamoDBURL, SecretsManagerURL, SESURL string
 
 	Local *Local // nil except on a laptop
