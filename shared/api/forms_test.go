@@ -10,7 +10,7 @@ import (
 
 // Endpoints can follow another standard: with forms, redirects, their own errors, their
 // own protocol, or bytes.
-func TestOtherForms(t *testing.T) {
+func TestEndpointsOfOtherStandards(t *testing.T) {
 	type form struct {
 		Resource string `query:"resource"`
 		RawBody  []byte `contentType:"application/x-www-form-urlencoded"`

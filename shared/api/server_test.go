@@ -554,7 +554,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 // A group whose Start fails answers with the error and tries again.
-func TestStart(t *testing.T) {
+func TestStart_RepeatedUntilItSucceeds(t *testing.T) {
 	h := build(t, nil)
 	tries := 0
 	h.start = append(h.start, func(context.Context) error {

@@ -2,7 +2,7 @@ package app
 
 import "testing"
 
-func TestContact(t *testing.T) {
+func TestIsContact(t *testing.T) {
 	for s, url := range map[string]string{
 		"ops@agents.example": "mailto:ops@agents.example", "https://agents.example/contact": "https://agents.example/contact",
 		"Ops <ops@agents.example>": "", "agents.example": "", "http://agents.example": "", "https://": "", "javascript:alert(1)": "",

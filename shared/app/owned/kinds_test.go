@@ -47,7 +47,7 @@ func typesOf(t *testing.T) map[string]string {
 }
 
 // Every type of item has a line that says how it is exported and erased.
-func TestTypes(t *testing.T) {
+func TestKinds_HaveEveryType(t *testing.T) {
 	declared := map[string]bool{}
 	for name, typ := range typesOf(t) {
 		declared[typ] = true

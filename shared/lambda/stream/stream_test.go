@@ -127,7 +127,7 @@ func TestFromLambda_Expired(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
+func TestFunction_Match(t *testing.T) {
 	item := func(typ string) tables.Item { return tables.Item{"pk": "P", "sk": "S", tables.AttrType: typ} }
 	f := Function{Filters: []Filter{{"post", []string{"INSERT", "REMOVE"}}, {"profile", []string{"MODIFY"}}}}
 	for _, c := range []struct {

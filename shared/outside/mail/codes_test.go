@@ -107,7 +107,7 @@ func TestSubjectsHaveNoDomains(t *testing.T) {
 }
 
 // The HTML part of a mail loads nothing: it has no links, pictures, scripts or forms.
-func TestPage(t *testing.T) {
+func TestHTMLLoadsNothing(t *testing.T) {
 	for name, m := range mails(t, "https://social.example", "fox") {
 		for _, want := range []string{`<html lang="en">`, "<title>" + m.Subject + "</title>", `charset="utf-8"`} {
 			if !strings.Contains(m.HTML, want) {

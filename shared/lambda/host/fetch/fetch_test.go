@@ -42,7 +42,7 @@ func jsonOf(body string) http.HandlerFunc {
 	}
 }
 
-func TestGet(t *testing.T) {
+func TestGet_CachesForAnHour(t *testing.T) {
 	var calls atomic.Int32
 	url, f, now := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
@@ -66,7 +66,7 @@ func TestGet(t *testing.T) {
 }
 
 // freshFor bounds the time by the server's Cache-Control and an hour.
-func TestFresh(t *testing.T) {
+func TestFreshFor_AtMostAnHour(t *testing.T) {
 	for control, want := range map[string]time.Duration{
 		"": keptFor, "max-age=60": time.Minute, "public, Max-Age=60": time.Minute, "max-age=0": 0, "no-store": 0, "max-age=600, no-cache": 0,
 		"max-age=86400": keptFor, "max-age=-1": keptFor, "max-age=x": keptFor, "max-age=99999999999999999999": keptFor,
@@ -119,7 +119,7 @@ func TestFewAtOnce(t *testing.T) {
 }
 
 // Ports of other protocols are not connected to.
-func TestPorts(t *testing.T) {
+func TestGet_RefusesPortsOfOtherProtocols(t *testing.T) {
 	f := fetcher(time.Now, long, net.DefaultResolver, nil, isServers)
 	for port, refused := range map[string]bool{"22": true, "80": true, "1023": true, "443": false, "1024": false} {
 		if _, err := f.Get(t.Context(), "https://127.0.0.1:"+port+"/x"); errors.Is(err, errPort) != refused {
@@ -189,7 +189,7 @@ func TestRefused(t *testing.T) {
 }
 
 // Only https URLs without a password are fetched.
-func TestURLs(t *testing.T) {
+func TestGet_RefusesOtherURLs(t *testing.T) {
 	_, f, _ := serving(t, jsonOf("{}"))
 	for _, url := range []string{"", "http://127.0.0.1/", "ftp://127.0.0.1/", "file:///etc/passwd", "https://", "https:///x", "https://u:p@127.0.0.1/", "//127.0.0.1/", "gopher://127.0.0.1/"} {
 		if _, err := f.Get(t.Context(), url); err == nil || !strings.Contains(err.Error(), "not an https URL") {

@@ -150,9 +150,9 @@ func encode(t *testing.T, v any) string {
 }
 
 // Send tries a second time only if that may help. No error names the recipient.
-func TestAttempts(t *testing.T) { synctest.Test(t, testAttempts) }
+func TestSend_TriesAtMostTwice(t *testing.T) { synctest.Test(t, testSendTriesAtMostTwice) }
 
-func testAttempts(t *testing.T) {
+func testSendTriesAtMostTwice(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		answers []http.HandlerFunc
@@ -202,9 +202,9 @@ func silent(t *testing.T, what string, err error) {
 	}
 }
 
-func TestDeadlines(t *testing.T) { synctest.Test(t, testDeadlines) }
+func TestSend_EndsInTime(t *testing.T) { synctest.Test(t, testSendEndsInTime) }
 
-func testDeadlines(t *testing.T) {
+func testSendEndsInTime(t *testing.T) {
 	s := serve(t, hangs)
 	within := func(what string, want error, most time.Duration, send func() error) {
 		t.Helper()
@@ -264,7 +264,7 @@ func TestSend_Unreachable(t *testing.T) {
 }
 
 // A deployment without a sender address starts, and sends nothing.
-func TestPart(t *testing.T) {
+func TestSES_NeedsSenderAddress(t *testing.T) {
 	for _, c := range []struct {
 		env   host.Env
 		sends bool

@@ -381,7 +381,7 @@ type doing func(*http.Request) (*http.Response, error)
 
 func (d doing) RoundTrip(r *http.Request) (*http.Response, error) { return d(r) }
 
-func TestKeys(t *testing.T) {
+func TestParseKeys(t *testing.T) {
 	for text, want := range map[string]error{
 		`{"secret_key": "rk_live_1", "webhook_secrets": ["whsec_1", "whsec_2"]}`: nil,
 		`{"secret_key":"","webhook_secrets":[]}`:                                 payments.ErrNone,
