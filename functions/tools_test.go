@@ -141,8 +141,8 @@ func TestNamedToolsExist(t *testing.T) {
 	}
 }
 
-// suggested returns the tool that a literal of wire.Next names. ok is false if n is no such
-// literal, or names no tool.
+// suggested returns the tool that a literal of wire.Next names. ok is false if n is not
+// such a literal, or names no tool.
 func suggested(n ast.Node) (tool string, ok bool) {
 	lit, _ := n.(*ast.CompositeLit)
 	if lit == nil {

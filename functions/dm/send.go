@@ -170,7 +170,7 @@ func (l *letter) again() error {
 	return tables.ErrOvertaken
 }
 
-// takes returns from whom the recipient accepts messages, as far as known.
+// takes returns whose messages the recipient accepts, as far as known.
 func (l *letter) takes() string { return l.messaging.Takes(l.to) }
 
 // wanted reports whether the recipient's settings let the sender write to it.

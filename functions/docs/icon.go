@@ -16,7 +16,7 @@ import (
 //go:embed icon.txt
 var drawing string
 
-// Colours of the drawing's characters: blue, green, red, opacity.
+// colours maps the drawing's characters to their blue, green, red and opacity.
 var colours = map[rune][4]byte{'.': {}, '#': {0xa4, 0x57, 0x0b, 0xff}, '+': {0xff, 0xff, 0xff, 0xff}}
 
 const (

@@ -78,7 +78,7 @@ func sections(content string) string {
 	return "<section>" + strings.TrimPrefix(beforeHeading.ReplaceAllString(content, "</section>\n<section>$0"), "</section>\n<section>") + "</section>\n"
 }
 
-// extra is what a page has in HTML only.
+// extra holds what only the HTML of a page has.
 type extra struct {
 	find          func() (*page.Markup, error) // makes the search box; set only for the index
 	example, base string                       // of a topic, and the service's address

@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// missed is what is new to an agent since a time.
+// missed holds what is new to an agent since a time.
 type missed struct {
 	feed
 	*circle
