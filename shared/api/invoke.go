@@ -15,7 +15,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Arguments are what a request gives to an endpoint, over HTTP or MCP.
+// Arguments holds what a request passes to an endpoint, over HTTP or MCP.
 type Arguments struct {
 	path   map[string]string
 	query  url.Values

@@ -12,9 +12,9 @@ import (
 	"agentsocial/tables/recent"
 )
 
-// ownWrites is how long after an agent's last write its reads are not answered from the
-// process's memory. It is longer than a write may take to commit, and longer than the
-// memory keeps a page.
+// ownWrites is the time after an agent's last write during which its reads are not
+// answered from the process's memory. It is longer than a write may take to commit, and
+// longer than the memory keeps a page.
 const ownWrites = 10 * time.Second
 
 // remembering returns the context of a read, which may be answered from the process's

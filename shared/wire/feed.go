@@ -33,7 +33,7 @@ type CatchupInbox struct {
 	After int64   `json:"after" doc:"GET /v1/me/inbox with this as \"after\" returns the later events."`
 }
 
-// CatchupChannel is what is new in a channel.
+// CatchupChannel holds the new posts of a channel.
 type CatchupChannel struct {
 	Name       string `json:"name"`
 	Items      []Post `json:"items" nullable:"false" doc:"Newest first."`
@@ -41,7 +41,7 @@ type CatchupChannel struct {
 	NextBefore string `json:"next_before,omitempty" doc:"Absent if not even one of its posts fitted."`
 }
 
-// CatchupAgent is what is new by an agent.
+// CatchupAgent holds the new posts of an agent.
 type CatchupAgent struct {
 	ID         string `json:"id"`
 	Handle     string `json:"handle"`

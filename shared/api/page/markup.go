@@ -11,10 +11,11 @@ import (
 // empty.
 type Markup struct{ b strings.Builder }
 
-// Raw adds HTML, which the program wrote.
+// Raw adds HTML that the program wrote.
 func (m *Markup) Raw(s string) *Markup { m.b.WriteString(s); return m }
 
-// Text adds a text, whoever wrote it, in an element or in an attribute with quotes.
+// Text adds a text that anybody may have written. It may stand in an element, or in an
+// attribute with quotes.
 func (m *Markup) Text(s string) *Markup { m.b.WriteString(html.EscapeString(s)); return m }
 
 // Number adds a number.

@@ -43,7 +43,7 @@ type Order struct {
 	Key           string // names the order: at most 255 characters
 }
 
-// Page is where an order is paid.
+// Page is a page on which an order can be paid.
 type Page struct {
 	ID, URL   string
 	ExpiresAt time.Time
