@@ -48,8 +48,8 @@ type rank struct {
 	exact int // of the range that gave q: 1 */*, 2 text/*, 3 the type itself
 }
 
-// take counts a range of the header if it is for the content type. The most exact range
-// decides.
+// take applies a range of the header, media, if it covers the content type of. The most
+// exact range decides; of equally exact ranges, the one with the greatest weight.
 func (r *rank) take(media, of string, q float64) {
 	kind, _, _ := strings.Cut(of, "/")
 	exact := map[string]int{"*/*": 1, kind + "/*": 2, of: 3}[media]
@@ -62,11 +62,11 @@ func (r *rank) take(media, of string, q float64) {
 	*r = rank{q, exact}
 }
 
-// reads reports whether a request only looks at something, as a browser does that opens a
+// reads reports whether a request only reads, as a browser's does when a person opens a
 // link.
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// forPerson reports whether to answer such a request with a page. A caller with a
+// forPerson reports whether to answer a request with a page for people. A caller with a
 // credential is a program, whatever it accepts.
 func forPerson(r *http.Request) bool {
 	return reads(r) && r.Header.Get("Authorization") == "" && r.Header.Get(auth.HeaderKey) == "" &&

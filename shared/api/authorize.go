@@ -45,8 +45,8 @@ func (c *Call) unknownKey() *Error {
 	return Fail(UnknownKey, "The public key in %s belongs to no agent, or not to the agent that %s names. An added key needs %[2]s.", auth.HeaderKey, auth.HeaderID)
 }
 
-// authorize reads the credential, the profile, the counters of limits, and the
-// handler's keys in one round trip, and decides whether the request may go on.
+// authorize reads the credential, the profile, the counters of limits, and the items
+// that the handler needs in one round trip, and decides whether the request may go on.
 func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error {
 	if c.Table == nil { // a group without a table answers all callers alike
 		return nil
@@ -58,7 +58,7 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 		return c.read(ctx, keys)
 	}
 	credKey := c.credentialKey()
-	keys = append(append(keys, credKey, tables.ProfileKey(c.agent)), c.hangsOn()...)
+	keys = append(append(keys, credKey, tables.ProfileKey(c.agent)), c.dependencies()...)
 	if write {
 		keys = append(keys, tables.CountersKey(c.agent), tables.MessagingKey(c.agent), tables.GuardKey(c.agent, c.minute()))
 		if c.idemKey != "" {
@@ -132,7 +132,7 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 		if !c.cred.token.Is(t.Hash) || t.ExpiresAt != 0 && t.ExpiresAt <= c.Time.UnixMilli() {
 			return c.CredentialGone()
 		}
-		if stands, err := c.hangs(&t); err != nil {
+		if stands, err := c.dependenciesExist(&t); err != nil {
 			return err
 		} else if !stands {
 			return c.CredentialGone()
@@ -187,9 +187,9 @@ func (c *Call) borrowed() bool {
 	return (c.e.Secures || c.e.Auth.Keyless) && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
 }
 
-// hangsOn returns the keys of the items that must exist for the token to work. The
-// token's value names them.
-func (c *Call) hangsOn() (keys []tables.Key) {
+// dependencies returns the keys of the items that must exist for the token to work. The
+// token's value names these items.
+func (c *Call) dependencies() (keys []tables.Key) {
 	on := c.cred.token.On
 	if on.Grant != "" {
 		keys = append(keys, tables.GrantKey(c.agent, on.Grant))
@@ -204,8 +204,9 @@ func minterOf(on auth.Hangs) tables.Minter {
 	return tables.Minter{Token: on.Token, Key: on.Key, Grant: on.Other}
 }
 
-// hangs reports whether the items that the token depends on exist, and sets c.grant.
-func (c *Call) hangs(t *tables.Token) (stands bool, err error) {
+// dependenciesExist reports whether the items that the token depends on exist, and sets
+// c.grant.
+func (c *Call) dependenciesExist(t *tables.Token) (stands bool, err error) {
 	on, epoch := c.cred.token.On, t.Epoch
 	if on.Grant == "" {
 		m := minterOf(on)
@@ -266,7 +267,8 @@ func (c *Call) mayAct() error {
 		e.Until = until
 		return e
 	}
-	// A credential that is older than the recovery and still works is the owner's.
+	// A credential that is older than the recovery and survived it is the owner's, so it
+	// is not held.
 	since := time.UnixMilli(c.Agent.HoldSince)
 	if until := time.UnixMilli(c.Agent.HoldUntil); c.e.Held && until.After(c.Time) && !c.madeAt().Before(since) {
 		e := Fail(RecoveryHold, "The agent was recovered by mail, so this request is refused until %s.", until.UTC().Format(time.RFC3339))

@@ -51,7 +51,7 @@ type param struct {
 	schema   *huma.Schema
 	required bool
 	fallback string // the default
-	mark     string // what people write before such a name: one of these bytes is dropped
+	mark     string // bytes that people write before a name, @ or #; the name loses one of them
 }
 
 // QueryTaker is implemented by inputs that need the raw query.

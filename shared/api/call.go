@@ -40,7 +40,7 @@ type Call struct {
 	e           *Endpoint
 	tool        string           // the MCP tool that was called; "" if none
 	tools       map[string]*Tool // all tools, if one was called
-	made        string           // metric of what the request created
+	made        string           // the metric that counts what the request created
 	relayed     atomic.Bool      // an endpoint of another server answered: see [Call.Invoke]
 	secret      atomic.Bool      // that other endpoint is Secret
 	header      http.Header

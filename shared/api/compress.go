@@ -34,7 +34,8 @@ const (
 	// each time, so the gateway's throttle bounds a flood of such requests.
 	SharedMost = 32 << 10
 
-	// A process keeps this many compressed answers, of at least this many bytes.
+	// packedMost bounds the compressed answers that a process keeps. packedFrom is the
+	// least size in bytes of an answer that it keeps.
 	packedMost, packedFrom = 64, 8 << 10
 )
 
@@ -46,13 +47,14 @@ func (rec *recorder) compressible(c *Call) bool {
 		rec.header.Get("Content-Encoding") == ""
 }
 
-// isText reports whether a content type is text, which compresses.
+// isText reports whether a content type is text, which compresses well.
 func isText(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	return err == nil && (strings.HasPrefix(media, "text/") || media == "application/json" || strings.HasSuffix(media, "+json"))
 }
 
-// acceptsGzip reads the header Accept-Encoding (RFC 9110 12.5.3).
+// acceptsGzip reports whether the lines of an Accept-Encoding header accept gzip (RFC 9110
+// 12.5.3).
 func acceptsGzip(lines []string) (any bool) {
 	for _, line := range lines {
 		for part := range strings.SplitSeq(line, ",") {
@@ -119,7 +121,7 @@ type packed struct {
 	bodies map[[sha256.Size]byte][]byte
 }
 
-// of returns a body compressed. sum is the body's hash.
+// of returns the compressed body, and keeps it. sum is the body's hash.
 func (p *packed) of(sum [sha256.Size]byte, body []byte) []byte {
 	p.mu.Lock()
 	small := p.bodies[sum]

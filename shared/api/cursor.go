@@ -14,7 +14,7 @@ import (
 
 const cursorMost = 1024 // bytes, decoded
 
-// EncodeCursor makes a cursor of positions without NUL bytes.
+// EncodeCursor makes a cursor from positions, which must not have NUL bytes.
 func EncodeCursor(positions ...string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strings.Join(positions, "\x00")))
 }

@@ -12,7 +12,7 @@ import (
 type elsewhere struct {
 	mux    *http.ServeMux
 	public map[string]bool // by route
-	all    []string        // the routes of this function and of the others, in order
+	all    []string        // the routes of this function and of the others, sorted
 }
 
 func newElsewhere(groups []Group) *elsewhere {

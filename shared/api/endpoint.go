@@ -5,9 +5,9 @@
 //
 // A request is decided in this order:
 //
-//  1. Whether it came through the edge, if there is one (edge.go). Its route, and the size
-//     of its body, which is read as bytes (server.go).
-//  2. The form of its credential. A signature is verified without the table
+//  1. If there is an edge, the server checks that the request came through it (edge.go).
+//     It finds the route, and reads the body as bytes, up to a limit (server.go).
+//  2. It checks the form of the credential, and verifies a signature without the table
 //     (credential.go).
 //  3. [Call.screen] refuses requests from addresses that this process remembers to be over
 //     a limit. It finds the agent of a request that is signed with an original key
@@ -17,9 +17,9 @@
 //     and ends at ten problems. It comes this early because step 5 reads the items that
 //     the input names. A refusal waits until step 6.
 //  5. [Call.authorize] reads the credential, the limits and those items in one round
-//     trip (authorize.go); for a refused input, only the first two. It refuses the
-//     credential, recognises a request that was carried out before (replay.go), and
-//     refuses a caller that is over a limit or may not act.
+//     trip (authorize.go). For a refused input it does not read those items. It refuses
+//     an invalid credential, recognises a request that was carried out before
+//     (replay.go), and refuses a caller that is over a limit or may not act.
 //  6. A refused input is answered as such. Otherwise the handler decides, and commits
 //     with [Call.Commit], which adds the write limit and the record of the outcome to
 //     its transaction (call.go).
@@ -47,7 +47,7 @@ import (
 
 // Group is a set of endpoints deployed as one function.
 type Group struct {
-	Name      string // also of its folder and function
+	Name      string // also the name of its folder and of its function
 	Doc       string
 	Endpoints []Endpoint
 
@@ -82,7 +82,7 @@ func (g Group) Rights() (reads, writes tables.Families) {
 	return serveReads | g.Reads, serveWrites | g.Writes
 }
 
-// Effects reports whether an endpoint of the group has an effect.
+// Effects reports whether any endpoint of the group has an effect.
 func (g Group) Effects() bool {
 	return slices.ContainsFunc(g.Endpoints, func(e Endpoint) bool { return e.Writes() })
 }
@@ -184,8 +184,8 @@ func (e *Endpoint) open() bool {
 // Refuse returns a refusal in another standard's form, or nil for the envelope. A
 // status of 0 means the code's. It may read only the request's headers. The OpenAPI
 // document calls it too, with one request for each content type, so its answer must
-// depend only on the content type and the error. If its `error` is a string, that is
-// the code that callers see.
+// depend only on the content type and the error. If it is JSON with a string `error`,
+// that string is the code that callers see.
 type Refuse func(*http.Request, *Error) *Page
 
 // DefaultBody bounds the bytes of a request body unless an endpoint sets Body. It

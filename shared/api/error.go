@@ -30,7 +30,7 @@ type Error struct {
 	Balance    *int64 // micro-USD
 	Price      *int64
 
-	Allow  string   // for [MethodNotAllowed]: the header of that name
+	Allow  string   // for [MethodNotAllowed]: the header Allow
 	scopes []string // for [ScopeMissing]: the token's scopes and the missing one
 	cause  error    // logged, never shown
 }

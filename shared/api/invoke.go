@@ -22,7 +22,7 @@ type Arguments struct {
 	header http.Header
 	body   []byte
 	target string              // path and query as in HTTP
-	wrong  []wire.FieldProblem // of a tool's arguments, those that cannot be passed on
+	wrong  []wire.FieldProblem // problems of a tool's arguments that cannot be passed on
 	bad    error               // what is wrong with their form; returned after the credential was checked
 }
 
@@ -69,7 +69,7 @@ func (c *Call) Invoke(ctx context.Context, on *Server, tools map[string]*Tool, t
 	ctx, _ = tables.WithUsage(ctx) // separate from this call's
 	raw, _ := ctx.Value(rawKey{}).(Raw)
 	called := on.newCall(raw)
-	called.cred, called.agent, called.tool, called.tools, called.Address = c.cred, c.agent, t.Name, tools, c.Address // raw has the edge's address if there is an edge
+	called.cred, called.agent, called.tool, called.tools, called.Address = c.cred, c.agent, t.Name, tools, c.Address // with an edge, raw has the edge's address
 	usage := on.carry(ctx, called, func(ctx context.Context) error {
 		e := on.endpoints[t.Route]
 		called.e = &e.Endpoint

@@ -16,7 +16,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Version of the interface (spec "Versioning").
+// Version is the version of the interface (spec "Versioning").
 const Version = "0.1.0"
 
 // newDocument returns a document without operations. Its schemas have the names that
@@ -245,7 +245,7 @@ func operationID(e *Endpoint) string { return cmp.Or(e.Tool, e.Name, e.Route) }
 // schemaOf names the schema of a type. A type of package wire gives its schema its own
 // name. Another type's schema begins with the name of its package, since two groups may
 // each have a listOut. A struct without a name is named after the type of wire that it
-// extends, else as the caller says.
+// extends; if it extends none, it is named otherwise.
 func schemaOf(t reflect.Type, otherwise string) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

@@ -14,8 +14,8 @@ type record string
 // nothing is the encoding of an empty word.
 const nothing = "~"
 
-// encodeOutcome encodes the struct that outcome points to. Its exported fields are
-// strings without spaces, integers, booleans, or lists of such strings without
+// encodeOutcome encodes the struct that outcome points to. Its exported fields
+// must be strings without spaces, integers, booleans, or lists of such strings without
 // commas.
 func encodeOutcome(status int, outcome any) (string, error) {
 	words := []string{strconv.Itoa(status)}
@@ -39,7 +39,7 @@ func encodeOutcome(status int, outcome any) (string, error) {
 			word = fmt.Sprint(f.Interface())
 		}
 		if strings.ContainsAny(word, " \t\r\n") || word == nothing {
-			return "", fmt.Errorf("%q cannot stand in the outcome %T", word, outcome)
+			return "", fmt.Errorf("%q cannot be stored in the outcome %T", word, outcome)
 		}
 		if word == "" {
 			word = nothing

@@ -28,7 +28,7 @@ func NoAgent(ref string) *Error { return Fail(NotFound, "There is no agent %q.",
 // FindAgent returns the id of the agent that a ref names, or [NoAgent] if there is no such
 // agent or its signup is not finished. If the input's Reads included [RefKey], FindAgent
 // uses that item. Otherwise it looks up a handle, and caches the agent's id. It does not
-// look up an id: the caller reads the profile and finds out.
+// look up an id: the caller finds out from the profile whether the agent exists.
 func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	key := RefKey(ref)
 	item, read := c.items[key]
@@ -79,7 +79,7 @@ func (c *Call) refReads(in RefReader) []tables.Key {
 	return []tables.Key{key}
 }
 
-// FindOther is [Call.FindAgent] and [Call.ReadFor]. It takes a round trip only if
+// FindOther calls [Call.FindAgent] and then [Call.ReadFor]. It takes a round trip only if
 // the ref is a handle that is new to this process.
 func (c *Call) FindOther(ctx context.Context, in RefReader) (string, error) {
 	other, err := c.FindAgent(ctx, in.Named())

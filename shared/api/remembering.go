@@ -40,7 +40,7 @@ type writer struct {
 	at    time.Time
 }
 
-// old reports whether the write was not within [recent.Lag].
+// old reports whether the write was not within the last [recent.Lag].
 func (w writer) old(now time.Time) bool {
 	age := now.Sub(w.at)
 	return age < 0 || age >= recent.Lag

@@ -76,7 +76,8 @@ func (s *Server) retryAfter(e *Error, status int) int64 {
 	return wait + s.app.Intn(min(max(wait/10, spreadLeast), spreadMost)+1)
 }
 
-// The spread of Retry-After in seconds: a tenth of the wait, within these bounds.
+// Bounds of the random part of Retry-After, in seconds. Within them, the part is at most a
+// tenth of the wait.
 const (
 	spreadLeast = 2
 	spreadMost  = 30

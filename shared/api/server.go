@@ -59,7 +59,7 @@ type Server struct {
 	start    []func(context.Context) error // the Start functions that have not succeeded yet
 }
 
-// NewServer registers the endpoints of groups. It panics if two share a route;
+// NewServer registers the endpoints of groups. It panics if two endpoints share a route;
 // [OpenAPI] panics if a declaration cannot be served.
 func NewServer(a *app.App, groups ...Group) *Server {
 	s := &Server{app: a, mux: http.NewServeMux(), endpoints: map[string]*served{}, literal: map[[2]string]*served{}, starting: make(chan struct{}, 1)}

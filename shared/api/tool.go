@@ -37,7 +37,7 @@ type Tool struct {
 
 // Place is an argument's position in the request.
 type Place struct {
-	In   string `json:"in"` // path, query, header, or body if its name there is another
+	In   string `json:"in"` // path, query or header; or body, if its name in the body is another
 	Name string `json:"name"`
 }
 

@@ -14,8 +14,8 @@ import (
 // ToolSchemas holds a tool's complete JSON Schemas.
 type ToolSchemas struct {
 	Input json.RawMessage `json:"input"`
-	// Output is for tests. No client gets it: the outputs were four fifths of the list of
-	// tools, and a model needs none of them to choose a tool and call it.
+	// Output is for tests. No client gets it: the outputs would be four fifths of the list
+	// of tools, and a model needs none of them to choose a tool and call it.
 	Output json.RawMessage `json:"-"`
 }
 
@@ -66,7 +66,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 			name = MemberName(name)
 			t.Description = strings.ReplaceAll(t.Description, " "+p.Name+" ", " "+name+" ")
 		}
-		if name == "idempotency_key" { // the document's longer words would be in 23 tools
+		if name == "idempotency_key" { // the document's longer words would be in every tool that writes
 			p.Description = toolKeyDoc
 		}
 		t.Places[name] = Place{p.In, p.Name}
@@ -122,7 +122,7 @@ func (o *object) member(name string, required bool, schema any) {
 	}
 }
 
-// rename gives a member another name, and reports whether there is one.
+// rename gives a member another name, and reports whether the object has the member.
 func (o *object) rename(from, to string) bool {
 	schema, found := o.properties[from]
 	if !found {

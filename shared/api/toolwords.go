@@ -10,9 +10,9 @@ import (
 // endpointNamed matches an endpoint in a text, with or without backticks.
 var endpointNamed = regexp.MustCompile("(`?)(GET|POST|PUT|PATCH|DELETE) (/v1/[^\\s`]*[^\\s`.,;:)])(`?)")
 
-// ToolWords replaces endpoints in a text by the names of their tools, for callers
-// over MCP. routes maps tools to endpoints. The values in a path and a query follow
-// the name.
+// ToolWords returns a function that replaces endpoints in a text by the names of their
+// tools, for callers over MCP. routes maps tools to endpoints. The values in a path and a
+// query follow the name.
 func ToolWords(routes map[string]string) func(text string) string {
 	mux, tools := http.NewServeMux(), map[string]string{}
 	for tool, route := range routes {

@@ -25,9 +25,9 @@ type Document struct {
 	Form        bool   // has a form that is sent to this service
 	Elsewhere   bool   // a page of another server, without this service's header
 	Main        *Markup
-	Aside       *Markup // what follows the text; nil for nothing
-	Program     string  // JavaScript; "" for none
-	Data        [][2]string
+	Aside       *Markup     // what follows the text; nil for nothing
+	Program     string      // JavaScript; "" for none
+	Data        [][2]string // names and values of data attributes that Program reads
 }
 
 // HTML returns the whole page.
