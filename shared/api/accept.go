@@ -48,8 +48,8 @@ type rank struct {
 	exact int // of the range that gave q: 1 */*, 2 text/*, 3 the type itself
 }
 
-// take applies a range of the header, media, if it covers the content type of. The most
-// exact range decides; of equally exact ranges, the one with the greatest weight.
+// take applies media, a range of the header such as text/*, if it covers the content type
+// that r ranks. The most exact range decides; of equally exact ones, the greatest weight.
 func (r *rank) take(media, of string, q float64) {
 	kind, _, _ := strings.Cut(of, "/")
 	exact := map[string]int{"*/*": 1, kind + "/*": 2, of: 3}[media]

@@ -81,7 +81,7 @@ func (b *bound) wrong(t *testing.T, query, body string) *Error {
 	_, err = b.input(a)
 	var e *Error
 	if !errors.As(err, &e) {
-		t.Fatalf("%s %s: %v", query, body, err)
+		t.Fatalf("%s %s: got %v, want a refusal", query, body, err)
 	}
 	return e
 }
@@ -204,7 +204,7 @@ func TestDefaults(t *testing.T) {
 }
 
 // [OpenAPI] panics for a schema with a rule that problems.check does not enforce.
-func TestSchemasAreChecked(t *testing.T) {
+func TestOpenAPI_RefusesRulesThatCheckLacks(t *testing.T) {
 	declared := func(e Endpoint) (told any) {
 		defer func() { told = recover() }()
 		if _, err := OpenAPI(Group{Name: "fish", Endpoints: []Endpoint{e}}); err != nil {

@@ -13,9 +13,9 @@ func at(o part, names ...string) part {
 	return o
 }
 
-// tell adds the rules that hold for the inputs of all endpoints and that huma cannot
+// addInputRules adds the rules that hold for the inputs of all endpoints and that huma cannot
 // express.
-func tell(doc part) {
+func addInputRules(doc part) {
 	rename(doc)
 	for _, item := range at(doc, "paths") {
 		for _, op := range item.(part) {

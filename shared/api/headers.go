@@ -64,8 +64,8 @@ func (e *Endpoint) headers() map[string]*huma.Header {
 	return h
 }
 
-// taken lists the headers that a request may have besides those of its input.
-func (e *Endpoint) taken() (list []*huma.Param) {
+// headerParams returns the headers that a request may have besides those of its input.
+func (e *Endpoint) headerParams() (list []*huma.Param) {
 	if e.Writes() && e.Auth.Needed() {
 		list = append(list, &huma.Param{Ref: "#/components/parameters/Idempotency-Key"})
 	}

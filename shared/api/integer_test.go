@@ -41,7 +41,7 @@ func TestPlainIntegers(t *testing.T) {
 			N     int64
 		}
 		if err := json.Unmarshal(plainIntegers([]byte(body)), &in); err != nil || in.N != n || in.Other != 1.5 || in.Text != number+` "`+number+`\` || string(in.List[1]) != fmt.Sprint(n) {
-			t.Errorf("%s is %+v (%v), want %d", plainIntegers([]byte(body)), in, err, n)
+			t.Errorf("plainIntegers gave %s, which decodes to %+v, %v; want %d", plainIntegers([]byte(body)), in, err, n)
 		}
 		whole, ok := integer(number)
 		value, _ := new(big.Rat).SetString(number)

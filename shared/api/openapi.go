@@ -129,7 +129,7 @@ func operation(e *Endpoint) huma.Operation {
 			}
 		}
 	}
-	op.Parameters = e.taken()
+	op.Parameters = e.headerParams()
 	success := &huma.Response{Description: http.StatusText(e.status()), Headers: e.headers(), Content: map[string]*huma.MediaType{}}
 	for _, m := range e.Foreign.Answers {
 		success.Content[m] = &huma.MediaType{Schema: mediaSchema(m)}
@@ -297,7 +297,7 @@ func OpenAPI(groups ...Group) ([]byte, error) {
 	if err := json.Unmarshal(b, &doc); err != nil {
 		return nil, err
 	}
-	tell(doc)
+	addInputRules(doc)
 	return json.MarshalIndent(doc, "", "  ")
 }
 

@@ -76,8 +76,8 @@ func (s *Server) retryAfter(e *Error, status int) int64 {
 	return wait + s.app.Intn(min(max(wait/10, spreadLeast), spreadMost)+1)
 }
 
-// Bounds of the random part of Retry-After, in seconds. Within them, the part is at most a
-// tenth of the wait.
+// The random part of Retry-After is at most a tenth of the wait. These constants bound that
+// tenth, in seconds.
 const (
 	spreadLeast = 2
 	spreadMost  = 30

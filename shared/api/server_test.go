@@ -220,8 +220,8 @@ func TestInnerErrors(t *testing.T) {
 	}
 }
 
-// A call needs a valid credential, its scope, and an agent in a state that allows
-// it.
+// A call needs a valid credential with the endpoint's scope, and an agent in a state that
+// allows the call.
 func TestAuthorize(t *testing.T) {
 	h := build(t, nil)
 	read, post := h.token("read"), h.token("post")
@@ -415,7 +415,7 @@ func TestReadWeights(t *testing.T) {
 			}
 		}
 		if n := counted() - before; n != c.weight*readSample {
-			t.Errorf("%d of %s count %d, want %d each", readSample, c.target, n, c.weight)
+			t.Errorf("%d requests of %s count %d, want %d", readSample, c.target, n, c.weight*readSample)
 		}
 	}
 }

@@ -52,11 +52,11 @@ type App struct {
 	// service to reach them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
 
-	// Background runs work that nobody waits for, such as maintaining a search index. It
-	// runs the work of a name at most once at a time. Work returns when it is to run again,
-	// or zero if there is nothing to do until Background is called again. Background is nil
-	// where a process is frozen between its calls, as on Lambda; the call then does the work
-	// itself.
+	// Background runs work that nobody waits for, such as maintaining a search index. While
+	// work of a name runs, it starts no other of that name. work returns the time at which to
+	// run it again, or zero if there is nothing to do until Background is called again.
+	// Background is nil where a process is frozen between its calls, as on Lambda; the call
+	// then does the work itself.
 	Background func(name string, work func(context.Context) (again time.Time))
 
 	// Behind reports whether to refuse writes because the stream's readers cannot keep up
@@ -78,7 +78,7 @@ type Settings struct {
 
 	// RefreshAgain is how long the previous refresh token still returns the
 	// newest one, in case an answer was lost or two refreshes ran at once. It is
-	// longer than clients send a request again (ResendFor of shared/client).
+	// longer than the time for which clients resend a request (ResendFor of shared/client).
 	RefreshAgain time.Duration
 
 	MicroUSDPerChar int64 // price of a direct message, by its Unicode characters
@@ -101,7 +101,7 @@ type Settings struct {
 	Remember time.Duration
 }
 
-// Limits of writes.
+// Limits holds the limits of a deployment.
 type Limits struct {
 	WritesPerMinute    int64
 	PostsPerMinute     int64

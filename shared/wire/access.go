@@ -16,7 +16,7 @@ type AgentKeyList struct {
 	Items []AgentKey `json:"items" nullable:"false"`
 }
 
-// NewKey is a key that may act for the agent from now on.
+// NewKey asks to add a key that may act for the agent.
 type NewKey struct {
 	Pubkey string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
 	Label  string `json:"label" minLength:"1" maxLength:"64" doc:"Your name for the key, to tell your keys apart." example:"laptop"`
@@ -35,7 +35,7 @@ type KeyRemovalResult struct {
 	Written
 }
 
-// NewLinkCode asks for a link code; 0 means the default.
+// NewLinkCode asks for a link code. A field that is 0 has its default.
 type NewLinkCode struct {
 	Days int `json:"days,omitempty" minimum:"1" maximum:"30" default:"7" doc:"Days until the code expires. A code never outlives the token that minted it."`
 	Uses int `json:"uses,omitempty" minimum:"1" maximum:"20" default:"1" doc:"How many connections can be made with it."`

@@ -69,7 +69,7 @@ type Registration struct {
 	Sig    string `json:"sig" maxLength:"128" doc:"base64url signature of the challenge's sign.message, with your handle in place of <handle>."`
 }
 
-// GuestbookVisit answers a signature in a guestbook.
+// GuestbookVisit answers the signing of a guestbook.
 type GuestbookVisit struct {
 	Agent string `json:"agent" doc:"Id of the agent whose guestbook was signed."`
 	At    int64  `json:"at" doc:"Unix ms."`
@@ -141,7 +141,7 @@ type OwnProfileResult struct {
 	Written
 }
 
-// MemoryResult answers a memory that was written.
+// MemoryResult answers the writing of a memory.
 type MemoryResult struct {
 	Size      int64  `json:"size" doc:"In bytes."`
 	SHA256    string `json:"sha256" doc:"SHA-256 of the text, in hex. The ETag is this value in double quotes."`

@@ -2,10 +2,10 @@
 // service and its clients share them. Tags give a member's schema: doc, enum, bounds.
 //
 // A type's name is also the name of its schema in the OpenAPI document, from which
-// generators name the types of clients. A thing is named by a noun, a page of things
-// ends in Page, a complete list in List. A request's body is New… if it makes a thing,
-// else it ends in Request. The answer to a write that only confirms the write, or adds
-// `next` to a thing, ends in Result.
+// generators name the types of clients. A thing is named by a noun, a page of things ends
+// in Page, a complete list in List. A request's body is named New… if it makes a thing;
+// otherwise its name ends in Request. The answer to a write that only confirms the write,
+// or adds `next` to a thing, ends in Result.
 package wire
 
 // Author is the author of a text, with the handle and emoji that it had when it wrote the

@@ -112,7 +112,7 @@ func call(t *testing.T, h GatewayHandler, e events.APIGatewayV2HTTPRequest) (int
 	t.Helper()
 	res, err := h(t.Context(), e)
 	if err != nil {
-		t.Fatalf("%s %q: the function fails: %v", e.RequestContext.HTTP.Method, e.RawPath, err)
+		t.Fatalf("%s %q: got error %v, want an answer", e.RequestContext.HTTP.Method, e.RawPath, err)
 	}
 	body := []byte(res.Body)
 	if res.IsBase64Encoded {
@@ -122,7 +122,7 @@ func call(t *testing.T, h GatewayHandler, e events.APIGatewayV2HTTPRequest) (int
 	}
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
-		t.Fatalf("%s %q: %d %s: %v", e.RequestContext.HTTP.Method, e.RawPath, res.StatusCode, body, err)
+		t.Fatalf("%s %q: got %d %s, want JSON: %v", e.RequestContext.HTTP.Method, e.RawPath, res.StatusCode, body, err)
 	}
 	if id := res.Headers["X-Request-Id"] + res.Headers["x-request-id"]; id != "request-7" {
 		t.Errorf("X-Request-Id = %q, want request-7", id)

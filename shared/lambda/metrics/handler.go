@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// Handler writes lines as JSON and adds the member _aws to lines with metrics,
-// as CloudWatch's embedded metric format specifies.
+// Handler returns a handler that writes lines as JSON and adds the member _aws to lines with
+// metrics, as CloudWatch's embedded metric format specifies.
 //
 // A line's time is its member timestamp: Lambda gives a line without that member the
 // level INFO (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
 //
-// Handler appends the member _aws to slog's output, because slog would encode it by
+// The handler appends the member _aws to slog's output, because slog would encode it by
 // reflection, which takes twice the time of the line itself.
 func Handler(out io.Writer, stage string, detailed bool) slog.Handler {
 	to := &ending{out: out}

@@ -3,7 +3,7 @@
 // which says which other members are metrics. That needs no CloudWatch agent and no
 // extra call.
 //
-// For CloudWatch, a name with another value of a dimension is another metric. Each metric
+// CloudWatch counts a name with each value of its dimension as a separate metric. Each metric
 // costs 0.30 USD a month, prorated by the hours in which it is logged. So the values of
 // dimensions are names from the program (endpoints, codes, functions, messages), never
 // what callers send. A zero is left out if only the sum counts. The number of requests is
@@ -39,7 +39,7 @@ const (
 	ByCode     = "code"     // of the error
 	ByFunction = "function" // a stream reader or a scheduled function
 	ByMessage  = "msg"      // of the line
-	ByReason   = "reason"   // for which mail came back
+	ByReason   = "reason"   // why mail came back: bounce or complaint
 )
 
 // Messages of lines with metrics, besides warnings and errors.

@@ -173,7 +173,7 @@ func TestPersonAndDomain(t *testing.T) {
 	}
 }
 
-// The registered domain costs money and identifies its owner.
+// Registered returns the part of a domain that its owner registered with a registry.
 func TestRegistered(t *testing.T) {
 	for in, want := range map[string]string{
 		"fox@example.com":                     "example.com",

@@ -23,7 +23,8 @@ func mails(t *testing.T, service, handle string) map[string]Message {
 	}
 }
 
-// The text and the HTML part of every such mail contain what the reader must know.
+// The text and the HTML part of every mail that names an agent contain what the reader must
+// know.
 func TestMails_Content(t *testing.T) {
 	says := map[string][]string{
 		"origin":    {"origin", "the human who is responsible for it", "Nothing is linked", "keyed hash", "do nothing"},

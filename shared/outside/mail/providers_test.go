@@ -67,7 +67,7 @@ func TestFoldings(t *testing.T) {
 	}
 }
 
-// The lists are sorted, their domains are normalised, and no domain is on two.
+// The lists are sorted, their domains are normalised, and no domain is on two of them.
 func TestProviders(t *testing.T) {
 	on := map[string]string{}
 	for name, list := range map[string]struct {

@@ -67,8 +67,8 @@ type Ended struct {
 }
 
 // Foreign names the owner of a payment that is not this service's: usually
-// another stage that shares the account. This stage's own name means that
-// something is wrong.
+// another stage that shares the account. If it names this stage, something is
+// wrong.
 type Foreign struct{ Stage, Agent string }
 
 // MicroUSDPerCent converts the processor's amounts to the ledger's.

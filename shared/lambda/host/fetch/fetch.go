@@ -62,8 +62,8 @@ func New(now func() time.Time) *Fetcher {
 	return fetcher(now, patience, net.DefaultResolver, nil, isPublic)
 }
 
-// fetcher makes a Fetcher. Right before it connects to an address, it calls allowed with
-// that address, whatever name resolved to it.
+// fetcher makes a Fetcher. Right before the Fetcher connects to an address, it calls allowed
+// with that address, whatever name resolved to it.
 func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, roots *x509.CertPool, allowed func(netip.Addr) bool) *Fetcher {
 	dialer := &net.Dialer{
 		Resolver: names,

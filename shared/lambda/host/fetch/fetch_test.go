@@ -53,7 +53,7 @@ func TestGet_CachesForAnHour(t *testing.T) {
 	})
 	for range 3 {
 		if body, err := f.Get(t.Context(), url+"/x"); err != nil || string(body) != `{"a":1}` {
-			t.Fatalf("Get = %s, %v", body, err)
+			t.Fatalf("Get = %s, %v; want the document", body, err)
 		}
 	}
 	if calls.Load() != 1 {

@@ -98,13 +98,13 @@ func reason(ctx context.Context, err error) error {
 		if refused.ErrorFault() == smithy.FaultClient {
 			return fmt.Errorf("%w by SES: %q, request %q", mails.ErrRefused, refused.ErrorCode(), id)
 		}
-		return fmt.Errorf("mail: SES fails: %q, request %q", refused.ErrorCode(), id)
+		return fmt.Errorf("mail: SES failed: %q, request %q", refused.ErrorCode(), id)
 	case ctx.Err() != nil:
 		return fmt.Errorf("mail: SES did not answer in time: %w", ctx.Err())
 	case errors.As(err, &broken):
 		return fmt.Errorf("mail: SES cannot be reached: %w", broken)
 	}
-	return fmt.Errorf("mail: SES cannot be asked: %T", innermost(err))
+	return fmt.Errorf("mail: the request to SES failed: %T", innermost(err))
 }
 
 // innermost returns the error at the end of the chain.

@@ -33,8 +33,8 @@ var Edge = host.Part{
 	},
 }
 
-// readBoth reads the current version of a secret and the previous one, if there is one,
-// on a line each.
+// readBoth returns a function that reads the current version of a secret and the previous
+// one, if there is one, each as a line.
 func readBoth(e host.Env, arn string) func(context.Context) (string, error) {
 	client := manager(e)
 	return func(ctx context.Context) (string, error) {

@@ -1,6 +1,6 @@
-// Package secret gives a Lambda function the service's secrets: the sealing
-// secret, whose keys seal tokens and derive puzzles, and the pepper, which keys
-// the hashes of mail addresses.
+// Package secret gives a Lambda function the service's secrets: the sealing secret, whose
+// keys seal tokens and derive puzzles; the pepper, which keys the hashes of mail addresses;
+// and the edge's secret.
 package secret
 
 import (
@@ -34,7 +34,7 @@ var Pepper = host.Part{
 	Add: func(e host.Env, a *app.App) { a.Pepper = Keep(Read(e, e.PepperARN), pepperOf, a.Now).Get },
 }
 
-// Read reads a secret's text.
+// Read returns a function that reads a secret's text.
 func Read(e host.Env, arn string) func(context.Context) (string, error) {
 	client := manager(e)
 	return func(ctx context.Context) (string, error) {

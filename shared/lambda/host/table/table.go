@@ -24,7 +24,7 @@ var DynamoDB = host.Part{
 	},
 }
 
-// connections is how many connections to the table are kept. A catchup reads
+// connections bounds the connections to the table, open or idle. A catchup reads
 // two hundred channels concurrently; the SDK's default client would open a
 // connection for each and keep ten.
 const connections = 64

@@ -26,8 +26,8 @@ type traced struct {
 	daemon func() (io.Writer, error)
 }
 
-// newTraced traces the calls of a client. Lambda names the daemon's address in
-// AWS_XRAY_DAEMON_ADDRESS; "" means none.
+// newTraced returns a client that also traces the calls of c, or c itself if daemon is "".
+// daemon is the address that Lambda names in AWS_XRAY_DAEMON_ADDRESS.
 func newTraced(c aws.HTTPClient, a *app.App, region, table, daemon string) aws.HTTPClient {
 	if daemon == "" {
 		return c
@@ -74,7 +74,7 @@ func (t *traced) Do(r *http.Request) (*http.Response, error) {
 	if res != nil {
 		s.Fault, s.Error, s.Throttle = res.StatusCode >= 500, res.StatusCode/100 == 4, res.StatusCode == http.StatusTooManyRequests
 	}
-	if lost := t.send(s); lost != nil { // a call never fails for want of its trace
+	if lost := t.send(s); lost != nil { // a call does not fail because its trace is lost
 		t.app.Log.Debug("a trace was lost", "error", lost.Error())
 	}
 	return res, err

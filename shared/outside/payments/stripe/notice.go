@@ -149,12 +149,12 @@ func (n *notice) ofRefunds(ctx context.Context, e stripe.Event) error {
 	return nil
 }
 
-// ofDispute follows the money. An opened dispute takes credits only if the bank took the
-// money, which the dispute's balance transactions show
+// ofDispute reads a dispute's movements of money. An opened dispute takes credits only if
+// the bank took the money, which the dispute's balance transactions show
 // (https://docs.stripe.com/api/disputes/object). An inquiry (warning_…) has none. A
 // prevented dispute has none either; it is settled by a refund, and reported as one. A
-// dispute that gives money back took it before, so both movements are returned, even if
-// the first is not recorded yet.
+// dispute that gives money back took it before, so both movements are returned, even if the
+// first is not recorded yet.
 func (n *notice) ofDispute(ctx context.Context, e stripe.Event) error {
 	var d stripe.Dispute
 	if err := json.Unmarshal(e.Data.Raw, &d); err != nil {

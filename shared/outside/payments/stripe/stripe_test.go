@@ -75,7 +75,7 @@ func moved(cents int64, currency string) string {
 
 const noPage = `{"object": "list", "url": "/v1/checkout/sessions", "has_more": false, "data": []}`
 
-// processor answers Stripe's API by path.
+// processor returns a Processor whose Stripe has an answer for each path.
 func processor(secrets []string, answers map[string]string) *Processor {
 	api := func(w http.ResponseWriter, r *http.Request) {
 		body, ok := answers[r.URL.Path]
@@ -370,7 +370,7 @@ func TestStripeHangs(t *testing.T) {
 				began := time.Now()
 				err := ask()
 				if took := time.Since(began); err == nil || took > 10*time.Second-2*2*time.Second-time.Second || calls < 2 {
-					t.Errorf("%s, Stripe taking %s: %d calls took %s, want at most 5 s: %v", name, what, calls, took, err)
+					t.Errorf("%s, Stripe taking %s: %d calls took %s and ended with %v; want 2 or more calls, at most 5 s, and an error", name, what, calls, took, err)
 				}
 			}
 		})
