@@ -7,7 +7,7 @@ type EventKind struct {
 	Doc       string
 	Always    string              // members of [Subject] that every event of the kind has, separated by spaces
 	Sometimes string              // members that some have
-	Values    map[string][]string // the values of a member, if the kind has fewer than [Subject], or a member has no enum there
+	Values    map[string][]string // the values of a member, if they are fewer than in [Subject], or if [Subject] has no enum for it
 }
 
 // EventKinds lists all kinds of events. The OpenAPI document has a schema for each, and

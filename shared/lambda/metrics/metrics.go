@@ -3,11 +3,11 @@
 // which says which other members are metrics. That needs no CloudWatch agent and no
 // extra call.
 //
-// CloudWatch counts a name with each value of its dimension as a separate metric. Each metric
-// costs 0.30 USD a month, prorated by the hours in which it is logged. So the values of
-// dimensions are names from the program (endpoints, codes, functions, messages), never
-// what callers send. A zero is left out if only the sum counts. The number of requests is
-// the sample count of their latency.
+// CloudWatch counts a name with each value of its dimension as a separate metric. Each
+// metric costs 0.30 USD a month, prorated by the hours in which it is logged. So the
+// values of dimensions are names from the program (endpoints, codes, functions, messages),
+// never what callers send. For a metric of which only the sum matters, a zero is left out.
+// The number of requests is the sample count of their latency.
 package metrics
 
 // Namespace returns the namespace of a stage's metrics.

@@ -74,7 +74,7 @@ type Foreign struct{ Stage, Agent string }
 // MicroUSDPerCent converts the processor's amounts to the ledger's.
 const MicroUSDPerCent = 10_000
 
-// Cause is what caused a movement, as the processor names it.
+// Cause describes what caused a movement, as the processor names it.
 type Cause struct {
 	What, ID string    // its kind, which is also its member in the movement's subject, and its id
 	At       time.Time // when the cause was made

@@ -19,8 +19,8 @@ var PostAttributes = tables.Project(tables.AttrType, "id", "channel", "author", 
 // Shown reports whether lists show the post: a deleted one only while it has replies.
 func (p *Post) Shown() bool { return !p.Deleted || p.Counters.Replies > 0 }
 
-// WithCounters returns the keys of posts, as an index lists them, each followed by
-// the key of its counters.
+// WithCounters returns the given keys of posts, each followed by the key of the post's
+// counters.
 func WithCounters(posts ...tables.Key) []tables.Key {
 	keys := make([]tables.Key, 0, 2*len(posts))
 	for _, post := range posts {

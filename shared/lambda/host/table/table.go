@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// DynamoDB is the table that the environment names, with the function's
-// credentials. Its calls are repeated within one budget for the process.
+// DynamoDB is the table that the environment names, with the function's credentials. Failed
+// calls are repeated within a budget that all calls of the process share.
 var DynamoDB = host.Part{
 	Is: app.Table,
 	Add: func(e host.Env, a *app.App) {
