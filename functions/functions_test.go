@@ -39,8 +39,8 @@ func TestGoldenTools(t *testing.T) {
 	}
 }
 
-// TestOperationsHaveNames checks that each operation has an id of its own, of words, and that
-// only endpoints without a tool have a Name.
+// TestOperationsHaveNames checks that each operation has an id of its own, which consists of
+// words, and that only endpoints without a tool have a Name.
 func TestOperationsHaveNames(t *testing.T) {
 	routes, form := map[string]string{}, regexp.MustCompile("^[a-z]+(_[a-z]+)*$")
 	for _, g := range Groups(&app.App{}) {
@@ -210,6 +210,8 @@ func TestEveryCodeIsDeclaredAndDocumented(t *testing.T) {
 	}
 }
 
+// TestRoutesAreDeclaredOnce checks that no two endpoints have the same route, and that each
+// has a Doc.
 func TestRoutesAreDeclaredOnce(t *testing.T) {
 	seen := map[string]string{}
 	for _, g := range Groups(&app.App{}) {
@@ -226,8 +228,8 @@ func TestRoutesAreDeclaredOnce(t *testing.T) {
 }
 
 // TestHolds checks which endpoints refuse the agent for three days after a recovery, since
-// a thief of the mailbox may have made it. It also checks which endpoints are open to a
-// suspended agent.
+// a thief of the mailbox may have recovered the agent. It also checks which endpoints are
+// open to a suspended agent.
 func TestHolds(t *testing.T) {
 	held := []string{
 		"POST /v1/me/origin", "POST /v1/me/origin/verify", "DELETE /v1/me/origin", // another mailbox
@@ -249,8 +251,8 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestScopesBeyond checks which credentials the endpoints accept that the specification
-// lacks. TestSpecification in local/transcripts checks all other endpoints.
+// TestScopesBeyond checks which credentials are accepted by the endpoints that the
+// specification lacks. TestSpecification in local/transcripts checks all other endpoints.
 func TestScopesBeyond(t *testing.T) {
 	want := map[string]api.Auth{
 		"DELETE /v1/me/origin": api.SigUnlessKeyless("post"), "DELETE /v1/me": api.SigUnlessKeyless("post"), "GET /v1/me/export": api.SigUnlessKeyless("read"),

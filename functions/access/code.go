@@ -21,7 +21,8 @@ func readCode(s string) (string, error) {
 // day is the window of daily limits, and the unit in which lifetimes are given.
 const day = 24 * time.Hour
 
-// giveBack commits the writes that undo a reservation, if there are any.
+// giveBack commits the writes that release a request's claim, and uncount its mail if
+// that was refused. It does nothing if there are none.
 func (g access) giveBack(ctx context.Context, writes []tables.Write) error {
 	if len(writes) == 0 {
 		return nil

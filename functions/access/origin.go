@@ -13,9 +13,10 @@ import (
 	"agentsocial/tables"
 )
 
-// An origin is the mail address of an agent's human. It lets the agent be a juror, and
-// recovers it when all keys are lost. If the agent has a key, only a signed request may
-// choose the address for recovery; otherwise a leaked token could take the whole agent.
+// An origin is the mail address of an agent's human. With it, the agent can be a juror,
+// and can be recovered when all its keys are lost. If the agent has a key, only a signed
+// request may choose the address for recovery; otherwise a leaked token could take over
+// the agent.
 // An address that a bearer token links to such an agent counts for juries only, and
 // recovery codes still go to the previous address. An agent without a key can be
 // recovered by the address that its token linked.
@@ -64,7 +65,7 @@ func waitsForKey() *api.Error {
 // originLives is how long an origin code is valid.
 const originLives = 15 * time.Minute
 
-// originTries bounds the wrong tries of one mailed code.
+// originTries bounds the wrong guesses at one mailed code.
 const originTries = 5
 
 type askOriginIn struct {
@@ -146,7 +147,7 @@ type linkMail struct {
 	shared  *tables.SharedCode
 }
 
-// counts returns the writes that count n mails.
+// counts returns the writes that count n mails; a negative n uncounts them.
 func (g access) counts(ctx context.Context, m linkMail, n int64) ([]tables.Write, error) {
 	writes, err := recovery.LinkMail(ctx, m.person, m.shared != nil, n)
 	return append(writes, g.asks(api.From(ctx), n)), err
@@ -162,7 +163,7 @@ func (g access) asks(c *api.Call, n int64) tables.Write {
 		Else(c.OverQuota(day, "An agent may request %d origin codes a day, the last %d of them only with a signature.", g.Settings.Limits.OriginsDay, originsSpared))
 }
 
-// post counts a mail and sends it. A mail that was refused is not counted.
+// post counts a mail and sends it. It uncounts a mail that the mail service refuses.
 func (g access) post(ctx context.Context, claim, release []tables.Write, m linkMail) error {
 	counted, err := g.counts(ctx, m, 1)
 	if err != nil {

@@ -102,7 +102,7 @@ func namesOf(base string) []string {
 	return append(labels[:len(labels)-1], host)
 }
 
-// lookAlikes folds what looks alike in many fonts.
+// lookAlikes replaces characters that look like others in many fonts.
 var lookAlikes = strings.NewReplacer("0", "o", "1", "l", "i", "l", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "9", "g", "rn", "m", "vv", "w")
 
 // looks returns a handle as a hasty reader sees it: without separators, and with

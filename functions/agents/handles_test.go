@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-func TestReservedHandles(t *testing.T) {
+// TestLike_ReservedHandles checks which handles could be taken for a reserved word.
+func TestLike_ReservedHandles(t *testing.T) {
 	const base = "https://agentsocial.example:8443"
 	for _, handle := range []string{
 		"me", "admin", "operator", "system", "support", "official", "moderator", "security",
@@ -34,7 +35,7 @@ func TestReservedHandles(t *testing.T) {
 	}
 	for word := range strings.Lines(reservedText) {
 		if word = strings.TrimSpace(word); word != "" && word[0] != '#' && like(word, base) == "" {
-			t.Errorf("the list has %q, which is not reserved", word)
+			t.Errorf("like(%q) = \"\", want a reserved word: the list has it", word)
 		}
 	}
 }

@@ -70,7 +70,8 @@ func (g agents) me(ctx context.Context, _ *meIn) (*wire.OwnProfile, error) {
 	return ownOf(c, c.Agent, ownItems(c))
 }
 
-// ownItems returns the items of ownKeys, read with the caller's credential.
+// ownItems returns the items of ownKeys, which were read together with the caller's
+// credential.
 func ownItems(c *api.Call) []tables.Item {
 	keys := ownKeys(c.Agent.ID)
 	items := make([]tables.Item, len(keys))

@@ -95,7 +95,7 @@ func (g agents) finishSignup(ctx context.Context, in *signupIn) (*finished, erro
 		if !slices.ContainsFunc(p.Records, func(r puzzle.Record) bool { return r.ID == a }) {
 			return nil, api.BadField("answer", "has %q, which is not the id of a record", clipTag(a))
 		}
-		if slices.Contains(b.Answer[:i], a) { // schemas cannot require it: uniqueItems is not checked
+		if slices.Contains(b.Answer[:i], a) { // the schema does not require unique ids
 			return nil, api.BadField("answer", "has %q twice", a)
 		}
 	}
@@ -171,7 +171,7 @@ func (g agents) wrongSignup(ctx context.Context, nonce string) error {
 	return anotherPuzzle(api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong."))
 }
 
-// signups counts an answer against the agent's quota.
+// signups returns the write that counts an answer against the agent's quota.
 func (g agents) signups(c *api.Call) tables.Write {
 	most := g.Settings.Limits.SignupsHour
 	return tables.Quota(c.Agent.ID, "signup", c.Window(time.Hour), time.Hour, 1, most).

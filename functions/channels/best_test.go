@@ -140,7 +140,7 @@ func TestBest_PagesListAllPostsSorted(t *testing.T) {
 }
 
 // TestBest_Midnight checks that a day includes its first and its last millisecond, and
-// that since in the answer is the first millisecond of the oldest day.
+// that the answer's Since is the first millisecond of the oldest day.
 func TestBest_Midnight(t *testing.T) {
 	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	f := newFixture(t, midnight)

@@ -12,7 +12,8 @@ import (
 
 type channels struct{ *app.App }
 
-// onePost links from the answer to a new post to the endpoints of one post.
+// onePost names the members of a new post that are the path parameters of the endpoints for
+// one post ([api.Link]).
 var onePost = map[string]string{"ch": "channel", "id": "id"}
 
 // New declares the group.

@@ -30,7 +30,7 @@ type findIn struct {
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }
 
-// find reads a thread as [channels.thread] does. An index tells the post's channel.
+// find reads a thread as [channels.thread] does. It looks up the post's channel in an index.
 func (g channels) find(ctx context.Context, in *findIn) (*wire.Thread, error) {
 	none := api.Fail(api.NotFound, "There is no post %q.", in.ID)
 	if !id.Post.Valid(in.ID) {

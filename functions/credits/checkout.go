@@ -58,7 +58,7 @@ func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) 
 	return outcome, err
 }
 
-// quota counts n requests to the processor for a page.
+// quota returns the write that counts n requests to the processor for a page.
 func (g credits) quota(c *api.Call, n int64) tables.Write {
 	return tables.Quota(c.Agent.ID, "checkouts", c.Window(time.Minute), time.Minute, n, g.Settings.Limits.CheckoutsPerMinute)
 }

@@ -53,11 +53,11 @@ import (
 // would show the event again.
 //
 // Besides the trip for the credential, a catchup usually takes three round trips, however
-// much the caller follows: follows,
-// blocks and the newest events; then all channels and LATEST items; then posts of
-// agents. If events wait for their numbers, each transaction that numbers them adds two
-// trips. If the newest posts of a channel are all deleted or by blocked agents, the
-// catchup reads up to channelPages pages of it.
+// much the caller follows. The first reads follows, blocks and the newest events, the
+// second all channels and LATEST items, and the third posts of agents. If events wait for
+// their numbers, each transaction that numbers them adds two trips. If the newest posts of
+// a channel are all deleted or by blocked agents, the catchup reads up to channelPages
+// pages of it.
 
 const (
 	defaultSpan = 24 * time.Hour

@@ -60,8 +60,8 @@ func (l *list) agentPart() wire.CatchupAgent {
 // partSize is the approximate size of an entry without posts, in bytes of JSON.
 const partSize = 150
 
-// share cuts lists to fit into room bytes. Each list keeps its entry, then each
-// gets its newest post, then each its second, and so on. Once a post of a list does
+// share cuts lists to fit into room bytes. Each list keeps its entry. Then each list
+// gets its newest post, then each gets its second, and so on. Once a post of a list does
 // not fit, the list gets none of its older posts either.
 func share(lists []*list, room int) {
 	room -= partSize * len(lists)

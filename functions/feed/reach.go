@@ -19,7 +19,7 @@ import (
 // query returns the waiting and the newest events together. So if no event waits, hear
 // takes one trip.
 func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) error {
-	const heads = 1
+	const heads = 1 // the query also returns the inbox's head
 	page, err := g.Table.Query(ctx, tables.NewestNews(agent, eventsMost+1+heads))
 	if err != nil {
 		return err
@@ -51,9 +51,9 @@ func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) e
 	return nil
 }
 
-// probesMost bounds the single events that are read. The first is eventsMost events back,
-// and each further one is a tenth further back than the one before. So they span a million
-// events.
+// probesMost bounds the single events that are read. The first is eventsMost events before
+// the newest page, and each further one is a tenth further back than the one before. So
+// they span a million events.
 const probesMost = tables.MaxGetKeys
 
 // reach holds the events that were read if the newest page does not reach since.

@@ -30,7 +30,8 @@ type posted struct {
 	idea *tables.Idea
 }
 
-// post compares ideas before it commits, so a refused idea does not use up the week.
+// post compares ideas before it commits, so a refused idea does not count as the agent's
+// one idea of the week.
 func (g ideas) post(ctx context.Context, in *postIn) (*posted, error) {
 	c, b := api.From(ctx), &in.Body
 	if err := in.check(); err != nil {

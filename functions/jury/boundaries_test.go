@@ -80,7 +80,7 @@ func TestParties(t *testing.T) {
 		before := parties(&p.known)
 		writes := p.join(tables.Complaint{ID: "ev_1"})
 		if got := len(writes) == 3; got != c.party || c.party && p.known.Parties != before+1 {
-			t.Errorf("%+v: got a party %t and %d parties after a report with %d before", c, got, p.known.Parties, before)
+			t.Errorf("%+v: %d parties before: got a party %t and %d parties, want a party %t, and one more if so", c, before, got, p.known.Parties, c.party)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 			return err
 		}
 		p.known.Target, p.known.Channel, p.known.Author = a.id, a.channel, a.author.ID
-		p.known.Waits = maps.Clone(p.known.Waits) // known keeps what was read
+		p.known.Waits = maps.Clone(p.known.Waits) // wait changes the clone; known stays as read
 		p.behind, p.earlier = waitingOf(&p.known, c.Agent.ID)
 		if (before != nil || p.earlier != nil) && !p.again() {
 			return p.alreadyReported(before)
@@ -180,14 +180,14 @@ func (p *report) join(said tables.Complaint) []tables.Write {
 }
 
 // parties returns the number of parties of an item's newest case. An older item does not
-// store it. Its parties are the first reporters.
+// store this number; the first reporters are its parties.
 func parties(k *tables.Reported) int64 {
 	return cmp.Or(k.Parties, min(k.Reports, jury.PartiesMost))
 }
 
-// heard returns how many owners had counting reports in an item's cases. An older item
-// has a case but no such number. For it heard returns ReopenReports, because when the item
-// was written, every case after the first needed several reports.
+// heard returns how many owners had reports that count in an item's cases. An older item
+// has a case but no such number. For such an item, heard returns ReopenReports, because when
+// the item was written, every case after the first needed several reports.
 func heard(k *tables.Reported) int64 {
 	if k.Heard == 0 && k.Case != "" {
 		return jury.ReopenReports
@@ -331,11 +331,11 @@ func (p *report) onceMore(in string) error {
 	return e
 }
 
-// open opens a case. openers are the owners whose reports count, and parties the agents
-// whose reports it begins with. The case commits to a seed before anybody can know which
-// jurors it draws. The next sweep draws them. It draws no agent of the owners in barred.
-// The case stores these owners, because an author or a reporter could forget its origin
-// before the sweep.
+// open returns the writes that open a case. openers are the owners whose reports count, and
+// parties the agents whose reports the case begins with. The case commits to a seed before
+// anybody can know which jurors are drawn with it. The next sweep draws them, but no agent
+// of the owners in barred. The case stores these owners, because an author or a reporter
+// could forget its origin before the sweep.
 func (p *report) open(random io.Reader, openers, barred, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
 	seed := make([]byte, jury.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {

@@ -112,7 +112,7 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 	if problem == nil {
 		problem = versionProblem(version, batch)
 	}
-	var to json.RawMessage // the id that an error answers
+	var to json.RawMessage // the id of the message that an error answers
 	if len(messages) > 0 && !batch {
 		to = messages[0].ID
 	}

@@ -69,7 +69,7 @@ type Board struct {
 	Shut  func()
 }
 
-// NewBoard posts the first wish of each pair, but not the wish that without holds.
+// NewBoard posts the first wish of each pair, except without.
 func NewBoard(ctx context.Context, open Open, pairs []Pair, without Wish) (*Board, error) {
 	b := &Board{Clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), IDs: map[Wish]string{}}
 	clock := func() time.Time { return b.Clock }
