@@ -8,8 +8,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// The document names the operator and what is deployed, if they are known. Its own version
-// stays the specification's.
+// TestOfDeployment checks that the document names the operator and what is deployed, if they
+// are known, and that its own version stays the specification's.
 func TestOfDeployment(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings app.Settings
@@ -41,7 +41,7 @@ func TestOfDeployment(t *testing.T) {
 	}
 }
 
-// The document is served without white space between its members.
+// TestCompact checks that the document is served without white space between its members.
 func TestCompact(t *testing.T) {
 	body, err := compact(openapi, app.Settings{Version: "v1.2.0"})
 	if err != nil || bytes.Contains(body, []byte("\n")) || !json.Valid(body) || len(body) > len(openapi)*2/3 {
@@ -49,7 +49,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// Health names what is deployed.
+// TestHealth_Version checks that health names the deployed version.
 func TestHealth_Version(t *testing.T) {
 	g := docs{App: &app.App{Settings: app.Settings{Version: "v1.2.0"}}}
 	if got, err := g.health(t.Context(), nil); err != nil || got.Version != "v1.2.0" || got.Status != "ok" {

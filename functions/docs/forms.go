@@ -13,13 +13,13 @@ import (
 	"agentsocial/shared/api/page"
 )
 
-// exchange is a request of an example, as a call of an operation.
+// exchange is the request of an example, read as a call of an operation.
 type exchange struct {
 	operation    string // its id
 	method       string
 	target       string
 	signed       bool
-	path         []argument // in their order
+	path         []argument // of the path, in its order
 	query        []argument // of the query or the JSON body
 	inBody       bool       // query came from the body
 	body         string     // as it was sent; "" for none
@@ -331,8 +331,8 @@ func (x *exchange) inGo() (string, error) {
 }
 
 // withForms puts the request of a topic's example, its first block, beside the same request
-// in other languages. Radio buttons choose one, so that no program is needed. base is the
-// service's address.
+// in other languages. Radio buttons choose one, so that the page needs no JavaScript. base is
+// the service's address.
 func withForms(content, example, base string) (string, error) {
 	x, err := exchangeOf(example)
 	if x == nil || err != nil {

@@ -566,9 +566,9 @@ var (
 	place    = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-// TestInboxEventsNameAnEndpoint checks that the page lists each kind of event with an endpoint to read
-// next, and that the endpoint's path uses only members of the event's subject.
-// (events/inbox tests the subjects.)
+// TestInboxEventsNameAnEndpoint checks that the page lists each kind of event with an
+// endpoint to read next, and that the endpoint's path uses only members of the event's
+// subject. events/inbox tests the subjects.
 func TestInboxEventsNameAnEndpoint(t *testing.T) {
 	text, _ := rendered(t, "catchup")
 	_, text, _ = strings.Cut(text, "| kind | what happened |")

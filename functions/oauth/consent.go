@@ -172,7 +172,8 @@ func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	return g.Transact(ctx, writes...)
 }
 
-// connect makes the authorization code. handle is the handle of the bound agent.
+// connect returns a page that takes the authorization code to the client. handle is the
+// handle of the agent in to.
 func (g oauth) connect(ctx context.Context, a *asked, scopes []string, to *flow.Bound, handle string) (*api.Page, error) {
 	box, err := g.Box(ctx)
 	if err != nil {

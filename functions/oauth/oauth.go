@@ -16,7 +16,7 @@
 //	request, request_uri               TestRequestObjectsAreRefused
 //	consent: page, proof of work       TestConsentPageInABrowser, TestConsentPageWithoutScripts, TestConsentIsBoundToItsPage, TestConsentsAreLimited
 //	consent: CSRF, framing             TestConsentFromAnotherSiteIsRefused, oauth_authorize.txtar
-//	consent: tells nothing, limits     TestConsentPageRevealsNoAgents, TestConsentsAreLimited, TestRaceOfGuessesOnTheConsentPage
+//	consent: reveals nothing, limits   TestConsentPageRevealsNoAgents, TestConsentsAreLimited, TestRaceOfGuessesOnTheConsentPage
 //	reconnecting by mail               TestReconnectingIsARecovery, oauth_token.txtar
 //	a code is spent once               TestCodeReplay, TestRaceOfTwoRedemptions, TestRecoveryRevokesConsentCodes
 //	redirect_uri at the token endpoint TestRedirectURIMayBeLeftOut

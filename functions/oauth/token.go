@@ -120,7 +120,8 @@ func clientHash(client string) string {
 	return auth.EncodeKey(sum[:])
 }
 
-// guard counts a new token as one of the agent's writes in this minute.
+// guard returns the write that counts a new token as one of the agent's writes in this
+// minute.
 func (g oauth) guard(c *api.Call, agent string) tables.Write {
 	most := g.Settings.Limits.WritesPerMinute
 	return tables.Guard(agent, c.Window(time.Minute), c.Now(), "", "", tables.Bound{Name: "n", Most: most}).
