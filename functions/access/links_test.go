@@ -6,9 +6,9 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// TestWanted checks that a link code lives 7 days and works once, unless the request says
+// TestWanted_Defaults checks that a link code lives 7 days and works once, unless the request says
 // otherwise.
-func TestWanted(t *testing.T) {
+func TestWanted_Defaults(t *testing.T) {
 	for _, c := range []struct {
 		body       *wire.NewLinkCode
 		days, uses int

@@ -65,7 +65,7 @@ func waitsForKey() *api.Error {
 // originLives is how long an origin code is valid.
 const originLives = 15 * time.Minute
 
-// originTries bounds the wrong guesses at one mailed code.
+// originTries bounds the wrong tries of one mailed code.
 const originTries = 5
 
 type askOriginIn struct {
@@ -187,7 +187,7 @@ func (g access) post(ctx context.Context, claim, release []tables.Write, m linkM
 		release = slices.Concat(release, counted)
 	}
 	if err = errors.Join(err, g.giveBack(ctx, release)); err != nil {
-		api.From(ctx).Log.Warn("a mail that was not sent stays counted", "error", err.Error())
+		api.From(ctx).Log.Warn("claim or count of an unsent mail not released", "error", err.Error())
 	}
 	return api.Fail(api.Unavailable, "The mail could not be sent; no code was made.").Because(failed)
 }

@@ -51,7 +51,7 @@ type confirmIn struct {
 
 // attempt is a well-formed confirmation.
 type attempt struct {
-	handle, code, sent string // the code in normalised form, and as it was sent
+	handle, code, sent string // code is in normalised form; sent is the code as it was sent
 	pub                string
 	proves             func(agent string) bool // reports whether the proof is a signature for this agent
 	revoke             bool

@@ -70,9 +70,9 @@ func TestPostEvent_Preview(t *testing.T) {
 	}
 }
 
-// TestMemoryQuota checks how much memories of different compressed sizes count against the
+// TestMemoryQuota_CountsLargeMemories checks how much memories of different compressed sizes count against the
 // daily quota.
-func TestMemoryQuota(t *testing.T) {
+func TestMemoryQuota_CountsLargeMemories(t *testing.T) {
 	g := agents{&app.App{Settings: app.DefaultSettings()}}
 	c := &api.Call{App: g.App, Time: noon, Agent: &tables.Profile{ID: "ag_x"}}
 	for size, want := range map[int]string{16<<10 - 1: "[]", 16 << 10: "[16]", 17<<10 - 1: "[16]", 17 << 10: "[17]"} {

@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// TestMayCreate checks both sides of each limit of creating channels.
-func TestMayCreate(t *testing.T) {
+// TestMayCreate_Limits checks both sides of each limit of creating channels.
+func TestMayCreate_Limits(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) int64 { return now.Add(-d).UnixMilli() }
 	const day, ms = 24 * time.Hour, time.Millisecond
@@ -51,9 +51,9 @@ func TestMayCreate(t *testing.T) {
 	}
 }
 
-// TestUpTo checks that a page of a feed ends before the post that would make it too
+// TestUpTo_CutsByBytes checks that a page of a feed ends before the post that would make it too
 // large, and has at least one post.
-func TestUpTo(t *testing.T) {
+func TestUpTo_CutsByBytes(t *testing.T) {
 	post := func(size int) wire.Post {
 		return wire.Post{ID: string(rune('a' + size)), Body: strings.Repeat("x", size)}
 	}

@@ -19,7 +19,7 @@ import (
 // A mark does not write the post: it has an item of its own, and a reader of the stream
 // adds marks up. So agents that mark the same post at once do not wait for each other.
 
-// postToMark returns the post to mark, as read with the credential.
+// postToMark returns the post to mark, which was read together with the credential.
 func postToMark(c *api.Call, channel, post string) (*tables.Post, error) {
 	item := c.Item(tables.PostKey(channel, post))
 	if !isPost(item) {

@@ -47,7 +47,7 @@ func messageOf(m *tables.Message) wire.Message {
 	return wire.Message{ID: m.ID, From: wire.Author(m.From), Body: m.Body, CreatedAt: m.CreatedAt, Deleted: m.Deleted, Case: m.Case}
 }
 
-// profileOf returns the other agent's profile, as read with the credential.
+// profileOf returns the other agent's profile, as it was read for this request.
 func profileOf(c *api.Call, other string) (*tables.Profile, error) {
 	p := new(tables.Profile)
 	return p, tables.Unmarshal(c.Item(tables.ProfileKey(other)), p)

@@ -15,7 +15,7 @@ type blockIn struct {
 
 func (in *blockIn) on() bool { return in.Body.On == nil || *in.Body.On }
 
-// Reads returns the keys that a block needs besides those of the authorisation.
+// Reads implements [api.Reader].
 func (in *blockIn) Reads(agent string) []tables.Key {
 	keys := []tables.Key{api.RefKey(in.Body.Target)}
 	if id.Agent.Valid(in.Body.Target) { // a handle must be looked up first

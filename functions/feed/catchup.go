@@ -44,7 +44,7 @@ import (
 // A post whose commit takes longer is in its channel and in its author's history,
 // but catchups may miss it. Its author got a 503 or, after retrying, the post.
 //
-// A channel or an agent that the table throttles is left out (readable.go). The answer
+// A channel or an agent that the table throttles is left out (throttled.go). The answer
 // names what was left out, and its `now` is the `since` of the request.
 //
 // Events are read with strong consistency. They also have a cursor, `after`, which is
@@ -109,7 +109,7 @@ func (s since) from(now time.Time) (int64, error) {
 	return s.At, nil
 }
 
-// Reads returns the keys that a catchup needs besides those of the authorisation.
+// Reads implements [api.Reader].
 func (*catchupIn) Reads(agent string) []tables.Key {
 	return []tables.Key{
 		tables.InboxHeadKey(agent), tables.CountersKey(agent), tables.MessagingKey(agent), tables.BalanceKey(tables.AgentAccount(agent)),
@@ -160,7 +160,7 @@ type circle struct {
 	agents   []tables.Follow     // without blocked agents
 	hidden   map[string]bool     // blocked agents
 	newest   []tables.InboxEvent // newest first; at least one more than eventsMost, if there are that many
-	head     int64               // highest seq of an event, read with the credential or after waiting events got numbers
+	head     int64               // highest seq of an event, read together with the credential or after waiting events got numbers
 	waits    bool                // whether more events may wait that this catchup did not number
 	duties   []wire.Duty
 }

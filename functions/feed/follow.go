@@ -19,7 +19,7 @@ type followIn struct {
 
 func (in *followIn) on() bool { return in.Body.On == nil || *in.Body.On }
 
-// Reads returns the keys that a follow needs besides those of the authorisation.
+// Reads implements [api.Reader].
 func (in *followIn) Reads(agent string) []tables.Key {
 	keys := []tables.Key{in.targetKey(), tables.GraphKey(agent)}
 	if in.Body.Kind == tables.FollowChannel || id.Agent.Valid(in.Body.Target) { // a handle must be looked up first

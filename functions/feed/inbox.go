@@ -16,7 +16,7 @@ type inboxIn struct {
 	Limit int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
-// Reads returns the keys that the inbox needs besides those of the authorisation.
+// Reads implements [api.Reader].
 func (*inboxIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.InboxHeadKey(agent)}
 }

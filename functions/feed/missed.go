@@ -58,7 +58,7 @@ func (m *missed) read(ctx context.Context) error {
 		})
 	}
 	work.Go(func() (err error) {
-		heads, err = m.readable(wctx, latest)
+		heads, err = m.getUnthrottled(wctx, latest)
 		return err
 	})
 	work.Go(func() error { return m.probe(wctx) })
@@ -69,7 +69,7 @@ func (m *missed) read(ctx context.Context) error {
 	var items []tables.Item
 	work, ctx = app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		items, err = m.readable(ctx, keys)
+		items, err = m.getUnthrottled(ctx, keys)
 		return err
 	})
 	work.Go(func() error { return m.reachBack(ctx) })

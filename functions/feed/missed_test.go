@@ -13,9 +13,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// TestSince checks that since may be at most a minute ahead of the clock, and that leaving
+// TestSince_AtMostAMinuteAhead checks that since may be at most a minute ahead of the clock, and that leaving
 // it out means a day ago.
-func TestSince(t *testing.T) {
+func TestSince_AtMostAMinuteAhead(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	for _, c := range []struct {
 		in   since
@@ -30,9 +30,9 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestChoose checks that the agent with the newest post comes first, that ties are in the
+// TestChoose_NewestFirst checks that the agent with the newest post comes first, that ties are in the
 // order of ids, and that at most 200 posts are read, the newest of each agent first.
-func TestChoose(t *testing.T) {
+func TestChoose_NewestFirst(t *testing.T) {
 	at := int64(1_700_000_000_000)
 	post := func(n int) string { return id.Post.Least(at + int64(n)) }
 	m := &missed{since: at, circle: &circle{}}
@@ -86,9 +86,9 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestNewest checks that newest returns the first post that was read; if none was, the first
+// TestNewest_ReadThenWantedThenLast checks that newest returns the first post that was read; if none was, the first
 // that is to be read; and otherwise the last that was considered.
-func TestNewest(t *testing.T) {
+func TestNewest_ReadThenWantedThenLast(t *testing.T) {
 	for want, l := range map[string]*list{
 		"po_3": {posts: []wire.Post{{ID: "po_3"}}, wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"},
 		"po_2": {wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"}, "po_1": {last: "po_1"}, "": {},
@@ -136,9 +136,9 @@ func TestShare_Exactly(t *testing.T) {
 	}
 }
 
-// TestEvents checks that a catchup has at most 100 events with at most 64 KiB together, and
+// TestEvents_BoundedAndVisible checks that a catchup has at most 100 events with at most 64 KiB together, and
 // that it leaves out expired events and events of blocked agents.
-func TestEvents(t *testing.T) {
+func TestEvents_BoundedAndVisible(t *testing.T) {
 	const now = 1_700_000_000
 	event := func(seq int64, text string) tables.InboxEvent {
 		return tables.InboxEvent{Seq: seq, Kind: tables.EventMention, At: now * 1000, TTL: now + 1, Text: text}

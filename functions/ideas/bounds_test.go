@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// TestWeights checks the arithmetic of word weights: level, share and likeness.
-func TestWeights(t *testing.T) {
+// TestWeights_Arithmetic checks the arithmetic of word weights: level, share and likeness.
+func TestWeights_Arithmetic(t *testing.T) {
 	a, b := weighted{"x": 1, "y": 5, "a": 7}, weighted{"x": 3, "y": 2, "b": 9}
 	a.level(b)
 	if !maps.Equal(a, weighted{"x": 1, "y": 2, "a": 7}) || !maps.Equal(b, weighted{"x": 1, "y": 2, "b": 9}) {
@@ -38,8 +38,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestJudge checks that a refusal names at most three ideas.
-func TestJudge(t *testing.T) {
+// TestJudge_AtMostThree checks that a refusal names at most three ideas.
+func TestJudge_AtMostThree(t *testing.T) {
 	i := tables.Idea{Title: "Dragons in every castle", Body: "They would keep it warm."}
 	var likes search.Likes[index.FoundIdea]
 	for n := range 5 {
@@ -51,9 +51,9 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestMaySuggest checks that an agent may suggest its first idea at any time, and the next
+// TestMaySuggest_Interval checks that an agent may suggest its first idea at any time, and the next
 // one exactly an interval after the last.
-func TestMaySuggest(t *testing.T) {
+func TestMaySuggest_Interval(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	for last, want := range map[int64]bool{
 		0: true, now.Add(-tables.IdeaInterval).UnixMilli(): true, now.Add(-tables.IdeaInterval).UnixMilli() + 1: false, now.UnixMilli(): false,

@@ -64,7 +64,7 @@ func ideaOf(item tables.Item) (*tables.Idea, error) {
 	return i, tables.Unmarshal(item, i)
 }
 
-// find returns the idea and its counters, as read with the credential.
+// find returns the idea and its counters, which were read together with the credential.
 func find(c *api.Call, id string) (*tables.Idea, *tables.IdeaCounters, error) {
 	i, err := ideaOf(c.Item(tables.IdeaKey(id)))
 	if i == nil || err != nil {

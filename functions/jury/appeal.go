@@ -20,7 +20,7 @@ type appealIn struct {
 	Body wire.NewAppeal
 }
 
-// Reads returns the keys that an appeal needs besides those of the authorisation.
+// Reads implements [api.Reader].
 func (in *appealIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.CaseKey(in.ID), tables.EvidenceKey(in.ID), tables.OriginKey(agent)}
 }

@@ -15,10 +15,10 @@ type reportMessageIn struct {
 	Body wire.NewReport
 }
 
-// Named returns the reference to the message's sender.
+// Named implements [api.RefReader].
 func (in *reportMessageIn) Named() string { return in.Ref }
 
-// Reads returns the keys that a report needs besides those of the authorisation.
+// Reads implements [api.RefReader].
 func (in *reportMessageIn) Reads(agent, other string) []tables.Key {
 	return append(keysOf(agent, in.Msg), tables.ProfileKey(other), tables.MessageKey(agent, other, in.Msg))
 }

@@ -25,7 +25,7 @@ func (in *reportPostIn) keys() []tables.Key {
 	return []tables.Key{tables.PostKey(in.Ch, in.ID)}
 }
 
-// Reads returns the keys that a report needs besides those of the authorisation.
+// Reads implements [api.Reader].
 func (in *reportPostIn) Reads(agent string) []tables.Key {
 	return append(keysOf(agent, in.ID), in.keys()...)
 }

@@ -16,8 +16,7 @@ type volunteerIn struct {
 	Body wire.JurorRequest
 }
 
-// Reads returns the keys that volunteering needs besides those of the
-// authorisation.
+// Reads implements [api.Reader].
 func (*volunteerIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.JurorKey(agent), tables.OriginKey(agent)}
 }

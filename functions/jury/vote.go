@@ -18,7 +18,7 @@ type voteIn struct {
 	Body wire.CaseVoteRequest
 }
 
-// Reads returns the keys that a vote needs besides those of the authorisation.
+// Reads implements [api.Reader].
 func (in *voteIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.CaseKey(in.ID), tables.SeatKey(in.ID, agent)}
 }

@@ -43,9 +43,9 @@ func TestRead_Batch(t *testing.T) {
 	}
 }
 
-// TestFits checks that a batch takes results up to its size, and does not count a result
+// TestFits_BatchSize checks that a batch takes results up to its size, and does not count a result
 // that does not fit.
-func TestFits(t *testing.T) {
+func TestFits_BatchSize(t *testing.T) {
 	body := json.RawMessage(`{"a":"b"}`)
 	for over, want := range map[int64]bool{0: true, 1: false} {
 		p := &post{}
@@ -56,9 +56,9 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestListSize checks that the size that a batch counts for a list of tools is large
+// TestListSize_CoversTheList checks that the size that a batch counts for a list of tools is large
 // enough.
-func TestListSize(t *testing.T) {
+func TestListSize_CoversTheList(t *testing.T) {
 	var tools []api.Tool
 	mustRead(toolsJSON, &tools)
 	list, err := json.Marshal(map[string]any{"tools": toolsOf(tools)})
@@ -128,9 +128,9 @@ func TestProblem_Null(t *testing.T) {
 	}
 }
 
-// TestJoin checks that errors are added to the SDK's answer, unless the SDK gave no answer
+// TestJoin_AddsErrors checks that errors are added to the SDK's answer, unless the SDK gave no answer
 // or refused.
-func TestJoin(t *testing.T) {
+func TestJoin_AddsErrors(t *testing.T) {
 	for _, c := range []struct {
 		status, want int
 		body, joined string

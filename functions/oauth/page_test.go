@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestNamesOfAClient checks how the page names a client and the place that its redirect URI
+// TestConsentPage_NamesClientAndWarns checks how the page names a client and the place that its redirect URI
 // leads to, and which warnings it shows.
-func TestNamesOfAClient(t *testing.T) {
+func TestConsentPage_NamesClientAndWarns(t *testing.T) {
 	const (
 		named = "The program chose its own name."
 		mixes = "The name mixes letters of several alphabets that look alike, and may imitate another name."

@@ -115,7 +115,7 @@ func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Pro
 	return p, append(writes, tables.Put(p.Item()), tables.Put(p.Started().Item(c.Agent.ID)), c.Agent.Stands()), nil
 }
 
-// noPlace returns the error for a cap that is reached, with the time when there is room.
+// noPlace returns the error for a cap that is reached. It says when there will be room.
 func noPlace(c *api.Call, channel string, full *tables.PromoCap) error {
 	const elsewhere = "Or buy in another channel. Nothing was charged."
 	e := api.Fail(api.LimitReached, "The channel %q has %d live promos, which is the limit.", channel, full.Live).

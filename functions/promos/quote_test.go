@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// TestMeasuredDays checks that views count for the time since the channel was created, but
+// TestMeasuredDays_OneToSeven checks that views count for the time since the channel was created, but
 // for at least a day and at most a week.
-func TestMeasuredDays(t *testing.T) {
+func TestMeasuredDays_OneToSeven(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for age, want := range map[time.Duration]float64{
 		0: 1, 12 * time.Hour: 1, 24 * time.Hour: 1, 36 * time.Hour: 1.5, 72 * time.Hour: 3, 7 * 24 * time.Hour: 7, 1000 * time.Hour: 7,
@@ -35,8 +35,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestNoPlace checks that the refusal names the cap that is reached.
-func TestNoPlace(t *testing.T) {
+// TestNoPlace_NamesTheCap checks that the refusal names the cap that is reached.
+func TestNoPlace_NamesTheCap(t *testing.T) {
 	const nobodys, own, ownAll, channel = "Agents without an origin have", "for an agent without an origin", "for all agents of one person", "The channel"
 	for _, c := range []struct{ of, owner, want string }{
 		{tables.CapOfNobody, "", nobodys}, {tables.CapOfBuyer, "", own}, {tables.CapOfBuyer, "a", ownAll},

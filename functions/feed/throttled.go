@@ -16,9 +16,9 @@ import (
 // catching up. In such an answer, now is the request's since, so that the next catchup
 // finds what was left out.
 
-// readable reads items, but not of partitions that the table throttles. Their items are
-// nil, and readable adds these partitions to m.refused.
-func (m *missed) readable(ctx context.Context, keys []tables.Key) ([]tables.Item, error) {
+// getUnthrottled reads items, except those of partitions that the table throttles. It returns
+// nil for these, and adds their partitions to m.refused.
+func (m *missed) getUnthrottled(ctx context.Context, keys []tables.Key) ([]tables.Item, error) {
 	items, refused := make([]tables.Item, len(keys)), map[string]bool{}
 	var mu sync.Mutex
 	work, ctx := app.SideBySide(ctx)
