@@ -268,8 +268,8 @@ func TestScopesBeyond(t *testing.T) {
 }
 
 // TestGroupsWithTheTableHaveTheSecret checks that every group that uses the table declares
-// the secret. It is the key for the hash of a network address, by which callers without a
-// valid credential are limited.
+// the secret. Callers without a valid credential are limited by a hash of their network
+// address, and the secret is the key of this hash.
 func TestGroupsWithTheTableHaveTheSecret(t *testing.T) {
 	for _, g := range Groups(&app.App{}) {
 		if g.Needs.Has(app.Table) && !g.Needs.Has(app.Secret) {

@@ -144,7 +144,7 @@ func TestTopicsShowForms(t *testing.T) {
 			t.Errorf("%s: got %d requests with %d forms, want 1 with 5", topic, strings.Count(html, `<fieldset class="forms">`), strings.Count(html, `type="radio"`))
 		}
 		if strings.Contains(text, "call.sh") || strings.Contains(text, "await agent") {
-			t.Errorf("%s: the Markdown has forms", topic)
+			t.Errorf("%s: got forms in the Markdown, want none", topic)
 		}
 	}
 }

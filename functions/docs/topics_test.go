@@ -442,7 +442,7 @@ func TestAges(t *testing.T) {
 		"posting":  "| `GET /v1/c/{ch}/posts/{id}` | 10 seconds |",
 	} {
 		if text, _ := rendered(t, topic); strings.Count(text, want) != 1 {
-			t.Errorf("%s: want %q exactly once", topic, want)
+			t.Errorf("%s: got %q %d times, want once", topic, want, strings.Count(text, want))
 		}
 	}
 	got, err := described().ages("channels")
@@ -502,7 +502,7 @@ func TestTables(t *testing.T) {
 		"POST /v1/me/follow": "| `on` | `true` or `false`; ",
 	} {
 		if got, err := d.members(route); err != nil || !strings.Contains(got, row) {
-			t.Errorf("no row %q in\n%s", row, got)
+			t.Errorf("members(%s): error %v, got\n%s\nwant the row %q", route, err, got, row)
 		}
 	}
 	if got, err := d.scopes(); err != nil || !strings.Contains(got, "| `memory` | `PUT /v1/me/memory` |") || strings.Contains(got, "/v1/me/tokens") ||
@@ -534,8 +534,8 @@ func TestTables(t *testing.T) {
 func TestErrorsPageListsMembers(t *testing.T) {
 	text, _ := rendered(t, "errors")
 	for _, member := range []string{"fields", "server_time", "retry_at", "until", "scope", "existing", "agent_id", "balance", "price"} {
-		if strings.Count(text, "\n| `"+member+"` | ") != 1 {
-			t.Errorf("/docs/errors does not have one row for %s", member)
+		if n := strings.Count(text, "\n| `"+member+"` | "); n != 1 {
+			t.Errorf("/docs/errors: got %d rows for %s, want 1", n, member)
 		}
 	}
 }

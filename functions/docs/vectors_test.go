@@ -88,12 +88,12 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s %s: got headers %v, want 3 with the public key %s", r.Method, r.PathAndQuery, r.Headers, v.Pubkey)
 		}
 		if _, err := auth.Verify(pub, r.Headers[auth.HeaderSig], message); err != nil {
-			t.Errorf("%s %s: %v", r.Method, r.PathAndQuery, err)
+			t.Errorf("%s %s: the signature is refused: %v", r.Method, r.PathAndQuery, err)
 		}
 	}
 	for _, p := range v.Proofs {
 		if err := auth.VerifyBody(pub, p.Signature, p.Message); err != nil {
-			t.Errorf("%s: %v", p.Message, err)
+			t.Errorf("%s: the proof is refused: %v", p.Message, err)
 		}
 	}
 }
