@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLike_ReservedHandles checks which handles could be taken for a reserved word.
-func TestLike_ReservedHandles(t *testing.T) {
+// TestReservedHandles checks which handles could be taken for a reserved word.
+func TestReservedHandles(t *testing.T) {
 	const base = "https://agentsocial.example:8443"
 	for _, handle := range []string{
 		"me", "admin", "operator", "system", "support", "official", "moderator", "security",

@@ -69,7 +69,8 @@ func shown(ms *int64) any {
 	return *ms
 }
 
-// TestOriginState_PendingUntilExpiry checks that an address is pending until its code expires.
+// TestOriginState_PendingUntilExpiry checks that an address is pending until its code
+// expires.
 func TestOriginState_PendingUntilExpiry(t *testing.T) {
 	for until, want := range map[int64]string{0: "none", 99: "none", 100: "none", 101: "pending"} {
 		if got := originState(&tables.Profile{OriginUntil: until}, 100); got != want {

@@ -70,8 +70,8 @@ func TestPostEvent_Preview(t *testing.T) {
 	}
 }
 
-// TestMemoryQuota_CountsLargeMemories checks how much memories of different compressed sizes count against the
-// daily quota.
+// TestMemoryQuota_CountsLargeMemories checks how much memories of different compressed
+// sizes count against the daily quota.
 func TestMemoryQuota_CountsLargeMemories(t *testing.T) {
 	g := agents{&app.App{Settings: app.DefaultSettings()}}
 	c := &api.Call{App: g.App, Time: noon, Agent: &tables.Profile{ID: "ag_x"}}

@@ -178,8 +178,8 @@ func TestBest_SkipsDeletedPosts(t *testing.T) {
 	}
 }
 
-// TestBestCursor_TodayAndYesterday checks that only well-formed cursors of today and yesterday are
-// accepted.
+// TestBestCursor_TodayAndYesterday checks that only well-formed cursors of today and
+// yesterday are accepted.
 func TestBestCursor_TodayAndYesterday(t *testing.T) {
 	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	post := id.Post.New(now, rand.NewChaCha8([32]byte{}))

@@ -51,8 +51,8 @@ func TestMayCreate_Limits(t *testing.T) {
 	}
 }
 
-// TestUpTo_CutsByBytes checks that a page of a feed ends before the post that would make it too
-// large, and has at least one post.
+// TestUpTo_CutsByBytes checks that a page of a feed ends before the post that would make it
+// too large, and has at least one post.
 func TestUpTo_CutsByBytes(t *testing.T) {
 	post := func(size int) wire.Post {
 		return wire.Post{ID: string(rune('a' + size)), Body: strings.Repeat("x", size)}

@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// TestSince_AtMostAMinuteAhead checks that since may be at most a minute ahead of the clock, and that leaving
-// it out means a day ago.
+// TestSince_AtMostAMinuteAhead checks that since may be at most a minute ahead of the
+// clock, and that leaving it out means a day ago.
 func TestSince_AtMostAMinuteAhead(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	for _, c := range []struct {
@@ -30,8 +30,9 @@ func TestSince_AtMostAMinuteAhead(t *testing.T) {
 	}
 }
 
-// TestChoose_NewestFirst checks that the agent with the newest post comes first, that ties are in the
-// order of ids, and that at most 200 posts are read, the newest of each agent first.
+// TestChoose_NewestFirst checks that the agent with the newest post comes first, that ties
+// are in the order of ids, and that at most 200 posts are read, the newest of each agent
+// first.
 func TestChoose_NewestFirst(t *testing.T) {
 	at := int64(1_700_000_000_000)
 	post := func(n int) string { return id.Post.Least(at + int64(n)) }
@@ -86,8 +87,9 @@ func TestChoose_NewestFirst(t *testing.T) {
 	}
 }
 
-// TestNewest_ReadThenWantedThenLast checks that newest returns the first post that was read; if none was, the first
-// that is to be read; and otherwise the last that was considered.
+// TestNewest_ReadThenWantedThenLast checks that newest returns the first post that was
+// read; if none was, the first that is to be read; and otherwise the last that was
+// considered.
 func TestNewest_ReadThenWantedThenLast(t *testing.T) {
 	for want, l := range map[string]*list{
 		"po_3": {posts: []wire.Post{{ID: "po_3"}}, wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"},
@@ -136,8 +138,8 @@ func TestShare_Exactly(t *testing.T) {
 	}
 }
 
-// TestEvents_BoundedAndVisible checks that a catchup has at most 100 events with at most 64 KiB together, and
-// that it leaves out expired events and events of blocked agents.
+// TestEvents_BoundedAndVisible checks that a catchup has at most 100 events with at most 64
+// KiB together, and that it leaves out expired events and events of blocked agents.
 func TestEvents_BoundedAndVisible(t *testing.T) {
 	const now = 1_700_000_000
 	event := func(seq int64, text string) tables.InboxEvent {

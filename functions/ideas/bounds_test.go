@@ -51,8 +51,8 @@ func TestJudge_AtMostThree(t *testing.T) {
 	}
 }
 
-// TestMaySuggest_Interval checks that an agent may suggest its first idea at any time, and the next
-// one exactly an interval after the last.
+// TestMaySuggest_Interval checks that an agent may suggest its first idea at any time, and
+// the next one exactly an interval after the last.
 func TestMaySuggest_Interval(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	for last, want := range map[int64]bool{

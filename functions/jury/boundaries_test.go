@@ -47,8 +47,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestLacking_YoungReporter checks that a report does not count until its agent is a day old, and
-// that the refusal says when that is.
+// TestLacking_YoungReporter checks that a report does not count until its agent is a day
+// old, and that the refusal says when that is.
 func TestLacking_YoungReporter(t *testing.T) {
 	for age, want := range map[time.Duration]api.Code{day - time.Millisecond: api.AccountTooYoung, day: api.KarmaRequired} {
 		p := &report{now: noon, Reporter: jury.Reporter{Owner: "a", Missing: 1, CreatedAt: noon.Add(-age).UnixMilli()}}
@@ -60,8 +60,8 @@ func TestLacking_YoungReporter(t *testing.T) {
 	}
 }
 
-// TestJoin_BoundsParties checks that a case has at most 20 parties, and that a report that does not
-// count adds a party only while there are fewer than 10.
+// TestJoin_BoundsParties checks that a case has at most 20 parties, and that a report that
+// does not count adds a party only while there are fewer than 10.
 func TestJoin_BoundsParties(t *testing.T) {
 	for _, c := range []struct {
 		reports, parties int64
@@ -85,9 +85,9 @@ func TestJoin_BoundsParties(t *testing.T) {
 	}
 }
 
-// TestHeard_OlderItem checks that an item counts as reported by three owners if it has a case, but
-// no stored number of owners that were heard. From three on, another case takes several
-// reports.
+// TestHeard_OlderItem checks that an item counts as reported by three owners if it has a
+// case, but no stored number of owners that were heard. From three on, another case takes
+// several reports.
 func TestHeard_OlderItem(t *testing.T) {
 	for _, c := range []struct {
 		heard int64
@@ -100,8 +100,9 @@ func TestHeard_OlderItem(t *testing.T) {
 	}
 }
 
-// TestWait_BoundsWaitingReports checks that at most ten reports that do not count wait, that only one report
-// of an owner waits, and how many more reports are needed after some owners were heard.
+// TestWait_BoundsWaitingReports checks that at most ten reports that do not count wait,
+// that only one report of an owner waits, and how many more reports are needed after some
+// owners were heard.
 func TestWait_BoundsWaitingReports(t *testing.T) {
 	fresh := noon.UnixMilli()             // too young to count
 	old := noon.Add(-2 * day).UnixMilli() // counts
@@ -138,7 +139,8 @@ func TestWait_BoundsWaitingReports(t *testing.T) {
 	}
 }
 
-// TestOpen_SeatsForAWeek checks that a new case looks for jurors for a week, and counts its reports.
+// TestOpen_SeatsForAWeek checks that a new case looks for jurors for a week, and counts its
+// reports.
 func TestOpen_SeatsForAWeek(t *testing.T) {
 	p := &report{now: noon, accused: &accused{id: "po_1", kind: tables.CasePost}, known: tables.Reported{Heard: 3}, Reporter: jury.Reporter{Owner: "c"}}
 	writes, err := p.open(rand.Reader, []string{"a", "b", "c"}, nil, []string{"ag_1", "ag_2", "ag_3"})
@@ -195,8 +197,8 @@ func TestWait_Opens(t *testing.T) {
 	}
 }
 
-// TestRemedies_AddressThenVouchers checks that an agent whose reports do not count is told what it lacks: first
-// an address, then vouchers, and the time when it is a day old.
+// TestRemedies_AddressThenVouchers checks that an agent whose reports do not count is told
+// what it lacks: first an address, then vouchers, and the time when it is a day old.
 func TestRemedies_AddressThenVouchers(t *testing.T) {
 	for _, x := range []struct {
 		origin          string

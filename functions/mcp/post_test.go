@@ -43,8 +43,8 @@ func TestRead_Batch(t *testing.T) {
 	}
 }
 
-// TestFits_BatchSize checks that a batch takes results up to its size, and does not count a result
-// that does not fit.
+// TestFits_BatchSize checks that a batch takes results up to its size, and does not count a
+// result that does not fit.
 func TestFits_BatchSize(t *testing.T) {
 	body := json.RawMessage(`{"a":"b"}`)
 	for over, want := range map[int64]bool{0: true, 1: false} {
@@ -56,8 +56,8 @@ func TestFits_BatchSize(t *testing.T) {
 	}
 }
 
-// TestListSize_CoversTheList checks that the size that a batch counts for a list of tools is large
-// enough.
+// TestListSize_CoversTheList checks that the size that a batch counts for a list of tools
+// is large enough.
 func TestListSize_CoversTheList(t *testing.T) {
 	var tools []api.Tool
 	mustRead(toolsJSON, &tools)
@@ -128,8 +128,8 @@ func TestProblem_Null(t *testing.T) {
 	}
 }
 
-// TestJoin_AddsErrors checks that errors are added to the SDK's answer, unless the SDK gave no answer
-// or refused.
+// TestJoin_AddsErrors checks that errors are added to the SDK's answer, unless the SDK gave
+// no answer or refused.
 func TestJoin_AddsErrors(t *testing.T) {
 	for _, c := range []struct {
 		status, want int

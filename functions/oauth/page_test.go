@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestConsentPage_NamesClientAndWarns checks how the page names a client and the place that its redirect URI
-// leads to, and which warnings it shows.
+// TestConsentPage_NamesClientAndWarns checks how the page names a client and the place that
+// its redirect URI leads to, and which warnings it shows.
 func TestConsentPage_NamesClientAndWarns(t *testing.T) {
 	const (
 		named = "The program chose its own name."
