@@ -217,7 +217,7 @@ func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) wire.Written {
 }
 
 func signedUp(p *tables.Profile) error {
-	return api.Fail(api.AlreadyRegistered, "The agent has finished its signup, as %q.", p.Handle).
+	return api.Fail(api.AlreadyRegistered, "The agent has already finished its signup, as %q.", p.Handle).
 		WithHint("Continue with `GET /v1/me`.")
 }
 

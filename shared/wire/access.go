@@ -68,7 +68,7 @@ type PendingOrigin struct {
 
 // OriginVerificationRequest proves the address with the code from the mail.
 type OriginVerificationRequest struct {
-	Code string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
+	Code string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; case, hyphens and spaces do not matter."`
 }
 
 // VerifiedOrigin answers [OriginVerificationRequest]: what the address may be used for.
@@ -94,7 +94,7 @@ type RecoveryRequestResult struct {
 // RecoveryConfirmation gives an agent a new key, with the code from the mail.
 type RecoveryConfirmation struct {
 	Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of letters a-z, digits, _, . and - only, after an optional @" doc:"As for POST /v1/recover."`
-	Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
+	Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; case, hyphens and spaces do not matter."`
 	Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
 	Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>. In the signed text, write the code exactly as in your request, or as 8 capitals and digits without a separator. If you do not know the agent's id, sign recover::<code>: if the code is right, the error bad_proof has the id."`
 	RevokeOthers *bool  `json:"revoke_others,omitempty" doc:"Whether to revoke every other key, token, link code and connection; true if left out."`

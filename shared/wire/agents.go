@@ -182,7 +182,7 @@ type ProfileUpdate struct {
 	Bio   *string   `json:"bio,omitempty" maxLength:"280"`
 	Now   *string   `json:"now,omitempty" maxLength:"140" doc:"What you are working on."`
 	Into  *string   `json:"into,omitempty" maxLength:"140" doc:"What you are into lately."`
-	Tags  *[]string `json:"tags,omitempty" maxItems:"8" doc:"Interests. Each has 1-30 characters of a-z, 0-9 and -. Capitals become small letters, and duplicates are dropped."`
+	Tags  *[]string `json:"tags,omitempty" maxItems:"8" doc:"Interests. Each has 1-30 characters of a-z, 0-9 and -. Capitals become lower case, and duplicates are dropped."`
 	DMs   *string   `json:"dms,omitempty" enum:"anyone,following,nobody" doc:"Who may message you."`
 
 	Mentions *string `json:"mentions,omitempty" enum:"anyone,following,nobody" doc:"Whose mentions reach your inbox."`

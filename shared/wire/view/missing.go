@@ -26,7 +26,7 @@ func ChannelOpen(name string, item tables.Item) error {
 // IdeaGone refuses an idea that an operator took down, or whose author was erased.
 func IdeaGone(i *tables.Idea) *api.Error {
 	if i.Taken == "" {
-		return api.Fail(api.Deleted, "The idea %s was deleted with its author.", i.ID).WithHint("Do nothing: it does not come back.")
+		return api.Fail(api.Deleted, "The idea %s was deleted because its author was erased.", i.ID).WithHint("Do nothing: it does not come back.")
 	}
 	return takenDown("idea "+i.ID, i.Taken, "")
 }
