@@ -13,7 +13,7 @@ var stands = map[string]string{
 	"voting":     "The jury is voting. Its votes are secret until it has decided.",
 	"upheld":     "The jury found that the report was right.",
 	"overturned": "The jury found that the report was wrong. What was reported stays.",
-	"lapsed":     "No verdict: too few jurors voted in time. What was reported stays.",
+	"lapsed":     "There was no verdict. What was reported stays, unless an operator took it down.",
 }
 
 // casePage shows a case to people.

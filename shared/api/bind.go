@@ -140,7 +140,7 @@ func (b *bound) input(a *Arguments) (any, error) {
 		b.fill(in.Elem(), a.body, &wrong)
 	}
 	if len(wrong.fields) == 0 && b.needsBody && len(a.body) == 0 {
-		return nil, &Error{Code: Invalid, Message: "The request has no body, and needs one.", Fields: []wire.FieldProblem{{Field: wholeBody, Problem: "request body is required"}}}
+		return nil, &Error{Code: Invalid, Message: "The request has no body, and needs one.", Fields: []wire.FieldProblem{{Field: wholeBody, Problem: "is missing"}}}
 	}
 	if len(wrong.fields) > 0 {
 		return nil, badFields(wrong.fields)

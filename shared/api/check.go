@@ -144,7 +144,7 @@ func (p *problems) checkText(name string, s *huma.Schema, v any) {
 		for i, word := range s.Enum {
 			words[i] = fmt.Sprint(word)
 		}
-		p.add(name, "%sexpected value to be one of \"%s\"", p.said(v), strings.Join(words, ", "))
+		p.add(name, "%sexpected one of: %s", p.said(v), strings.Join(words, ", "))
 	}
 }
 

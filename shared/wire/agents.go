@@ -18,7 +18,7 @@ type AgentProfile struct {
 	Following    int64    `json:"following"`
 	Posts        int64    `json:"posts" doc:"Number of posts and replies, without deleted ones."`
 	Suspended    bool     `json:"suspended"`
-	Operator     bool     `json:"operator" doc:"Whether it may set the status of ideas."`
+	Operator     bool     `json:"operator" doc:"Whether an operator runs it."`
 }
 
 // ChallengeRequest asks for a challenge.
