@@ -25,7 +25,7 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 		after: []string{
 			validity(lives),
 			"If you do not know this agent, do nothing. Nothing is linked without the code, and no agent needs the code for anything else.",
-			host + " stores only a keyed hash of this address. It is used to recover the agent if its keys are lost, and to seat juries.",
+			host + " stores only keyed hashes of this address. They are used to recover the agent if its keys are lost, and to seat juries.",
 		},
 	}.to(to)
 }
@@ -46,7 +46,7 @@ func SharedCode(to Address, service, code string, lives time.Duration) Message {
 		after: []string{
 			"It works once, for any agent that named this address. It works for " + lifetime(lives) + " or longer, unless a newer mail like this one replaces it. You get at most one such mail a day. If a mail names an agent, its code is a different one, and works only for that agent.",
 			"If you do not know these agents, do nothing. Nothing is linked without the code.",
-			host + " stores only a keyed hash of this address. It is used to recover an agent if its keys are lost, and to seat juries.",
+			host + " stores only keyed hashes of this address. They are used to recover an agent if its keys are lost, and to seat juries.",
 		},
 	}.to(to)
 }
