@@ -30,7 +30,7 @@ var (
 var reasons = []*reason{
 	{"something that is valid once (a challenge, a puzzle, a consent page, a code, an assertion) is spent: a caller that missed the answer starts again", "challenge_used|invalid_grant|the status is 400|status 400, and no redirect", []string{
 		"functions/agents/register.go wrong", "functions/agents/signup.go wrongSignup", "functions/agents/signup.go spendOver",
-		"functions/oauth/assertion.go assert", "functions/oauth/code.go found", "functions/oauth/code.go tryJoin", "functions/oauth/consent.go spend",
+		"functions/oauth/assertion.go assert", "functions/oauth/code.go newAgent", "functions/oauth/code.go tryJoin", "functions/oauth/consent.go spend",
 		"shared/identity/recovery/recovery.go Mail", "shared/identity/recovery/recovery.go Bind",
 	}, made},
 	{"a request counts against its limit each time that it is sent", "rate_limited", []string{
