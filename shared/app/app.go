@@ -115,7 +115,7 @@ type Limits struct {
 	MailsWeek          int64
 	LinksHour          int64 // origin mails that a network address may cause
 	LinksDay           int64
-	AllLinksDay        int64 // origin mails of all callers: a fifth of the 50 000 that SES lets a new account send in a day
+	AllLinksDay        int64 // origin mails of all callers: a fifth of the 50 000 that SES lets most accounts outside its sandbox send in a day
 	AllRecoveriesDay   int64 // recovery mails of all callers: three fifths of the same 50 000
 	BouncesDay         int64 // bounced mails after which no more mails for linking origins are sent that day
 	MemoryDay          int64 // KiB, compressed, of memories of 16 KiB and more
