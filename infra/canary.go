@@ -52,7 +52,7 @@ func (d deployment) newCanary(stack awscdk.Stack, g *gateway) *canary {
 	c := &canary{moves: new([]*string)}
 	for _, a := range []awscloudwatch.CfnAlarm{
 		d.alarm(stack, "CanaryFails", alarm{
-			What: fmt.Sprintf("In a minute, more than %d %% of requests failed with 5xx, and at least %d. If a deployment is under way, CodeDeploy takes it back. Otherwise wait for ServerErrors.", canaryPercent, canaryFailures),
+			What: fmt.Sprintf("In a minute, more than %d %% of requests, and at least %d of them, failed with 5xx. If a deployment is under way, CodeDeploy takes it back. Otherwise wait for ServerErrors.", canaryPercent, canaryFailures),
 			Of:   []metric{ofGateway("5xx", "Sum"), ofGateway("Count", "Sum")},
 			Math: fmt.Sprintf("IF(m1 >= %d, 100 * m1 / m2, 0)", canaryFailures), Above: canaryPercent, Every: time.Minute,
 		}),
