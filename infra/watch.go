@@ -71,7 +71,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   []metric{d.own(throttledMetric, "", "")}, Above: 100, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "FunctionsThrottled", alarm{ // the limit is the account's
-		What: "Lambda turns calls away: more come at once than the account's quota or a function's reservation allows. Find out which functions are affected. If a reservation is used up, raise groupConcurrency (endpoints) or reservedConcurrency (readers, schedules); otherwise ask AWS to raise the quota.",
+		What: "Lambda turns calls away: more come at once than the account's quota or a function's reservation allows. Find out which functions are affected. If a reservation is used up, raise groupConcurrency (endpoints) or reservedConcurrency (readers, schedules, returns); otherwise ask AWS to raise the quota.",
 		Of:   []metric{{"AWS/Lambda", "Throttles", nil, "Sum"}}, Above: 10, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "TableThrottled", alarm{
@@ -138,7 +138,7 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 		Of:   d.loggedAny(full), Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "MailUnsent", alarm{
-		What: "Recovery mails are not sent, and callers are not told. The logs of the functions access and oauth say why.",
+		What: "Recovery mails are not sent, or recovery codes not checked, and callers are not told. The logs of the functions access and oauth say why.",
 		Of:   d.loggedAny(unsent), Above: 2, Every: time.Hour,
 	})
 	d.alarm(stack, "MailFlood", alarm{ // the quota is the account's
