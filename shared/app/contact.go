@@ -13,7 +13,7 @@ func IsContact(s string) bool {
 		return false
 	}
 	if u, err := url.Parse(s); err == nil && u.Scheme != "" {
-		return u.Scheme == "https" && u.Host != ""
+		return strings.HasPrefix(s, "https://") && u.Host != "" // Parse takes HTTPS://, too
 	}
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Address == s
