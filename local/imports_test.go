@@ -173,8 +173,8 @@ var clients = map[string][]string{
 	"shared/client": {"shared/identity/auth", "shared/rules/jury", "shared/identity/puzzle", "shared/wire"},
 }
 
-// TestClientsLinkNoService checks that the packages in clients depend on no other package
-// of this module.
+// TestClientsLinkNoService checks that the keys of clients depend, in this module, only
+// on their values.
 func TestClientsLinkNoService(t *testing.T) {
 	for path, known := range clients {
 		for _, d := range list(t, "./../"+path)[0].Deps {

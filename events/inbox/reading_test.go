@@ -123,9 +123,9 @@ func removed(r tables.StreamRecord) tables.StreamRecord {
 	return tables.StreamRecord{Event: "MODIFY", Key: r.Key, Old: r.New, New: gone}
 }
 
-// TestRaceOfReaders checks that if two readers give numbers at once, one wins, and both
+// TestRaceOfReadings checks that if two readings give numbers at once, one wins, and both
 // get its numbers.
-func TestRaceOfReaders(t *testing.T) {
+func TestRaceOfReadings(t *testing.T) {
 	for _, before := range []int{0, 3} {
 		f, table := open(t)
 		f.hand(t, replies(0, before)...)
@@ -204,7 +204,7 @@ func TestDeliveredAgain(t *testing.T) {
 	}
 }
 
-// TestDeliveredLate checks that a change is known for as long as it can be delivered
+// TestDeliveredLate checks that a change is recognized for as long as it can be delivered
 // again, whether its event was read at once, late or never. A waiting event ends after 90
 // days.
 func TestDeliveredLate(t *testing.T) {
@@ -235,7 +235,7 @@ func TestDeliveredLate(t *testing.T) {
 				f.hand(t, records...)
 				items, err := table.Get(t.Context(), tables.Strong, tables.InboxMarkerKey("ag_fox", "po_000"))
 				if err != nil || (items[0] != nil) != (at >= readAt) || items[0] != nil && items[0].Int(tables.AttrTTL) < begin.Add(89*day).Unix() {
-					t.Errorf("read after %s, now %s: got marker %v, want one that lasts: %t", readAt, at, items, at >= readAt)
+					t.Errorf("read after %s, now %s: got marker %v, want one for 90 days: %t", readAt, at, items, at >= readAt)
 				}
 			}
 		}
@@ -313,7 +313,7 @@ func TestDeletionRaces(t *testing.T) {
 }
 
 // TestBlockedLater checks that an event that arrived before a block stays if its change is
-// delivered again, and that an event from after the block never comes.
+// delivered again, and that one that first comes during the block is dropped.
 func TestBlockedLater(t *testing.T) {
 	for _, reads := range []bool{false, true} {
 		f, table := open(t)
@@ -327,7 +327,7 @@ func TestBlockedLater(t *testing.T) {
 		commit(t, table, tables.Delete(tables.BlockKey("ag_fox", "ag_owl")))
 		f.hand(t, all...)
 		if got := events(t, table, "fox"); !slices.Equal(got, []string{"1 reply po_000"}) {
-			t.Errorf("read before: %v: got %q, want the first post", reads, got)
+			t.Errorf("read before the block (%v): got %q, want the first post", reads, got)
 		}
 	}
 }
@@ -410,7 +410,7 @@ func TestOnePopularAgent(t *testing.T) {
 	whole(t, f, "ag_fox")
 }
 
-// TestReading_Model delivers, repeats, deletes and reads in any order. Whatever was
+// TestReading_Model delivers, repeats and reads in any order. Whatever was
 // delivered is there once, and a reading returns it in pages without a gap.
 func TestReading_Model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

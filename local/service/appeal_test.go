@@ -191,7 +191,7 @@ func TestAppealOfAnErasedAuthor(t *testing.T) {
 	})
 }
 
-// An appeal that is upheld, or that nobody decides, changes nothing.
+// An appeal that upholds the case, or that nobody decides, changes nothing.
 func TestAppealFails(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -226,7 +226,7 @@ func TestAppealFails(t *testing.T) {
 	c.public(in, "state", "upheld", "overruled", "false")
 }
 
-// Only the author can appeal a case, if it was upheld, within a week, and once.
+// Only the author can appeal a case, only once, and within a week after it was upheld.
 func TestAppealRefusals(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -355,8 +355,7 @@ func TestAppealLeavesAnOperatorsSuspension(t *testing.T) {
 	}
 }
 
-// An appeal that ends one suspension does not end another that began during the first and
-// would end before it.
+// When an appeal ends a suspension, a shorter one that began during it goes on.
 func TestAppealLeavesAnotherSuspension(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -376,7 +375,7 @@ func TestAppealLeavesAnotherSuspension(t *testing.T) {
 	}
 	upholds(9) // three suspensions, of 7, 14 and 28 days
 	third := until()
-	for _, i := range []int{0, 3} { // the first two end, and their other cases wait
+	for _, i := range []int{0, 3} { // the first two end, and their other cases count for the next
 		c.decides(c.appeals(author, cases[i]), "overturn")
 	}
 	if until() != third {
@@ -532,7 +531,7 @@ func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 			}
 			parties[j.ID] = a.ID
 		}
-		c.jurors(jury.Seats + jury.Seats - 1) // one more would be seated in any case
+		c.jurors(jury.Seats + jury.Seats - 1) // the appeal lacks one, so any other would be seated
 		post := c.spams(author)
 		in := c.reports(erased, post)
 		c.reports(joiner, post)

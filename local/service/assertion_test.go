@@ -9,7 +9,7 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// assertion returns a token request with a JWT signed by a. claims override the valid
+// assertion returns a token request with a JWT of agent a. claims override the valid
 // ones.
 func (r *running) assertion(a *transcripts.Agent, claims map[string]any, more ...string) *transcripts.Request {
 	now := r.moment()
@@ -37,14 +37,14 @@ func TestAssertion(t *testing.T) {
 	stranger := transcripts.NewAgent("stranger")
 	stranger.ID = fox.ID
 	for what, q := range map[string]*transcripts.Request{
-		"another aud":       r.assertion(fox, map[string]any{"aud": "https://y.example"}),
-		"expired":           r.assertion(fox, map[string]any{"iat": now - 200, "exp": now - 1}),
-		"a long life":       r.assertion(fox, map[string]any{"exp": now + 1000}),
-		"another's name":    r.assertion(fox, map[string]any{"iss": owl.ID, "sub": owl.ID}),
-		"no agent's name":   r.assertion(fox, map[string]any{"iss": "fox", "sub": "fox"}),
-		"no agent":          r.assertion(fox, map[string]any{"iss": "ag_01j9z3k4m5n6p7q8r9s0t1v2w3", "sub": "ag_01j9z3k4m5n6p7q8r9s0t1v2w3"}),
-		"a key of nobody's": r.assertion(stranger, nil),
-		"no JWT":            form("/oauth/token", "grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion", "x"),
+		"another aud":    r.assertion(fox, map[string]any{"aud": "https://y.example"}),
+		"expired":        r.assertion(fox, map[string]any{"iat": now - 200, "exp": now - 1}),
+		"a long life":    r.assertion(fox, map[string]any{"exp": now + 1000}),
+		"another's ID":   r.assertion(fox, map[string]any{"iss": owl.ID, "sub": owl.ID}),
+		"a handle":       r.assertion(fox, map[string]any{"iss": "fox", "sub": "fox"}),
+		"an unknown ID":  r.assertion(fox, map[string]any{"iss": "ag_01j9z3k4m5n6p7q8r9s0t1v2w3", "sub": "ag_01j9z3k4m5n6p7q8r9s0t1v2w3"}),
+		"an unknown key": r.assertion(stranger, nil),
+		"no JWT":         form("/oauth/token", "grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion", "x"),
 	} {
 		t.Log(what)
 		r.refused(r.send(q), "invalid_grant")

@@ -132,7 +132,7 @@ func (r *running) playPromos(t *rapid.T, b *flaky, n int) {
 				p.state = "spent"
 			}
 		},
-		"forsake": func(t *rapid.T) { // nobody who can be billed saw it for two days
+		"forsake": func(t *rapid.T) { // no impression was billed for two days
 			p := live(t)
 			if p.seen > 0 {
 				t.Skip("it was billed")

@@ -42,8 +42,8 @@ func (c *Client) Feed(ctx context.Context, channel, before string) (*wire.Feed, 
 	return get[wire.Feed](ctx, c, to("/v1/c/{ch}/feed.json", channel)+query{}.set("before", before).String())
 }
 
-// FeedBefore returns the before of the page after f for [Client.Feed]; "" if
-// there is none.
+// FeedBefore returns the before with which [Client.Feed] reads the page after
+// f; "" if there is none.
 func FeedBefore(f *wire.Feed) string {
 	u, err := url.Parse(f.NextURL)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Client) Thread(ctx context.Context, channel, id string, p Page) (*wire.
 	return get[wire.Thread](ctx, c, to("/v1/c/{ch}/posts/{id}", channel, id)+p.query().String())
 }
 
-// FindPost is [Client.Thread] without the channel. It finds a new post within moments.
+// FindPost is [Client.Thread] without the channel. It may miss a new post for a moment.
 func (c *Client) FindPost(ctx context.Context, id string, p Page) (*wire.Thread, error) {
 	return get[wire.Thread](ctx, c, to("/v1/posts/{id}", id)+p.query().String())
 }

@@ -9,10 +9,10 @@
 //     only by reads that go through a [Reader]. Reads that go directly to the table do
 //     not use the memory.
 //   - The reads of a caller that wrote shortly before go to the table ([For]). They are
-//     strong if the process knows of the write: it committed the write itself within Lag
-//     ([ForWriter]), or the memory had an answer and therefore asked whether the caller
-//     wrote. An index cannot be read strongly. So agents see their own writes at once or
-//     within Lag. What such a read finds is remembered for others.
+//     strong if the process knows of the write, because it committed the write itself
+//     within Lag ([ForWriter]), or asked, as it does before it answers from memory. An
+//     index cannot be read strongly. So agents see their own writes at once or within
+//     Lag. What such a read finds is remembered for others.
 //   - A process that changes or deletes public content forgets everything that it
 //     remembers ([Memory.Committed]). For Lag after that, it reads strongly, and does not
 //     remember answers of indexes. A new post does not make it forget: others see the
@@ -43,7 +43,7 @@ const Lag = time.Second
 // Bounds of what a process remembers.
 const (
 	entriesMost = 8192
-	bytesMost   = 4 << 20 // as [tables.Item.Size] counts; a few times that in the process
+	bytesMost   = 4 << 20 // as [tables.Item.Size] counts; the process uses a few times that
 )
 
 // Memory holds what a process remembers. Its zero value and nil remember nothing. It is safe
@@ -60,7 +60,7 @@ type Memory struct {
 	changed time.Time // when it last forgot
 }
 
-// New returns a memory that keeps each answer for the given time after its question.
+// New returns a memory that keeps each answer for keep after its read began.
 func New(now func() time.Time, keep time.Duration) *Memory {
 	return &Memory{now: now, keep: keep, entries: map[question]*entry{}}
 }
@@ -84,7 +84,7 @@ func ask(q tables.Query) question {
 // entry is an answer.
 type entry struct {
 	of     question
-	at     time.Time // taken before it was read
+	at     time.Time // when its read began
 	strong bool      // whether it was read strongly
 	page   tables.Page
 	size   int
@@ -117,10 +117,10 @@ type caller struct {
 type callerKey struct{}
 
 // For returns the context of a caller whose reads may be answered from memory. wrote
-// reports whether the caller wrote so recently that they may not. It is called at most
-// once, when the memory first has an answer. Concurrent reads wait for it. Each read that
-// had to wait then calls waited, unless waited is nil; these calls come one after the
-// other. Without For, nothing is answered from memory.
+// reports whether the caller wrote so recently that they must go to the table. It is
+// called at most once, when the memory first has an answer. Concurrent reads wait for it.
+// Each read that had to wait then calls waited, unless waited is nil; these calls come one
+// after the other. Without For, nothing is answered from memory.
 func For(ctx context.Context, wrote func(context.Context) bool, waited func(context.Context)) context.Context {
 	return context.WithValue(ctx, callerKey{}, &caller{ask: wrote, turn: make(chan struct{}, 1), waited: waited})
 }
@@ -276,7 +276,7 @@ func (m *Memory) find(x question) *entry {
 	return nil
 }
 
-// put remembers an answer, unless the process has changed something public meanwhile.
+// put remembers an answer, unless it is too large, or has become outdated meanwhile.
 func (m *Memory) put(began moment, x question, page tables.Page, c tables.Consistency) {
 	e := &entry{of: x, at: began.at, strong: c == tables.Strong, page: page, crowd: crowd{since: began.at, n: 1}}
 	for _, item := range page.Items {

@@ -10,7 +10,7 @@ type machines struct {
 	what   string
 	hours  float64 // USD an hour
 
-	// Processors of the servers and of the database in one zone. A burstable machine
+	// Processors in one zone, of the servers and of the database. A burstable machine
 	// counts with the share that it may use all the time.
 	servers, database float64
 
@@ -20,8 +20,8 @@ type machines struct {
 	across  bool    // half of what the database sends goes to another zone
 }
 
-// servers lists two for each size: the cheapest, and one that survives the loss of a
-// zone.
+// servers lists two setups for each size: the cheapest, and one that survives the loss
+// of a zone.
 var servers = []machines{
 	{1000, "one t4g.small for both", smallServer + addressPrice, 0.3, 0.1, diskPrice, 20, false, false},
 	{1000, "two t4g.small, db.t4g.micro, in two zones", 2*(smallServer+addressPrice) + 2*smallDatabase + balancerPrice + 2*addressPrice, 0.4, 0.2, 2 * databaseDisk, 20, true, true},
@@ -33,8 +33,8 @@ var servers = []machines{
 
 const (
 	// perCore is the number of requests that a whole core of a server answers in a
-	// second, TLS and JSON included. The database takes databaseTimes as much processor
-	// time for them.
+	// second, TLS and JSON included. The database takes databaseTimes times that
+	// processor time.
 	perCore, databaseTimes = 300, 2
 
 	// zonePrice is the price of a GB that goes to another zone, both ends together
@@ -50,9 +50,9 @@ func cores(agents int) (servers, database float64) {
 }
 
 // usd returns what a month costs on these machines. The answers and the logs are as large
-// as the service's. The rows take as much as the items of the table, with half as much
-// again for PostgreSQL's indexes and free space. Backups of 35 days take twice the size
-// of the data, of which AWS charges half.
+// as the service's. The rows take as much as the table and its indexes, with half as
+// much again for PostgreSQL's indexes and free space. Backups of 35 days take twice the
+// size of the data, of which AWS charges half.
 func (s machines) usd(m month) float64 {
 	disk := max(s.least, 1.5*(m.kept.table+m.kept.indexes)/gb)
 	usd := s.hours*hoursMonth + s.disk*disk + databaseBackups*disk + m.Transfer + m.Log + m.logs

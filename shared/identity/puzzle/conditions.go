@@ -104,7 +104,7 @@ func (t *table) condOn(field, op string) cond {
 	return c
 }
 
-// pair draws two conditions on one field that exclude each other.
+// pair draws two conditions on one field. ok reports whether they differ.
 func (t *table) pair(fields ...string) (a, b cond, ok bool) {
 	field := t.one(fields)
 	a, b = t.condOn(field, "is"), t.condOn(field, "is")

@@ -30,8 +30,8 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 	}.to(to)
 }
 
-// SharedCode returns the mail for an address that has already got all the mails that may
-// name an agent. It is sent at most once a day, and its code works for any agent that
+// SharedCode returns the mail for an address that may get no more mails that name an
+// agent. It is sent at most once a day, and its code works for any agent that
 // named the address. service is the service's base URL; lives is the code's least
 // lifetime.
 func SharedCode(to Address, service, code string, lives time.Duration) Message {
@@ -92,8 +92,8 @@ func ReconnectCode(to Address, service, handle, code string, lives time.Duration
 // domainLike matches names that mail programs could show as links.
 var domainLike = regexp.MustCompile(`\.[a-z]{2,}$`)
 
-// inSubject returns an agent's name for a subject line. Without text around it, a name
-// that looks like a domain could pass for the sender's.
+// inSubject returns an agent's name for a subject line. Unexplained, a name that looks
+// like a domain could pass for the sender's.
 func inSubject(agent string) string {
 	if domainLike.MatchString(agent) {
 		return "an agent"
@@ -106,8 +106,8 @@ func validity(lives time.Duration) string {
 	return "It works once, for " + lifetime(lives) + ". If you received several such codes for this agent, only the newest works."
 }
 
-// lifetime writes a duration in whole days, hours or minutes, whichever is
-// exact.
+// lifetime writes a duration in days, hours or minutes: the largest unit that
+// is exact.
 func lifetime(lives time.Duration) string {
 	n, one, unit := lives/time.Minute, "a minute", "minutes"
 	switch day := 24 * time.Hour; {
@@ -216,7 +216,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// hostOf returns the base URL without its scheme.
+// hostOf returns the base URL's host and port.
 func hostOf(service string) string {
 	if u, err := url.Parse(service); err == nil && u.Host != "" {
 		return plain(u.Host)
