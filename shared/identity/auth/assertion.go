@@ -186,7 +186,7 @@ type numericDate float64
 func (n *numericDate) time() time.Time { return time.UnixMilli(int64(float64(*n) * 1000)) }
 
 const (
-	// farthest is beyond any real date, and fits every time type.
+	// farthest bounds a date. It is beyond any real date, and does not overflow as milliseconds.
 	farthest = 1 << 50
 	// A number above seconds is taken for milliseconds. 1e11 ms is in the year 1973;
 	// 1e11 s is after the year 5000.

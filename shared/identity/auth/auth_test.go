@@ -142,7 +142,7 @@ func TestToken(t *testing.T) {
 		t.Fatalf("ParseToken = %+v, %v, want the minted ids", p, err)
 	}
 	if len(value) != len(TokenPrefix)+92 || bytes.Contains([]byte(value), hash) {
-		t.Errorf("token has a wrong length or contains its hash: %q", value)
+		t.Errorf("MintToken = %q, want %d characters that do not contain the hash", value, len(TokenPrefix)+92)
 	}
 	other, _, _ := MintToken(agentID, tokenID, rand.Reader)
 	if q, err := ParseToken(other); err != nil || q.Is(hash) || p.Is(nil) || p.Is(hash[:31]) {

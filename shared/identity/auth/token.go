@@ -54,7 +54,7 @@ const (
 // token of an assertion depends on the key that signed it.
 type Hangs struct {
 	Grant string // id
-	// At most one of the three is set. Without a grant, only Key may be.
+	// At most one of the three is set. Without a grant, only Key may be set.
 	Token, Key, Other string // id of a token; public key; id of another grant
 }
 
