@@ -102,7 +102,7 @@ func loopback(u *url.URL) bool {
 }
 
 // SameRedirect reports whether a sent redirect URI equals a registered one. The
-// port of a loopback address may differ, because a program does not choose it
+// port of a loopback address may differ, because the operating system may choose it
 // (RFC 8252 7.3).
 func SameRedirect(registered, sent string) bool {
 	return CheckRedirect(sent) == nil && CheckRedirect(registered) == nil && portless(registered) == portless(sent)
@@ -122,7 +122,7 @@ func portless(uri string) string {
 	return "http://" + strings.TrimSuffix(u.Host, ":"+u.Port()) + rest
 }
 
-// digestBytes is enough: finding another URI with a given digest takes 2^128
+// digestBytes is the size of a digest. Finding another URI with a given digest takes 2^128
 // tries.
 const digestBytes = 16
 
