@@ -12,6 +12,8 @@ type cond struct {
 	value, other string // other is set only if op is either
 }
 
+// ops lists the operators that are drawn for a field. One that stands there twice is drawn
+// twice as often.
 var ops = map[string][]string{
 	"agent":  {"is", "is", "not", "either"},
 	"state":  {"is", "is", "not", "either"},

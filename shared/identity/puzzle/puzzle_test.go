@@ -159,7 +159,7 @@ func TestSignupHasOneAnswer(t *testing.T) {
 			}
 		}
 		if s.Check(ids) != slices.Equal(ids, s.Answer) {
-			t.Fatalf("Check(%v) is wrong for the answer %v", ids, s.Answer)
+			t.Fatalf("Check(%v) = %v for the answer %v", ids, s.Check(ids), s.Answer)
 		}
 		if !s.Check(rapid.Permutation(s.Answer).Draw(t, "order")) {
 			t.Fatalf("Check depends on the order of %v", s.Answer)

@@ -19,7 +19,7 @@ type Record struct {
 	Note     string `json:"note,omitempty" doc:"A remark on the task; often of no importance." example:"asked for twice"`
 }
 
-// number is the integer in the record's id.
+// number returns the integer in the record's id.
 func (r Record) number() int64 {
 	n, _ := strconv.ParseInt(strings.TrimPrefix(r.ID, "r-"), 10, 64)
 	return n
@@ -78,8 +78,8 @@ func newTable(rng *rand.Rand) *table {
 	return t
 }
 
-// link makes about half of the records wait for an earlier one in a random
-// order, often the one right before, so that there are chains.
+// link puts the records in a random order and makes about half of them wait for an earlier
+// one, often the one right before, so that there are chains.
 func (t *table) link() {
 	order := t.Perm(len(t.records))
 	for i, at := range order {
