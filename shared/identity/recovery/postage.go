@@ -14,8 +14,8 @@ import (
 // week is the longer of the two windows in which the mails to a recipient are limited.
 const week = 7 * day
 
-// ErrRecipientFull means that a recipient got the mails of one kind that it may
-// get in a day or a week.
+// ErrRecipientFull means that a recipient has got all mails of one kind that are allowed in
+// a day or a week.
 var ErrRecipientFull = errors.New("recovery: the recipient's mails are used up")
 
 // errUsedUp means that the day's recovery mails of all callers are used up.
@@ -24,9 +24,9 @@ var errUsedUp = errors.New("recovery: the day's recovery mails of all callers ar
 // LinkMail returns writes that count n mails that link an origin: by network
 // address, by recipient, and for all callers. person is the recipient's hash. n
 // is -1 to take back a mail that was not sent. The writes also require that no
-// mail to the recipient came back. If the recipient's mails are used up, their
-// error is [ErrRecipientFull]. shared counts the mail whose code works for every
-// agent that names the address (see the package comment).
+// mail to the recipient came back. If the recipient's mails are used up, the
+// error of the writes is [ErrRecipientFull]. shared counts the mail whose code works for
+// every agent that names the address (see the package comment).
 func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]tables.Write, error) {
 	c := api.From(ctx)
 	l := c.Settings.Limits
@@ -55,7 +55,7 @@ func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]table
 }
 
 // Requests returns writes that count a recovery request against the caller's
-// network address. The caller commits them before anything else, whatever is
+// network address. Commit them before anything else, whatever is
 // requested: each such request holds a process for seconds, and one caller must not
 // use up the limits that all share.
 func Requests(ctx context.Context) ([]tables.Write, error) {

@@ -4,12 +4,12 @@
 //
 // Neither the content nor the time of an answer shows whether the agent exists,
 // whether the address is its origin, or whether a mail was sent. Only the right
-// code gets another answer.
+// code gets a different answer.
 //
 // The package also counts the mails that link an origin. A recipient gets three a day
 // and ten a week, each for one agent; strangers could use these up by naming
-// somebody's address, as often as they like and with any number of agents. So beyond
-// them the recipient gets one more mail a day, which names no agent: its code works
+// somebody's address, as often as they like and with any number of agents. So once they
+// are used up, the recipient gets one more mail a day, which names no agent: its code works
 // once, until the end of the next day, for any agent that named the address after the
 // other mails were used up. Only the recipient reads it, so strangers can only have it
 // sent earlier. Whatever they do, a recipient who asks for a code finds one that works in
