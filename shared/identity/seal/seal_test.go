@@ -91,7 +91,7 @@ func TestPurposesAreSeparate(t *testing.T) {
 	for _, purpose := range []string{"", "a", "b", "a/b", "challenge"} {
 		for _, d := range [][]byte{b.Derive(0, purpose), b.expand(0, "seal", purpose), box(t, newKey).Derive(0, purpose)} {
 			if len(d) != 32 || seen[string(d)] {
-				t.Errorf("Derive for %q is short or repeated: %x", purpose, d)
+				t.Errorf("key for %q = %x, want 32 bytes that differ from the others", purpose, d)
 			}
 			seen[string(d)] = true
 		}
