@@ -118,8 +118,8 @@ func figures() (lines []string) {
 	return lines
 }
 
-// TestFreeMailboxes plays the attacks and compares the figures with the page that
-// names them.
+// TestFreeMailboxes plays the attacks and compares the figures with those in
+// local/checks/attacks/README.md.
 func TestFreeMailboxes(t *testing.T) {
 	t.Parallel()
 	for _, attackers := range []int{11, 100, 1000} {

@@ -23,7 +23,7 @@ const VouchAfter = 30 * 24 * time.Hour
 // ByOperator is the voucher of an operator's upvote, which alone gives standing.
 const ByOperator = "operator"
 
-// How a vote vouches for an author, as of voting.
+// How a vote vouches for an author. This is decided when the vote is cast.
 const (
 	VouchesAsOwner    = "owner"    // in the name of the voter's owner
 	VouchesAsOperator = "operator" // as [ByOperator]
