@@ -66,6 +66,7 @@ func TestSealingIsBounded(t *testing.T) {
 	}
 }
 
+// Build stops when its context is canceled.
 func TestBuildingEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -13,7 +13,7 @@ type span struct {
 func (s span) has(id ID) bool { return s.After.Less(id) && !s.upTo.Less(id) }
 
 // covering chooses the segments that a search reads, newest first and without
-// gaps. They begin after down, which is zero if they go back to the channel's beginning.
+// gaps. The oldest begins after down, which is zero at the channel's beginning.
 //
 // A segment stays listed for a while after a larger one replaces it, and concurrent calls
 // of [Tend] may leave overlapping ones. Of several candidates, covering takes the one

@@ -17,7 +17,7 @@ type Term string
 func (t Term) begins(word string) bool { return strings.HasPrefix(word, string(t)) }
 
 // QueryError says what is wrong with a query. Problem continues a sentence that begins with
-// the query's name: q has no word.
+// the query's name, as in "q has no word".
 type QueryError struct{ Problem string }
 
 func (e *QueryError) Error() string { return "search: the query " + e.Problem }

@@ -110,8 +110,8 @@ type query[P any] struct {
 	left     int        // shards that the page may still read, in units of 4 KB; set by list
 	segments []*segment // newest first, as far as the search goes
 	tailed   bool       // there may be posts that no segment has
-	from     ID         // no post from here on is missing
-	reached  ID         // no hit from here on is missing
+	from     ID         // no post from this ID to the newest is missing
+	reached  ID         // no hit from this ID to the newest is missing
 	posts    []Post[P]  // found
 }
 
@@ -400,7 +400,7 @@ func (q *query[P]) match() error {
 	return nil
 }
 
-// enough reports whether the newest segments, all of which were searched, have the
+// enough reports whether the segments before the first one that was not searched have the
 // requested number of hits, or all segments were searched.
 func (q *query[P]) enough() bool {
 	sure := 0

@@ -31,7 +31,7 @@ func TestStem(t *testing.T) {
 	}
 }
 
-// A stem is a prefix of its word, and its own stem.
+// A stem is a prefix of its word, and has at least stemLeast characters if the word is long.
 func TestStemBeginsItsWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, w := range Words(rapid.OneOf(rapid.String(), rapid.StringMatching("[a-z]{1,9}(ations|ing|ed|s|ies|er){0,2}")).Draw(t, "text")) {

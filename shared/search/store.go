@@ -13,8 +13,8 @@ import (
 //     the memory keeps it.
 //   - Parts and, unless fresh is set, Heads may be some seconds old, at half the price.
 type Store[P any] interface {
-	// Heads returns heads of segments with After < before, highest name first,
-	// at most most.
+	// Heads returns up to most heads of segments with After < before, highest
+	// name first.
 	Heads(ctx context.Context, before ID, most int, fresh bool) ([]Listed, error)
 
 	// Late returns the IDs of late posts, see [IsLate].

@@ -34,7 +34,7 @@ func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due t
 		if err := t.readOldest(ctx); err != nil {
 			return due, err
 		}
-		if err := t.sort(ctx); err != nil {
+		if err := t.sortLate(ctx); err != nil {
 			return due, err
 		}
 		t.Now = now()

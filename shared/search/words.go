@@ -139,8 +139,8 @@ var asciiWord = func() (folded [256]byte) {
 const notASCII = 0xff // a byte that does not occur in UTF-8
 
 // contains reports whether, for each term, some word of a text begins with it. A search
-// calls it for every post of the tail. To be quick, it splits only those parts of the text
-// into words that are not ASCII.
+// calls it for every post of the tail. To be quick, it splits into words only the
+// parts of the text that are not ASCII.
 func contains(text string, terms []Term) bool {
 	words := Words(foreign(text))
 	return !slices.ContainsFunc(terms, func(t Term) bool { return !t.beginsIn(text) && !slices.ContainsFunc(words, t.begins) })

@@ -117,7 +117,7 @@ func TestPiecesAreFound(t *testing.T) {
 func checkWords(t rapid.TB, text string) {
 	folded := fold(text)
 	if again := fold(folded); again != folded {
-		t.Fatalf("%q folds to %q, and again to %q", text, folded, again)
+		t.Fatalf("%q folds to %q, and that to %q, want the same", text, folded, again)
 	}
 	words := Words(text)
 	if upper := Words(strings.ToUpper(folded)); utf8.ValidString(text) && isASCII(folded) && !slices.Equal(upper, words) {

@@ -284,7 +284,7 @@ func TestTendBy(t *testing.T) {
 		{0, false, 30 * time.Second, 50 * time.Second, 1},          // due too late
 		{time.Second, false, time.Hour, 50 * time.Second, 0},       //
 		{2 * time.Minute, false, time.Minute, 50 * time.Second, 0}, // overdue
-		{0, true, time.Minute, 201 * time.Second, 2},               // 2:21, and a minute
+		{0, true, time.Minute, 201 * time.Second, 2},               // it is 2:21 now, and TendBy asks for a minute later
 		{0, true, time.Hour, 741 * time.Second, 2},                 // in case the sweep dies
 		{0, false, time.Hour, 741 * time.Second, 0},                // already known
 		{0, false, time.Minute, 201 * time.Second, 1},              //
@@ -347,6 +347,6 @@ func TestRememberedHeads(t *testing.T) {
 	d.now = d.now.Add(time.Minute)
 	d.settle(t)
 	if got := searches("fox"); got == 0 {
-		t.Error("got no posts")
+		t.Error("got no posts, want some")
 	}
 }
