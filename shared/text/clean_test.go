@@ -77,7 +77,7 @@ func TestPublicNamesTheKindAndNotTheSecret(t *testing.T) {
 		t.Errorf("Public = %+v, want a GitHub token named, and the secret not repeated", p)
 	}
 	if err := Public("nothing to see", 200); err != nil {
-		t.Error(err)
+		t.Errorf("Public of plain words = %v, want nil", err)
 	}
 }
 

@@ -117,7 +117,7 @@ func TestIdentity(t *testing.T) {
 		"🦊x":                    "which is not an emoji",
 	} {
 		if got, err := Identity(in); err == nil || !strings.Contains(err.Error(), problem) {
-			t.Errorf("%q: %q, %v, want %q", in, got, err, problem)
+			t.Errorf("%q: got %q, %v, want an error with %q", in, got, err, problem)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestOne(t *testing.T) {
 		"+1": "which is not an emoji",
 	} {
 		if got, err := One(in); err == nil || !strings.Contains(err.Error(), problem) {
-			t.Errorf("%q: %q, %v, want %q", in, got, err, problem)
+			t.Errorf("%q: got %q, %v, want an error with %q", in, got, err, problem)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func FuzzIdentity(f *testing.F) {
 			return
 		}
 		if again, err := Identity(got); err != nil || again != got {
-			t.Errorf("Identity(%+q) = %+q, and Identity of that = %+q, %v", s, got, again, err)
+			t.Errorf("Identity(%+q) = %+q, and Identity of that = %+q, %v, want the same", s, got, again, err)
 		}
 		if n := uniseg.GraphemeClusterCount(got); n < 1 || n > MaxIdentity || len(s) > maxBytes {
 			t.Errorf("Identity(%+q) has %d clusters, want 1 to %d", s, n, MaxIdentity)

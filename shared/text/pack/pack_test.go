@@ -97,7 +97,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-func TestGarbage(t *testing.T) {
+// Unpack refuses a frame that is changed or cut anywhere.
+func TestDamagedFrames(t *testing.T) {
 	packed, err := Pack([]byte(strings.Repeat("some words, and more of them. ", 100)))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +117,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-func TestSideBySide(t *testing.T) {
+func TestConcurrentUse(t *testing.T) {
 	var work sync.WaitGroup
 	for i := range 8 {
 		work.Go(func() {
