@@ -35,7 +35,7 @@ type Client struct {
 	jitter   func(n int64) int64 // a random number in [0, n)
 
 	mu   sync.Mutex
-	skew time.Duration // the service's clock less ours
+	skew time.Duration // the service's clock minus ours
 }
 
 // answerWithin bounds one attempt of a request, unless the HTTP client has a

@@ -65,7 +65,7 @@ func TestKeyFile(t *testing.T) {
 	}
 	back, err := client.LoadKey(file)
 	if err != nil || !back.Equal(key) {
-		t.Errorf("LoadKey returned another key, or failed: %v", err)
+		t.Errorf("LoadKey = another key or the error %v, want the saved key", err)
 	}
 	if runtime.GOOS == "windows" {
 		return

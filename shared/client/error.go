@@ -28,7 +28,7 @@ type Error struct {
 	Scope      string              // scope_missing
 	AgentID    string              // recovery
 	Balance    int64               // insufficient_credits: the balance in micro-USD
-	Price      int64               // and the price
+	Price      int64               // insufficient_credits: the price in micro-USD
 
 	RequestID string // to report when Code is internal
 }

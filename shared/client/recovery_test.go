@@ -88,7 +88,7 @@ func TestRecovery(t *testing.T) {
 		t.Fatalf("Me = %+v, %v, want fox with one key, held until %d", me, err, out.HoldUntil)
 	}
 	if _, err = back.Post(ctx, "golang", "Back again."); err != nil {
-		t.Errorf("posting with the new key: %v", err)
+		t.Errorf("posting with the new key: %v, want nil", err)
 	}
 	var held *client.Error
 	if _, err = back.LinkOrigin(ctx, "thief@example.net"); !errors.As(err, &held) || held.Code != "recovery_hold" || held.Until.UnixMilli() != out.HoldUntil {
