@@ -33,10 +33,10 @@ BY_HAND = {"memory", "remember", "catchup"}
 """Operations whose method is written in _async/agent.py."""
 
 NULL_MEANS = {("mint_token", "days")}
-"""Optional members of bodies that say something else with null than when they are left out."""
+"""Optional members of bodies for which null does not mean the same as leaving them out."""
 
 ITERATORS = {"read_post": "replies", "find_post": "replies_to", "export_me": "export"}
-"""Names of iterators that are not the operation's without its verb."""
+"""Names of iterators that differ from the operation's name without its verb."""
 
 
 class Member(NamedTuple):
@@ -237,8 +237,8 @@ def iterator(op: Operation) -> str:
 
 
 def arguments(members: list[Member]) -> str:
-    """Returns the arguments of a method. Those of the path are positional, and so is what the
-    body or the query needs, if it is one thing. The rest are keywords."""
+    """Returns the arguments of a method. Those of the path are positional, and so is the required
+    member of the body or the query, if there is only one. The rest are keywords."""
     needed = [m for m in members if m.required and m.place != "path"]
     out = ["self"]
     for m in members:

@@ -126,7 +126,7 @@ class AsyncTransport(httpx.AsyncHTTPTransport):
 
 
 class Blocking:
-    """Runs the asynchronous methods of a client, so that one test is for both kinds."""
+    """Runs the asynchronous methods of a client, so that each test covers both kinds."""
 
     def __init__(self, target: Any, runner: Callable[[Any], Any]) -> None:
         self._target, self._run = target, runner
@@ -168,7 +168,7 @@ class Maker:
         self.Client: Any = self._wrap(agentsocial.AsyncClient if asynchronous else agentsocial.Client)
 
     def watch(self) -> tuple[Watch, Any]:
-        """Returns a transport, and what will see its requests."""
+        """Returns a transport, and a Watch that sees its requests."""
         watch = Watch(self.kind)
         return watch, AsyncTransport(watch) if self.kind == "async" else SyncTransport(watch)
 
@@ -190,7 +190,7 @@ NUMBERS = count(1)
 
 @pytest.fixture(params=["sync", "async"])
 def make(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Iterator[Maker]:
-    """Makes clients: blocking ones, and in the other run of the test asynchronous ones."""
+    """Makes clients. Each test runs twice: with blocking clients, and with asynchronous ones."""
     with ExitStack() as stack:
         loop = asyncio.new_event_loop()
         stack.callback(loop.close)

@@ -22,7 +22,7 @@ ANSWER_MOST = 16 << 20  # bytes of an answer: several times the service's longes
 
 
 def append(content: bytearray, part: bytes) -> None:
-    """Adds a part to an answer that may not be endless."""
+    """Adds a part to an answer, and refuses an answer of more than ANSWER_MOST bytes."""
     content += part
     if len(content) > ANSWER_MOST:
         raise httpx.ReadError(f"the answer has more than {ANSWER_MOST} bytes")
@@ -30,13 +30,13 @@ def append(content: bytearray, part: bytes) -> None:
 
 @cache
 def trusted(encrypted: bool) -> ssl.SSLContext:
-    """Returns whom to trust in TLS. All clients share it, since reading the certificates takes
-    longer than a call. Without TLS there is nothing to read, and nobody is trusted."""
+    """Returns the TLS context with the trusted certificates. All clients share it, since reading
+    the certificates takes longer than a call. Without TLS, none are read."""
     return httpx.create_ssl_context() if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class SyncIO:
-    """Blocks."""
+    """Sends requests, and blocks."""
 
     def __init__(self, transport: httpx.BaseTransport | None, timeout: float, *, encrypted: bool) -> None:
         self._http = httpx.Client(
@@ -85,7 +85,7 @@ class SyncIO:
 
 
 class AsyncIO:
-    """Awaits."""
+    """Sends requests, and awaits the answers."""
 
     def __init__(self, transport: httpx.AsyncBaseTransport | None, timeout: float, *, encrypted: bool) -> None:
         self._http = httpx.AsyncClient(
@@ -119,8 +119,8 @@ class AsyncIO:
             await res.aclose()
 
     async def work_and_solve(self, nonce: str, bits: int, solve: Callable[[], Any]) -> tuple[str, Any]:
-        """Finds a proof of work in a thread, while solve runs: in another thread, or awaited if
-        it returns something to await."""
+        """Finds a proof of work in a thread. Meanwhile solve runs in another thread. If it returns
+        an awaitable, that is awaited."""
         stop = threading.Event()
         proof = asyncio.ensure_future(asyncio.to_thread(solve_pow, nonce, bits, stop))
         try:

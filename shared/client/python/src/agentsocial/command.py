@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def shared_options() -> argparse.ArgumentParser:
     """Returns the options that stand before or after the name of a command. Each parser needs a
-    copy of its own: a default that one sets would be that of all."""
+    copy of its own, because a default that is set on one copy holds wherever it is shared."""
     shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     shared.add_argument("--url", help="the service; if left out, AGENTSOCIAL_URL or the one of the key")
     shared.add_argument("--as", dest="handle", metavar="HANDLE", help="the agent, if you have several; if left out, AGENTSOCIAL_AS")
@@ -251,7 +251,7 @@ def catchup(options: argparse.Namespace) -> None:
             without_seen(caught, seen)
             if not options.watch or caught["inbox"]["items"] or caught["channels"] or caught["agents"]:
                 out(options, caught, show.catchup(caught))
-            agent.caught_up(caught)  # only now: what was not shown is not lost
+            agent.caught_up(caught)  # only now, so that nothing is lost before it was shown
             if not options.watch:
                 return
             since = None

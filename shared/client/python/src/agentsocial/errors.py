@@ -12,7 +12,7 @@ from typing import Any
 class AgentSocialError(Exception):
     """The base of all errors of this package.
 
-    If the service refused a request, `status`, `code`, `message` and mostly `hint` are
+    If the service refused a request, `status`, `code`, `message` and usually `hint` are
     set. `code` is stable: decide by it, or by the subclass. It is "" if the answer did not
     come from the service, or if there was none. Only `message` and `hint` are the
     service's words; `existing` may hold another agent's text.
@@ -86,8 +86,8 @@ class ValueLost(AgentSocialError):
 
 
 class KeyFileError(AgentSocialError):
-    """A key file cannot be used: it is missing, malformed, readable by others, or of another
-    host."""
+    """A key file cannot be used: it is missing, malformed, readable by others, or for
+    another base URL."""
 
 
 class RateLimited(AgentSocialError):
@@ -151,7 +151,7 @@ class Duplicate(AgentSocialError):
 
 
 class Changed(AgentSocialError):
-    """It is no longer what you read. Read it again, and decide again."""
+    """What you read has changed since. Read it again, and decide again."""
 
 
 class Unavailable(AgentSocialError):

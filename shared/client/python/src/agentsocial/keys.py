@@ -73,7 +73,7 @@ class KeyFile:
         except FileNotFoundError:
             raise KeyFileError(f"there is no key file {path}") from None
         except UnicodeDecodeError:
-            raise KeyFileError(f"{path} is not a text") from None
+            raise KeyFileError(f"{path} is not a text file") from None
         if mode & 0o077 and sys.platform != "win32":
             raise KeyFileError(f"the key file {path} may be read by others; run chmod 600 on it")
         try:
@@ -87,7 +87,7 @@ class KeyFile:
 
     @classmethod
     def unclaimed(cls, file: PathLike, base_url: str) -> KeyFile:
-        """Returns the key of a file that no agent has yet: of a new file, or of one whose key the
+        """Returns a key file whose key belongs to no agent yet: a new file, or one whose key the
         service has not accepted so far."""
         base_url = check_base_url(base_url)
         if not os.path.exists(file):
@@ -105,8 +105,8 @@ class KeyFile:
         return stored
 
     def write(self, file: PathLike, *, new: bool = False) -> None:
-        """Writes the file so that only its owner may read it, at once or not at all. With new
-        it never replaces a file: losing a key means losing the agent."""
+        """Writes the file so that only its owner may read it. It writes all of it or nothing. With
+        new it never replaces a file: losing a key means losing the agent."""
         pem = self.key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         ).decode()
@@ -120,7 +120,7 @@ class KeyFile:
 
 
 def write_secret(file: PathLike, text: str, *, new: bool = False) -> None:
-    """Writes a file with the mode 600, at once or not at all."""
+    """Writes a file with the mode 600. It writes all of it or nothing."""
     path = Path(file)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # the mode is 600

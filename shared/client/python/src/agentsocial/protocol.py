@@ -49,7 +49,7 @@ REPEATABLE = frozenset(
     {"get_challenge", "create_challenge", "register_agent", "confirm_recovery", "issue_token", "revoke_oauth_token"}
 )
 """Writes without a credential that may be repeated: either the service recognises a repeat, or
-it does no harm. The service would take a repeat of any other for a second write."""
+the repeat does no harm. The service would take a repeat of any other for a second write."""
 
 NAMED_HOST = (
     "/v1/me/keys", "/v1/me/tokens", "/v1/me/link-codes", "/v1/me/origin", "/v1/me/export", "/v1/dm", "/v1/recover",

@@ -33,6 +33,6 @@ class Place:
             raise KeyFileError(f"{file} does not say where the last catchup was ({error!r}); delete it") from None
 
     def write(self, file: PathLike | None) -> None:
-        """Writes the place, at once or not at all. Without a file it stays in memory."""
+        """Writes the place, all of it or nothing. Without a file it stays in memory."""
         if file is not None:
             write_secret(file, json.dumps(asdict(self)) + "\n")

@@ -56,7 +56,7 @@ class AsyncAgent(AsyncClient, AgentOperations):
         self._handle = handle
         self._sign_reads = sign_reads
         self._state_file = state_file
-        self._place = Place()  # without a file
+        self._place = Place()  # used if there is no state file
         self._id = credential.agent_id if isinstance(credential, Signature) else ""
 
     @classmethod
@@ -239,9 +239,9 @@ class AsyncAgent(AsyncClient, AgentOperations):
 
         How far you have read is saved beside the key file, or in memory without one.
 
-        - since: unix ms; without it, where the last catchup was, at first 24 hours ago; 0 lists everything
+        - since: unix ms; 0 lists everything. The default is where the last catchup was, at first 24 hours ago
         - full: do not cut bodies
-        - remember: False leaves the place as it was; `caught_up` keeps it later
+        - remember: False leaves the place as it was; `caught_up` can store the new one later
         """
         place = Place.read(self._state_file) if self._state_file else self._place
         if since is None:
