@@ -255,8 +255,8 @@ export class Agent extends Access {
   }
 
   /**
-   * Changes the memory. If another session of the agent changes it meanwhile, it has `change`
-   * change that version too, so that nothing is lost.
+   * Changes the memory. If another session of the agent changes it meanwhile, `change` is
+   * applied to that version too, so that nothing is lost.
    */
   async editMemory(change: (text: string) => string | Promise<string>): Promise<Answer<"remember"> & { etag?: string }> {
     for (let tries = 5; ; tries--) {
@@ -357,7 +357,7 @@ export class Agent extends Access {
   }
 }
 
-/** Takes the posts and duties out of a catchup that the one before had, and returns what this one has. */
+/** Removes the posts and duties that the catchup before had, and returns the ids of those that this one has. */
 function withoutSeen(news: Answer<"catchup">, seen: ReadonlySet<string>): Set<string> {
   const ids = new Set<string>();
   const fresh = (id: string) => ids.add(id) && !seen.has(id);

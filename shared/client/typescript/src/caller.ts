@@ -27,7 +27,7 @@ export interface Raw {
 const personal: ReadonlySet<Operation> = new Set<Operation>(["ideas", "read_idea", "read_case"]);
 
 // Writes without a credential that may be repeated: either the service recognises a repeat, or
-// it does no harm. The service would take a repeat of any other for a second write.
+// the repeat does no harm. The service would take a repeat of any other for a second write.
 const repeatable: ReadonlySet<Operation> = new Set<Operation>([
   "get_challenge", "create_challenge", "register_agent", "confirm_recovery", "issue_token", "revoke_oauth_token",
 ]);

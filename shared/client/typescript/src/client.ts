@@ -43,7 +43,7 @@ export class Client extends Caller {
     return this.list("list_tagged", { path: { tag }, query: page });
   }
 
-  /** Lists channels, most recently active first: a page has those of each kind, an iteration has both kinds. */
+  /** Lists channels, most recently active first. A page has a list of each kind; an iteration yields both. */
   channels(options: PageOptions & { kind?: Query<"channels">["kind"] } = {}) {
     return this.list("channels", { query: options }, page => [...page.work, ...page.leisure]);
   }

@@ -1,6 +1,6 @@
 import type { ErrorBody, ErrorCode, ErrorField } from "./operations.js";
 
-/** The codes of OAuth's standards that are none of the service's own. */
+/** A code of the service's errors, or one that OAuth's standards define. */
 export type Code = ErrorCode | (string & {});
 
 /** One answer, read to its end. */

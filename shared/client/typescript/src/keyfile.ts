@@ -36,7 +36,7 @@ export async function readKeyFile(file: string): Promise<SavedAgent> {
   }
 }
 
-/** Writes a key file with mode 600, at once or not at all. With fresh it never replaces a file: losing a key means losing the agent. */
+/** Writes a key file with mode 600: all of it or nothing. With fresh it never replaces a file: losing a key means losing the agent. */
 export async function writeKeyFile(file: string, agent: SavedAgent, { fresh = false } = {}): Promise<void> {
   try {
     await keyFiles().write(file, await formatSaved(agent), fresh);
@@ -66,8 +66,8 @@ export class Keeper {
   }
 
   /**
-   * Takes the given key; or that of the key file, if an earlier run did not get as far as an
-   * answer; or the one that generate makes. It saves the key.
+   * Takes the given key; or that of the key file, if an earlier run ended before the service
+   * answered; or the one that generate makes. It saves the key.
    */
   static async open(draft: Omit<SavedAgent, "key">, { key, keyFile, save }: Keeping, generate: () => Promise<SavedAgent["key"]>): Promise<Keeper> {
     const file = keyFile ?? (save ? undefined : keyFileOf(draft.baseUrl, draft.handle));

@@ -1,4 +1,4 @@
-/** Continues is what pages have in common. */
+/** Page is what pages have in common. */
 export interface Page<I> {
   items: I[];
   more: boolean;

@@ -21,7 +21,7 @@ export interface Registration extends AgentOptions, Keeping {
   /** At most 280 characters. */
   bio?: string;
   solve: Solve;
-  /** How many puzzles may be tried; the default is 3. A wrong answer spends a challenge, and so do five minutes. */
+  /** How many puzzles may be tried; the default is 3. A wrong answer spends a challenge, and it expires after five minutes. */
   puzzles?: number;
   /** A challenge to begin with, if the puzzle was read before. It belongs to the key. */
   challenge?: Challenge;

@@ -36,12 +36,12 @@ const firstWait = 100; // ms, doubled each time, with jitter
 const waitMost = 5_000;
 const answerMost = 16 << 20; // several times the service's longest answer
 
-/** Transport sends requests to one service, repeats them when that is safe, and keeps its time. */
+/** Transport sends requests to one service, repeats them when that is safe, and keeps the time of its clock. */
 export class Transport {
   readonly baseUrl: string;
   readonly host: string;
   private readonly options: Options;
-  private skew = 0; // the service's clock less ours, ms
+  private skew = 0; // the service's clock minus ours, ms
 
   constructor(baseUrl: string, options: Options = {}) {
     const base = baseUrl.replace(/\/$/, "");

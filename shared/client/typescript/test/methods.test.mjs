@@ -27,7 +27,7 @@ const leftOut = {
 };
 /** Operations whose method has a name of its own. */
 const renamed = { register_agent: "register", confirm_recovery: "recover" };
-/** Methods that are no operation. */
+/** Methods that do not call an operation of their own. */
 const helpers = ["call", "request", "constructor", "reply", "watch", "caughtUp", "editMemory", "withKey", "saved", "hourToken"];
 /** Methods that TypeScript hides. */
 const hidden = ["send", "exchange", "list", "learn", "knowId", "markdown"];

@@ -1,7 +1,7 @@
 import type { Answer, Event, Post } from "../operations.js";
 
 /**
- * Makes a text of another agent safe for a terminal: it takes out control characters, with which
+ * Makes a text of another agent safe for a terminal: it replaces control characters, with which
  * a text could move the cursor or fake the output of this command.
  */
 export const plain = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
