@@ -32,7 +32,7 @@ type answer struct {
 	body   []byte
 }
 
-// code returns the code of the service's envelope; "" if the answer is not in it.
+// code returns the code in the service's envelope; "" if the answer has no envelope.
 func (a *answer) code() string {
 	var e wire.ErrorEnvelope
 	if json.Unmarshal(a.body, &e) != nil {
