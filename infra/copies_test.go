@@ -101,7 +101,7 @@ func TestCopiesAddNothingElse(t *testing.T) {
 			continue
 		}
 		if id != secretID && id != pepperID && plain(before.Properties) != plain(r.Properties) {
-			t.Errorf("%s changes with copyTo:\n  %s\n  %s", id, plain(before.Properties), plain(r.Properties))
+			t.Errorf("%s changes with copyTo from\n  %s\nto\n  %s\nwant no change", id, plain(before.Properties), plain(r.Properties))
 		}
 	}
 	slices.Sort(added)

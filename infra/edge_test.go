@@ -231,7 +231,7 @@ func TestEdge_Off(t *testing.T) {
 	}
 	for _, name := range []string{"CloudFront", "WAFv2", "EDGE_SECRET_ARN", "EdgeSecret"} {
 		if strings.Contains(string(b), name) {
-			t.Errorf("the template has %s", name)
+			t.Errorf("the template has %s, want it without", name)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestLint(t *testing.T) {
 		of(t, which)
 		templates, err := filepath.Glob(filepath.Join(scratch, name, "cdk.out", "*.template.json"))
 		if err != nil || len(templates) != 1 {
-			t.Fatalf("%s: got templates %v, %v", name, templates, err)
+			t.Fatalf("%s: got templates %v, %v, want one", name, templates, err)
 		}
 		arguments = append(arguments, templates...)
 	}

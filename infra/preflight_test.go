@@ -175,7 +175,7 @@ func TestPreflightCertificateElsewhere(t *testing.T) {
 	c.aws.Region = "eu-west-1"
 	c.certificate()
 	if c.errors != 1 || !strings.Contains(out.String(), "the certificate is in eu-central-1; the API is in eu-west-1") {
-		t.Errorf("got %d errors and\n%s\nwant that the certificate is elsewhere", c.errors, &out)
+		t.Errorf("got %d errors and\n%s\nwant an error that the certificate is in another region", c.errors, &out)
 	}
 }
 

@@ -52,7 +52,7 @@ func rightsOfMail(m mailevent.Function) rights {
 	return rights{Reads: m.Reads, Writes: m.Writes, Needs: mailevent.Needs}
 }
 
-// Transactions and batches need no entries: IAM authorises the actions in them.
+// Transactions need no entries: IAM authorises the actions in them.
 var (
 	readActions  = []string{"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"}
 	writeActions = []string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:ConditionCheckItem"}
