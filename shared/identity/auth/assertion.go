@@ -17,7 +17,7 @@ import (
 // algorithm, whose new name the libraries do not know, and none of their options.
 
 const (
-	// AssertionMost is how long an assertion may live, from iat to exp.
+	// AssertionMost bounds the life of an assertion, from iat to exp.
 	AssertionMost = 5 * time.Minute
 	// AssertionSize bounds the bytes of an assertion.
 	AssertionSize = 4 << 10

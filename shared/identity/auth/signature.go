@@ -15,7 +15,7 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// Skew is how far a request's timestamp may be from the server's time
+// Skew bounds the difference between a request's timestamp and the server's time
 // (spec "Per-request Ed25519 signature").
 const Skew = 60 * time.Second
 

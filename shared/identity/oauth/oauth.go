@@ -70,7 +70,7 @@ func OpenClient(box *seal.Box, id string) (*Registration, error) {
 	return r, nil
 }
 
-// CodeLives is how long a code can be redeemed.
+// CodeLives bounds the time in which a code can be redeemed.
 const CodeLives = 60 * time.Second
 
 // Code is an authorization code.

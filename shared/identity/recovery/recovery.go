@@ -37,9 +37,9 @@ const (
 	// margin is the part of patience that is left when the work is cut off.
 	margin = 100 * time.Millisecond
 
-	// Cost is how many reads a request counts as.
+	// Cost is the number of reads that a request counts as.
 	Cost = 10
-	// Rate is how many requests a second the gateway accepts from all callers: each
+	// Rate bounds the requests a second that the gateway accepts from all callers: each
 	// holds a process for patience. It is far above what a network address may do
 	// ([Way.Admit]), so that a few callers cannot keep everybody from recovering.
 	Rate = 100
