@@ -28,7 +28,7 @@ const (
 	VotesLeast = 3 // the fewest that decide at the deadline
 )
 
-// Window is how many volunteers one draw reads, however large the pool. They are
+// Window is the number of volunteers that one draw reads, however large the pool. They are
 // neighbours in the pool's random order.
 const Window = 100
 

@@ -15,8 +15,9 @@ const (
 	FreePerBilled = 10  // additional free views for each billed impression
 )
 
-// UnbilledFor is how long a promo may wait for an impression to be billed before it ends.
-// It is two days, so that a channel with a single billable reader a day has two chances.
+// UnbilledFor is the longest time that a promo waits for an impression to be billed. Then the
+// promo ends. It is two days, so that a channel with a single billable reader a day has two
+// chances.
 const UnbilledFor = 48 * time.Hour
 
 // freeLeft reports whether a promo may be shown for free, as of its last
