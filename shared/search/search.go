@@ -19,8 +19,8 @@ type Request struct {
 	Spent func() float64
 }
 
-// Budget is how many read units a search may use while it finds nothing: half of what its
-// weight in the read limit pays for.
+// Budget bounds the read units that a search uses while it finds nothing. It is half of what
+// the search's weight in the read limit pays for.
 const Budget = 100
 
 // pagesMost bounds the pages of a search. [Budget] does not bound them all, because pages
@@ -43,8 +43,8 @@ type Found[P any] struct {
 // the shards of the other terms in the segments that have the first; IDs; and posts.
 const tripsMost = 6
 
-// restTrips is how many round trips it takes to search all remaining segments, and to read
-// IDs and posts.
+// restTrips is the number of round trips that it takes to search all remaining segments, and
+// to read IDs and posts.
 const restTrips = 4
 
 // Search finds the newest posts that have all terms. A page takes at most six round

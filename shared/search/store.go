@@ -104,7 +104,7 @@ const (
 	// are late. It is less than sealAge by more than clocks differ and the
 	// stream's times are wrong.
 	lateAge = sealAge / 2
-	// grace is how long a reader may use the heads that it has listed.
+	// grace bounds the time in which a reader uses the heads that it has listed.
 	grace = 15 * time.Second
 	// abandoned is the age at which an announced head will no longer become
 	// live: longer than any function runs.
