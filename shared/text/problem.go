@@ -9,7 +9,7 @@ package text
 type Problem struct {
 	// Problem is a predicate without its subject, so that a caller can put the
 	// field's name before it: "has 4001 characters, at most 4000 are allowed".
-	// It never holds the text itself, save a single character or emoji.
+	// It never holds the text itself, except for a single character or emoji.
 	Problem string
 	// Hint says what to do instead.
 	Hint string

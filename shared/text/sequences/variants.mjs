@@ -4,9 +4,9 @@
 //	pip download --no-deps --dest /tmp/unicode mojivs==0.4.0 && unzip -d /tmp/unicode /tmp/unicode/mojivs-*.whl
 //	node variants.mjs /tmp/unicode > variants.txt
 //
-// A line is a name and ranges of code points. A line "han" is a code point, and for
-// it and those that follow the number of their selectors from U+E0100 on, as a digit
-// of base 36.
+// A line is a name and ranges of code points. A line "han" is a code point, and a digit of
+// base 36 for it and for each code point that follows: the number of its selectors from
+// U+E0100 on.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
