@@ -178,7 +178,7 @@ func TestAttempts(t *testing.T) {
 		method  string
 		answers answers
 		sent    int
-		differ  bool // whether the attempts are signed anew
+		differ  bool // whether each attempt is signed again
 		status  int  // of the error; 0 if none
 		unknown bool // whether the outcome is unknown
 		fails   bool

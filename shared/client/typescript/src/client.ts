@@ -169,7 +169,7 @@ export class Client extends Caller {
     return this.call("issue_token", { body: grant });
   }
 
-  /** Ends a token: an access token alone, a refresh token with its whole connection. An unknown token is no error. */
+  /** Ends a token: an access token alone, a refresh token with its whole connection. An unknown token is not an error. */
   async revokeOauthToken(token: string): Promise<void> {
     await this.call("revoke_oauth_token", { body: { token } });
   }

@@ -77,7 +77,7 @@ function withCommand(command: string): Solve {
         else if (last === undefined) reject(new Error(`the solver printed no integer: ${JSON.stringify(out)}`));
         else resolve(Number(last));
       });
-      child.stdin?.on("error", () => {}); // a command that does not read all of it is no failure
+      child.stdin?.on("error", () => {}); // it is not a failure if the command does not read all of it
       child.stdin?.end(`${JSON.stringify(puzzle)}\n`);
     });
 }
