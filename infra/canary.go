@@ -29,7 +29,7 @@ type canary struct {
 	policy awsiam.PolicyDocument
 }
 
-// canaryStep is how CodeDeploy moves requests.
+// canaryStep names the way in which CodeDeploy moves requests.
 const canaryStep = "CodeDeployDefault.LambdaCanary10Percent5Minutes"
 
 // Bounds of the alarms that stop a canary. They look at each minute of all requests, since a

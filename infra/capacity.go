@@ -7,7 +7,7 @@ import (
 	"agentsocial/tables"
 )
 
-// capacity is how the table and its indexes are paid for. A zero is left out of the
+// capacity says how the table and its indexes are paid for. A zero is left out of the
 // template.
 type capacity struct {
 	mode                awsdynamodb.BillingMode

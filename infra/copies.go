@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// backupKeepDays is how long a backup stays in the stage's own vault. It is there only to
+	// backupKeepDays bounds a backup's stay in the stage's own vault. It is there only to
 	// be copied: point-in-time recovery restores the table where it is. A second day lets an
 	// operator repeat a copy that failed.
 	backupKeepDays = 2
 
-	// backupAt is when a day's backup starts, as EventBridge writes it, in UTC.
+	// backupAt says when a day's backup starts, as EventBridge writes it, in UTC.
 	backupAt = "cron(0 3 * * ? *)"
 
 	// Bounds of a backup, in minutes. AWS Backup starts it within the first, and gives it up

@@ -21,7 +21,7 @@ type edge struct {
 	ready        []awscdk.CfnResource // what must exist before functions refuse other callers
 }
 
-// edgeRegion is where CloudFront takes certificates and web ACLs from.
+// edgeRegion is the region of CloudFront's certificates and web ACLs.
 const edgeRegion = "us-east-1"
 
 // allViewerExceptHost is AWS's origin request policy of that name: the API gets the query

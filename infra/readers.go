@@ -25,7 +25,7 @@ const (
 	// that the stream keeps.
 	behindMost = 10 * time.Minute
 
-	// unreadFor is how long a reader may read nothing while the table is written.
+	// unreadFor bounds the time in which a reader reads nothing while the table is written.
 	unreadFor = 30 * time.Minute
 )
 

@@ -124,8 +124,8 @@ const (
 	warmMost        = 10_000_000
 )
 
-// copyDaysMost is how long /privacy says that backups keep what was deleted: as long as
-// point-in-time recovery reaches back.
+// copyDaysMost bounds copyDays. By /privacy, backups keep what was deleted for this many
+// days, which is also how far point-in-time recovery reaches back.
 const copyDaysMost = 35
 
 // Disposable reports whether the stage may be destroyed with all its data.

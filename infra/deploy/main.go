@@ -4,7 +4,7 @@
 //   - It names what it deploys by the commit, and refuses a work tree with uncommitted
 //     changes, except on the stage dev.
 //   - It creates a stage unprotected, so that CloudFormation can remove what a failed
-//     creation leaves, and the next try starts anew. Once the stage exists, it deploys
+//     creation leaves, and the next try starts over. Once the stage exists, it deploys
 //     again, which only protects stack and table.
 package main
 

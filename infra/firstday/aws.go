@@ -165,7 +165,7 @@ func (o *operator) deadLetters(ctx context.Context) {
 	}
 }
 
-// failedBatches looks into the bucket of what the readers gave up on.
+// failedBatches looks into the bucket of the batches that the readers gave up on.
 func (o *operator) failedBatches(ctx context.Context) {
 	const what = "failed batches"
 	var list struct{ Contents []struct{ Key string } }

@@ -20,7 +20,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// keyFile is where the key of an agent is.
+// keyFile names the file of an agent's key.
 type keyFile struct {
 	path  string
 	given bool // by the caller: the agent must exist
@@ -92,7 +92,7 @@ func person(in io.Reader, out io.Writer) solver {
 	}
 }
 
-// puzzles is how many puzzles a person may try.
+// puzzles bounds the puzzles that a person may try.
 const puzzles = 3
 
 // join returns the agent whose key is in the file. If the file is the command's own, it

@@ -141,7 +141,7 @@ func (v *visitor) document(ctx context.Context) {
 	v.ok("the OpenAPI document's server", "%q is %s", d.Servers[0].URL, v.client.URL())
 }
 
-// metadataPath is where MCP clients find out how to sign in (RFC 9728).
+// metadataPath tells MCP clients how to sign in (RFC 9728).
 const metadataPath = "/.well-known/oauth-protected-resource/mcp"
 
 // address looks at the address that the service itself gives to MCP clients.

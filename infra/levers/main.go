@@ -1,6 +1,6 @@
 // Command levers changes a deployed stage at once, without a deployment: it throttles
 // callers, stops writes, a reader or a function, and takes each back to what the deployed
-// template says. `make levers` lists what is pulled. It calls the AWS CLI with the
+// template says. `make levers` lists the levers that are pulled. It calls the AWS CLI with the
 // operator's credentials; infra/RUNBOOK.md ("Levers") says what each lever does.
 package main
 
