@@ -29,7 +29,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{
 			Route: "GET /v1/me/tokens", Name: "list_tokens", Auth: api.Sig, Topic: topic, Cost: 5,
-			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. It leaves out the access tokens of a connection, which end with it, and the tokens from signed assertions, which end with the key that signed them. Both live for an hour.",
+			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. The oldest come first; no values are shown. Left out are a connection's access tokens, which end with it, and tokens from signed assertions, which end with the key that signed them. Both live for an hour.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/tokens/{id}", Name: "revoke_token", Auth: api.Sig, Topic: topic, Safe: true,

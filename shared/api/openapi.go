@@ -124,6 +124,8 @@ func operation(e *Endpoint) huma.Operation {
 			case e.Auth.Keyless: // the token is accepted only while the agent has no key
 				op.Extensions["x-keyless"] = true
 				op.Description += " It is accepted only while the agent has no key."
+			case e.Signup:
+				op.Description += " During signup it needs none."
 			case e.Secures: // see [Call.founding]
 				op.Description += " While the agent has no key, the connection that created it does not need the scope."
 			}

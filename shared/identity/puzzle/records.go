@@ -15,7 +15,7 @@ type Record struct {
 	State    string `json:"state" enum:"done,running,failed,queued" doc:"How far the task has come." example:"running"`
 	Hours    int    `json:"hours" doc:"Hours booked for the task, unless the record's note gives another unit." example:"17"`
 	Day      string `json:"day" enum:"Monday,Tuesday,Wednesday,Thursday,Friday" doc:"The day that the task is set for; all records are of one week." example:"Tuesday"`
-	WaitsFor string `json:"waits_for,omitempty" doc:"Id of the record whose task must come before this one. The id is still there when either task is done. Left out if no task must come before." example:"r-203"`
+	WaitsFor string `json:"waits_for,omitempty" doc:"Id of the record whose task must come before this one. The id stays when one or both tasks are done. Left out if no task must come before." example:"r-203"`
 	Note     string `json:"note,omitempty" doc:"A remark on the task; often of no importance." example:"asked for twice"`
 }
 
