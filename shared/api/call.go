@@ -84,8 +84,8 @@ func (c *Call) Token() *tables.Token { return c.token }
 func (c *Call) Grant() *tables.Grant { return c.grant }
 
 // CredentialStands returns a check that the caller's credential still exists when a
-// transaction commits: a credential must not outlive the one that minted it. If the
-// credential is gone, the error is [Call.CredentialGone].
+// transaction commits. Otherwise a revoked credential could, for example, still mint
+// another one. If the credential is gone, the error is [Call.CredentialGone].
 func (c *Call) CredentialStands() tables.Write {
 	key := c.credentialKey()
 	if c.grant != nil { // the grant outlives the token
@@ -148,8 +148,8 @@ func boundName(b tables.Bound) string {
 }
 
 // rateHeaders sets the headers that tell how much of each limit is left
-// (draft-ietf-httpapi-ratelimit-headers). It adds more to what each limit has counted so
-// far.
+// (draft-ietf-httpapi-ratelimit-headers). The parameter more is a number of writes to add
+// to what each limit has counted so far.
 func (c *Call) rateHeaders(more int64) {
 	guard := c.items[tables.GuardKey(c.agent, c.minute())]
 	reset := max(0, int(c.minute().Add(time.Minute).Sub(c.Time).Seconds()))
@@ -227,7 +227,7 @@ func (c *Call) OverQuota(window time.Duration, format string, args ...any) func(
 	return func(tables.Item) error { return c.OverRate(window, format, args...) }
 }
 
-// limited returns a rate-limit refusal until at.
+// limited returns a rate-limit refusal that tells the caller to try again at the time at.
 func (c *Call) limited(at time.Time, format string, args ...any) *Error {
 	return Fail(RateLimited, format, args...).At(at)
 }

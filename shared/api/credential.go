@@ -104,7 +104,7 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 	}
 	ts, err := strconv.ParseInt(h(auth.HeaderTS), 10, 64)
 	if err != nil || strconv.FormatInt(ts, 10) != h(auth.HeaderTS) {
-		e := Fail(BadTimestamp, "%s is not an integer: unix time in milliseconds.", auth.HeaderTS)
+		e := Fail(BadTimestamp, "%s must be unix time in milliseconds, as an integer.", auth.HeaderTS)
 		e.ServerTime = c.Time
 		return e
 	}

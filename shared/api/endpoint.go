@@ -10,7 +10,7 @@
 //  2. It checks the form of the credential, and verifies a signature without the table
 //     (credential.go).
 //  3. [Call.screen] refuses requests from addresses that this process remembers to be over
-//     a limit. It finds the agent of a request that is signed with an original key
+//     a limit. If a signed request names no agent, it finds the agent by the key
 //     (serve.go).
 //  4. Query and body are decoded into the input and checked against the schemas
 //     (bind.go, check.go). That needs no table, takes time in proportion to their size,
@@ -24,8 +24,9 @@
 //     with [Call.Commit], which adds the write limit and the record of the outcome to
 //     its transaction (call.go).
 //  7. The answer or refusal is written as HTTP (respond.go) or returned as a tool's
-//     result. Then the request is counted (readlimit.go): a read or an anonymous
-//     request by sampling; a write that was refused, in its agent's minute.
+//     result. Before it is sent, the request is counted (readlimit.go): a read or an
+//     anonymous request by sampling, a refused write among its agent's writes of the
+//     minute.
 //
 // So if an endpoint needs a credential, only callers with a valid one learn what is wrong
 // with the members of a body. Such a refusal costs less than an accepted request, and
@@ -59,8 +60,8 @@ type Group struct {
 	// Start, if set, is called before the group's requests until it succeeds once in
 	// this process.
 	Start func(context.Context) error
-	// Elsewhere holds the routes that other functions serve, as path → method →
-	// whether it is public. The group that answers unknown paths needs it for wrong
+	// Elsewhere returns the routes that other functions serve, as path → method →
+	// whether the route is public. The group that answers unknown paths needs it for wrong
 	// methods and preflights.
 	Elsewhere func() map[string]map[string]bool
 }
@@ -75,8 +76,8 @@ func (g Group) Rights() (reads, writes tables.Families) {
 	if !g.Needs.Has(app.Table) {
 		return 0, 0
 	}
-	// Every endpoint needs credentials, the agents of credentials and refs, limits,
-	// and the records of repeated requests.
+	// Every endpoint reads credentials, the agents that credentials and refs name, limits,
+	// and the records of earlier requests.
 	const serveReads = tables.Agents | tables.Guards | tables.Handles | tables.KeyClaims | tables.Nonces | tables.Quotas
 	const serveWrites = tables.Guards | tables.Nonces | tables.Quotas
 	return serveReads | g.Reads, serveWrites | g.Writes
@@ -98,7 +99,7 @@ type Endpoint struct {
 	Topic    string        // of /docs that explains it
 	Beyond   string        // why it exists, if the specification lacks it: a sentence for /docs/deviations
 	Errors   []Code        // beyond those that any endpoint may answer
-	Links    []Link        // from what it makes to the endpoints that read or remove it
+	Links    []Link        // from what this endpoint makes to the endpoints that read or remove that
 	Cache    time.Duration // a public GET's max-age for anonymous callers
 	Cost     int64         // least weight of a read against the read limit; 1 if 0
 	Rate     int           // requests a second that the gateway lets through, from all callers; the gateway's own limit if 0
@@ -111,7 +112,7 @@ type Endpoint struct {
 	Marks    bool          // a GET that marks what was read: its tool has an effect
 	Secures  bool          // secures the agent for its owner: see [Call.founding]
 	Secret   bool          // its answer has a credential, a code, or what only the agent may know: it is never compressed
-	FewPages bool          // only web pages of this service, of loopback and of Settings.WebOrigins may call it
+	FewPages bool          // of all web pages, only those of this service, of loopback and of Settings.WebOrigins may call it
 	Foreign  Foreign       // what another standard prescribes; zero for most
 
 	work work
@@ -122,7 +123,7 @@ type Endpoint struct {
 // service's error envelope.
 type Foreign struct {
 	Media      []string // content types of the body, which the handler gets as RawBody; nil means checked JSON
-	Described  string   // the only one of Media in the document, because some generators do not support the others, or more than one; all if ""
+	Described  string   // the only content type of Media that the document names, because some generators support no other, or only one; if "", it names all
 	Empty      bool     // a body of no bytes is accepted, not refused as missing
 	Form       any      // a struct with the members of a body of these types, for the document
 	Answers    []string // content types of a Page, for the document
@@ -133,9 +134,9 @@ type Foreign struct {
 	LooseBody  bool     // unknown members of its JSON body are ignored
 	AnyOrigin  bool     // pages of any origin may read the answer, as with a public GET
 	NoBearer   bool     // a bearer token in the header Authorization is ignored
-	Proved     bool     // the handler verifies the caller (a notification); what it accepts is not counted as a read
+	Proved     bool     // the handler verifies the caller itself, as for a payment notification; a request that it accepts is not counted as a read
 	Refuse     Refuse   // writes errors in another form; nil for the envelope
-	Relays     bool     // for [Serve]: passes requests on to endpoints that check the credential; calls [Call.Admit] before answering itself
+	Relays     bool     // for [Serve]: passes requests on to endpoints that check the credential; calls [Call.Admit] before it answers one on its own
 	Own        []int    // for [Serve]: further statuses of answers in its protocol's form; those below 300 have no body
 }
 
@@ -174,18 +175,17 @@ func (e *Endpoint) Paged() bool {
 // Writes reports whether the endpoint has an effect.
 func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pure }
 
-// open reports whether pages of any origin may read the answer. They may for a public
-// GET and with AnyOrigin, but not if the endpoint's page redirects a person (RFC 9700
-// 2.6).
+// open reports whether pages of any origin may read the answer. They may with AnyOrigin,
+// and for a public GET unless the endpoint's page redirects a person (RFC 9700 2.6).
 func (e *Endpoint) open() bool {
 	return e.Foreign.AnyOrigin || !e.Auth.Needed() && e.Method() == http.MethodGet && !e.Foreign.Redirects
 }
 
 // Refuse returns a refusal in another standard's form, or nil for the envelope. A
-// status of 0 means the code's. It may read only the request's headers. The OpenAPI
-// document calls it too, with one request for each content type, so its answer must
-// depend only on the content type and the error. If it is JSON with a string `error`,
-// that string is the code that callers see.
+// status of 0 means the code's. It may read only the request's headers. [OpenAPI] calls it
+// too, with one request for each content type, so its answer must depend only on the
+// content type and the error. If the answer is JSON with a string `error`, that string is
+// the code that callers see.
 type Refuse func(*http.Request, *Error) *Page
 
 // DefaultBody bounds the bytes of a request body unless an endpoint sets Body. It
@@ -195,7 +195,7 @@ const DefaultBody = 64 << 10
 // Auth says which credentials an endpoint accepts (spec, the Auth column).
 type Auth struct {
 	Sig   bool
-	Scope string // a bearer token with this scope; "" for no token at all
+	Scope string // accepts a bearer token with this scope in place of a signature; "" accepts none
 	// Keyless accepts a token only while the agent has no key: an agent that was
 	// created on the consent page adds its first key with it (spec "Keys").
 	Keyless bool
@@ -213,8 +213,8 @@ var Sig = Auth{Sig: true}
 // SigOrBearer accepts a signature, or a bearer token with the scope.
 func SigOrBearer(scope string) Auth { return Auth{Sig: true, Scope: scope} }
 
-// SigUnlessKeyless accepts a signature, or a bearer token with the scope from an
-// agent without keys.
+// SigUnlessKeyless accepts a signature or, from an agent without keys, a bearer token
+// with the scope.
 func SigUnlessKeyless(scope string) Auth { return Auth{Sig: true, Scope: scope, Keyless: true} }
 
 // Bearer accepts a bearer token, whatever its scopes, and no signature.
@@ -273,8 +273,8 @@ func reading(e Endpoint) Endpoint {
 // OnWrite declares an endpoint with an effect. do carries the request out, commits
 // its effect with [Call.Commit], and returns the outcome. answer makes the answer
 // from the outcome, and changes nothing. A repeated request is not carried out
-// again: answer gets the outcome that was recorded with the effect, which has only
-// the exported fields of T. do may leave what it has read in the other fields.
+// again: answer gets the outcome that was recorded with the effect. A recorded outcome
+// has only the exported fields of T. do may leave what it has read in the other fields.
 func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), answer func(context.Context, *I, *T) (*O, error)) Endpoint {
 	checkOutcome(reflect.TypeFor[T]())
 	return on[I, output[O]](e, func(ctx context.Context, in *I) (*O, error) {

@@ -240,14 +240,14 @@ var otherError = &huma.Schema{
 	},
 }
 
-// operationID returns the name of an endpoint's operation: its tool's, if it has one.
-// Endpoints of tests have neither.
+// operationID returns the name of an endpoint's operation: its tool's name, or else its own.
+// Endpoints of tests have neither, so their route is used.
 func operationID(e *Endpoint) string { return cmp.Or(e.Tool, e.Name, e.Route) }
 
 // schemaOf names the schema of a type. A type of package wire gives its schema its own
 // name. Another type's schema begins with the name of its package, since two groups may
 // each have a listOut. A struct without a name is named after the type of wire that it
-// extends; if it extends none, it is named otherwise.
+// extends; if it extends none, its name is the parameter otherwise.
 func schemaOf(t reflect.Type, otherwise string) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -268,8 +268,8 @@ func schemaOf(t reflect.Type, otherwise string) string {
 
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// schemaName returns the name of the schema of an endpoint's body, if its type has none:
-// MintToken for mint_token.
+// schemaName returns a name for the schema of a body whose type has no name, after the
+// endpoint's operation: MintToken for mint_token.
 func schemaName(e *Endpoint) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(operationID(e), func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -286,7 +286,7 @@ func operationOf(doc *huma.OpenAPI, e *Endpoint) *huma.Operation {
 			return op
 		}
 	}
-	panic("api: " + e.Route + " is not in the document it was registered in")
+	panic("api: " + e.Route + " is not in the document")
 }
 
 // OpenAPI returns the document of groups as indented JSON.

@@ -37,7 +37,7 @@ type Tool struct {
 
 // Place is an argument's position in the request.
 type Place struct {
-	In   string `json:"in"` // path, query or header; or body, if its name in the body is another
+	In   string `json:"in"` // path, query or header; or body, if the argument has another name there
 	Name string `json:"name"`
 }
 

@@ -66,7 +66,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 			name = MemberName(name)
 			t.Description = strings.ReplaceAll(t.Description, " "+p.Name+" ", " "+name+" ")
 		}
-		if name == "idempotency_key" { // the document's longer words would be in every tool that writes
+		if name == "idempotency_key" { // the document's description is longer, and every tool that writes would repeat it
 			p.Description = toolKeyDoc
 		}
 		t.Places[name] = Place{p.In, p.Name}
