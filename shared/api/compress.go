@@ -35,7 +35,7 @@ const (
 	SharedMost = 32 << 10
 
 	// packedMost bounds the compressed answers that a process keeps. packedFrom is the
-	// least size in bytes of an answer that it keeps.
+	// least size in bytes, before compression, of an answer that it keeps.
 	packedMost, packedFrom = 64, 8 << 10
 )
 

@@ -16,9 +16,10 @@ import (
 )
 
 // Reads are limited per minute, by agent or, without a proved credential, by address.
-// Replayed writes, writes that a limit refused, and writes without a credential count as
-// reads. Other writes count against their own limit: an accepted write is counted in its
-// transaction, a refused one by a write of its own after the answer is made.
+// These writes count as reads: replayed ones, those that a limit refused, those that
+// failed or were refused as [Busy], and those without a credential. Other writes count
+// against their own limit: an accepted write is counted in its transaction, a refused one
+// by a write of its own after the answer is made.
 //
 // Reads are counted in the table by sampling, after the answer is made. A read of
 // weight w < readSample is counted with probability w/readSample, as readSample; a
@@ -31,7 +32,7 @@ import (
 // the limit, and refuses their requests, writes included. It refuses a caller without
 // a credential before anything is read, and others before the endpoint's own work.
 // Repeated requests are still answered. An unproved credential counts against its
-// address only: otherwise anybody could use up another's limit. If an address sends
+// address only: otherwise anybody could use up another agent's limit. If an address sends
 // too many invalid credentials, this process refuses all of its credentials unread,
 // except those that it saw proved today.
 
@@ -208,7 +209,7 @@ func (o *overLimit) has(who string, window time.Time) bool {
 	return o.window.Equal(window) && o.who[who]
 }
 
-// any reports whether anybody is over the limit.
+// any reports whether anybody is over the limit of the minute window.
 func (o *overLimit) any(window time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -29,7 +29,8 @@ func (c *Call) remembering(ctx context.Context) context.Context {
 	return recent.For(ctx, c.wroteNow, app.Turn)
 }
 
-// writers lists the agents whose writes this process committed within [recent.Lag].
+// writers lists the agents whose writes this process committed, or tried to commit, within
+// the last [recent.Lag].
 type writers struct {
 	mu  sync.Mutex
 	all []writer
@@ -40,7 +41,7 @@ type writer struct {
 	at    time.Time
 }
 
-// old reports whether the write was not within the last [recent.Lag].
+// old reports whether the write was longer ago than [recent.Lag].
 func (w writer) old(now time.Time) bool {
 	age := now.Sub(w.at)
 	return age < 0 || age >= recent.Lag

@@ -20,12 +20,13 @@ func (c *Call) Request() string {
 	return c.cred.digest
 }
 
-// Claim returns writes that reserve the request, for effects that cannot be undone and
-// so come before the Commit. Of two identical requests at once, one proceeds and the
-// other is refused as [Busy]. release frees the reservation for another try. If the
-// process dies first, a repetition is refused as [Busy] for [tables.ClaimFor] and carried
-// out after that. Once the request is committed, a repetition is answered from its
-// record. hold and release are empty if the request has no name ([Call.Request]).
+// Claim returns writes for an effect that cannot be undone and so comes before the Commit.
+// hold reserves the request before that effect: of two identical requests at once, one
+// proceeds and the other is refused as [Busy]. release frees the reservation for another
+// try. If the process dies before that, a repetition is refused as [Busy] for
+// [tables.ClaimFor] and carried out afterwards. Once the request is committed, a repetition
+// is answered from its record. hold and release are empty if the request has no name
+// ([Call.Request]).
 func (c *Call) Claim() (hold, release []tables.Write) {
 	name := c.Request()
 	if name == "" {

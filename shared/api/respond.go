@@ -76,8 +76,8 @@ func (s *Server) retryAfter(e *Error, status int) int64 {
 	return wait + s.app.Intn(min(max(wait/10, spreadLeast), spreadMost)+1)
 }
 
-// The random part of Retry-After is at most a tenth of the wait. These constants bound that
-// tenth, in seconds.
+// The random part of Retry-After is at most a tenth of the wait, but this maximum is never
+// below spreadLeast or above spreadMost, in seconds.
 const (
 	spreadLeast = 2
 	spreadMost  = 30
