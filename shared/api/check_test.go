@@ -126,7 +126,7 @@ func TestProblemsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := b.wrong(t, "", string(body)); len(e.Fields) != problemsMost || e.Fields[0].Field != "member0" || len(e.JSON("")) > 4<<10 {
-		t.Errorf("got %d problems in %d bytes, the first of %q; want %d in at most 4096, the first of \"member0\"", len(e.Fields), len(e.JSON("")), e.Fields[0].Field, problemsMost)
+		t.Errorf("got %d problems in %d bytes, the first about %q; want %d in at most 4096, the first about \"member0\"", len(e.Fields), len(e.JSON("")), e.Fields[0].Field, problemsMost)
 	}
 }
 
@@ -260,7 +260,7 @@ func TestCheckAgreesWithHuma(t *testing.T) {
 	})
 }
 
-// firstNames returns what keeping, sorting and then cutting all names would return.
+// firstNames returns what filtering, sorting and then cutting the whole list would return.
 func TestFirstNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c]{0,4}`), 0, 60, rapid.ID[string]).Draw(t, "names")

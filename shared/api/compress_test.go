@@ -153,8 +153,8 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// A caller that has the version, in either encoding, gets 304. HEAD has the headers of
-// GET.
+// A caller that has the current version, in either encoding, gets 304. HEAD has the
+// headers of GET.
 func TestCompression_NotModified(t *testing.T) {
 	s := answers(io.Discard)
 	etag := get(s, "/public").Header().Get("ETag")

@@ -69,6 +69,6 @@ func TestOpenAPI_InputRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(at(doc, "components", "schemas", "AddFish", "properties", "note")["type"]); err != nil || got != "[string null]" {
-		t.Errorf("note in a body of two endpoints = %s, %v; want [string null]", got, err)
+		t.Errorf("type of note in a body that two endpoints share = %s, %v; want [string null]", got, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// An endpoint that is called as a tool sees the same caller's address as the endpoint
+// An endpoint that is called as a tool sees the same address of the caller as the endpoint
 // that calls it: the address that the edge sent, if there is an edge.
 func TestEdge_AddressOfTools(t *testing.T) {
 	h := build(t, nil)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Endpoints can follow another standard: with forms, redirects, their own errors, their
-// own protocol, or bytes.
+// An endpoint that follows another standard may take forms or bytes, redirect, refuse in
+// the standard's form, or speak a protocol of its own.
 func TestEndpointsOfOtherStandards(t *testing.T) {
 	type form struct {
 		Resource string `query:"resource"`

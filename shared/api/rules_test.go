@@ -62,7 +62,7 @@ func TestCursor(t *testing.T) {
 	for _, positions := range [][]string{{"po_1"}, {"a", "b"}, {"", ""}, {"-", "2026112113#zoë 🦊"}, {strings.Repeat("x", 1000)}} {
 		got, err := DecodeCursor(EncodeCursor(positions...), len(positions))
 		if err != nil || !slices.Equal(got, positions) {
-			t.Errorf("DecodeCursor(EncodeCursor(%q)) = %q, %v", positions, got, err)
+			t.Errorf("DecodeCursor(EncodeCursor(%q)) = %q, %v, want the same positions", positions, got, err)
 		}
 	}
 	raw := base64.RawURLEncoding.EncodeToString

@@ -366,7 +366,7 @@ func TestReadLimit(t *testing.T) {
 					break
 				}
 			}
-			if n < 6 || n == 3000 { // 100/16 samples at the least
+			if n < 6 || n == 3000 { // each read that is counted counts at least 16 of the 100
 				t.Errorf("refused after %d reads, want 6 to 2999", n)
 			}
 			for range 20 { // over the limit every read is refused, not only the sampled ones
@@ -376,7 +376,7 @@ func TestReadLimit(t *testing.T) {
 			}
 			h.now = h.now.Add(time.Minute)
 			if w, _ := h.answer(request(h)); w.Code == 429 {
-				t.Errorf("got status %d a minute later, want another", w.Code)
+				t.Errorf("got status %d a minute later, want any but 429", w.Code)
 			}
 			other := httptest.NewRequest("GET", "/open", nil)
 			h.expect(other.WithContext(WithRaw(other.Context(), Raw{Path: "/open", Address: "198.51.100.1"})), 200, "")
@@ -385,8 +385,8 @@ func TestReadLimit(t *testing.T) {
 }
 
 // A read counts as the larger of what it read and its endpoint's Cost, on average:
-// readSample reads of weight w add up to w*readSample, each counted as w or as
-// readSample, whichever is more.
+// readSample reads of weight w add up to w*readSample. Each read that is counted counts as
+// w or as readSample, whichever is more.
 func TestReadWeights(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.MaxReads = 1 << 20 })
 	h.app.Rand = &turns{}
@@ -420,8 +420,8 @@ func TestReadWeights(t *testing.T) {
 	}
 }
 
-// turns is a randomness source that yields each byte in turn when asked for one, and
-// zeros otherwise.
+// turns is a source of randomness. A request for one byte gets the byte values in turn; a
+// request for more gets zeros.
 type turns struct{ next byte }
 
 func (r *turns) Read(b []byte) (int, error) {
@@ -515,7 +515,7 @@ func TestThrottledRequestsAreNotCounted(t *testing.T) {
 			h.answer(r.WithContext(WithRaw(r.Context(), Raw{Path: path, Address: fmt.Sprintf("203.0.113.%d", i%200)})))
 		}
 		if (commits > 0) != counted {
-			t.Errorf("%s: got %d counts, want any: %v", path, commits, counted)
+			t.Errorf("%s: counted = %v, want %v", path, commits > 0, counted)
 		}
 	}
 }
@@ -535,7 +535,7 @@ func TestRetryAfter(t *testing.T) {
 		"a minute":       {Fail(RateLimited, "x").At(h.now.Add(time.Minute)), 60, 66},
 		"an hour":        {Fail(RateLimited, "x").At(h.now.Add(time.Hour)), 3600, 3630},
 		"limit reached":  {Fail(LimitReached, "x").At(h.now.Add(10 * time.Second)), 10, 12},
-		"was over":       {Fail(RateLimited, "x").At(h.now.Add(-time.Second)), 1, 3},
+		"in the past":    {Fail(RateLimited, "x").At(h.now.Add(-time.Second)), 1, 3},
 		"no wait at all": {Fail(NotFound, "x"), 0, 0},
 	} {
 		seen := map[int64]bool{}
