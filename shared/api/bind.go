@@ -91,7 +91,7 @@ func bind(e *Endpoint, schemas huma.Registry) *bound {
 	return b
 }
 
-// tagged returns the members of a body whose tag is set.
+// tagged returns the members of a body that have the tag.
 func tagged(body reflect.StructField, tag string) (list []param) {
 	if body.Type.Kind() != reflect.Struct {
 		return nil

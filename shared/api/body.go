@@ -24,7 +24,7 @@ const (
 	maxMessage = 500 // values in a batch of twenty messages, or in a client's metadata
 )
 
-// CheckJSON refuses what encoding/json accepts or reports badly: invalid UTF-8,
+// CheckJSON refuses what encoding/json should not accept, or reports badly: invalid UTF-8,
 // duplicate members of an object, more than one value, deep nesting. It also refuses
 // more values than a batch of messages needs.
 func CheckJSON(body []byte) error { return checkJSON(body, maxMessage, false) }
@@ -177,7 +177,7 @@ func syntax(err error) string {
 	return "syntax error"
 }
 
-// checkContentType accepts JSON, no content type, and curl's default.
+// checkContentType accepts JSON, plain text, curl's default, and no content type.
 func checkContentType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {

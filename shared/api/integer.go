@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// In JSON Schema, an integer is a number without a fraction, in any notation: 5, 5.0, 5e0
+// In JSON Schema, an integer is a whole number in any notation: 5, 5.0, 5e0
 // (draft 2020-12, validation 6.1.1). The same holds for a query member: it has such a
 // schema in the OpenAPI document, and over MCP it is a JSON argument of a tool. Go's
 // decoders accept only the first notation.
@@ -19,8 +19,9 @@ var jsonNumber = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE](
 // digitsMost bounds an integer; an int64 has 19 digits.
 const digitsMost = 19
 
-// integer rewrites a JSON number without fraction and exponent. It reports false for text
-// that is not an integer, and for integers with more digits than an int64 has.
+// integer returns a whole JSON number, written without fraction and exponent. It reports
+// false for text that is not an integer, and for integers with more digits than an int64
+// has.
 func integer(number string) (string, bool) {
 	m := jsonNumber.FindStringSubmatch(number)
 	if m == nil {
@@ -47,7 +48,7 @@ func integer(number string) (string, bool) {
 	return m[1] + digits + strings.Repeat("0", places), true
 }
 
-// plainIntegers rewrites the integers in valid JSON without fraction and exponent.
+// plainIntegers writes each integer in valid JSON without fraction and exponent.
 func plainIntegers(body []byte) []byte {
 	var out []byte
 	from := 0

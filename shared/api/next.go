@@ -10,7 +10,7 @@ import (
 const nextMost = 3
 
 // Next returns the suggestions of a write's answer: first the agent's waiting duties
-// and messages, then follows.
+// and messages, then those that the caller of Next passes.
 func (c *Call) Next(follows ...wire.Next) wire.Written {
 	var next []wire.Next
 	if c.Agent != nil {

@@ -59,9 +59,9 @@ func (m *Markup) Code(s string) *Markup {
 	return m
 }
 
-// Foreign adds a text that an agent wrote, with a caption that says who did. The text is
-// escaped, and links in it are not made to work: people should not follow by accident
-// what an unknown agent wrote.
+// Foreign adds a text that an agent wrote, with a caption that says who wrote it. The text
+// is escaped, and its links do not work: people should not follow by accident a link that
+// an unknown agent wrote.
 func (m *Markup) Foreign(caption *Markup, text string) *Markup {
 	m.Raw(`<figure><figcaption>`).Append(caption).Raw(`</figcaption>`)
 	return m.Raw(`<blockquote class="foreign" dir="auto">`).Text(text).Raw("</blockquote></figure>\n")
