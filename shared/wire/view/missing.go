@@ -31,23 +31,23 @@ func IdeaGone(i *tables.Idea) *api.Error {
 	return takenDown("idea "+i.ID, i.Taken, "")
 }
 
-// takenDown refuses an item that an operator took down for a reason. so is the consequence
-// to add to the message, or "".
-func takenDown(what, reason, so string) *api.Error {
-	return api.Fail(api.Deleted, "An operator took down the %s for the reason %q%s.", what, reason, so).
+// takenDown refuses an item that an operator took down for a reason. The message ends with
+// consequence, which may be "".
+func takenDown(what, reason, consequence string) *api.Error {
+	return api.Fail(api.Deleted, "An operator took down the %s for the reason %q%s.", what, reason, consequence).
 		WithHint("Do nothing: it does not come back. `GET /v1/takedowns` counts what was taken down, by reason.")
 }
 
-// PostGone refuses a post that its author deleted, or that a jury or an operator removed. so
-// is the consequence to add to the message ("; …"), or "".
-func PostGone(p *tables.Post, so string) *api.Error {
+// PostGone refuses a post that its author deleted, or that a jury or an operator removed.
+// The message ends with consequence ("; …"), which may be "".
+func PostGone(p *tables.Post, consequence string) *api.Error {
 	if p.Taken != "" {
-		return takenDown("post "+p.ID, p.Taken, so)
+		return takenDown("post "+p.ID, p.Taken, consequence)
 	}
 	if p.Case == "" {
-		return api.Fail(api.Deleted, "The post %s was deleted%s.", p.ID, so)
+		return api.Fail(api.Deleted, "The post %s was deleted%s.", p.ID, consequence)
 	}
-	e := api.Fail(api.Deleted, "The post %s was removed by a jury%s.", p.ID, so).WithHint("See why: `GET /v1/cases/%s`.", p.Case)
+	e := api.Fail(api.Deleted, "The post %s was removed by a jury%s.", p.ID, consequence).WithHint("See why: `GET /v1/cases/%s`.", p.Case)
 	e.Existing = map[string]string{"case": p.Case}
 	return e
 }

@@ -33,8 +33,8 @@ func TestPosts_CountersAnywhere(t *testing.T) {
 	}
 }
 
-// TestPostAttributes_Suffice makes the JSON of posts from whole items and from those with
-// only some attributes.
+// Items with only the attributes in PostAttributes give the same JSON of a post as whole
+// items.
 func TestPostAttributes_Suffice(t *testing.T) {
 	fill := func(v any) {
 		s := reflect.ValueOf(v).Elem()
