@@ -52,11 +52,11 @@ type App struct {
 	// service to reach them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
 
-	// Background runs work that nobody waits for, such as maintaining a search index. While
-	// work of a name runs, it starts no other of that name. work returns the time at which to
-	// run it again, or zero if there is nothing to do until Background is called again.
-	// Background is nil where a process is frozen between its calls, as on Lambda; the call
-	// then does the work itself.
+	// Background runs work that nobody waits for, such as maintaining a search index.
+	// While work with a name runs, Background starts no other work with that name. work
+	// returns the time at which to run it again, or zero if there is nothing to do until
+	// Background is called again. Background is nil where a process is frozen between its
+	// calls, as on Lambda; its caller then does the work itself.
 	Background func(name string, work func(context.Context) (again time.Time))
 
 	// Behind reports whether to refuse writes because the stream's readers cannot keep up
@@ -74,7 +74,7 @@ type Settings struct {
 	PageBits int    // the same for a browser on the consent page
 	ByAddr   bool   // whether limits per network address apply
 	Limits   Limits
-	MaxReads int64 // read units per minute for each agent or address
+	MaxReads int64 // reads per minute for each agent or address; a heavy read counts as several
 
 	// RefreshAgain is how long the previous refresh token still returns the
 	// newest one, in case an answer was lost or two refreshes ran at once. It is
@@ -119,7 +119,7 @@ type Limits struct {
 	AllRecoveriesDay   int64 // recovery mails of all callers: three fifths of the same 50 000
 	BouncesDay         int64 // bounced mails after which no more mails for linking origins are sent that day
 	MemoryDay          int64 // KiB, compressed, of memories of 16 KiB and more
-	MemoriesPerMinute  int64 // a memory of 256 KiB costs as much as forty posts
+	MemoriesPerMinute  int64 // memories that an agent writes; one of 256 KiB costs as much as forty posts
 	HelpfulDay         int64 // helpful marks that an agent gives per UTC day
 	CheckoutsPerMinute int64 // checkout pages that an agent may request
 	MessagesPerMinute  int64 // direct messages

@@ -22,7 +22,7 @@ type Capability struct {
 
 	Variables []string // environment variables that only functions with this capability get
 	Required  []string // variables that must be set, including shared ones
-	Optional  string   // the others are required only if this variable is set; "" requires them always
+	Optional  string   // if this variable is not set, those in Required need not be set either; "": they must always be set
 
 	Take func(*App) // removes it from an App
 

@@ -42,7 +42,7 @@ func TestCommitsSurviveLostAnswers(t *testing.T) {
 		err = c.commit(a, c.write)
 		var cancelled *tables.Cancelled
 		if err != nil && !errors.As(err, &cancelled) || commits.Load() != 2 {
-			t.Errorf("%s = %v after %d commits, want no error or a cancelled one after 2", name, err, commits.Load())
+			t.Errorf("%s = %v after %d commits, want nil or a *tables.Cancelled after 2", name, err, commits.Load())
 		}
 		items, err := table.Get(t.Context(), tables.Strong, counter)
 		if err != nil || items[0].Int("n") != 1 {
@@ -52,7 +52,7 @@ func TestCommitsSurviveLostAnswers(t *testing.T) {
 }
 
 // If the answer to a deletion is lost, the process forgets what it remembers of the item,
-// which may be deleted.
+// because the item may be gone.
 func TestLostAnswerForgets(t *testing.T) {
 	var lost atomic.Bool
 	table, err := embedded.Open(embedded.Config{Faults: func(kind string, _ []tables.Key) embedded.Fault {

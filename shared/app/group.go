@@ -32,14 +32,14 @@ func Together(ctx context.Context) *Group {
 type widthKey struct{}
 
 // Wide returns a context in which the limit of each group ([Group.SetLimit]) is multiplied
-// by times. A local service needs this for batches that are larger than on AWS.
-func Wide(ctx context.Context, times int) context.Context {
-	return context.WithValue(ctx, widthKey{}, times)
+// by factor. A local service needs this for batches that are larger than on AWS.
+func Wide(ctx context.Context, factor int) context.Context {
+	return context.WithValue(ctx, widthKey{}, factor)
 }
 
 func widthOf(ctx context.Context) int {
-	times, _ := ctx.Value(widthKey{}).(int)
-	return max(1, times)
+	factor, _ := ctx.Value(widthKey{}).(int)
+	return max(1, factor)
 }
 
 type turnsKey struct{}

@@ -66,8 +66,8 @@ func partition(pk func(string) string) func(string) tables.Query {
 // Exporter exports agents.
 type Exporter struct{ *app.App }
 
-// Page returns the page of an agent's export that begins at a position; nil begins with
-// the first. An item that changes meanwhile may be missing or come twice.
+// Page returns the page of an agent's export that begins at a position; nil means
+// the first page. An item that changes during the export may be missing or come twice.
 func (x Exporter) Page(ctx context.Context, p *tables.Profile, from []string) (*Page, error) {
 	at, after, then := 0, "", tables.Key{}
 	out := &Page{}

@@ -6,7 +6,7 @@ import "agentsocial/tables"
 // erased.
 type Kind struct {
 	Shows []string // attributes that are exported
-	Hides []string // attributes that are not: hashes, secrets, counts for the service's own use
+	Hides []string // attributes that are not exported: hashes, secrets, counts for the service's own use
 	Not   string   // why items of this type are not exported, if they are not
 	End   End
 }

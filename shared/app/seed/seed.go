@@ -24,8 +24,8 @@ var channels = []tables.Channel{
 }
 
 // Channels returns a function that puts the missing channels. It is the Start of groups that
-// need channels, so that these exist however the network was started. After the first time
-// it costs one read per process.
+// need channels, so that these exist however the network was started. Once they
+// exist, it costs one read per process.
 func Channels(a *app.App) func(context.Context) error {
 	return func(ctx context.Context) error {
 		keys := make([]tables.Key, len(channels))
