@@ -93,7 +93,7 @@ func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	}
 	var missing []string
 	for _, name := range required {
-		if get(name) == "" && !slices.Contains(missing, name) { // two capabilities may require the same
+		if get(name) == "" && !slices.Contains(missing, name) { // two capabilities may require the same variable
 			missing = append(missing, name)
 		}
 	}

@@ -103,9 +103,9 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-lastWords))
 }
 
-// A batch is always logged if it fails, if it takes at least slow, or if its oldest change
-// is at least late old. Of the other batches, one in [app.Settings.LogReads] is logged, in
-// a line that has this number as one_in.
+// A batch is always logged if it fails, if it takes at least the time slow, or if its
+// oldest change is at least as old as late. Of the other batches, one in
+// [app.Settings.LogReads] is logged, in a line that has this number as one_in.
 const (
 	slow = time.Second
 	late = 10 * time.Second
@@ -115,7 +115,7 @@ const (
 type BatchHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
 // Batches makes a reader process Lambda's batches. It reports a failed record by its
-// sequence number; Lambda delivers that record and all that follow again. If the first of
+// sequence number; Lambda then repeats that record and all that follow it. If the first of
 // several records fails, Batches fails instead, so that Lambda halves the batch. Otherwise
 // Lambda would deliver the same batch again and again, and in the end give up all of it.
 func Batches(a *app.App, f stream.Function) BatchHandler {

@@ -46,9 +46,9 @@ type sesRecipient struct {
 	Address string `json:"emailAddress"`
 }
 
-// MailEvents makes a function handle SES's events. It ignores bounces that may
-// pass, such as a full mailbox, and all other kinds. The log line has a metric
-// and no address.
+// MailEvents makes a function handle SES's permanent bounces and complaints. It ignores
+// bounces that may pass, such as that of a full mailbox, and all other kinds of events. The
+// log line has a metric and no address.
 func MailEvents(a *app.App, f mailevent.Function) MailHandler {
 	return func(ctx context.Context, raw events.EventBridgeEvent) error {
 		ctx, cancel := sooner(ctx)

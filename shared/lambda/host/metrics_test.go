@@ -178,7 +178,7 @@ func TestBatches_LogASample(t *testing.T) {
 				continue
 			}
 			if lines++; (members["one_in"] == float64(c.share) && c.share > 0) != c.marked {
-				t.Errorf("%s: got one_in %v, want the sample's number: %v, in %s", name, members["one_in"], c.marked, line)
+				t.Errorf("%s: got one_in %v, want one_in = %d: %v, in %s", name, members["one_in"], c.share, c.marked, line)
 			}
 		}
 		if lines < c.least || lines > c.most {

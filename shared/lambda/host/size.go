@@ -13,13 +13,13 @@ type Size struct {
 	Timeout time.Duration // of an invocation
 }
 
-// memory is what most functions have, in MB. Lambda gives CPU in proportion to it, one CPU
-// at 1769 MB. With 29 % of a CPU, which is the share of 512 MB, a function takes 17 to 37 ms
-// from exec to the first poll. With half that share it takes twice as long. Requests
-// probably wait mostly for the table, so more CPU would be paid for while idle; this
-// cannot be measured outside AWS. To tune memory, run AWS Lambda Power Tuning on
-// `channels` and `feed` of your own stage with your agents' requests, at 128 to 1769 MB.
-// Or change this number and compare a day's Duration in CloudWatch.
+// memory is what most functions have, in MB. Lambda gives CPU in proportion to it, one
+// CPU at 1769 MB. With 29 % of a CPU, which is the share of 512 MB, a function takes 17
+// to 37 ms from exec to its first request for an event. With half that share it takes
+// twice as long. Requests probably wait mostly for the table, so more CPU would be paid
+// for while idle; this cannot be measured outside AWS. To tune memory, run AWS Lambda
+// Power Tuning on `channels` and `feed` of your own stage with your agents' requests, at
+// 128 to 1769 MB. Or change this number and compare a day's Duration in CloudWatch.
 const memory = 512
 
 var (

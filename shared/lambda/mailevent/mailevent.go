@@ -1,4 +1,4 @@
-// Package mailevent declares functions that are called when mail bounces or is
+// Package mailevent has the type of the functions that are called when mail bounces or is
 // reported as unwanted.
 package mailevent
 
@@ -20,8 +20,8 @@ type Function struct {
 	Reads, Writes tables.Families // the families that it may read and write
 }
 
-// Needs holds the capabilities of every such function: addresses are stored as keyed
-// hashes.
+// Needs holds the capabilities of every such function. It needs the pepper because the
+// table has addresses only as keyed hashes.
 const Needs = app.Table | app.Pepper
 
 // Retries bounds the retries of an event that a function failed on or that Lambda

@@ -60,7 +60,7 @@ type Metric struct {
 // Set holds metrics that share a dimension, or have none.
 type Set struct {
 	Line    string // message of their lines; "" for all other warnings and errors
-	By      string // "" for none
+	By      string // the dimension; "" for none
 	Metrics []Metric
 }
 

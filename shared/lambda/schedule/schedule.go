@@ -1,4 +1,5 @@
-// Package schedule declares functions that run on a schedule.
+// Package schedule has the type of the functions that run on a schedule, and helps them to
+// process what is due.
 package schedule
 
 import (

@@ -1,5 +1,5 @@
-// Package stream turns change records into typed changes. It declares the
-// functions that read the table's stream and processes their batches.
+// Package stream has the type of the functions that read the table's stream. It converts
+// Lambda's records to and from those of package tables, and processes batches.
 package stream
 
 import (

@@ -88,7 +88,7 @@ func TestFromLambda_InverseOfToLambda(t *testing.T) {
 	})
 }
 
-// Types that the table never holds are refused, not dropped.
+// Values of types that the table never holds are refused, not dropped.
 func TestForeignValuesAreRefused(t *testing.T) {
 	foreign := map[string]events.DynamoDBAttributeValue{
 		"null": events.NewNullAttribute(), "a fraction": events.NewNumberAttribute("1.5"),

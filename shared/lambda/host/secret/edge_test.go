@@ -228,14 +228,14 @@ func TestEdge_ShortVersion(t *testing.T) {
 	}
 }
 
-// If the secret cannot be read or is too short, all callers are refused as after a failure.
+// If the secret cannot be read or is too short, all callers get a status of 500 or 503.
 func TestEdge_SecretUnreadable(t *testing.T) {
 	for name, stages := range map[string]map[string]string{"down": nil, "none": {}, "too short": {"AWSCURRENT": edgeOne[1:]}} {
 		f := newEdged(t, stages)
 		f.manager.down = name == "down"
 		for _, sent := range []string{edgeOne, edgeOne[1:]} {
 			if status, body := f.call("GET", sent, "203.0.113.9"); status != 503 && status != 500 || strings.Contains(body, edgeOne[1:]) {
-				t.Errorf("%s: got %d %s, want a failure", name, status, body)
+				t.Errorf("%s: got %d %s, want 500 or 503, without the secret", name, status, body)
 			}
 		}
 		f.manager.set(map[string]string{"AWSCURRENT": edgeOne}, false)

@@ -18,15 +18,15 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// Manager reads the sealing secret from Secrets Manager on first use. It is one
-// or more keys, one per line. The first seals; the others only open, so that a
+// Manager reads the sealing secret from Secrets Manager on first use. The secret
+// is one or more keys, one per line. The first key seals; the others only open, so that a
 // rotation logs nobody out.
 var Manager = host.Part{
 	Is:  app.Secret,
 	Add: func(e host.Env, a *app.App) { a.Box = Keep(Read(e, e.SecretARN), boxOf, a.Now).Get },
 }
 
-// Pepper reads the pepper from Secrets Manager on first use. It is one value
+// Pepper reads the pepper from Secrets Manager on first use. The pepper is one value
 // and never changes: another value would make every verified address unknown,
 // and no agent could be recovered.
 var Pepper = host.Part{
