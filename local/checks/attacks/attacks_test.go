@@ -100,7 +100,7 @@ func TestTestsNamedInOAuthExist(t *testing.T) {
 	}
 }
 
-// Each figure on the page is the one of the default settings or the rules.
+// Each figure on the page equals the default setting or the constant that it names.
 func TestFigures(t *testing.T) {
 	s := app.DefaultSettings()
 	values := map[string]any{

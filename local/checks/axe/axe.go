@@ -1,5 +1,5 @@
-// Package axe checks pages with axe-core, a library of rules of accessibility, in
-// Chromium. package.json has its version.
+// Package axe checks pages with axe-core, a library of accessibility rules, in Chromium.
+// package.json has the version of axe-core.
 package axe
 
 import (
@@ -16,9 +16,9 @@ import (
 	"agentsocial/local/engines/browser"
 )
 
-// Source returns axe-core's program. npm fetches it into a folder, from the root of the
-// repository, unless it is there. If it cannot be fetched, the test is skipped, or fails
-// with CI=true.
+// Source returns axe-core's program. root is the root folder of the repository. Unless
+// the program is in root/build/axe, npm fetches it. If npm cannot fetch it, the test is
+// skipped, or fails with CI=true.
 func Source(t testing.TB, root string) string {
 	t.Helper()
 	here, build := filepath.Join(root, "local/checks/axe"), filepath.Join(root, "build/axe")
@@ -72,7 +72,7 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() + ": " + f.said }
 
 // run lists the violations of axe's rules as text: the rule, what it is about, and the
-// elements. It adds one of ours: a page is not wider than its window.
+// elements. It adds a rule of ours: a page is not wider than its window.
 const run = `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v =>
   v.id + " (" + v.help + "): " + v.nodes.map(n => n.target.join(" ") + " " + n.html.slice(0, 120)).join(" | ")).concat(
   document.documentElement.scrollWidth > innerWidth ? ["wider than its window: " + document.documentElement.scrollWidth + " px"] : []).join("\n"))`

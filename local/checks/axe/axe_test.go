@@ -124,7 +124,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	source := axe.Source(t, root)
 	tab := browser.OpenFor(t, 15*time.Minute) // a check of a long page takes seconds
 	p := start(t)
-	form := 0 // of a topic's examples, besides HTTP's: each is checked once
+	form := 0 // index of a form of the examples; 0 is HTTP, and each other form is checked once
 	for _, width := range []int64{390, 1280} {
 		browser.Does(t, tab, chromedp.EmulateViewport(width, 844))
 		for _, dark := range []bool{false, true} {

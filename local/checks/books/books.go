@@ -212,8 +212,8 @@ func (a *audit) judge() {
 	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// The most reads of a table by Settled, and the pause between them. Several reads tell
-// errors from movements in progress.
+// The maximum number of reads of the table by Settled, and the pause between two reads.
+// Several reads tell errors from movements in progress.
 const (
 	passes = 3
 	apart  = time.Second

@@ -77,8 +77,8 @@ func (s *running) register(name string) (clientID string, err error) {
 	return a.Text("client_id"), nil
 }
 
-// consenter runs a program that prints the address of the consent page and waits
-// until the person has consented.
+// consenter runs a program that prints the address of the consent page, and lets the
+// person consent there. The program waits for the consent.
 func consenter(ctx context.Context, s *running, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -153,9 +153,9 @@ var scenarios = map[string][]string{
 	"http-header-validation":   {"2026-07-28"},
 }
 
-// elsewhere lists checks in these scenarios that need prompts, resources or the
+// inapplicable lists checks in these scenarios that need prompts, resources or the
 // suite's own tools.
-var elsewhere = []string{
+var inapplicable = []string{
 	"sep-2549-prompts-list-caching-hints", "sep-2549-resources-list-caching-hints", "sep-2549-resources-templates-list-caching-hints",
 	"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400",
 	"sep-2575-http-server-no-independent-requests-on-stream", "sep-2575-server-no-log-without-loglevel",
@@ -182,8 +182,8 @@ func conformance(node, version string) func(context.Context, *running) []result 
 	}
 }
 
-// failures returns the checks that failed, except those in elsewhere. The program's exit
-// status does not tell, since it counts those as well.
+// failures returns the checks that failed, except the inapplicable ones. The program's
+// exit status is no help, since it counts those checks, too.
 func failures(out string, err error) string {
 	checks := check.FindAllStringSubmatch(out, -1)
 	var failed []string
@@ -192,7 +192,7 @@ func failures(out string, err error) string {
 		switch {
 		case c[2] == "SUCCESS":
 			passed++
-		case !slices.Contains(elsewhere, c[1]):
+		case !slices.Contains(inapplicable, c[1]):
 			failed = append(failed, c[1])
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Versions of the generator in Go and of what its clients import.
+// Versions of oapi-codegen, and of the package that its clients import.
 const (
 	oapiCodegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
 	oapiRuntime = "github.com/oapi-codegen/runtime v1.9.0"
@@ -22,13 +22,13 @@ const document = "../../../functions/docs/openapi.json"
 // generator makes a client from the OpenAPI document. Our program imports the client, is
 // compiled with it if its language is compiled, and runs.
 type generator struct {
-	name     string
-	dir      string            // in the build folder
-	files    map[string]string // our files, by their names in dir
-	text     map[string]string // further files
-	generate []string          // these are commands in dir
-	compile  []string          // nil for Python
-	run      []string
+	name  string
+	dir   string            // in the build folder
+	files map[string]string // our files, by their names in dir
+	text  map[string]string // contents of further files, by their names in dir
+
+	// Commands, which run in dir. compile is nil for Python.
+	generate, compile, run []string
 }
 
 func generators() []generator {
@@ -64,8 +64,8 @@ func generators() []generator {
 	}
 }
 
-// generated starts to generate the clients, side by side. The clients that it returns wait
-// for that, and run our programs one after the other.
+// generated starts all generators, side by side. Each client that it returns waits for its
+// generator, and then runs our program.
 func generated(ctx context.Context, s *running) (list []client) {
 	for _, g := range generators() {
 		made := make(chan []result, 1)

@@ -135,7 +135,7 @@ func (g *goClient) call(ctx context.Context) error {
 // refresh makes the client get another access token, by letting its token expire.
 func (g *goClient) refresh(ctx context.Context) error {
 	before := *g.token
-	g.asked, g.token.Expiry = nil, time.Now().Add(-time.Second) // the token source reads the client's copy
+	g.asked, g.token.Expiry = nil, time.Now().Add(-time.Second) // the token source holds the same *Token
 	if err := g.call(ctx); err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func install(ctx context.Context) error {
 			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 			cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 			if err := cmd.Run(); err != nil {
-				// The next run installs an incomplete folder again.
+				// Without its lock file, the incomplete folder is installed again by the next run.
 				return errors.Join(fmt.Errorf("%s: %w", strings.Join(command, " "), err), os.Remove(filepath.Join(build, step.locks[0])))
 			}
 		}
@@ -200,8 +200,8 @@ func (s *running) serveProxy() error {
 		r.Out.Header.Set("Authorization", "Bearer "+s.token)
 	}}
 	s.proxy = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Read the body to its end first: an earlier answer would make the proxy
-		// close it.
+		// Read the whole body first: if the service answered earlier, the proxy would
+		// close the body.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

@@ -1,5 +1,5 @@
-// Package contract checks the service's answers against its OpenAPI document. Tests
-// send their requests through it.
+// Package contract checks the service's answers against its OpenAPI document. Tests call
+// it for each answer that they get.
 package contract
 
 import (
@@ -100,7 +100,7 @@ func parse(raw []byte, tools map[string]string) (*Contract, error) {
 	return c, nil
 }
 
-// compiler compiles the schema at a place of a document.
+// compiler returns a function that compiles the schema at a place in a document.
 func compiler(raw []byte) (func(place ...string) (*jsonschema.Schema, error), error) {
 	const name = "https://contract.invalid/openapi.json"
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
@@ -186,7 +186,7 @@ func (c *Contract) Check(method, target string, status int, header http.Header, 
 	return nil
 }
 
-// isCode reports whether a body is the envelope of an error with a code.
+// isCode reports whether a body is the envelope of an error with this code.
 func isCode(body []byte, code api.Code) bool {
 	var e struct{ Error struct{ Code api.Code } }
 	return json.Unmarshal(body, &e) == nil && e.Error.Code == code

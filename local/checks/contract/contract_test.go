@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 
 	tagged := http.Header{"Content-Type": {json}, "Etag": {`"1"`}}
 	if err := c.Check("POST", "/v1/fish", 201, tagged, []byte(`{"id":"a","next":[]}`)); err == nil {
-		t.Error("a header of another operation passes, want an error")
+		t.Error("POST /v1/fish answers with an ETag, which only GET declares: got no error, want one")
 	}
 }
 

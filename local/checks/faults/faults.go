@@ -59,7 +59,7 @@ type Table struct {
 	mu      sync.Mutex
 	count   map[Place]int
 	strange map[string]bool // deployed code that committed outside all places, as FILE:LINE
-	met     *tables.Write   // the first write of the commit that met the fault; a retry has the same one
+	met     *tables.Write   // the first write of the commit that met the fault; a retry has the same pointer
 }
 
 // New makes a table that wraps others. Without a fault (nil), it only counts. kill ends

@@ -95,7 +95,7 @@ func TestFaultHitsOneCommit(t *testing.T) {
 				t.Errorf("got %d channels, want %d; error %v", made, c.made, err)
 			}
 			if n := table.Counts()[here]; n < 2 || len(table.Strange()) > 0 {
-				t.Errorf("got %d commits of the place, want at least 2; commits outside all places: %v", n, table.Strange())
+				t.Errorf("got %d commits of the place, want at least 2; commits outside all places: got %v, want none", n, table.Strange())
 			}
 			// Later commits succeed.
 			if err := seed.Channels(&app.App{Table: table, Now: time.Now, Rand: rand.Reader})(t.Context()); err != nil {

@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// within bounds the time of a run. A run usually takes much less.
+// within bounds the time of a run without FUZZ_SECONDS, which usually takes much less.
 const within = 15 * time.Minute
 
 // folder is this program's folder, with its hooks and settings.
@@ -106,8 +106,7 @@ func limitless() app.Settings {
 	return s
 }
 
-// furnish creates a caller with all permissions, and items to act on. The environment
-// gives hooks.py the caller's credentials and the items' names.
+// furnish creates a caller with all permissions, and items to act on. env gives hooks.py the caller's credentials and the items' names.
 func furnish(ctx context.Context, s *service.Service, keyFile string) (env []string, err error) {
 	c, err := client.New(s.URL)
 	if err != nil {
