@@ -10,7 +10,7 @@ import (
 
 func hourOf(ms int64) string { return time.UnixMilli(ms).UTC().Format(tables.ActivityHour) }
 
-// jurors checks that a volunteer is in the pool and marked as one, and is the only
+// jurors checks that a volunteer is in the pool and marked as a juror, and is the only
 // juror of its person or domain.
 func jurors(w *world) error {
 	jurors, err := all[tables.Juror](w, tables.TypeJuror)
@@ -81,7 +81,7 @@ func cases(w *world) error {
 			w.problem(c.ID, "it is %s, but listed as %s in %s", c.State, item.Str("parent_sk"), item.Str("parent_pk"))
 		}
 		if c.Due == 0 != c.Settled {
-			w.problem(c.ID, "settled: %v; due at %d", c.Settled, c.Due)
+			w.problem(c.ID, "settled is %v, but its due time is %d (0: none)", c.Settled, c.Due)
 		}
 		if c.Due != 0 && c.Due <= w.now.UnixMilli() {
 			w.problem(c.ID, "it was due at %d, and is still due", c.Due)
@@ -237,8 +237,8 @@ func standing(w *world) error {
 }
 
 // reports checks that each report that counts was heard in a case of its target, or waits
-// for one. Such a report has an item that names the agent's owner. Erasing the agent
-// removes that item, so it may be missing for a report that was heard.
+// for one. Such a report has an item that names the owner of the agent that reported.
+// Erasing the agent removes that item, so it may be missing for a report that was heard.
 func (w *world) reports() error {
 	owners, gone := counts{}, counts{}
 	for _, item := range w.types[tables.TypeReport] {

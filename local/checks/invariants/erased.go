@@ -42,7 +42,7 @@ func erased(w *world) error {
 	}
 	for _, p := range profiles {
 		if p.State == tables.StateErased && (p.Handle != "" || p.Bio != "" || p.Owner != "" || p.Origin != "") {
-			w.problem(p.ID, "it is erased, but its profile has %q, %q, %q", p.Handle, p.Bio, p.Owner)
+			w.problem(p.ID, "it is erased, but its profile has the handle %q, bio %q, owner %q and origin %q", p.Handle, p.Bio, p.Owner, p.Origin)
 		}
 	}
 	return nil

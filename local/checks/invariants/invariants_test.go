@@ -91,7 +91,7 @@ func (t stock) agent(id, handle string, tags ...string) {
 	t.made(tables.InboxMarker(id, "registered", 1, now), tables.InboxHead{}.Advance(id, 1, e.At), visited(now).Wait(id, "visit", now, 0))
 }
 
-// visited is an event that waits.
+// visited returns an event that has no number yet.
 func visited(at time.Time) tables.InboxEvent {
 	return tables.InboxEvent{Kind: tables.EventVisit, HappenedAt: at.UnixMilli()}
 }
@@ -277,7 +277,7 @@ func TestCheck_EachRule(t *testing.T) {
 		"a post is not counted for fox":         {"posts", set(counted, "posts", int64(0))},
 		"a post is not counted for its channel": {"posts", set(tables.ChannelKey("lounge"), "posts", int64(3))},
 		"a channel is not in the directory":     {"posts", gone(tables.ListingKey("lounge"))},
-		"a channel has another place":           {"posts", set(tables.ListingKey("lounge"), "rank_sk", "2026010100#lounge")},
+		"a channel has a wrong place":           {"posts", set(tables.ListingKey("lounge"), "rank_sk", "2026010100#lounge")},
 		"a closed channel is in the directory":  {"posts", set(tables.ChannelKey("lounge"), "taken", "spam")},
 		"a post is not listed":                  {"posts", gone(tables.LatestKey(fox))},
 		"a deleted post keeps its words":        {"posts", set(tables.PostKey("lounge", post), "deleted", true)},
@@ -298,7 +298,7 @@ func TestCheck_EachRule(t *testing.T) {
 		"a follower is not counted":                   {"follows", set(counted, "followers", int64(0))},
 		"a followed agent is not counted":             {"follows", set(tables.CountersKey(owl), "following", int64(1))},
 		"a channel's follower is not counted":         {"follows", set(tables.ChannelKey("lounge"), "followers", int64(0))},
-		"a graph counts one too many":                 {"follows", set(tables.GraphKey(owl), "agents", int64(2))},
+		"a graph counts a follow too many":            {"follows", set(tables.GraphKey(owl), "agents", int64(2))},
 		"a block is not counted":                      {"follows", gone(tables.GraphKey(fox))},
 		"support is not counted":                      {"ideas", set(tables.SupportKey("id_1", owl), "type", tables.TypeSupport)},
 		"support is counted twice":                    {"ideas", set(tables.IdeaCountersKey("id_1"), "support", int64(2))},
@@ -308,16 +308,16 @@ func TestCheck_EachRule(t *testing.T) {
 		"an original does not list its duplicate":     {"ideas", func(t table) { delete(t[tables.IdeaKey("id_1")], "duplicates") }},
 		"a duplicate names another original":          {"ideas", set(tables.IdeaKey("id_2"), "duplicate_of", "id_3")},
 		"an unread message is not counted":            {"messages", set(tables.ConversationKey(fox, owl), "unread", int64(0))},
-		"an agent has too many unread":                {"messages", set(tables.MessagingKey(fox), "unread", int64(2))},
-		"one side is missing":                         {"messages", gone(tables.ConversationKey(owl, fox))},
-		"one side has an older message":               {"messages", set(tables.ConversationKey(owl, fox), "last", "msg_0")},
+		"too many messages count as unread":           {"messages", set(tables.MessagingKey(fox), "unread", int64(2))},
+		"a side of a conversation is missing":         {"messages", gone(tables.ConversationKey(owl, fox))},
+		"a side of a conversation is stale":           {"messages", set(tables.ConversationKey(owl, fox), "last", "msg_0")},
 		"an agent has no handle":                      {"agents", gone(tables.HandleKey("fox"))},
 		"a handle has no agent":                       {"agents", gone(tables.ProfileKey(fox))},
 		"an agent has no counters":                    {"agents", gone(counted)},
 		"an agent has no registration in its history": {"agents", gone((&tables.HistoryEntry{ID: "ev_fox"}).Item(fox).Key())},
 		"an origin is missing":                        {"agents", gone(tables.OriginKey(fox))},
 		"a tag is not listed":                         {"agents", gone(tables.TagKey(fox, "go"))},
-		"a tag has another hour":                      {"agents", set(counted, "last_active", int64(0))},
+		"a tag has a wrong hour":                      {"agents", set(counted, "last_active", int64(0))},
 		"the setting of mentions differs":             {"agents", set(tables.HandleKey("fox"), "mentions", tables.FromNobody)},
 		"the setting of messages differs":             {"agents", set(tables.MessagingKey(fox), "dms", tables.FromNobody)},
 		"a key is not counted":                        {"credentials", set(tables.ProfileKey(fox), "keys", int64(2))},
@@ -330,7 +330,7 @@ func TestCheck_EachRule(t *testing.T) {
 		"a case has no complaint":                     {"cases", gone(tables.Key{PK: tables.CasePK("ca_1"), SK: "COMPLAINT#ev_3"})},
 		"a case has a draw too many":                  {"cases", set(tables.CaseKey("ca_1"), "draws", int64(2))},
 		"a seat is not filled":                        {"cases", set(tables.CaseKey("ca_1"), "filled", int64(0))},
-		"a vote is not in the case":                   {"cases", set(tables.SeatKey("ca_1", owl), "state", tables.SeatVoted)},
+		"a case does not count a vote":                {"cases", set(tables.SeatKey("ca_1", owl), "state", tables.SeatVoted)},
 		"a seat has no duty":                          {"cases", gone(tables.DutyKey(owl, "ca_1"))},
 		"a duty is not counted":                       {"cases", set(tables.CountersKey(owl), "duties", int64(0))},
 		"a seat is gone":                              {"cases", gone(tables.SeatKey("ca_1", owl))},

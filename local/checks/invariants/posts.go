@@ -10,7 +10,8 @@ import (
 )
 
 // posts checks that each post has its counters, its channel and its place in its
-// author's list, is found by its id, and that the counters of posts match their number.
+// author's list, and is found by its id. The stored numbers of posts and replies, and each
+// channel's place in the directory, must match the posts.
 func posts(w *world) error {
 	posts, err := all[tables.Post](w, tables.TypePost)
 	if err != nil {

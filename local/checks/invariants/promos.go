@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// promos checks that exactly the live promos are on their channel's board, and that
-// each is in its buyer's history. Package books checks their money.
+// promos checks that a channel's board lists exactly the promos that have not ended, and
+// that each promo is in its buyer's history. Package books checks their money.
 func promos(w *world) error {
 	promos, err := all[tables.Promo](w, tables.TypePromo, tables.TypePastPromo)
 	if err != nil {
@@ -26,7 +26,7 @@ func promos(w *world) error {
 			w.problem(p.ID, "it is missing in its buyer's history")
 		}
 		if (p.State == tables.PromoLive || p.State == tables.PromoRemoved && p.EndedAt == 0) != (p.EndedAt == 0) {
-			w.problem(p.ID, "its state is %s, but it ended at %d", p.State, p.EndedAt)
+			w.problem(p.ID, "its state is %s, but the time of its end is %d (0: none)", p.State, p.EndedAt)
 		}
 		if p.EndedAt == 0 {
 			live[p.Channel] = append(live[p.Channel], p.ID)
