@@ -1,10 +1,10 @@
-// Command mutants changes one thing of the rules at a time, and checks that a test fails:
+// Command mutants changes one thing in the rules at a time, and checks that a test fails:
 // `make mutants`. It removes each condition of a write, and each marker that such a
 // condition looks for. It moves the boundary of each comparison, changes each number,
 // amount, duration and TTL, reverses orders, and makes cursors repeat an item.
 //
-// It builds all mutants at once into the tests of every package that uses the changed
-// ones. Each mutant is an expression in the source with a hook around it, which the
+// It builds all mutants at once into the tests of every package that uses a changed
+// package. Each mutant is an expression in the source with a hook around it, which the
 // environment enables. A first run without mutants must pass; it records which tests
 // reach which mutants. Then each mutant runs the tests that reach it, the shortest first,
 // until one fails. Results are kept in a folder and stay valid until a package's tests
@@ -131,7 +131,7 @@ func kindsOf(list string) (all []Kind, err error) {
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		if !slices.Contains(everyKind, Kind(name)) {
-			return nil, fmt.Errorf("%q is not a kind of mutants; they are %v", name, everyKind)
+			return nil, fmt.Errorf("%q is not a kind of mutants; the kinds are %v", name, everyKind)
 		}
 		all = append(all, Kind(name))
 	}
@@ -177,8 +177,8 @@ func (s *suite) load() (*found, error) {
 	return f, nil
 }
 
-// affordable returns as many of the first batches as fit the budget, and reports whether
-// these are all.
+// affordable returns the first batches that fit the budget, at least one, and reports
+// whether these are all.
 func (s *suite) affordable(batches [][]Unit) (first [][]Unit, whole bool) {
 	var sum time.Duration
 	for i, batch := range batches {
@@ -216,8 +216,7 @@ func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) t
 	return (sum / time.Duration(s.jobs)).Round(time.Minute)
 }
 
-// oneIn says how many mutants there are for each one that is assumed to escape the first
-// tests.
+// One mutant in oneIn is assumed to escape the first batch of its tests.
 const oneIn = 10
 
 func (f *found) save() error {
@@ -256,7 +255,7 @@ func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	return cmp.Or(ctx.Err(), err)
 }
 
-// judge finds a test that notices each mutant, unless one is known.
+// judge looks for a test that notices each mutant without a known result.
 func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant, equivalent map[string]string) error {
 	began := time.Now()
 	fmt.Fprintf(out, "testing the mutants, which takes about %s\n", s.estimate(f, all, equivalent))

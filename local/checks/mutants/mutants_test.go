@@ -172,7 +172,7 @@ All comparison i < len(keys) NOT NOTICED`), "\n")
 	got, err = try("tables/post.go End", "", map[string]string{"tables/post.go End condition ItemExists()": "what is open exists"})
 	if err != nil || strings.Contains(got, "running all tests") || !strings.Contains(got, "left out: what is open exists") ||
 		!strings.Contains(got, "2/2 100.0 %") {
-		t.Errorf("got error %v; output\n%s", err, got)
+		t.Errorf("known results: got error %v, want none, no test run again and 2 of 2 noticed; output\n%s", err, got)
 	}
 	if _, err := try("", "conditions", nil); err == nil || !strings.Contains(err.Error(), `"conditions" is not a kind`) {
 		t.Errorf("a kind that does not exist: got error %v, want one that names it", err)

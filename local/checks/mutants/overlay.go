@@ -146,7 +146,7 @@ const hook = `package tables
 
 import mutant "{leaf}"
 
-// MutantCondition returns c, or as mutant n a condition that always holds.
+// MutantCondition returns c, or a condition that always holds if mutant n is active.
 func MutantCondition(n int, c Cond) Cond {
 	if mutant.Is(n) {
 		return NotEqual("of no item", "")
@@ -154,7 +154,7 @@ func MutantCondition(n int, c Cond) Cond {
 	return c
 }
 
-// MutantItem returns w, or as mutant n a check that always holds.
+// MutantItem returns w, or a check that always holds if mutant n is active.
 func MutantItem(n int, w Write) Write {
 	if mutant.Is(n) {
 		return Check(w.Key, NotEqual("of no item", ""))
@@ -162,7 +162,7 @@ func MutantItem(n int, w Write) Write {
 	return w
 }
 
-// MutantAttribute returns u, or as mutant n the removal of an unused attribute.
+// MutantAttribute returns u, or the removal of an unused attribute if mutant n is active.
 func MutantAttribute(n int, u Update) Update {
 	if mutant.Is(n) {
 		return RemoveAttr("of no item: " + u.Attr)
@@ -170,7 +170,7 @@ func MutantAttribute(n int, u Update) Update {
 	return u
 }
 
-// MutantBoundary returns c, or as mutant n the condition with its number plus one.
+// MutantBoundary returns c, with one added to its number if mutant n is active.
 func MutantBoundary(n int, c Cond) Cond {
 	if mutant.Is(n) {
 		c.Value = c.Value.(int64) + 1
@@ -178,7 +178,7 @@ func MutantBoundary(n int, c Cond) Cond {
 	return c
 }
 
-// MutantCursor returns after, or as mutant n the position before the item at after.
+// MutantCursor returns after, or the position before the item at after if mutant n is active.
 func MutantCursor(n int, desc bool, after *Position) *Position {
 	if !mutant.Is(n) || after == nil {
 		return after
@@ -193,11 +193,11 @@ func MutantCursor(n int, desc bool, after *Position) *Position {
 }
 `
 
-// hooks are the functions of hook.
+// hooks names the functions that hook declares.
 var hooks = map[Kind]string{Condition: "MutantCondition", Item: "MutantItem", Attribute: "MutantAttribute"}
 
-// overlay writes a module's sources with all mutants, disabled, to a folder, and the
-// file for go's -overlay that names them. Line numbers do not change.
+// overlay writes a module's sources with all mutants, disabled, to a folder. It also writes
+// and returns the file that go's flag -overlay takes. Line numbers do not change.
 func overlay(root, folder string, all []Mutant) (file string, err error) {
 	replace := map[string]string{}
 	add := func(file, text string) error {

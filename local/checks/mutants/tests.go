@@ -145,7 +145,7 @@ func (s *suite) units(ctx context.Context) (all []Unit, err error) {
 		list := s.command(ctx, pkg, "-test.list", ".")
 		out, err := list.Output()
 		if err != nil {
-			return nil, fmt.Errorf("the tests of %s: %w", pkg, err)
+			return nil, fmt.Errorf("listing the tests of %s: %w", pkg, err)
 		}
 		for _, test := range strings.Fields(string(out)) {
 			switch {
@@ -268,7 +268,7 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 		u.Met = append(u.Met, n)
 	}
 	slices.Sort(u.Met)
-	u.Met = slices.Compact(u.Met) // child processes of a test add theirs
+	u.Met = slices.Compact(u.Met) // child processes of a test note the same mutants again
 	return nil
 }
 
