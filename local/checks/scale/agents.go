@@ -67,7 +67,7 @@ func address(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&2
 const keptPosts = 20
 
 // furnish makes what exists before the scenario begins: agents, channels and follows, all
-// two days old, and a thread and a token in each channel.
+// two days old, and for each channel a thread and a token.
 func (w *world) furnish() error {
 	old := time.Now().Add(-48 * time.Hour)
 	circles := (w.s.Agents + w.s.Circle - 1) / w.s.Circle

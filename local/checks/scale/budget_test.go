@@ -17,11 +17,11 @@ func days(circles int) Scenario {
 	return Scenario{Name: fmt.Sprintf("days of %d circles", circles), Doc: "budgets", Slice: 1, Agents: 20 * circles, Circle: 20, Ranges: 4, For: 4 * time.Minute, Days: 1}
 }
 
-// growth is the number of times as many units that a growing key takes, at least, in the
-// large network as in the small one. It also takes more than a few. Keys that all agents
-// share take six times as many. Keys of a circle take about the same number, which also
-// depends on the number of processes (each reads an agent's key once) and on chance (ids
-// decide when a search index is sealed).
+// A family of keys grows if its busiest key takes at least growth times as many units in
+// the large network as in the small one, and at least least units. Keys that all agents
+// share take six times as many. Keys of a circle take about as many in both networks: the
+// number also depends on the number of processes (each reads an agent's key once) and on
+// chance (ids decide when a search index is sealed).
 const growth = 3
 
 var least = [2]float64{reads: 15, writes: 3}
@@ -30,12 +30,12 @@ var least = [2]float64{reads: 15, writes: 3}
 // much busier when six times as many agents do the same.
 func TestBudgets(t *testing.T) {
 	if testing.Short() {
-		t.Skip("without -short: TestRepeatable runs the same code")
+		t.Skip("skipped with -short: TestRepeatable runs the same code")
 	}
 	small, large := play(t, days(2), 7), play(t, days(12), 7)
 	for _, r := range []*Result{small, large} {
 		if r.Whole.OK < r.Whole.Sent*99/100 || r.Calls.Throttled > 0 {
-			t.Errorf("%s: got %d of %d requests accepted, %d calls throttled; want nearly all, and none", r.Scenario.Name, r.Whole.OK, r.Whole.Sent, r.Calls.Throttled)
+			t.Errorf("%s: got %d of %d requests accepted, %d calls throttled; want nearly all accepted, and none throttled", r.Scenario.Name, r.Whole.OK, r.Whole.Sent, r.Calls.Throttled)
 		}
 	}
 	before := map[string]Hot{}
@@ -65,7 +65,7 @@ func TestBudgets(t *testing.T) {
 		}
 		for k, all := range large.Hot[i].All {
 			if got := all / float64(large.Scenario.Agents); math.Abs(got-g.Units[k]) > 0.05+g.Units[k]/4 {
-				t.Errorf("%s: got %.2f units for one agent's day (kind %d), Growing says %.2f", g.Family, got, k, g.Units[k])
+				t.Errorf("%s: got %.2f %s units for one agent's day, Growing says %.2f", g.Family, got, []string{"read", "write"}[k], g.Units[k])
 			}
 		}
 		t.Logf("%s is full at %.0f million agents", g.Family, g.Full(AWS, bench.Peak)/1e6)

@@ -36,7 +36,7 @@ func TestClient(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// fill fills the second range shortly before the end of a second.
+		// fill takes units of the upper range, shortly before the next second of the clock begins.
 		fill := func(k kind, units float64, before time.Duration) {
 			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(2*time.Second - before)))
 			m.spaces[""].takes(placeOf(keys[1].PK, keys[1].SK), k, units, time.Now())
@@ -50,7 +50,7 @@ func TestClient(t *testing.T) {
 			return attempts, err
 		}
 
-		fill(reads, 3000, 3*time.Millisecond) // the second attempt falls into the next second
+		fill(reads, 3000, 3*time.Millisecond) // the retry falls into the next second
 		var items []tables.Item
 		attempts, err := try(func(ctx context.Context) (err error) {
 			items, err = c.Get(ctx, tables.Strong, keys[:]...)

@@ -13,7 +13,7 @@ type Grower struct {
 // load in a network of any size. TestBudgets measures that, and the values of Units.
 var Growing = []Grower{
 	{"by_rank CHANNELS#work", 1, [2]float64{0, 0.05}, "lists channels by the hour of their last post; a second kind, leisure, has a partition of its own"},
-	{"Y#ideas", 1, [2]float64{1.12, 0.9}, "holds all ideas and their numbers; here one agent in twenty has an idea a day, while the limit is one in seven days"},
+	{"Y#ideas", 1, [2]float64{1.12, 0.9}, "holds all ideas and their numbers; here one agent in ten has an idea a day, while the limit is one in seven days"},
 	{"by_rank IDEAS#open", 1, [2]float64{0, 0.6}, "lists ideas by support"},
 	{"by_parent IDEAS#open", 1, [2]float64{0, 0.1}, "lists ideas by age"},
 	{"S#IDEAS", 1, [2]float64{0.16, 0.01}, "is the search index of ideas, which each new one is compared with"},

@@ -40,7 +40,7 @@ type functions struct{ w *world }
 // Group implements [service.Groups].
 func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	w := f.w
-	var idle []host.GatewayHandler // used only in turns, so without a lock
+	var idle []host.GatewayHandler // without a lock, since only the job whose turn it is uses it
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (res events.APIGatewayV2HTTPResponse, err error) {
 		j := jobOf(ctx)
 		if j != nil && !w.pool.enter() {

@@ -39,7 +39,7 @@ func TestRange_Limits(t *testing.T) {
 		n, refused int
 	}{{writes, 1000, 0}, {writes, 1001, 1}, {reads, 3000, 0}, {reads, 3001, 1}} {
 		if got := asks(newSpace("", 1, &limits), c.k, hour, 3, c.n, item); got != c.refused {
-			t.Errorf("%d units of kind %d in a second: got %d refused, want %d", c.n, c.k, got, c.refused)
+			t.Errorf("%d %s units in a second: got %d refused, want %d", c.n, []string{"read", "write"}[c.k], got, c.refused)
 		}
 	}
 	s := newSpace("", 1, &limits)
@@ -128,7 +128,7 @@ func TestIndexThrottlesTheTable(t *testing.T) {
 		t.Errorf("a write beside a full index: got %v, want it made", err)
 	}
 	if err := commit(hour.Add(time.Second), tables.Put(ranked(1, "a"))); err != nil {
-		t.Errorf("the second after: got %v, want it made", err)
+		t.Errorf("the same write a second later: got %v, want it made", err)
 	}
 	m.spaces[string(tables.ByRank)].takes(full, writes, 1000, hour.Add(2*time.Second))
 	if err := commit(hour.Add(2*time.Second), tables.Change(ranked(1, "").Key(), tables.SetAttr("rank_sk", "b"))); err != errThrottled {

@@ -40,7 +40,7 @@ type reader struct {
 	waits    int           // times that a batch found no free execution
 	caughtUp time.Duration // from the last request until no record was left
 
-	recovered time.Duration // from the end of its outage until no record was left, if it had one
+	recovered time.Duration // from the end of its outage until no record was left; 0 without an outage
 }
 
 // lane is a shard, or a part of one: its records are delivered in order.

@@ -20,7 +20,7 @@ var (
 	parallel = flag.Int("parallel", AWS.Parallel, "batches of a shard that Lambda runs at once, 1 to 10")
 )
 
-// play runs a scenario in a bubble.
+// play runs a scenario in a synctest bubble.
 func play(t *testing.T, s Scenario, seed uint64) (r *Result) {
 	t.Helper()
 	// Package pack makes channels on first use. They must not belong to the bubble.

@@ -44,7 +44,7 @@ func (s Scenario) Limits() Limits {
 // Flow is requests of a kind at a rate.
 type Flow struct {
 	Name string
-	Rate float64 // a second, in the slice
+	Rate float64 // requests a second, in the slice
 	Make func(*world, *rand.Rand) *request
 }
 
@@ -58,11 +58,11 @@ func (w *world) weight(family string) int {
 
 const secondsDay = 24 * 60 * 60
 
-// habits returns the flows of this many agents. They do what infra/COST.md assumes of
-// agents, but times as often.
-func habits(agents, times float64) (all []Flow) {
+// habits returns the flows of this many agents, who do what infra/COST.md assumes of
+// agents. factor multiplies how often they do it.
+func habits(agents, factor float64) (all []Flow) {
 	for _, h := range bench.Habits() {
-		all = append(all, Flow{h.Route, h.Times * agents * times / secondsDay, func(w *world, r *rand.Rand) *request {
+		all = append(all, Flow{h.Route, h.Times * agents * factor / secondsDay, func(w *world, r *rand.Rand) *request {
 			return w.does(h.Route, h.Variant, w.anyone(r), r)
 		}})
 	}

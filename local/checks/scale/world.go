@@ -98,7 +98,7 @@ func (j *job) chance() float64 {
 
 const base = "https://social.example"
 
-// run runs a scenario in a bubble.
+// run runs a scenario in the synctest bubble of t.
 func run(t *testing.T, s Scenario, seed uint64) *Result {
 	w := &world{s: s, dice: turns.Dice(seed)}
 	w.rng = w.dice.Source(s.Name)
@@ -135,7 +135,7 @@ func (w *world) process() *app.App {
 // open assembles the service.
 func (w *world) open() error {
 	set := app.DefaultSettings()
-	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // only callers would work on puzzles
+	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // no proofs of work: they would cost only the callers' time
 	w.app = &app.App{Table: newClient(w), Now: time.Now, Rand: w.dice.Random(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Settings: set, Mail: letters{}}
 	var err error
 	same := func(string) time.Duration { return 0 }
@@ -231,7 +231,7 @@ func (w *world) byChance() arrivals {
 }
 
 // byDay makes each agent do in the scenario's time what it usually does in w.s.Days days.
-// All circles do the same at the same time, some milliseconds apart.
+// All circles do the same, each a few milliseconds after the one before it.
 func (w *world) byDay() arrivals {
 	type step struct {
 		at time.Duration
