@@ -54,7 +54,7 @@ var attacking = []maker{
 			return nil
 		},
 	},
-	{ // bytes that were not signed, and old signatures
+	{ // a body that was not signed, a time too far in the past or future, and another agent's key
 		routes: []string{"PATCH /v1/me"}, weight: .1, likes: []character{attacker},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil {

@@ -11,7 +11,7 @@ import (
 type maker struct {
 	routes []string // the endpoints with effects that it uses
 	weight float64
-	likes  []character // characters that do it ten times as often
+	likes  []character // characters that do it ten times as often as others
 	make   func(w *world, r *rand.Rand, p *person) *op
 }
 

@@ -47,7 +47,7 @@ type person struct {
 	endedAt   time.Time // when it was erased; zero while it lives
 	forgotten bool      // its texts must be gone
 
-	key     *transcripts.Agent // it signs with this one
+	key     *transcripts.Agent // the key that it signs with
 	others  []*transcripts.Agent
 	removed []*transcripts.Agent // keys that must not work
 	keys    int                  // keys made so far
@@ -128,7 +128,8 @@ func (w *world) newcomer(r *rand.Rand) *person {
 	return p
 }
 
-// owner returns the person or the domain behind an address, as the documents say.
+// owner returns the person or the domain behind an address, by the rules of the
+// documentation.
 func owner(email string) string {
 	local, domain, _ := strings.Cut(email, "@")
 	if domain != "gmail.com" {

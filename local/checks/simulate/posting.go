@@ -20,7 +20,7 @@ var posting = []maker{
 			return w.writes(r, p)
 		},
 	},
-	{ // a burst, as fast as it can
+	{ // a burst: eight posts, one right after the other
 		routes: []string{"POST /v1/c/{ch}/posts"}, weight: .01, likes: []character{spammer},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil {

@@ -350,7 +350,7 @@ func (w *world) replay() {
 	}
 	w.later = w.later[1:]
 	if a := w.send(o.req, o.address, false); !undecided(a) && a.Status != 401 && a.Status != 429 {
-		w.violate("replays", "%s, sent again after %s: %d %s", o.route, time.Since(o.when), a.Status, a.Body)
+		w.violate("replays", "%s, sent again after %s: got %d %s, want 401", o.route, time.Since(o.when), a.Status, a.Body)
 	}
 }
 
@@ -391,7 +391,7 @@ func (w *world) count(o *op, ok bool, code string) {
 	sure := o.when.Sub(start) > near && start.Add(q.per).Sub(o.when) > 20*time.Second || q.per <= time.Minute && o.when.Sub(start) > near && start.Add(q.per).Sub(o.when) > near
 	if ok {
 		if sure && !o.unsure && inside >= q.most {
-			w.violate("limits", "%s by %s: number %d of %d in %s", o.route, o.by.name, inside+1, q.most, q.name)
+			w.violate("limits", "%s by %s: %d accepted, want at most %d %s", o.route, o.by.name, inside+1, q.most, q.name)
 		}
 		o.by.quota[q.name] = append(only(o.by.quota[q.name], func(t time.Time) bool { return time.Since(t) < 2*q.per }), o.when)
 	}

@@ -321,7 +321,7 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 		}
 	}
 	p.unread[q.id] = 0
-	if w.unmarked == w.op { // marking the messages as read failed: they were answered, but stay unread
+	if w.unmarked == w.op { // the answer has the messages, but marking them as read failed
 		w.newest()
 		p.unread[q.id] = int(w.items[tables.ConversationKey(p.id, q.id)].Int("unread"))
 	}

@@ -74,7 +74,7 @@ func (w *world) take(all []tables.StreamRecord) {
 }
 
 // lifetimes lists how long expiring items live, as tables/README.md documents it. A row
-// applies to keys whose pk and sk begin so. The first row that applies counts.
+// applies to keys that begin with its pk and its sk. The first row that applies counts.
 var lifetimes = []struct {
 	pk, sk      string
 	least, most time.Duration
@@ -435,8 +435,8 @@ var begun = regexp.MustCompile(`\b(Psst|Idea|Buy|Claim|Note|Plea) \d+\b`)
 var named = regexp.MustCompile(`\bI am ([a-z]+\d+), number|\b([a-z]+\d+) remembers\b`)
 
 // erased returns a text in s that was deleted, removed or taken down longer ago than d, or
-// whose author was erased, unless the model does not know ([world.pending]); "" if there is
-// none.
+// whose author was erased. It skips texts that may be gone or still there
+// ([world.pending]). It returns "" if there is none.
 func (w *world) erased(s string, d time.Duration) string {
 	return w.forbidden(s, func(x *posted) bool { return x.gone() && !w.pending(x) && time.Since(x.goneAt) >= d }, d)
 }

@@ -28,7 +28,7 @@ var (
 	without   = flag.String("without", "", "with -world: operations to leave out, such as 10-20,30-31")
 )
 
-// run runs a world in a bubble.
+// run runs a world in a synctest bubble.
 func run(t *testing.T, c Config) (r *Result) {
 	t.Helper()
 	// These packages make channels and locks on first use, which must not belong to the

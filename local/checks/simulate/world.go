@@ -189,7 +189,7 @@ func (w *world) live() {
 }
 
 // gap draws the time before an operation. Most operations come in bursts. A run of 5000
-// operations takes about two weeks.
+// operations takes about two weeks of virtual time.
 func gap(r *rand.Rand) time.Duration {
 	switch x := r.Float64(); {
 	case x < .75:
@@ -209,9 +209,9 @@ func (w *world) tracef(format string, args ...any) {
 	}
 }
 
-// violate reports a broken rule. The first operation that breaks one ends the run. Of
-// several broken rules it keeps the one that sorts first, because checks walk maps in
-// any order.
+// violate reports a broken rule. The first operation that breaks a rule ends the run. If
+// an operation breaks several, violate keeps the one that sorts first, because checks walk
+// maps in any order.
 func (w *world) violate(rule, format string, args ...any) {
 	v := &Violation{w.op, rule, strings.TrimSpace(fmt.Sprintf(format, args...))}
 	if w.found == nil || v.Op == w.found.Op && v.String() < w.found.String() {

@@ -21,7 +21,7 @@ import (
 )
 
 // worldMost bounds the operations of a world: checking a whole table takes time in
-// proportion to it.
+// proportion to the table.
 const worldMost = 20_000
 
 // resultMark begins the line with a world's result.

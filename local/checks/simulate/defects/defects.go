@@ -1,7 +1,7 @@
 package main
 
-// defect is a wrong line, as a person might write it. The line is built with both:
-// package planted chooses between wrong and right.
+// defect is a wrong line, as a person might write it. The built line contains both the
+// wrong and the right version, and package planted chooses one.
 type defect struct {
 	name     string
 	file     string
@@ -37,7 +37,7 @@ var defects = []defect{
 		tests: []string{"./shared/app", "./functions/docs"},
 	},
 	{
-		name: "one more than a quota", file: "tables/guard.go",
+		name: "a quota allows one more", file: "tables/guard.go",
 		old:   `AbsentOrBefore("n", most-n+1)`,
 		new:   `AbsentOrBefore("n", most-n+1+planted.Or($N, int64(1), 0))`,
 		tests: []string{"./tables"},

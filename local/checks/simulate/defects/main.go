@@ -95,10 +95,10 @@ import (
 
 var active, _ = strconv.Atoi(os.Getenv("` + envPlanted + `"))
 
-// Is reports whether a defect is active.
+// Is reports whether defect n is active.
 func Is(n int) bool { return n == active }
 
-// Or returns wrong if a defect is active, else right.
+// Or returns wrong if defect n is active, else right.
 func Or[T any](n int, wrong, right T) T {
 	if Is(n) {
 		return wrong
@@ -133,7 +133,7 @@ func plant(root, folder string, defects []defect) (string, error) {
 			text = clause.ReplaceAllString(string(b), "$0\n\nimport \"agentsocial/local/checks/simulate/defects/planted\"")
 		}
 		if n := strings.Count(text, d.old); n != 1 {
-			return "", fmt.Errorf("%s: %s has %d times %q, want once", d.name, d.file, n, d.old)
+			return "", fmt.Errorf("%s: %s has %q %d times, want once", d.name, d.file, d.old, n)
 		}
 		texts[d.file] = strings.Replace(text, d.old, strings.ReplaceAll(d.new, "$N", strconv.Itoa(i+1)), 1)
 	}
