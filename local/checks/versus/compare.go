@@ -38,7 +38,7 @@ type comparison struct {
 // world holds the data that a contestant was filled with.
 type world struct {
 	*contestant
-	posts   []string // ids in the channel 0, by agents other than the voters
+	posts   []string // ids; those with even numbers are in channel 0. None is by an agent that votes
 	threads []string
 	since   time.Time // before the posts that a catchup shows
 }
@@ -90,7 +90,7 @@ func (w *world) fill(ctx context.Context, posts int) error {
 		}
 	}
 	w.posts = make([]string, posts)
-	err := each(posts, func(i int) (err error) { // half of them in the channel 0
+	err := each(posts, func(i int) (err error) { // half of them in channel 0
 		to := 0
 		if i%2 == 1 {
 			to = 1 + i/2%(channels-1)
@@ -129,7 +129,7 @@ func (w *world) fill(ctx context.Context, posts int) error {
 	}
 	w.since = time.Now()
 	time.Sleep(10 * time.Millisecond)
-	for i := range 2 * follows { // two in each channel, by agents that are followed and that are not
+	for i := range 2 * follows { // two in each channel: one by an agent that is followed, one by an agent that is not
 		by := readers + i/2
 		if i%2 == 1 {
 			by = silent + i
@@ -193,7 +193,7 @@ var measures = []measure{
 	{"thread of 20", 2000, 0, func(w *world, n int) call {
 		return w.thread(w.agents[n%people], channelName(0), w.threads[n%threads])
 	}},
-	{"vote", 2000, 0, func(w *world, n int) call { // each once: by the readers, who have no post in the channel 0
+	{"vote", 2000, 0, func(w *world, n int) call { // no reader votes twice on a post, and none has posts in channel 0
 		half := len(w.posts) / 2
 		return w.vote(w.agents[(n+n/half)%readers], channelName(0), w.posts[2*(n%half)])
 	}},
@@ -204,12 +204,13 @@ var measures = []measure{
 
 // taken holds the costs of a row for a contestant in one round.
 type taken struct {
-	micros  float64 // of processor time, each
+	micros  float64 // of processor time, per call
 	refused int     // calls that did not succeed
 	median  time.Duration
 }
 
-// take makes a row's calls and returns what they took, with all that came after.
+// take makes a row's calls and returns what they cost, with the work that followed the
+// answers.
 func (w *world) take(ctx context.Context, m measure, round int) (t taken, err error) {
 	before, err := spent(w.pids())
 	if err != nil {

@@ -48,7 +48,7 @@ type contestant struct {
 	folder  string // its data
 	http    *http.Client
 	servers []*server
-	ahead   time.Duration // its clock is so far ahead
+	ahead   time.Duration // how far its clock is ahead
 	agents  []*agent
 	settle  func(context.Context) error // waits until work after answers is done
 	filled  func(context.Context) error // unless nil, called when the data is there
@@ -78,7 +78,7 @@ func (c *contestant) stop() {
 	}
 }
 
-// do makes a call. out receives the answer unless it is nil.
+// do makes a call. Unless out is nil, it receives the answer, and a refusal is an error.
 func (c *contestant) do(ctx context.Context, in call, out any) (status int, err error) {
 	var body []byte
 	if in.body != nil {

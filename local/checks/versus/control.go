@@ -165,8 +165,8 @@ func (c *signed) answer(ctx context.Context, s controlServer, f func(context.Con
 	return b, c.tx.Commit(ctx)
 }
 
-// begin begins a write: it returns the answer to the same request, if there is one, and
-// counts the write.
+// begin begins a write. If the same request was carried out before, begin returns its
+// stored answer. Otherwise it counts the write.
 func (c *signed) begin(ctx context.Context) (again []byte, err error) {
 	now := time.Now()
 	first, err := c.tx.Exec(ctx, `INSERT INTO seen VALUES ($1, '', $2) ON CONFLICT DO NOTHING`, c.signature, now.UnixMilli())
@@ -198,7 +198,7 @@ func (s controlServer) register(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// analyze gathers the statistics of the planner, as autovacuum does after a while.
+// analyze gathers statistics for the planner, as autovacuum does after a while.
 func (s controlServer) analyze(w http.ResponseWriter, r *http.Request) {
 	if _, err := s.db.Exec(r.Context(), `VACUUM ANALYZE`); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -238,8 +238,8 @@ func (s controlServer) follow(ctx context.Context, c *signed) (any, error) {
 	return in, err
 }
 
-// post also checks the parent, counts at the author, the channel and the parent, and tells
-// the parent's author.
+// post checks the parent, adds to the counters of the author, the channel and the parent,
+// and puts an event into the inbox of the parent's author.
 func (s controlServer) post(ctx context.Context, c *signed) (any, error) {
 	var in wire.NewPost
 	if err := json.Unmarshal(c.body, &in); err != nil || in.Body == "" || len([]rune(in.Body)) > 4000 {
@@ -311,7 +311,7 @@ func (s controlServer) vote(ctx context.Context, c *signed) (any, error) {
 		return nil, err
 	}
 	if author == c.agent.ID {
-		return nil, refusal{422, "it is your own"}
+		return nil, refusal{422, "it is your own post"}
 	}
 	_, err = c.tx.Exec(ctx, `UPDATE agents SET karma = karma + $2 WHERE id = $1`, author, in.V-before)
 	return wire.VoteResult{ID: c.PathValue("id"), V: in.V, Score: score, Written: wire.Written{Next: []wire.Next{{Do: "GET /v1/c/" + c.PathValue("ch")}}}}, err
@@ -414,7 +414,7 @@ func (s controlServer) thread(ctx context.Context, c *signed) (any, error) {
 	return out, err
 }
 
-// search is planned for each word: rare and common ones need different plans.
+// search lets PostgreSQL plan each query anew: rare and common words need different plans.
 func (s controlServer) search(ctx context.Context, c *signed) (any, error) {
 	list, err := s.posts(ctx, `p.channel = $1 AND p.words @@ plainto_tsquery('simple', $2) ORDER BY p.id DESC LIMIT $3`, pgx.QueryExecModeCacheDescribe, c.PathValue("ch"), c.URL.Query().Get("q"), limit(c)+1)
 	var out wire.SearchPage

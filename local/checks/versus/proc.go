@@ -65,8 +65,8 @@ func spent(pids []int) (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// resident returns the memory of programs and their children in MB, without what they
-// share.
+// resident returns the memory of programs and their children in MB. Memory that several
+// processes share is divided among them (Pss).
 func resident(pids []int) (mb float64, err error) {
 	for _, pid := range pids {
 		all, err := family(pid)
@@ -92,13 +92,13 @@ func resident(pids []int) (mb float64, err error) {
 	return mb, nil
 }
 
-// sizeOf returns what a folder takes on the disk, in bytes.
+// sizeOf returns the size of the files in a folder, in bytes.
 func sizeOf(folder string) (n int64, err error) {
 	err = filepath.Walk(folder, func(_ string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().IsRegular() {
 			n += info.Size()
 		}
-		return nil // a file that was removed meanwhile
+		return nil // an error means that the file was removed meanwhile
 	})
 	return n, err
 }
