@@ -106,7 +106,8 @@ func limitless() app.Settings {
 	return s
 }
 
-// furnish creates a caller with all permissions, and items to act on. env gives hooks.py the caller's credentials and the items' names.
+// furnish creates a caller with all permissions, and items to act on. env gives hooks.py
+// the caller's credentials and the items' names.
 func furnish(ctx context.Context, s *service.Service, keyFile string) (env []string, err error) {
 	c, err := client.New(s.URL)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // Mutants of expressions, in the packages that have rules. A mutant moves a comparison to
 // the other side of its boundary, or inverts an equality. It adds one to a number or an
 // amount (and doubles a float), halves a duration, gives a TTL in milliseconds, reverses
-// an order, or makes a cursor repeat the item before it. An amount is a sum of money, or
-// a number added to an attribute, that is not a constant.
+// an order, or makes a cursor repeat the item before it. An amount is a sum of money or
+// a number added to an attribute. It is not a constant.
 const (
 	Comparison Kind = "comparison"
 	Equality   Kind = "equality"
@@ -30,7 +30,8 @@ const (
 var rules = []string{"functions", "events", "shared/identity/auth", "shared/rules", "shared/text", "tables/id"}
 
 // unruled lists exceptions, whose code has no rules of the service: test data, the
-// programs that the quickstart downloads, and what only backends and bills need.
+// programs that the quickstart downloads, and code that only backends or the calculation of
+// costs need.
 var unruled = []string{"functions/ideas/wishes", "functions/docs/programs", "tables/capacity.go", "tables/expression.go"}
 
 // ruled reports whether a folder's or a file's expressions are mutated.

@@ -40,7 +40,7 @@ func main() {
 	only := flag.String("only", "", "only mutants whose name (file, function, kind, text) matches this regular expression")
 	kinds := flag.String("kinds", "", "only these kinds, separated by commas")
 	jobs := flag.Int("jobs", 3*runtime.NumCPU(), "how many tests run at once; tests mostly wait, so there can be more than processors")
-	budget := flag.Duration("budget", 0, "how long tests may run for each mutant; 0: all tests that reach it. \"Not noticed\" is not kept if the budget left out tests")
+	budget := flag.Duration("budget", 0, "how long tests may run for each mutant; 0: no limit. If this left out tests, \"not noticed\" is not kept as a result")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

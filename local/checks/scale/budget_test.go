@@ -18,13 +18,13 @@ func days(circles int) Scenario {
 }
 
 // A family of keys grows if its busiest key takes at least growth times as many units in
-// the large network as in the small one, and at least least units. Keys that all agents
+// the large network as in the small one, and at least floor units. Keys that all agents
 // share take six times as many. Keys of a circle take about as many in both networks: the
 // number also depends on the number of processes (each reads an agent's key once) and on
 // chance (ids decide when a search index is sealed).
 const growth = 3
 
-var least = [2]float64{reads: 15, writes: 3}
+var floor = [2]float64{reads: 15, writes: 3}
 
 // TestBudgets checks the list of keys whose load grows with the network: those that are
 // much busier when six times as many agents do the same.
@@ -47,7 +47,7 @@ func TestBudgets(t *testing.T) {
 		was := before[h.Family]
 		for k, name := range []string{"read", "write"} {
 			t.Logf("%-28s %5s units of the busiest key: %6.1f, then %6.1f", h.Family, name, was.Sum[k], h.Sum[k])
-			if h.Sum[k] < least[k] || h.Sum[k] < growth*was.Sum[k] || slices.Contains(found, h.Family) {
+			if h.Sum[k] < floor[k] || h.Sum[k] < growth*was.Sum[k] || slices.Contains(found, h.Family) {
 				continue
 			}
 			found = append(found, h.Family)

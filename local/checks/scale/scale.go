@@ -52,8 +52,8 @@
 //     LAMBDA/scaling-behavior.html).
 //   - Storage, egress and logs in the cost.
 //   - Separate memory: on AWS each process has its own copy of what [app.App] points to,
-//     but here all processes share one. Each process has its own
-//     [retry.Table], which bounds retries.
+//     but here all processes share one. Only the [retry.Table], which bounds retries, is
+//     separate for each process.
 //   - Followers beyond the simulated agents: a slice's lists of followers are short.
 //
 // # Slices

@@ -12,7 +12,7 @@ type Scenario struct {
 	Name, Doc string
 
 	Slice  int  // k: one in k of the network's agents and ranges is simulated, see the package comment
-	Agents int  // agents that make the slice's requests; one may play several of its agents
+	Agents int  // agents that make the slice's requests; each may stand for several agents of the slice
 	Circle int  // agents that share a channel
 	Ranges int  // ranges of the table and of each index, in the slice
 	Hub    bool // there is a channel that all follow

@@ -74,7 +74,7 @@ func (w *world) take(all []tables.StreamRecord) {
 }
 
 // lifetimes lists how long expiring items live, as tables/README.md documents it. A row
-// applies to keys that begin with its pk and its sk. The first row that applies counts.
+// applies to the keys whose pk and sk begin with its pk and sk. The first row that applies counts.
 var lifetimes = []struct {
 	pk, sk      string
 	least, most time.Duration

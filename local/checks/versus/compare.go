@@ -38,7 +38,7 @@ type comparison struct {
 // world holds the data that a contestant was filled with.
 type world struct {
 	*contestant
-	posts   []string // ids; those with even numbers are in channel 0. None is by an agent that votes
+	posts   []string // ids; those at even indexes are in channel 0. None is by an agent that votes
 	threads []string
 	since   time.Time // before the posts that a catchup shows
 }

@@ -287,14 +287,14 @@ func onPostgres(ctx context.Context, programs, folder string, agents int) (*cont
 		a := &agent{ID: fmt.Sprintf("ag_%026d", i), key: key}
 		in := fields{"id": a.ID, "key": client.PublicKey(key), "handle": handle(i)}
 		if status, err := c.do(ctx, call{a, "POST", "/agents", in}, nil); err != nil || status != 200 {
-			return nil, fmt.Errorf("registering %s: %d %w", a.ID, status, err)
+			return nil, fmt.Errorf("registering %s: got status %d and error %v, want 200", a.ID, status, err)
 		}
 		c.agents = append(c.agents, a)
 	}
 	c.filled = func(ctx context.Context) error {
 		status, err := c.do(ctx, call{c.agents[0], "POST", "/analyze", nil}, nil)
 		if err == nil && status != 200 {
-			err = fmt.Errorf("analyzing: %d", status)
+			err = fmt.Errorf("analyzing: got status %d, want 200", status)
 		}
 		return err
 	}
