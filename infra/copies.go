@@ -23,13 +23,13 @@ const (
 	// backupAt says when a day's backup starts, as EventBridge writes it, in UTC.
 	backupAt = "cron(0 3 * * ? *)"
 
-	// Bounds of a backup, in minutes. AWS Backup starts it within the first, and gives it up
-	// if it has not ended after the second.
+	// Bounds of a backup, in minutes. AWS Backup starts it within backupStarts, and gives it
+	// up if it has not ended within backupEnds.
 	backupStarts = 60
 	backupEnds   = 12 * 60
 
-	// copyWatch is the period in which the alarm counts copies. It rings after
-	// copyWatchTimes periods without one, together a day and a half.
+	// copyWatch is the period in which the alarm counts copies. The alarm rings after
+	// copyWatchTimes periods without a copy, together a day and a half.
 	copyWatch      = 6 * time.Hour
 	copyWatchTimes = 6
 )
@@ -120,7 +120,7 @@ func (d deployment) watchCopies(stack awscdk.Stack, vault awsbackup.CfnBackupVau
 	})
 }
 
-// vaultPart is between the place and the name in a vault's ARN.
+// vaultPart is between the account and the name in a vault's ARN.
 const vaultPart = ":backup-vault:"
 
 // copyVault returns the region, the account and the name of the vault copyTo, which is set.

@@ -66,7 +66,7 @@ func TestCopiesOfRestored(t *testing.T) {
 }
 
 // Only the seal and the pepper are replicated, to the vault's region unless it is the
-// stage's. The value of a secret stays: nothing else about it changes.
+// stage's. Nothing else about a secret changes, so its value stays.
 func TestReplicas(t *testing.T) {
 	inRegion := func(region string) string { return `[{"Region":"` + region + `"}]` }
 	for name, c := range map[string]struct {
@@ -126,8 +126,8 @@ func TestCopiesKeepThePromise(t *testing.T) {
 	}
 }
 
-// With existingSecrets the stack makes no seal and no pepper. It uses those of these names,
-// and functions may read nothing else.
+// With existingSecrets the stack makes no seal and no pepper. It uses existing secrets with
+// the same names. A function may read one if, and only if, its environment names it.
 func TestExistingSecrets(t *testing.T) {
 	s := of(t, func() (*service, error) {
 		return synthesise("elsewhere", all(), map[string]any{"existingSecrets": "true"})

@@ -33,7 +33,7 @@ type graph struct {
 type line struct {
 	Label  string
 	Metric metric
-	Math   string // of m1, m2, … of the lines before
+	Math   string // expression of m1, m2, …, the metrics of the lines before
 	Search search
 	Hidden bool // only used in Math
 }
@@ -43,7 +43,7 @@ type line struct {
 type search struct {
 	Namespace, Name, By string
 	Statistic           string
-	Most                string // ranked by SUM or MAX
+	Most                string // SUM or MAX: the metrics with the most come first
 }
 
 func (s search) expression() string {

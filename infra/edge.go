@@ -18,7 +18,7 @@ import (
 type edge struct {
 	distribution awscloudfront.CfnDistribution
 	secret       awssecretsmanager.Secret
-	ready        []awscdk.CfnResource // what must exist before functions refuse other callers
+	ready        []awscdk.CfnResource // what must exist before functions refuse callers that go around the edge
 }
 
 // edgeRegion is the region of CloudFront's certificates and web ACLs.

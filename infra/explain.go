@@ -15,8 +15,8 @@ import (
 )
 
 // kind explains a type of resource: its purpose, and its monthly cost without calls,
-// in US dollars in us-east-1. An alarm costs USD for each of its metrics.
-// infra/COST.md says what calls cost.
+// in US dollars in us-east-1. USD is the cost of each metric of an alarm, and of a secret
+// in each region. infra/COST.md says what calls cost.
 type kind struct {
 	Type, For string
 	USD       float64

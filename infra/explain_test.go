@@ -49,7 +49,7 @@ var described = map[string]string{
 	"AWS::SecretsManager::Secret":    "Description",
 }
 
-// Every resource that can have a description has one, for readers of the console.
+// Every resource that can have a description has one, for people who use the console.
 func TestDescribed(t *testing.T) {
 	deployments(t, func(t *testing.T, s *service) {
 		for id, r := range s.Resources {

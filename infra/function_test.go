@@ -25,7 +25,7 @@ func TestFunctions(t *testing.T) {
 		for _, x := range s.schedules {
 			timeouts[x.Name], memories[x.Name] = "120", "1024"
 		}
-		timeouts["audit"], timeouts["erase"] = "900", "50" // their own
+		timeouts["audit"], timeouts["erase"] = "900", "50" // these two declare their own
 		for _, m := range s.mail {
 			timeouts[m.Name] = "10"
 		}
@@ -199,8 +199,8 @@ func TestStack(t *testing.T) {
 	})
 }
 
-// Each function is told what is deployed, and has it as a tag. No other resource has that
-// tag, so that a new version changes functions only.
+// Each function has the deployed version as a variable and as a tag. No other resource has
+// that tag, so that a new version changes functions only.
 func TestVersion(t *testing.T) {
 	tagged := map[string]bool{}
 	for id, r := range of(t, whole).Resources {

@@ -89,7 +89,7 @@ func (g *gateway) attach(group string, f awslambda.Function, called *string) {
 			Service: jsii.String("execute-api"), Resource: g.api.Ref(), ResourceName: jsii.String("*"),
 		}),
 	})
-	integration.AddDependency(permission) // another ARN needs a new permission first
+	integration.AddDependency(permission) // if the ARN changes, the new permission must exist first
 }
 
 // inTurn lets CloudFormation make an integration or a route only once the one before it is

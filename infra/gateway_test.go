@@ -61,7 +61,7 @@ func TestOneIntegrationAndOnePermissionPerGroup(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		integrations, permissions := s.all("AWS::ApiGatewayV2::Integration"), s.all("AWS::Lambda::Permission")
 		if len(integrations) != len(s.groups) || len(permissions) != len(s.groups)+len(s.mail) { // TestMailEvents has those of mail
-			t.Errorf("got %d groups, %d integrations and %d permissions, want as many of each, and one for each function of mail", len(s.groups), len(integrations), len(permissions))
+			t.Errorf("got %d groups, %d integrations and %d permissions, want one integration and one permission for each group, and one more permission for each function of mail", len(s.groups), len(integrations), len(permissions))
 		}
 		for id, r := range integrations {
 			r.expect(t, id, map[string]string{
@@ -87,8 +87,8 @@ func TestOneIntegrationAndOnePermissionPerGroup(t *testing.T) {
 	})
 }
 
-// CloudFormation makes the integrations and routes one after another: each waits for one
-// other, and no two wait for the same.
+// CloudFormation makes the integrations and routes one after another: each but the first
+// waits for one other, and no two wait for the same one.
 func TestPartsOfTheAPIInTurn(t *testing.T) {
 	deployments(t, func(t *testing.T, s *service) {
 		parts := s.all("AWS::ApiGatewayV2::Integration")

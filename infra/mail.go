@@ -28,9 +28,9 @@ const mailDimension = "ses:configuration-set"
 
 // newMailing sets up the sending of mail. It returns nil if mailFrom is empty.
 //
-// A code is a credential, so it is sent only to servers with TLS. SES reports bounces and
-// complaints to EventBridge, which calls a function that stores hashes of their
-// recipients. Alarms watch the counts. SES's own suppression list is off: it would hold
+// The mails carry codes, which are credentials, so they go only to servers with TLS. SES
+// reports bounces and complaints to EventBridge, which calls a function that stores hashes
+// of their recipients. Alarms watch the counts. SES's own suppression list is off: it would hold
 // plain addresses, and the owner of an address that bounced once could not recover an
 // agent. The sending function logs what SES refuses.
 func newMailing(stack awscdk.Stack, s Settings) *mailing {
@@ -67,8 +67,8 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	return &mailing{s.MailFrom, arn("identity", jsii.String("*")), set, arn("configuration-set", set.ConfigurationSetName())}
 }
 
-// mailEventAge is the age at which an event is dropped. First EventBridge and then Lambda
-// try for at most this long.
+// mailEventAge is the age at which an event is dropped. EventBridge, and after
+// it Lambda, each try for at most this long.
 const mailEventAge = 6 * time.Hour
 
 // tellOfMail lets EventBridge call a function with the bounces and complaints of this

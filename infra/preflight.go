@@ -115,7 +115,7 @@ func (c *checks) warn(remedy, format string, args ...any) {
 func (c *checks) ask(what string, out any, args ...string) bool {
 	err := c.aws.Do(c.ctx, out, args...)
 	if err != nil {
-		c.warn("If it is a permission, check it by hand.", "%s was not checked: %v", what, err)
+		c.warn("If a permission is missing, check it by hand.", "%s was not checked: %v", what, err)
 	}
 	return err == nil
 }
@@ -174,7 +174,7 @@ func (c *checks) programs() {
 	}
 }
 
-// credentials checks account and region, and reports whether AWS can be asked.
+// credentials checks the account and the region, and reports whether AWS can be asked.
 func (c *checks) credentials() bool {
 	region := c.Region
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
@@ -234,7 +234,7 @@ func (c *checks) bootstrap() {
 func (c *checks) ownStack() {
 	stack, err := c.aws.Describe(c.ctx, c.Stage)
 	if err != nil {
-		c.warn("If it is a permission, check it by hand.", "the stack %s was not checked: %v", stack.Name, err)
+		c.warn("If a permission is missing, check it by hand.", "the stack %s was not checked: %v", stack.Name, err)
 		return
 	}
 	c.stack = stack
@@ -335,8 +335,9 @@ func (c *checks) mailing() {
 	c.identity()
 }
 
-// identity checks SES's identity of mailFrom: one that exists already must be outside the
-// stack and verified, any other must not exist yet.
+// identity checks SES's identity of mailFrom. With mailIdentity existing, SES must have the
+// identity. Otherwise the stack makes it, so no identity of this name may exist outside the
+// stack. An identity that is not verified gets a warning.
 func (c *checks) identity() {
 	_, domain, _ := strings.Cut(c.MailFrom, "@")
 	name := domain
@@ -357,7 +358,7 @@ func (c *checks) identity() {
 			return
 		}
 	} else if err != nil {
-		c.warn("If it is a permission, check it by hand.", "SES's identity %s was not checked: %v", name, err)
+		c.warn("If a permission is missing, check it by hand.", "SES's identity %s was not checked: %v", name, err)
 		return
 	}
 	if c.MailIdentity != identityExisting && !c.owns(awscli.TypeIdentity, name) {
@@ -378,7 +379,7 @@ func (c *checks) owns(kind, physical string) bool {
 	}
 	stack, err := c.aws.Deployed(c.ctx, c.Stage)
 	if err != nil {
-		c.warn("If it is a permission, check it by hand.", "the resources of %s were not checked: %v", c.stack.Name, err)
+		c.warn("If a permission is missing, check it by hand.", "the resources of %s were not checked: %v", c.stack.Name, err)
 		return true
 	}
 	for _, r := range stack.All(kind) {
@@ -416,7 +417,7 @@ func (c *checks) certificate() {
 		c.fail("Correct certificateArn in cdk.json.", "there is no certificate %s", c.CertificateARN)
 		return
 	} else if err != nil {
-		c.warn("If it is a permission, check it by hand.", "the certificate was not checked: %v", err)
+		c.warn("If a permission is missing, check it by hand.", "the certificate was not checked: %v", err)
 		return
 	}
 	found := answer.Certificate

@@ -163,8 +163,8 @@ func TestPreflightFindings(t *testing.T) {
 	}
 }
 
-// A certificate of another region than the API's is found if only the shell names the
-// region; otherwise the settings are refused.
+// preflight finds a certificate in another region than the API if only the shell names the
+// region. If a setting names the region, ReadSettings refuses the certificate.
 func TestPreflightCertificateElsewhere(t *testing.T) {
 	s, err := ReadSettings(map[string]any{"domain": "agents.example", "certificateArn": certificateARN})
 	if err != nil {
@@ -179,7 +179,7 @@ func TestPreflightCertificateElsewhere(t *testing.T) {
 	}
 }
 
-// The shell's region is compared with the setting, and used if there is none.
+// The shell's region is compared with the setting region, and used if that is empty.
 func TestPreflightRegion(t *testing.T) {
 	out, _ := preflightWith(t, map[string]string{"sts get-caller-identity": "-"}, "region=eu-central-1")
 	if strings.Contains(out, "AWS_REGION is") {

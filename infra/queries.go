@@ -34,7 +34,7 @@ type query struct {
 }
 
 // queries lists the saved queries. Saved queries are free; a run costs by the data that it
-// reads. Lines that stand for several requests have one_in.
+// reads. The field one_in of a line says how many requests the line stands for.
 var queries = []query{
 	{"Endpoints", "requests by endpoint", ofGroups, `filter msg = "request"
 | fields coalesce(one_in, 1) as n

@@ -132,7 +132,8 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
 		// The Service Authorization Reference has no type of resource for ListStreams, so only *
 		// is sure to allow it, although DynamoDB's guide has an example with the table's streams.
-		// Without ListStreams Lambda makes no mapping. It reads nothing but the ARNs of streams.
+		// Without ListStreams Lambda makes no mapping. ListStreams reads nothing but the ARNs of
+		// streams.
 		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, jsii.String("*"))
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))
 		allow("FailedBatchesBucket", []string{"s3:ListBucket"}, nil, st.failed.BucketArn())

@@ -124,10 +124,10 @@ var rules = []rule{
 			"ses:SendEmail on arn:${AWS::Partition}:ses:eu-central-1:123456789012:identity/*": "the condition allows one sender only; " +
 				"in SES's sandbox the right is also checked on the recipient's identity",
 			"xray:PutTraceSegments on *":    "the action accepts no resource, and only sends data about the function",
-			"xray:PutTelemetryRecords on *": "as PutTraceSegments",
+			"xray:PutTelemetryRecords on *": "the action accepts no resource, and only sends data about the function",
 			"backup:CopyFromBackupVault on arn:${AWS::Partition}:backup:eu-central-1:123456789012:recovery-point:*": "AWS Backup names the recovery points; backup:CopyIntoBackupVault is allowed on one vault only",
 			"backup:TagResource on arn:${AWS::Partition}:backup:eu-central-1:123456789012:recovery-point:*":         "AWS Backup names the recovery points",
-			"backup:TagResource on arn:aws:backup:eu-west-1:210987654321:recovery-point:*":                          "as those of the stage's own vault",
+			"backup:TagResource on arn:aws:backup:eu-west-1:210987654321:recovery-point:*":                          "AWS Backup names the recovery points",
 			"cloudwatch:DescribeAlarms on *": "CodeDeploy lists its alarms, and the action is granted on all of them",
 		}},
 	{Says: "a role trusts one service", Type: "AWS::IAM::Role", Check: trustsOneService,

@@ -45,7 +45,7 @@ type Settings struct {
 	CapacityTarget              int // percent of the capacity that is to be in use
 	TableReadsLeast             int // units a second of capacity, of the table
 	TableWritesLeast            int
-	IndexReadsLeast             int // the same, of each index
+	IndexReadsLeast             int // units a second of capacity, of each index
 	IndexWritesLeast            int
 	TableClass                  string
 	WarmReads, WarmWrites       int // units a second that the table can serve at once; 0: AWS's default
@@ -124,8 +124,8 @@ const (
 	warmMost        = 10_000_000
 )
 
-// copyDaysMost bounds copyDays. By /privacy, backups keep what was deleted for this many
-// days, which is also how far point-in-time recovery reaches back.
+// copyDaysMost bounds copyDays. As /privacy promises, backups keep what was deleted for this
+// many days, which is also how far point-in-time recovery reaches back.
 const copyDaysMost = 35
 
 // Disposable reports whether the stage may be destroyed with all its data.

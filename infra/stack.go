@@ -13,9 +13,9 @@ import (
 // (one per route, four or five per function). Account and region are those of the
 // credentials. If the settings name others, the CDK refuses the credentials.
 //
-// Only the lasting secrets and what belongs to the edge have fixed names. CloudFormation
-// names everything else, so that retained resources do not block the next stack of the
-// same name.
+// Only the lasting secrets, the backup vault and what belongs to the edge have fixed names.
+// CloudFormation names everything else, so that retained resources do not block the next
+// stack of the same name.
 func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	stack := awscdk.NewStack(scope, jsii.String("agentsocial-"+s.Stage), &awscdk.StackProps{
 		Description:           jsii.String("Agent Social Network, stage " + s.Stage),

@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Logical ids of data never change: another id means another, empty resource. These
-// have been deployed.
+// Logical ids of data never change: another id means another, empty resource. The ids
+// below have been deployed.
 func TestLogicalIDsOfData(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		for kind, want := range map[string]string{
@@ -119,7 +119,7 @@ func TestRestoredTable(t *testing.T) {
 					}
 				}
 				if (has != "") != (len(over) > 0) {
-					t.Errorf("%s with TABLE %q has the rights %v, want rights on tables exactly with TABLE", name, has, over)
+					t.Errorf("%s with TABLE %q has the rights %v, want rights on tables if TABLE is set, and none otherwise", name, has, over)
 				}
 			}
 			mappings := s.all("AWS::Lambda::EventSourceMapping")
@@ -187,7 +187,7 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// Logical ids of resources of the same type.
+// Logical ids of the secrets.
 const (
 	secretID = "SecretA720EF05"
 	pepperID = "Pepper2B9638F2"

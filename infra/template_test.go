@@ -59,17 +59,17 @@ func (t *template) function(tt *testing.T, name string) (string, resource) {
 	panic("unreachable")
 }
 
-// named returns the single resource of a type whose logical id starts with begins.
-func (t *template) named(tt *testing.T, kind, begins string) (string, resource) {
+// named returns the single resource of a type whose logical id has the prefix.
+func (t *template) named(tt *testing.T, kind, prefix string) (string, resource) {
 	tt.Helper()
 	var found []string
 	for id := range t.all(kind) {
-		if strings.HasPrefix(id, begins) {
+		if strings.HasPrefix(id, prefix) {
 			found = append(found, id)
 		}
 	}
 	if len(found) != 1 {
-		tt.Fatalf("got %v of type %s whose id starts with %s, want one", found, kind, begins)
+		tt.Fatalf("got %v of type %s whose id starts with %s, want one", found, kind, prefix)
 	}
 	return found[0], t.Resources[found[0]]
 }

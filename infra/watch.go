@@ -30,7 +30,7 @@ const (
 	// mailsAnHour is far above normal mail, and far below the limits of a day's mails.
 	mailsAnHour = 500
 
-	// slowOf is the least number of requests in five minutes for a meaningful p99.
+	// slowOf is the least number of requests in a period for a meaningful p99.
 	slowOf = 20
 
 	// AWS reviews an account at 5 % bounces or 0.1 % complaints. The alarms ring at two

@@ -1,5 +1,5 @@
-// Package awscli runs the AWS CLI, which finds region and credentials as the operator's
-// shell does.
+// Package awscli runs the AWS CLI, which finds the region and the credentials as it does in
+// the operator's shell.
 package awscli
 
 import (

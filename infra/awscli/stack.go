@@ -55,7 +55,7 @@ func (c CLI) Describe(ctx context.Context, stage string) (Stack, error) {
 	return s, nil
 }
 
-// Deployed returns the resources of a stage's stack. It is an error if there is none.
+// Deployed returns a stage's stack with its resources. It is an error if there is no stack.
 func (c CLI) Deployed(ctx context.Context, stage string) (*Stack, error) {
 	s := &Stack{Name: StackName(stage)}
 	var list struct{ StackResourceSummaries []Resource }
@@ -121,8 +121,8 @@ func (s *Stack) called(kind, name, suffix string) (Resource, error) {
 	return Resource{}, fmt.Errorf("NAME is %q; the stack %s has %q", name, s.Name, names)
 }
 
-// Properties returns what the deployed template sets for a resource, by its logical id. It
-// reads the template once.
+// Properties decodes what the deployed template sets for a resource into the variable at
+// into. It reads the template once for each Stack.
 func (c CLI) Properties(ctx context.Context, s *Stack, r Resource, into any) error {
 	if s.properties == nil {
 		if err := c.readTemplate(ctx, s); err != nil {

@@ -5,7 +5,7 @@
 //     changes, except on the stage dev.
 //   - It creates a stage unprotected, so that CloudFormation can remove what a failed
 //     creation leaves, and the next try starts over. Once the stage exists, it deploys
-//     again, which only protects stack and table.
+//     again, which only protects the stack and the table.
 package main
 
 import (
@@ -122,7 +122,7 @@ func (d deployment) deploy() error {
 		args = append(args, "-c", "version="+version)
 	}
 	previous := now.Outputs["Version"]
-	if previous == version { // the same again
+	if previous == version { // the same version is deployed again
 		previous = now.Outputs["PreviousVersion"]
 	}
 	if previous != "" {
@@ -135,7 +135,7 @@ func (d deployment) deploy() error {
 		return fmt.Errorf("%w\nThe stack %s was not created. Fix the cause, and run `make deploy` again: it removes what is left. infra/RUNBOOK.md has the usual causes: \"The first deployment failed\"", err, d.stack())
 	}
 	fmt.Fprintf(d.out, "\n%s exists; protecting the stack and its table from deletion\n", d.stack())
-	return d.cdk(append(args, "--build", "true")...) // true: the functions are built
+	return d.cdk(append(args, "--build", "true")...) // the command true replaces the build: the functions are built already
 }
 
 // cdk runs cdk deploy.
@@ -191,7 +191,7 @@ func (d deployment) rollback(to string) error {
 			return err
 		}
 		if to = now.Outputs["PreviousVersion"]; to == "" {
-			return fmt.Errorf("the stack %s has no output PreviousVersion, so the version before is unknown; name a commit: make rollback TO=COMMIT", d.stack())
+			return fmt.Errorf("the stack %s has no output PreviousVersion, so the previous version is unknown; name a commit: make rollback TO=COMMIT", d.stack())
 		}
 	}
 	if strings.HasSuffix(to, dirty) {

@@ -16,14 +16,14 @@ type operator struct {
 	*report
 	awscli.CLI
 	stage   string
-	url     string // that was looked at from outside
-	version string // that is deployed there; "" if unknown
+	url     string // the address that was looked at from outside
+	version string // the version deployed there; "" if unknown
 
 	stack *awscli.Stack // with outputs and resources
 }
 
 // byHand is the remedy if the credentials do not allow a call.
-const byHand = "if it is a permission, look by hand"
+const byHand = "if a permission is missing, look by hand"
 
 func (o *operator) look(ctx context.Context) {
 	const what = "AWS: stack, readers, schedules, dead letters, alarms, mail"
@@ -62,7 +62,8 @@ func flat(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
-// ask runs a command of the AWS CLI. If that fails, nothing was looked at.
+// ask runs a command of the AWS CLI, and reports whether it succeeded. If it fails, ask
+// prints that the thing was not looked at.
 func (o *operator) ask(ctx context.Context, what string, into any, args ...string) bool {
 	err := o.Do(ctx, into, args...)
 	if err != nil {
@@ -198,7 +199,7 @@ func (o *operator) alarms(ctx context.Context) {
 	rings := false
 	for _, a := range list.MetricAlarms {
 		if !slices.ContainsFunc(own, func(r awscli.Resource) bool { return r.PhysicalResourceId == a.AlarmName }) {
-			continue // of a stage whose name begins with this one's
+			continue // an alarm of a stage whose name begins with this stage's name
 		}
 		states[a.AlarmName] = a.StateValue
 		if a.StateValue == "ALARM" {

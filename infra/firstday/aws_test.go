@@ -227,7 +227,7 @@ func TestOperator_Findings(t *testing.T) {
 		{"lambda list-event-source-mappings", swapped("lambda list-event-source-mappings", `"Enabled"`, `"Creating"`), "not looked at  the reader tally: its mapping is Creating", ""},
 		{"lambda list-event-source-mappings", swapped("lambda list-event-source-mappings", `"OK"`, `"PROBLEM: Function call failed"`), "FAILED         the reader tally: PROBLEM: Function call failed", `"Alarm: Unread"`},
 		{"lambda list-event-source-mappings", `{"EventSourceMappings": [{"UUID": "22222222-2222-4333-8444-555555555555", "State": "Enabled"}]}`, "FAILED         the reader tally: it has no event source mapping", "REVERT_DRIFT=1"},
-		{"lambda list-event-source-mappings", denied, "not looked at  readers of the stream: if it is a permission, look by hand: aws lambda list-event-source-mappings: " + denied, ""},
+		{"lambda list-event-source-mappings", denied, "not looked at  readers of the stream: if a permission is missing, look by hand: aws lambda list-event-source-mappings: " + denied, ""},
 		{"scheduler list-schedules", swapped("scheduler list-schedules", `"ENABLED"`, `"DISABLED"`), `FAILED         schedules: not ENABLED: agentsocial-beta-probeFunctionClock-x ("DISABLED")`, "REVERT_DRIFT=1"},
 		{"scheduler list-schedules", `{"Schedules": []}`, `FAILED         schedules: not ENABLED: agentsocial-beta-probeFunctionClock-x (""), agentsocial-beta-auditFunctionClock-x ("")`, "REVERT_DRIFT=1"},
 		{"sqs get-queue-attributes", swapped("sqs get-queue-attributes", `"0"`, `"2"`), "FAILED         the queue DeadLetters0A1B2C3D: it has 2 messages", `"Alarm: Fails"`},

@@ -94,7 +94,7 @@ func (s stage) visit(t *testing.T, change func(*httputil.ReverseProxy), handle h
 	return out.String()
 }
 
-// lines returns the lines that begin with a state, without it.
+// lines returns the lines that begin with a state, without the state.
 func lines(out, state string) (all []string) {
 	for _, l := range strings.Split(out, "\n") {
 		if rest, ok := strings.CutPrefix(l, state+" "); ok {
@@ -104,8 +104,8 @@ func lines(out, state string) (all []string) {
 	return all
 }
 
-// A service without defects passes. It passes again, with the agents of the first time.
-// The list of what was not tried names only lines that are printed.
+// A service without defects passes. It passes a second visit, too, with the agents of the
+// first. UNTRIED.md names only lines that are printed.
 func TestVisit(t *testing.T) {
 	s := newStage(t)
 	out := s.visit(t, nil, nil)

@@ -23,7 +23,7 @@ import (
 // keyFile names the file of an agent's key.
 type keyFile struct {
 	path  string
-	given bool // by the caller: the agent must exist
+	given bool // whether the caller named the file; then the agent must exist
 }
 
 // own returns the file that the caller named. Without a name it returns the file of an agent
@@ -100,7 +100,7 @@ const puzzles = 3
 func (v *visitor) join(ctx context.Context, what string, f keyFile) *member {
 	key, err := f.load()
 	if err != nil {
-		v.fail(what, "Give KEY and OTHER the files of keys of agents, or leave them out.", "%v", err)
+		v.fail(what, "Set KEY and OTHER to files with keys of agents, or leave them out.", "%v", err)
 		return nil
 	}
 	m := &member{v.client.As(key, ""), key, ""}

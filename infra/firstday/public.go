@@ -20,9 +20,9 @@ type visitor struct {
 	client *client.Client
 	files  [2]keyFile
 	solve  solver
-	within time.Duration // for the stream's readers
+	within time.Duration // bounds the wait for the stream's readers
 
-	version string // that /health names
+	version string // the version that /health names
 }
 
 // answer is a whole answer to a call without the client's retries.
@@ -124,7 +124,7 @@ func (v *visitor) document(ctx context.Context) {
 	case d.Info.Build != v.version:
 		v.fail("version", "An edge stores the document for a while. Otherwise run make deploy again.", "/health says %q, and the x-build of /openapi.json is %q", v.version, d.Info.Build)
 	case v.version == "":
-		v.skip("version", "/health and /openapi.json have none, since make deploy did not deploy this")
+		v.skip("version", "/health and /openapi.json have none, since make deploy did not deploy this stage")
 	default:
 		v.ok("version", "%s is deployed", v.version)
 	}

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// report prints a line for each thing that was looked at, and counts.
+// report prints a line for each thing that was looked at, and counts the outcomes.
 type report struct {
 	out           io.Writer
 	oks, failures int
