@@ -154,7 +154,7 @@ func furnish(ctx context.Context, s *service.Service, keyFile string) (env []str
 	if err := errors.Join(runner.Pay(ctx, c, checkout.URL), runner.Drain(ctx, c)); err != nil {
 		return nil, err
 	}
-	there, err := json.Marshal(map[string]string{ // by route, or by the name of a parameter of any route
+	there, err := json.Marshal(map[string]string{ // values of the parameters of paths, by route or else by the parameter's name
 		"ch": "lounge", "ref": "other", "tag": "go", "topic": "errors", "id": post.ID, "/v1/ideas/{id}": idea.ID,
 		"/v1/ideas/{id}/support": idea.ID, "/v1/ideas/{id}/status": idea.ID,
 	})

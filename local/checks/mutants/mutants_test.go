@@ -231,8 +231,8 @@ func TestResultsStayValid(t *testing.T) {
 	}
 }
 
-// The tests of a mutant's own package run first, and then the shortest ones. They run in
-// growing batches of tests that can run together.
+// The tests of a mutant's own package run first, and then the others, the shortest first.
+// Tests that can run together run in batches, which grow.
 func TestBatches(t *testing.T) {
 	var got []string
 	for _, batch := range batches([]Unit{

@@ -34,7 +34,7 @@ var posting = []maker{
 			return w.writes(r, p)
 		},
 	},
-	{ // the same body again, within a day
+	{ // the same body again, which is refused within a day
 		routes: []string{"POST /v1/c/{ch}/posts"}, weight: .1, likes: []character{spammer},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			x := w.recent(r)

@@ -29,7 +29,7 @@ import (
 type agent struct {
 	ID    string
 	Token string             `json:",omitempty"` // of PocketBase
-	key   ed25519.PrivateKey // of the others
+	key   ed25519.PrivateKey // of the product and the control
 }
 
 func handle(i int) string { return fmt.Sprintf("agent%04d", i) }
