@@ -11,7 +11,7 @@ import (
 // template.
 type capacity struct {
 	mode                awsdynamodb.BillingMode
-	capReads, capWrites int // on demand
+	capReads, capWrites int // the caps of on-demand capacity
 
 	// provisioned
 	tableReads, tableWrites, indexReads, indexWrites span

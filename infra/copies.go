@@ -131,8 +131,8 @@ func (s Settings) copyVault() (region, account, name string) {
 }
 
 // replicas returns the regions that the seal and the pepper are copied to: the region of
-// the vault copyTo. Replicas stay in the stage's account. If the vault is in another one,
-// an operator copies the secrets there by hand (runbook).
+// the vault copyTo. Replicas stay in the stage's account. If the vault is in another
+// account, an operator copies the secrets there by hand (runbook).
 func (s Settings) replicas() *[]*awssecretsmanager.ReplicaRegion {
 	if s.CopyTo == "" {
 		return nil
@@ -144,8 +144,8 @@ func (s Settings) replicas() *[]*awssecretsmanager.ReplicaRegion {
 	return &[]*awssecretsmanager.ReplicaRegion{{Region: jsii.String(region)}}
 }
 
-// copying checks what AWS Backup needs to copy the table to the vault copyTo. Without it the
-// deployment succeeds, and no copy arrives.
+// copying checks what AWS Backup needs to copy the table to the vault copyTo. If
+// something is missing, the deployment still succeeds, but no copy arrives.
 func (c *checks) copying() {
 	if c.CopyTo == "" {
 		c.ok("the table is not copied elsewhere (copyTo is empty)")

@@ -193,7 +193,7 @@ func TestStack(t *testing.T) {
 				t.Errorf("output %s is %q, want %q", name, got, want)
 			}
 		}
-		table.expect(t, "table", map[string]string{ // as on every resource that can have tags
+		table.expect(t, "table", map[string]string{ // every resource that can have tags has these two
 			"Tags": `[{"Key":"project","Value":"agentsocial"},{"Key":"stage","Value":"prod"}]`,
 		})
 	})

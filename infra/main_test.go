@@ -157,7 +157,7 @@ func synthesise(name string, d declared, context map[string]any) (*service, erro
 	return s, json.Unmarshal(b, &s.template)
 }
 
-// stub writes a function's binary, different for each.
+// stub writes a function's binary, a different one for each function.
 func stub(assets, name string) error {
 	if err := os.MkdirAll(filepath.Join(assets, name), 0o755); err != nil {
 		return err

@@ -186,7 +186,7 @@ func (c *checks) credentials() bool {
 			c.warn("Run export AWS_REGION="+region, "%s is %s and the stage's region is %s; the runbook's commands would look in %[2]s", name, shell, region)
 		}
 	}
-	if region == "" { // of the profile
+	if region == "" { // take the region of the profile
 		if printed, err := exec.CommandContext(c.ctx, "aws", "configure", "get", "region").Output(); err == nil {
 			region = strings.TrimSpace(string(printed))
 		}

@@ -128,7 +128,7 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 			allow(c.Name, []string{c.Action}, condition, resources...)
 		}
 	}
-	if r.Stream { // of the table in use only
+	if r.Stream { // only the stream of the table in use
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
 		// The Service Authorization Reference has no type of resource for ListStreams, so only *
 		// is sure to allow it, although DynamoDB's guide has an example with the table's streams.

@@ -84,7 +84,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 	})
 	d.alarm(stack, "BooksUnproved", alarm{
 		What: "For a day the books could not be proved: they changed during the audits, or the audits ran out of time. Run `make audit TABLE=aws:NAME`, which works while money is moving.",
-		Of:   []metric{d.logged(audit.Unproved)}, Above: 2, Every: 24 * time.Hour, // of four audits
+		Of:   []metric{d.logged(audit.Unproved)}, Above: 2, Every: 24 * time.Hour, // rings if more than two of the day's four audits proved nothing
 	})
 	d.alarm(stack, "PaymentsUnheard", alarm{
 		What: "A notification from Stripe could not be processed. The log of the function credits names the event and the reason.",

@@ -96,7 +96,7 @@ func (g *gateway) set(ctx context.Context, want limits) error {
 	if err != nil {
 		return err
 	}
-	var now limits // a new one: decoding adds to a map
+	var now limits // not g.now: decoding would keep the old entries of its map
 	err = g.Do(ctx, &now, "apigatewayv2", "update-stage", "--api-id", g.api, "--stage-name", stageName,
 		"--default-route-settings", string(whole), "--route-settings", string(routes))
 	if err == nil {
