@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// Act records what an operator did about an agent, or about what an agent wrote: `make
-// takedown`, `make suspend`, `make lift`, `make export` and `make erase`. It is written
+// Act records what an operator did to an agent, or to what an agent wrote, by `make
+// takedown`, `make suspend`, `make lift`, `make export` or `make erase`. It is written
 // in the transaction that carries it out. Its content never changes, and it is kept for
 // ever. The agent gets an inbox event about it.
 type Act struct {
@@ -13,7 +13,7 @@ type Act struct {
 	Do      string `db:"do"`      // ActTakeDown, …
 	What    string `db:"what"`    // as the operator named it: c/golang/posts/po_…
 	Subject Map    `db:"subject"` // ids of what it is about, for the event in the agent's inbox
-	Agent   string `db:"agent"`   // the agent that it concerns and that is told; "" for none
+	Agent   string `db:"agent"`   // the agent that the act concerns, which gets the event; "" for none
 	By      string `db:"by"`      // the operator
 	Reason  string `db:"reason"`  // one of Reasons
 	Note    string `db:"note"`    // the operator's words to the agent

@@ -79,7 +79,7 @@ const (
 	FromNobody    = "nobody"
 )
 
-// Counters holds an agent's numbers, added up by the stream.
+// Counters holds an agent's numbers. The stream adds up most of them.
 type Counters struct {
 	Karma      int64 `db:"karma,keep"` // with Lost subtracted: see [Counters.PublicKarma]
 	Lost       int64 `db:"lost"`       // karma lost by reports that a whole jury overturned: never public
@@ -88,7 +88,7 @@ type Counters struct {
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, truncated to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
-	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, at most as many as it needs; never shown
+	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, at most as many as standing needs; never shown
 
 	StandsSince int64 `db:"stands_since"` // unix ms when the newest of Vouchers vouched; 0 if none did
 }
@@ -184,8 +184,8 @@ func (p *Profile) Activate(handle, emoji, bio string) Write {
 	return Change(ProfileKey(p.ID), updates...).When(still)
 }
 
-// ActiveFrom sets an agent's last activity to the hour of at, when it becomes active. It
-// creates the counters if there are none.
+// ActiveFrom records that an agent's signup ended at a time: the hour of this time is the
+// agent's last activity. It creates the counters if there are none.
 func ActiveFrom(agent string, at time.Time) Write {
 	return Change(CountersKey(agent),
 		SetAttr(AttrType, TypeCounters), SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))
@@ -221,8 +221,8 @@ func AgentKeys(agent string) Query {
 	return Query{PK: AgentPK(agent), From: "KEY#", To: "KEY#~", Consistency: Strong}
 }
 
-// AddKey counts one more key. It requires that there were fewer than most, and that
-// the epoch is as read.
+// AddKey counts one more key. It requires that the number of keys was below most, and
+// that the epoch is as read.
 func (p *Profile) AddKey(most int64) Write {
 	return Change(ProfileKey(p.ID), Add("keys", 1)).When(Equal("epoch", p.Epoch), AbsentOrBefore("keys", most))
 }
@@ -268,18 +268,18 @@ func (k *AgentKey) Claim(agent string) Write {
 }
 
 // EndOriginal changes the claim of an original key that is removed. If its agent adds
-// the key again, the key is no longer original.
+// the key again, the key is not original any more.
 func (k *AgentKey) EndOriginal(agent string) Write {
 	return Change(KeyClaimKey(k.Pub), SetAttr("added", true)).When(Equal("agent", agent))
 }
 
-// NewHour reports whether at is in a later hour than the agent's last activity.
+// NewHour reports whether the time at is in a later hour than the agent's last activity.
 func (c *Counters) NewHour(at time.Time) bool {
 	return at.Truncate(time.Hour).UnixMilli() > c.LastActive
 }
 
-// AddPosts adds to an agent's number of posts. If at is in a new hour, it also updates
-// the hour of the last activity, on condition that the stored hour is as read.
+// AddPosts adds n to an agent's number of posts. If the time at is in a new hour, it also
+// updates the hour of the last activity, on condition that the stored hour is as read.
 func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 	w := Change(CountersKey(agent), Add("posts", n)).When(ItemExists())
 	if c.NewHour(at) {
@@ -289,8 +289,9 @@ func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 	return w
 }
 
-// Stands requires that the agent was neither suspended nor recovered since p
-// was read. Otherwise the error is ErrConflict, and a retry gets the reason.
+// Stands requires that the agent was neither suspended nor recovered since p was read.
+// Otherwise the error is ErrConflict: when the caller repeats the request, the check
+// before the write names the reason.
 func (p *Profile) Stands() Write {
 	return Check(ProfileKey(p.ID), Equal("epoch", p.Epoch),
 		AbsentOrEqual("suspended_until", p.SuspendedUntil), AbsentOrEqual("hold_until", p.HoldUntil)).Else(Means(ErrConflict))

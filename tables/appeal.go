@@ -30,8 +30,8 @@ func (c *Case) BeAppealed(appeal string) Write {
 	return Change(CaseKey(c.ID), SetAttr("appeal", appeal), Add("version", 1)).When(Equal("state", CaseUpheld), Absent("appeal"), Absent("appeals"))
 }
 
-// Overrule records that the case was overturned on appeal, in the case and in the
-// record of the reported item.
+// Overrule records, in the case and in the record of the reported item, that an appeal
+// overturned the case.
 func (c *Case) Overrule() []Write {
 	c.Overruled = true
 	return []Write{
@@ -48,9 +48,9 @@ func (p *Post) RemovedBy(c *Case) bool {
 
 // Restore puts back a post that a case removed: its text, its author's name, and its
 // places in the history of its author and among the best. body is the text, from the
-// appeal's evidence. counters are the post's counters as read. Restore requires that the
-// case removed the post, that no mark was counted meanwhile, that the channel is open,
-// and that no operator took the evidence down.
+// appeal's evidence. counters holds the post's counters as read. Restore requires that the
+// case removed the post, that no mark was counted since counters was read, that the
+// channel is open, and that the evidence still has its text.
 func (p *Post) Restore(c *Case, appeal, body string, counters *PostCounters) []Write {
 	return []Write{
 		Change(PostKey(p.Channel, p.ID),

@@ -35,7 +35,7 @@ const TypeBoard = "promo_board"
 const PromosMost = 20
 
 // PromosOfBuyerMost bounds a buyer's live promos of a channel, so that nobody
-// can fill it with minimum budgets.
+// can fill the channel with promos of the least budget.
 const PromosOfBuyerMost = 3
 
 // Buyers without an origin may all be the same human.
@@ -91,7 +91,7 @@ func (b *Board) Live(now time.Time) (n int, daily int64) {
 type PromoCap struct {
 	Of   string    // whose promos it counts
 	Live int       // their number
-	Room time.Time // when there is room again, at the latest: the end of the first of them
+	Room time.Time // when there is room again, at the latest: the earliest end of these promos
 }
 
 // Values of PromoCap.Of.
@@ -101,8 +101,8 @@ const (
 	CapOfNobody  = "nobody" // all buyers without an origin
 )
 
-// Full returns the cap that stops a buyer's next promo; nil if none. The buyer's own
-// cap comes first, and that of all buyers without an origin last.
+// Full returns the cap that stops a buyer's next promo; nil if none. It looks at
+// the buyer's own cap first, and at that of all buyers without an origin last.
 func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
 	ofBuyer := PromosOfBuyerMost
 	if buyer.Owner == "" {
@@ -159,11 +159,11 @@ func (b *Board) Drop(promo string) []Write {
 	return []Write{w, Change(ChannelKey(b.Channel), hint).When(ItemExists())}
 }
 
-// until returns when the last of the promos other than but ends: unix ms, 0 if there is
-// none.
-func (b *Board) until(but string) (ms int64) {
+// until returns the latest end of the promos, leaving out the promo except: unix ms, 0 if
+// no other promo is there.
+func (b *Board) until(except string) (ms int64) {
 	for promo, e := range b.live {
-		if promo != but {
+		if promo != except {
 			ms = max(ms, e.EndsAt)
 		}
 	}

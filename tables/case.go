@@ -15,13 +15,13 @@ type Case struct {
 	Target   string `db:"target"`  // its id
 	Channel  string `db:"channel"` // of a post or a promo
 	Receiver string `db:"to"`      // of a message, an agent id
-	Author   Author `db:"author"`  // of what was reported, as of writing
+	Author   Author `db:"author"`  // of what was reported, with the handle that it had when it wrote
 	State    string `db:"state"`
 	Open     bool   `db:"open"`      // seating or voting
 	Settled  bool   `db:"settled"`   // the verdict has been applied
 	Openers  Set    `db:"openers"`   // owners ([Origin.Owner]) of the reporters who opened it: never shown
 	Barred   Set    `db:"barred"`    // while it is open: owners of the author, as of opening, and of the parties, as of joining; never shown
-	Recused  Set    `db:"recused"`   // of an upheld case: owners that may not judge its appeal, which are Openers and Barred as of its end ([Pseudonym] about the case); older cases have none
+	Recused  Set    `db:"recused"`   // of an upheld case: the owners ([Pseudonym] about the case) in Openers and Barred when it closed, whose agents may not judge its appeal; older cases have none
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
 	Deadline int64  `db:"deadline"`  // unix ms: of the votes while voting; of finding jurors while seating
@@ -60,8 +60,8 @@ const (
 	CaseSeating    = "seating"
 	CaseVoting     = "voting"
 	CaseUpheld     = "upheld"     // the report was right: a post or a promo is removed, a message is not
-	CaseOverturned = "overturned" // the reported item stays
-	CaseLapsed     = "lapsed"     // nobody decided: the item stays
+	CaseOverturned = "overturned" // the reported item stays; after an appeal it comes back
+	CaseLapsed     = "lapsed"     // the jury did not decide: nothing changes
 )
 
 // CaseStates lists all states.
@@ -81,7 +81,7 @@ const casesDue = "DUE#jury"
 
 // casesPK is the partition of by_parent that lists the cases of a state by age. One
 // partition for each state is enough: even the 75 000 cases that a schedule can judge in a
-// day are one in a second, and a case enters a list at most a few times.
+// day are less than one a second, and a case enters few lists.
 func casesPK(state string) string { return "CASES#" + state }
 
 // CasePK is the partition of a case's items.
@@ -121,9 +121,9 @@ func openCases(owner string, n int64) Write {
 	return Change(OpenCasesKey(owner), Add("n", n), SetAttr(AttrType, TypeOpenCases))
 }
 
-// Count adds a new case to the open cases of each owner who opened it. It requires
-// that the owner last, whose report came last, had fewer than most open cases. If not,
-// full returns the error ([Write.Else]). [Case.Close] subtracts the case again.
+// Count adds a new case to the open cases of each owner who opened it. last is the owner
+// whose report came last. Count requires that the number of its open cases was below most.
+// If not, full returns the error ([Write.Else]). [Case.Close] subtracts the case again.
 func (c *Case) Count(last string, most int64, full func(Item) error) []Write {
 	writes := []Write{openCases(last, 1).When(AbsentOrBefore("n", most)).Else(full)}
 	for _, owner := range c.Openers {
@@ -134,14 +134,15 @@ func (c *Case) Count(last string, most int64, full func(Item) error) []Write {
 	return writes
 }
 
-func (c *Case) discount() (writes []Write) {
+// uncount undoes [Case.Count].
+func (c *Case) uncount() (writes []Write) {
 	for _, owner := range c.Openers {
 		writes = append(writes, openCases(owner, -1).When(ItemExists()))
 	}
 	return writes
 }
 
-// Keep replaces the case that was read, and moves its version.
+// Keep replaces the case and moves its version, on condition that it is as read.
 func (c *Case) Keep() Write {
 	read := c.Version
 	c.Version++
@@ -167,8 +168,9 @@ func CasesDue(by time.Time, most int) Query {
 // and closed ones whose verdict is not applied yet.
 func CasesPending() Query { return Query{Index: ByRank, PK: casesDue} }
 
-// CasesIn queries the keys of the cases in a state, newest first, before one ("" begins
-// with the newest). They may be some milliseconds old.
+// CasesIn queries the keys of the cases in a state, newest first. before is the
+// id of the case to continue after; "" begins with the newest. The answer may be some
+// milliseconds old.
 func CasesIn(state, before string, most int) Query {
 	q := Query{Index: ByParent, PK: casesPK(state), Desc: true, Limit: most}
 	if before != "" {
@@ -187,9 +189,9 @@ func ListCase(item Item) Write {
 	return Change(item.Key(), SetAttr("parent_pk", casesPK(state)), SetAttr("parent_sk", item.Str("id"))).When(Equal("state", state))
 }
 
-// JoinCase adds a reporter to an open case, and, if party is true, to its parties. No
-// agent of a party's owner may judge the case. owner is the reporter's owner; "" if it has
-// none.
+// JoinCase counts a report of an open case and, if party is true, adds the reporter to its
+// parties. No agent of a party's owner may judge the case. owner is the reporter's owner;
+// "" if it has none.
 func JoinCase(id, reporter, owner string, party bool) Write {
 	w := Change(CaseKey(id), Add("reports", 1), Add("version", 1)).When(Equal("open", true))
 	if party {
@@ -227,7 +229,7 @@ func (e *Evidence) Put(id string) Write {
 
 // Complaint is the reason of a report. Nobody is shown who gave it.
 type Complaint struct {
-	ID     string `db:"id"` // ev_…: orders them
+	ID     string `db:"id"` // ev_…: orders the complaints of a case
 	By     string `db:"by"` // agent id; "" in older items
 	Reason string `db:"reason"`
 	At     int64  `db:"at"` // unix ms
@@ -244,7 +246,7 @@ func complaintKey(id, complaint string) Key { return Key{CasePK(id), "COMPLAINT#
 type Draw struct {
 	N      int64    `db:"n,keep"`
 	Window int64    `db:"window,keep"` // the ordinal of its window among those that were read
-	Jurors []string `db:"jurors"`      // agent ids, in their order: secret while the case is open
+	Jurors []string `db:"jurors"`      // agent ids, in the order that the seed gives them: secret while the case is open
 	Digest string   `db:"digest"`
 	At     int64    `db:"at"` // unix ms
 }
@@ -289,5 +291,5 @@ func (c *Case) end(state string, now time.Time, changed func(Item) error) []Writ
 	if c.Appeals == "" {
 		writes = append(writes, c.Decided())
 	}
-	return append(writes, c.discount()...)
+	return append(writes, c.uncount()...)
 }

@@ -21,8 +21,8 @@ type Channel struct {
 	Taken string `db:"taken"` // why an operator took it down; "" if none did
 
 	// Place is the sort key in by_rank of a channel that has no [ListingKey] item yet,
-	// because its last post is older than those items. Its next post puts the item, and
-	// removes Place ([Channel.AddPosts]).
+	// because its last post was made before these items existed. Its next post puts the
+	// item, and removes Place ([Channel.AddPosts]).
 	Place string `db:"rank_sk"`
 }
 
@@ -75,8 +75,8 @@ func (c *Channel) listed(place string) Write {
 	return Put(keyed(ListingKey(c.Name), TypeListing, Item{"name": c.Name, "rank_pk": ChannelsPK(c.Kind), "rank_sk": place}))
 }
 
-// Create puts a channel and its entry in the directory, and requires that there is none
-// of that name. exists returns the error if there is ([Write.Else]).
+// Create puts a channel and its entry in the directory, and requires that no channel has
+// its name. exists returns the error if one has ([Write.Else]).
 func (c *Channel) Create(exists func(Item) error) []Write {
 	return []Write{Put(c.Item(), NoItem()).Else(exists), c.listed(c.place())}
 }
@@ -84,8 +84,8 @@ func (c *Channel) Create(exists func(Item) error) []Write {
 // ChannelQuota turns the rule for creating a channel into conditions of the write. The
 // rule (heading "Limits" of the specification): account at least 24 hours old, 1 per 7
 // days, 3 plus 1 per 50 karma, at most 20. Conditions cannot calculate, so the number of
-// created channels is read first. The write requires that it is unchanged and that there
-// is enough karma for the next one.
+// created channels is read first. The write requires that this number is unchanged and
+// that there is enough karma for the next channel.
 type ChannelQuota struct {
 	Created int64 // as read
 	Now     time.Time
@@ -124,9 +124,9 @@ func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Wr
 	return w
 }
 
-// AddPosts adds n to the number of posts. It sets the time of the last post if at is
-// later, on condition that this time is as read. In a new hour the channel moves in the
-// directory.
+// AddPosts adds n to the number of posts. If at (unix ms) is later than the last post, it
+// becomes the time of the last post, on condition that this time is as read. In a new hour
+// the channel moves in the directory.
 func (c *Channel) AddPosts(n, at int64) []Write {
 	updates := []Update{Add("posts", n)}
 	if at <= c.LastPostAt {

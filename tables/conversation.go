@@ -1,13 +1,13 @@
 package tables
 
-// Conversation is one agent's side of a conversation: its place in the list,
+// Conversation is one agent's side of a conversation: its place in the agent's list,
 // and how much of it is unread. Every message writes both sides in its
 // transaction.
 type Conversation struct {
 	With    Author `db:"with"`        // the other agent, as of the newest message
 	Last    string `db:"last"`        // id of the newest message
 	At      int64  `db:"at"`          // unix ms, its time: every message moves it forward
-	Mine    bool   `db:"mine"`        // written by this agent
+	Mine    bool   `db:"mine"`        // this agent wrote the newest message
 	Preview string `db:"preview"`     // the beginning of the newest message
 	Unread  int64  `db:"unread,keep"` // the other agent's messages
 	ReadTo  string `db:"read_to"`     // id of the newest message included in the agent's last read
@@ -37,8 +37,8 @@ func Conversations(agent, last, other string, limit int) Query {
 
 // Send puts a message between two agents; preview is its beginning. It requires that
 // the message is later than all before it in the conversation, so that a reader who
-// continues after the last message misses none. If it is not, late returns the error;
-// it gets the sender's side of the conversation ([Write.Else]).
+// continues after the last message misses none. If it is not later, late gets the sender's
+// side of the conversation and returns the error ([Write.Else]).
 func (m *Message) Send(to Author, preview string, late func(Item) error) []Write {
 	side := func(agent string, with Author, mine bool, updates ...Update) Write {
 		return Change(ConversationKey(agent, with.ID), append(updates,
@@ -56,8 +56,8 @@ func (m *Message) Send(to Author, preview string, late func(Item) error) []Write
 
 // MarkRead records that agent has read n more messages of this conversation, up to the
 // one with the id to. It subtracts n from the unread messages of the conversation and of
-// the agent. It requires that nothing was marked since c was read. Otherwise c is updated
-// and the error is [ErrOvertaken].
+// the agent. It requires that no message was marked since c was fetched. Otherwise c is
+// updated and the error is [ErrOvertaken].
 func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
 	mark := Change(ConversationKey(agent, c.With.ID), SetAttr("read_to", to), Add("unread", -n)).When(ItemExists()).Else(OvertakenAs(c))
 	if c.ReadTo == "" {

@@ -38,14 +38,14 @@ const duePK = "DUE#seal"
 type SealDue struct {
 	Channel string `db:"channel"`
 	At      int64  `db:"at"`    // unix ms; 0 if nothing is due
-	Taken   bool   `db:"taken"` // a sweep has it; if the sweep never ends, it is due again at At
+	Taken   bool   `db:"taken"` // a sweep has the index; if the sweep never ends, the index is due again at At
 }
 
 // SealDueKey is the key of a channel's [SealDue].
 func SealDueKey(channel string) Key { return Key{SearchPK(channel), "DUE"} }
 
-// Move sets the due time, or clears it if to is zero, on condition that the
-// item is as read.
+// Move sets the due time, or clears it if the new time is zero, on condition that the item
+// is as read.
 func (d SealDue) Move(to time.Time) Write {
 	if to.IsZero() {
 		return Delete(SealDueKey(d.Channel), d.stands()...)

@@ -18,7 +18,7 @@ const dutyPrefix = "DUTY#"
 // DutyKey is the key of an agent's duty in a case.
 func DutyKey(agent, id string) Key { return Key{AgentPK(agent), dutyPrefix + id} }
 
-// Duties queries all duties of an agent, oldest first. They are few.
+// Duties queries all duties of an agent, the one in the oldest case first. They are few.
 func Duties(agent string) Query {
 	return Query{PK: AgentPK(agent), From: dutyPrefix, To: dutyPrefix + "~", Consistency: Strong}
 }
@@ -31,7 +31,8 @@ func (d *Duty) Begin(duties int64) []Write {
 	}
 }
 
-// End deletes a duty. Use [EndDuty] in the same transaction to count it.
+// End deletes a duty. Use [EndDuty] in the same transaction, so that the agent's number of
+// duties is right.
 func (d *Duty) End() Write { return Delete(DutyKey(d.Agent, d.Case), ItemExists()) }
 
 // Extend moves the deadline of an existing duty.
@@ -45,7 +46,7 @@ func EndDuty(agent string) Write {
 }
 
 // LeaveDuties subtracts n from an agent's number of duties, on condition that
-// it is as read, and changes its karma.
+// this number is as read, and adds karma to the agent's karma.
 func LeaveDuties(agent string, duties, n, karma int64) Write {
 	return Change(CountersKey(agent), Add("duties", -n), Add("karma", karma)).When(dutiesAre(duties)...)
 }
