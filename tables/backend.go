@@ -40,7 +40,8 @@ type losableKey struct{}
 
 // Losable returns a context for commits that a crash may lose. A backend may decide on
 // the conditions of such a commit first, return, and make the writes shortly afterwards
-// together with others, unless a condition has failed meanwhile. The commit has no Token.
+// together with those of other commits, unless a condition no longer holds by then. The
+// commit has no Token.
 func Losable(ctx context.Context) context.Context { return context.WithValue(ctx, losableKey{}, true) }
 
 // IsLosable reports whether ctx comes from [Losable].
@@ -59,7 +60,7 @@ const (
 	MaxNesting  = 31         // maps and lists within each other; the 32nd level is the innermost value
 	// MaxConds and MaxUpdates bound one write. They keep its expressions below
 	// DynamoDB's limits of 300 operators and 4 KB, whatever the conditions are.
-	MaxConds   = 32 // conditions, and updates by [Add]
+	MaxConds   = 32 // conditions and updates by [Add] together
 	MaxUpdates = 200
 )
 
@@ -116,7 +117,7 @@ func Project(names ...string) *Projection {
 	return &Projection{NewSet(append([]string{AttrPK, AttrSK}, names...)...)}
 }
 
-// Names returns the attributes in order. The caller must not change them.
+// Names returns the names of the attributes, sorted. The caller must not change them.
 func (p *Projection) Names() []string { return p.names }
 
 // Position is a place in the order of a table's partition or of an index. In
@@ -135,8 +136,8 @@ type Page struct {
 
 // Tx is a set of 1-100 writes to different items. With a Token (1-36
 // characters) it is idempotent for ten minutes: committed again, it does nothing
-// and returns nil. One write without a Token is made as a single conditional
-// write, for half the price. Everything else is made as a transaction.
+// and returns nil. One write without a Token, except a [Check], is made as a single
+// conditional write, for half the price. Everything else is made as a transaction.
 type Tx struct {
 	Token  string
 	Writes []Write
@@ -293,9 +294,9 @@ type Feed interface {
 	Shards(ctx context.Context) ([]Shard, error)
 	// Changes reads up to limit changes of a shard after a sequence number ("" for its
 	// beginning). It reads at least once, and repeats until it finds a change or wait
-	// has passed. It returns without a change or an error only if a read that began
-	// after wait had passed found none. done means that the shard is closed and was
-	// read to its end.
+	// has passed. Unless done is true, it returns without a change or an error only if a
+	// read that began after wait had passed found no change. done means that the shard is
+	// closed and was read to its end.
 	Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []StreamRecord, done bool, err error)
 }
 

@@ -15,8 +15,8 @@ func ReadBestSK(sk string) (rank int64, post string, ok bool) {
 	return n - scoreBias, post, true
 }
 
-// Best queries a channel's best posts of a UTC day ([BestPK]), best first. It continues
-// after the sort key after, which may be of another day; "" begins with the best.
+// Best queries a channel's best posts of a UTC day ([BestPK]), best first. after is
+// the sort key to continue after, possibly of another day; "" begins with the best.
 func Best(channel, pk, after string, most int) Query {
 	q := Query{Index: ByRank, PK: pk, Desc: true, Limit: most}
 	if _, post, ok := ReadBestSK(after); ok {

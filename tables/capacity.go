@@ -113,9 +113,9 @@ func readUnits(size int) float64 { return units(size, readUnitSize) }
 
 func units(size, unit int) float64 { return max(1, math.Ceil(float64(size)/float64(unit))) }
 
-// WriteUnits returns the price in write units of replacing old by now. Either may be nil.
-// The price is the sum of the table's part, which is doubled in a transaction, and the
-// indexes' part.
+// WriteUnits returns the price in write units of replacing the item old by the item now.
+// Either may be nil. The price is the sum of the table's part, which is doubled in a
+// transaction, and the indexes' part.
 func WriteUnits(old, now Item, transactional bool) float64 {
 	oldSize, nowSize := old.Size(), now.Size()
 	total := TableUnits(oldSize, nowSize, transactional)
@@ -152,7 +152,8 @@ type IndexWrite struct {
 	Units  float64
 }
 
-// IndexWrites returns what replacing old by now writes to the indexes. Either may be nil.
+// IndexWrites returns what replacing the item old by the item now writes to the indexes.
+// Either may be nil.
 func IndexWrites(old, now Item) (all []IndexWrite) {
 	oldSize, nowSize := old.Size(), now.Size()
 	for _, index := range Indexes {
@@ -163,7 +164,7 @@ func IndexWrites(old, now Item) (all []IndexWrite) {
 }
 
 // entry returns the key of an item in the index, with the price of writing its entry,
-// and reports whether the item is there.
+// and reports whether the item is in the index.
 func (s IndexSchema) entry(item Item, size int) (w IndexWrite, ok bool) {
 	pk, hasPK := item[s.PK].(string)
 	sk, hasSK := item[s.SK].(string)
@@ -177,8 +178,8 @@ func (s IndexSchema) entry(item Item, size int) (w IndexWrite, ok bool) {
 	return IndexWrite{s.Name, pk, sk, size, units(size, writeUnitSize)}, true
 }
 
-// writes returns what replacing old by now writes to the index: the first n elements of
-// all. A changed key is a delete and a put.
+// writes returns what replacing the item old by the item now writes to the index: the
+// first n elements of all. A changed key is a delete and a put.
 func (s IndexSchema) writes(old, now Item, oldSize, nowSize int) (all [2]IndexWrite, n int) {
 	before, was := s.entry(old, oldSize)
 	after, is := s.entry(now, nowSize)

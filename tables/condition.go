@@ -2,8 +2,8 @@ package tables
 
 // Cond is a condition on one item as it is before a transaction. There are only the
 // conditions below. Each is implemented twice: as a DynamoDB condition expression, and
-// as a few lines of the embedded table. A comparison with an attribute of another type
-// is false.
+// in [HoldAll], which the embedded table uses. If an attribute has another type than the
+// value, [NotEqual] holds and every other comparison fails.
 type Cond struct {
 	Op    CondOp
 	Attr  string

@@ -56,7 +56,7 @@ func (i Item) Equal(o Item) bool { return same(Map(i), Map(o)) }
 // Marshal converts a struct whose fields have a `db:"name"` tag to an item. It
 // leaves out zero values, unless the tag says `db:"name,keep"`. Fields may be
 // string, bool, a signed integer, []byte, Set, []string (a List), Map, a struct
-// (a Map), a pointer to one, or an embedded struct (flattened). It panics on
+// (a Map), a pointer to any of these, or an embedded struct (flattened). It panics on
 // any other type.
 func Marshal(v any) Item {
 	item := Item{}

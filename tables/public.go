@@ -6,8 +6,9 @@ import (
 )
 
 // Public content is what processes may remember for a moment (tables/recent): channels,
-// posts, their counters, lists of them, and search indexes. So is an agent's profile with
-// its counters: the endpoints that remember it show only its public part.
+// posts, their counters, lists of channels and posts, and search indexes. An agent's profile
+// and its counters count as public too, because the endpoints that remember them show only
+// their public part.
 
 // PublicKeep is how long a process remembers public content.
 const PublicKeep = 2 * time.Second

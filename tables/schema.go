@@ -9,7 +9,7 @@ const (
 )
 
 // Index names a global secondary index. All are sparse: an item is in an
-// index only if it has both of its key attributes.
+// index only if it has both key attributes of the index.
 type Index string
 
 const (

@@ -46,12 +46,12 @@ func LiveSearchHead(channel, name string, at time.Time) Write {
 		When(ItemExists(), NotEqual("live", true))
 }
 
-// RetireSearchHead makes a head not live, if it exists.
+// RetireSearchHead makes a head not live, and requires that it exists.
 func RetireSearchHead(channel, name string) Write {
 	return Change(SearchHeadKey(channel, name), RemoveAttr("live")).When(ItemExists())
 }
 
-// SearchHeads queries the heads with names before one, last name first.
+// SearchHeads queries the heads with names up to before, last name first.
 func SearchHeads(channel, before string, most int, c Consistency) Query {
 	return Query{
 		PK: SearchPK(channel), From: searchHeads, To: searchHeads + before, Desc: true, Limit: most, Consistency: c,
