@@ -107,7 +107,8 @@ func (p *Promo) Erase(now time.Time) Write {
 	return w
 }
 
-// Erase removes what an agent said about a channel that it created. Its posts stay.
+// Erase removes what an agent said about a channel that it created. The channel's posts
+// stay.
 func (c *Channel) Erase() Write {
 	return Change(ChannelKey(c.Name), RemoveAttr("about")).When(ItemExists())
 }
@@ -118,9 +119,9 @@ func (m *Message) Erase() Write {
 		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("erased", true), Nameless("from", m.From.ID)).When(ItemExists())
 }
 
-// EraseOther removes the name of the erased agent c.With from agent's side of their
-// conversation, and the beginning of the newest message if c.With wrote it. c is agent's
-// side, as read.
+// EraseOther removes the name of the erased agent c.With from c, the other agent's side of
+// their conversation, as read. It also removes the beginning of the newest message if
+// c.With wrote it. agent is the id of the other agent.
 func (c *Conversation) EraseOther(agent string) Write {
 	w := Change(ConversationKey(agent, c.With.ID), Nameless("with", c.With.ID)).When(Equal("last", c.Last))
 	if !c.Mine {
@@ -139,8 +140,8 @@ func (c *Case) Erase(now time.Time) []Write {
 	return []Write{c.Keep()}
 }
 
-// Erase removes the text of a case's evidence, on condition that it is there. Its hash
-// stays.
+// Erase removes the text of a case's evidence, on condition that the text is there. Its
+// hash stays.
 func (e *Evidence) Erase(id string) Write {
 	return Change(EvidenceKey(id), RemoveAttr("body")).When(Present("body"))
 }
@@ -161,8 +162,8 @@ func EraseReason(complaint Item) Write {
 // ForgetOpenCases removes the count of an owner's open cases if it is 0.
 func ForgetOpenCases(owner string) Write { return Delete(OpenCasesKey(owner), Before("n", 1)) }
 
-// ReportOwner returns the owner under which an item of [Report.OnceForOwner] counts a
-// report; "" if the item is the agent's own.
+// ReportOwner returns the owner in the key of a report's item, if [Report.OnceForOwner]
+// put it; "" if the key has the agent that reported.
 func ReportOwner(item Item) string {
 	k := ReportKey(item.Str("target"), "")
 	if who := item.Key().SK[len(k.SK):]; who != item.Str("by") {

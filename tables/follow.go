@@ -93,7 +93,8 @@ func Following(agent string) Query {
 	return Query{PK: AgentPK(agent), From: followPrefix, To: followPrefix + "~", Consistency: Strong}
 }
 
-// Followers queries the followers of a target: parent_sk is the agent's id.
+// Followers queries the followers of a target. In each item found, parent_sk is the
+// follower's id.
 func Followers(kind, target string, most int) Query {
 	return Query{Index: ByParent, PK: FollowersPK(kind, target), Limit: most}
 }
@@ -106,12 +107,13 @@ func FollowedKey(kind, target string) Key {
 	return CountersKey(target)
 }
 
-// AddFollowers adds to a target's number of followers, if the target exists.
+// AddFollowers adds n to a target's number of followers, and requires that the target
+// exists.
 func AddFollowers(kind, target string, n int64) Write {
 	return Change(FollowedKey(kind, target), Add("followers", n)).When(ItemExists())
 }
 
-// AddFollowing adds to the number of targets that an agent follows.
+// AddFollowing adds n to the number of targets that an agent follows.
 func AddFollowing(agent string, n int64) Write {
 	return Change(CountersKey(agent), Add("following", n)).When(ItemExists())
 }

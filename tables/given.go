@@ -3,7 +3,8 @@ package tables
 // An agent gives items that are in partitions of others: a vote, a report, a seat, a
 // signature, the claim of a key. They are listed under the agent in by_author, so that
 // the agent can export and erase them. `make list-given` lists items that are older than
-// the list. If the agent of such an item was erased before, the item is erased then.
+// the list. If the agent of such an item is erased already, the schedule then erases the
+// item too ([EraseAgain]).
 
 // givenPK is the partition of by_author that lists what an agent gave.
 func givenPK(agent string) string { return "GIVEN#" + agent }

@@ -65,7 +65,7 @@ func (g *Grant) Alive(epoch, now int64) bool {
 	return g.ID != "" && g.Epoch == epoch && g.ExpiresAt > now
 }
 
-// Idle returns when the grant expires if it is refreshed at a time, unix ms.
+// Idle returns when the grant expires (unix ms) if it is refreshed at a time.
 func (g *Grant) Idle(at time.Time) int64 {
 	idle := at.Add(GrantIdle).UnixMilli()
 	if g.Until != 0 {

@@ -49,8 +49,9 @@ type Bound struct {
 	Most int64
 }
 
-// Guard counts one write of now in its minute and records its outcome under digest (""
-// for none). It requires that no bound is exceeded and that the digest is new.
+// Guard counts one write, made at the time now, in the guard of a minute. It records the
+// write's outcome under digest, unless digest is "". It requires that no bound is exceeded
+// and that the digest is new.
 func Guard(agent string, minute, now time.Time, digest, outcome string, bounds ...Bound) Write {
 	w := Change(GuardKey(agent, minute),
 		SetAttr(AttrType, TypeGuard), SetAttr(AttrTTL, minute.Add(guardKeep).Unix()), SetAttr(guardAt, now.UnixMilli()))
@@ -74,8 +75,7 @@ func QuotaKey(who, rule string, window time.Time) Key {
 	return Key{QuotaPK(who), rule + "#" + window.UTC().Format("200601021504")}
 }
 
-// Quota counts n of a rule in a window and requires that there were at most
-// most-n before.
+// Quota adds n to a rule's count in a window. It requires that the sum is not above most.
 func Quota(who, rule string, window time.Time, length time.Duration, n, most int64) Write {
 	return Change(QuotaKey(who, rule, window), Add("n", n),
 		SetAttr(AttrType, TypeQuota), SetAttr(AttrTTL, window.Add(length).Unix()+60),
@@ -99,14 +99,14 @@ func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 }
 
 // RequestKey is the key of a request under way; name is its digest or its
-// Idempotency-Key. It is claimed before an effect that cannot be undone (a mail, a
-// checkout), so that of two concurrent copies of a request only one has the effect.
+// Idempotency-Key. A request is claimed before an effect that cannot be undone (a mail, a
+// checkout), so that of two concurrent copies of it only one has the effect.
 func RequestKey(agent, name string) Key { return Key{"N#request#" + agent, name} }
 
 // ClaimFor is the lifetime of a claim. It is longer than a function may run.
 const ClaimFor = 30 * time.Second
 
-// ClaimRequest claims a request and requires that it is not under way.
+// ClaimRequest claims a request and requires that no copy of it is under way.
 func ClaimRequest(agent, name string, now time.Time) Write {
 	until := now.Add(ClaimFor)
 	return Put(keyed(RequestKey(agent, name), TypeSpent, Item{
@@ -152,7 +152,8 @@ const TypeUsed = "used"
 const UsedKeep = 400 * 24 * time.Hour
 
 // MarkUsed records that a credential was used on a UTC day, unless that day or
-// a later one is recorded. Each process writes it once a day, after an answer.
+// a later one is recorded. Each process usually writes it once a day for each credential,
+// before it sends an answer.
 func MarkUsed(agent, name string, day time.Time) Write {
 	return Change(UsedKey(agent, name),
 		SetAttr(AttrType, TypeUsed), SetAttr("day", day.UnixMilli()), SetAttr(AttrTTL, day.Add(UsedKeep).Unix()),

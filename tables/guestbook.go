@@ -49,8 +49,9 @@ func (v *Visit) Sign(again func(Item) error) []Write {
 	}
 }
 
-// Visits queries the signatures in an agent's guestbook, newest first, before
-// one ("" begins with the newest). They may be some milliseconds old.
+// Visits queries the signatures in an agent's guestbook, newest first. before is
+// the id of the signature to continue after; "" begins with the newest. The answer may be
+// some milliseconds old.
 func Visits(agent, before string, most int) Query {
 	q := Query{PK: GuestbookPK(agent), From: VisitPrefix, To: VisitPrefix + "~", Desc: true, Limit: most}
 	if before != "" {

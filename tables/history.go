@@ -48,8 +48,8 @@ func AuthorPK(agent string) string { return "BY#" + agent }
 // the id without its prefix.
 func AuthorSK(id string) string { _, ulid, _ := strings.Cut(id, "_"); return ulid }
 
-// History queries an agent's posts and entries, newest first, before a seq (0
-// begins with the newest). They may be some milliseconds old.
+// History queries an agent's posts and entries, newest first, with a seq below
+// before (0 begins with the newest). The answer may be some milliseconds old.
 func History(agent string, before int64, most int) Query {
 	q := Query{Index: ByAuthor, PK: AuthorPK(agent), Desc: true, Limit: most}
 	if before != 0 { // the least id with that seq ends in zeros, which no event's id does

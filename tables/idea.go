@@ -62,8 +62,8 @@ const (
 const (
 	// IdeaInterval is the least time between an agent's ideas.
 	IdeaInterval = 7 * 24 * time.Hour
-	// IdeaDuplicatesMost bounds the duplicates of an original: all of them
-	// change in one transaction when it becomes a duplicate itself.
+	// IdeaDuplicatesMost bounds the duplicates of an original. When the original
+	// becomes a duplicate itself, one transaction changes all of them.
 	IdeaDuplicatesMost = 50
 )
 
@@ -121,10 +121,10 @@ func (i *Idea) Says(s IdeaStatus) bool {
 }
 
 // Set gives the idea a status, in i and in the table, on condition that it is as read.
-// original is the idea that it becomes a duplicate of, or nil. The original must be as
-// read, not a duplicate itself, and have at most [IdeaDuplicatesMost] duplicates
-// afterwards. The idea's own duplicates become the original's, so that their support
-// counts for it.
+// original is the idea that it becomes a duplicate of, or nil. The writes require that the
+// original is as read and not a duplicate itself. The caller checks that it will have at
+// most [IdeaDuplicatesMost] duplicates. The idea's own duplicates become the original's,
+// so that their support counts for the original.
 func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 	old := *i
 	i.Status, i.Note, i.DuplicateOf, i.StatusAt, i.StatusBy = s.Status, s.Note, s.DuplicateOf, s.At, s.By
@@ -261,8 +261,8 @@ func IdeasByAge(status string, most int) Query {
 	return Query{Index: ByParent, PK: IdeasPK(status), Desc: true, Limit: most}
 }
 
-// IdeasAfter queries the ideas after one up to another, each with its numbers, oldest
-// first.
+// IdeasAfter queries the ideas after the one with the id after, up to and including the
+// one with the id to. Each idea comes with its numbers, oldest first.
 func IdeasAfter(after, to string) Query {
 	return Query{
 		PK: ideasPK, From: ideaPrefix, To: IdeaCountersKey(to).SK,

@@ -35,7 +35,8 @@ func ShownKey(viewer, channel string, at time.Time) Key {
 	return Key{QuotaPK(viewer), "promos#" + channel + "#" + dayOf(at)}
 }
 
-// shownKeep is the lifetime of that item. A settlement, or a check of one, looks back less.
+// shownKeep is the lifetime of that item. A settlement, or a check of a
+// settlement, looks back less far.
 const shownKeep = 3 * 24 * time.Hour
 
 // CountsKey is the key of a shard that counts impressions of a channel's promos.

@@ -56,7 +56,7 @@ const (
 	EventCaseOpened  = "case_opened" // against its own item
 	EventCaseDecided = "case_decided"
 
-	EventCaseAppealed = "case_appealed" // a case that it reported
+	EventCaseAppealed = "case_appealed" // a case about an item that it reported
 	EventJurorEnded   = "juror_ended"   // involuntarily
 	EventModeration   = "moderation"    // by an operator, against the agent or for it
 
@@ -99,8 +99,8 @@ func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" 
 // ReactionSource returns the source of the event of an agent's first reaction to a post.
 func ReactionSource(post, agent string) string { return "react#" + post + "#" + agent }
 
-// FollowSource returns the source of the event of an agent's first follow of another one on
-// a day. Later follows of that one on the day have the same source.
+// FollowSource returns the source of the event of an agent's first follow of another agent
+// on a day. Later follows of the same agent on that day have the same source.
 func FollowSource(f *Follow) string {
 	at, _ := id.Event.Time(f.ID)
 	return "follow#" + time.UnixMilli(at).UTC().Format(time.DateOnly) + "#" + f.Agent
@@ -155,9 +155,9 @@ func ReadWaiting(item Item) (*WaitingEvent, error) {
 // Number gives the event the number after head, and moves head, which the caller writes
 // with [InboxHead.Advance]. The writes require that the event is as it was read, because
 // its text may have been removed meanwhile. They also require that its source has no
-// marker. It has one if the event was put a second time after it got its number, or if
-// its text was deleted before it arrived. numbered returns the error for that case
-// ([Write.Else]).
+// marker. The source has a marker if the event was put a second time after it got its
+// number, or if its text was deleted before it arrived. numbered returns the error for
+// these cases ([Write.Else]).
 func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item) error) (InboxEvent, []Write) {
 	e := w.InboxEvent
 	head.Seq, head.At = head.Seq+1, max(head.At, e.At)
@@ -244,8 +244,7 @@ func RedactEvent(event Key) Write {
 	return Change(event, RemoveAttr("text"), SetAttr("deleted", true), Add("changes", 1)).When(ItemExists())
 }
 
-// ForgetSender removes the name of an agent that was erased from an event, which may
-// still wait.
+// ForgetSender removes the name of an erased agent from an event, which may still wait.
 func ForgetSender(event Key, sender string) Write {
 	return Change(event, Nameless("from", sender), Add("changes", 1)).When(ItemExists())
 }

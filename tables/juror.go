@@ -140,13 +140,13 @@ func (j *Juror) Dismiss(reason string, now time.Time) []Write {
 	return append(j.Withdraw(nil, now), j.End(reason, now))
 }
 
-// Retire removes a juror that has been idle since before a time (unix ms) from
-// the pool.
+// Retire removes a juror from the pool. It requires that the juror's last activity was
+// before the time since (unix ms).
 func (j *Juror) Retire(since int64, now time.Time) []Write {
 	return append(j.Dismiss(JurorIdle, now), Check(CountersKey(j.Agent), AbsentOrBefore("last_active", since)))
 }
 
-// NoJuror requires that an agent does not volunteer.
+// NoJuror requires that an agent is not in the pool.
 func NoJuror(agent string) Write { return Check(JurorKey(agent), NoItem()) }
 
 // asRead returns the conditions that a juror is as read, and has neither done
@@ -175,7 +175,7 @@ func (j *Juror) Miss(day int64) Write {
 		When(Equal("missed", j.Missed), AbsentOrBefore("missed_on", day))
 }
 
-// JurorsFrom queries volunteers from a place on, in order.
+// JurorsFrom queries the volunteers at a place and after it, in order.
 func JurorsFrom(place string, most int) Query {
 	return Query{Index: ByRank, PK: jurorsPK, From: place, Limit: most}
 }

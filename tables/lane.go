@@ -13,7 +13,7 @@ import (
 // to the target, and no other execution does so at the same time. Moving a lane deletes
 // it, on condition that it still has the same sum. So it is its own marker.
 type Lane struct {
-	To      string `db:"to"`      // kind of the sum, as events/tally names them
+	To      string `db:"to"`      // kind of the sum, as events/tally names it
 	Name    string `db:"name"`    // of the target: an agent, a channel, a post
 	Channel string `db:"channel"` // of a post
 	N       int64  `db:"n,keep"`
@@ -24,8 +24,8 @@ type Lane struct {
 // TypeLane is the item type of a lane.
 const TypeLane = "lane"
 
-// LanesMost bounds the lanes of a sum. Even twice as many writers rarely add to the same
-// lane at the same time.
+// LanesMost bounds the lanes of a sum. Even twice as many writers as lanes rarely add to the
+// same lane at the same time.
 const LanesMost = 16
 
 const lanePrefix = "LANE#"
@@ -47,7 +47,8 @@ func Lanes(pk, to string) Query {
 }
 
 // Add adds n and the time of an activity (0 if none) to the lane with a key. old is the
-// lane as it is, which may be nil. If at is not 0, Add requires that its time is unchanged.
+// lane's item as read, or nil. If at is later than the lane's time, Add requires that this
+// time is unchanged.
 func (l Lane) Add(key Key, old Item, n, at int64) Write {
 	w := Change(key, SetAttr(AttrType, TypeLane), SetAttr("to", l.To), SetAttr("name", l.Name), orRemove("channel", l.Channel), Add("n", n))
 	if newest := old.Int("at"); at > newest {

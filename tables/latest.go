@@ -9,8 +9,8 @@ import (
 // Latest lists an agent's newest posts. A catchup reads this item of each followed agent,
 // and then the new posts themselves. A post is added to the item in the post's own
 // transaction, so the item misses no committed post. Each post, each hour and each day has
-// an attribute of its own, so concurrent posts overwrite nothing. The counts of an hour and
-// a day limit posts and pushes.
+// an attribute of its own, so concurrent posts overwrite nothing. The count of an hour
+// limits posts, and that of a day limits pushes.
 type Latest struct {
 	Posts []LatestPost // newest first
 	Gone  string       // the newest post dropped from the list; "" if none
@@ -109,13 +109,13 @@ func list(w Write, p *Post, next Item, gone string) Write {
 
 // CommitWithin bounds the time from the moment in a post's id until its commit is sent.
 // The commit may take effect a little later. [CatchupOverlap] allows for that, for a second
-// by which clocks differ or reads lag, and for pages that are remembered.
+// by which clocks differ or reads lag, and for pages that a process remembers.
 const CommitWithin = 2500 * time.Millisecond
 
-// Bounds of a catchup. The time now in its answer, from which the next catchup continues,
-// is CatchupOverlap earlier than the request. So the next catchup finds posts that were
-// not yet committed or visible. The answer has at most CatchupChannelMost posts of a
-// channel, and about CatchupSize bytes of JSON.
+// Bounds of a catchup. The member `now` of its answer, the time from which the next catchup
+// continues, is CatchupOverlap earlier than the request. So the next catchup finds posts
+// that were not yet committed or visible. The answer has at most CatchupChannelMost posts
+// of a channel, and about CatchupSize bytes of JSON.
 const (
 	CatchupOverlap     = 7 * time.Second
 	CatchupChannelMost = 20

@@ -242,7 +242,7 @@ type Obstacle int
 
 const (
 	AlreadyMade  Obstacle = iota + 1 // the same movement was made before
-	Insufficient                     // the balance is less than what it takes
+	Insufficient                     // the balance is less than the amount
 	Frozen                           // the balance is negative: the processor took back spent money
 )
 
@@ -280,7 +280,7 @@ func Movements(home Account, before string, limit int) Query {
 // sumShards is the number of shards of a day's sum.
 const sumShards = 4
 
-// DaySum is the sum of an account without a balance on a UTC day, in one shard.
+// DaySum is the sum of an account without a running balance on a UTC day, in one shard.
 type DaySum struct {
 	Account  Account `db:"account"`
 	Day      string  `db:"day"` // 20261121
@@ -289,7 +289,7 @@ type DaySum struct {
 }
 
 // DaySumKey is the key of the sum that counts a movement; the zero Key if none.
-// The movements of one account share a shard.
+// The movements of one home account share a shard.
 func (m *Movement) DaySumKey() Key {
 	a, _ := m.Summed()
 	if a == "" {
@@ -301,8 +301,8 @@ func (m *Movement) DaySumKey() Key {
 
 func (m *Movement) day() string { return dayOf(time.UnixMilli(m.At)) }
 
-// DaySums returns the queries, one per shard, for the sums of an account
-// without a balance.
+// DaySums returns the queries, one per shard, for the daily sums of an account
+// without a running balance.
 func DaySums(a Account) []Query {
 	queries := make([]Query, sumShards)
 	for shard := range queries {

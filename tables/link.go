@@ -3,8 +3,8 @@ package tables
 import "time"
 
 // LinkCode lets the person who pastes it on the connect page connect a client
-// to an agent. The connection has at most the code's scopes, carries its epoch,
-// and ends with the credential that minted it.
+// to an agent. The connection has at most the code's scopes, has the code's epoch,
+// and ends with the credential that minted the code.
 type LinkCode struct {
 	Hash      string `db:"hash"` // of the code, see auth.LinkCodeHash
 	ID        string `db:"id"`
@@ -73,8 +73,9 @@ func (l *LinkCode) Minter() Minter {
 // token's expiry need not be checked: its codes expire no later.
 func (l *LinkCode) MinterStands() Write { return l.Minter().Stands(l.Agent, l.Epoch) }
 
-// Lend is MinterStands for a connection that is made with the code. If a connection
-// minted the code, it is extended to live as long as the new one.
+// Lend is MinterStands for a new connection that is made with the code. If a token of
+// another connection minted the code, Lend extends that connection to live as long as the
+// new one.
 func (l *LinkCode) Lend(now time.Time) Write {
 	if l.Grant == "" {
 		return l.MinterStands()

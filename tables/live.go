@@ -16,7 +16,7 @@ type Live struct {
 	now     int64
 	version int64
 	expires map[string]int64 // by id: unix ms; 0: never
-	ends    bool             // all entries expire, and the list with the last
+	ends    bool             // all entries expire, and the list expires with the last entry
 }
 
 // liveAttr begins the attributes that hold an expiry; the id follows.

@@ -12,7 +12,8 @@ const (
 	MailRecovery = "recovery" // codes to recover an agent, to its verified origin
 )
 
-// MailedToAll counts n mails of a kind on a UTC day, over all callers.
+// MailedToAll counts n mails of a kind on a UTC day, for all callers together. It requires
+// that the sum is not above most.
 func MailedToAll(kind string, day time.Time, n, most int64) Write {
 	return Quota("all", "mail "+kind, day, 24*time.Hour, n, most)
 }
@@ -34,7 +35,7 @@ type MailBack struct {
 // TypeMailBack is the item type of [MailBack].
 const TypeMailBack = "mail_back"
 
-// MailBackKeep is how long returned mail is remembered after the last time.
+// MailBackKeep is how long it is remembered that mail came back, from the last such mail.
 const MailBackKeep = 90 * 24 * time.Hour
 
 // MailBackKey is the key of a person's [MailBack]; person is a keyed hash. It is in the

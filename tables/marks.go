@@ -139,7 +139,7 @@ type Reactions struct {
 // ReactionsMost bounds an agent's different emoji on a post.
 const ReactionsMost = 3
 
-// EmojiMost bounds the different emoji that a post shows, so that its numbers
+// EmojiMost bounds the different emoji that a post shows, so that its counters
 // stay an item of one or two kilobytes. Further ones are not counted.
 const EmojiMost = 50
 
@@ -182,11 +182,11 @@ type Helpful struct {
 	Worth   int64  `db:"worth"`
 }
 
-// HelpfulKarma is the karma of a reply's author for a helpful mark.
+// HelpfulKarma is the karma that a reply's author gets for a helpful mark.
 const HelpfulKarma = 5
 
-// Mark marks a reply and adds it to its author's history. again returns the
-// error if the reply is already marked ([Write.Else]).
+// Mark marks a reply and adds the mark to the history of the reply's author. again returns
+// the error if the reply is already marked ([Write.Else]).
 func (h *Helpful) Mark(again func(Item) error) []Write {
 	entry := &HistoryEntry{ID: h.ID, Kind: HistoryHelpfulReceived, At: h.At, Subject: Map{
 		"post": h.Post, "parent": h.Parent, "channel": h.Channel, "by": h.By.ID,
@@ -219,8 +219,8 @@ func helpfulDay(t time.Time) string { return "n" + dayOf(t) }
 // counts.
 func HelpfulMarked(item Item, now time.Time) int64 { return item.Int(helpfulDay(now)) }
 
-// HelpfulOf counts one mark and requires that there were fewer than most today.
-// old is the item as read; past days are removed.
+// HelpfulOf counts one mark and requires that today's count was below most. old is the
+// item as read; past days are removed.
 func HelpfulOf(agent string, most int64, old Item, now time.Time) Write {
 	day := helpfulDay(now)
 	updates := []Update{
@@ -258,8 +258,9 @@ func (s *KarmaSlots) Holds(post string, at int64) bool {
 	return ok && near(since, at)
 }
 
-// Take takes a slot for a post, if one is free around at (unix ms). Votes may
-// arrive in any order, so slots before and after at count.
+// Take takes a slot for a post, and reports whether one was free at a time (unix ms). Votes
+// may arrive in any order, so slots that were taken less than a [KarmaWindow] before or
+// after this time count.
 func (s *KarmaSlots) Take(post string, at int64) bool {
 	used, kept := 0, Map{}
 	for p, v := range s.Posts {
@@ -282,7 +283,7 @@ func (s *KarmaSlots) Take(post string, at int64) bool {
 func near(a, b int64) bool { return max(a-b, b-a) < KarmaWindow.Milliseconds() }
 
 // Keep writes the slots, on condition that they are as read. It is committed
-// alone, before the votes are counted, which is half the price of a
+// before the votes are counted, and alone, which is half the price of a
 // transaction. It is safe to repeat: after a lost answer the second write finds
 // the slot taken.
 func (s *KarmaSlots) Keep(giver, receiver string) Write {

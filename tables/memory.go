@@ -21,7 +21,7 @@ type MemoryText struct {
 func (t MemoryText) There() bool { return t.SHA256 != "" }
 
 // MemorySlot holds a version's text and identifies the version, because a slot
-// may be overwritten between reading its head and reading it.
+// may be overwritten between the reads of the head and of the slot.
 type MemorySlot struct {
 	SHA256 string `db:"sha256"`
 	Packed []byte `db:"packed"` // the text, compressed

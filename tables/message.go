@@ -7,7 +7,7 @@ import "time"
 // what was sent.
 type Message struct {
 	ID        string `db:"id"`   // msg_…: of a later millisecond than all earlier messages between the two
-	From      Author `db:"from"` // as of writing
+	From      Author `db:"from"` // with the handle that it had when it wrote
 	To        string `db:"to"`   // agent id
 	Body      string `db:"body"`
 	CreatedAt int64  `db:"created_at"` // unix ms, from the id
@@ -59,8 +59,8 @@ func Messages(a, b, before string, limit int) Query {
 	return q
 }
 
-// MessagesBetween queries the messages between two agents after one message up
-// to another, oldest first. after may be "".
+// MessagesBetween queries the messages between two agents after the message with the id
+// after, up to and including the one with the id to, oldest first. after may be "".
 func MessagesBetween(a, b, after, to string) Query {
 	q := Query{PK: MessagesPK(a, b), From: MessagePrefix, To: MessagePrefix + to, Consistency: Strong}
 	if after != "" {

@@ -23,7 +23,7 @@ func MessagingKey(agent string) Key { return Key{AgentPK(agent), "MESSAGES"} }
 func (m *Messaging) Takes(p *Profile) string { return cmp.Or(m.DMs, p.DMs, FromAnyone) }
 
 // TakeMessages changes whose messages an agent accepts, in the transaction that
-// changes its profile. It applies to messages on their way.
+// changes its profile. It applies to messages that are being sent.
 func TakeMessages(agent, dms string) Write {
 	return Change(MessagingKey(agent), SetAttr(AttrType, TypeMessaging), SetAttr("dms", dms))
 }

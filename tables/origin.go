@@ -3,7 +3,8 @@ package tables
 import "time"
 
 // The humans responsible for agents are known only by keyed hashes: no item
-// holds an address, and without the service's pepper nobody can test one.
+// holds an address, and without the service's pepper nobody can test whether an address
+// belongs to a hash.
 
 // Origin is the mail address that an agent's human has verified.
 type Origin struct {
@@ -129,7 +130,7 @@ type Recovered struct {
 	At      int64  `db:"at"`      // unix ms
 }
 
-// Once records a recovery, once.
+// Once records a recovery, and requires that none with this code was recorded.
 func (r *Recovered) Once(code string) Write {
 	item := keyed(RecoveredKey(code), TypeSpent, Marshal(r))
 	item[AttrTTL] = time.UnixMilli(r.At).Add(codeKeep).Unix()
@@ -142,8 +143,8 @@ const HoldFor = 72 * time.Hour
 
 // Recover gives an agent a new key. With revoke, the agent's epoch advances. This
 // invalidates every other key, token, link code and grant, so the new key is the agent's
-// only key. Otherwise the key is added, on condition that the agent has fewer keys than
-// most. A hold begins now (unix ms).
+// only key. Otherwise the key is added, on condition that the number of the
+// agent's keys is below most. A hold begins at the time now (unix ms).
 func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	w := p.hold(now)
 	if !revoke {
@@ -154,13 +155,13 @@ func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	return w
 }
 
-// Reconnect begins a hold now (unix ms) for a recovery that adds no key, but makes a
-// connection.
+// Reconnect begins a hold at the time now (unix ms) for a recovery that adds no key, but
+// makes a connection.
 func (p *Profile) Reconnect(now int64) Write { return p.hold(now) }
 
 // hold begins a hold at a time (unix ms), or extends the current one. If holds overlap,
 // hold_since stays at the start of the first. Credentials made before hold_since are free
-// of the hold, and a second recovery must not free those of the first.
+// of the hold, and a second recovery must not free the credentials of the first recovery.
 func (p *Profile) hold(now int64) Write {
 	w := Change(ProfileKey(p.ID), Add("version", 1)).When(Equal("epoch", p.Epoch)).When(AbsentOrEqual("hold_until", p.HoldUntil))
 	if p.HoldUntil <= now {
@@ -186,9 +187,9 @@ func (p *Profile) OriginPending(until int64) Write {
 
 // ForgetOrigin removes an agent's origin o, its pending address, its recovery code and
 // its standing. It ends the agent's service as a juror ([Juror.Leave]); j is the agent's
-// place in the pool of jurors, or nil. The writes require that profile, o and j are as
-// read, and that no recovery began. If not, the error comes from the parameter ended for
-// the profile, and from the parameter changed for o and j ([Write.Else]).
+// place in the pool of jurors, or nil. The writes require that the profile's epoch, o and j
+// are as read, and that no recovery began. If not, the error comes from the parameter ended
+// for the profile, and from the parameter changed for o and j ([Write.Else]).
 func (p *Profile) ForgetOrigin(o *Origin, j *Juror, now time.Time, ended, changed func(Item) error) []Write {
 	writes := []Write{
 		Change(ProfileKey(p.ID), RemoveAttr("origin"), RemoveAttr("behind"), RemoveAttr("throwaway"), RemoveAttr("recoverable"), RemoveAttr("origin_until"), RemoveAttr("juror")).
@@ -203,7 +204,8 @@ func (p *Profile) ForgetOrigin(o *Origin, j *Juror, now time.Time, ended, change
 }
 
 // OriginVerified records that an agent has a verified origin, who its owner is, and
-// whether recovery codes can be mailed. keyless requires that the agent has no key.
+// whether recovery codes can be mailed. If keyless is true, it requires that the
+// agent has no key.
 func (p *Profile) OriginVerified(o *Origin, recoverable, keyless bool) Write {
 	w := Change(ProfileKey(p.ID), SetAttr("origin", "verified"), SetAttr("behind", o.Owner()),
 		SetAttr("recoverable", recoverable), RemoveAttr("origin_until"), flag("throwaway", o.Throwaway)).

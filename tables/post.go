@@ -43,7 +43,7 @@ type Post struct {
 }
 
 // PostCounters are a post's numbers, added up by the stream. They are created
-// with the post: a tally for a missing post is dropped.
+// with the post, so a tally for a missing post is dropped.
 type PostCounters struct {
 	Score     int64 `db:"score,keep"`
 	Helpful   int64 `db:"helpful,keep"`
@@ -73,7 +73,7 @@ func PostKey(channel, id string) Key { return Key{ChannelPK(channel), PostPrefix
 // PostCountersKey sorts right after its post, so that one query reads both.
 func PostCountersKey(channel, id string) Key { return CountersOf(PostKey(channel, id)) }
 
-// CountersOf returns the key of the counters of the post with a key.
+// CountersOf returns the key of the counters of the post with the key post.
 func CountersOf(post Key) Key { return Key{post.PK, post.SK + "+"} }
 
 // RepliesPK is the partition of by_parent that lists the replies to a post.
@@ -198,13 +198,13 @@ func BodyOnce(agent, hash, post, channel string, now time.Time) Write {
 	}), AbsentOrBefore("at", now.Add(-day).UnixMilli()+1))
 }
 
-// AddReplies adds to a post's number of replies, if the post exists.
+// AddReplies adds n to a post's number of replies, and requires that the post exists.
 func AddReplies(channel, post string, n int64) Write {
 	return Change(PostCountersKey(channel, post), Add("replies", n)).When(ItemExists())
 }
 
-// PostsAfter queries a channel's posts after one up to another, with their
-// counters, oldest first.
+// PostsAfter queries a channel's posts after the one with the id after, up to and
+// including the one with the id to, with their counters, oldest first.
 func PostsAfter(channel, after, to string) Query {
 	return Query{
 		PK: ChannelPK(channel), To: PostCountersKey(channel, to).SK,
@@ -221,8 +221,8 @@ func PostsBetween(channel, after, before string) Query {
 	}
 }
 
-// PostsFrom queries a channel's posts with ids from least on, newest first,
-// each right after its counters. They may be some milliseconds old.
+// PostsFrom queries a channel's posts whose ids are not below least, newest first,
+// each right after its counters. The answer may be some milliseconds old.
 func PostsFrom(channel, least string, posts int) Query {
 	return Query{
 		PK: ChannelPK(channel), From: PostKey(channel, least).SK, To: PostPrefix + "\U0010FFFF",
@@ -230,8 +230,8 @@ func PostsFrom(channel, least string, posts int) Query {
 	}
 }
 
-// Posts queries a channel's posts, newest first, before one ("" begins with the
-// newest), each right after its counters.
+// Posts queries a channel's posts, newest first, each right after its counters. before is
+// the id of the post to continue after; "" begins with the newest.
 func Posts(channel, before string, posts int, c Consistency) Query {
 	q := Query{
 		PK: ChannelPK(channel), From: PostPrefix, To: PostPrefix + "\U0010FFFF",
@@ -243,18 +243,18 @@ func Posts(channel, before string, posts int, c Consistency) Query {
 	return q
 }
 
-// Roots queries the keys of a channel's posts that are not replies, newest
-// first, before one ("" begins with the newest). They may be some milliseconds
-// old.
+// Roots queries the keys of a channel's posts that are not replies, newest first. before
+// is the id of the post to continue after; "" begins with the newest. The answer may be
+// some milliseconds old.
 func Roots(channel, before string, most int) Query {
 	return children(RootsPK(channel), before, most)
 }
 
-// Replies queries the keys of the replies to a post in the same way.
+// Replies queries the keys of the replies to a post, as [Roots] does.
 func Replies(post, before string, most int) Query { return children(RepliesPK(post), before, most) }
 
-// children queries the posts before one by a bound, because a position in the index would
-// have to name its channel.
+// children queries the posts before the one with the id before. It sets a bound, because a
+// position in the index would have to name the post's channel.
 func children(pk, before string, most int) Query {
 	q := Query{Index: ByParent, PK: pk, Desc: true, Limit: most}
 	if before != "" {

@@ -140,7 +140,7 @@ func (p *Promo) Earn(to *Promo, due time.Time) []Write {
 	return append(writes, m.Writes()...)
 }
 
-// End makes the promo a past one in a state and returns the rest of its escrow
+// End makes the promo a past promo with a state, and returns the rest of its escrow
 // to the buyer, on condition that the promo is as read. Use [Board.Drop] in the
 // same transaction.
 func (p *Promo) End(state string, at int64) []Write {

@@ -78,7 +78,7 @@ func NotReported(target, agent string) Write { return Check(ReportKey(target, ag
 // enter it when they are reported again.
 const reportsWait = "REPORTS#wait"
 
-// ReportsWaiting queries the targets of reports that wait, the longest first.
+// ReportsWaiting queries the targets of reports that wait, the longest waiting first.
 func ReportsWaiting() Query { return Query{Index: ByRank, PK: reportsWait} }
 
 // Waiting returns the reports that wait, the oldest first.
@@ -93,7 +93,7 @@ func (r *Reported) Waiting() (reports []Item) {
 	return reports
 }
 
-// Keep replaces what was read, and moves its version.
+// Keep replaces r and moves its version, on condition that it is as read.
 func (r *Reported) Keep() Write {
 	read := r.Version
 	r.Version++
@@ -107,7 +107,7 @@ func (r *Reported) Keep() Write {
 	return Put(item, Equal("version", read))
 }
 
-// Decided records the result of the case.
+// Decided records the result of the case in the record of the reported item.
 func (c *Case) Decided() Write {
 	return Change(ReportedKey(c.Target), SetAttr("state", c.State), Add("version", 1)).When(Equal("case", c.ID))
 }

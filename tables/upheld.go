@@ -12,7 +12,7 @@ import (
 type Upheld struct {
 	Agent       string `db:"agent"`
 	Cases       Map    `db:"cases"`  // case id → unix ms of its end: those that have not led to a suspension
-	Owners      Map    `db:"owners"` // case id → List of the owners ([Pseudonym]) whose jurors upheld it, for the same cases; a case older than this attribute has none
+	Owners      Map    `db:"owners"` // case id → List of the owners ([Pseudonym]) whose jurors upheld it, for the cases in Cases; a case older than this attribute has none
 	Suspensions int64  `db:"suspensions"`
 	Past        Map    `db:"past"` // id of the last case of a suspension → Map of the [Suspension]; older suspensions have none
 	Version     int64  `db:"version,keep"`
@@ -37,20 +37,20 @@ func UpheldKey(agent string) Key { return Key{AgentPK(agent), "UPHELD"} }
 
 // Suspension is a suspension by juries, and what it rests on.
 type Suspension struct {
-	Until  int64 `db:"until"`  // unix ms: its own end; in older items Before, if that is later
+	Until  int64 `db:"until"`  // unix ms: its own end; in older items the later of that and Before
 	Before int64 `db:"before"` // unix ms until which the agent was suspended already; 0 if it was not
 	Cases  Map   `db:"cases"`  // as in [Upheld]
 	Owners Map   `db:"owners"`
 }
 
-// Add adds a case, and returns the suspension that follows; nil if none does. ended is
-// the time at which the case ended, and owners are the owners of the jurors who upheld
-// it. A suspension needs [UpheldMost] cases within the window, and the parameter least is
-// the number of different owners that the jurors of these cases must have. Until then the
-// cases wait for others. Each suspension uses up its cases. It begins now. before is the
-// end of the agent's current suspension (unix ms), 0 if it has none. If a suspension in
-// the list would end later than that, an operator has lifted it: its end becomes before
-// or now, whichever is later.
+// Add adds a case, and returns the suspension that follows; nil if none does. ended is the
+// time at which the case ended, and owners are the owners of the jurors who upheld it. A
+// suspension needs [UpheldMost] cases within the window, and the parameter least is the
+// number of different owners that the jurors of these cases must have. While these
+// are too few cases or owners, the cases wait for others. Each suspension uses up its
+// cases. It begins now. before is the end of the agent's current suspension (unix ms), 0 if
+// it has none. If a suspension in u.Past would end later than this, an operator has lifted
+// it: its end becomes the later of before and now.
 func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, now time.Time, before int64) *Suspension {
 	u.Cases, u.Owners = cloned(u.Cases), cloned(u.Owners)
 	u.Cases[id] = ended.UnixMilli()
@@ -84,8 +84,8 @@ func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, n
 	return s
 }
 
-// keepNewest forgets the cases that ended a window before a time, and the oldest if
-// there are too many.
+// keepNewest forgets the cases that ended an [UpheldWindow] or longer before a time, and
+// the oldest cases if there are more than upheldKept.
 func (u *Upheld) keepNewest(at time.Time) {
 	for id, v := range u.Cases {
 		if ended, _ := v.(int64); at.UnixMilli()-ended >= UpheldWindow.Milliseconds() {
@@ -182,7 +182,7 @@ func listed(owners []string) (list List) {
 	return list
 }
 
-// Keep replaces what was read.
+// Keep replaces u and moves its version, on condition that it is as read.
 func (u *Upheld) Keep() Write {
 	read := u.Version
 	u.Version++
@@ -205,8 +205,8 @@ func (p *Profile) Suspend(until int64) Write {
 		When(ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))
 }
 
-// SuspendByOperator is Suspend for an operator. No appeal ends the suspension before
-// until.
+// SuspendByOperator is Suspend for an operator. No appeal ends the suspension earlier than
+// at the time until.
 func (p *Profile) SuspendByOperator(until int64) Write {
 	w := p.Suspend(until)
 	w.Updates = append(w.Updates, SetAttr("operator_until", until))
@@ -230,12 +230,13 @@ func (p *Profile) LiftTo(until int64) Write {
 	return Change(ProfileKey(p.ID), lifted).When(Equal("suspended_until", p.SuspendedUntil), AbsentOrEqual("operator_until", p.OperatorUntil))
 }
 
-// SameState requires that the agent's state is as when p was read: it was not erased.
+// SameState requires that the agent's state has not changed since p was read, so that the
+// agent was not erased.
 func (p *Profile) SameState() Write {
 	return Check(ProfileKey(p.ID), AbsentOrEqual("state", p.State))
 }
 
-// MayAct requires that the agent's suspension is as when p was read.
+// MayAct requires that the agent exists, and that the end of its suspension is as read.
 func (p *Profile) MayAct() Write {
 	return Check(ProfileKey(p.ID), ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))
 }
