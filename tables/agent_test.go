@@ -34,7 +34,7 @@ func TestLastActive(t *testing.T) {
 	active := func() int64 { return get(t, table, tables.CountersKey(fox)).Int("last_active") }
 	commit(t, table, tables.ActiveFrom(fox, at))
 	if got := active(); got != noon.UnixMilli() {
-		t.Errorf("began at 12:45: got %d, want %d", got, noon.UnixMilli())
+		t.Errorf("last activity after a signup at 12:45: got %d, want %d", got, noon.UnixMilli())
 	}
 	read := &tables.Counters{LastActive: noon.UnixMilli()}
 	if read.NewHour(at) || !read.NewHour(noon.Add(time.Hour)) {
@@ -42,7 +42,7 @@ func TestLastActive(t *testing.T) {
 	}
 	commit(t, table, read.AddPosts(fox, 1, at.Add(time.Hour)))
 	if got, want := active(), noon.Add(time.Hour).UnixMilli(); got != want {
-		t.Errorf("posted at 13:45: got %d, want %d", got, want)
+		t.Errorf("last activity after a post at 13:45: got %d, want %d", got, want)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestChannel_Activity(t *testing.T) {
 			place = writes[1].Item.Str("rank_sk")
 		}
 		if place != later {
-			t.Errorf("%s: after the post: got %s, want %s", name, place, later)
+			t.Errorf("%s, place after the post: got %s, want %s", name, place, later)
 		}
 	}
 }

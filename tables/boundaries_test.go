@@ -34,31 +34,31 @@ func TestBoundaries(t *testing.T) {
 		at     time.Time
 		made   bool
 	}{
-		"idempotency key, within a day":      {idem(noon), idem, noon.Add(day - time.Millisecond), false},
-		"idempotency key, a day later":       {idem(noon), idem, noon.Add(day), true},
-		"request under way":                  {claim(noon), claim, noon.Add(30*time.Second - time.Millisecond), false},
-		"request that died":                  {claim(noon), claim, noon.Add(30 * time.Second), true},
-		"address asked for with a signature": {signed.Ask(fox, noon), ask, noon.Add(-time.Millisecond), false},
-		"such an address, once it expired":   {signed.Ask(fox, noon), ask, noon, true},
-		"mail back, in 90 days":              {back, noBack, noon.Add(90 * day), false},
-		"mail back, longer ago":              {back, noBack, noon.Add(90*day + time.Millisecond), true},
-		"link code that lives":               {tables.Put(code(2).Item()), use(2), noon.Add(-time.Millisecond), true},
-		"link code that expired":             {tables.Put(code(2).Item()), use(2), noon, false},
-		"link code's last use, as of two":    {tables.Put(code(1).Item()), use(2), noon.Add(-time.Millisecond), false},
-		"connection that lends its life":     {grant, code(1).Lend, noon.Add(-time.Millisecond), true},
-		"connection that expired":            {grant, code(1).Lend, noon, false},
-		"no open cases":                      {open(0), forget, noon, true},
-		"an open case":                       {open(1), forget, noon, false},
+		"idempotency key, within a day":       {idem(noon), idem, noon.Add(day - time.Millisecond), false},
+		"idempotency key, a day later":        {idem(noon), idem, noon.Add(day), true},
+		"request under way":                   {claim(noon), claim, noon.Add(30*time.Second - time.Millisecond), false},
+		"request that died":                   {claim(noon), claim, noon.Add(30 * time.Second), true},
+		"address asked for with a signature":  {signed.Ask(fox, noon), ask, noon.Add(-time.Millisecond), false},
+		"such an address, once it expired":    {signed.Ask(fox, noon), ask, noon, true},
+		"mail back, in 90 days":               {back, noBack, noon.Add(90 * day), false},
+		"mail back, longer ago":               {back, noBack, noon.Add(90*day + time.Millisecond), true},
+		"link code that lives":                {tables.Put(code(2).Item()), use(2), noon.Add(-time.Millisecond), true},
+		"link code that expired":              {tables.Put(code(2).Item()), use(2), noon, false},
+		"link code's last use, read with two": {tables.Put(code(1).Item()), use(2), noon.Add(-time.Millisecond), false},
+		"connection that minted a code":       {grant, code(1).Lend, noon.Add(-time.Millisecond), true},
+		"connection that expired":             {grant, code(1).Lend, noon, false},
+		"no open cases":                       {open(0), forget, noon, true},
+		"an open case":                        {open(1), forget, noon, false},
 	} {
 		table := openTable(t)
 		commit(t, table, c.before)
 		if got := refused(t, table, c.write(c.at)); (got == nil) != c.made {
-			t.Errorf("%s: refused writes: got %v, want it made: %t", name, got, c.made)
+			t.Errorf("%s: got refused writes %v, want made = %t", name, got, c.made)
 		}
 	}
 }
 
-// The last use of a link code takes it off the list of live ones, and no other does.
+// The last use of a link code takes the code off the list of live codes. No other use does.
 func TestLinkCode_LastUse(t *testing.T) {
 	for uses, want := range map[int64]int{1: 2, 2: 1, 3: 1} {
 		if got := (&tables.LinkCode{Hash: "hash", Agent: fox, Uses: uses}).Use(noon); len(got) != want {
@@ -110,20 +110,20 @@ func TestBoard_Full(t *testing.T) {
 		owner string
 		want  string
 	}{
-		"none":                        {nil, "me", ""},
-		"two of mine":                 {entries(2, fox, "me"), "me", ""},
-		"three of mine":               {entries(3, fox, "me"), "me", tables.CapOfBuyer},
-		"three of my other agent":     {entries(3, "ag_other", "me"), "me", tables.CapOfBuyer},
-		"three under my former owner": {entries(3, fox, "former"), "me", tables.CapOfBuyer},
-		"three of another":            {entries(3, "ag_other", "you"), "me", ""},
-		"nineteen of others":          {entries(19, "ag_other", "you"), "me", ""},
-		"twenty of others":            {entries(20, "ag_other", "you"), "me", tables.CapOfChannel},
-		"nobody's, none":              {nil, "", ""},
-		"nobody's, one":               {entries(1, fox, ""), "", tables.CapOfBuyer},
-		"nobody's, four others":       {entries(4, "ag_other", ""), "", ""},
-		"nobody's, five others":       {entries(5, "ag_other", ""), "", tables.CapOfNobody},
-		"mine, five of nobody's":      {entries(5, "ag_other", ""), "me", ""},
-		"nobody's, five of you":       {entries(5, "ag_other", "you"), "", ""},
+		"none":                                  {nil, "me", ""},
+		"two of mine":                           {entries(2, fox, "me"), "me", ""},
+		"three of mine":                         {entries(3, fox, "me"), "me", tables.CapOfBuyer},
+		"three of my other agent":               {entries(3, "ag_other", "me"), "me", tables.CapOfBuyer},
+		"three under my former owner":           {entries(3, fox, "former"), "me", tables.CapOfBuyer},
+		"three of another owner":                {entries(3, "ag_other", "you"), "me", ""},
+		"nineteen of others":                    {entries(19, "ag_other", "you"), "me", ""},
+		"twenty of others":                      {entries(20, "ag_other", "you"), "me", tables.CapOfChannel},
+		"no origin, no promos":                  {nil, "", ""},
+		"no origin, one of its own":             {entries(1, fox, ""), "", tables.CapOfBuyer},
+		"no origin, four of another such buyer": {entries(4, "ag_other", ""), "", ""},
+		"no origin, five of another such buyer": {entries(5, "ag_other", ""), "", tables.CapOfNobody},
+		"five of a buyer without an origin":     {entries(5, "ag_other", ""), "me", ""},
+		"no origin, five of an owner":           {entries(5, "ag_other", "you"), "", ""},
 	} {
 		b, err := tables.ReadBoard("den", c.board)
 		if err != nil {
@@ -186,7 +186,7 @@ func TestCase_Appeal(t *testing.T) {
 
 // Cases that ended less than 30 days apart count together for a suspension. The first
 // suspension lasts a week, and each further one twice as long as the one before, up to
-// 1024 weeks. One that ended is kept for 90 days.
+// 1024 weeks. A suspension that ended is kept for 90 days.
 func TestUpheld_Boundaries(t *testing.T) {
 	owners := []string{"a", "b", "c"}
 	for age, want := range map[time.Duration]bool{30*day - time.Millisecond: true, 30 * day: false} {
@@ -218,7 +218,7 @@ func TestUpheld_Boundaries(t *testing.T) {
 	}
 }
 
-// A slot is remembered for less than two windows.
+// A slot is remembered for less than two windows of 30 days.
 func TestKarmaSlots_Kept(t *testing.T) {
 	at := noon.UnixMilli()
 	old := at - 2*(30*day).Milliseconds()
@@ -235,16 +235,16 @@ func TestVote_Gains(t *testing.T) {
 		v, before tables.Vote
 		want      bool
 	}{
-		"weighs by now":       {tables.Vote{V: 1, Weighs: true}, tables.Vote{V: 1}, true},
-		"weighed before":      {tables.Vote{V: 1, Weighs: true}, tables.Vote{V: 1, Weighs: true}, false},
-		"taken back":          {tables.Vote{V: 0, Weighs: true}, tables.Vote{V: 1}, false},
-		"down":                {tables.Vote{V: -1, Weighs: true}, tables.Vote{V: 1}, false},
-		"vouches by now":      {tables.Vote{V: 1, Vouches: "a"}, tables.Vote{V: 1}, true},
-		"vouches as before":   {tables.Vote{V: 1, Vouches: "a", Behind: "b"}, tables.Vote{V: 1, Vouches: "a", Behind: "b"}, false},
-		"vouches as another":  {tables.Vote{V: 1, Vouches: "a"}, tables.Vote{V: 1, Vouches: "c"}, true},
-		"has another owner":   {tables.Vote{V: 1, Vouches: "a", Behind: "b"}, tables.Vote{V: 1, Vouches: "a", Behind: "c"}, true},
-		"vouches for nobody":  {tables.Vote{V: 1, Behind: "b"}, tables.Vote{V: 1, Vouches: "a"}, false},
-		"vouches, taken back": {tables.Vote{V: 0, Vouches: "a"}, tables.Vote{V: 1}, false},
+		"weighs only now":             {tables.Vote{V: 1, Weighs: true}, tables.Vote{V: 1}, true},
+		"weighed before":              {tables.Vote{V: 1, Weighs: true}, tables.Vote{V: 1, Weighs: true}, false},
+		"taken back":                  {tables.Vote{V: 0, Weighs: true}, tables.Vote{V: 1}, false},
+		"down":                        {tables.Vote{V: -1, Weighs: true}, tables.Vote{V: 1}, false},
+		"vouches only now":            {tables.Vote{V: 1, Vouches: "a"}, tables.Vote{V: 1}, true},
+		"vouches as before":           {tables.Vote{V: 1, Vouches: "a", Behind: "b"}, tables.Vote{V: 1, Vouches: "a", Behind: "b"}, false},
+		"vouches in another way":      {tables.Vote{V: 1, Vouches: "a"}, tables.Vote{V: 1, Vouches: "c"}, true},
+		"vouches under another owner": {tables.Vote{V: 1, Vouches: "a", Behind: "b"}, tables.Vote{V: 1, Vouches: "a", Behind: "c"}, true},
+		"vouches for nobody":          {tables.Vote{V: 1, Behind: "b"}, tables.Vote{V: 1, Vouches: "a"}, false},
+		"vouches, taken back":         {tables.Vote{V: 0, Vouches: "a"}, tables.Vote{V: 1}, false},
 	} {
 		if got := c.v.Gains(&c.before); got != c.want {
 			t.Errorf("%s: got %t, want %t", name, got, c.want)

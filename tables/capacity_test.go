@@ -82,7 +82,7 @@ func TestWriteUnits(t *testing.T) {
 	small := with(100)
 	ranked := func(size int, sk string) Item { return with(size, "rank_pk", "R", "rank_sk", sk) }
 	child := func(size int, sk string) Item { return with(size, "parent_pk", "R", "parent_sk", sk) }
-	// An entry with only keys has 3 + 3 + 10 + 9 bytes and its sort key.
+	// An entry with only keys has 3 + 3 + 10 + 9 bytes, and those of its sort key.
 	both := with(1200, "rank_pk", "R", "rank_sk", "1", "author_pk", "BY", "author_sk", "1")
 	for _, c := range []struct {
 		what       string
@@ -99,13 +99,13 @@ func TestWriteUnits(t *testing.T) {
 		{"unchanged", with(3000), with(3000), 3, 6},
 
 		{"only half of an index's key", nil, with(100, "rank_pk", "R"), 1, 2},
-		{"enters a full index", nil, ranked(2000, "1"), 2 + 2, 4 + 2},
-		{"enters a full index later", with(2000), ranked(2000, "1"), 2 + 2, 4 + 2},
-		{"leaves a full index", ranked(2000, "1"), with(2000), 2 + 2, 4 + 2},
+		{"enters an index of items", nil, ranked(2000, "1"), 2 + 2, 4 + 2},
+		{"enters an index of items later", with(2000), ranked(2000, "1"), 2 + 2, 4 + 2},
+		{"leaves an index of items", ranked(2000, "1"), with(2000), 2 + 2, 4 + 2},
 		{"deleted with its entry", ranked(2000, "1"), nil, 2 + 2, 4 + 2},
-		{"moves in a full index", ranked(500, "1"), ranked(2000, "2"), 2 + 1 + 2, 4 + 1 + 2},
-		{"changes in a full index", ranked(500, "1"), ranked(2000, "1"), 2 + 2, 4 + 2},
-		{"stays in a full index", ranked(500, "1"), ranked(500, "1"), 1, 2},
+		{"moves in an index of items", ranked(500, "1"), ranked(2000, "2"), 2 + 1 + 2, 4 + 1 + 2},
+		{"changes in an index of items", ranked(500, "1"), ranked(2000, "1"), 2 + 2, 4 + 2},
+		{"stays in an index of items", ranked(500, "1"), ranked(500, "1"), 1, 2},
 
 		{"enters an index of keys", nil, child(2000, "1"), 2 + 1, 4 + 1},
 		{"leaves an index of keys", child(2000, "1"), nil, 2 + 1, 4 + 1},

@@ -124,7 +124,7 @@ func TestJurorMiss_OncePerDay(t *testing.T) {
 	j.Missed = 1
 	for _, day := range []int64{today, today - 1} {
 		if got := refused(t, table, j.Miss(day)); !slices.Equal(got, []int{0}) {
-			t.Errorf("second miss of a day, or one of an earlier day: refused writes: got %v, want [0]", got)
+			t.Errorf("miss of day %d after one of day %d: refused writes: got %v, want [0]", day, today, got)
 		}
 	}
 	commit(t, table, j.Miss(today+1))

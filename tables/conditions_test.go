@@ -8,10 +8,10 @@ import (
 	"agentsocial/tables"
 )
 
-// trial is a test of one condition. Each write in before is committed alone, then
-// tried as one transaction.
+// trial is a test of one condition. Each write in before is committed alone. Then the
+// writes in tried are committed as one transaction.
 type trial struct {
-	name    string // continues the noun
+	name    string // continues the noun in the subtest's name
 	before  []tables.Write
 	tried   []tables.Write
 	refused []int // the writes in tried whose conditions fail
@@ -169,7 +169,7 @@ func caseTrials() []trial {
 	}
 	upheld := func(version int64) tables.Write { return (&tables.Upheld{Agent: fox, Version: version}).Keep() }
 	return []trial{
-		{"is required as it was read after a concurrent report", writes(open().Begin(), tables.JoinCase("ca_1", owl.ID, "", false)), writes(open().Unchanged()), first},
+		{"is required unchanged after a concurrent report", writes(open().Begin(), tables.JoinCase("ca_1", owl.ID, "", false)), writes(open().Unchanged()), first},
 		{"closes without being counted as open", writes(open().Begin(), known().Keep()), open().Close(tables.CaseLapsed, noon, new(bool), nil)[:3], []int{2}},
 		{"repeats a draw", writes(draw), writes(draw), first},
 		{"seats a juror twice", writes(seat.Take()), writes(seat.Take()), first},
@@ -384,7 +384,7 @@ func markTrials() []trial {
 		{"is an emoji after another was removed", append(three, r(3).Unreact("🦊")), writes(r(4).React("🐻")), nil},
 		{"is counted after it was taken back", writes(r(0).React("🦊"), r(1).Count(tables.NewSet("🦊")), r(1).Unreact("🦊")), writes(r(2).Count(nil)), nil},
 		{"waits although it is counted", append(helpful("ev_1"), (&tables.Helpful{Post: "po_1"}).Count(1)), writes(tables.WaitMark(tables.Item{"pk": "P#po_1", "sk": "HELPFUL", "type": tables.TypeHelpful})), first},
-		{"is taken back that does not exist", nil, writes(r(0).Unreact("🦊")), first},
+		{"that does not exist is taken back", nil, writes(r(0).Unreact("🦊")), first},
 		{"is helpful twice", helpful("ev_1"), helpful("ev_2"), first},
 		{"is tallied for a post that does not exist", nil, writes(new(tables.PostCounters).Retally("den", "po_1", nil)), first},
 		{"is a reply to a post that does not exist", nil, writes(tables.AddReplies("den", "po_1", 1)), first},
@@ -403,7 +403,7 @@ func messageTrials() []trial {
 	return []trial{
 		{"is of the same millisecond as the last one", send("msg_1"), send("msg_2"), []int{1}},
 		{"is read in a conversation that does not exist", nil, read("", "msg_1"), []int{0, 1}},
-		{"is read twice, as the first one", append(got, read("", "msg_1")...), read("", "msg_1"), first},
+		{"is the first that is read, and is read twice", append(got, read("", "msg_1")...), read("", "msg_1"), first},
 		{"is read twice", slices.Concat(got, read("", "msg_1"), read("msg_1", "msg_2")), read("msg_1", "msg_2"), first},
 		{"arrives after a concurrent first change of dms", writes(closed), writes(new(tables.Messaging).Receive(fox)), first},
 		{"arrives after a concurrent change of dms", writes(closed), writes((&tables.Messaging{DMs: tables.FromAnyone}).Receive(fox)), first},
@@ -433,7 +433,7 @@ func originTrials() []trial {
 		{"counts a miss of another request", writes(ask), writes(other.Miss(fox, 1)), first},
 		{"counts a miss after too many tries", writes(ask, one.Miss(fox, 1)), writes(one.Miss(fox, 1)), first},
 		{"is requested in an old epoch", writes(profile), writes(old.OriginPending(5)), first},
-		{"is forgotten after a concurrent one", writes(profile, origin(6).Replace(origin(0))), now.ForgetOrigin(origin(5), nil, noon, nil, nil), []int{1}},
+		{"is forgotten after it was replaced", writes(profile, origin(6).Replace(origin(0))), now.ForgetOrigin(origin(5), nil, noon, nil, nil), []int{1}},
 		{"is verified in an old epoch", writes(profile), writes(old.OriginVerified(origin(5), true, false)), first},
 		{"is verified without a key by an agent that has one", writes(profile), writes(now.OriginVerified(origin(5), true, true)), first},
 	}
@@ -478,8 +478,8 @@ func recoveryTrials() []trial {
 		{"code of another request is used", writes(put), writes(other.Spend(fox, 1)), first},
 		{"code is used after too many tries", writes(put, code.Miss(fox, 1)), writes(code.Spend(fox, 1)), first},
 		{"code is used twice", writes(put, code.Spend(fox, 1)), writes(code.Spend(fox, 1)), first},
-		{"code of another request is missed", writes(put), writes(other.Miss(fox, 1)), first},
-		{"code is missed after too many tries", writes(put, code.Miss(fox, 1)), writes(code.Miss(fox, 1)), first},
+		{"code of another request gets a failed try", writes(put), writes(other.Miss(fox, 1)), first},
+		{"code gets a failed try after too many", writes(put, code.Miss(fox, 1)), writes(code.Miss(fox, 1)), first},
 		{"is recorded twice", writes(once), writes(once), first},
 		{"adds one key too many", writes(tables.Put(full.Item())), writes(read(10).Recover(false, 10, at)), first},
 		{"adds a key after the last one", one, writes(joined.Recover(false, 10, at)), first},
@@ -541,9 +541,9 @@ func laneTrials() []trial {
 		{"moves after a later activity", append(add(nil, 5, 7), add(tables.Item{"at": int64(7)}, 0, 8)...), writes(at(5, 7).Take(key)), first},
 		{"moves again", append(add(nil, 5, 0), at(5, 0).Take(key)), writes(at(5, 0).Take(key)), first},
 		{"moves as read", add(nil, 5, 7), writes(at(5, 7).Take(key)), nil},
-		{"has a first activity after a concurrent one", add(nil, 1, 7), add(nil, 1, 6), first},
-		{"has a later activity after a concurrent one", append(add(nil, 1, 7), add(tables.Item{"at": int64(7)}, 1, 9)...), add(tables.Item{"at": int64(7)}, 1, 8), first},
-		{"has an earlier activity than it has", add(nil, 1, 7), add(tables.Item{"at": int64(7)}, 1, 6), nil},
+		{"gets a first activity after a concurrent one", add(nil, 1, 7), add(nil, 1, 6), first},
+		{"gets a later activity after a concurrent one", append(add(nil, 1, 7), add(tables.Item{"at": int64(7)}, 1, 9)...), add(tables.Item{"at": int64(7)}, 1, 8), first},
+		{"gets an earlier activity than it has", add(nil, 1, 7), add(tables.Item{"at": int64(7)}, 1, 6), nil},
 		{"that was moved waits", nil, writes(lane.Wait(key)), first},
 	}
 }

@@ -26,7 +26,7 @@ func TestLiveTokens(t *testing.T) {
 	commit(t, table, read(1, noon).Add("tk_2", hour.UnixMilli()))
 	commit(t, table, read(1, noon).Add("tk_1", 0))
 	expect("two", read(1, noon), "tk_1", "tk_2")
-	// A token expires at its millisecond; one without an expiry does not.
+	// A token expires at the millisecond of its expiry; a token without an expiry does not.
 	expect("just before the expiry", read(1, hour.Add(-time.Millisecond)), "tk_1", "tk_2")
 	expect("at the expiry", read(1, hour), "tk_1")
 
@@ -62,7 +62,7 @@ func TestLiveTokens(t *testing.T) {
 	late := read(1, hour)
 	expect("in a new epoch", read(2, hour))
 	commit(t, table, read(2, hour).Add("tk_7", 0))
-	expect("after the new epoch's first", read(2, hour), "tk_7")
+	expect("after the first addition of the new epoch", read(2, hour), "tk_7")
 	expect("in the old epoch", read(1, hour))
 	for _, l := range []tables.Live{late, read(1, hour)} {
 		if r := refused(t, table, l.Add("tk_8", 0)); !slices.Equal(r, []int{0}) {

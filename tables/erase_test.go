@@ -36,7 +36,7 @@ func eraseTrials() []trial {
 	given := func(item tables.Item) []tables.Write {
 		w, ok := tables.EraseGiven(item)
 		if !ok {
-			panic("not given")
+			panic("EraseGiven has no rule for the item")
 		}
 		return writes(w)
 	}
@@ -54,18 +54,18 @@ func eraseTrials() []trial {
 		{"of an idea without counters", suggested[:1], idea().Erase(), []int{1}},
 		{"of a promo that a jury removed meanwhile", writes(tables.Put(live.Item()), live.Remove("ca_1", noon)), writes(live.Erase(noon)), first},
 		{"of a promo that a jury removes", writes(tables.Put(live.Item()), live.Erase(noon)), writes(live.Remove("ca_1", noon)), first},
-		{"of a promo before it ends as it was", writes(tables.Put(removed.Item()), removed.Erase(noon)), removed.End(tables.PromoRemoved, 5)[:1], first},
+		{"of a promo that a settlement ends as read", writes(tables.Put(removed.Item()), removed.Erase(noon)), removed.End(tables.PromoRemoved, 5)[:1], first},
 		{"of a channel that does not exist", nil, writes((&tables.Channel{Name: "den"}).Erase()), first},
 		{"of a message that does not exist", nil, writes(message("msg_1", 1).Erase()), first},
 		{"of a conversation that has a new message", append(writes(sent...), message("msg_2", 2).Send(tables.Author{ID: fox}, "words", nil)...), writes(side.EraseOther(fox)), first},
 		{"of evidence that was erased", writes(evidence.Put("ca_1"), evidence.Erase("ca_1")), writes(evidence.Erase("ca_1")), first},
 		{"of an opener after another one", writes(decided().Begin(), decided().LeaveOpener("a person")), writes(decided().LeaveOpener("somebody else")), first},
-		{"of the reason of no complaint", nil, writes(tables.EraseReason(complaint)), first},
+		{"of the reason of a missing complaint", nil, writes(tables.EraseReason(complaint)), first},
 		{"of an owner's report that is gone", nil, report.EraseOwner("a person"), first},
 		{"of a vote that is gone", nil, given(vote), first},
 		{"of a signature that is gone", nil, given(visit), first},
 		{"of support that is counted meanwhile", append(writes(support.Give()), given(item(tables.SupportKey("id_1", owl.ID), tables.TypeSupport))...), writes(supported.Count(new(tables.IdeaCounters))), first},
-		{"of a later vote that is gone", nil, writes(tables.ListGiven(vote)), first},
+		{"of a vote that is gone before it is listed", nil, writes(tables.ListGiven(vote)), first},
 		{"of the author of a post that is not deleted", writes(tables.Put(post)), writes(tables.ForgetAuthor(post)), first},
 		{"of the sender of an event that has expired", nil, writes(tables.ForgetSender(tables.InboxEventKey(fox, 1), owl.ID)), first},
 	}
@@ -92,7 +92,7 @@ func TestListedGiven(t *testing.T) {
 			t.Errorf("%s: got giver %q, want %q", name, got, c.giver)
 		}
 		if got := c.giver != "" && tables.IsListedGiven(c.item); got != c.is {
-			t.Errorf("%s: got it listed: %t, want %t", name, got, c.is)
+			t.Errorf("%s: got listed = %t, want %t", name, got, c.is)
 		}
 		if c.giver == "" && c.item.Str("author_pk") == tables.Given("", "", 1).PK {
 			t.Errorf("%s: got it listed under nobody", name)
@@ -118,8 +118,8 @@ func TestNamesAuthor(t *testing.T) {
 	}
 }
 
-// EraseWaiting removes an agent's reports from those that wait. It deletes the record
-// that the agent's owner reported only if the report counted.
+// EraseWaiting removes an agent's reports from those that wait. Only if a report counted
+// does it also delete the record that the agent's owner reported.
 func TestEraseWaiting(t *testing.T) {
 	for weight, want := range map[int64]int{0: 1, 1: 2} {
 		r := &tables.Reported{Target: "po_1", Waits: tables.Map{
@@ -129,7 +129,7 @@ func TestEraseWaiting(t *testing.T) {
 			t.Errorf("report of weight %d: got %d writes and %v waiting, want %d writes and the other's", weight, len(got), r.Waits, want)
 		}
 		if got := r.EraseWaiting(fox); got != nil {
-			t.Errorf("again: got %v, want no writes", got)
+			t.Errorf("second EraseWaiting: got %v, want no writes", got)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestFamilies(t *testing.T) {
 		}
 	}
 	if !f.HasIndex(ByRank) || f.HasIndex(ByParent) || Families(0).Has("") || Families(0).HasIndex("") {
-		t.Errorf("%q.HasIndex: want by_rank only, and nothing in the empty set", f)
+		t.Errorf("%q: got HasIndex(by_rank) = %t, HasIndex(by_parent) = %t, want true, false, and nothing in the empty set", f, f.HasIndex(ByRank), f.HasIndex(ByParent))
 	}
 	if all := Families(1<<len(familyNames) - 1); all != Agents|AuthorIndex|all || AuthorIndex<<1 != all+1 {
 		t.Errorf("got %d names, %s; want one for each family", len(familyNames), all)

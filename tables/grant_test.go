@@ -195,7 +195,7 @@ func TestSpentOnce(t *testing.T) {
 			t.Errorf("ttl of %v: got %d, want at least %d", w.Key, ttl, noon.Unix())
 		}
 	}
-	commit(t, table, tables.SpendAssertion("ag_owl", "j", noon)) // another agent's
+	commit(t, table, tables.SpendAssertion("ag_owl", "j", noon)) // another agent may have an assertion with the same jti
 }
 
 // A signup that is not finished ends after seven days.

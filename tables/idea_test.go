@@ -50,7 +50,7 @@ func TestIdeaSet_ConcurrentDuplicates(t *testing.T) {
 	if i := readIdea(t, table, "id_b"); !slices.Equal(i.Duplicates, tables.NewSet("id_a")) || i.Status != tables.IdeaOpen {
 		t.Errorf("got b %+v, want it open with the duplicate a", i)
 	}
-	// b becomes a duplicate of c, and a with it, while d becomes one of b.
+	// b becomes a duplicate of c, and a with it, while d becomes a duplicate of b.
 	b, c, d := readIdea(t, table, "id_b"), readIdea(t, table, "id_c"), readIdea(t, table, "id_d")
 	late := d.Set(duplicateOf("id_b"), readIdea(t, table, "id_b"))
 	commit(t, table, b.Set(duplicateOf("id_c"), c)...)
@@ -102,7 +102,7 @@ func TestOneIdea(t *testing.T) {
 		ok    bool
 	}{{0, true}, {0, false}, {tables.IdeaInterval - time.Millisecond, false}, {tables.IdeaInterval, true}} {
 		if got := refused(t, table, tables.OneIdea("ag_fox", noon.Add(x.after))); (len(got) == 0) != x.ok {
-			t.Errorf("after %v: refused writes: got %v, want ok = %t", x.after, got, x.ok)
+			t.Errorf("after %v: refused writes: got %v, want none = %t", x.after, got, x.ok)
 		}
 	}
 	if got := refused(t, table, tables.OneIdea("ag_owl", noon)); len(got) == 0 {

@@ -144,7 +144,7 @@ func TestMarshal_RoundTrip(t *testing.T) {
 func TestItemAccess(t *testing.T) {
 	i := Item{"pk": "P", "sk": "S", "n": int64(1), "b": true}
 	if i.Key() != (Key{PK: "P", SK: "S"}) || i.Int("n") != 1 || i.Str("n") != "" || !i.Bool("b") || i.Int("b") != 0 || Item(nil).Str("x") != "" {
-		t.Fatalf("accessors of %v: got another value than the stored one, or than zero", i)
+		t.Fatalf("accessors of %v: got a wrong value, want the stored one, or zero for another type", i)
 	}
 	if s := NewSet("b", "a", "b"); len(s) != 2 || !s.Has("a") || s.Has("c") || len(NewSet()) != 0 {
 		t.Fatalf("got set %v, want a and b", s)

@@ -75,7 +75,7 @@ func TestLatest_OneRead(t *testing.T) {
 		}
 		l := tables.ReadLatest(latest())
 		if l.Posts[0].ID != p.ID || len(l.Posts)+len(missing(l, n+1)) != n+1 {
-			t.Fatalf("after %d posts: got %v, want posted ones only, and %s first", n+1, l.Posts, p.ID)
+			t.Fatalf("after %d posts: got %v, want only posts that were made, and %s first", n+1, l.Posts, p.ID)
 		}
 		for _, m := range missing(l, n+1) {
 			if m > l.Gone {
@@ -109,7 +109,7 @@ func TestLatest_StaleRead(t *testing.T) {
 		l := tables.ReadLatest(latest())
 		for _, m := range missing(l, listed+2) {
 			if m > l.Gone {
-				t.Errorf("after %d: %s is not listed: got Gone = %q, want that post or a later one", listed, m, l.Gone)
+				t.Errorf("after %d posts, %s is not listed: got Gone = %q, want that post or a later one", listed, m, l.Gone)
 			}
 		}
 	}
@@ -168,21 +168,21 @@ func TestGraph_Limits(t *testing.T) {
 		want []int
 	}{
 		{"the last agent", begin(follow("agent", "ag_a"), 9, noon), nil},
-		{"one more", begin(follow("agent", "ag_b"), 9, noon), []int{1}},
-		{"the same again", begin(follow("agent", "ag_a"), 9, noon), []int{0, 1}},
+		{"one more agent", begin(follow("agent", "ag_b"), 9, noon), []int{1}},
+		{"the same agent again", begin(follow("agent", "ag_a"), 9, noon), []int{0, 1}},
 		{"the last channel", begin(follow("channel", "ag_a"), 9, noon), nil},
 		{"one more channel", begin(follow("channel", "den"), 9, noon), []int{1}},
-		{"an end", refused(t, table, follow("agent", "ag_a").End(nil)...), nil},
-		{"an end again", refused(t, table, follow("agent", "ag_a").End(nil)...), []int{0}},
-		{"one in the freed place", begin(follow("agent", "ag_b"), 3, noon), nil},
+		{"the end of the follow", refused(t, table, follow("agent", "ag_a").End(nil)...), nil},
+		{"the end of the follow again", refused(t, table, follow("agent", "ag_a").End(nil)...), []int{0}},
+		{"another agent in the freed place", begin(follow("agent", "ag_b"), 3, noon), nil},
 		{"the last block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin(nil, nil)...), nil},
 		{"the same block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin(nil, nil)...), []int{0, 1}},
 		{"one more block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_b"}).Begin(nil, nil)...), []int{1}},
-		{"an end of the block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), nil},
-		{"an end of the block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), []int{0}},
-		{"an end of the channel", refused(t, table, follow("channel", "ag_a").End(nil)...), nil},
-		{"the fourth of an hour", begin(follow("channel", "den"), 3, noon), []int{1}},
-		{"the first of the next hour", begin(follow("channel", "den"), 3, noon.Add(time.Hour)), nil},
+		{"the end of the block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), nil},
+		{"the end of the block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), []int{0}},
+		{"the end of the follow of a channel", refused(t, table, follow("channel", "ag_a").End(nil)...), nil},
+		{"the fourth new follow of an hour", begin(follow("channel", "den"), 3, noon), []int{1}},
+		{"the first new follow of the next hour", begin(follow("channel", "den"), 3, noon.Add(time.Hour)), nil},
 	}
 	for _, s := range steps {
 		if !slices.Equal(s.got, s.want) {

@@ -86,14 +86,14 @@ func TestMovements(t *testing.T) {
 			got, err = *not, nil
 		}
 		if want := (tables.NotMoved{Why: c.refusal, Balance: c.there}); err != nil || got != want {
-			t.Errorf("%d: got %+v, %v; want %+v", i, got, err, want)
+			t.Errorf("movement %d: got %+v, %v; want %+v", i, got, err, want)
 		}
 		items, err := table.Get(t.Context(), tables.Strong, tables.BalanceKey(payer), tables.BalanceKey(promo))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if a, b := tables.MicroUSD(items[0]), tables.MicroUSD(items[1]); a != c.payer || b != c.inPromo {
-			t.Errorf("%d: got balances %d (agent), %d (promo); want %d, %d", i, a, b, c.payer, c.inPromo)
+			t.Errorf("movement %d: got balances %d (agent), %d (promo); want %d, %d", i, a, b, c.payer, c.inPromo)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestBalances(t *testing.T) {
 		for _, q := range tables.Balances(n) {
 			page, err := table.Query(t.Context(), q)
 			if err != nil || page.Next != nil {
-				t.Fatal(page.Next, err)
+				t.Fatalf("query of the listed balances: got the next page %v and error %v, want neither", page.Next, err)
 			}
 			all, most = all+len(page.Items), max(most, len(page.Items))
 		}

@@ -106,11 +106,11 @@ func TestHelpfulOf(t *testing.T) {
 		if tables.HelpfulMarked(item, now) != 3 || tables.HelpfulMarked(item, now.Add(day)) != 0 {
 			t.Errorf("day %d: got %v, want 3 marks of this day", d, item)
 		}
-		if len(item) != 5 { // keys, type, ttl and this day
+		if len(item) != 5 { // pk, sk, type, ttl and this day
 			t.Errorf("day %d: got %v, want 5 attributes", d, item)
 		}
 		if ttl := time.Unix(item.Int(tables.AttrTTL), 0); !ttl.After(now.Truncate(day).Add(day)) {
-			t.Errorf("day %d: ttl: got %v, want after the day", d, ttl)
+			t.Errorf("day %d: got ttl %v, want a time after the day", d, ttl)
 		}
 	}
 }

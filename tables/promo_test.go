@@ -106,14 +106,14 @@ func TestImpression(t *testing.T) {
 		{"pr_1", "ag_elk", noon, false}, {"pr_1", "ag_owl", noon.Add(12 * time.Hour), false}, {"pr_1", "ag_owl", noon.Add(12*time.Hour - time.Millisecond), true},
 	} {
 		if r := refused(t, table, tables.Impression("den", c.promo, c.viewer, c.at)...); (r != nil) != c.again {
-			t.Errorf("%v: refused writes: got %v, want some: %t", c, r, c.again)
+			t.Errorf("%+v: got refused writes %v, want some = %t", c, r, c.again)
 		}
 	}
 	if a, b := count("pr_1"), count("pr_2"); a != 3 || b != 1 {
 		t.Errorf("got %d and %d impressions, want 3 and 1", a, b)
 	}
 	if !tables.WasShown(get(t, table, tables.ShownKey("ag_owl", "den", noon)), "pr_2") || tables.WasShown(get(t, table, tables.ShownKey("ag_elk", "den", noon)), "pr_2") {
-		t.Error("WasShown of pr_2: want true for ag_owl and false for ag_elk")
+		t.Error("WasShown of pr_2: got false for ag_owl or true for ag_elk, want true and false")
 	}
 	seen := map[int]bool{}
 	for i := range 1000 {

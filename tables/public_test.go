@@ -82,14 +82,15 @@ func TestGuardsBetween(t *testing.T) {
 	}
 }
 
-// TestWroteSince checks that a guard tells when its last write was. A guard of an early
-// version has no such time, and counts as one with a recent write.
+// TestWroteSince checks that a guard tells whether its last write was at a time or later. A
+// guard of an early version has no time of its last write, and counts as one with a recent
+// write.
 func TestWroteSince(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	guard := tables.Item{"at": noon.UnixMilli()}
 	for after, want := range map[time.Duration]bool{-time.Millisecond: true, 0: true, time.Millisecond: false} {
 		if got := tables.WroteSince(guard, noon.Add(after)); got != want {
-			t.Errorf("a write %s earlier: got %v, want %v", after, got, want)
+			t.Errorf("WroteSince a time %s after the write: got %v, want %v", after, got, want)
 		}
 	}
 	if !tables.WroteSince(tables.Item{"n": int64(1)}, noon) {

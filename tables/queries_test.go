@@ -9,7 +9,7 @@ import (
 )
 
 // Lists go back in time from the newest, and a page begins right after the last item of
-// the one before. Queries for what came after a known item go forward.
+// the page before. Queries for what came after a known item go forward.
 func TestQueries_Direction(t *testing.T) {
 	const last = "po_5"
 	for name, c := range map[string]struct {

@@ -27,7 +27,7 @@ func TestRanks(t *testing.T) {
 	retallied := k.Retally("den", p.ID, p.CountersItem())
 	for name, w := range map[string]tables.Write{"restore": writes[1], "retally": retallied} {
 		if u := updated(w, "rank_sk"); u == nil || u.Value != tables.BestSK(1, p.ID) || u.Value != "1000000001#po_1" {
-			t.Errorf("%s: rank: got %+v, want %s", name, u, tables.BestSK(1, p.ID))
+			t.Errorf("rank after %s: got %+v, want %s", name, u, tables.BestSK(1, p.ID))
 		}
 	}
 	if got := p.CountersItem().Str("rank_sk"); got != "1000000000#po_1" {

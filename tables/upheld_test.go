@@ -47,7 +47,7 @@ func TestUpheld_Undo(t *testing.T) {
 			}
 			checkUpheld(t, u, ended, least, now)
 			if stands := u.Until(); max(until, stands) > now.UnixMilli() && until != stands {
-				t.Fatalf("suspended until %d, want %d, the latest end of those that stand", until, stands)
+				t.Fatalf("suspended until %d, want %d, the latest end of the suspensions that stand", until, stands)
 			}
 		}
 		for _, id := range rapid.Permutation(slices.Sorted(maps.Keys(ended))).Draw(t, "the rest is overturned") {
@@ -95,7 +95,7 @@ func checkUpheld(t *rapid.T, u *tables.Upheld, ended map[string]int64, least int
 	}
 	for id, n := range seen {
 		if _, stands := ended[id]; !stands || n != 1 {
-			t.Fatalf("%s counts %d times and stands: %v, want a case that stands and counts once", id, n, stands)
+			t.Fatalf("%s: got it counted %d times and stands = %t, want a case that stands and counts once", id, n, stands)
 		}
 	}
 	for id, at := range ended {
@@ -149,17 +149,17 @@ func TestUpheld_UndoOfALongerSuspension(t *testing.T) {
 	third := add(2, second.Until, "c1", "c2", "c3")
 	u.Undo("a1", 0)
 	u.Undo("b1", 0)
-	last := add(3, third.Until, "d1") // with what is left of the first two
+	last := add(3, third.Until, "d1") // with the cases that are left of the first two suspensions
 	if want := day(3 + 14).UnixMilli(); last.Until != want {
-		t.Errorf("the last suspension: until %d, want %d", last.Until, want)
+		t.Errorf("end of the last suspension: got %d, want %d", last.Until, want)
 	}
 	if s := u.Undo("c1", 0); s == nil || s.Until != third.Until || max(u.Until(), s.Before) != last.Until {
-		t.Errorf("after the longer one is undone: %+v and until %d, want %d", s, u.Until(), last.Until)
+		t.Errorf("after the longer suspension is undone: got %+v and suspended until %d, want %d", s, u.Until(), last.Until)
 	}
 }
 
 // An operator's lift ends a suspension for good: it does not come back when an appeal
-// undoes a later one.
+// undoes a later suspension.
 func TestUpheld_UndoAfterALift(t *testing.T) {
 	u := &tables.Upheld{Agent: fox}
 	var s *tables.Suspension
