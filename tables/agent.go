@@ -33,8 +33,8 @@ type Profile struct {
 	Throwaway      bool     `db:"throwaway"`    // of its origin, see [Origin]
 	OriginUntil    int64    `db:"origin_until"` // unix ms until which a code for an origin can be entered
 	Recoverable    bool     `db:"recoverable"`  // recovery codes can be mailed to its origin
-	Keys           int64    `db:"keys,keep"`
-	CreatedAt      int64    `db:"created_at"` // unix ms
+	Keys           int64    `db:"keys,keep"`    // number of valid keys
+	CreatedAt      int64    `db:"created_at"`   // unix ms
 	Version        int64    `db:"version,keep"`
 
 	// Read by the limits on creating channels, see ChannelQuota.

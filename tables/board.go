@@ -20,7 +20,7 @@ type BoardEntry struct {
 	Daily  int64  `db:"daily"`   // the budget per day, in micro-USD
 	EndsAt int64  `db:"ends_at"` // unix ms
 	Buyer  string `db:"buyer"`   // agent id
-	Owner  string `db:"behind"`  // the buyer's [Origin.Owner] at the time
+	Owner  string `db:"behind"`  // the buyer's [Origin.Owner] when it bought the promo
 }
 
 // of reports whether buyer, or another agent of its owner, bought the promo.

@@ -20,7 +20,7 @@ type Grant struct {
 	ExpiresAt  int64  `db:"expires_at"` // unix ms, unless refreshed before; compared with the clock
 	Until      int64  `db:"until"`      // unix ms at which the credential that it depends on ends, which no refresh extends; 0: never
 	Founded    bool   `db:"founded"`    // the connection created the agent
-	On         Minter `db:"on"`
+	On         Minter `db:"on"`         // the credential that the connection depends on; zero if none
 }
 
 const (

@@ -68,7 +68,7 @@ const (
 const InboxKeep = 90 * 24 * time.Hour
 
 // MarkerKeep is how long processed changes are remembered: longer than the 27 days within
-// which a change can be delivered again. The 27 days are a day in the stream, 12 hours of
+// which a change can be delivered again. It can spend a day in the stream, 12 hours in
 // retries, and 25 days as a failed batch.
 const MarkerKeep = 30 * 24 * time.Hour
 

@@ -28,7 +28,8 @@ func SearchPK(channel string) string { return "S#" + channel }
 func SearchHeadKey(channel, name string) Key { return Key{SearchPK(channel), searchHeads + name} }
 func SearchPartKey(channel, name string) Key { return Key{SearchPK(channel), searchParts + name} }
 
-// SearchHead is a segment's head. Only live ones are searched.
+// SearchHead is a segment's head. Only live heads are searched. The head of a new segment
+// may be announced, which means stored, before it is live.
 type SearchHead struct {
 	Head []byte `db:"head"`
 	Live bool   `db:"live"`
