@@ -47,8 +47,8 @@ func (k Kind) Derive(t time.Time, source string) string {
 	return k.New(t, bytes.NewReader(sum[:]))
 }
 
-// Least returns the least identifier of the millisecond t (unix ms). Identifiers
-// made at t or later sort after it. A t before 1970 counts as 1970.
+// Least returns the least identifier of the millisecond t (unix ms). No identifier
+// made at t or later sorts before it. A t before 1970 counts as 1970.
 func (k Kind) Least(t int64) string {
 	var u ulid.ULID
 	if err := u.SetTime(uint64(max(0, t))); err != nil {

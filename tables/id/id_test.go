@@ -59,7 +59,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%q was accepted", s)
 		}
 		if ms, ok := Post.Time(s); ok || ms != 0 {
-			t.Errorf("Time(%q) = %d, %v, want none", s, ms, ok)
+			t.Errorf("Time(%q) = %d, %v, want 0, false", s, ms, ok)
 		}
 	}
 }
@@ -103,8 +103,8 @@ func FuzzOf(f *testing.F) {
 	})
 }
 
-// Identifiers of a millisecond and later sort after its least identifier, earlier
-// ones before it.
+// The least identifier of a millisecond sorts after all earlier identifiers, and not after
+// any made in that millisecond or later.
 func TestLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.Int64Range(0, 1<<48-1).Draw(t, "at")

@@ -27,7 +27,7 @@ func TestSeq(t *testing.T) {
 		}
 	}
 	if !time.UnixMilli(epoch).Equal(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)) {
-		t.Error("the epoch is not 2025")
+		t.Errorf("the epoch is %s, want the start of 2025", time.UnixMilli(epoch).UTC())
 	}
 }
 

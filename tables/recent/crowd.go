@@ -13,7 +13,7 @@ import (
 type crowd struct {
 	since time.Time // when the second began
 	n     int
-	busy  bool // the second before had many
+	busy  bool // there was a crowd in the second before
 }
 
 const (
@@ -34,8 +34,8 @@ func (c *crowd) add(now time.Time) bool {
 // GetCrowded reads items strongly, for a request whose outcome depends on them. crowded names
 // public items that many requests may need at once, such as a post that everybody votes on.
 // DynamoDB reads an item at most 3 000 times a second. So a process that often needs such an
-// item reads it once a second. If the table refuses that read, the process takes what it read
-// strongly within the memory's keep.
+// item reads it once a second. If the table refuses that read, the process takes the item from
+// memory, provided that it read the item strongly and the memory still keeps it.
 func (r Reader) GetCrowded(ctx context.Context, crowded []tables.Key, keys ...tables.Key) ([]tables.Item, error) {
 	if !r.Memory.on() {
 		return r.Table.Get(ctx, tables.Strong, keys...)
@@ -70,8 +70,8 @@ func (m *Memory) needed(k tables.Key) tables.Item {
 	return e.page.Items[0]
 }
 
-// relieve takes the items that err says the table refused from memory. It reports whether
-// it has them all. The refusal means that there is a crowd, though perhaps in other
+// relieve takes from memory the items that, according to err, the table refused. It reports
+// whether it has them all. The refusal means that there is a crowd, though perhaps in other
 // processes.
 func (m *Memory) relieve(err error, keys []tables.Key, items []tables.Item, may func(tables.Key) bool) (ok bool) {
 	var refused *tables.Throttled

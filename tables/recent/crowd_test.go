@@ -130,8 +130,8 @@ func TestCrowd_Strong(t *testing.T) {
 	}
 }
 
-// TestCrowd_Refused: an item that the table refuses is taken from what was read within keep,
-// and the others are read.
+// TestCrowd_Refused: an item that the table refuses comes from memory as long as the memory
+// keeps it, and the other items are read.
 func TestCrowd_Refused(t *testing.T) {
 	for _, s := range []struct {
 		age time.Duration
@@ -145,17 +145,17 @@ func TestCrowd_Refused(t *testing.T) {
 		c.table.refuse = []tables.Key{c.key}
 		items, err := c.GetCrowded(t.Context(), []tables.Key{c.key, other}, other, c.key)
 		if ok := err == nil; ok != s.ok {
-			t.Errorf("%s after it was read: got %v and %v, want an answer: %v", s.age, items, err, s.ok)
+			t.Errorf("%s after the item was read: GetCrowded = %v, %v; succeeded = %t, want %t", s.age, items, err, ok, s.ok)
 		} else if ok && (items[0].Str("body") != "two" || items[1].Str("body") != "one") {
-			t.Errorf("%s after it was read: got %v, want both posts", s.age, items)
+			t.Errorf("%s after the item was read: got %v, want both posts", s.age, items)
 		}
 		if items, err := c.GetCrowded(t.Context(), nil, c.key); !errors.Is(err, tables.ErrThrottled) || items != nil {
-			t.Errorf("an item that is not crowded: got %v and %v, want none", items, err)
+			t.Errorf("an item that is not crowded: got %v and %v, want no items and %v", items, err, tables.ErrThrottled)
 		}
 		c.table.refuse = nil
 		c.now = c.now.Add(crowdFor)
 		if n, _ := c.need(t, 100); s.age == 0 && n != 1 {
-			t.Errorf("100 requests a second after the table refused: got %d reads, want 1", n)
+			t.Errorf("one second after the table refused, 100 requests: got %d reads, want 1", n)
 		}
 	}
 }
@@ -180,7 +180,8 @@ func TestCrowd_RefusedFirst(t *testing.T) {
 }
 
 // TestCrowd_Race: an answer that was read before the process deletes an item is not used after
-// the deletion, although the answer came later, and others have read since.
+// the deletion, although it arrives later, and although another request reads the item in
+// between.
 func TestCrowd_Race(t *testing.T) {
 	c := openCrowded(t)
 	c.need(t, 100)
@@ -200,8 +201,8 @@ func TestCrowd_Race(t *testing.T) {
 }
 
 // TestCrowd_Bounds: the memory for items that requests needed is bounded in bytes. Such
-// items are dropped by the next read after their time, and items that do not exist take
-// no place.
+// items are dropped by the first read after keep, and items that do not exist take no
+// place.
 func TestCrowd_Bounds(t *testing.T) {
 	c := openCrowded(t)
 	need := func(n int) {
@@ -218,7 +219,7 @@ func TestCrowd_Bounds(t *testing.T) {
 		t.Errorf("%d answers are remembered of posts that do not exist, want none", got)
 	}
 	if n, _ := c.need(t, 100); n != crowdLeast {
-		t.Errorf("got %d reads of 100 requests after those, want %d", n, crowdLeast)
+		t.Errorf("got %d reads of 100 requests after the missing posts, want %d", n, crowdLeast)
 	}
 	const size, most = 17 << 10, 4 << 20
 	for n := range 300 {
@@ -234,6 +235,6 @@ func TestCrowd_Bounds(t *testing.T) {
 	c.now = c.now.Add(keep)
 	need(1000)
 	if n, held := c.Memory.Len(), c.Memory.Held(); n != 0 || held != 0 {
-		t.Errorf("%d answers and %d pages are remembered after their time, want none", n, held)
+		t.Errorf("%d answers and %d pages are remembered after %s, want none", n, held, keep)
 	}
 }

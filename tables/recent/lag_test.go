@@ -131,7 +131,7 @@ func TestLag_Author(t *testing.T) {
 		t.Errorf("a stranger: got %d posts, want what the author found", n)
 	}
 	if get(other()) {
-		t.Error("a stranger's own read saw a post that is not there yet, so this test shows nothing")
+		t.Error("a stranger's own read saw a post that is not in the replica, so this test shows nothing")
 	}
 	if !get(writer) || !get(other()) {
 		t.Error("the post is missing for its author, or for others afterwards")

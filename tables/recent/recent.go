@@ -9,10 +9,11 @@
 //     only by reads that go through a [Reader]. Reads that go directly to the table do
 //     not use the memory.
 //   - The reads of a caller that wrote shortly before go to the table ([For]). They are
-//     strong if the process knows of the write, because it committed the write itself
-//     within Lag ([ForWriter]), or asked, as it does before it answers from memory. An
-//     index cannot be read strongly. So agents see their own writes at once or within
-//     Lag. What such a read finds is remembered for others.
+//     strong if the process knows of the write: because it committed the write itself
+//     within Lag ([ForWriter]), or because it asked whether the caller wrote, which it
+//     does only if it could answer from memory. An index cannot be read strongly. So
+//     agents see their own writes at once or within Lag. What such a read finds is
+//     remembered for others.
 //   - A process that changes or deletes public content forgets everything that it
 //     remembers ([Memory.Committed]). For Lag after that, it reads strongly, and does not
 //     remember answers of indexes. A new post does not make it forget: others see the
@@ -43,7 +44,7 @@ const Lag = time.Second
 // Bounds of what a process remembers.
 const (
 	entriesMost = 8192
-	bytesMost   = 4 << 20 // as [tables.Item.Size] counts; the process uses a few times that
+	bytesMost   = 4 << 20 // as [tables.Item.Size] counts; the process uses several times as much memory
 )
 
 // Memory holds what a process remembers. Its zero value and nil remember nothing. It is safe
@@ -81,7 +82,7 @@ func ask(q tables.Query) question {
 	return x
 }
 
-// entry is an answer.
+// entry is a remembered answer.
 type entry struct {
 	of     question
 	at     time.Time // when its read began
@@ -103,8 +104,8 @@ func (e *entry) copy() tables.Page {
 	return p
 }
 
-// caller is a caller that is known to have written just now, or that is asked once
-// whether it did.
+// caller says whether the caller of some reads wrote just now. That is known from the
+// start, or one call of ask finds it out.
 type caller struct {
 	writer bool // it is known to have written
 	ask    func(context.Context) bool
@@ -117,8 +118,8 @@ type caller struct {
 type callerKey struct{}
 
 // For returns the context of a caller whose reads may be answered from memory. wrote
-// reports whether the caller wrote so recently that they must go to the table. It is
-// called at most once, when the memory first has an answer. Concurrent reads wait for it.
+// reports whether the caller wrote so recently that they must go to the table. wrote is
+// called at most once, when the memory first has an answer. Concurrent reads wait for the call.
 // Each read that had to wait then calls waited, unless waited is nil; these calls come one
 // after the other. Without For, nothing is answered from memory.
 func For(ctx context.Context, wrote func(context.Context) bool, waited func(context.Context)) context.Context {

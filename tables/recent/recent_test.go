@@ -18,7 +18,7 @@ import (
 
 const keep = 2 * time.Second
 
-// fixture is a process in front of a table that others write, too.
+// fixture is a process in front of a table that other processes write, too.
 type fixture struct {
 	recent.Reader
 	now time.Time
@@ -230,12 +230,12 @@ func TestForgets(t *testing.T) {
 		f.reads(t, stranger)
 		f.here(t, c.write)
 		if _, units := f.reads(t, stranger); (units > 0) != c.forget {
-			t.Errorf("%s: the next read took %v units, want to forget %v", what, units, c.forget)
+			t.Errorf("%s: the next read took %v units; the process forgot = %t, want %t", what, units, units > 0, c.forget)
 		}
 	}
 }
 
-// slow is a table whose answers wait.
+// slow is a table that calls read before it answers a query.
 type slow struct {
 	tables.Backend
 	read func()
@@ -321,19 +321,19 @@ func TestBounds(t *testing.T) {
 	f.now = f.now.Add(keep)
 	f.gets(t, stranger, 1)
 	if got := f.Memory.Len(); got != 1 {
-		t.Errorf("%d answers are remembered after their time, want 1", got)
+		t.Errorf("%d answers are remembered after %s, want 1, the last", got, keep)
 	}
 }
 
-// none is a table that reads nothing.
+// none is a table whose Get cannot reach it.
 type none struct{ tables.Backend }
 
 func (none) Get(context.Context, tables.Consistency, ...tables.Key) ([]tables.Item, error) {
 	return nil, tables.ErrUnreachable
 }
 
-// TestThrottled: an error is not remembered, and comes without items.
-func TestThrottled(t *testing.T) {
+// TestFailedGet: an error is not remembered, and comes without items.
+func TestFailedGet(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
 	table := f.Table
@@ -368,8 +368,8 @@ func TestSideBySide(t *testing.T) {
 }
 
 // TestAnswersAreTwoSecondsOldAtMost: whatever this and other processes do, a stranger sees
-// a state of at most two seconds ago, and not from before a change by this process. A
-// caller that wrote sees the state of now.
+// a state of at most two seconds ago, and none from before a deletion by this process. A
+// caller that wrote sees the current state.
 func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := open(t)

@@ -3,10 +3,10 @@ package retry
 import "sync"
 
 // bucket bounds how often a process repeats refused calls: a repetition takes five
-// tokens, a call that the table answers puts one back. So a table that refuses
-// everything gets twenty repetitions from each process and then none, and one that
-// refuses some calls gets one for every five that it answers. The SDK's standard
-// retryer counts in the same way.
+// tokens, and a call that the table answers puts one token back. So a table that refuses
+// everything gets twenty repetitions from each process and then none. A table that
+// refuses some calls gets one repetition for every five calls that it answers. The SDK's
+// standard retryer counts in the same way.
 type bucket struct {
 	mu     sync.Mutex
 	tokens int
@@ -17,7 +17,7 @@ const (
 	price = 5
 )
 
-// take takes the price of a repetition, and reports whether there was enough.
+// take takes the price of a repetition, and reports whether there were enough tokens.
 func (b *bucket) take() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -29,7 +29,7 @@ type hot struct {
 	until map[place]time.Time
 }
 
-// any reports whether a place is remembered.
+// any reports whether a place may be remembered.
 func (h *hot) any() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +56,7 @@ func (h *hot) refuse(places []place, keys []tables.Key) error {
 
 var errRemembered = errors.New("retry: the table throttled this partition a moment ago")
 
-// add remembers a place until a time.
+// add remembers a place until the given time.
 func (h *hot) add(p place, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -74,7 +74,7 @@ func TestAttemptsAreOneTransaction(t *testing.T) {
 			}
 		}
 		if n := commits.Load(); n != 4 {
-			t.Errorf("%s: got %d commits, want 3 and 1", name, n)
+			t.Errorf("%s: got %d commits, want 4: three of the first transaction, one of the second", name, n)
 		}
 	}
 }
@@ -324,14 +324,14 @@ func TestEverythingThrottled(t *testing.T) {
 	}
 }
 
-// refuseNext refuses the next attempts.
+// refuseNext makes p refuse the next n attempts.
 func refuseNext(p *partitioned, n int) {
 	left := p.all + n
 	p.set(func(string) bool { return p.all <= left })
 }
 
-// Calls of throttled partitions do not affect calls of other partitions. For a moment
-// they fail without an attempt.
+// Calls of throttled partitions do not affect calls of other partitions. After a refusal,
+// calls of the throttled partition fail for a moment without an attempt.
 func TestHalfTheKeysThrottled(t *testing.T) {
 	for kind, call := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -370,7 +370,7 @@ func TestReadsWritesAndIndexesThrottleApart(t *testing.T) {
 		table, below := open(t)
 		below.set(everything)
 		if err := kinds["write"](t.Context(), table, "P"); !errors.Is(err, tables.ErrThrottled) {
-			t.Fatal(err)
+			t.Fatalf("a refused write: got %v, want %v", err, tables.ErrThrottled)
 		}
 		below.set(nothing)
 		if err := kinds["write"](t.Context(), table, "P"); !errors.Is(err, tables.ErrThrottled) {
@@ -405,17 +405,17 @@ func TestPartsOfABatch(t *testing.T) {
 			t.Errorf("got %v, %v; want three items", items, err)
 		}
 		if below.attempts["a"] != 2 || below.attempts["b"] != 2 {
-			t.Errorf("got attempts %v, want a twice in one batch, and b once more", below.attempts)
+			t.Errorf("got attempts %v, want 2 of each: both in one batch, and b once more", below.attempts)
 		}
 		below.set(func(pk string) bool { return pk == "b" })
 		items, err = table.Get(t.Context(), tables.Strong, a, b)
 		var refused *tables.Throttled
 		if !errors.As(err, &refused) || !slices.Equal(refused.Keys, []tables.Key{b}) || items[0] == nil || items[1] != nil {
-			t.Errorf("got %v, %v; want a, and that b was refused", items, err)
+			t.Errorf("got %v, %v; want the first item, and that the second was refused", items, err)
 		}
 		items, err = table.Get(t.Context(), tables.Strong, a, b)
 		if !errors.As(err, &refused) || !slices.Equal(refused.Keys, []tables.Key{b}) || items != nil {
-			t.Errorf("right after: got %v, %v; want no attempt, and that b was refused", items, err)
+			t.Errorf("right after: got %v, %v; want no items, and that the second was refused", items, err)
 		}
 	})
 }
