@@ -69,7 +69,7 @@ var now = time.Date(2100, 7, 1, 12, 0, 0, 0, time.UTC)
 // DynamoDB Local applies a token to all of its tables, so each sequence in each process
 // has tokens of its own.
 var (
-	sequences int // so far
+	sequences int // drawn so far
 	process   = rand.Uint32()
 )
 
@@ -262,8 +262,8 @@ func samePages(q tables.Query, here, there []tables.Page) bool {
 	return outline(here) == outline(there) && reflect.DeepEqual(sorted(here), sorted(there))
 }
 
-// stale makes some commits, and then an eventually consistent read of the embedded table,
-// which may answer as of before any of them. A strong read may not.
+// stale makes some commits, and then an eventually consistent read of the embedded table.
+// The read may show the table as it was before any of these commits. A strong read may not.
 func (p *pair) stale(t *rapid.T, s *sequence) {
 	q := s.query()
 	q.Consistency, q.Limit, q.After, q.From, q.To = tables.Eventual, 100, nil, "", ""
@@ -344,8 +344,8 @@ func (p *pair) fault(t *rapid.T, tx tables.Tx, fault embedded.Fault) {
 	}
 }
 
-// expire sweeps the embedded table. The test deletes the items from DynamoDB Local that
-// DynamoDB would.
+// expire sweeps the embedded table. Then it deletes from DynamoDB Local the items that
+// DynamoDB would have removed.
 func (p *pair) expire(t *rapid.T, prefix string) {
 	removed, err := p.here.Sweep(p.ctx)
 	if err != nil {
@@ -368,7 +368,7 @@ func (p *pair) expire(t *rapid.T, prefix string) {
 		}
 	}
 	if removed != 0 {
-		t.Fatalf("the sweep removed %d items more than had expired, want 0", removed)
+		t.Fatalf("the sweep removed %d items more than have expired in DynamoDB Local, want 0", removed)
 	}
 }
 

@@ -46,7 +46,7 @@ func (s *sequence) set() tables.Set {
 	return tables.NewSet(rapid.SliceOfN(rapid.SampledFrom(members), 1, 3).Draw(s.t, "members")...)
 }
 
-// number draws a number: mostly a small one, for sums and comparisons that meet.
+// number draws a number: mostly a small one, so that many sums and comparisons are equal.
 func (s *sequence) number() int64 {
 	if s.chance("large number", 6) {
 		return pick[int64](s, "number", 1<<53, 1<<53+1, -(1<<53 + 1), math.MaxInt64, math.MaxInt64-1, math.MinInt64, math.MinInt64+1)
@@ -116,9 +116,9 @@ func (s *sequence) value(attr string) any {
 	return pick(s, "list", tables.List{}, tables.List{"a", int64(1), tables.Map{"k": tables.List{}}})
 }
 
-// indexKey draws a value for a key attribute of an index. Many sort keys are equal. No
-// bound or position of a query equals one of these, since the order of items with equal
-// sort keys is undefined.
+// indexKey draws a value for a key attribute of an index. Many items share a sort key that
+// ends with "tie". No bound or position of a query equals such a key, since the order of
+// items with equal sort keys is undefined.
 func (s *sequence) indexKey(k tables.Key, attr string, isPK bool) any {
 	switch {
 	case s.chance("no index key", 25):
@@ -222,8 +222,8 @@ func (s *sequence) updates(k tables.Key) []tables.Update {
 		}
 		creates = true
 	}
-	// An update that only removes creates an item on DynamoDB Local, but not on
-	// DynamoDB.
+	// An update that only removes attributes creates a missing item on DynamoDB
+	// Local, but not on DynamoDB.
 	if !creates && !s.exists(k) {
 		us = append(us, tables.SetAttr("made", true))
 	}

@@ -106,7 +106,7 @@ func testTies(t *testing.T, b tables.Backend) {
 			if desc {
 				order = "ccccbbbbaaaa"
 			}
-			same(t, "their ranks", ranks, order)
+			same(t, fmt.Sprintf("ranks with limit %d, descending %t", limit, desc), ranks, order)
 		}
 	}
 	t.Run("from the position of a deleted item", func(t *testing.T) {

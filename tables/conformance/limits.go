@@ -136,7 +136,7 @@ func testNesting(t *testing.T, b tables.Backend) {
 	} {
 		mustRefuse(t, b, tables.Put(item(key, "v", v)))
 		mustRefuse(t, b, tables.Change(key, tables.SetAttr("v", v)))
-		mustRefuse(t, b, tables.Change(key, tables.SetAttr("v", v)).When(tables.ItemExists())) // whatever the conditions
+		mustRefuse(t, b, tables.Change(key, tables.SetAttr("v", v)).When(tables.ItemExists())) // although the condition fails, too
 	}
 	wantItem(t, b, key, nil)
 }

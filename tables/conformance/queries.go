@@ -55,7 +55,7 @@ func testQueries(t *testing.T, b tables.Backend) {
 	}
 	same(t, "whole items", query(t, b, tables.Query{PK: "p", To: "b"}).Items, []tables.Item{item(k("p", "b"), "v", "b")})
 	if p := query(t, b, tables.Query{PK: "nothing"}); len(p.Items) != 0 || p.Next != nil {
-		t.Errorf("empty partition: got %v", p)
+		t.Errorf("empty partition: got %v, want an empty page without Next", p)
 	}
 }
 
@@ -95,7 +95,7 @@ func testSomeAttributes(t *testing.T, b tables.Backend) {
 	}
 	q.Limit = 1
 	if p, _ := spent(q); p.Next == nil || p.Next.SK != "b" {
-		t.Errorf("a page of one: got the position %v, want b", p.Next)
+		t.Errorf("a page of one item: got Next %v, want b", p.Next)
 	}
 	_, err := b.Query(t.Context(), tables.Query{Index: tables.ByRank, PK: "p", Only: tables.Project("v")})
 	if !errors.Is(err, tables.ErrInvalid) {

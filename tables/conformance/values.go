@@ -38,11 +38,11 @@ func testGet(t *testing.T, b tables.Backend) {
 		keys[i] = k("a", fmt.Sprint(i))
 	}
 	if got, err := b.Get(t.Context(), tables.Eventual, keys...); err != nil || len(got) != len(keys) || got[1].Int("n") != 1 {
-		t.Errorf("100 keys: got %v, %v", got, err)
+		t.Errorf("Get of 100 keys: got %v, %v; want 100 items, the second with n = 1", got, err)
 	}
 	for _, bad := range [][]tables.Key{nil, append(keys, k("a", "100")), {k("", "1")}, {k("a", "")}, {k("a", "1"), k("", "")}, {k("\xff", "1")}} {
 		if _, err := b.Get(t.Context(), tables.Eventual, bad...); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("Get of %d keys: got %v, want ErrInvalid", len(bad), err)
+			t.Errorf("Get of %q: got %v, want ErrInvalid", bad, err)
 		}
 	}
 	t.Run("20 MB", func(t *testing.T) { testLargeGet(t, b) })
@@ -223,7 +223,7 @@ func testOwnership(t *testing.T, b tables.Backend) {
 	wantItem(t, b, key, changed)
 	refusal, ok := errors.AsType[*tables.Cancelled](commit(t.Context(), b, tables.Delete(key, tables.NoItem())))
 	if !ok {
-		t.Fatal("a delete on condition that there is no item succeeded")
+		t.Fatal("a delete on condition that there is no item: want a *Cancelled")
 	}
 	spoil(refusal.Reasons[0].Old)
 	wantItem(t, b, key, changed)

@@ -25,7 +25,8 @@ var (
 	tokened = tables.Tx{Token: "token", Writes: []tables.Write{put, other}}
 )
 
-// TestCommitOutcomes checks a commit's error for DynamoDB's answers. It is sent once.
+// TestCommitOutcomes checks the error of a commit for each answer of DynamoDB, and that the
+// commit is sent once.
 func TestCommitOutcomes(t *testing.T) {
 	errCancelled := errors.New("cancelled") // stands for a *Cancelled
 	for name, c := range map[string]struct {

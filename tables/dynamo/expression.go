@@ -141,7 +141,7 @@ func (e *expression) predicate(a string, c tables.Cond) (string, error) {
 	return "", invalid("condition %d is unknown", c.Op)
 }
 
-// updates returns the update expression of us.
+// updates returns the expression that makes all updates in us.
 func (e *expression) updates(us []tables.Update) (*string, error) {
 	if len(us) == 0 {
 		return nil, invalid("an update that changes nothing")

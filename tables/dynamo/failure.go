@@ -134,7 +134,7 @@ func isThrottle(code string) bool {
 	return false
 }
 
-// invalid makes an ErrInvalid found before anything was sent.
+// invalid makes an ErrInvalid for a mistake that is found before anything is sent.
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{tables.ErrInvalid}, args...)...)
 }

@@ -91,7 +91,7 @@ func (db *DB) batchGet(ctx context.Context, c tables.Consistency, keys []attribu
 	return nil
 }
 
-// refusedKeys returns the error of a batch whose last keys were throttled.
+// refusedKeys returns the error of a batch of which these keys were throttled.
 func refusedKeys(keys []attributes, cause error) error {
 	t := &tables.Throttled{Cause: cause}
 	for _, k := range keys {

@@ -61,7 +61,8 @@ func TestGetUnprocessed(t *testing.T) {
 	})
 }
 
-// A read that is not answered is unreachable. It is sent once.
+// A read that gets no complete answer fails with ErrUnreachable, a throttled one with
+// ErrThrottled. Each read is sent once.
 func TestReadsFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer answer

@@ -45,7 +45,7 @@ func encodeMap(m map[string]any, depth int) (attributes, error) {
 // silently, so that two keys could become one.
 //
 // It also refuses values that are nested too deeply, because DynamoDB Local notices
-// some of those only after the conditions.
+// some of those only after it has checked the conditions.
 func encode(v any) (types.AttributeValue, error) { return encodeWithin(v, 0) }
 
 func encodeWithin(v any, depth int) (types.AttributeValue, error) {

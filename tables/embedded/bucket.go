@@ -39,8 +39,8 @@ func (b *bucket) bucket() *bbolt.Bucket {
 }
 
 // fillOf returns how full bbolt leaves the pages of a bucket when it splits them. They are
-// left fuller where new keys usually come last: the feed's keys only rise, those of tokens
-// are random.
+// left fuller where new keys usually come last: the feed's keys only rise, whereas the keys of
+// tokens are random.
 func fillOf(name string) float64 {
 	switch name {
 	case bucketFeed:

@@ -27,9 +27,10 @@ func (t *Table) Checkpoints(ctx context.Context) (map[string]string, error) {
 }
 
 // SetReaders declares the feed's readers. From then on a change stays in the feed until
-// each of them has stored its position or a later one, however long that takes, and is
-// removed soon after that. Without declared readers the feed keeps 24 hours. A reader
-// without a position begins at the oldest change left. Positions of others are forgotten.
+// each of them has stored the change's position or a later one, however long that takes.
+// Soon afterwards the change is removed. Without declared readers the feed keeps changes for
+// 24 hours. A reader without a position begins at the oldest change left. The positions of
+// readers that names lacks are forgotten.
 func (t *Table) SetReaders(ctx context.Context, names []string) error {
 	names = slices.Clone(names) // as in SetCheckpoints
 	var refusal error
@@ -60,7 +61,7 @@ func (t *Table) SetReaders(ctx context.Context, names []string) error {
 }
 
 // SetWanted declares which changes readers read. From then on other changes do not enter the
-// feed. A reader that later wants more kinds of changes gets those made from then on. wants
+// feed. A reader that later wants more kinds of changes gets those that are made after the new declaration. wants
 // must be quick, and must not change its record, which has no position and no time yet.
 func (t *Table) SetWanted(wants func(tables.StreamRecord) bool) { t.wants.Store(&wants) }
 

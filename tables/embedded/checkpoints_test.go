@@ -82,7 +82,7 @@ func testCheckpoints(t *testing.T, path string) {
 	wantCheckpoints(t, open(t, embedded.Config{Path: copied}), stands)
 }
 
-// A file from before checkpoints opens, and has none.
+// A file that was made before there were checkpoints opens, and has no positions.
 func TestCheckpoints_OlderFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := open(t, embedded.Config{Path: path})

@@ -106,7 +106,7 @@ func TestClose_Clean(t *testing.T) {
 	isClean := func(path, when string, want bool) {
 		t.Helper()
 		if clean, err := checkFile(path); err != nil || clean != want {
-			t.Errorf("%s: got clean %v, %v; want %v", when, clean, err, want)
+			t.Errorf("%s: checkFile = %t, %v; want %t", when, clean, err, want)
 		}
 		if !listed(t, path) {
 			t.Errorf("%s: the free pages are not listed", when)
@@ -169,7 +169,7 @@ func TestOpen_DamagedFreeList(t *testing.T) {
 		}
 	}
 	if err := os.WriteFile(path, b, 0o600); err != nil || found == 0 {
-		t.Fatal(found, err)
+		t.Fatalf("got %d lists of free pages in the file, error %v; want at least one", found, err)
 	}
 	if _, err := Open(Config{Path: path}); err == nil || !strings.Contains(err.Error(), remedy) {
 		t.Fatalf("got %v, want an error with the remedy", err)
@@ -216,7 +216,7 @@ func TestClose_Compacts(t *testing.T) {
 		t.Errorf("the file has %d bytes after Close, want at most a third of %d", small, large)
 	}
 	if got := contents(t, path); !reflect.DeepEqual(got, before) {
-		t.Errorf("the file has %d entries after Close, want the same %d", len(got), len(before))
+		t.Errorf("Close changed the contents: %d entries before, %d after", len(before), len(got))
 	}
 	if clean, err := checkFile(path); err != nil || !clean || !listed(t, path) {
 		t.Errorf("the compacted file: got clean %v, %v; want a clean file that lists its free pages", clean, err)
@@ -280,7 +280,7 @@ func TestOpen_ReplacedMeanwhile(t *testing.T) {
 		if err == nil {
 			err = db.View(func(tx *bbolt.Tx) error {
 				if closedAt(tx) == 0 {
-					return errors.New("it is the file from before")
+					return errors.New("the old file was opened")
 				}
 				return nil
 			})

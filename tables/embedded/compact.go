@@ -11,9 +11,10 @@ import (
 )
 
 // A file that is mostly free pages is compacted when it is closed: then nobody waits for an
-// answer, and a kill meanwhile leaves the file as it was. A start should be quick, and
-// while the table is in use bbolt cannot move pages. If compacting takes longer than
-// compactWithin, the file stays as it is: a process that is told to stop gets some seconds.
+// answer, and a kill meanwhile leaves the file as it was. It is not compacted when it is
+// opened, because a start should be quick, nor while it is in use, because bbolt cannot move
+// pages then. If compacting takes longer than compactWithin, the file stays as it is: a
+// process that is told to stop has only some seconds.
 const (
 	compactWithin = 3 * time.Second
 	compactFrom   = 16 << 20 // free bytes, which must also be more than half of the file

@@ -122,7 +122,7 @@ func testCompareAndSet(t *testing.T, path string) {
 	}
 	wg.Wait()
 	if n := get(t, table, k).Int("n"); n != 8*50 {
-		t.Fatalf("got %d, want %d", n, 8*50)
+		t.Fatalf("got the number %d, want %d", n, 8*50)
 	}
 }
 
@@ -181,7 +181,7 @@ func testCancelledContext(t *testing.T, path string) {
 	}
 	wg.Wait()
 	if n := get(t, table, at("P", "S")).Int("n"); n != made.Load() {
-		t.Fatalf("got %d commits, want the %d acknowledged", n, made.Load())
+		t.Fatalf("%d commits were made, want the %d that were acknowledged", n, made.Load())
 	}
 }
 

@@ -50,7 +50,7 @@ func TestCopy(t *testing.T) {
 		}
 		for n, items := range seen {
 			if items != 20 || n < last {
-				t.Fatalf("got %d items of transaction %d, want 20 of one from %d on", items, n, last)
+				t.Fatalf("got %d items of transaction %d, want 20 of a transaction from %d on", items, n, last)
 			}
 			last = n
 		}

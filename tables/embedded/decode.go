@@ -109,8 +109,8 @@ func (d *decoder) varint() int64 {
 	return n
 }
 
-// count reads the number of elements of at least one byte each, so it cannot
-// exceed the remaining bytes.
+// count reads a number of elements. Each element takes at least one byte, so the number
+// cannot exceed that of the remaining bytes.
 func (d *decoder) count() int {
 	n := d.uvarint()
 	if n > uint64(len(d.rest)) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// shapes describes the items that a table has most of, the most frequent last, where copies
-// are shortest. A type is followed by the attributes in the order of their names. A name
-// alone stands for a string, or for one of n bytes (name/n), or for this one (name=value).
-// Numbers are name# and name#value, true and false name+ and name-, bytes name*, sets name[,
-// and maps name{ … }.
+// shapes describes the items that a table has most of. The most frequent ones are last, where
+// copies of them take the fewest bytes. A type is followed by the attributes in the order of
+// their names. name stands for a string, name/n for a string of n bytes, and name=value for
+// this string. Numbers are name# and name#value, true and false name+ and name-, bytes name*,
+// sets name[, and maps name{ … }.
 //
 // It must never change, because files were packed with it. Attributes that are not here are
 // stored as well, in more bytes.

@@ -9,7 +9,8 @@ import (
 )
 
 // An encoded item is a version, then a map: the number of attributes and, in
-// the order of their names, name and value. Varints precede strings and counts.
+// the order of their names, each name with its value. Numbers of attributes,
+// members and elements are varints, and so is the length before each string.
 // The encoding is canonical, so a digest of the writes identifies a
 // transaction.
 const itemVersion = 1

@@ -73,8 +73,8 @@ func TestKeyOrder(t *testing.T) {
 		a := tables.Key{PK: part.Draw(t, "pk"), SK: part.Draw(t, "sk")}
 		b := tables.Key{PK: part.Draw(t, "pk"), SK: part.Draw(t, "sk")}
 		order := cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK))
-		if strings.Compare(itemKey(a), itemKey(b)) != order {
-			t.Fatalf("order of %q and %q: want %d", a, b, order)
+		if got := strings.Compare(itemKey(a), itemKey(b)); got != order {
+			t.Fatalf("order of %q and %q: got %d, want %d", a, b, got, order)
 		}
 		pk, rest, err := cutPart(itemKey(a))
 		sk, end, err2 := cutPart(rest)

@@ -50,12 +50,12 @@ type token struct {
 	digest string // hash of the transaction's writes
 }
 
-// hashSize is the size of hashes of tokens and of their transactions: enough, since nobody
-// gains from making two equal.
+// hashSize is the number of bytes of the hashes of tokens and of their transactions. That
+// is enough, since nobody gains from making two hashes equal.
 const hashSize = 16
 
 // read returns the item under a key, or absent, for callers that only read: the item
-// lacks what a write needs.
+// lacks seq, which a write needs.
 func (t *trees) read(key string) (*stored, error) {
 	encoded, found := t.items.shelf.lend(key)
 	if !found {

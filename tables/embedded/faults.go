@@ -17,7 +17,7 @@ const (
 	Throttled         // any call ends with ErrThrottled; nothing was done
 	LostRequest       // a commit ends with ErrUnknownOutcome; nothing was written
 	LostAnswer        // a commit ends with ErrUnknownOutcome; everything was written
-	Stale             // an eventually consistent read returns the table as it was some commits ago, at most 50 ms
+	Stale             // an eventually consistent read returns the table as it was some commits ago, and at most 50 ms ago
 )
 
 // Kinds of calls.

@@ -21,7 +21,7 @@ import (
 type file struct {
 	db       *bbolt.DB
 	clean    bool          // the file is as its last close left it
-	compact  time.Duration // bounds the compaction at close; 0: it is done however long it takes
+	compact  time.Duration // bounds the compaction at close; 0: close always compacts, however long that takes
 	requests chan *request
 	closing  chan struct{} // closed when close begins
 	stopped  chan struct{} // closed when the committer has ended
@@ -35,7 +35,7 @@ const growth = 1 << 20
 
 // maxListed bounds the free pages that a commit lists in the file: their list takes 8
 // bytes a page, and each commit writes it. Without a list the next start must read every
-// page to find them. Usually a few hundred are free.
+// page to find the free ones. Usually a few hundred are free.
 const maxListed = 8192
 
 func options() *bbolt.Options {

@@ -19,8 +19,8 @@ const linger = 30 * time.Millisecond
 
 type unhurriedKey struct{}
 
-// Unhurried returns a context for writes whose caller nobody waits for. In a file such a
-// write waits up to 30 ms, to be made durable together with another one.
+// Unhurried returns a context for writes that nobody waits for. A table in a file lets such
+// a write wait for up to 30 ms, to make it durable together with another one.
 func Unhurried(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unhurriedKey{}, true)
 }
@@ -68,7 +68,8 @@ func (f *file) commitGroups() {
 	}
 }
 
-// await returns a request and those that arrive while all of them are unhurried.
+// await returns a group that begins with first. As long as all its requests are unhurried,
+// it waits up to linger for more.
 func (f *file) await(first *request) []*request {
 	group := []*request{first}
 	if !first.unhurried {

@@ -12,16 +12,16 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Whenever the feed is read, each change has the images that the item had then, however
-// often it changed since, and whether or not its later changes entered the feed. A restart
-// or a compaction changes none.
+// Each change in the feed has the images that the item had before and after that change,
+// however much later the feed is read, however often the item has changed since, and whether
+// or not its later changes entered the feed. A restart or a compaction changes no image.
 func TestChanges_Images(t *testing.T) { onBoth(t, testImages) }
 
 func testImages(t *testing.T, path string) {
 	type images struct{ old, now item }
 	rapid.Check(t, func(t *rapid.T) {
 		os.Remove(path)
-		unwanted := rapid.Int64Range(0, 3).Draw(t, "unwanted") // 3: none is
+		unwanted := rapid.Int64Range(0, 3).Draw(t, "unwanted") // 3: every change is wanted
 		open := func() *embedded.Table {
 			table, err := embedded.Open(embedded.Config{Path: path})
 			if err != nil {

@@ -20,7 +20,7 @@ import (
 
 const (
 	victimPath   = "AGENTSOCIAL_TEST_VICTIM"
-	victimCloses = "AGENTSOCIAL_TEST_VICTIM_CLOSES" // it compacts the file again and again
+	victimCloses = "AGENTSOCIAL_TEST_VICTIM_CLOSES" // if set, the victim compacts the file again and again
 )
 
 func TestMain(m *testing.M) {
@@ -89,7 +89,7 @@ func closingVictim(path string) error {
 }
 
 // TestKill kills committing processes, one after the other, on one file. Every
-// acknowledged transaction is in the file, and none is there in part.
+// acknowledged transaction is in the file, and none is there only in part.
 func TestKill(t *testing.T) { testKill(t) }
 
 // TestKill_Compacting does the same while the file is compacted.
@@ -151,7 +151,7 @@ func checkVictim(t *testing.T, path string, acknowledged map[string]bool) {
 	for k := range stored {
 		name := k.SK[:len(k.SK)-2]
 		if stored[at("HALF", name+"#a")] == nil || stored[at("HALF", name+"#b")] == nil {
-			t.Fatalf("transaction %s is there in part", name)
+			t.Fatalf("transaction %s is in the file only in part", name)
 		}
 		whole++
 	}

@@ -108,11 +108,11 @@ func TestLosable(t *testing.T) {
 		table.later <- struct{}{}
 	}
 	if err := count(table, 100); err != nil || counted(table) != 81 {
-		t.Errorf("while too many wait: got %v and %d, want 81 made", err, counted(table))
+		t.Errorf("while too many commits wait: got error %v and %d commits made, want none and 81", err, counted(table))
 	}
 
 	memory := openAt(t, Memory)
 	if err := count(memory, 80); err != nil || counted(memory) != 1 {
-		t.Errorf("in memory: got %v and %d, want 1 made", err, counted(memory))
+		t.Errorf("in memory: got error %v and %d commits made, want none and 1", err, counted(memory))
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// memory is an engine without a file, because a commit of bbolt alone takes three times
-// the processor time of a signed request that uses no table. It holds items encoded: a
-// decoded item takes several times the memory. A write changes the trees in place, under a
+// memory is an engine without a file. It does not use bbolt, because one commit of bbolt
+// takes three times the processor time of a signed request that uses no table. It holds
+// items encoded: a decoded item takes several times the memory. A write changes the trees in place, under a
 // lock, in microseconds. It cannot fail, because trees in memory do not fail, so nothing
 // need be undone.
 type memory struct {

@@ -21,7 +21,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// load is a table with a reader that gets ten transactions a second.
+// load is a table that gets ten transactions a second, and whose feed has one reader.
 type load struct {
 	*embedded.Table
 	now time.Time
@@ -63,8 +63,8 @@ func (l *load) sweep(t *testing.T) {
 	}
 }
 
-// A table in memory takes less than its file would, and under a constant load with
-// deletion it does not grow.
+// A table in memory takes less memory than its file would have bytes. Under a constant load,
+// where as much is deleted as is added, it does not grow beyond that size either.
 func TestMemory_Size(t *testing.T) {
 	const posts = 2000
 	path := filepath.Join(t.TempDir(), "table")
@@ -105,7 +105,7 @@ func TestMemory_Size(t *testing.T) {
 		}
 	}
 	t.Logf("%d bytes in a file, %d in memory, at most %d under load", info.Size(), full, most)
-	if most > info.Size() { // the tokens of the last ten minutes are new
+	if most > info.Size() { // although it also holds the tokens of the last ten minutes
 		t.Errorf("under a constant load %d bytes of memory become %d, want at most the %d of a file", full, most, info.Size())
 	}
 	runtime.KeepAlive(l)

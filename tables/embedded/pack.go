@@ -12,8 +12,8 @@ import (
 // A packed item is the number of its bytes, then steps. A step whose first byte is below
 // 0x80 has that many literal bytes plus one. Another step is a copy: 1LLLDDDD DDDDDDDD has
 // the length minus [shortest], and how far back the copy begins in dictionary, key and item,
-// one after the other. If all bits of the length are set, the rest of it follows as a
-// varint. If the distance is 0, it follows as a varint. The encoder makes no copy that
+// one after the other. If all bits of the length are set, the rest of the length
+// follows as a varint. If all bits of the distance are 0, the distance follows as a varint. The encoder makes no copy that
 // crosses from one of the three to the next.
 const (
 	shortest    = 4 // bytes of a copy

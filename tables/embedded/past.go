@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Bounds of how stale a read may be. The second uses the real clock, because a held
+// Bounds of how stale a read may be. maxPastAge uses the real clock, because a held
 // snapshot keeps a file from reusing space, and a commit that grows the file waits until
 // the snapshot is released.
 const (

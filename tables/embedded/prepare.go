@@ -42,8 +42,8 @@ func prepare(tx tables.Tx) (*prepared, error) {
 		token:         tx.Token,
 		transactional: n > 1 || tx.Token != "" || tx.Writes[0].Op == tables.OpCheck,
 	}
-	// Encoding the writes also validates them. The digest of all of it
-	// identifies the transaction.
+	// Encoding the writes also validates them. The digest of all encoded
+	// writes identifies the transaction.
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	all := (*buffer)[:0]
@@ -79,8 +79,8 @@ func prepare(tx tables.Tx) (*prepared, error) {
 	return p, nil
 }
 
-// appendWrite encodes a write, and refuses an invalid one. It also returns where the item
-// of a put begins, which ends the encoding.
+// appendWrite encodes a write, and refuses an invalid one. The encoding of a put ends with
+// its item, and appendWrite also returns where that begins.
 func appendWrite(b []byte, w *tables.Write) (_ []byte, item int, err error) {
 	if err := checkKey(w.Key); err != nil {
 		return nil, 0, err
@@ -120,7 +120,7 @@ func appendWrite(b []byte, w *tables.Write) (_ []byte, item int, err error) {
 }
 
 // appendOperand encodes the value of a condition or an update. An operation
-// that ignores its value may have any.
+// that ignores its value may have any value.
 func appendOperand(b []byte, v any) []byte {
 	if v != nil {
 		if with, err := appendValue(b, v, 0); err == nil {
@@ -130,7 +130,7 @@ func appendOperand(b []byte, v any) []byte {
 	return append(b, 0)
 }
 
-// checkedItem checks an item with valid values for the table's limits.
+// checkedItem checks an item, whose values are valid, against the table's limits.
 func checkedItem(item tables.Item, encoded string) (*stored, error) {
 	if err := checkIndexKeys(item); err != nil {
 		return nil, err

@@ -62,7 +62,8 @@ func encodeRecord(_ string, r *record) (string, error) {
 	return string(appendString(appendString(appendString(b, r.key), old), now)), nil
 }
 
-// completed returns a record with its new item, which may have been in the table.
+// completed returns an encoded record that has its new item. It adds now if only the table
+// had the item.
 func completed(encoded, now string) string {
 	flags := encoded[recordHead-1]
 	if flags&flagCurrent == 0 {

@@ -31,7 +31,7 @@ func storedOf(t interface{ Fatal(...any) }, item tables.Item) *stored {
 	return s
 }
 
-// Records have the images that they were made of, also where only one image exists.
+// Decoded records have the images that they were made from, even if there is only one image.
 func TestRecord_RoundTrip(t *testing.T) {
 	names := rapid.SampledFrom([]string{"a", "b", "c", "d", "é"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,7 +99,7 @@ func formerRecord(t *testing.T, r *record, format string) []byte {
 }
 
 // A file of a former format opens, with its items, its feed and its readers' positions. What
-// is written then follows. Items are packed once they are written or the file is compacted.
+// is written afterwards follows in the feed. Items are packed once they are written or the file is compacted.
 func TestOpen_FormerFormat(t *testing.T) {
 	for _, f := range formerFormats {
 		t.Run(f, func(t *testing.T) { testFormerFormat(t, f) })
@@ -185,7 +185,7 @@ func testFormerFormat(t *testing.T, former string) {
 		closed(t, table)
 	}
 	if got := versions(); got != "11" {
-		t.Errorf("items that nobody wrote have the versions %s, want 11", got)
+		t.Errorf("the items, which were not written since, have the versions %s (a digit each), want 11", got)
 	}
 	table = openAt(t, path)
 	if err := table.Commit(t.Context(), added); err != nil { // its token is known, so it adds nothing
@@ -194,14 +194,14 @@ func testFormerFormat(t *testing.T, former string) {
 	put("S", 6)
 	closed(t, table)
 	if got := versions(); got != "21" {
-		t.Errorf("after a write of one, items have the versions %s, want 21", got)
+		t.Errorf("after one item was written, the items have the versions %s (a digit each), want 21", got)
 	}
 	table = openAt(t, path)
 	if _, _, err := table.CloseCompacted(); err != nil {
 		t.Fatal(err)
 	}
 	if got := versions(); got != "22" {
-		t.Errorf("after compaction, items have the versions %s, want 22", got)
+		t.Errorf("after compaction, the items have the versions %s (a digit each), want 22", got)
 	}
 	table = openAt(t, path)
 	items, err := table.Get(t.Context(), tables.Strong, tables.Key{PK: "P", SK: "S"}, tables.Key{PK: "P", SK: "T"})

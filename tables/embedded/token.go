@@ -45,8 +45,8 @@ func (s *state) token(name string) (t token, lives bool, err error) {
 }
 
 func (s *state) rememberToken(name, digest string) error {
-	// Drop two for each new one, so that their number stays in proportion to
-	// the rate even without sweeps.
+	// Drop up to two ended tokens for each new one, so that the number of tokens
+	// stays in proportion to the rate of commits even without sweeps.
 	if _, err := s.dropTokens(2); err != nil {
 		return err
 	}

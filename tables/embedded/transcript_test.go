@@ -161,7 +161,7 @@ func testAllReasons(t *testing.T, path string) {
 	}})
 	var c *tables.Cancelled
 	if !errors.As(err, &c) {
-		t.Fatal(err)
+		t.Fatalf("got %v, want a *Cancelled", err)
 	}
 	expect := []tables.Reason{{Failed: true, Old: a}, {}, {Failed: true}, {Failed: true}}
 	if !reflect.DeepEqual(c.Reasons, expect) {

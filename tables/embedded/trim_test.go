@@ -38,7 +38,7 @@ func testTrim(t *testing.T, path string) {
 		defer func() { table.Close() }()
 		ctx := t.Context()
 		readers := map[string]*follower{}
-		newest, oldest := 0, 1 // changes that were made, and the first that was never behind all readers
+		newest, oldest := 0, 1 // the last change made, and the first that the stored positions have never all passed
 		read := func(after string, limit int) (numbers []int) {
 			records, _, err := table.Changes(ctx, "shard-0", after, limit, 0)
 			if err != nil {
@@ -102,7 +102,7 @@ func testTrim(t *testing.T, path string) {
 				f, limit := someone(), rapid.IntRange(1, 10).Draw(t, "limit")
 				got := read(fmt.Sprint(f.at), limit)
 				if want := min(limit, newest-f.at); len(got) != want {
-					t.Fatalf("got %d changes after %d of %d, want %d", len(got), f.at, newest, want)
+					t.Fatalf("got %d changes after change %d of %d, want %d", len(got), f.at, newest, want)
 				}
 				for _, n := range got {
 					if n != f.at+1 {
@@ -221,7 +221,7 @@ func testWantedChanges(t *testing.T, path string) {
 	commit(t, table, put("before", "other", 1))
 	table.SetWanted(func(r tables.StreamRecord) bool {
 		if r.Key.PK != "P" {
-			t.Errorf("asked for a change of %v", r.Key)
+			t.Errorf("SetWanted's function got a change of %v, want one in partition P", r.Key)
 		}
 		return r.New.Str(tables.AttrType) == "wanted" || r.Event == "REMOVE" && r.Old.Str(tables.AttrType) == "wanted"
 	})
@@ -273,7 +273,7 @@ func TestTrim_FileSize(t *testing.T) {
 	}
 	before := size(50)
 	if after := size(200); after > before {
-		t.Errorf("got a file of %d bytes, want at most the %d of before", after, before)
+		t.Errorf("got a file of %d bytes, want at most the %d that it had before", after, before)
 	}
 }
 

@@ -68,12 +68,12 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 }
 
 // The pause between two reads is the time since the last change or [Feed.Wake], divided
-// by idleShare.
+// by idleShare, but at least Config.Poll and at most Config.IdlePoll.
 const idleShare = 4
 
 // pause waits before the next read of a shard, and returns how long it waited. left is
 // the time that the caller still wants to wait. A pause takes at least f.poll, even if
-// left is shorter. A longer pause ends after left at the latest, or when Wake is called.
+// left is shorter. A longer pause takes at most left, and ends early when Wake is called.
 func (f *Feed) pause(ctx context.Context, left time.Duration) (time.Duration, error) {
 	f.mu.Lock()
 	d, woken := max(f.poll, min(time.Since(f.sign)/idleShare, f.idle, left)), f.woken
@@ -110,9 +110,9 @@ func (f *Feed) noteSign() {
 	f.sign = time.Now()
 }
 
-// iterator returns the iterator of the last call, if that call ended at after. Otherwise
-// it makes a new one. The new one begins with the shard if after is "" or known to be
-// lost.
+// iterator returns the iterator that the last call kept, if that call ended at the position
+// after. Otherwise it makes a new one, which begins after that position. If the position is
+// "", or lost because the stream no longer keeps it, the new one begins where the shard does.
 func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (string, error) {
 	f.mu.Lock()
 	m, ok := f.marks[shard]

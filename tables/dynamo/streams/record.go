@@ -71,9 +71,8 @@ func decodeMap(m map[string]types.AttributeValue) (tables.Map, error) {
 func decode(a types.AttributeValue) (any, error) {
 	switch a := a.(type) {
 	case nil:
-		// DynamoDB Local's streams write an empty map as {}, without its type.
-		// The SDK then returns this type, or a copy of it. DynamoDB writes the
-		// type.
+		// DynamoDB Local's streams write an empty map as {}, without its type,
+		// and the SDK decodes that to nil. DynamoDB itself writes the type.
 		return tables.Map{}, nil
 	case *types.AttributeValueMemberS:
 		return a.Value, nil

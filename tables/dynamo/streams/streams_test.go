@@ -24,8 +24,8 @@ func TestParentsFirst(t *testing.T) {
 	}
 }
 
-// exchange is a request to DynamoDB Streams and its answer. The request's body contains
-// the text holds. The answer is an error's code or a body.
+// exchange is a request to DynamoDB Streams and its answer. Field holds is a text that the
+// request's body contains. The answer is an error's code or a body.
 type exchange struct{ api, holds, code, body string }
 
 // stalled is the code of an answer that comes late.
