@@ -1,25 +1,26 @@
 // Package audit checks the running service's books: that all accounts add up to zero. It
-// reads the listed balances, and the daily sums of the two accounts that have no balance,
-// with eventual consistency. It never scans the table. For a hundred thousand accounts
-// this costs about a dollar a month. It does not compare each balance with its movements,
-// because that would mean reading every movement ever made. `make audit` does that.
+// reads the listed balances with eventual consistency, and the daily sums of the two accounts
+// that have no balance with strong consistency. It never scans the table. For a hundred
+// thousand accounts the audits cost about a dollar a month. It does not compare each balance
+// with its movements, because for that it would have to read every movement ever made. `make
+// audit` does so.
 //
 // The books cannot be read as of one moment. Movements under way, and those that the
 // stream's reader has yet to add up, change the sum for seconds, by a different amount
 // each time. An error in the books changes it for good, by the same amount. So the audit
 // compares several readings, which has two limits:
 //
-//   - The audit calls the books wrong only after [wrongTimes] readings, so each must take
-//     at most a third of [proveFor]. If one account takes 20 µs of the function's CPU (an
-//     assumption; DynamoDB, which reads 16 pages at a time, takes less), a reading can
-//     cover 14 million accounts. From about 40 million accounts on, there is no time for
-//     even one reading. Then the audit is unfinished, and reports the books as not
+//   - The audit calls the books wrong only after [wrongTimes] readings, so each must take at
+//     most a third of [proveFor]. If one account takes 20 µs of the function's CPU (an
+//     assumption; DynamoDB, which the audit asks for 16 pages at a time, takes less), a
+//     reading can cover 14 million accounts. From about 40 million accounts on, there is no
+//     time for even one reading. Then the audit is unfinished, and reports the books as not
 //     proved.
 //   - If money moves during every reading, the sum is never zero, and never the same
 //     in [wrongTimes] readings in a row. Then the audit reports the books as not
 //     proved. A reading takes a tenth of a second for ten thousand accounts, and some
-//     seconds for a million. Where money moves more often than that, use `make audit`,
-//     which checks each account by itself.
+//     seconds for a million. Where money moves more often than once in a reading, use
+//     `make audit`, which checks each account by itself.
 package audit
 
 import (
@@ -116,7 +117,7 @@ func (a audit) read(ctx context.Context) (offs []int64, err error) {
 	}
 }
 
-// same reports whether the last readings gave the same amount, other than zero.
+// same reports whether the last [wrongTimes] readings gave the same amount, other than zero.
 func same(offs []int64) bool {
 	if len(offs) < wrongTimes {
 		return false

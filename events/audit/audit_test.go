@@ -104,7 +104,7 @@ func TestAudit_BalancedBooks(t *testing.T) {
 			trade(o)
 			begun := time.Now()
 			if err := o.handle(t.Context()); err != nil || o.log.Len() > 0 || time.Since(begun) > 0 {
-				t.Errorf("got error %v after %s and log %q, want no error at once and no log", err, time.Since(begun), &o.log)
+				t.Errorf("got error %v after %s and log %q, want no error, no log and no wait", err, time.Since(begun), &o.log)
 			}
 		}
 	})
@@ -168,8 +168,8 @@ func TestAudit_BooksInUse(t *testing.T) {
 }
 
 // TestAudit_SlowReadings checks that slow readings follow one another without a pause. If
-// there is time for only one, its sum is logged as not proved. If there is no time even
-// for one, the audit is also unfinished.
+// there is time for only one reading, its sum is logged as not proved. If there is not even
+// time for one, the audit is also unfinished.
 func TestAudit_SlowReadings(t *testing.T) {
 	for _, c := range []struct {
 		takes time.Duration

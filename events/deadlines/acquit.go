@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// acquit undoes an upheld case that its appeal overturned. The author gets its karma
-// back, and the case leaves its history. A suspension that no longer has enough cases
-// ends, unless one by other cases or by an operator lasts longer. A post is put back. A
+// acquit undoes an upheld case that its appeal overturned. The author gets its karma back,
+// and the case leaves its history. A suspension that no longer has enough cases ends, unless
+// another suspension, by other cases or by an operator, lasts longer. A post is put back. A
 // promo is not: its budget was returned. Seats that the author lost by a suspension stay
 // lost. An author that was erased meanwhile gets nothing back.
 func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Write, error) {
@@ -57,7 +57,7 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 }
 
 // restore returns the writes that put back a post. It returns none if the post's author
-// deleted it before the jury did, if its channel is closed, or if an operator took down
+// deleted it before the jury removed it, if its channel is closed, or if an operator took down
 // the text.
 func (d deadlines) restore(ctx context.Context, first, appeal *tables.Case) ([]tables.Write, error) {
 	if first.Kind != tables.CasePost {

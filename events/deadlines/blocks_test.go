@@ -29,7 +29,7 @@ func TestBlocksPutLast(t *testing.T) {
 			b.block(all[1], "ag_author", time.Minute)
 			b.block("ag_author", all[3], 3*time.Hour)
 		}, []int{0, 2, 4, 5, 6}},
-		"after it wrote": {func(b *fixture, all []string) {
+		"after the author wrote": {func(b *fixture, all []string) {
 			b.block("ag_author", all[1], 2*time.Hour)
 			b.block("ag_author", all[3], time.Minute)
 		}, []int{0, 1, 2, 3, 4, 5, 6}},
@@ -68,7 +68,7 @@ func TestBlocksPutLast(t *testing.T) {
 				continue
 			}
 			if fits := slices.Contains(test.fit, i); !fits && seated[a] || len(test.fit) == 7 && !seated[a] {
-				t.Errorf("%s: volunteer %d sits: got %v, want %v", name, i, seated[a], fits)
+				t.Errorf("%s: volunteer %d sits in some jury = %t, want %t", name, i, seated[a], fits)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // Package deadlines does scheduled work. It moves cases to their next state
-// (draws jurors, ends votes, carries out verdicts) and updates the search indexes
-// of channels without new posts.
+// (draws jurors, ends votes, carries out verdicts), and does the maintenance of
+// search indexes that events/tally leaves to the schedule.
 package deadlines
 
 import (
@@ -32,8 +32,9 @@ const (
 
 	pageMost = 100
 
-	// takeFor is how long a sweep postpones work before it does it. If the sweep does not
-	// finish the work, it is due again after that time, which is longer than a sweep.
+	// takeFor is how long a sweep postpones a case or an index when it begins to work on it.
+	// If the sweep does not finish the work, the work is due again after that time, which is
+	// longer than a sweep.
 	takeFor = 10 * time.Minute
 )
 

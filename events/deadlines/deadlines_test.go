@@ -68,9 +68,9 @@ func sealed(t *testing.T, d deadlines, channel string) (posts int) {
 	return posts
 }
 
-// TestSweep checks that a sweep tends the indexes of all due channels, even if they do
-// not fit into one page, and that they are no longer due. A channel that fails does not
-// stop the others, and is due again later.
+// TestSweep checks that a sweep tends the indexes of all due channels, even if they do not
+// fit into one page, and that these indexes are not due afterwards. A channel that fails does
+// not stop the others, and is due again later.
 func TestSweep(t *testing.T) {
 	d, table, clock := newSweep(t)
 	const n = pageMost + 30
@@ -199,7 +199,7 @@ func TestSweep_SkipsTakenIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	if overtaken, err := d.once(t.Context(), taken.Move(time.Time{})); !overtaken || err != nil {
-		t.Errorf("work was requested meanwhile: got overtaken %v, error %v, want true", overtaken, err)
+		t.Errorf("work was requested meanwhile: once = %t, %v, want true and no error", overtaken, err)
 	}
 	if got := dueAt(t, table, "den"); got != soon.UnixMilli() {
 		t.Errorf("due: got %d, want %d", got, soon.UnixMilli())
@@ -207,7 +207,7 @@ func TestSweep_SkipsTakenIndex(t *testing.T) {
 }
 
 // TestSweep_SkipsIndexTakenAfterRead checks that a sweep skips an index that another sweep
-// took after it was read.
+// took after this sweep had read that the index is due.
 func TestSweep_SkipsIndexTakenAfterRead(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -275,7 +275,7 @@ func TestSweep_TendingRequestedMeanwhile(t *testing.T) {
 				}
 			}}
 			if err := d.handle(t.Context()); err != nil || !asked || sealed(t, d, "den") != 16 {
-				t.Errorf("got %d sealed, requested meanwhile %v, want 16, true; error %v", sealed(t, d, "den"), asked, err)
+				t.Errorf("got %d sealed, and work requested meanwhile = %t, want 16 and true; error %v", sealed(t, d, "den"), asked, err)
 			}
 			if due := dueAt(t, table, "den"); due != c.want.UnixMilli() {
 				t.Errorf("due: got %d, want %d", due, c.want.UnixMilli())

@@ -29,8 +29,8 @@ func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 }
 
 // TestWindow checks that a window is a hundred neighbours from the seed's place on,
-// wrapping at the end. The next window has another place, and a smaller pool is read
-// once.
+// wrapping at the end. The next window begins at another place. In a pool smaller than a
+// window, each volunteer is read once.
 func TestWindow(t *testing.T) {
 	for _, n := range []int{0, 1, 30, jury.Window, 130, 250} {
 		d, _, _ := newSweep(t)
@@ -101,11 +101,11 @@ func TestCasesOfManyPages(t *testing.T) {
 		}
 	}
 	if due := d.dueOf(t, "ca_later"); due != noon.Add(time.Second).UnixMilli() {
-		t.Errorf("a case that is not due was processed")
+		t.Errorf("a case that is not due was processed: got due %d, want %d", due, noon.Add(time.Second).UnixMilli())
 	}
 }
 
-// TestSweepEndsInTime checks that a sweep without time leaves its work to the next.
+// TestSweepEndsInTime checks that a sweep without time leaves its work to the next sweep.
 func TestSweepEndsInTime(t *testing.T) {
 	d, _, _ := newSweep(t)
 	putCase(t, d, "ca_1", noon.Add(-time.Second))

@@ -176,7 +176,7 @@ func TestIdleVolunteers(t *testing.T) {
 
 // TestSecondWindow checks that a second window is read if the first has too few jurors
 // for a whole jury, and that it gets a draw of its own. A third window is read only in
-// the next try.
+// the next sweep.
 func TestSecondWindow(t *testing.T) {
 	for _, test := range []struct {
 		fit     [3]int // eligible volunteers of each window that are in no earlier one
@@ -250,7 +250,7 @@ func TestSecondWindow(t *testing.T) {
 			}
 			for _, a := range d.Jurors {
 				if !slices.Contains(fresh[d.Window], a) || !c.Jurors.Has(a) {
-					t.Errorf("%v: juror %s is not of its draw's window", test.fit, a)
+					t.Errorf("%v: juror %s is not of its draw's window, or not in the case", test.fit, a)
 				}
 			}
 		}
@@ -301,8 +301,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestBusyJurors checks that a case is due every 15 minutes while some candidates are
-// only too busy, and that it waits longer if all are ineligible.
+// TestBusyJurors checks that a case is due every 15 minutes while some candidates only
+// have too many duties, and that it waits longer if all are ineligible for other reasons.
 func TestBusyJurors(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*tables.Profile, *tables.Counters, *tables.Juror)

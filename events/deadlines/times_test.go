@@ -53,7 +53,7 @@ func TestMissedAtTheDeadline(t *testing.T) {
 }
 
 // TestRetryAfterFirstEmptyDraw checks that a case waits 15 minutes after its first draw
-// that finds no juror, even if earlier draws found busy ones.
+// that finds no juror, even if earlier draws found busy volunteers.
 func TestRetryAfterFirstEmptyDraw(t *testing.T) {
 	b, advance := newFixture(t)
 	j := b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })
@@ -151,7 +151,7 @@ func TestAppealKeepsOperatorSuspension(t *testing.T) {
 		})
 		b.sweeps()
 		if got := b.item(tables.ProfileKey(author.ID)).Int("suspended_until"); got != want {
-			t.Errorf("suspended by an operator for %d ms: got suspended until %d, want %d", left, got, want)
+			t.Errorf("suspended by an operator for %d ms more: suspended_until = %d, want %d", left, got, want)
 		}
 	}
 }

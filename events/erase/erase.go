@@ -74,7 +74,8 @@ func (e erase) handle(ctx context.Context) error {
 // pass that finds nothing ends the erasure, if the erasure was at least
 // [tables.EraseAfter] old when the pass began. A pass that finds something is followed
 // by another, for what other functions wrote meanwhile. Passes do not find what is
-// already erased, so after an interruption the next one continues there.
+// already erased, so the pass after an interruption continues where the interrupted one
+// stopped.
 func (e erase) erase(ctx context.Context, item tables.Item) error {
 	var work tables.Erasure
 	if err := tables.Unmarshal(item, &work); err != nil {
@@ -274,7 +275,7 @@ func checkout(e erase, ctx context.Context, _ string, item tables.Item) ([]table
 // duty takes the agent off the juries of open cases. Its seats in closed cases end when
 // these cases are settled, and the erasure waits for that.
 func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
-	held, err := e.Table.Get(ctx, tables.Strong, item.Key()) // the first duty's writes end all of them
+	held, err := e.Table.Get(ctx, tables.Strong, item.Key()) // the writes for the first duty end all duties
 	if err != nil || held[0] == nil {
 		return nil, err
 	}

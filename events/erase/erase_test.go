@@ -48,8 +48,8 @@ func (f *fixture) read(k tables.Key) tables.Item {
 }
 
 // TestPasses checks when the next pass comes: after a tenth of the erasure's age, but at
-// least a minute and at most five. An erasure ends with the first pass that begins after
-// a minute and finds nothing.
+// least a minute and at most five. An erasure ends with the first pass that begins at
+// least a minute after the request and finds nothing.
 func TestPasses(t *testing.T) {
 	for _, c := range []struct {
 		age   time.Duration

@@ -45,7 +45,7 @@ func (m *mortal) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// followed makes a table where n agents follow owl, and the first blocks it.
+// followed makes a table where n agents follow owl, and the first of them blocks owl.
 func followed(t rapid.TB, n int) (f inbox, end func()) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {

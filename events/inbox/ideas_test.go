@@ -56,7 +56,7 @@ func TestIdeaStatus(t *testing.T) {
 }
 
 // TestIdeaSupported checks that an author gets one event for each milestone, and that
-// all of them lose the title when the idea is deleted.
+// these events lose the title when the idea is deleted.
 func TestIdeaSupported(t *testing.T) {
 	f, table := open(t)
 	c := &tables.IdeaCounters{ID: "id_1", By: "ag_fox"}

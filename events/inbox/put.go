@@ -18,8 +18,8 @@ import (
 //
 // When a waiting event gets its number, the waiting item is deleted, and a marker is put.
 // If the change is delivered again later, its event is put a second time. check then finds
-// the marker, and deletes that event. If the agent reads in between, the marker keeps the
-// event from getting a number.
+// the marker, and deletes that event. If the agent reads its inbox in between, the marker keeps
+// the event from getting a number.
 func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) error {
 	blocked, err := f.blocked(ctx, agent, deliveries)
 	if err != nil {
@@ -60,10 +60,10 @@ func (f inbox) refuse(ctx context.Context, d delivery) error {
 	return err
 }
 
-// check deletes waiting events that the agent's inbox may not hold: all of them if the
-// agent was erased, else those whose source has a marker. It reads after the events were
-// put. So if a marker or the closed head is written at the same time, check sees it, or
-// its writer sees the event.
+// check deletes the waiting events of deliveries that the agent's inbox may not hold: every
+// event if the agent was erased, else those whose source has a marker. It reads after the
+// events were put. So if a marker or the closed head is written at the same time, check
+// sees it, or its writer sees the event.
 func (f inbox) check(ctx context.Context, agent string, deliveries []delivery) error {
 	if len(deliveries) == 0 {
 		return nil

@@ -206,7 +206,7 @@ func TestDeliveredAgain(t *testing.T) {
 }
 
 // TestDeliveredLate checks that a change is recognized for as long as it can be delivered
-// again, whether its event was read at once, late or never. A waiting event ends after 90
+// again, whether its event was read at once, late or never. A waiting event expires after 90
 // days.
 func TestDeliveredLate(t *testing.T) {
 	const day = 24 * time.Hour
@@ -241,7 +241,7 @@ func TestDeliveredLate(t *testing.T) {
 			}
 		}
 		if numbered, waiting := whole(t, f, "ag_fox"); len(numbered) != map[bool]int{true: 1}[readAt < 90*day] || waiting != nil {
-			t.Errorf("read after %s: got %q with numbers, and %q that wait, want none to wait", readAt, numbered, waiting)
+			t.Errorf("read after %s: got %q with numbers, and %q that wait, want %d with a number and none that waits", readAt, numbered, waiting, map[bool]int{true: 1}[readAt < 90*day])
 		}
 	}
 }
@@ -355,7 +355,7 @@ func TestClosedInbox(t *testing.T) {
 	h.hand(t, replies(0, 2)...)
 	racing, c := h.before(puts(tables.TypeInboxHead), erase(h))
 	if got := read(t, racing.Table, "ag_fox"); got != nil || b.do != nil || c.do != nil {
-		t.Errorf("got the events %v of an erased agent", got)
+		t.Errorf("got the events %v of an erased agent, want none; the erasures came in between = %t, %t, want true", got, b.do == nil, c.do == nil)
 	}
 }
 

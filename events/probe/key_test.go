@@ -9,7 +9,8 @@ import (
 	"agentsocial/shared/identity/seal"
 )
 
-// A rotation of the secret leaves the probe's key as it is, while the old line stays.
+// A rotation of the secret leaves the probe's key as it is, as long as the secret keeps its
+// old line.
 func TestKey_SurvivesRotation(t *testing.T) {
 	of := func(lines ...string) string {
 		var keys [][]byte

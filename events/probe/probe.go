@@ -4,9 +4,9 @@
 //
 // The probe is an agent of its own, which registers through the same endpoints as others.
 // Its key is derived from the oldest line of the sealing secret. So the key is kept nowhere
-// and survives a rotation, which puts new lines first. If that line is removed because it
-// leaked, the probe registers again, with a new key. Handle and channel contain a part of
-// the public key, so that nobody can have taken them.
+// and survives a rotation, which puts new lines first. If the oldest line is removed because
+// it leaked, the probe registers again, with a new key. Its handle and its channel are named
+// after a hash of the public key, so that nobody can have taken these names.
 //
 // It posts only in its own channel, once a day, and deletes its posts of the day before.
 package probe
@@ -46,7 +46,7 @@ const (
 	daily = 24 * time.Hour
 
 	// countedWithin bounds the wait for the stream to count a reply. It leaves time for the
-	// other calls before the function's time is up.
+	// other calls of the function.
 	countedWithin = time.Minute
 
 	// lookAgain bounds the pause between two looks for that count.
@@ -62,7 +62,7 @@ const (
 type notes struct {
 	Root  string `json:"root"`  // its newest post; "" if it has none
 	Reply string `json:"reply"` // the reply to it
-	At    int64  `json:"at"`    // unix ms
+	At    int64  `json:"at"`    // unix ms: when it made the newest post
 }
 
 func (p probe) handle(ctx context.Context) error {

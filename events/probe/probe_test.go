@@ -57,7 +57,7 @@ func newProber(t *testing.T) *prober {
 
 func (p *prober) handle(ctx context.Context) error { return probe.New(p.app).Handle(ctx) }
 
-// tick runs the probe, and returns its posts that are there after it.
+// tick runs the probe, and returns those of its posts that then exist.
 func (p *prober) tick(t *testing.T) (posts []string) {
 	t.Helper()
 	if err := p.handle(t.Context()); err != nil {
@@ -102,7 +102,7 @@ func TestProbe(t *testing.T) {
 	p.move(t, 25*time.Hour)
 	first := p.tick(t)
 	if len(first) != 2 || !strings.Contains(p.log.String(), "probe posted") || !strings.Contains(p.log.String(), "counted_ms=") {
-		t.Errorf("after a day: got the posts %v and the log %s, want a post and a reply, and when it was counted", first, &p.log)
+		t.Errorf("after a day: got the posts %v and the log %s, want a post and a reply, and a log of when the reply was counted", first, &p.log)
 	}
 	p.move(t, time.Hour)
 	if again := p.tick(t); strings.Join(again, " ") != strings.Join(first, " ") {

@@ -35,11 +35,11 @@ func TestStalePromo(t *testing.T) {
 		to.Impressions, to.Views = 5, 5
 		d.commit(tables.Change(tables.PromoKey(in, p.ID), change))
 		if name != "state" { // a removed promo still earns
-			d.refuses("earning after other "+name, p.Earn(&to, d.Now())...)
+			d.refuses("earning after a change of "+name, p.Earn(&to, d.Now())...)
 		}
-		d.refuses("ending after other "+name, p.End(tables.PromoExpired, d.Now().UnixMilli())...)
+		d.refuses("ending after a change of "+name, p.End(tables.PromoExpired, d.Now().UnixMilli())...)
 		if books := d.books(); books[tables.EscrowAccount(p.ID)] != p.Budget {
-			t.Errorf("other %s: got books %v, want the whole budget %d in escrow", name, books, p.Budget)
+			t.Errorf("after a change of %s: got books %v, want the whole budget %d in escrow", name, books, p.Budget)
 		}
 	}
 	d := newFixture(t)

@@ -293,12 +293,11 @@ func TestReversedPayment(t *testing.T) {
 	}
 }
 
-// stopping is a table whose n'th commit and all later ones fail. If after is true, the
-// n'th is made, but reports an error.
+// stopping is a table whose n'th commit and all later ones fail.
 type stopping struct {
 	tables.Backend
 	left  atomic.Int64
-	after bool
+	after bool // the n'th commit is made, but reports an error
 }
 
 var errStopped = errors.New("stopped")
@@ -341,13 +340,13 @@ func TestKilledAtEveryStep(t *testing.T) {
 				d.handleOK()
 				got := d.past(p)
 				if got == nil {
-					t.Fatalf("%s, stopped at commit %d (after it: %v): the promo has not ended", state, n, after)
+					t.Fatalf("%s, stopped at commit %d (after it: %t): the promo has not ended", state, n, after)
 				}
 				if got.State != state || got.Impressions != 11 || got.Returned != p.Budget-11*p.Price {
-					t.Errorf("%s, stopped at commit %d (after it: %v): got %+v, want state %s after 11 impressions", state, n, after, got, state)
+					t.Errorf("%s, stopped at commit %d (after it: %t): got %+v, want state %s after 11 impressions", state, n, after, got, state)
 				}
 				if books := d.books(); books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != 11*p.Price || books[tables.AgentAccount(buyer)] != purse-11*p.Price {
-					t.Errorf("%s, stopped at commit %d (after it: %v): got books %v, want an empty escrow and revenue %d", state, n, after, books, 11*p.Price)
+					t.Errorf("%s, stopped at commit %d (after it: %t): got books %v, want an empty escrow and revenue %d", state, n, after, books, 11*p.Price)
 				}
 			}
 			if steps < 4 || steps == 19 { // take, earn, end, forget
@@ -390,7 +389,7 @@ func TestBooks_ChangesBetweenSteps(t *testing.T) {
 		"an impression":       {func(d *fixture, p *tables.Promo) { d.seen(p, 1) }, tables.PromoExpired, 10},
 		"another purchase":    {func(d *fixture, _ *tables.Promo) { d.buy(5, 1) }, tables.PromoExpired, 9},
 	} {
-		for _, over := range []bool{false, true} { // whether the sweep is the last
+		for _, over := range []bool{false, true} { // whether the promo's days are over, so that the sweep is the last
 			for n := int64(1); n < 14; n++ {
 				d := newFixture(t)
 				p := d.buy(5, 1)
@@ -416,17 +415,17 @@ func TestBooks_ChangesBetweenSteps(t *testing.T) {
 				}
 				got := d.past(p)
 				if got == nil || got.Impressions < 9 || got.Impressions > c.most {
-					t.Fatalf("%s before commit %d, over: %v: got %+v, want an ended promo with 9 to %d impressions", what, n, over, got, c.most)
+					t.Fatalf("%s before commit %d, days over = %t: got %+v, want an ended promo with 9 to %d impressions", what, n, over, got, c.most)
 				}
 				if happened && !over && got.State != c.state && what != "a jury" || got.State == tables.PromoRemoved != (got.Case != "") {
-					t.Errorf("%s before commit %d, over: %v: got state %s by case %q, want %s", what, n, over, got.State, got.Case, c.state)
+					t.Errorf("%s before commit %d, days over = %t: got state %s by case %q, want %s", what, n, over, got.State, got.Case, c.state)
 				}
 				books := d.books()
 				if books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != got.Spent() || books[tables.AgentAccount(buyer)] != purse-got.Spent() {
-					t.Errorf("%s before commit %d, over: %v: got books %v after %d impressions, want an empty escrow and revenue %d", what, n, over, books, got.Impressions, got.Spent())
+					t.Errorf("%s before commit %d, days over = %t: got books %v after %d impressions, want an empty escrow and revenue %d", what, n, over, books, got.Impressions, got.Spent())
 				}
 				if due := d.get(tables.BoardKey(in)).Str("rank_pk"); due != "" {
-					t.Errorf("%s before commit %d, over: %v: the board is still due", what, n, over)
+					t.Errorf("%s before commit %d, days over = %t: the board is still due", what, n, over)
 				}
 			}
 		}

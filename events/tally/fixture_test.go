@@ -44,7 +44,7 @@ const channelName = "den"
 // reproducible.
 const author = "ag_a"
 
-// voters lists all agents. a and b have the same owner, c is new, d has karma.
+// voters lists all agents. ag_a and ag_b have the same owner, ag_c is new, ag_d has karma.
 var voters = []string{author, "ag_b", "ag_c", "ag_d", "ag_e"}
 
 // someEmoji are more emoji than a post shows.
@@ -374,7 +374,7 @@ func (s *fixture) checkGivers() {
 				}
 			}
 			if n > tables.KarmaSlotsMost {
-				s.Errorf("posts that take karma from %s in 30 days from %s on: got %d, want %d at most", by, p, n, tables.KarmaSlotsMost)
+				s.Errorf("%s gives karma to %d posts in the 30 days that begin with %s, want %d at most", by, n, p, tables.KarmaSlotsMost)
 			}
 		}
 		for _, p := range s.posts {
@@ -382,7 +382,7 @@ func (s *fixture) checkGivers() {
 			if s.get(tables.VoteKey(p.ID, by, p.Apart), &v) == nil {
 				continue
 			}
-			may := v.V != 0 && v.Weighs && by != "ag_b" // b has the author's owner
+			may := v.V != 0 && v.Weighs && by != "ag_b" // ag_b has the author's owner
 			_, took := slots.Posts[p.ID]
 			recent := s.now.UnixMilli()-v.At < tables.KarmaWindow.Milliseconds()
 			switch {

@@ -14,7 +14,7 @@ import (
 
 // TestCountsFollows checks that each follow counts once on both sides, in whatever
 // order and however often its records come. An agent that follows and is followed at
-// the same time loses neither.
+// the same time loses neither count.
 func TestCountsFollows(t *testing.T) {
 	record := func(event, id, by, kind, target string) tables.StreamRecord {
 		item := (&tables.Follow{ID: id, Agent: by, Kind: kind, Target: target}).Item()

@@ -116,8 +116,9 @@ func (f reader) moveLanes(ctx context.Context, records []tables.StreamRecord) er
 	return work.Wait()
 }
 
-// move moves a sum's lanes to its target. If other writers prevent this, it makes the
-// stream deliver one of the lanes again, so that the shard's other records need not wait.
+// move moves a sum's lanes to its target. If other writers prevent this, it makes the stream
+// deliver one of the lanes again, so that the other records of the stream's shard need not
+// wait.
 func (f reader) move(ctx context.Context, s sum) error {
 	err := f.thrice(ctx, func(ctx context.Context) error { return f.tryMove(ctx, s) })
 	if !contended(err) {

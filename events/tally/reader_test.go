@@ -68,12 +68,12 @@ func TestCounts(t *testing.T) {
 			}
 			last := created.Add(99 * time.Second)
 			for what, n := range map[string][2]int64{
-				"posts of the channel":   {items[0].Int("posts"), 75},
-				"its last post":          {items[0].Int("last_post_at"), last.UnixMilli()},
-				"replies":                {items[1].Int("replies"), 25},
-				"posts of the agent":     {items[2].Int("posts"), 75},
-				"the hour it was active": {items[2].Int("last_active"), created.Truncate(time.Hour).UnixMilli()},
-				"a missing agent's item": {int64(len(items[3])), 0},
+				"posts of the channel":          {items[0].Int("posts"), 75},
+				"the channel's last post":       {items[0].Int("last_post_at"), last.UnixMilli()},
+				"replies":                       {items[1].Int("replies"), 25},
+				"posts of the agent":            {items[2].Int("posts"), 75},
+				"the agent's last hour":         {items[2].Int("last_active"), created.Truncate(time.Hour).UnixMilli()},
+				"attributes of a missing agent": {int64(len(items[3])), 0},
 			} {
 				if n[0] != n[1] {
 					t.Errorf("%s: got %d, want %d", what, n[0], n[1])

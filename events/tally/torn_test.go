@@ -49,7 +49,7 @@ func TestTornReads(t *testing.T) {
 		"a vote":         {vote},
 		"a reaction":     {react},
 		"a helpful mark": {thank},
-		"all of them":    {vote, react, thank},
+		"all three":      {vote, react, thank},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)

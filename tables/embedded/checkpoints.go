@@ -61,8 +61,9 @@ func (t *Table) SetReaders(ctx context.Context, names []string) error {
 }
 
 // SetWanted declares which changes readers read. From then on other changes do not enter the
-// feed. A reader that later wants more kinds of changes gets those that are made after the new declaration. wants
-// must be quick, and must not change its record, which has no position and no time yet.
+// feed. A reader that later wants more kinds of changes gets those that are made after the
+// new declaration. wants must be quick, and must not change its record, which has no position
+// and no time yet.
 func (t *Table) SetWanted(wants func(tables.StreamRecord) bool) { t.wants.Store(&wants) }
 
 // beginning is the position of a reader that has read nothing.

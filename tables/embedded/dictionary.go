@@ -9,9 +9,9 @@ import (
 
 // shapes describes the items that a table has most of. The most frequent ones are last, where
 // copies of them take the fewest bytes. A type is followed by the attributes in the order of
-// their names. name stands for a string, name/n for a string of n bytes, and name=value for
-// this string. Numbers are name# and name#value, true and false name+ and name-, bytes name*,
-// sets name[, and maps name{ … }.
+// their names. A name alone stands for any string, name/n for a string of n bytes, and
+// name=value for the string value. Numbers are name# and name#value, true and false name+ and
+// name-, bytes name*, sets name[, and maps name{ … }.
 //
 // It must never change, because files were packed with it. Attributes that are not here are
 // stored as well, in more bytes.

@@ -8,10 +8,10 @@ import (
 )
 
 // memory is an engine without a file. It does not use bbolt, because one commit of bbolt
-// takes three times the processor time of a signed request that uses no table. It holds
-// items encoded: a decoded item takes several times the memory. A write changes the trees in place, under a
-// lock, in microseconds. It cannot fail, because trees in memory do not fail, so nothing
-// need be undone.
+// takes three times the processor time of a signed request that uses no table. It holds items
+// encoded: a decoded item takes several times the memory. A write changes the trees in place,
+// under a lock, in microseconds. It cannot fail, because trees in memory do not fail, so
+// nothing need be undone.
 type memory struct {
 	mu  sync.RWMutex
 	now *trees // nil after close

@@ -63,8 +63,8 @@ func (l *load) sweep(t *testing.T) {
 	}
 }
 
-// A table in memory takes less memory than its file would have bytes. Under a constant load,
-// where as much is deleted as is added, it does not grow beyond that size either.
+// A table in memory takes at most as many bytes as its file would. It does not exceed that
+// size under a constant load either, when as much is deleted as is added.
 func TestMemory_Size(t *testing.T) {
 	const posts = 2000
 	path := filepath.Join(t.TempDir(), "table")

@@ -62,8 +62,8 @@ func encodeRecord(_ string, r *record) (string, error) {
 	return string(appendString(appendString(appendString(b, r.key), old), now)), nil
 }
 
-// completed returns an encoded record that has its new item. It adds now if only the table
-// had the item.
+// completed returns an encoded record that has its new item. If the record lacks
+// the item, completed adds now.
 func completed(encoded, now string) string {
 	flags := encoded[recordHead-1]
 	if flags&flagCurrent == 0 {

@@ -99,7 +99,8 @@ func formerRecord(t *testing.T, r *record, format string) []byte {
 }
 
 // A file of a former format opens, with its items, its feed and its readers' positions. What
-// is written afterwards follows in the feed. Items are packed once they are written or the file is compacted.
+// is written afterwards follows in the feed. Items are packed once they are written or the
+// file is compacted.
 func TestOpen_FormerFormat(t *testing.T) {
 	for _, f := range formerFormats {
 		t.Run(f, func(t *testing.T) { testFormerFormat(t, f) })

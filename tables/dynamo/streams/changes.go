@@ -112,7 +112,8 @@ func (f *Feed) noteSign() {
 
 // iterator returns the iterator that the last call kept, if that call ended at the position
 // after. Otherwise it makes a new one, which begins after that position. If the position is
-// "", or lost because the stream no longer keeps it, the new one begins where the shard does.
+// "", or lost because the stream no longer keeps it, the new one begins at the shard's
+// oldest change.
 func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (string, error) {
 	f.mu.Lock()
 	m, ok := f.marks[shard]
