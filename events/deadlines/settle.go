@@ -12,8 +12,9 @@ import (
 )
 
 // settle carries out a verdict once, in one transaction: jurors get their karma, those
-// that did not vote lose their seats, and the author or the reporters lose karma. What
-// reporters lose does not show in their public karma.
+// that did not vote lose their seats, and the author loses karma if the case is
+// upheld. The reporters lose karma if the case is overturned and no juror upheld it, but this
+// loss does not show in their public karma.
 func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	if c.Settled {
 		return nil

@@ -257,8 +257,8 @@ func given(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Wri
 }
 
 // checkout closes a page for buying credits, so that nobody pays for an agent that is
-// gone. Then it deletes the page's item. A payment that comes before is booked
-// (functions/credits/notice.go).
+// gone. Then it deletes the page's item. A payment that arrives before the page
+// is closed is booked (functions/credits/notice.go).
 func checkout(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.Write, error) {
 	c, err := read[tables.Checkout](item)
 	if err != nil {

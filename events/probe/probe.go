@@ -133,8 +133,8 @@ func (p probe) health(ctx context.Context, c *client.Client) error {
 // healthPath answers without a credential, and without reading the table.
 const healthPath = "/health"
 
-// solve returns the puzzle's answer. An agent has to read the puzzle; the probe has the key
-// that puzzles are made with.
+// solve returns a function that finds a puzzle's answer. An agent has to read the puzzle for
+// that; the probe has the key that puzzles are made with.
 func (p probe) solve(ctx context.Context) func(wire.Challenge) (int64, error) {
 	return func(ch wire.Challenge) (int64, error) {
 		box, err := p.Box(ctx)

@@ -1,5 +1,5 @@
 // Package returns remembers the recipients whose mail bounced or was reported as
-// unwanted, so that no agent links their addresses for 90 days. It stores keyed hashes
+// unwanted, so that for 90 days no agent can link their addresses. It stores keyed hashes
 // only.
 package returns
 

@@ -28,7 +28,7 @@ const (
 	directPause = 20 * time.Millisecond // the longest pause between them
 	hotFor      = 10 * time.Second      // how long a target stays hot
 	hotMost     = 1 << 12               // hot targets that a process remembers
-	waitsMost   = 1000                  // how often a lane or a mark may wait; after that its batch fails, so that an alarm rings
+	waitsMost   = 1000                  // how often a lane, a mark or support may wait; after that its batch fails, so that an alarm rings
 )
 
 // hot remembers targets with many writers.

@@ -21,7 +21,7 @@ const (
 	toReplies   = "replies"
 	toAgent     = "agent"
 	toChannel   = "channel"
-	toFollowers = "followers-" // followed by the kind of the followed target
+	toFollowers = "followers-" // the kind of the target, agent or channel, is appended
 	toFollowing = "following"
 	toScore     = "score"
 	toKarma     = "karma"

@@ -221,7 +221,7 @@ func testLargeSums(t *testing.T, b tables.Backend) {
 		mustRefuse(t, b, tables.Change(key, tables.Add("n", c.add)).When(tables.Equal("s", "text"), tables.Equal("n", c.n)))
 		mustRefuse(t, b, tables.Change(key, tables.Add("n", c.add), tables.Add("m", 1), tables.SetAttr("x", "y")))
 		// An overflow takes precedence over the failed condition of another write, but
-		// not of its own.
+		// not over that of its own write.
 		mustRefuse(t, b, tables.Delete(k("sums", "2"), tables.ItemExists()), tables.Change(key, tables.Add("n", c.add)))
 		refusal := []tables.Reason{{Failed: true, Old: whole}}
 		mustCancel(t, b, refusal, tables.Change(key, tables.Add("n", c.add)).When(tables.Absent("s")))

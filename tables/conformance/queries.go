@@ -145,8 +145,8 @@ func testPaging(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testCursors starts after keys that exist, that do not, and that are outside the
-// range.
+// testCursors starts after keys that exist, after keys that do not, and after keys outside
+// the range.
 func testCursors(t *testing.T, b tables.Backend) {
 	letters(t, b)
 	for _, desc := range []bool{false, true} {

@@ -84,7 +84,7 @@ func (b *bucket) keys(from, to string, visit func(key string) bool) {
 	b.each(from, to, false, func(k, _ []byte) bool { return visit(string(k)) })
 }
 
-// each visits entries. Their bytes are the file's.
+// each visits entries. Their bytes belong to the file, and are valid only during the visit.
 func (b *bucket) each(from, to string, desc bool, visit func(k, v []byte) bool) {
 	c := b.bucket().Cursor()
 	first, last := []byte(from), []byte(to)

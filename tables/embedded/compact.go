@@ -14,7 +14,7 @@ import (
 // answer, and a kill meanwhile leaves the file as it was. It is not compacted when it is
 // opened, because a start should be quick, nor while it is in use, because bbolt cannot move
 // pages then. If compacting takes longer than compactWithin, the file stays as it is: a
-// process that is told to stop has only some seconds.
+// process that is told to stop has only a few seconds.
 const (
 	compactWithin = 3 * time.Second
 	compactFrom   = 16 << 20 // free bytes, which must also be more than half of the file
@@ -56,10 +56,10 @@ func (f *file) wasteful() bool {
 	return free >= compactFrom && free > size/2
 }
 
-// compactFile replaces a file by one without free pages, unless that takes longer than
-// within (0: however long). The new file is whole and durable before it gets the table's
-// name. Other processes wait for the old file's lock until it is closed, and then see
-// that it was replaced (openCurrent).
+// compactFile replaces a file by one without free pages, unless that takes longer than the
+// duration within (0: it may take any time). The new file is whole and durable before it
+// gets the table's name. Other processes wait for the old file's lock until it is closed,
+// and then see that it was replaced (openCurrent).
 func compactFile(db *bbolt.DB, path string, within time.Duration) (done bool, err error) {
 	temporary := path + compacted
 	if err := removeIfThere(temporary); err != nil {

@@ -52,7 +52,7 @@ func decodePacked(key, packed string) (*stored, error) {
 	return s, err
 }
 
-// decodeItem decodes an item, whose strings are parts of the encoded one.
+// decodeItem decodes an item. The item's strings are parts of the string encoded.
 func decodeItem(encoded string) (*stored, error) { return decodeOnly(encoded, nil) }
 
 // decodeOnly is decodeItem, but the item has only the attributes of a projection, unless

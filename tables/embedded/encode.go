@@ -8,11 +8,10 @@ import (
 	"agentsocial/tables"
 )
 
-// An encoded item is a version, then a map: the number of attributes and, in
-// the order of their names, each name with its value. Numbers of attributes,
-// members and elements are varints, and so is the length before each string.
-// The encoding is canonical, so a digest of the writes identifies a
-// transaction.
+// An encoded item is a version, then a map: the number of attributes and, in the order of
+// their names, each name with its value. Numbers of attributes, members and elements are
+// varints, and so is the length before each string. The encoding is canonical, so a digest
+// of the writes identifies a transaction.
 const itemVersion = 1
 
 // packedVersion begins an item in the table. Then come the number in the feed of the change

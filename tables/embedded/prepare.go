@@ -42,8 +42,8 @@ func prepare(tx tables.Tx) (*prepared, error) {
 		token:         tx.Token,
 		transactional: n > 1 || tx.Token != "" || tx.Writes[0].Op == tables.OpCheck,
 	}
-	// Encoding the writes also validates them. The digest of all encoded
-	// writes identifies the transaction.
+	// Encoding the writes also validates them. The digest of all encoded writes identifies
+	// the transaction.
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	all := (*buffer)[:0]
@@ -119,8 +119,8 @@ func appendWrite(b []byte, w *tables.Write) (_ []byte, item int, err error) {
 	return nil, 0, invalid("unknown write %d", w.Op)
 }
 
-// appendOperand encodes the value of a condition or an update. An operation
-// that ignores its value may have any value.
+// appendOperand encodes the value of a condition or an update. An operation that ignores
+// its value may have any value.
 func appendOperand(b []byte, v any) []byte {
 	if v != nil {
 		if with, err := appendValue(b, v, 0); err == nil {

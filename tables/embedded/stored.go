@@ -2,7 +2,7 @@ package embedded
 
 import "agentsocial/tables"
 
-// stored is an item in the table, or one that is about to be. Nobody changes it.
+// stored is an item that is in the table or about to be written there. Nobody changes it.
 type stored struct {
 	item    tables.Item
 	size    int    // item.Size()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// DynamoDB ignores a TTL of more than five years ago, since it is probably not
-// a time.
+// DynamoDB ignores a TTL of more than five years ago, since such a number is
+// probably not a time.
 const oldestTTL = 5 * 365 * 24 * time.Hour
 
 // A sweep's steps are small, so that commits do not wait for it.

@@ -2,16 +2,15 @@
 // local service and most tests. It behaves as DynamoDB does, limits and refusals
 // included, and can inject all failures that DynamoDB allows ([Faults]).
 //
-// It holds to DynamoDB's documented limits ("Constraints" in the developer guide) on
-// sizes of items, keys, names, transactions and pages, on the members of sets, and on
-// nesting: 32 levels, of which an attribute is the first. Package tables has two
-// narrower limits, which both implementations keep. A write has a bounded number of
-// conditions and updates: DynamoDB's own limits, 300 operators and 4 KB of an
-// expression, depend on how the expression is written. A sum must fit an int64:
-// DynamoDB stores 38 digits, which the contract cannot return. Two differences remain.
-// An update that only removes attributes creates an absent item, as on DynamoDB Local.
-// Entries of an index with equal sort keys are in the order of the items' keys;
-// DynamoDB's order is not specified.
+// It holds to DynamoDB's documented limits ("Constraints" in the developer guide) on sizes
+// of items, keys, names, transactions and pages, on the members of sets, and on nesting: 32
+// levels, of which an attribute is the first. Package tables has two narrower limits, which
+// both implementations keep. A write has a bounded number of conditions and updates:
+// DynamoDB's own limits, 300 operators and 4 KB of an expression, depend on how the
+// expression is written. A sum must fit an int64: DynamoDB stores 38 digits, which the
+// contract cannot return. Two differences from DynamoDB remain. An update that only removes
+// attributes creates an absent item, as on DynamoDB Local. Entries of an index with equal
+// sort keys are in the order of the items' keys; DynamoDB's order is not specified.
 //
 // Reads, writes and sweeps work on a few ordered trees (engine.go), which are
 // stored durably by bbolt in a file, or in memory as B-trees.
@@ -33,12 +32,13 @@ const Memory = ":memory:"
 
 // Config configures a table.
 type Config struct {
-	Path   string           // created if it does not exist; "" or Memory for none
+	Path   string           // created if it does not exist; "" or Memory: the table is in memory only
 	Now    func() time.Time // the clock of TTL, tokens and the feed; time.Now if nil
 	Faults Faults           // see [Table.SetFaults]
 }
 
-// Table implements [tables.Backend] and [tables.Feed].
+// Table implements [tables.Backend], [tables.Feed], [tables.Checkpoints] and
+// [tables.Scanner].
 type Table struct {
 	engine  engine
 	now     func() time.Time
@@ -92,8 +92,8 @@ func (t *Table) Close() error {
 	return err
 }
 
-// view reads a snapshot: the current one, or an older one if stale is set and
-// there is one.
+// view reads the current snapshot. If stale is set, it reads an older snapshot instead, if
+// there is any.
 func (t *Table) view(stale bool, read func(*trees) error) error {
 	if stale {
 		if found, err := t.past.view(read); found {

@@ -61,7 +61,8 @@ type Memory struct {
 	changed time.Time // when it last forgot
 }
 
-// New returns a memory that keeps each answer for keep after its read began.
+// New returns a memory that keeps each answer for the duration keep, counted from the time
+// when the answer's read began.
 func New(now func() time.Time, keep time.Duration) *Memory {
 	return &Memory{now: now, keep: keep, entries: map[question]*entry{}}
 }
@@ -152,8 +153,8 @@ func (c *caller) wroteNow(ctx context.Context) bool {
 	return c.wrote
 }
 
-// Reader reads a table, and answers from memory what the process has read within the
-// memory's keep. An answer from memory is as consistent as the read that found it.
+// Reader reads a table, and answers from memory what the process has read and the
+// memory still keeps. An answer from memory is as consistent as the read that found it.
 type Reader struct {
 	Memory *Memory // nil: every read is of the table
 	Table  tables.Backend

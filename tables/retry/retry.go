@@ -239,8 +239,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// remember notes the places that an error says are throttled: those that it names, or
-// the only one.
+// remember notes the places that an error says are throttled: those that it names or,
+// if it names none, the place of a call that has only one.
 func (t *Table) remember(at []place, err error) {
 	named := map[string]bool{} // by partition
 	for k := range refusedBy(err) {
