@@ -51,7 +51,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// putCase puts a due case.
+// putCase puts a case with the time at which it is due.
 func putCase(t *testing.T, d deadlines, name string, due time.Time) {
 	t.Helper()
 	c := &tables.Case{
@@ -72,8 +72,8 @@ func (d deadlines) dueOf(t *testing.T, name string) int64 {
 	return c.Due
 }
 
-// TestCasesOfManyPages checks that every due case is processed, even if they do not fit
-// into one page. A case that fails does not stop the others, and is due again later.
+// TestCasesOfManyPages checks that all due cases are processed, even if they do not fit into
+// one page. A case that fails does not stop the others, and is due again later.
 func TestCasesOfManyPages(t *testing.T) {
 	d, table, _ := newSweep(t)
 	const n = pageMost + 20

@@ -441,7 +441,7 @@ func TestManySweeps(t *testing.T) {
 		for _, p := range promos {
 			d.seen(p, 10)
 		}
-		d.pass(24 * time.Hour) // two are over
+		d.pass(24 * time.Hour) // the days of two promos are over
 		var work sync.WaitGroup
 		for range 4 {
 			work.Go(func() {

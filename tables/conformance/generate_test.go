@@ -60,7 +60,7 @@ func (s *sequence) ttl() int64 {
 	return pick(s, "ttl", 0, -1, now.Unix()-fiveYears, now.Unix()) + pick[int64](s, "around", -1, 0, 1)
 }
 
-// name returns an attribute's name, rarely one of about the largest size.
+// name returns the name usual or, rarely, a name of about the largest size.
 func (s *sequence) name(usual string) string {
 	if s.chance("long name", 400) {
 		return strings.Repeat("n", tables.MaxNameSize+pick(s, "beyond", -1, 0, 1))

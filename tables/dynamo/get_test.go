@@ -32,7 +32,7 @@ func TestGetUnprocessed(t *testing.T) {
 		}
 		asked := s.requests()[0].body["RequestItems"].(map[string]any)["table"].(map[string]any)["Keys"].([]any)
 		if len(asked) != 2 {
-			t.Errorf("got request for %v, want each key once", asked)
+			t.Errorf("got a request for %v, want each key once", asked)
 		}
 	})
 	t.Run("the rest does not come", func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A value that this package never stores is an error.
+// Reading a value that this package never stores is an error.
 func TestForeignItems(t *testing.T) {
 	for _, v := range []string{`{"N":"1.5"}`, `{"N":"9223372036854775808"}`, `{"NULL":true}`, `{"NS":["1"]}`, `{"L":[{"NULL":true}]}`} {
 		db, _ := play(t, answer{status: 200, body: `{"Item":{"pk":{"S":"a"},"sk":{"S":"b"},"v":` + v + `}}`})

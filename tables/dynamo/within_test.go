@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A catchup leaves time for a commit that begins as late as allowed and takes one
-// attempt, for a page that is remembered, and a second for clocks and stale reads.
+// CatchupOverlap allows for a commit that begins as late as it may and takes one attempt, for
+// the time that a page is remembered, and for a second of clocks that differ and reads that lag.
 func TestCatchupOverlap(t *testing.T) {
 	if took := tables.CommitWithin + defaultTimeout + time.Second + tables.PublicKeep; took > tables.CatchupOverlap {
 		t.Errorf("CatchupOverlap = %s, want at least %s", tables.CatchupOverlap, took)

@@ -137,7 +137,7 @@ func testChangesWait(t *testing.T, path string) {
 	time.AfterFunc(30*time.Millisecond, func() { commit(t, table, tables.Put(item{"pk": "P", "sk": "S"})) })
 	shards, err := table.Shards(t.Context())
 	if err != nil || len(shards) != 1 || shards[0].Parent != "" {
-		t.Fatalf("Shards: got %v, %v; want one", shards, err)
+		t.Fatalf("Shards: got %v, %v; want one without a parent", shards, err)
 	}
 	start := time.Now()
 	records, _, err := table.Changes(t.Context(), shards[0].ID, "", 10, time.Second)

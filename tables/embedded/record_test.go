@@ -181,7 +181,7 @@ func testFormerFormat(t *testing.T, former string) {
 		}
 		positions, err := table.Checkpoints(t.Context())
 		if err != nil || fmt.Sprint(positions) != "map[reader:2]" {
-			t.Fatalf("got positions %v, %v; want reader at 2", positions, err)
+			t.Fatalf("got positions %v, %v; want map[reader:2]", positions, err)
 		}
 		closed(t, table)
 	}

@@ -84,7 +84,7 @@ func testWritesAndFeed(t *testing.T, path string) {
 	commit(t, table, tables.Put(one, tables.NoItem()))
 	want(t, table, one)
 
-	// Updates of attributes that exist and that do not.
+	// Update attributes that exist and attributes that do not.
 	commit(t, table, tables.Change(k, tables.Add("n", 2), tables.Add("new", -3), tables.SetAttr("s", "text"),
 		tables.AddToSet("tags", "z", "x"), tables.AddToSet("more", "b", "a"), tables.RemoveAttr("b"), tables.RemoveAttr("absent")))
 	two := item{"pk": k.PK, "sk": k.SK, "n": int64(3), "new": int64(-3), "s": "text", "m": one["m"],
@@ -99,7 +99,7 @@ func testWritesAndFeed(t *testing.T, path string) {
 	commit(t, table, tables.Put(three))
 	commit(t, table, tables.Delete(at("A#1", "NOBODY")))
 	commit(t, table, tables.Delete(k))
-	// An update of an absent item creates one.
+	// An update of an absent item creates the item.
 	commit(t, table, tables.Change(k, tables.RemoveAttr("n")))
 	bare := item{"pk": k.PK, "sk": k.SK}
 	want(t, table, bare)

@@ -67,7 +67,7 @@ func TestRefused(t *testing.T) {
 func TestNew_PanicsWithoutRandomness(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("no panic")
+			t.Error("New did not panic without randomness")
 		}
 	}()
 	Post.New(time.Unix(1750000000, 0), bytes.NewReader(nil))

@@ -69,6 +69,6 @@ func TestFrom(t *testing.T) {
 
 func TestFrom_OutOfRange(t *testing.T) {
 	if Event.From(-1) != Event.From(0) || Event.From(1<<62) != Event.From(maxSeq) {
-		t.Errorf("From(-1) = %s, From(1<<62) = %s, want them clamped", Event.From(-1), Event.From(1<<62))
+		t.Errorf("From(-1) = %s, From(1<<62) = %s, want %s and %s", Event.From(-1), Event.From(1<<62), Event.From(0), Event.From(maxSeq))
 	}
 }

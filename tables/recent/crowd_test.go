@@ -71,7 +71,8 @@ func (c crowded) need(t testing.TB, requests int) (reads int, body string) {
 	return c.table.gets - before, body
 }
 
-// TestCrowd: few requests a second each read an item. A crowd reads it once a second.
+// TestCrowd: if there are few requests a second, each of them reads the item. A crowd reads it
+// once a second.
 func TestCrowd(t *testing.T) {
 	c := openCrowded(t)
 	edit := func(to string) tables.Write { return tables.Change(c.key, tables.SetAttr("body", to)) }

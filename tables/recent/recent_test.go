@@ -105,7 +105,7 @@ func TestPageIsReadOnceInTwoSeconds(t *testing.T) {
 		{1, stranger, "", "two one", false},
 		{keep / 2, author, "three", "three two one", false},       // an author's read is not from memory
 		{keep / 2, stranger, "", "three two one", true},           // but others get what it found
-		{keep / 2, stranger, "four", "four three two one", false}, // for as long as from any other read
+		{keep / 2, stranger, "four", "four three two one", false}, // for as long as what other reads found
 		{-time.Hour, stranger, "", "four three two one", false},   // the clock was set back
 	} {
 		f.now = f.now.Add(step.wait)
@@ -435,7 +435,7 @@ func TestReadAgainReplacesPage(t *testing.T) {
 	}
 	for i := range 10 {
 		for _, limit := range []int{1, 3} {
-			if i > 0 && limit == 1 { // stays the oldest
+			if i > 0 && limit == 1 { // the page of one item stays the oldest
 				continue
 			}
 			if _, err := f.Query(recent.For(t.Context(), author, nil), tables.Posts("den", "", limit, tables.Eventual)); err != nil {

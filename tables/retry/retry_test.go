@@ -25,8 +25,8 @@ func add(k tables.Key) tables.Write { return tables.Change(k, tables.Add("n", 1)
 
 func tokened(token string, w ...tables.Write) tables.Tx { return tables.Tx{Token: token, Writes: w} }
 
-// faulty returns a table with faults, the table below it, and a count of the commits. f
-// returns the fault of the n'th commit; the first has number 1.
+// faulty returns a table with faults, the table below it, and a count of the commits. The
+// function f returns the fault of the n'th commit; the first has number 1.
 func faulty(t *testing.T, f func(n int64) embedded.Fault) (*retry.Table, *embedded.Table, *atomic.Int64) {
 	t.Helper()
 	commits := new(atomic.Int64)
@@ -257,7 +257,7 @@ func (p *partitioned) Commit(ctx context.Context, tx tables.Tx) error {
 func everything(string) bool { return true }
 func nothing(string) bool    { return false }
 
-// tokens counts the transactions.
+// tokens numbers the transactions, so that each has a token of its own.
 var tokens atomic.Int64
 
 // kinds holds a call of each kind to one partition.
@@ -483,7 +483,7 @@ func TestBudget(t *testing.T) {
 				})
 			}
 			if most := calls + 20 + answers/5; attempts > most {
-				t.Errorf("share %v: got %d attempts of %d calls with %d answers, want at most %d", share, attempts, calls, answers, most)
+				t.Errorf("a table that refuses a share of %v: got %d attempts of %d calls with %d answers, want at most %d", share, attempts, calls, answers, most)
 			}
 		})
 	})
