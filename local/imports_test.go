@@ -136,11 +136,11 @@ func TestImports(t *testing.T) {
 					t.Errorf("%s imports %s: %s", p.ImportPath, imported, r.what)
 				}
 			}
-			// Groups and readers never import each other. functions.go, events.go and
-			// toolgroups import them to list them.
+			// No folder in functions or events imports another one. functions.go,
+			// events.go and toolgroups import the folders that they list.
 			if in(imported, "functions", "events") && in(p.ImportPath, "functions", "events") && imported != toolgroups && p.ImportPath != toolgroups &&
 				folder(imported) != folder(p.ImportPath) && strings.Contains(p.ImportPath, "/") {
-				t.Errorf("%s imports %s: groups and readers never import each other", p.ImportPath, imported)
+				t.Errorf("%s imports %s: no folder in functions or events may import another one", p.ImportPath, imported)
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func TestFolderCounts(t *testing.T) {
 			}
 		}
 		if n > most {
-			t.Errorf("%s has %d folders, want at most %d: put the new one into another", parent, n, most)
+			t.Errorf("%s has %d folders, want at most %d: put the new folder into another one", parent, n, most)
 		}
 	}
 }
@@ -173,8 +173,8 @@ var clients = map[string][]string{
 	"shared/client": {"shared/identity/auth", "shared/rules/jury", "shared/identity/puzzle", "shared/wire"},
 }
 
-// TestClientsLinkNoService checks that the keys of clients depend, in this module, only
-// on their values.
+// TestClientsLinkNoService checks that each package in the map clients depends, in this
+// module, only on the packages that the map lists for it.
 func TestClientsLinkNoService(t *testing.T) {
 	for path, known := range clients {
 		for _, d := range list(t, "./../"+path)[0].Deps {

@@ -30,7 +30,7 @@ func TestEnvironmentVariables(t *testing.T) {
 	} {
 		_, err := configOf(func(name string) string { return map[string]string{c.name: c.value}[name] })
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), c.name)) {
-			t.Errorf("%s=%s: got %v, want %q", c.name, c.value, err, c.want)
+			t.Errorf("%s=%s: got error %v, want %q", c.name, c.value, err, c.want)
 		}
 	}
 	one, err := configOf(func(name string) string {
@@ -53,7 +53,7 @@ func TestLimitsOff(t *testing.T) {
 	}
 	usual, err := of()
 	if err != nil || usual.Throttle != api.DefaultThrottle || usual.Settings.ByAddr {
-		t.Errorf("without variables: got %+v and limits per address %t, %v; want %+v and none", usual.Throttle, usual.Settings.ByAddr, err, api.DefaultThrottle)
+		t.Errorf("without variables: got %+v and limits per address %t, %v; want %+v and false", usual.Throttle, usual.Settings.ByAddr, err, api.DefaultThrottle)
 	}
 	if c, err := of("ADDRESS_LIMITS", "on", "THROTTLE", "off"); err != nil || c.Throttle != (api.Throttle{}) || !c.Settings.ByAddr {
 		t.Errorf("ADDRESS_LIMITS=on THROTTLE=off: got %+v and limits per address %t, %v; want no throttle and limits per address", c.Throttle, c.Settings.ByAddr, err)
@@ -102,7 +102,7 @@ func TestStandingOnALaptop(t *testing.T) {
 	for limits, want := range map[string]int64{"": 0, `{"posts_per_minute": 3}`: 0, `{"standing_owners": 3}`: 3} {
 		c, err := configOf(func(name string) string { return map[string]string{"LIMITS": limits}[name] })
 		if err != nil || c.Settings.Limits.StandingOwners != want {
-			t.Errorf("LIMITS=%s: got %d owners for standing and %v, want %d", limits, c.Settings.Limits.StandingOwners, err, want)
+			t.Errorf("LIMITS=%s: got %d owners for standing, error %v; want %d", limits, c.Settings.Limits.StandingOwners, err, want)
 		}
 	}
 }

@@ -248,8 +248,8 @@ func TestRunbookDeletesOnlyFailedStacks(t *testing.T) {
 	}
 }
 
-// The block of the section Restore stops every reader and schedule. Its functions start
-// them again. A schedule keeps its other settings.
+// The block of the section Restore stops every reader and schedule. The shell functions
+// that it defines start them again. A schedule keeps its other settings.
 func TestRunbookStopsReadersAndClock(t *testing.T) {
 	out := pasted(t, text(t, "infra/RUNBOOK.md"), "## Restore", `aws() {
   case "$*" in
@@ -323,7 +323,7 @@ func tool(t *testing.T, name string) string {
 }
 
 // pasted runs four scripts in one shell and returns the output: aws (which stands in for the
-// AWS CLI), the runbook's first block, the first block of a section, and more.
+// AWS CLI), the runbook's first block, the first block of a section, and the script more.
 func pasted(t *testing.T, book, heading, aws, more string) string {
 	t.Helper()
 	bash := tool(t, "bash")
@@ -380,8 +380,9 @@ func TestMakePassesTheShellsStageToLevers(t *testing.T) {
 	}
 }
 
-// The block of "Keep a copy elsewhere" copies each secret whole, without its value among the
-// arguments, the first time and later. A secret that cannot be read replaces no copy.
+// The block of "Keep a copy elsewhere" copies each secret whole, whether or not a copy exists
+// already. No argument of a command contains a secret's value. A secret that cannot be read
+// replaces no copy.
 func TestRunbookCopiesSecrets(t *testing.T) {
 	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
 	aws := `aws() {
@@ -415,7 +416,7 @@ func TestRunbookCopiesSecrets(t *testing.T) {
 }
 
 // The block of "Restore elsewhere" restores the newest copy of the stage, to a table whose
-// name belongs to the stage, with a role of its own.
+// name belongs to the stage. AWS Backup gets a role of its own for that.
 func TestRunbookRestoresTheNewestCopy(t *testing.T) {
 	out := block(t, text(t, "infra/RUNBOOK.md"), "## Restore elsewhere", "start-restore-job", `STAGE=prod
 sleep() { :; }; date() { echo 20261128T090000; }
@@ -438,8 +439,8 @@ aws() {
 	}
 }
 
-// block runs the block of a section that contains a text, after a prologue, and returns its
-// output.
+// block runs a prologue and then the first block of a section whose text contains has, and
+// returns the output of both.
 func block(t *testing.T, book, heading, has, prologue string) string {
 	t.Helper()
 	bash := tool(t, "bash")
@@ -456,6 +457,6 @@ func block(t *testing.T, book, heading, has, prologue string) string {
 		}
 		return string(out)
 	}
-	t.Fatalf("the section %q (%v) has no block with %q", heading, found, has)
+	t.Fatalf("the section %q (found: %t) has no block with %q", heading, found, has)
 	panic("unreachable")
 }
