@@ -107,7 +107,7 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 
 	endpoint := "http://" + net.JoinHostPort("localhost", strconv.Itoa(port))
 	process, err := child.Serve(ctx, ctx, child.Command{
-		Name: "DynamoDB Local", Args: args, URL: endpoint, Code: http.StatusBadRequest, // to a request without a signature
+		Name: "DynamoDB Local", Args: args, URL: endpoint, Code: http.StatusBadRequest, // the answer to a request without a signature
 		StartWithin: startTimeout, StopWithin: 5 * time.Second, Release: release,
 	})
 	if err != nil {

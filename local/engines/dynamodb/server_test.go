@@ -82,7 +82,7 @@ func TestServerEndsWithItsContext(t *testing.T) {
 	s := start(t, ctx, dynamodb.Options{})
 	cancel()
 	awaitSilence(t, s.Endpoint)
-	s.Stop() // a second Stop does no harm
+	s.Stop() // Stop does no harm after the server has ended
 }
 
 func TestServerDiesWithItsParent(t *testing.T) {
@@ -90,7 +90,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	if _, err := os.Stat("/proc/self"); err != nil {
 		t.Skip("only Linux kills the children of a killed process")
 	}
-	start(t, t.Context(), dynamodb.Options{}).Stop() // or skip
+	start(t, t.Context(), dynamodb.Options{}).Stop() // skips the test if no server can run
 
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), asParent+"=1")
@@ -146,7 +146,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestFetchAtOnce calls fetch from several goroutines, with a slow Maven that counts
+// TestFetchAtOnce calls Fetch from several goroutines, with a slow Maven that counts
 // its runs.
 func TestFetchAtOnce(t *testing.T) {
 	home, bin := t.TempDir(), t.TempDir()

@@ -116,8 +116,8 @@ func invoke(ctx context.Context, f *runtime.Function, event, answer any) error {
 	return json.Unmarshal(body, answer)
 }
 
-// Ahead moves the functions' clock. It replaces running processes, whose clock cannot be
-// moved.
+// Ahead sets the functions' clock to d ahead of this machine's. It replaces running processes,
+// whose clock cannot be moved.
 func (l *Lambdas) Ahead(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -99,7 +99,7 @@ func bridgeAddress(ctx context.Context) (string, error) {
 	}
 	var networks []network
 	if err := json.Unmarshal(out, &networks); err != nil || len(networks) != 1 {
-		return "", fmt.Errorf("docker network inspect bridge: %d networks, %v", len(networks), err)
+		return "", fmt.Errorf("docker network inspect bridge lists %d networks, want 1 (error %v)", len(networks), err)
 	}
 	return networks[0].address(func(name string) ([]net.Addr, error) {
 		i, err := net.InterfaceByName(name)

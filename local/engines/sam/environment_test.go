@@ -29,8 +29,8 @@ func (r *recorded) Start(ctx context.Context, e host.Env) error {
 }
 
 // TestContainers_Environment reads the environment of each function's container from the
-// engine. The shell of the test sets every variable to something else, which must change
-// nothing. At the end, no container may be left. `make sam-test` runs it.
+// engine. The test's own environment has other values for many of the variables, which must
+// change nothing. At the end, no container may be left. `make sam-test` runs the test.
 func TestContainers_Environment(t *testing.T) {
 	folder, template := os.Getenv("TRANSCRIPTS_SAM"), os.Getenv("TRANSCRIPTS_SAM_TEMPLATE")
 	if folder == "" {

@@ -19,8 +19,8 @@ var beyond = []string{
 
 // localise returns a synthesised template for SAM, and the names of all its
 // functions' variables. Each function's code is the build for this machine in folder.
-// Each function keeps the variables that it has in the cloud, with their values in vars,
-// and also gets those in beyond.
+// Each function keeps the variables that it has in the cloud, and also gets the variables in
+// beyond. All values come from vars.
 func localise(template []byte, folder string, vars map[string]string) ([]byte, map[string]bool, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -65,8 +65,8 @@ func Config(t testing.TB) dynamo.Config {
 
 func config(t testing.TB, stream bool) dynamo.Config {
 	t.Helper()
-	// With an access key of its own, a test does not wait for the queries of others, nor for
-	// those that read the streams of tests that have ended.
+	// With an access key of its own, a test does not wait for the queries of other tests, nor
+	// for reads of the streams of tests that have ended.
 	name := rand.Text()
 	c := dynamo.Config{
 		Table:       "test-" + strings.ToLower(name),

@@ -154,7 +154,7 @@ func TestInvocation(t *testing.T) {
 			name, value, _ := strings.Cut(v, "=")
 			names = append(names, name)
 			if name == "COLOUR" && value != "red" {
-				t.Error(v)
+				t.Errorf("got %s, want COLOUR=red", v)
 			}
 		}
 		slices.Sort(names)
@@ -301,7 +301,7 @@ func TestProcessCannotStart(t *testing.T) {
 	defer f.Close()
 	for i := range 2 {
 		if _, err := invoke(t.Context(), f, ask{}); err == nil || !strings.Contains(err.Error(), "function test: its process ended before its first poll: exit status 3") {
-			t.Error(err)
+			t.Errorf("got error %v, want exit status 3 before the first poll", err)
 		}
 		if n := strings.Count(out.String(), "cannot start\n"); n != i+1 {
 			t.Errorf("got the log %q, want %d lines", out, i+1)
@@ -309,7 +309,7 @@ func TestProcessCannotStart(t *testing.T) {
 	}
 	c.Bootstrap = filepath.Join(t.TempDir(), "bootstrap")
 	if _, err := Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), c.Bootstrap) {
-		t.Error(err)
+		t.Errorf("got error %v, want one that names %s", err, c.Bootstrap)
 	}
 }
 
