@@ -53,7 +53,7 @@ func (s *StandIn) api() {
 	})
 }
 
-// answer answers a call: it checks the key, then the idempotency key, then makes the
+// answer answers a call: it checks the API key, then the idempotency key, then makes the
 // call. As with Stripe, a call refused for its parameters is not stored under its
 // idempotency key.
 func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any, *problem)) (status int, body []byte, replayed bool) {

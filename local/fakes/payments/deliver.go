@@ -36,7 +36,7 @@ const (
 	firstRetry    = 200 * time.Millisecond
 	lastRetry     = 20 * time.Second
 	attemptsMost  = 20
-	eventsMost    = 1000 // kept events
+	eventsMost    = 1000 // events to keep, besides older pending ones
 )
 
 // tell queues a notification about an object. The caller holds s.mu.

@@ -16,7 +16,7 @@ type Order struct {
 	Refund   string `json:"refund"`
 	Dispute  string `json:"dispute"`
 	Event    string `json:"event"`
-	Cents    int64  `json:"cents"` // 0: all of the rest
+	Cents    int64  `json:"cents"` // 0: all that is left of the payment
 	Method   string `json:"method"`
 }
 
@@ -224,7 +224,7 @@ func (s *StandIn) dispute(c *checkout, cents int64, inquiry bool) (any, error) {
 	return d, nil
 }
 
-// prevent settles a dispute by a refund before it becomes one
+// prevent refunds a payment when its buyer complains, before the complaint becomes a dispute
 // (https://docs.stripe.com/disputes/prevention).
 func (s *StandIn) prevent(c *checkout, cents int64) (any, error) {
 	cents, err := c.take(cents)

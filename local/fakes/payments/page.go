@@ -14,7 +14,7 @@ type pageData struct {
 	Title, Name, Sum, Action, Cancel, Home string
 }
 
-// document returns the page. It looks like the service's own ones.
+// document returns the page, which looks like the service's own pages.
 func (d *pageData) document() *page.Document {
 	m := new(page.Markup)
 	if d.Open {

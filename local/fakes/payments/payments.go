@@ -102,7 +102,7 @@ func (s *StandIn) Close() {
 	s.done.Wait()
 }
 
-// save stores changes before they are announced. The caller holds s.mu.
+// save stores the data in the file, if there is one. The caller holds s.mu.
 func (s *StandIn) save() error {
 	if s.c.File == "" {
 		return nil
