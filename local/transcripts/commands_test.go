@@ -249,7 +249,7 @@ type script struct {
 	ts         *testscript.TestScript
 	svc        *service.Service
 	sam        *sam.Gateway // nil unless the functions run in SAM's containers
-	endpoint   string       // of its own DynamoDB Local; "" if it has none
+	endpoint   string       // of its own DynamoDB Local or moto; "" if it has none
 	log        logs.Buffer
 	agents     map[string]*Agent
 	challenges map[string]*Challenge // by the agent that will answer

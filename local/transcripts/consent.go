@@ -81,7 +81,7 @@ func (c *Consent) Form(button string, more url.Values) url.Values {
 	return form
 }
 
-// Pow returns a proof of work, valid if right.
+// Pow returns a proof of work that is valid if right is true, and invalid otherwise.
 func (c *Consent) Pow(right bool) string {
 	for n := 0; ; n++ {
 		if s := strconv.Itoa(n); (auth.ZeroBits(c.Work+s) >= c.Bits) == right {

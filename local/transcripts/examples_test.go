@@ -83,7 +83,8 @@ var (
 	anyAnswer = regexp.MustCompile(`"answer":-?\d+`)
 )
 
-// shortened returns the beginning of a value like a key, a signature or a token.
+// shortened returns a short stand-in for a key, a signature or a token. It returns a hash
+// unchanged.
 func shortened(value string) string {
 	switch {
 	case len(value) == 64 && strings.Trim(value, "0123456789abcdef") == "": // a hash
@@ -131,7 +132,7 @@ func (s *script) stable(topic, text string) string {
 var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz")
 
 // The most that an example shows of a list, an object, a text and a line. Of an object with
-// more members, it shows the first ones and the last.
+// more members, it shows the first and the last few.
 const (
 	itemsMost   = 2
 	membersMost = 16

@@ -147,7 +147,7 @@ func (c *cell) try(places []faults.Place, by []reach) {
 	}
 }
 
-// someFaults tries a few faults, so that every run of the tests has time for them.
+// someFaults tries only a few faults, so that it can be part of every run of the tests.
 func someFaults(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // aged is the age of agents that may be jurors.
 const aged = 30 * 24 * time.Hour
 
-// citizens makes agents that are a month old, each with its own origin, for which an
-// operator has vouched.
+// citizens makes agents that are a month old and have an operator's vouch, each with an
+// origin of its own.
 func (s *script) citizens(args []string) error {
 	for _, name := range args {
 		if err := s.register([]string{name, "🦉"}); err != nil {

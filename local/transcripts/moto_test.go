@@ -12,7 +12,7 @@ import (
 // Why moto (5.2.5) cannot play some transcripts. Neither is a fault of the service.
 const (
 	// moto copies all tables before each transaction, and takes the copies as the tables if it
-	// cancels the transaction. Iterators of the stream still refer to the tables before, so they
+	// cancels the transaction. Iterators of the stream still refer to the earlier tables, so they
 	// never return a later record: what readers would count or tell then stays undone.
 	motoStalls = "a cancelled transaction stops moto's stream"
 	// These copies make moto slower with each item.

@@ -12,7 +12,7 @@ import (
 	"agentsocial/local/checks/faults"
 )
 
-// reason explains why a transcript ends early when a commit of a place breaks.
+// reason explains why a transcript ends early when a commit at a place breaks.
 type reason struct {
 	why    string
 	says   string   // matches the script's failure or the last answer
@@ -65,7 +65,7 @@ var elsewhere = map[string]string{
 	"shared/search/index/shelf.go write": "shared/search/index, TestCrash",
 }
 
-// The tests exist that the maps elsewhere, beyond and unseen name.
+// The tests that the maps elsewhere, beyond and unseen name exist.
 func TestNamedTestsExist(t *testing.T) {
 	all := maps.Clone(elsewhere)
 	maps.Copy(all, beyond)

@@ -47,14 +47,14 @@ func (s *script) breaksSchedules() bool {
 }
 
 // persist repeats a request, as any client does, if the service failed because of the
-// broken commit. It calls a schedule again when its time comes.
+// broken commit. Before it calls a schedule again, it advances the clock by takenFor.
 func (s *script) persist(r *Request) (*Answer, error) {
 	before := s.broken != nil && s.broken.Met()
 	a, err := r.Send(s.svc.URL)
 	if err != nil || s.broken == nil || !s.broken.Met() {
 		return a, err
 	}
-	if r.Target == "/_local/tick" && !s.ticked && s.breaksSchedules() { // if ticked, the clock has called the schedule before
+	if r.Target == "/_local/tick" && !s.ticked && s.breaksSchedules() { // once, since the fault strikes once
 		s.ticked = true
 		if err := s.post("/_local/clock", fmt.Sprintf(`{"advance_ms":%d}`, takenFor.Milliseconds())); err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func (s *script) persist(r *Request) (*Answer, error) {
 	code := a.Text("result.structuredContent.error.code") // of a tool
 	switch {
 	case a.Status == http.StatusServiceUnavailable || code == string(api.Unavailable):
-		time.Sleep(retry.HotFor) // for this long the process itself refuses calls of a throttled partition
+		time.Sleep(retry.HotFor) // for this long the process itself refuses calls to a throttled partition
 	case before || a.Status < http.StatusInternalServerError && code != string(api.Internal):
 		return a, nil
 	}

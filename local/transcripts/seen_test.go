@@ -157,7 +157,7 @@ func membersOf(r *Request) []string {
 	return append(slices.Collect(maps.Keys(all)), slices.Collect(maps.Keys(body))...)
 }
 
-// shows notes that the checks since the last command shows prove statements of the
+// shows notes that the checks since the last command "shows" prove statements of the
 // specification.
 func (s *script) shows(args []string) error {
 	if s.held == 0 {
@@ -330,7 +330,7 @@ func link(script string) string {
 	return fmt.Sprintf("[%s](../../testdata/%[1]s.txtar)", script)
 }
 
-// most returns the script of the set some for which by has the largest set.
+// most returns the script in the set some whose set in the map by is the largest.
 func most(some set, by map[string]set) (name string) {
 	for _, n := range slices.Sorted(maps.Keys(some)) {
 		if len(by[n]) > len(by[name]) {

@@ -33,7 +33,7 @@ func TestTell_OutcomesAndReasons(t *testing.T) {
 		c.do(all)
 		var out strings.Builder
 		if good := tell(&out, all); good != c.good || !strings.Contains(out.String(), c.want) {
-			t.Errorf("%s: got %v, output\n%s\nwant %v and %q in it", name, good, &out, c.good, c.want)
+			t.Errorf("%s: tell reports %t, output\n%s\nwant %t and %q in it", name, good, &out, c.good, c.want)
 		}
 	}
 }
