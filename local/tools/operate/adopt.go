@@ -66,7 +66,7 @@ func adopt(ctx context.Context, j job) error {
 	return j.tell(report)
 }
 
-// prefixOf returns how the names of a stage's tables begin, from the name of its own
+// prefixOf returns how the names of a stage's tables begin, given the name of one of them
 // (infra/settings.go, tablePrefix).
 func prefixOf(table string) string {
 	stage, _, ok := strings.Cut(table, "-Table")

@@ -111,7 +111,7 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var in map[string]any
 	if err != nil || json.Unmarshal(body, &in) != nil {
-		c.t.Errorf("%s: %s %v", op, body, err)
+		c.t.Errorf("%s: got body %s, error %v; want a JSON object", op, body, err)
 	}
 	c.asked[op] = append(c.asked[op], in)
 	n := len(c.asked[op])
@@ -195,7 +195,7 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/2015-03-31/event-source-mappings" {
 		if arn := r.URL.Query().Get("EventSourceArn"); !strings.HasPrefix(arn, c.tableARN(c.config.Table)) {
-			c.t.Errorf("got a request for the mappings of %q", arn)
+			c.t.Errorf("got a request for the mappings of %q, want the stream of the test's table", arn)
 		}
 		arn, next := inboxARN, `,"NextMarker":"2"`
 		if r.URL.Query().Get("Marker") == "2" {
@@ -208,7 +208,7 @@ func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 	name := map[string]string{tallyARN: "tally", inboxARN: "inbox"}[arn]
 	body, err := io.ReadAll(r.Body)
 	if name == "" || err != nil {
-		c.t.Errorf("got a call of %s with %d bytes, error %v", arn, len(body), err)
+		c.t.Errorf("got a call of %s with %d bytes, error %v; want a call of tally or inbox", arn, len(body), err)
 	}
 	if len(body) > c.takes {
 		w.Header().Set("X-Amzn-Errortype", "RequestTooLargeException")
@@ -244,7 +244,7 @@ func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 func (c *cloud) s3(w http.ResponseWriter, r *http.Request) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if bucket != bucketName {
-		c.t.Errorf("got a %s of bucket %q", r.Method, bucket)
+		c.t.Errorf("got a %s of bucket %q, want bucket %q", r.Method, bucket, bucketName)
 	}
 	switch {
 	case r.Method == http.MethodGet && key == "":

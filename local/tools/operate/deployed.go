@@ -95,7 +95,7 @@ func (m mappings) function(reader string) (string, error) {
 func inName(reader string) string { return "-" + reader + "Function" }
 
 // functionFor returns the ARN of this table's function for the reader that a batch
-// names. It never returns the function that the object itself names.
+// names. It does not trust the ARN in the batch, which may be of any function.
 func (m mappings) functionFor(b *failed.Batch) (string, error) {
 	for _, declare := range events.All() {
 		if name := declare(&app.App{}).Name; strings.Contains(b.Reader(), inName(name)) {

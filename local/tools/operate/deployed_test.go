@@ -55,7 +55,8 @@ func peopled(t *testing.T, table tables.Backend) []tables.StreamRecord {
 	}
 }
 
-// Every command works on a deployed table.
+// The commands operator, audit, redrive, restore-drill, restore and replay work on a deployed
+// table.
 func TestDeployed(t *testing.T) {
 	c := newCloud(t)
 	records := peopled(t, dynamo.Open(c.config))
@@ -162,7 +163,7 @@ func TestDeployed(t *testing.T) {
 			t.Errorf("AT=%s: got error %v, want the possible times", at, err)
 		}
 	}
-	at := time.Now().Add(2 * time.Minute) // the times of DynamoDB Local's streams are in minutes
+	at := time.Now().Add(2 * time.Minute) // DynamoDB Local cuts the times in its streams to the minute
 	out, err = does("restore", at)
 	restored := c.all("RestoreTableToPointInTime")[1]["TargetTableName"].(string)
 	t.Cleanup(func() {
@@ -210,7 +211,7 @@ func TestDeployed(t *testing.T) {
 	c.leave(tallyARN, part, records)
 
 	// With AT, the restored table processes the other table's records that were
-	// written by then. The others stay, in case the operator goes back.
+	// written by then. Later records stay, in case the operator goes back to the other table.
 	env["TABLE"] = "aws:" + restored
 	out, err = makes(t, "redrive", env)
 	if !errors.Is(err, errStay) || strings.Count(out, "it belongs to another table, "+name+":") != 3 || len(c.keys()) != 4 {
@@ -303,8 +304,8 @@ func TestPrefixOf(t *testing.T) {
 	}
 }
 
-// Every command works on DynamoDB Local. Only one process can run it, so all
-// commands share one table here.
+// The commands operator, audit, redrive and restore-drill work on DynamoDB Local. Only one
+// process can run DynamoDB Local on a folder, so all commands share one table here.
 func TestDynamoDBLocal(t *testing.T) {
 	dynamodbtest.Config(t) // skips the test without Java
 	dir := t.TempDir()

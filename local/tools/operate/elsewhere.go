@@ -84,7 +84,7 @@ func (j job) elsewhere(ctx context.Context, b tables.Scanner, at time.Time) erro
 		return fmt.Errorf("%w: with other secrets: %w", errElsewhere, err)
 	}
 	if with != (found{known: true, address: true, sealed: true}) || without != (found{known: true}) {
-		return fmt.Errorf("%w: with the service's secrets it has %s; with others %s", errElsewhere, with, without)
+		return fmt.Errorf("%w: with the service's secrets: %s; with other secrets: %s", errElsewhere, with, without)
 	}
 	j.say("elsewhere   with the service's seal and pepper: %s", with)
 	j.say("elsewhere   with others: %s. Keep a copy of both secrets: no backup of the table has them", without)
@@ -153,7 +153,7 @@ type drilled struct {
 	handle     string
 	key        ed25519.PrivateKey
 	token      string
-	challenges []client.Answers // sealed by the first service, unused
+	challenges []client.Answers // sealed by the service of join; not used yet
 	pending    []ed25519.PrivateKey
 }
 
@@ -175,7 +175,8 @@ func (f found) String() string {
 	}, "; ")
 }
 
-// join registers the agent, verifies its address, and gets two challenges, which are sealed.
+// join registers the agent, verifies its address, mints a token, and gets two challenges,
+// which are sealed.
 func (d *drilled) join(ctx context.Context, dir string) error {
 	s, err := open(ctx, dir)
 	if err != nil {
@@ -222,7 +223,7 @@ func (d *drilled) join(ctx context.Context, dir string) error {
 	return nil
 }
 
-// returns tries what the agent had on a service that has just started.
+// returns starts a service, and tries there what the agent has kept.
 func (d *drilled) returns(ctx context.Context, dir string) (f found, err error) {
 	s, err := open(ctx, dir)
 	if err != nil {
@@ -279,7 +280,7 @@ func open(ctx context.Context, dir string) (*started, error) {
 	return o, err
 }
 
-// stop stops the service. Its folder is thrown away, so it does not matter if that fails.
+// stop stops the service. Its folder is thrown away, so a failure does not matter.
 func (o *started) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -88,6 +88,6 @@ func claimKeys(ctx context.Context, j job) error {
 			j.say("%s belongs to %s, but is the only key of %s, so it was not removed", k.Pub, claims[k.Pub], k.agent)
 		}
 	}
-	j.say("claimed     %d keys; removed %d from agents that had them second", claimed, removed)
+	j.say("claimed     %d keys; removed %d from agents that had them later", claimed, removed)
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// listBalances adds balances to the index that early versions of the service left out of
-// it. It can be repeated, and can run while the table is in use: a balance that changes
+// listBalances adds to the index of balances those that early versions of the service left
+// out. It can be repeated, and can run while the table is in use: a balance that changes
 // meanwhile is listed by that change.
 func listBalances(ctx context.Context, j job) error {
 	var unlisted []tables.Account

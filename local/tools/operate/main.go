@@ -76,11 +76,11 @@ func allVerbs() []string {
 	return all
 }
 
-// at returns the time that AT names, or otherwise if AT is empty.
-func (j job) at(otherwise time.Time) (time.Time, error) {
+// at returns the time that AT names, or usual if AT is empty.
+func (j job) at(usual time.Time) (time.Time, error) {
 	text := j.getenv("AT")
 	if text == "" {
-		return otherwise, nil
+		return usual, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

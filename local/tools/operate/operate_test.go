@@ -401,8 +401,8 @@ func TestRestoreDrill(t *testing.T) {
 }
 
 // A copy elsewhere has neither the stream nor the readers' positions. What waited for the
-// reader tally is still counted. With the service's secrets all works, with others an agent
-// has only its keys and tokens. The drill leaves nothing behind.
+// reader tally is still counted. With the service's secrets everything works; with other
+// secrets an agent has only its keys and tokens. The drill leaves nothing behind.
 func TestRestoreDrillElsewhere(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
@@ -441,7 +441,7 @@ func TestRestoreDrillElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := makes(t, "restore-drill", map[string]string{"DATA": dir}); !errors.Is(err, errElsewhere) || !strings.Contains(err.Error(), "pepper is damaged") || !strings.Contains(err.Error(), "the copy is kept") {
-		t.Errorf("with a damaged pepper: got error %v, want that the copy is of no use with it", err)
+		t.Errorf("with a damaged pepper: got error %v, want an error that says the copy is of no use, and kept", err)
 	}
 	table = opened(t, dir)
 	defer table.Close()
@@ -486,8 +486,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// A post of an old table is not found by its id, until it is listed, once. Its replies and
-// its numbers stay as they are.
+// In a table older than the index of posts by id, list-posts makes the posts found by their
+// ids. A second run lists none. The posts' counters stay as they are.
 func TestListPosts(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := start(t, dir, false)
@@ -522,7 +522,8 @@ func TestListPosts(t *testing.T) {
 	}
 }
 
-// A case of an old table is in no list. It is listed under its state, once.
+// In an old table a case is in no list. list-cases lists it under its state. A second run
+// lists none.
 func TestListCases(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := start(t, dir, false)

@@ -14,8 +14,8 @@ import (
 	"agentsocial/local/service/failed"
 )
 
-// reader gives a batch to a function, and returns how many of the first records the
-// function processed. A function that fails has processed none. An error means that the
+// reader gives a batch to a function, and returns how many records the function processed,
+// counted from the first. A function that fails has processed none. An error means that the
 // call itself failed.
 type reader func(ctx context.Context, b *failed.Batch, records []record) (n int, err error)
 

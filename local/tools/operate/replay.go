@@ -68,8 +68,9 @@ func (r recovery) changes(ctx context.Context, at time.Time) ([]tables.StreamRec
 	return r.between(ctx, at.Add(-replayed), at)
 }
 
-// keep puts changes among the failed batches of all readers, or of some, so that `make
-// redrive` processes those that were not processed yet. It returns the number of batches.
+// keep puts changes among the failed batches of the readers that some names, or of all
+// readers, so that `make redrive` processes the changes that were not processed yet. It
+// returns the number of batches.
 func (r recovery) keep(ctx context.Context, records []tables.StreamRecord, some ...string) (n int, err error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {

@@ -16,8 +16,8 @@ var tallyReader = tally.New(&app.App{})
 // waiting returns what the reader tally has not counted yet, as the stream's records of these
 // items. A copy in another region or account has no stream, so these records are all that
 // remains of the changes on their way to the readers. Tally reads each item again and counts
-// it once, however often it is given. What other changes would have done is lost: inbox
-// events, and the numbers of posts, replies and followers, of the last second or so.
+// it once, however often it is given. Other effects of the last second or so are lost: inbox
+// events, and changes of the numbers of posts, replies and followers.
 func waiting(ctx context.Context, t tables.Scanner, at time.Time) (records []tables.StreamRecord, err error) {
 	err = t.Scan(ctx, func(i tables.Item) error {
 		is, err := waits(i)
@@ -31,7 +31,7 @@ func waiting(ctx context.Context, t tables.Scanner, at time.Time) (records []tab
 	return records, err
 }
 
-// waits reports whether tally has not counted an item.
+// waits reports whether tally still has to count an item.
 func waits(i tables.Item) (bool, error) {
 	switch i.Str(tables.AttrType) {
 	case tables.TypeVote, tables.TypeReactions, tables.TypeHelpful, tables.TypeSupport: // counted ones have other types

@@ -86,7 +86,8 @@ func (d *Desk) write(ctx context.Context, out io.Writer, p *tables.Profile) (n i
 	return n, err
 }
 
-// erase erases an agent, as the agent itself can do. The schedule `erase` finishes it.
+// erase erases an agent, as the agent itself can do. The schedule `erase` finishes the
+// erasure.
 func erase(ctx context.Context, d *Desk) error {
 	agent, a, err := d.aboutAgent(ctx, tables.ActErase)
 	if errors.Is(err, errErased) {

@@ -152,7 +152,7 @@ func TestTakedown_RacesWithMessage(t *testing.T) {
 }
 
 // One operator suspends an agent while another lifts the suspension, each twice.
-// Afterwards the profile agrees with the records, which have each change once.
+// Afterwards the profile agrees with the records, and each change has one record.
 func TestSuspend_RacesWithLift(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		commit(t, table, tables.Put((&tables.Profile{ID: owl.ID, Handle: "owl", State: tables.StateActive}).Item()),
@@ -178,7 +178,7 @@ func TestSuspend_RacesWithLift(t *testing.T) {
 			suspended = 1
 		}
 		if n[tables.ActSuspend]-n[tables.ActLift] != suspended || n[tables.ActSuspend] == 0 {
-			t.Errorf("got %v records, but suspended until %d", n, items[0].Int("suspended_until"))
+			t.Errorf("got %v records, and suspended until %d; want a suspension, and as many lifts, or one fewer if it is still suspended", n, items[0].Int("suspended_until"))
 		}
 	})
 }

@@ -105,7 +105,7 @@ func placed(target, channel, author, receiver string) string {
 	return "dm/" + author + "/" + receiver + "/" + target
 }
 
-// open returns the open cases, and their seats that wait for a vote, each the oldest
+// open returns the open cases, and their seats that wait for a vote, both with the oldest
 // first.
 func (d *Desk) open(ctx context.Context) (cases []*tables.Case, seats []*tables.Seat, err error) {
 	items, err := d.all(ctx, tables.CasesPending())

@@ -22,8 +22,8 @@ const forms = "c/CHANNEL/posts/ID, c/CHANNEL/promos/ID, c/CHANNEL, dm/AGENT/AGEN
 var errGone = errors.New("its text is gone already")
 
 // taking reads what is to be taken down, returns the writes that take it down, and sets
-// the agent concerned in a. It is called again if another write was faster. It returns
-// [errGone] if there is nothing left.
+// the Agent and the Subject of the act. It is called again if another write came first. It
+// returns [errGone] if there is nothing left.
 type taking func(ctx context.Context, a *tables.Act) ([]tables.Write, error)
 
 // takedown removes a text wherever the service shows it.
@@ -187,7 +187,7 @@ func (d *Desk) about(ctx context.Context, r *tables.Reported, author string) (ca
 		}
 		return c, err
 	}
-	for next := r.Case; next != ""; { // the list of what the author gave may lack the newest
+	for next := r.Case; next != ""; { // the list of what the author gave may lack the newest cases
 		items, err := d.Table.Get(ctx, tables.Strong, tables.CaseKey(next))
 		if err != nil {
 			return nil, err
