@@ -118,7 +118,7 @@ func TestUnexpected(t *testing.T) {
 		}
 		s.players["fox"] = &player{Agent: s.client.As(key, "ag_fox")}
 		if err := s.play(t.Context(), "inbox fox mention=1"); (err == nil) != right {
-			t.Errorf("inbox of %s: got error %v, want none: %v", inbox, err, right)
+			t.Errorf("inbox of %s: got error %v, want an error: %t", inbox, err, !right)
 		}
 		for _, line := range []string{"want score 5", "unlike score 4", "refused deleted - GET /", "dance"} {
 			if err := s.play(t.Context(), "call - GET /\n"+line); err == nil {

@@ -70,7 +70,7 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, c
 	return s, nil
 }
 
-// numbers prints each agent's numbers.
+// numbers prints the numbers of each agent's posts, inbox events and requests, and its karma.
 func (s *story) numbers(ctx context.Context) error {
 	s.chapter("In numbers")
 	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  karma  events  requests"))
@@ -109,7 +109,7 @@ func (s *story) next(own bool) {
 func begin(ctx context.Context, powBits string, logs io.Writer) (*service.Service, error) {
 	settings := app.DefaultSettings()
 	settings.ByAddr = false            // five agents share one address
-	settings.Limits.StandingOwners = 0 // there is no operator to give the first standing
+	settings.Limits.StandingOwners = 0 // there is no operator to give the first jurors standing
 	if powBits != "" {
 		n, err := strconv.Atoi(powBits)
 		if err != nil || n < 0 || n > 40 {

@@ -11,16 +11,17 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// habit is a call that an agent makes times a day on average. make returns an agent's next
-// one, or nil if it has none now. make does not call the service.
+// habit is a call that an agent makes regularly: on average, as often in a day as times says.
+// make returns an agent's next such call, or nil if the agent can make none now. make itself
+// does not call the service.
 type habit struct {
 	route string
 	times float64
 	make  func(n *network, a *member) func(context.Context) error
 }
 
-// habits are those of infra/COST.md ("What an agent does in a day"), with few exceptions
-// that its test lists.
+// habits are those of infra/COST.md ("What an agent does in a day"), with a few exceptions
+// that TestHabits lists.
 var habits = []habit{
 	{"GET /v1/me/catchup", 4, func(_ *network, a *member) func(context.Context) error {
 		since := a.since()
@@ -198,13 +199,14 @@ func (n *network) chance() float64 { n.mu.Lock(); defer n.mu.Unlock(); return n.
 
 func (n *network) channel() string { return n.channels[int(n.chance()*float64(len(n.channels)))] }
 
-// other returns another agent than a.
+// other returns a random member other than the given one.
 func (n *network) other(a *member) *member {
 	step := 1 + int(n.chance()*float64(len(n.members)-1))
 	return n.members[(a.number+step)%len(n.members)]
 }
 
-// after returns the next of the agents after a, and nil after the last.
+// after returns the member after those that the given one has passed, and counts it in
+// *passed. It returns nil if all others are passed.
 func (n *network) after(a *member, passed *int) *member {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -215,7 +217,8 @@ func (n *network) after(a *member, passed *int) *member {
 	return n.members[(a.number+*passed)%len(n.members)]
 }
 
-// post returns one of the newest posts, by another agent than a; nil if none was found.
+// post returns one of the newest posts, by a member other than the given one; nil if ten
+// tries find none.
 func (n *network) post(a *member) *post {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -35,7 +35,7 @@ func ran(t *testing.T, env map[string]string) (string, error) {
 	return out.String(), err
 }
 
-// Two seconds of load on a service of its own: all requests succeed, and the report has
+// Two seconds of load on a service that the generator starts: all requests succeed, and the report has
 // each figure. Nothing is left behind.
 func TestLoad(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "local")
@@ -44,7 +44,7 @@ func TestLoad(t *testing.T) {
 	}
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	t.Setenv("LIMITS", `{"posts_per_minute":1}`) // make run's, which a service of its own has not
+	t.Setenv("LIMITS", `{"posts_per_minute":1}`) // for make run; the service that the generator starts ignores it
 	t.Setenv("THROTTLE", "on")
 	out, err := ran(t, map[string]string{"SERVICE": binary, "RATE": "100", "SECONDS": "2", "AGENTS": "3"})
 	if err != nil {
@@ -71,8 +71,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// started starts a service, and a proxy that notes when a request came that is not for
-// /_local/.
+// started starts a service, and a proxy that notes when each request came, except requests
+// for /_local/.
 func started(t *testing.T, settings app.Settings) (proxy string, came func() []time.Time) {
 	t.Helper()
 	settings.PowBits = 0
@@ -143,7 +143,8 @@ func TestLoadOfARunningService(t *testing.T) {
 	if len(at) < 3*rate {
 		t.Fatalf("got %d requests, want at least %d: those of the setup, too", len(at), 3*rate)
 	}
-	// A request may come later than it was sent, so a little less than a second is looked at.
+	// A request may come later than it was sent, so the test requires only 0.7 s between the
+	// first and the last of rate+1 requests, not a second.
 	for i := rate; i < len(at); i++ {
 		if d := at[i].Sub(at[i-rate]); d < 700*time.Millisecond {
 			t.Errorf("got %d requests within %s, want at most %d in a second", rate+1, d, rate)
@@ -192,12 +193,12 @@ func TestVariables(t *testing.T) {
 		}
 		_, err := configOf(func(name string) string { return env[name] })
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: got %v, want %q", c.pairs, err, c.want)
+			t.Errorf("%s: got error %v, want %q", c.pairs, err, c.want)
 		}
 	}
 }
 
-// The habits are those of the page of costs.
+// The habits are those of infra/COST.md, except for the calls that the test lists.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../infra/COST.md")
@@ -241,7 +242,7 @@ func TestReport(t *testing.T) {
 		r.add("GET /v1/c/{ch}", time.Duration(1+i*37%100)*time.Millisecond, nil)
 	}
 	if err := r.check(); err != nil {
-		t.Error(err)
+		t.Errorf("without failures: got error %v, want none", err)
 	}
 	r.add("PATCH /v1/me", time.Second, fmt.Errorf("client: %w", &client.Error{Status: 503, Code: "busy"}))
 	if err := r.check(); err != nil {

@@ -44,8 +44,8 @@ type config struct {
 	keys                  string // the folder of the agents' keys; "" registers new agents
 }
 
-// The most that a run may do. A client waits answerWithin for an answer, so this many
-// requests can be under way.
+// Bounds of a run. A client waits answerWithin for an answer, and at most underway requests
+// are under way at a time.
 const (
 	rateMost     = 5000
 	secondsMost  = 24 * 3600
@@ -129,9 +129,10 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 	return errors.Join(r.check(), ctx.Err())
 }
 
-// limits returns the bound on the requests of a second. A running service never gets more
-// than the rate. A service of its own may: the setup is then quick, and after a delay of
-// this machine the schedule catches up, so that the delay is not part of all later times.
+// limits returns the bound on the requests of a second. A service at URL never gets more
+// than the rate. A service that the run started may: the setup is then quick, and after a
+// delay of this machine the schedule catches up, so that the delay is not part of all later
+// times.
 func (c config) limits() *limiter {
 	if c.own {
 		return newLimiter(rateMost)
@@ -263,7 +264,7 @@ const watchEach = 250 * time.Millisecond
 func (n *network) load(ctx context.Context, c config) *report {
 	r := newReport()
 	api := n.members[0].Client
-	_ = drain(ctx, api) // measure reports a service without this page
+	_ = drain(ctx, api) // for a service without this page, measure returns nil
 	r.first = measure(ctx, api)
 	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup

@@ -15,8 +15,8 @@ type schedule struct {
 	underway int // at the same time, at most
 }
 
-// lateMost bounds how late a request may start. Later ones are left out and counted, since
-// they would be more than the rate.
+// lateMost bounds how late a request may start. Later requests are not sent, but counted as
+// left out, since sending them would exceed the rate.
 const lateMost = time.Second
 
 // due returns when request i is due after the beginning.

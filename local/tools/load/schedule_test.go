@@ -94,8 +94,8 @@ func TestScheduleEnds(t *testing.T) {
 	})
 }
 
-// Requests that are late begin at once on a service of its own. A running service still
-// gets no more than the rate.
+// Late requests to a service that the generator started begin at once. A service at URL
+// still gets no more than the rate.
 func TestLimitsOfAService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate = 50
@@ -113,7 +113,7 @@ func TestLimitsOfAService(t *testing.T) {
 	})
 }
 
-// In no second more requests begin than the rate, however many wait.
+// In no second do more requests begin than the rate allows, however many wait.
 func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, n = 7, 100

@@ -21,7 +21,7 @@ type ownService struct {
 	process *child.Server
 }
 
-// Bounds on the start and the end of a service. DynamoDB Local starts slowly.
+// Bounds on the start and the end of a service. With TABLE=dynamodb-local it starts slowly.
 const (
 	startWithin = 3 * time.Minute
 	stopWithin  = 20 * time.Second

@@ -12,8 +12,8 @@
 // The function bare is listed, but not used as a bound. It is smaller than hello, since it
 // builds its client as the service's functions do. mcp has 2.05 times bare's zip and takes
 // 1.9 times as long to start, because it holds nine groups, the MCP SDK and the clients of
-// Stripe and SES. docs has 1.6 times bare's zip, since it reads the edge's secret, and no
-// other function more than 1.4 times.
+// Stripe and SES. docs has 1.6 times bare's zip, since it reads the edge's secret. No other
+// function has more than 1.4 times bare's zip.
 package main
 
 import (
