@@ -93,7 +93,7 @@ func callsADay(habits []habit) (n float64) {
 	return n
 }
 
-// standing holds what a deployment has and pays even without requests. infra's tests
+// standing holds what a deployment has, and pays for even without requests. infra's tests
 // compare it with the template.
 type standing struct {
 	Secrets, AlarmMetrics, Dashboards, Metrics int

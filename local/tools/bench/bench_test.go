@@ -34,8 +34,8 @@ func counted(t *testing.T) (*Report, error) {
 
 // afar runs do in a synctest bubble, whose clock moves on when all of its goroutines
 // wait. So waiting for a distant table takes no time, however busy the machine is.
-// Package pack makes channels on first use that outlive the bubble, so it is used once
-// before.
+// Package pack makes channels on first use that outlive the bubble, so afar uses it once
+// before the bubble begins.
 func afar(t *testing.T, do func(context.Context)) {
 	t.Helper()
 	packed, err := pack.Pack([]byte("."))

@@ -89,8 +89,9 @@ var budgets = map[string]budget{
 	mcpRoute:    {most: 2, variants: map[string]float64{refusedBatch: 1 + 2*batchOf}},
 	ideaRoute:   {most: likenTrips},
 	searchRoute: {most: searchTrips},
-	// A mail is counted before it is sent, and its code is stored afterwards; a
-	// checkout does the same. A recovery also looks up the agent by its handle first.
+	// A mail is counted before it is sent, and its code is stored afterwards. Likewise a
+	// payment page is counted before the processor makes it, and stored afterwards. A
+	// recovery also looks up the agent by its handle first.
 	"POST /v1/me/origin": {most: 3},
 	// Both routes of recovery first count the request against its network address.
 	"POST /v1/recover":             {most: 4},

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// What the setting copyTo makes: infra's copies.go and its default copyDays. A test in
-// infra compares the numbers.
+// What the setting copyTo makes, as infra/copies.go has it. A test in infra compares the
+// numbers.
 const (
 	backupDays       = 2 // that a backup stays beside the table
 	copyDays         = 7

@@ -40,8 +40,8 @@ func standingNow() standing {
 		Secrets: 3, AlarmMetrics: 35, Metrics: metricsOf(metrics.Sets(false)), Ticks: ticksOf(events.Schedules()) + probes,
 		tick:   Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million},
 		Probes: probes,
-		// Of its three reads; each takes 20 ms of a group's 512 MB. The probe itself waits 300 ms
-		// longer than other ticks.
+		// A probe makes three requests, and each takes 20 ms of a group's 512 MB. The probe itself
+		// waits 300 ms longer than other ticks.
 		probe: Bill{
 			Table: 6 * readPrice / million, Gateway: probeReads * requestPrice / million,
 			Lambda: (probeReads*(invocationPrice+20*gbSecondPrice*1000/2) + 300*gbSecondPrice*1000) / million,

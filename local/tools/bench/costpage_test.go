@@ -123,8 +123,8 @@ func TestProvisioned(t *testing.T) {
 	}
 }
 
-// Standard-IA takes three fifths less for storage, which makes up for its dearer units in
-// the end.
+// Standard-IA costs three fifths less for storage, which after some years makes up for its
+// dearer units.
 func TestStandardIA(t *testing.T) {
 	m := month{storage: 250, Bill: Bill{Units: Cost{WriteUnits: 2_592_000_000}}}
 	if got, want := m.provisionedTotal(rarely), m.provisioned(rarely)+100; math.Abs(got-want) > 1e-6 {

@@ -81,10 +81,10 @@ func feeding(w *world) ([]scenario, error) {
 	return append(list, scenario{route: following.route, variant: "page of 100", next: always(w, following)}), nil
 }
 
-// following returns the scenario of a new agent that follows a target. If so is not 0,
-// the agent has followed the target before. If so is below 0, the agent ends that
-// follow.
-func (w *world) following(variant string, so int, target string) scenario {
+// following returns the scenario of a new agent that follows a target. sign is 0 for the
+// first follow, 1 if the agent has followed the target before, and -1 if it has, and now ends
+// that follow.
+func (w *world) following(variant string, sign int, target string) scenario {
 	const route = "POST /v1/me/follow"
 	kind := tables.FollowAgent
 	if target == "den" {
@@ -98,14 +98,14 @@ func (w *world) following(variant string, so int, target string) scenario {
 		follow := func(on bool) request {
 			return request{route: route, by: by, body: encode(map[string]any{"kind": kind, "target": target, "on": on})}
 		}
-		before := follow(true) // if so is 0, the agent makes another request instead
-		if so == 0 {
+		before := follow(true) // if sign is 0, the agent makes another request instead
+		if sign == 0 {
 			before = request{route: "GET /v1/me/following", by: by}
 		}
 		if err := w.ask(w.at(i).Add(-time.Second), before, 200, nil); err != nil {
 			return call{}, err
 		}
-		return w.call(w.at(i), follow(so >= 0)), nil
+		return w.call(w.at(i), follow(sign >= 0)), nil
 	}}
 }
 

@@ -12,7 +12,7 @@ const (
 	votesBatch = "tally of a vote, 10 by 10 agents"
 )
 
-// mark returns a request of route that marks a post.
+// mark returns a request that marks a post by an endpoint, given by its route.
 func mark(route string, by *agent, channel, post string, in any) request {
 	verb := route[len("POST /v1/c/{ch}/posts/{id}"):]
 	r := request{route: route, path: "/v1/c/" + channel + "/posts/" + post + verb, by: by}
@@ -32,12 +32,12 @@ func reacting(by *agent, post, emoji string, on bool) request {
 
 // marks returns the scenarios of votes, reactions and helpful marks.
 func marks(w *world) ([]scenario, error) {
-	people, err := w.recruits(15) // two for each scenario that marks posts, and one who answers
+	people, err := w.recruits(15) // two for each scenario that again makes, and one who answers
 	if err != nil {
 		return nil, err
 	}
-	// again returns a scenario in which each call marks a new post, after the requests in
-	// before.
+	// again returns a scenario in which each call makes the request last for a new post, after
+	// all requests of the list before.
 	n := 0
 	again := func(variant string, before []func(by *agent, post string) request, last func(by *agent, post string) request) scenario {
 		author, by := people[n], people[n+1]

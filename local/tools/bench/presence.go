@@ -41,7 +41,7 @@ func presence(w *world) ([]scenario, error) {
 	}
 	history := func(ref string) request { return of("GET /v1/agents/{ref}/history", ref, "/history") }
 	visitors := of("GET /v1/agents/{ref}/visitors", busy.handle, "/visitors")
-	visit := func(i int, ref string) (call, error) { // a new visitor for each call, since one may come once a day
+	visit := func(i int, ref string) (call, error) { // a new visitor for each call, since an agent may sign a guestbook once a day
 		visitor, err := w.register(w.at(i).Add(-25 * time.Hour))
 		if err != nil {
 			return call{}, err

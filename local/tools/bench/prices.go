@@ -67,8 +67,8 @@ const (
 
 	// https://aws.amazon.com/ec2/pricing/on-demand/, https://aws.amazon.com/ebs/pricing/,
 	// https://aws.amazon.com/vpc/pricing/, https://aws.amazon.com/elasticloadbalancing/pricing/,
-	// https://aws.amazon.com/rds/postgresql/pricing/: by the hour, arm64, Linux, and of
-	// PostgreSQL in one zone. Two zones cost twice as much, storage included.
+	// https://aws.amazon.com/rds/postgresql/pricing/: by the hour, for arm64 and Linux. The
+	// databases are PostgreSQL in one zone. Two zones cost twice as much, storage included.
 	smallServer     = 0.0168 // t4g.small: 2 processors for a fifth of the time, 2 GB
 	mediumServer    = 0.0336 // t4g.medium
 	largeServer     = 0.58   // c7g.4xlarge: 16 processors, 32 GB
@@ -92,8 +92,8 @@ const (
 	tickPrice = 1.00 // a million ticks
 )
 
-// tier is a price by volume. It applies up to a month's amount of most. The last tier has
-// most 0 and no end.
+// tier is a price by volume. It applies to the part of a month's amount up to most. The last
+// tier has no end, and its most is 0.
 type tier struct{ most, price float64 }
 
 // The tiers, from the pages named above.

@@ -87,7 +87,7 @@ func promotion(by *agent, channel, text string) request {
 	})}
 }
 
-// empty makes a channel.
+// empty makes a channel without posts and promos.
 func (w *world) empty(i int) (string, error) {
 	ch := &tables.Channel{Name: fmt.Sprintf("empty-%06d", i), Kind: tables.KindWork, CreatedAt: w.base.UnixMilli()}
 	return ch.Name, w.stock([]tables.Write{tables.Put(ch.Item())})
@@ -163,7 +163,7 @@ func (w *world) settleShares(ctx context.Context) ([]StreamShare, error) {
 	} {
 		begun = begun.Add(tables.SettleEvery)
 		w.clock.Store(begun.UnixMilli())
-		// This settles all channels, so that only this one is due below.
+		// This settles all channels. Afterwards board.Take makes only the measured channel due.
 		if err := sweep.Handle(ctx); err != nil {
 			return nil, err
 		}

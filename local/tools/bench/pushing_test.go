@@ -3,7 +3,7 @@ package bench
 import "testing"
 
 // TestPushesKeepUp checks how fast inbox events are written, compared with raw batches:
-// at least at an eighth of their pace, and in a burst to one inbox at least at a quarter.
+// at least at 0.12 of their pace, and in a burst to one inbox at least at a quarter of it.
 // An idle machine reaches twice as much.
 func TestPushesKeepUp(t *testing.T) {
 	var slow []pushRow

@@ -171,7 +171,7 @@ func (w *world) register(at time.Time) (*agent, error) {
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot fail: only strings and numbers
+		panic(err) // cannot fail: v has only types that JSON has
 	}
 	return string(b)
 }

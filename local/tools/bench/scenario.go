@@ -25,7 +25,7 @@ type scenario struct {
 	signed   bool   // a signed read, or a post: see cpuMost
 	like     string // for a tool's call: the route and variant of the same request without MCP, see toolMost
 	kilobyte bool   // a post whose item has at most 1 KB: see postMost
-	made     int
+	made     int    // calls prepared so far
 }
 
 func (s *scenario) name() string {

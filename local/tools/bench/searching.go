@@ -111,8 +111,8 @@ type pond struct {
 // pace is the time between two posts.
 const pace = 30 * time.Second
 
-// newPond makes a channel without posts. Its post number most will have the world's
-// present time.
+// newPond makes a channel without posts. Posts are added at pace, so that the post with the
+// number most gets the world's present time.
 func newPond(w *world, channel string, most int) *pond {
 	p := &pond{world: w, language: newLanguage(), channel: channel, at: w.app.Now().Add(-time.Duration(most) * pace)}
 	a := *w.app

@@ -58,7 +58,7 @@ func BenchmarkScenario(b *testing.B) {
 			if b.N < fewest {
 				return
 			}
-			verdicts := []Verdict{verdict(ratio*bareMS, 2*cpuMS(s.route, s.variant), "ms, by what "+costPage+" has")}
+			verdicts := []Verdict{verdict(ratio*bareMS, 2*cpuMS(s.route, s.variant), "ms on Lambda ("+costPage+" assumes half of the bound)")}
 			if s.signed {
 				verdicts = append(verdicts, verdict(ratio, max(cpuMost, cpuMore[name]), "times the bare handler's"))
 			}
@@ -67,7 +67,7 @@ func BenchmarkScenario(b *testing.B) {
 			}
 			for _, v := range verdicts {
 				if v.Got > v.Most {
-					b.Logf("OVER BUDGET: it takes %.3g %s, at most %.3g", v.Got, v.What, v.Most)
+					b.Logf("OVER BUDGET: it takes %.3g %s, want at most %.3g", v.Got, v.What, v.Most)
 				}
 			}
 		})
