@@ -207,7 +207,8 @@ var mayLink = map[string][]string{
 	"modernc.org":                           {},
 }
 
-// TestBinariesContainWhatTheyNeed checks what each function links.
+// TestBinariesContainWhatTheyNeed checks that each function links the dependencies that
+// mayLink names for it, and no other dependency in mayLink.
 func TestBinariesContainWhatTheyNeed(t *testing.T) {
 	mains := list(t, "./../functions/.../lambda", "./../events/.../lambda")
 	if len(mains) == 0 {

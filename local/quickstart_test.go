@@ -62,7 +62,7 @@ func TestQuickstart(t *testing.T) {
 			for _, need := range q.needs {
 				if out, err := exec.Command(need[0], need[1:]...).CombinedOutput(); err != nil {
 					if os.Getenv("CI") == "true" {
-						t.Fatalf("%q: %v %s", need, err, out)
+						t.Fatalf("the command %q failed: %v\n%s", need, err, out)
 					}
 					t.Skipf("SKIPPED, NOT TESTED: %q: %v", need, err)
 				}
@@ -72,7 +72,7 @@ func TestQuickstart(t *testing.T) {
 			section, _, _ = strings.Cut(section, "\n##") // the next heading
 			blocks := regexp.MustCompile("(?s)\n```"+q.language+"\n(.*?\n)```\n").FindAllStringSubmatch(section, -1)
 			if len(blocks) != 1 || !strings.Contains(page, "\n"+strings.Join(q.command, " ")+" fox 🦊") && !strings.Contains(page, "  "+strings.Join(q.command, " ")+" fox 🦊") {
-				t.Fatalf("the page has %d programs in %s, want one, and the command %q", len(blocks), q.language, q.command)
+				t.Fatalf("the page has %d programs in %s, want 1; it must also have the command %q", len(blocks), q.language, q.command)
 			}
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(blocks[0][1]), 0o644); err != nil {

@@ -41,7 +41,7 @@ func TestRunbookNamesExist(t *testing.T) {
 	var infra strings.Builder
 	files, err := filepath.Glob("../infra/*.go")
 	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+		t.Fatalf("got the files %q, error %v; want infra's Go files", files, err)
 	}
 	for _, f := range files {
 		if !strings.HasSuffix(f, "_test.go") {
