@@ -1,5 +1,5 @@
-// Package child runs processes that end when this one does. On Linux they end however
-// this one ends.
+// Package child runs processes that end with this one: on Linux always, elsewhere only if
+// this process stops them before it ends.
 package child
 
 import (

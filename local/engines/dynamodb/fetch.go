@@ -23,10 +23,10 @@ var pom []byte
 // or the jars could not be fetched.
 var ErrUnavailable = errors.New("DynamoDB Local is unavailable")
 
-// Fetch copies DynamoDB Local's jars (49 MB) from Maven Central, unless another process of
-// this user has done so, and returns their folder. The folder is in the user's cache, which
-// all clones share. Its name depends on pom.xml, so that a change of pom.xml makes Fetch
-// copy again. Several processes may call Fetch at the same time.
+// Fetch returns the folder of DynamoDB Local's jars. The folder is in the user's cache, which
+// all clones share. If it is missing, Fetch copies the jars (49 MB) from Maven Central. The
+// folder's name depends on pom.xml, so that a change of pom.xml makes Fetch copy again.
+// Several processes may call Fetch at the same time.
 func Fetch(ctx context.Context) (dir string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

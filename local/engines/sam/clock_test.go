@@ -82,6 +82,6 @@ func TestClock_FunctionsDoNotStart(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("the service goes on without its functions")
+		t.Error("the service goes on without its functions, want it to fail within 10 s")
 	}
 }

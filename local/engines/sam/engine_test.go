@@ -66,7 +66,7 @@ func TestInfo_Elsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := i.elsewhere(); got != want {
-			t.Errorf("%s: got %v, want %v", said, got, want)
+			t.Errorf("%s: got elsewhere %t, want %t", said, got, want)
 		}
 	}
 }

@@ -34,7 +34,7 @@ type Config struct {
 	Env       map[string]string // the deployment's variables, the region and the credentials
 	Memory    int               // MB, as told to the function
 	Timeout   time.Duration     // of an invocation
-	Logs      io.Writer         // receives its output in whole lines, from any goroutine; nil: discarded
+	Logs      io.Writer         // receives its output, from any goroutine; nil: discarded
 }
 
 // Lambda's limits.
