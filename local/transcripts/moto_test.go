@@ -40,7 +40,7 @@ func onMoto(e *testscript.Env) string {
 	return program
 }
 
-func TestMotoCannotPlayOnlyWhatExists(t *testing.T) {
+func TestMotoCannot_NamesTranscripts(t *testing.T) {
 	for name := range motoCannot {
 		if _, err := os.Stat("../testdata/" + name + ".txtar"); err != nil {
 			t.Error(err)

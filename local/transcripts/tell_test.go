@@ -38,7 +38,7 @@ func TestTell_OutcomesAndReasons(t *testing.T) {
 	}
 }
 
-// A reason applies to its places, its kinds of fault and its failure only.
+// A reason applies only if its places, its kinds of fault and its failure all match.
 func TestReasonOf_OnlyWhereItApplies(t *testing.T) {
 	f := faults.Fault{Place: faults.Place{File: "functions/access/live.go", Func: "add"}, Kind: faults.Killed}
 	if reasonOf(f, "FAIL: code: it is absent") == nil {

@@ -10,7 +10,7 @@ import (
 
 // Order is an action for the stand-in.
 type Order struct {
-	Do string `json:"do"` // see Hook
+	Do string `json:"do"` // see Orders
 
 	Checkout string `json:"checkout"` // its id or its page's URL
 	Refund   string `json:"refund"`
@@ -28,7 +28,7 @@ const Orders = `send {"do": …} with
   "dispute", "inquire" or "prevent", "checkout", "cents"; "reinstate", "dispute"
   "hold": sends no notification until "release"; "deliver", "event": sends one now, even if it was sent before`
 
-// Hook carries out an order, and returns its result.
+// Hook carries out the order in a request's body, and returns its result and the status.
 func (s *StandIn) Hook(r *http.Request) (any, int) {
 	var o Order
 	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<16)).Decode(&o); err != nil {

@@ -26,7 +26,7 @@ type Config struct {
 	Now     func() time.Time // the service's clock, for times of objects and the expiry of pages
 	Rand    io.Reader
 	Log     *slog.Logger
-	Client  *http.Client // sends notifications; the default client if nil
+	Client  *http.Client // sends notifications; nil: a client that waits 15 s for an answer
 	ByHand  bool         // sends nothing by itself: see [StandIn.Take]
 }
 
