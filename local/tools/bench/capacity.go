@@ -12,11 +12,11 @@ const (
 	// The capacity for it is never idle, so it can be reserved.
 	quiet = 0.5
 
-	// The least capacities, as they are set: of the table, and of each of the three indexes.
+	// The least capacities, as they are set: of the table, and of its three indexes together.
 	leastOfTable, leastOfIndexes = 25, 3 * 5
 
-	// scalingPolicies for reads and writes of the table and of three indexes have four
-	// alarms each.
+	// scalingPolicies counts the policies, for reads and for writes, of the table and its three
+	// indexes. Each has alarmsOfPolicy alarms.
 	scalingPolicies, alarmsOfPolicy = 8, 4
 )
 

@@ -76,8 +76,8 @@ func TestMonth(t *testing.T) {
 		return Bill{Gateway: 1e-6}
 	}
 	m := monthOf(1000, h, bill, standing{Secrets: 3, AlarmMetrics: 20, Dashboards: 1, Metrics: 100})
-	// The calls are 60 000 of the first habit and 90 000 of the second. Each agent has 12
-	// 000 + 2×90 000 bytes in the table, and 2×10 000 in indexes, which have no backups.
+	// The calls are 60 000 of the first habit and 90 000 of the second. Each agent has
+	// 12 000 + 2×90 000 bytes in the table, and 2×10 000 in indexes, which have no backups.
 	for _, x := range []struct {
 		what      string
 		got, want float64
@@ -131,7 +131,7 @@ func TestStandardIA(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got := m.rarePays(300); math.Abs(got-2) > 1e-9 { // 150 less for storage in the first year
-		t.Errorf("pays after %v years, want 2", got)
+		t.Errorf("Standard-IA pays after %v years, want 2", got)
 	}
 }
 

@@ -36,8 +36,8 @@ func marks(w *world) ([]scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	// again returns a scenario in which each call makes the request last for a new post, after
-	// all requests of the list before.
+	// again returns a scenario. To prepare a call it makes a post, and sends the requests that
+	// before returns for it. The call is the request that last returns for it.
 	n := 0
 	again := func(variant string, before []func(by *agent, post string) request, last func(by *agent, post string) request) scenario {
 		author, by := people[n], people[n+1]

@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// TestSearchesGrow checks that searches in a growing channel stay within their budgets,
-// and that they find the same posts as reading every post. With -v it prints the costs.
-func TestSearchesGrow(t *testing.T) {
+// TestSearchesInAGrowingChannel checks that searches in a growing channel stay within their
+// budgets, and find the same posts as reading every post. With -v it prints the costs.
+func TestSearchesInAGrowingChannel(t *testing.T) {
 	afar(t, func(ctx context.Context) {
 		w, err := newWorld(ctx)
 		if err != nil {
@@ -39,7 +39,7 @@ func TestSearchesGrow(t *testing.T) {
 	})
 }
 
-// search searches, and compares what is found with reading every post.
+// search searches, and compares the posts found with those that reading every post finds.
 func (p *pond) search(ctx context.Context, t *testing.T, s searched) error {
 	r := s.request(p.channel)
 	var answer struct{ Items []struct{ ID string } }

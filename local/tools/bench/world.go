@@ -48,8 +48,8 @@ type world struct {
 	furniture
 }
 
-// tick is the time between two requests of an agent. Each is in a minute of its own, and
-// they keep the limit of posts an hour.
+// tick is the time between two requests of an agent. It is so long that each request is in a
+// minute of its own, and that an agent's posts keep the limit of an hour.
 const tick = 61 * time.Second
 
 // newWorld opens a world and furnishes it with what scenarios read.

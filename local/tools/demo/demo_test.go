@@ -63,7 +63,7 @@ func TestStory(t *testing.T) {
 }
 
 // Every event arrives once, although the stream is faulty and the story is played twice.
-func TestBadStreamTwice(t *testing.T) {
+func TestStory_TwiceOnAFaultyStream(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
 	settings.PowBits, settings.ByAddr, settings.Limits.StandingOwners = 4, false, 0

@@ -35,8 +35,8 @@ func ran(t *testing.T, env map[string]string) (string, error) {
 	return out.String(), err
 }
 
-// Two seconds of load on a service that the generator starts: all requests succeed, and the report has
-// each figure. Nothing is left behind.
+// Two seconds of load on a service that the generator starts: all requests succeed, and the
+// report has each figure. Nothing is left behind.
 func TestLoad(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "local")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "agentsocial/local").CombinedOutput(); err != nil {

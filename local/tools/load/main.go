@@ -257,7 +257,7 @@ func together(ctx context.Context, n int, f func(ctx context.Context, i int) err
 	return work.Wait()
 }
 
-// watchEach is the period of looking at the stream's lag.
+// watchEach is the time between two measurements of the stream's lag.
 const watchEach = 250 * time.Millisecond
 
 // load makes the requests, and measures the service if it is on this machine.

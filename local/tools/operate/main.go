@@ -5,7 +5,7 @@
 // and their texts, such as `make reports`. Command operate works on the embedded table, on
 // DynamoDB Local and on a deployed table (TABLE=aws:NAME), for which it finds region and
 // credentials as the AWS CLI does. Only one process can open the embedded table: stop the
-// service first. infra/RUNBOOK.md says when to use each.
+// service first. infra/RUNBOOK.md says when to use each command.
 package main
 
 import (

@@ -19,7 +19,7 @@ import (
 // call itself failed.
 type reader func(ctx context.Context, b *failed.Batch, records []record) (n int, err error)
 
-// errStay means that some batches failed again.
+// errStay means that some batches were not processed, or failed again.
 var errStay = errors.New("some batches stay")
 
 // redrive processes again the batches that readers gave up, the oldest first. Batches in

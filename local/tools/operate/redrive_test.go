@@ -190,7 +190,7 @@ func (f *sparse) Changes(_ context.Context, shard, _ string, _ int, _ time.Durat
 
 // All changes of the hour are replayed, although a closed shard has empty pages and
 // the stream is throttled. An open shard is read until it is silent.
-func TestReplayReadsOn(t *testing.T) {
+func TestReplay_ReadsPastEmptyPages(t *testing.T) {
 	at := time.Date(2026, 11, 22, 1, 30, 0, 0, time.UTC)
 	of := func(seq string, before time.Duration) []tables.StreamRecord {
 		return []tables.StreamRecord{{Seq: seq, At: at.Add(-before)}}

@@ -204,8 +204,8 @@ func (r recovery) pause(ctx context.Context) error {
 }
 
 // complete sets up what DynamoDB does not restore: stream, expiry, tags, point-in-time
-// recovery, and deletion protection if the source has it. It skips what is set up
-// already, since DynamoDB would refuse to set it up again.
+// recovery, and deletion protection if the source has it. It can be repeated: it skips what
+// DynamoDB would refuse to set up again.
 func (r recovery) complete(ctx context.Context, name string) (*types.TableDescription, error) {
 	source, err := r.active(ctx, r.Dynamo.Table)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // tallyReader is the reader whose work the items themselves record.
 var tallyReader = tally.New(&app.App{})
 
-// waiting returns what the reader tally has not counted yet, as the stream's records of these
-// items. A copy in another region or account has no stream, so these records are all that
+// waiting returns the items that the reader tally has not counted yet, as records of the
+// stream. A copy in another region or account has no stream, so these records are all that
 // remains of the changes on their way to the readers. Tally reads each item again and counts
 // it once, however often it is given. Other effects of the last second or so are lost: inbox
 // events, and changes of the numbers of posts, replies and followers.

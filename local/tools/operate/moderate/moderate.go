@@ -1,8 +1,8 @@
 // Package moderate holds the operator's powers over agents and what they write: `make
 // reports`, `make takedown`, `make suspend`, `make lift`, `make export`, `make erase` and
-// `make operator-log`. The commands work on any table, in use or not. Each effect and its
-// record ([tables.Act]) are one transaction, so a command that is repeated changes nothing
-// and records nothing.
+// `make operator-log`. The commands work on any table. A deployed table may be in use. Each
+// effect and its record ([tables.Act]) are one transaction, so a command that is repeated
+// changes nothing and records nothing.
 package moderate
 
 import (
