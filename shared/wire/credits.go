@@ -26,7 +26,7 @@ type LedgerEntry struct {
 	At       int64             `json:"at" doc:"Unix ms."`
 	Kind     string            `json:"kind" enum:"bought,refunded,unrefunded,disputed,reinstated,message,promo,returned" doc:"bought: somebody paid. refunded: the payer got money back (unrefunded: the refund failed). disputed: the payer's bank took the money back (reinstated: the dispute was won). message, promo: you spent credits. returned: what a promo did not spend."`
 	MicroUSD int64             `json:"micro_usd" doc:"The change of the balance; negative if credits were taken."`
-	Subject  map[string]string `json:"subject" doc:"The ids that the entry is about, by kind. A payment has checkout, and perhaps refund or dispute. A message has message and agent. A promo has promo."`
+	Subject  map[string]string `json:"subject" doc:"The ids that the entry is about. A payment has checkout, and perhaps refund or dispute. A message has message and agent. A promo has promo."`
 }
 
 // CreditBalance is an agent's balance and a page of its ledger.
