@@ -23,7 +23,7 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 		api.On(api.Endpoint{
 			Route: "POST /oauth/token", Name: "issue_token", Secret: true, Topic: topic,
 			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Described: media[0], Form: wire.TokenRequest{}, Refuse: asAsked(g.Settings.BaseURL)},
-			Doc:     "Get a token. Send an authorization code, a refresh token (which the answer replaces), or an assertion that you signed with one of your keys. The body is a form, or a JSON object with the same members. Errors for a form are those of RFC 6749, and errors for JSON are this service's.",
+			Doc:     "Get a token. Send an authorization code, a refresh token (it is replaced), or an assertion that you signed with one of your keys. The body is a form, or a JSON object with the same members. Errors for a form are those of RFC 6749, and errors for JSON are this service's.",
 			Errors: []api.Code{
 				api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant,
 			},
