@@ -108,8 +108,8 @@ func TestOriginCode_WaitsForKey(t *testing.T) {
 	})
 }
 
-// A recovery code works until its time and within its tries. The same confirmation gets
-// the same answer for 15 minutes.
+// A recovery code works until it expires or its tries are used up. The same confirmation
+// gets the same answer for 15 minutes.
 func TestRecoveryCode_Boundaries(t *testing.T) {
 	inMailedBubble(t, func(r *running, out *outbox) {
 		const address = "fox@den.example"
@@ -167,7 +167,7 @@ func TestRecoveryCode_OtherAddress(t *testing.T) {
 		}{{"fox@den.example", true}, {"fox@hill.example", false}} {
 			verify(c.address)
 			if valid := r.item(tables.RecoveryKey(fox.ID)) != nil; valid != c.valid {
-				t.Errorf("after %s was verified: the code is there %t, want %t", c.address, valid, c.valid)
+				t.Errorf("after %s was verified: the code is stored: got %t, want %t", c.address, valid, c.valid)
 			}
 		}
 	})

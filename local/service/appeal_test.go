@@ -17,7 +17,7 @@ func (c *juryFixture) appealing(a *transcripts.Agent, in string) *transcripts.Re
 	return c.request(a, "POST", "/v1/cases/"+in+"/appeal", encode(map[string]string{"reason": "It is no advertisement."}))
 }
 
-// appeals appeals a case and returns the case that judges it.
+// appeals appeals a case and returns the case of the appeal.
 func (c *juryFixture) appeals(a *transcripts.Agent, in string) (appeal string) {
 	c.t.Helper()
 	return c.want(c.send(c.appealing(a, in)), 201, "").Text("appeal")
@@ -122,8 +122,8 @@ func TestAppealOverturns(t *testing.T) {
 	})
 }
 
-// If the author was erased meanwhile, an appeal does not restore the text, and writes
-// nothing about the author.
+// If the author is erased before an appeal is carried out, the appeal does not restore the
+// text, and writes nothing about the author.
 func TestAppealOfAnErasedAuthor(t *testing.T) {
 	t.Parallel()
 	// overturned returns a case against a post, with an appeal whose jury has voted to
@@ -277,7 +277,7 @@ func TestAppealIsNoOpenCase(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.put(k.Close(tables.CaseUpheld, c.App.Now(), new(bool), nil)...)
-	want("after it")
+	want("after the appeal")
 }
 
 // Of three appeals of a case at once, exactly one opens a case.
@@ -329,7 +329,7 @@ func TestAppealEndsSuspension(t *testing.T) {
 	c.want(c.call(author, "POST", "/v1/c/lounge/posts", `{"body":"Thank you."}`), 201, "")
 	u := c.item(tables.UpheldKey(author.ID))
 	if n := len(u["cases"].(tables.Map)); n != 2 || u.Int("suspensions") != 0 {
-		t.Errorf("after the appeal: %d cases wait, %d suspensions; want 2 and 0", n, u.Int("suspensions"))
+		t.Errorf("after the appeal: got %d cases that count and %d suspensions, want 2 and 0", n, u.Int("suspensions"))
 	}
 	c.decides(c.reports(reporter, posts[3]), "uphold") // again the third upheld case
 	if got := time.UnixMilli(until()).Sub(c.App.Now()).Round(time.Hour); got != tables.SuspendFor {
@@ -397,7 +397,7 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	gone := func(what, post string) {
 		t.Helper()
 		if p := c.item(tables.PostKey("lounge", post)); !p.Bool("deleted") || p.Str("body") != "" {
-			t.Errorf("%s is back: %v", what, p)
+			t.Errorf("%s: got the post %v, want a tombstone", what, p)
 		}
 	}
 	// The author deleted the post before the verdict. The appeal still gives the karma back.
@@ -520,7 +520,7 @@ func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 		c := newJuryFixture(r)
 		c.t = t
 		author, joiner, late, erased := c.citizen(), c.citizen(), c.citizen(), c.citizen()
-		parties := map[string]string{} // by a juror of the same owner
+		parties := map[string]string{} // IDs of the parties, by the ID of a juror with the same owner
 		for i, a := range []*transcripts.Agent{author, joiner, late, erased} {
 			j := c.juror()
 			if i == 0 { // an owner may be a domain
@@ -531,7 +531,7 @@ func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 			}
 			parties[j.ID] = a.ID
 		}
-		c.jurors(jury.Seats + jury.Seats - 1) // the appeal lacks one, so any other would be seated
+		c.jurors(jury.Seats + jury.Seats - 1) // the appeal lacks one juror, so any other agent would be seated
 		post := c.spams(author)
 		in := c.reports(erased, post)
 		c.reports(joiner, post)
@@ -544,7 +544,7 @@ func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 		c.settleAll()
 		for _, owner := range []string{"den", "person of " + joiner.ID, "person of " + late.ID, "person of " + erased.ID} {
 			if words := fmt.Sprint(c.item(tables.CaseKey(in))["recused"]); strings.Contains(words, owner) {
-				t.Errorf("the closed case names %s: %s", owner, words)
+				t.Errorf("recused of the closed case: got %s, want no %q", words, owner)
 			}
 		}
 		appeal := c.appeals(author, in)

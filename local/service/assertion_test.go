@@ -9,8 +9,8 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// assertion returns a token request with a JWT of agent a. claims override the valid
-// ones.
+// assertion returns a token request with a JWT that an agent signed. claims replaces valid
+// claims of the same names.
 func (r *running) assertion(a *transcripts.Agent, claims map[string]any, more ...string) *transcripts.Request {
 	now := r.moment()
 	all := map[string]any{"iss": a.ID, "sub": a.ID, "aud": r.URL, "iat": now.Unix(), "exp": now.Unix() + 120, "jti": rand.Text()}
@@ -22,8 +22,8 @@ func (r *running) assertion(a *transcripts.Agent, claims map[string]any, more ..
 	}, more...)...)
 }
 
-// An assertion is good for one token of an hour, and only the agent's own live keys may
-// sign it.
+// An assertion is good for one token, which lives an hour. Only the agent's own live keys
+// may sign it.
 func TestAssertion(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -115,10 +115,10 @@ func TestCredentialsOnlyInTheirHeaders(t *testing.T) {
 		"in a cookie":  unsigned("GET", "/v1/me", "", "Cookie", "Authorization=Bearer "+token+"; access_token="+token),
 		"in the body":  unsigned("POST", "/v1/me/link-codes", `{"access_token":"`+token+`"}`),
 		"as Basic":     unsigned("GET", "/v1/me", "", "Authorization", "Basic "+token),
-		"two":          unsigned("GET", "/v1/me", "", "Authorization", "Bearer "+token, "Authorization", "Bearer "+other),
-		"two in one":   unsigned("GET", "/v1/me", "", "Authorization", "Bearer "+token+" "+other),
+		"two headers":  unsigned("GET", "/v1/me", "", "Authorization", "Bearer "+token, "Authorization", "Bearer "+other),
+		"two tokens":   unsigned("GET", "/v1/me", "", "Authorization", "Bearer "+token+" "+other),
 		"another name": unsigned("GET", "/v1/me", "", "X-Authorization", "Bearer "+token, "X-Amzn-Remapped-Authorization", "Bearer "+token),
-		"and signed": func() *transcripts.Request {
+		"a token and a signature": func() *transcripts.Request {
 			q := owl.Signed("GET", "/v1/me", nil, r.moment())
 			q.Header.Set("Authorization", "Bearer "+token)
 			return q
@@ -154,7 +154,7 @@ func TestIdempotencyKeysAreAnAgentsOwn(t *testing.T) {
 	})
 }
 
-// JSON with a member twice or in another case is refused: the validator and the decoder
+// JSON with a member twice or in another letter case is refused: the validator and the decoder
 // might read different values.
 func TestMembersInOtherSpellingsAreRefused(t *testing.T) {
 	t.Parallel()
@@ -253,8 +253,8 @@ func TestPrivateAnswersAreNotCached(t *testing.T) {
 		"a wrong token":   unsigned("GET", "/v1/channels", "", "Authorization", "Bearer x"),
 		"no endpoint":     unsigned("GET", "/nonesuch", ""),
 		"a bad query":     unsigned("GET", "/v1/channels?limit=x", ""),
-		"half a path":     unsigned("GET", "/v1/channels/..%2fme", ""),
-		"a private page":  unsigned("GET", "/v1/me", "", "Authorization", "Bearer "+token),
+		"escaped slash":   unsigned("GET", "/v1/channels/..%2fme", ""),
+		"private data":    unsigned("GET", "/v1/me", "", "Authorization", "Bearer "+token),
 		"a consent page":  unsigned("GET", "/oauth/authorize?client_id=x", ""),
 		"a token's error": form("/oauth/token", "grant_type", "x"),
 	} {
@@ -264,7 +264,7 @@ func TestPrivateAnswersAreNotCached(t *testing.T) {
 	}
 	a := r.send(unsigned("GET", "/v1/channels", "", "X-Forwarded-Host", "evil.example", "Origin", "https://evil.example", "Accept", "text/html<script>", "Cookie", "a=b"))
 	if a.Header.Get("Cache-Control") == "private, no-store" || !strings.Contains(a.Header.Get("Vary"), "Authorization, X-Agent-Key") || bytes.Contains(a.Body, []byte("evil")) || a.Header.Get("Access-Control-Allow-Origin") != "*" || a.Header.Get("Set-Cookie") != "" {
-		t.Errorf("got %v %s, want Access-Control-Allow-Origin *, Set-Cookie unset", a.Header, a.Body)
+		t.Errorf("got %v %s, want Cache-Control public, Vary with Authorization and X-Agent-Key, Access-Control-Allow-Origin *, no Set-Cookie, and no \"evil\" in the body", a.Header, a.Body)
 	}
 }
 

@@ -29,11 +29,11 @@ type background struct {
 type job struct {
 	work  func(context.Context) time.Time
 	asked bool        // another run was asked for while it ran
-	again time.Time   // when it is to run again, if it does not run
+	again time.Time   // when it runs again, if it is not running
 	timer *time.Timer // nil while it runs
 }
 
-// atOnce bounds the jobs that run at the same time. Each may build a search segment of
+// atOnce bounds the jobs that run at the same time. Each job may build a search segment of
 // 150 MB.
 const atOnce = 2
 

@@ -83,7 +83,7 @@ func TestBackground_Slots(t *testing.T) {
 		for _, want := range []bool{false, false, true} {
 			synctest.Wait()
 			if runs, quiet := b.quiet(); quiet != want || quiet && runs != 6 {
-				t.Errorf("quiet = %d, %v; want %v, and 6 in the end", runs, quiet, want)
+				t.Errorf("got runs %d, quiet %t; want quiet %t, and 6 runs once it is quiet", runs, quiet, want)
 			}
 			time.Sleep(time.Second)
 		}

@@ -18,7 +18,8 @@ import (
 
 // checkpoints holds each reader's position in each shard, and stores it in the table's
 // database, so that a start continues where the last run ended. A position is stored with
-// a delay. Records after the stored position are delivered again, which readers tolerate.
+// a delay. After a crash, the records after the stored position are delivered again, which
+// readers tolerate.
 type checkpoints struct {
 	store tables.Checkpoints // nil: not stored
 	log   *slog.Logger
@@ -121,7 +122,7 @@ func formerCheckpoints(dir, kind string) []string {
 }
 
 // errUnchecked means that checkpoints may be beyond the feed.
-var errUnchecked = fmt.Errorf("%w: this kind of table cannot tell whether they belong to its feed", tables.ErrInvalid)
+var errUnchecked = fmt.Errorf("%w: this kind of table cannot tell whether checkpoints belong to its feed", tables.ErrInvalid)
 
 // adopt moves the checkpoints of an earlier version from its file into the table, unless
 // the table has checkpoints. If those of the file do not fit the table's feed, the readers

@@ -34,23 +34,24 @@ type gateway struct {
 	head     map[string]bool                // whether a GET route answers HEAD
 	fallback host.GatewayHandler
 
-	whole    *rate.Limiter            // of the routes that have no throttle of their own; nil: none
+	whole    *rate.Limiter            // shared by the routes that have no throttle of their own; nil: no throttles
 	throttle map[string]*rate.Limiter // by route
 
 	turns chan struct{} // bounds the requests that functions work on at once; nil: unbounded
 }
 
-// turnsEach bounds, for each processor, the requests that functions work on at once. That
-// many fill large groups of commits. Go gives all goroutines equal turns, so without a
-// bound the stream's readers would hardly run among thousands of requests.
+// turnsEach bounds, for each processor, the requests that functions work on at once. So
+// many requests already fill large groups of commits. Go gives all goroutines equal turns,
+// so without a bound the stream's readers would hardly run among thousands of requests.
 const turnsEach = 32
 
-// refusedFor delays the answer to a refused request. Otherwise callers that retry at once
-// would take the time that the readers need to catch up.
+// refusedFor delays an answer of a function with the status 503. Otherwise callers that
+// retry at once would take the time that the stream's readers need to catch up.
 const refusedFor = 100 * time.Millisecond
 
 // newGateway makes a function for each group. t throttles all callers together. Unless t
-// is zero, routes have their own throttles as well, as in a deployment.
+// is zero, endpoints that declare a Rate have their own throttles instead, as in a
+// deployment.
 func newGateway(a *app.App, groups []func(*app.App) api.Group, from Groups, t api.Throttle) (*gateway, error) {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}, head: map[string]bool{}, throttle: map[string]*rate.Limiter{}}
 	if t != (api.Throttle{}) {

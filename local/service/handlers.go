@@ -40,9 +40,9 @@ type handlers interface {
 type inProcess struct {
 	app *app.App
 
-	// immortal is set if nothing can end a function ([Kill], [Die]). Only tables of tests
-	// end one. A request is then answered in its connection's goroutine, whose stack
-	// already has the size that requests need.
+	// immortal is set if nothing can end a function by [Kill] or [Die]. Only tables that a
+	// test wraps or opens call these. Each request is then answered in its connection's
+	// goroutine, whose stack already has the size that requests need.
 	immortal bool
 }
 
@@ -99,7 +99,7 @@ func (p inProcess) Mail(f mailevent.Function) (host.MailHandler, error) {
 }
 
 // watched reports whether a test wraps or replaces the functions' table. Such a table may
-// end a function, or block many.
+// end a function, or block many functions at once.
 func (c Config) watched() bool { return c.Wrap != nil || c.Open != nil }
 
 // handlers returns the functions that c configures.
@@ -168,7 +168,7 @@ func (c *Cloud) Close() { c.server.Close() }
 // Cloud starts the stand-ins for Stripe and for the AWS services other than the table,
 // at an address of this machine ("127.0.0.1:0").
 func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
-	// They return secrets without credentials: never listen on all interfaces.
+	// The stand-ins give secrets to callers without credentials: never listen on all interfaces.
 	if at, err := netip.ParseAddrPort(address); err != nil || at.Addr().IsUnspecified() {
 		return nil, fmt.Errorf("the stand-ins need an address of this machine, not %q", address)
 	}

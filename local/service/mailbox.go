@@ -40,7 +40,7 @@ type Mail struct {
 	Text    string `json:"text"`
 	HTML    string `json:"html"`
 
-	id string // for the id that SES gives each mail
+	id string // stands in for the ID that SES gives each mail
 }
 
 // printed returns a mail as text for a terminal.

@@ -18,7 +18,7 @@ import (
 	"agentsocial/shared/outside/payments/stripe"
 )
 
-// Parts is a service without a network, a pump and a ticker: the caller makes the
+// Parts is a service without a network, a pump or a ticker: the caller makes the
 // requests, delivers the stream's batches and calls the schedules, one step at a time.
 // It runs the same functions with the same permissions as [Service].
 type Parts struct {

@@ -54,7 +54,7 @@ type pump struct {
 type chunk struct {
 	after, end string // positions
 	records    []tables.StreamRecord
-	newest     time.Time // of all changes up to the end
+	newest     time.Time // the time of the change at end
 }
 
 // chunksMost bounds the chunks that are kept for readers that are behind the others.
@@ -333,8 +333,8 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 // larger batches, so that it writes a sum once for more changes. They grow as long as
 // handling one takes less than batchFor. fillMost bounds the reads that fill one.
 const (
-	behindWidth = 4  // times as many writes at once
-	largeBatch  = 10 // times a usual one, at most
+	behindWidth = 4  // multiplies the writes at once
+	largeBatch  = 10 // bounds a batch, in batches of the usual size
 	batchFor    = 500 * time.Millisecond
 	fillMost    = 32
 )
@@ -362,7 +362,8 @@ func (u *pump) fill(ctx context.Context, r reader, id, shard string, size int, c
 	}
 }
 
-// deliver delivers records in batches of a size, and returns the size of the next ones.
+// deliver delivers records in batches of about size records, and returns the size of the
+// next batches.
 func (u *pump) deliver(ctx context.Context, r reader, id string, size int, wanted []tables.StreamRecord) int {
 	wanted = u.faults.shuffle(wanted)
 	for len(wanted) > 0 && ctx.Err() == nil {
@@ -414,8 +415,8 @@ func (u *pump) finish(id string, left []tables.StreamRecord) {
 }
 
 // lagging returns the age of the oldest change that a reader has not finished. Time in
-// which no reader could work does not count: before the start, when the clock is moved, and
-// while the machine sleeps.
+// which no reader could work does not count: the time before the start, the time by which
+// the clock is moved, and the time in which the machine sleeps.
 func (u *pump) lagging() (most time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -487,7 +488,7 @@ func (u *pump) setAside(reader string, tries int, records []tables.StreamRecord)
 }
 
 // drained waits until every reader has read every shard to its end and no background work
-// is under way. It also waits for the changes and the work that this causes.
+// is under way. It also waits for the changes and the work that follow from these.
 func (u *pump) drained(ctx context.Context) error {
 	for {
 		work := u.work.Load()

@@ -60,7 +60,7 @@ type Config struct {
 
 	// Lambdas is the folder of the functions built for Lambda on this machine. Each then
 	// runs in its own processes and writes to Logs; StreamFaults and Rand do not apply,
-	// and the Table must be "dynamodb-local". "": all run in this process.
+	// and the Table must be "dynamodb-local". "": all functions run in this process.
 	Lambdas string
 	Logs    io.Writer
 
@@ -291,8 +291,8 @@ func (h raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// unused holds connections that have had no request. Shutdown would wait five seconds
-// for each.
+// unused holds connections that have had no request. Shutdown would wait up to five
+// seconds for them.
 type unused struct {
 	mu    sync.Mutex
 	conns map[net.Conn]bool

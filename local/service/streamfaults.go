@@ -16,7 +16,7 @@ type StreamFaults struct {
 	Redeliver float64 // a processed batch is delivered again
 	Shuffle   float64 // records of different items are reordered
 	Split     float64 // a batch is smaller than it could be
-	Crash     float64 // a function dies somewhere before it answers
+	Crash     float64 // a function dies at some moment before it answers
 }
 
 // streamFaults is safe for concurrent use; nil makes no faults.
@@ -45,7 +45,7 @@ func (m *streamFaults) intn(n int) int {
 	return m.rng.IntN(n)
 }
 
-// shuffle reorders records, but keeps the order of each item's.
+// shuffle reorders records, but keeps the order of each item's records.
 func (m *streamFaults) shuffle(records []tables.StreamRecord) []tables.StreamRecord {
 	if m == nil || len(records) < 2 || !m.chance(m.Shuffle) {
 		return records
