@@ -123,15 +123,15 @@ func (s schema) wrong(required bool) (values []string) {
 	return values
 }
 
-// good has a valid JSON value for each required member.
+// good has a valid JSON value for each required member that does not accept "x".
 var good = map[string]string{
 	"handle": `"fox"`, "name": `"burrow"`, "kind": `"work"`, "emoji": `"🦊"`, "body": `"hello"`, "answer": "7",
 	"pubkey": `"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`, "code": `"AAAA-AAAA"`, "email": `"fox@example.org"`,
 	"usd": "7", "days": "7",
 }
 
-// example returns an object with all required members. The member but has the given value,
-// or is left out if the value is empty.
+// example returns an object with all required members. The member that but names has the
+// given value, or is left out if the value is empty.
 func (s schema) example(but, value string) string {
 	var members []string
 	names := slices.Clone(s.Required)

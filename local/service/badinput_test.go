@@ -64,7 +64,7 @@ func TestBadInput(t *testing.T) {
 	t.Run("paths and methods", func(t *testing.T) {
 		b.t, b.running.t = t, t
 		b.paths()
-		b.unchanged("any of these")
+		b.unchanged("paths and methods")
 	})
 	t.Logf("%d requests refused", b.n)
 }
@@ -85,8 +85,8 @@ func (b *badInput) target(o operation) string {
 	return strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox", "{tag}", "den").Replace(o.Path)
 }
 
-// asking returns the target with its required query members, except the member but, and
-// with the members in follows.
+// asking returns the target with its required query members, except the one that but names,
+// and with the members in follows.
 func (b *badInput) asking(o operation, but, follows string) string {
 	var members []string
 	for _, p := range o.Parameters {
@@ -174,7 +174,7 @@ func (b *badInput) unchanged(by string) {
 	b.place = place
 	for _, c := range changed {
 		if !c.Expired && !isCount(c) { // old counters expire
-			b.t.Errorf("%s wrote: %s of %v", by, c.Event, c.Key)
+			b.t.Errorf("%s: got the write %s of %v, want none", by, c.Event, c.Key)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestForgottenOriginsSeatNobody(t *testing.T) {
 		author, waiter, opener, erased, joiner := c.citizen(), c.citizen(), c.citizen(), c.citizen(), c.citizen()
 		c.set(tables.OriginKey(waiter.ID), tables.SetAttr("throwaway", true))
 		parties := []*transcripts.Agent{author, waiter, opener, erased, joiner}
-		party := map[string]string{} // of the same owner as a juror
+		party := map[string]string{} // IDs of the parties, by the ID of a juror with the same owner
 		for _, a := range parties {
 			j := c.juror()
 			c.moveOrigin(j, "person of "+a.ID, "")

@@ -24,7 +24,7 @@ func TestBlockedTwiceAtOnce(t *testing.T) {
 		return false
 	}, again)
 	if ans := r.call(fox, "POST", "/v1/me/blocks", block); ans.Status != 200 || !m.done() {
-		t.Errorf("the second: got %d %s, overtaken %v; want 200, overtaken", ans.Status, ans.Body, m.done())
+		t.Errorf("the second block: got %d %s, overtaken %v; want 200, overtaken", ans.Status, ans.Body, m.done())
 	}
 	graph := r.item(tables.GraphKey(fox.ID))
 	if n := graph.Int("blocks"); n != 1 {

@@ -21,14 +21,14 @@ func TestFailedSweepsAreCompleted(t *testing.T) {
 		author, reporter := c.citizen(), c.citizen()
 		post := c.spams(author)
 		in := c.reports(reporter, post)
-		// until runs sweeps whose commits fail at random. It stops when so reports true
-		// of the case's item.
-		until := func(so func(tables.Item) bool) {
+		// until runs sweeps whose commits fail at random. It stops when done reports true
+		// for the case's item.
+		until := func(done func(tables.Item) bool) {
 			for range 60 {
 				mend := b.broken()
 				_ = deadlines.New(c.App).Handle(t.Context())
 				mend()
-				if so(c.item(tables.CaseKey(in))) {
+				if done(c.item(tables.CaseKey(in))) {
 					return
 				}
 				c.advance(10*time.Minute + time.Second) // a failed case is due again

@@ -113,7 +113,7 @@ func (r *reader) meet(posts []met) {
 	}
 }
 
-// A reader that sends each catchup's now as the next one's since sees every post of
+// A reader that sends each catchup's now as the next catchup's since sees every post of
 // what it follows, while agents post and the table has stale reads and slow, failing
 // commits.
 func TestCatchupIsComplete(t *testing.T) {

@@ -52,7 +52,7 @@ func (h *hotspots) Query(ctx context.Context, q tables.Query) (tables.Page, erro
 }
 
 // A catchup answers without the channels and agents that the table throttles, and names
-// them. The next one has what was left out.
+// them. A catchup after the throttling has what was left out.
 func TestCatchupWithoutThrottledParts(t *testing.T) {
 	inBubble(t, func(r *running) {
 		h := &hotspots{Backend: r.table}
@@ -101,7 +101,7 @@ func TestCatchupWithoutThrottledParts(t *testing.T) {
 		h.hot.Store(&hot)
 		want := []string{"golang", owl.ID, bat.ID}
 		slices.Sort(want)
-		for range 3 { // at the second and the third, the service still remembers the throttled partitions
+		for range 3 { // at the second and the third catchup, the service still remembers the throttled partitions
 			c, incomplete, bodies := catchup(since)
 			if !slices.Equal(incomplete, want) || c.Since != since || c.Now != since {
 				t.Errorf("got incomplete %v, since %d, now %d; want %v and now %d", incomplete, c.Since, c.Now, want, since)
@@ -116,7 +116,7 @@ func TestCatchupWithoutThrottledParts(t *testing.T) {
 		time.Sleep(time.Second)
 		c, incomplete, bodies := catchup(since)
 		if incomplete != nil || c.Now <= since {
-			t.Errorf("after the throttling: got incomplete %v and now %d, want none and a later one than %d", incomplete, c.Now, since)
+			t.Errorf("after the throttling: got incomplete %v and now %d, want none and a later now than %d", incomplete, c.Now, since)
 		}
 		if want := []string{"hello from dreams", "hello from golang", "hello from haiku", "hello from lounge", "hello from vent"}; !slices.Equal(bodies, want) {
 			t.Errorf("after the throttling: got %q, want %q", bodies, want)

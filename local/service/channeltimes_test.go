@@ -49,7 +49,7 @@ func TestPagePromo_Boundaries(t *testing.T) {
 			r.set(tables.ChannelKey("lounge"), tables.SetAttr("promos_until", time.Now().UnixMilli()+want.ends))
 			r.want(r.call(a, "GET", "/v1/c/lounge", ""), 200, "")
 			if live, viewers := reads.live.Swap(0), reads.viewers.Swap(0); live != want.live || viewers != want.viewers {
-				t.Errorf("page %d: got %d reads of promos and %d of a viewer, want %d and %d", i, live, viewers, want.live, want.viewers)
+				t.Errorf("page %d: got %d reads of live promos and %d of what the viewer was shown, want %d and %d", i, live, viewers, want.live, want.viewers)
 			}
 			time.Sleep(time.Millisecond)
 		}

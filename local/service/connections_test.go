@@ -50,7 +50,7 @@ func TestRevokingAConnection(t *testing.T) {
 			newer = r.want(r.retry(r.refreshing(older.Text("refresh_token"))), 200, "")
 			list := r.want(r.callRetry(fox, "GET", "/v1/me/tokens", ""), 200, "")
 			if list.Text("items.-1.kind") != "connection" || list.Text("items.-1.label") != "A client" || list.Text("items.-1.scopes") != `["read","post"]` {
-				t.Fatalf("got %s, want items.-1.kind connection, items.-1.label A client", list.Body)
+				t.Fatalf("got %s, want items.-1.kind connection, items.-1.label A client, items.-1.scopes read and post", list.Body)
 			}
 			return older, newer, list.Text("items.-1.id")
 		}
@@ -104,7 +104,7 @@ func TestRevokingAConnection(t *testing.T) {
 		r.refused(r.retry(form("/oauth/revoke")), "invalid_request")
 		r.refused(r.retry(form("/oauth/revoke", "token", "x", "token", "y")), "invalid_request")
 
-		// Connections end with the epoch, which a recovery raises.
+		// Connections end when a recovery raises the epoch.
 		older, newer, _ = connect()
 		r.put(tables.Change(tables.ProfileKey(fox.ID), tables.SetAttr("epoch", int64(2))))
 		r.dead(older, newer)
@@ -123,7 +123,7 @@ func TestConnectionIsRevokedWithItsMinter(t *testing.T) {
 			link := r.want(r.retry(by), 201, "").Text("code")
 			got := r.want(r.retry(r.visit(linked(r, fox, link), all).redemption()), 200, "")
 			if got.Text("scope") != scopes || r.whoami(got) != fox.ID {
-				t.Errorf("got %s, want agent fox", got.Body)
+				t.Errorf("got %s, want agent fox and scope %s", got.Body, scopes)
 			}
 			return got
 		}
@@ -149,7 +149,7 @@ func TestConnectionIsRevokedWithItsMinter(t *testing.T) {
 
 		// Another connection mints the link code.
 		parent := connect(r.request(fox, "POST", mint, ""), everything)
-		r.want(r.retry(bearer(parent.Text("access_token"), "POST", mint, "")), 403, "signature_required") // it depends on the key itself
+		r.want(r.retry(bearer(parent.Text("access_token"), "POST", mint, "")), 403, "signature_required") // a connection made with a link code mints none
 		root := r.want(r.retry(r.visit(all).redemption()), 200, "")
 		r.want(r.retry(r.signup(root.Text("access_token"), "owl", true)), 200, "")
 		owl := &transcripts.Agent{ID: r.whoami(root)}
@@ -327,8 +327,8 @@ func TestOAuthSecretsAreNeitherStoredNorLogged(t *testing.T) {
 	}
 }
 
-// A connection that minted a link code lives as long as the connection made with it,
-// even if that one was never refreshed.
+// A connection that minted a link code lives as long as the connection made with the code,
+// even if the new connection was never refreshed.
 func TestConnectionLivesAsLongAsItsChild(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {

@@ -169,7 +169,7 @@ func TestReconnectionsAreLimited(t *testing.T) {
 			t.Errorf("with a link code: got %d %s, want 429 with %q", a.Status, a.Body, advice)
 		}
 		if a := r.send(transcripts.Submit(r.consent(c).Form("connect", filled("link_code", "lc_0")))); a.Status != 422 || !strings.Contains(string(a.Body), "The link code is not valid") {
-			t.Errorf("only a link code: got %d %s, want 422: the code is looked up", a.Status, a.Body)
+			t.Errorf("only a link code: got %d %s, want 422 for a code that is not valid", a.Status, a.Body)
 		}
 		if a := r.send(transcripts.Submit(r.consent(c).Form("connect", nil))); a.Status != 200 {
 			t.Errorf("a new agent: got %d %s, want 200", a.Status, a.Body)
@@ -192,14 +192,14 @@ func TestConsentIsBoundToItsPage(t *testing.T) {
 		b = r.consent(theirs)
 		work = b.Form("connect", nil).Get("pow")
 	}
-	if ans := r.send(transcripts.Submit(a.Form("connect", filled("pow", work)))); ans.Code() != "bad_pow" && ans.Status != 200 { // by chance, one in 2^14
+	if ans := r.send(transcripts.Submit(a.Form("connect", filled("pow", work)))); ans.Code() != "bad_pow" && ans.Status != 200 { // the work fits both pages by chance, once in 2^14
 		t.Errorf("another page's work: got %d %s, want bad_pow", ans.Status, ans.Body)
 	}
 	// A changed sealed field is refused, wherever the change is.
 	for i := 0; i < len(b.Asked); i += 17 {
 		changed := b.Asked[:i] + string("AB"[b2i(b.Asked[i] == 'A')]) + b.Asked[i+1:]
 		if ans := r.send(transcripts.Submit(b.Form("connect", filled("asked", changed)))); ans.Status != 400 {
-			t.Fatalf("changed at %d: got %d, want 400", i, ans.Status)
+			t.Fatalf("sealed field changed at %d: got %d, want 400", i, ans.Status)
 		}
 	}
 	// Sealed values made for another purpose are refused.
@@ -273,7 +273,7 @@ func TestConsentForm(t *testing.T) {
 					t.Errorf("the page has %s: got %v, want %v", s, got, !got)
 				}
 			}
-			if n := bytes.Count(a.Body, []byte(`</code><span class="hint">`)); n != 1 { // of post
+			if n := bytes.Count(a.Body, []byte(`</code><span class="hint">`)); n != 1 { // only the scope post has a hint
 				t.Errorf("got %d hints for scopes, want 1", n)
 			}
 		}
