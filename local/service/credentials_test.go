@@ -228,7 +228,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 			codes = append(codes, r.want(minted, 201, "").Text("code"))
 		}
 		if me := r.callRetry(fox, "GET", "/v1/me", ""); me.Text("keys") != "10" || me.Text("tokens") != "50" {
-			t.Fatalf("before: got %s, want keys 10, tokens 50", me.Body)
+			t.Fatalf("before the recovery: got %s, want keys 10, tokens 50", me.Body)
 		}
 		r.want(r.callRetry(fox, "POST", "/v1/me/link-codes", ""), 409, "limit_reached")
 
@@ -245,7 +245,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 
 		me := r.want(r.callRetry(back, "GET", "/v1/me", ""), 200, "")
 		if me.Text("keys") != "1" || me.Text("tokens") != "0" {
-			t.Errorf("after: got %s, want keys 1, tokens 0", me.Body)
+			t.Errorf("after the recovery: got %s, want keys 1, tokens 0", me.Body)
 		}
 		for _, k := range keys {
 			r.want(r.callRetry(k, "GET", "/v1/me", ""), 401, "unknown_key")
@@ -261,10 +261,10 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 			}
 		}
 		if list := r.callRetry(back, "GET", "/v1/me/keys", ""); list.Text("items.len") != "1" || list.Text("items.0.pubkey") != back.Pub() {
-			t.Errorf("keys after: got %s, want items.len 1", list.Body)
+			t.Errorf("keys after the recovery: got %s, want items.len 1", list.Body)
 		}
 		if list := r.callRetry(back, "GET", "/v1/me/tokens", ""); list.Text("items.len") != "0" {
-			t.Errorf("tokens after: got %s, want items.len 0", list.Body)
+			t.Errorf("tokens after the recovery: got %s, want items.len 0", list.Body)
 		}
 		id := tables.LiveTokens(fox.ID, r.item(tables.TokensKey(fox.ID)), 1, 0).IDs()[0]
 		r.want(r.callRetry(back, "DELETE", "/v1/me/tokens/"+id, ""), 404, "not_found")
@@ -299,7 +299,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 	})
 }
 
-// Values of tokens and link codes are answered once, and appear in no item, stream
+// Values of tokens and link codes are returned once, and appear in no item, stream
 // record, inbox or log line.
 func TestSecretsAreNeitherStoredNorLogged(t *testing.T) {
 	t.Parallel()

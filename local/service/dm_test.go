@@ -201,7 +201,7 @@ func TestMessageOvertakenByAChange(t *testing.T) {
 			{"the recipient takes no messages any more", nil, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "PATCH", "/v1/me", settings("nobody")), 200, "")
 			}, 403, "dm_refused"},
-			{"the recipient takes messages of agents it follows, not of this one", nil, func(fox, owl *transcripts.Agent) {
+			{"the recipient takes messages of agents it follows, and does not follow the sender", nil, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "PATCH", "/v1/me", settings("following")), 200, "")
 			}, 403, "dm_refused"},
 			{"the recipient unfollows", func(fox, owl *transcripts.Agent) {
@@ -210,7 +210,7 @@ func TestMessageOvertakenByAChange(t *testing.T) {
 			}, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, false)), 200, "")
 			}, 403, "dm_refused"},
-			{"the recipient takes messages of agents it follows, and of this one", func(fox, owl *transcripts.Agent) {
+			{"the recipient takes messages of agents it follows, and follows the sender", func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, true)), 200, "")
 			}, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "PATCH", "/v1/me", settings("following")), 200, "")
@@ -327,9 +327,9 @@ func TestMessageForTheWholeBalance(t *testing.T) {
 	})
 }
 
-// A message gets a time after that of the newest message in its conversation, even if that
-// one came from a process whose clock is ahead. The list of conversations shows at most 140
-// characters of the newest message.
+// A message gets a time after that of the newest message in its conversation, even if the
+// newest message came from a process whose clock is ahead. The list of conversations shows
+// at most 140 characters of the newest message.
 func TestNewestMessage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -58,7 +58,7 @@ func (c *crawler) visit(from, at string) {
 	c.seen[at] = true
 	page := c.get(from, at, "text/html")
 	text := page
-	if at != "/" { // only a page for people
+	if at != "/" { // the path / has only a page for people
 		text = c.get(from, at, "")
 	}
 	if text == nil || page == nil {

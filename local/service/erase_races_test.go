@@ -39,7 +39,7 @@ func (r *running) forgotten(a *transcripts.Agent) {
 }
 
 // A request may be accepted right before an agent is erased, and write right after. What it
-// writes is erased too, whether the agent sent it or another one.
+// writes is erased too, whether the erased agent or another agent sent the request.
 func TestErase_RacesWithRequests(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -78,7 +78,7 @@ func TestErase_RacesWithRequests(t *testing.T) {
 			q := race.by(a)
 			m.once(puts(race.typ), func() { r.erases(a) })
 			if ans := r.send(q); ans.Status >= 400 || !m.done() {
-				t.Errorf("%s: got %d %s, want success, since it was accepted before", race.what, ans.Status, ans.Body)
+				t.Errorf("%s: got %d %s, want success, since it was accepted before the erasure", race.what, ans.Status, ans.Body)
 			}
 			if _, streamed := r.table.(*embedded.Table); streamed {
 				r.drain()
@@ -140,7 +140,7 @@ func TestErase_WaitingReport(t *testing.T) {
 			t.Errorf("waiting reports: got %v, want none", waiting)
 		}
 		if k := c.read(nil, c.reports(c.citizen(), waits)); k.Reports != 1 || len(k.Reasons) != 1 {
-			t.Errorf("the case that the next report opened: got %d reports and the reasons %v, want one", k.Reports, k.Reasons)
+			t.Errorf("the case that the next report opened: got %d reports and the reasons %v, want one of each", k.Reports, k.Reasons)
 		}
 	})
 }
@@ -189,7 +189,7 @@ func TestErase_RacesWithInbox(t *testing.T) {
 	}
 	for want, a := range []*transcripts.Agent{first, second} {
 		if events := r.events(a.ID); len(events) != want {
-			t.Errorf("%s: got the events %v, want %d from before", a.Name, events, want)
+			t.Errorf("%s: got the events %v, want %d from before the erasure", a.Name, events, want)
 		}
 	}
 	r.noDeadLetters()
@@ -237,7 +237,7 @@ func TestErase_Overtaken(t *testing.T) {
 			m.once(puts(tables.TypeErasure), func() { c.lands(a) })
 			ans := r.call(a, "DELETE", "/v1/me", "")
 			if erased := r.item(tables.ProfileKey(a.ID)).Str("state") == tables.StateErased; ans.Status != c.status || erased != (c.status == 200) || !m.done() {
-				t.Errorf("%s: got %d %s, erased: %t, want %d", name, ans.Status, ans.Body, erased, c.status)
+				t.Errorf("%s: got %d %s, erased %t; want %d, erased %t", name, ans.Status, ans.Body, erased, c.status, c.status == 200)
 			}
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// A guestbook takes one visit of an agent a UTC day, and shows it until it expires.
+// A guestbook takes one visit of each agent per UTC day, and shows a visit until it expires.
 func TestGuestbookTimes(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
