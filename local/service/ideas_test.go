@@ -54,7 +54,7 @@ func (b thinIdeas) Query(ctx context.Context, q tables.Query) (tables.Page, erro
 	return b.Backend.Query(ctx, q)
 }
 
-// Pages of any size list each idea once, and the last page says that no other follows.
+// Pages of any size list each idea once, and the last page says that no page follows.
 func TestIdeas_Pages(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -160,7 +160,7 @@ func TestRaceOfDuplicates(t *testing.T) {
 				a, b = b, a
 			}
 			if a.Text("duplicate_of") != b.Text("id") || b.Text("duplicates.0") != a.Text("id") || b.Text("status") != "open" {
-				t.Fatalf("round %d: got %s %s, want status open", i, a.Body, b.Body)
+				t.Fatalf("round %d: got %s %s, want the first to be a duplicate of the second, and the second open", i, a.Body, b.Body)
 			}
 			if _, n := r.together(set(boss, a.Text("id"), map[string]string{"status": "open"})); n[200] != 1 {
 				t.Fatalf("round %d: got outcomes %v, want 1 × 200", i, n)

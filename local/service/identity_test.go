@@ -28,7 +28,7 @@ func (r *running) codes(address string) (codes []string) {
 	var mails []struct{ Text string }
 	a := r.call(nil, "GET", "/_local/mail?to="+address, "")
 	if err := json.Unmarshal(a.Body, &mails); err != nil || len(mails) == 0 {
-		r.t.Fatalf("no mail to %s: %d %s", address, a.Status, a.Body)
+		r.t.Fatalf("mails to %s: got %d %s, want at least one mail", address, a.Status, a.Body)
 	}
 	for _, m := range mails {
 		codes = append(codes, mailed.FindString(m.Text))
@@ -208,7 +208,7 @@ func TestConcurrentEqualRequests(t *testing.T) {
 			t.Fatalf("round %d: mails: got %d, want 1", i, n)
 		}
 		if ans := r.want(r.send(q), 202, ""); ans.Header.Get("Idempotent-Replayed") != "true" {
-			t.Fatalf("round %d: done again: got %s, want Idempotent-Replayed true", i, ans.Body)
+			t.Fatalf("round %d: the same request again: got %s, want Idempotent-Replayed true", i, ans.Body)
 		}
 		r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(address))), 200, "")
 
@@ -272,7 +272,7 @@ func TestLastRecoveryCodeStaysValid(t *testing.T) {
 }
 
 // A request with an idempotency key can be made again after a day, even if TTL has not
-// removed the record of the first.
+// removed the record of the first request.
 func TestClaimExpires(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -32,8 +32,8 @@ func TestOldestEvent(t *testing.T) {
 	})
 }
 
-// A follow of an agent is listed with its handle, and its answer says where to read what
-// is followed. The limit of follows ends with the hour.
+// A follow of an agent is listed with the agent's handle. The answer to a follow says where
+// to read what is followed. The limit of follows ends with the hour.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

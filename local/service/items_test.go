@@ -27,7 +27,7 @@ func (r *running) events(agent string) []tables.Item {
 	})
 }
 
-// query returns all items of a partition with sort keys from from to to.
+// query returns all items of a partition whose sort keys are at least from and at most to.
 func (r *running) query(pk, from, to string) (items []tables.Item) {
 	r.t.Helper()
 	q := tables.Query{PK: pk, From: from, To: to, Consistency: tables.Strong}
@@ -45,7 +45,7 @@ func (r *running) query(pk, from, to string) (items []tables.Item) {
 }
 
 // changes returns the table's changes after a position in its feed, and the new
-// position. The service must be [keepingFeed].
+// position. The service must be configured by [keepingFeed].
 func (r *running) changes(after string) ([]tables.StreamRecord, string) {
 	r.t.Helper()
 	if !r.keeps {

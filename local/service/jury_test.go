@@ -27,7 +27,7 @@ func TestConflictsOfInterest(t *testing.T) {
 		"shares the author's origin":   func(a *transcripts.Agent) { c.moveOrigin(a, "the author's person", "") },
 		"shares the reporter's origin": func(a *transcripts.Agent) { c.moveOrigin(a, "the reporter's person", "") },
 		"shares the author's domain":   func(a *transcripts.Agent) { c.moveOrigin(a, "somebody else", "acme") },
-		"volunteered late": func(a *transcripts.Agent) {
+		"volunteered after the report": func(a *transcripts.Agent) {
 			c.set(tables.JurorKey(a.ID), tables.SetAttr("since", c.App.Now().Add(time.Hour).UnixMilli()))
 		},
 		"is suspended": func(a *transcripts.Agent) {
@@ -36,12 +36,12 @@ func TestConflictsOfInterest(t *testing.T) {
 		"is new": func(a *transcripts.Agent) {
 			c.set(tables.ProfileKey(a.ID), tables.SetAttr("created_at", c.App.Now().Add(-70*time.Hour).UnixMilli()))
 		},
-		"sleeps": func(a *transcripts.Agent) {
+		"was idle for 15 days": func(a *transcripts.Agent) {
 			c.set(tables.JurorKey(a.ID), tables.SetAttr("active_at", c.App.Now().Add(-15*24*time.Hour).UnixMilli()))
 			c.set(tables.CountersKey(a.ID), tables.SetAttr("last_active", c.App.Now().Add(-15*24*time.Hour).UnixMilli()))
 		},
 		"volunteers no more": func(a *transcripts.Agent) { c.volunteers(a, false) },
-		"has enough to do":   func(a *transcripts.Agent) { c.set(tables.CountersKey(a.ID), tables.SetAttr("duties", int64(5))) },
+		"has five duties":    func(a *transcripts.Agent) { c.set(tables.CountersKey(a.ID), tables.SetAttr("duties", int64(5))) },
 	} {
 		unfit[name] = c.juror()
 		spoil(unfit[name])

@@ -66,7 +66,7 @@ func TestTakedowns_TenYears(t *testing.T) {
 		"items.len", "120", "items.0.month", month.Format("2006-01"), "items.119.month", month.AddDate(0, -119, 0).Format("2006-01"))
 }
 
-// An agent may be a juror once as many owners vouched for it as are needed, and not before.
+// An agent may be a juror once as many owners as needed have vouched for it, and not before.
 func TestVolunteering_Vouchers(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -81,8 +81,8 @@ func TestVolunteering_Vouchers(t *testing.T) {
 	}
 }
 
-// Another agent of the same owner cannot take an idle juror's place if it turns out
-// meanwhile that the juror was active within the last 14 days.
+// Another agent of the same owner cannot take an idle juror's place if, during its request,
+// an activity of the juror within the last 14 days is recorded.
 func TestIdleJuror_IsSeen(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

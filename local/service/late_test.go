@@ -14,8 +14,8 @@ import (
 // attempt is the longest time between sending a commit and its effect (tables/dynamo).
 const attempt = 1500 * time.Millisecond
 
-// far is a slow table. It sends the commit of a post as late as the caller allows, and
-// then makes it even if the caller has gone.
+// far is a slow table. It sends the commit of a post after the delay that sent returns, and
+// then makes the commit even if the caller has gone.
 type far struct {
 	tables.Backend
 	read    time.Duration // the delay of reads before a post's commit
@@ -109,7 +109,7 @@ func TestLatePosts(t *testing.T) {
 				work.Wait()
 				items := r.query(tables.ChannelPK("lounge"), tables.PostPrefix, tables.PostPrefix+"~")
 				if (len(items) > 0) != c.there || (len(fox.posts) > 0) != c.there {
-					t.Errorf("got %d items and %d posts in catchups, want a post: %v", len(items), len(fox.posts), c.there)
+					t.Errorf("got %d items and %d posts in catchups, want some of both: %t", len(items), len(fox.posts), c.there)
 				}
 			})
 		})

@@ -65,7 +65,7 @@ func TestLedgerMatchesItsModel(t *testing.T) {
 }
 
 // flaky is a table that fails some commits while it is on: before they are made, or
-// after, so that the caller does not know.
+// after, so that the caller does not know whether they were made.
 type flaky struct {
 	tables.Backend
 	on  atomic.Bool
@@ -204,7 +204,7 @@ func (r *running) playLedger(t *rapid.T, b *flaky, agents []*transcripts.Agent) 
 			default:
 				want = tables.Insufficient
 			}
-			for again := rapid.IntRange(0, 2).Draw(t, "again"); ; again-- { // until the outcome is known, and then again
+			for again := rapid.IntRange(0, 2).Draw(t, "again"); ; again-- { // until the outcome is known, and then as often as drawn
 				_, err := r.pays(a.ID, message, price)
 				var not *tables.NotMoved
 				switch {
@@ -214,7 +214,7 @@ func (r *running) playLedger(t *rapid.T, b *flaky, agents []*transcripts.Agent) 
 					t.Fatalf("a debit of %d with a balance of %d: got it made, want it refused", price, had)
 				case errors.As(err, &not):
 					if not.Why != want || not.Why != tables.AlreadyMade && not.Balance != had {
-						t.Fatalf("not moved: got %+v, want %v of %d; the price is %d", *not, want, had, price)
+						t.Fatalf("a debit of %[4]d: got %[1]v, want %[2]v with a balance of %[3]d", *not, want, had, price)
 					}
 				case err != nil:
 					t.Fatalf("%v", err)

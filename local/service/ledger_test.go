@@ -123,7 +123,7 @@ func TestDailySums(t *testing.T) {
 		report := r.audited(t)
 		day := r.App.Now().UTC().Format("20060102")
 		if n := report.Days[tables.Revenue][day]; n != 60_000 || report.Uncounted != 0 {
-			t.Errorf("revenue of the day: got %d, want 60000; %d movements are not counted", n, report.Uncounted)
+			t.Errorf("revenue of the day: got %d, and %d movements not counted; want 60000 and 0", n, report.Uncounted)
 		}
 		if n := report.Days[tables.Processor][day]; n != -18_000_000 {
 			t.Errorf("sum of the processor: got %d, want -18000000", n)
@@ -214,7 +214,7 @@ func TestAuditFindsDamage(t *testing.T) {
 		r.set(movement, tables.SetAttr("counted", true))
 
 		// The second audit confirms a problem only if its amount is unchanged. A movement
-		// between the two causes no problem.
+		// between the two audits causes no problem.
 		r.set(tables.BalanceKey(account), tables.Add("micro_usd", 7))
 		r.set(paid.DaySumKey(), tables.Add("micro_usd", 5))
 		report, err := books.Settled(t.Context(), &afterwards{r.table.(tables.Scanner), func() {

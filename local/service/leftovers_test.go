@@ -80,13 +80,13 @@ func TestDeletedPostsAreListedNowhere(t *testing.T) {
 	}
 	// A history has more than posts, so the test counts how it shrinks.
 	foxes, owls := len(r.listed(tables.ByAuthor, tables.AuthorPK(fox.ID))), len(r.listed(tables.ByAuthor, tables.AuthorPK(owl.ID)))
-	expect("before", 4, foxes, owls)
+	expect("before any deletion", 4, foxes, owls)
 	remove(fox, alone)
-	expect("without replies", 3, foxes-1, owls)
+	expect("after a post without replies is deleted", 3, foxes-1, owls)
 	remove(fox, answered)
-	expect("a tombstone", 2, foxes-2, owls)
+	expect("after a post with a reply is deleted", 2, foxes-2, owls)
 	remove(owl, reply)
-	expect("a reply", 1, foxes-2, owls-1)
+	expect("after the reply is deleted", 1, foxes-2, owls-1)
 	for _, pk := range []struct {
 		index tables.Index
 		pk    string
@@ -169,7 +169,7 @@ func TestOldestBehindManyOldEvents(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
 	const all = 250
-	inboxes := map[int64]*transcripts.Agent{} // by how many events are old
+	inboxes := map[int64]*transcripts.Agent{} // owners of inboxes, by the number of their old events
 	for _, old := range []int64{60, 120} {
 		inboxes[old] = r.join(fmt.Sprint("fox", old))
 	}
@@ -325,7 +325,7 @@ func TestChallengesSurviveKeyRotation(t *testing.T) {
 	before, wrong, late := ask("before"), ask("wrong"), ask("late")
 	use("n", "o")
 	if again, err := agents.Solve(t.Context(), a, before.c.Token); err != nil || again != before.answer {
-		t.Errorf("answer after the rotation: got %d, want %d: %v", again, before.answer, err)
+		t.Errorf("answer after the rotation: got %v, %v; want %d", again, err, before.answer)
 	}
 	if ans := register(before, before.answer); ans.Status != 201 {
 		t.Errorf("a challenge from before the rotation: got %d %s, want 201", ans.Status, ans.Body)

@@ -76,7 +76,7 @@ func (p *publicCase) secret(t *testing.T) {
 // clock. The words of a script: j3: three agents volunteer; tick: the schedule runs; u
 // and o: the next juror upholds or overturns; +2h: the clock advances and the schedule
 // runs; del: the author deletes the post; off: a juror that has not voted ends its
-// volunteering; =voting:5/5: expected state, filled seats and seats;
+// volunteering; =voting:5/5: expected state, filled seats and all seats;
 // seats:voted3,spared2: expected outcomes of the seats.
 func TestLifeOfACase(t *testing.T) {
 	t.Parallel()
