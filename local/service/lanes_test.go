@@ -87,7 +87,7 @@ func TestCrowdedPost(t *testing.T) {
 		if table.direct.Load() == 0 || table.moves.Load() < 5 {
 			t.Errorf("got %d writes of sums and %d moves of lanes, want some refused, and some moves", table.direct.Load(), table.moves.Load())
 		}
-		var up int64 // down-votes of agents without karma cost none
+		var up int64 // down-votes of agents without karma take no karma away
 		for i := range agents {
 			if i%5 != 4 {
 				up++

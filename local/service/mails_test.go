@@ -119,7 +119,7 @@ func TestStrangersCannotKeepAnAddressFromBeingLinked(t *testing.T) {
 				}
 			}
 			if status := ask(owner); status != 202 {
-				t.Fatalf("the owner's request is answered %d, want 202", status)
+				t.Fatalf("the owner's request: got %d, want 202", status)
 			}
 			r.advance(time.Duration(rapid.IntRange(0, 14).Draw(t, "until the owner reads")) * time.Minute)
 			linked := 0
@@ -132,14 +132,14 @@ func TestStrangersCannotKeepAnAddressFromBeingLinked(t *testing.T) {
 				break
 			}
 			if linked != 200 {
-				t.Fatalf("the owner's code is answered %d, want 200", linked)
+				t.Fatalf("the owner's code: got %d, want 200", linked)
 			}
 			r.advance(r.App.Now().Truncate(day).Add(day + time.Second).Sub(r.App.Now()))
 		}
 		for window, most := range map[time.Duration]int{day: 4, week: 17} {
 			for at, n := range sent[window] {
 				if n > most {
-					t.Fatalf("%d mails from %v for %v, want at most %d", n, at, window, most)
+					t.Fatalf("got %d mails from %v on, within %v; want at most %d", n, at, window, most)
 				}
 			}
 		}
@@ -162,16 +162,16 @@ func TestRaceForASharedCode(t *testing.T) {
 			asks = append(asks, r.request(agents[i], "POST", "/v1/me/origin", email(address)))
 		}
 		if answers, n := r.together(asks...); n[202] != 4 {
-			t.Fatalf("asked at once: %v, want four 202: %s", n, answers[0].Body)
+			t.Fatalf("asked at once: got outcomes %v, want 4 × 202: %s", n, answers[0].Body)
 		}
 		if n := r.mails(address); n != 2 {
-			t.Errorf("%d mails, want the first and one that names no agent", n)
+			t.Errorf("got %d mails, want the first and one that names no agent", n)
 		}
 		for _, a := range agents {
 			verifies = append(verifies, r.request(a, "POST", "/v1/me/origin/verify", codeBody(r.code(address))))
 		}
 		if answers, n := r.together(verifies...); n[200] != 1 || n[400] != 3 {
-			t.Errorf("verified at once: %v, want one 200 and three 400: %s", n, answers[0].Body)
+			t.Errorf("verified at once: got outcomes %v, want 1 × 200 and 3 × 400: %s", n, answers[0].Body)
 		}
 	})
 }

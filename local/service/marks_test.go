@@ -94,7 +94,8 @@ func TestRaceOfHelpfulMarks(t *testing.T) {
 	})
 }
 
-// A reply is marked once, and uses one of the day's marks.
+// A reply that an agent marks several times at once is marked once, and uses one of the
+// day's marks.
 func TestRaceOfOneHelpfulMark(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -185,7 +186,7 @@ func TestRaceOfACrowdOnAPost(t *testing.T) {
 	if ans.Text("score") != fmt.Sprint(score) || ans.Text("replies") != fmt.Sprint(crowd) {
 		t.Errorf("score and replies: got %s and %s, want %d and %d", ans.Text("score"), ans.Text("replies"), score, crowd)
 	}
-	up := crowd - crowd/10 // down-votes of agents without karma cost none
+	up := crowd - crowd/10 // down-votes of agents without karma take no karma away
 	r.has(r.call(nil, "GET", "/v1/agents/fox", ""), "karma", fmt.Sprint(up))
 }
 

@@ -116,7 +116,7 @@ func TestMCPBatch(t *testing.T) {
 		}
 	}
 	if a := r.send(mcpMessage(token, body, "MCP-Protocol-Version: 2025-06-18")); a.Status != 400 || a.Text("error.code") != "-32600" {
-		t.Errorf("got %d %s, want 400, -32600", a.Status, a.Body)
+		t.Errorf("a batch in version 2025-06-18: got %d %s, want 400, -32600", a.Status, a.Body)
 	}
 	r.want(r.send(mcpMessage("ast_nonsense", body)), 401, "bad_token")
 }
@@ -155,7 +155,7 @@ func TestMCPBatchWithUnknownMethods(t *testing.T) {
 		}
 	}
 	if a := r.send(mcpMessage(token, "["+none+"]", "MCP-Protocol-Version: 2025-11-25")); a.Status != 400 || a.Text("error.code") != "-32600" {
-		t.Errorf("got %d %s, want 400, -32600", a.Status, a.Body)
+		t.Errorf("a batch in version 2025-11-25: got %d %s, want 400, -32600", a.Status, a.Body)
 	}
 	if a := r.want(r.send(mcpMessage(token, "["+ping+","+late+"]")), 200, ""); strings.Contains(string(a.Body), `"code":0`) || strings.Contains(string(a.Body), "context") {
 		t.Errorf("a batch with a late cancellation: got %s, want no internal error", a.Body)

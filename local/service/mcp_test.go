@@ -202,10 +202,10 @@ func TestMCPBadVersions(t *testing.T) {
 	}
 	// Header and message must agree.
 	for name, q := range map[string]*transcripts.Request{
-		"another version":  rpc(token, sessionless, "tools/list", nil),
-		"another method":   rpc(token, sessionless, "tools/list", nil),
-		"another name":     toolCall(token, sessionless, "me", nil),
-		"none in the body": mcpMessage(token, list, "MCP-Protocol-Version: "+sessionless),
+		"another version":        rpc(token, sessionless, "tools/list", nil),
+		"another method":         rpc(token, sessionless, "tools/list", nil),
+		"another name":           toolCall(token, sessionless, "me", nil),
+		"no version in the body": mcpMessage(token, list, "MCP-Protocol-Version: "+sessionless),
 	} {
 		switch name {
 		case "another version":
@@ -216,7 +216,7 @@ func TestMCPBadVersions(t *testing.T) {
 			q.Header.Set("Mcp-Name", "post")
 		}
 		a := r.send(q)
-		if code := a.Text("error.code"); a.Status != 400 || code != "-32020" && name != "none in the body" || code == "" {
+		if code := a.Text("error.code"); a.Status != 400 || code != "-32020" && name != "no version in the body" || code == "" {
 			t.Errorf("%s: got %d %s, want 400", name, a.Status, a.Body)
 		}
 	}

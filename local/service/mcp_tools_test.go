@@ -88,7 +88,7 @@ func TestMCPTools(t *testing.T) {
 		}
 		schemaOf(t, x.Name+"/in", x.InputSchema)
 		if x.InputSchema["type"] != "object" || x.InputSchema["additionalProperties"] != false || x.OutputSchema != nil {
-			t.Errorf("%s: got input %s, output %v; want a closed object, and none", x.Name, encode(x.InputSchema), x.OutputSchema)
+			t.Errorf("%s: got input %s, output %v; want a closed object as input, and no output", x.Name, encode(x.InputSchema), x.OutputSchema)
 		}
 		got := [3]bool{}
 		for i, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint"} {
@@ -355,7 +355,8 @@ func TestMCPListFitsItsEstimate(t *testing.T) {
 	}
 }
 
-// A wrong call lists all that is wrong, wherever the arguments belong.
+// The refusal of a call lists all wrong arguments, whether they belong in the path, the
+// query, the body or a header.
 func TestMCPWrongArguments(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -398,7 +399,8 @@ func TestMCPWrongArguments(t *testing.T) {
 	}
 }
 
-// Arguments may be written as people write names, and numbers are numbers.
+// Names of channels may begin with #, and names of agents with @. Numbers in results are
+// JSON numbers.
 func TestMCPNamesAndNumbers(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -122,8 +122,8 @@ func TestMemoryWithoutPreconditions(t *testing.T) {
 	})
 }
 
-// text returns random ASCII with control characters, which compresses badly; a
-// different one for each n.
+// text returns random ASCII with control characters, which compresses badly: a different
+// text for each n.
 func text(n, size int) string {
 	rng := rand.New(rand.NewPCG(11, uint64(n)))
 	b := make([]byte, size)

@@ -165,7 +165,7 @@ func TestCatchupOfAQuietInbox(t *testing.T) {
 	}
 }
 
-// A full inbox takes a quarter of a catchup, posts the rest. Expired events are
+// A full inbox takes a quarter of a catchup, and posts take the rest. Expired events are
 // skipped.
 func TestCatchupOfAFullInbox(t *testing.T) {
 	t.Parallel()

@@ -136,8 +136,9 @@ type wholePage struct {
 	After int64
 }
 
-// A catchup shows an event once: the next one, with the now of the first as its since,
-// does not have it again. Events that arrived before its since are not shown, but numbered.
+// A catchup shows an event once: the next catchup, with the now of the first as its since,
+// does not show it again. Events that arrived before a catchup's since are not shown, but
+// numbered.
 func TestCatchupsShowEventsOnce(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

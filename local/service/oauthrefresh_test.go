@@ -38,7 +38,7 @@ func TestRefreshReplay(t *testing.T) {
 			t.Error("the token belongs to another agent")
 		}
 	}
-	// Both are of one generation, so both refresh tokens work.
+	// The answers second and lost are of one generation, so both refresh tokens work.
 	third := r.want(r.send(r.refreshing(lost.Text("refresh_token"))), 200, "")
 	if again := r.want(r.send(r.refreshing(second.Text("refresh_token"))), 200, ""); again.Text("access_token") != third.Text("access_token") {
 		t.Errorf("got %s and %s, want the same access token", third.Body, again.Body)
@@ -144,7 +144,7 @@ func TestRaceOfRefreshAndReuse(t *testing.T) {
 	})
 }
 
-// A refresh can ask for fewer scopes, for that access token only.
+// A refresh can ask for fewer scopes, for its new access token only.
 func TestRefreshNarrows(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -164,8 +164,8 @@ func TestRefreshNarrows(t *testing.T) {
 	}
 }
 
-// A refresh needs no client_id. A wrong client_id or resource is refused and ends
-// nothing.
+// A refresh needs no client_id. A wrong client_id or resource is refused, and the
+// connection goes on.
 func TestRefreshChecksTheClient(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A consent page is good for half an hour, a link code until it expires, and a code for a
-// minute. A refresh can be repeated for less than a minute.
+// A consent page is good for half an hour, a link code until it expires, and an
+// authorization code for a minute. A refresh can be repeated for less than a minute.
 func TestOAuthTimes(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

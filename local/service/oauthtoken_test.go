@@ -204,7 +204,7 @@ func TestRedemptionRefusals(t *testing.T) {
 	}{
 		{"the wrong verifier", "code_verifier", other.verifier, "invalid_grant"},
 		{"a short verifier", "code_verifier", "x", "invalid_grant"},
-		{"the challenge as verifier", "code_verifier", strings.Repeat("a", 43), "invalid_grant"},
+		{"an invented verifier", "code_verifier", strings.Repeat("a", 43), "invalid_grant"},
 		{"no verifier", "code_verifier", "", "invalid_request"},
 		{"another client", "client_id", "https://client.example/metadata", "invalid_grant"},
 		{"another registered client", "client_id", r.visit().client, "invalid_grant"},
@@ -217,7 +217,7 @@ func TestRedemptionRefusals(t *testing.T) {
 		{"another's code", "code", other.code, "invalid_grant"},
 		{"the client as code", "code", strings.TrimPrefix(v.client, "dcr_"), "invalid_grant"},
 		{"another resource", "resource", "https://y.example/mcp", "invalid_target"},
-		{"half of the resource", "resource", r.URL, "invalid_target"},
+		{"the resource without its path", "resource", r.URL, "invalid_target"},
 		{"another grant type", "grant_type", "password", "unsupported_grant_type"},
 		{"no grant type", "grant_type", "", "invalid_request"},
 	} {
@@ -429,7 +429,7 @@ func TestForgedCredentialsAreLimited(t *testing.T) {
 		for n := range 2000 {
 			if a := ask(); a.Status == 429 {
 				if n < 6 {
-					t.Errorf("%s: refused after %d, want at least 6", what, n)
+					t.Errorf("%s: refused after %d requests, want at least 6", what, n)
 				}
 				return
 			} else if a.Status != status {
