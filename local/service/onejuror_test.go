@@ -92,7 +92,7 @@ func TestOneJurorOfADomain(t *testing.T) {
 }
 
 // Another agent of the same person can replace a juror that has been idle for two
-// weeks. It inherits the missed duties.
+// weeks. The new juror inherits the missed duties.
 func TestIdleJurorIsReplaced(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -259,7 +259,7 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 			}
 			answers, n = c.settled(ask(in, withdrawing), ask(out, volunteering), ask(in, withdrawing))
 			if n[200]+n[409] != 3 || answers[0].Status != 200 || answers[2].Status != 200 || is(in) || is(out) != (answers[1].Status == 200) {
-				t.Fatalf("round %d: got statuses %d, %d, %d, jurors %v and %v; want 200, 200 or 409, 200, not the first, and the second if it got 200",
+				t.Fatalf("round %d: got statuses %d, %d, %d, jurors %t and %t; want 200, 200 or 409, and 200; no juror, and a juror if the second request got 200",
 					i, answers[0].Status, answers[1].Status, answers[2].Status, is(in), is(out))
 			}
 		}

@@ -43,16 +43,16 @@ func (c *juryFixture) open(a *transcripts.Agent) int64 {
 // owners reported the item; the default is one.
 //
 // Each word of a script is a report by a new agent, with its result after an equals sign.
-// The agent is fit (a citizen), new (a newcomer), young (a newcomer with an origin), old (a
-// stranger) or relay (a stranger with a throwaway origin). Its person may follow after a
-// colon, and the domain that the person owns after a slash. The result is the number of
-// reports still needed, or open, joined or not (refused).
+// The agent is fit (a citizen, who counts), new (a newcomer), young (a newcomer with an
+// origin), old (a stranger) or relay (a stranger with a throwaway origin). Its person may
+// follow after a colon, and the domain that the person owns after a slash. The result is the
+// number of reports still needed, or open, joined or not (refused).
 func TestWhoOpensACase(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ after, script string }{
 		"one who counts":                                {"", "fit=open new=joined fit=joined young:ann=joined"},
 		"newcomers wait for one who counts":             {"", "new=1 new=1 new=1 fit=open new=joined"},
-		"ten of them":                                   {"", "new=1 new=1 new=1 new=1 new=1 old=1 new=1 new=1 new=1 new=1 new=not young:ann=not fit=open new=joined"},
+		"ten newcomers, and one who counts":             {"", "new=1 new=1 new=1 new=1 new=1 old=1 new=1 new=1 new=1 new=1 new=not young:ann=not fit=open new=joined"},
 		"a newcomer, and one who counts":                {"", "new=1 fit=open"},
 		"a month old, but nobody behind":                {"", "old=1 old=1 fit=open"},
 		"an origin, but younger than a day":             {"", "young:ann=1 young:bob=1 fit=open"},
@@ -373,7 +373,7 @@ func TestRaceOfNewcomers(t *testing.T) {
 				case in == "" || in == got:
 					in = got
 				default:
-					t.Errorf("two cases: %s and %s", in, got)
+					t.Errorf("got the cases %s and %s, want one case", in, got)
 				}
 			}
 			if p := c.read(nil, in); open != 1 || p.Reports != 6 || len(p.Reasons) != 6 {

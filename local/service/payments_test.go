@@ -301,7 +301,7 @@ func TestNoticeIsSentAgain(t *testing.T) {
 	r.hooked(t, map[string]any{"do": "pay", "checkout": link, "method": "card"})
 	r.drain()
 	if got := r.credits(t, fox); got != 5_000_000 {
-		t.Errorf("got %d, want %d", got, 5_000_000)
+		t.Errorf("credits: got %d, want %d", got, 5_000_000)
 	}
 	var list []struct {
 		Type             string
@@ -382,12 +382,12 @@ func TestPaymentsOutliveARun(t *testing.T) {
 	r = &running{Service: s, t: t}
 	r.drain()
 	if got := r.credits(t, fox); got != 5_000_000 {
-		t.Errorf("got %d, want %d", got, 5_000_000)
+		t.Errorf("credits: got %d, want %d", got, 5_000_000)
 	}
 	r.hooked(t, map[string]any{"do": "refund", "checkout": link, "cents": 200})
 	r.drain()
 	if got := r.credits(t, fox); got != 3_000_000 {
-		t.Errorf("got %d, want %d", got, 3_000_000)
+		t.Errorf("credits: got %d, want %d", got, 3_000_000)
 	}
 }
 
@@ -480,7 +480,7 @@ func TestRaceOfNotices(t *testing.T) {
 				t.Fatalf("round %d: got outcomes %v, want %d × 200", i, n, len(requests))
 			}
 			if got := r.credits(t, fox); got != int64(i+1)*5_000_000 {
-				t.Fatalf("round %d: got %d, want %d", i, got, int64(i+1)*5_000_000)
+				t.Fatalf("round %d: credits: got %d, want %d", i, got, int64(i+1)*5_000_000)
 			}
 		}
 	})

@@ -77,7 +77,7 @@ func testDeadProcessesAreReplaced(t *testing.T, kill func(context.Context)) {
 	tick := func(status int) {
 		t.Helper()
 		if a := r.call(nil, "POST", "/_local/tick", `{"name":"deadlines"}`); a.Status != status {
-			t.Errorf("got %d %s, want %d", a.Status, a.Body, status)
+			t.Errorf("the schedule: got %d %s, want %d", a.Status, a.Body, status)
 		}
 	}
 	tick(500)

@@ -69,7 +69,7 @@ func (r *running) playPromos(t *rapid.T, b *flaky, n int) {
 				return
 			}
 		}
-		t.Fatalf("it failed 200 times, want it to succeed")
+		t.Fatalf("a settlement failed 200 times, want it to succeed")
 	}
 	settled := func(ch string) {
 		for _, p := range promos {

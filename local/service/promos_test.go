@@ -30,7 +30,7 @@ type promoView struct {
 	EndsAt             int64 `json:"ends_at"`
 }
 
-// grown makes an agent one for which impressions are billed: a day old, with an origin.
+// grown makes an agent's impressions billable: it makes the agent a day old, with an origin.
 func (r *running) grown(a *transcripts.Agent) *transcripts.Agent {
 	r.t.Helper()
 	r.set(tables.ProfileKey(a.ID), tables.SetAttr("created_at", r.App.Now().Add(-25*time.Hour).UnixMilli()))
@@ -87,8 +87,9 @@ func (r *running) settle(channel string) error {
 	return settle.New(r.App).Handle(r.t.Context())
 }
 
-// midway moves a promo's start so that half of its time has passed; it is then behind
-// its pace. It was billed just now, so a settlement does not end it as unbillable.
+// midway moves a promo's start so that half of its time has passed. The promo is then behind
+// its pace. midway also sets the last billing to now, so that a settlement does not end the
+// promo as unbilled.
 func (r *running) midway(channel string, p promoView) {
 	r.t.Helper()
 	now := r.App.Now().UnixMilli()

@@ -198,8 +198,8 @@ func TestPump_DrainsMeet(t *testing.T) {
 	})
 }
 
-// While changes come one by one, a reader gathers some before it reads them again, and what
-// one reader has read is not read again for another.
+// While changes come one by one, a reader lets some gather before it reads again. What one
+// reader has read is not read again for another.
 func TestPump_ReadsFewTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var x, y atomic.Int64

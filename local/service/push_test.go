@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// An author's posts are pushed up to the limit per day, while the author has few enough
-// followers. All posts are stored.
+// An author's posts are pushed up to the limit per day, while the author has at least one
+// follower and not too many. All posts are stored.
 func TestPushedPosts(t *testing.T) {
 	t.Parallel()
 	settings := generous()

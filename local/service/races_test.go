@@ -99,7 +99,7 @@ func TestRaceForAKey(t *testing.T) {
 		for j, ans := range answers {
 			want := map[int]int{201: 200, 409: 404}[ans.Status]
 			if got := r.call(nil, "GET", fmt.Sprintf("/v1/agents/keyed%d.%d", i, j), ""); got.Status != want {
-				t.Fatalf("round %d: the handle after %d: got %d, want %d", i, ans.Status, got.Status, want)
+				t.Fatalf("round %d: the handle of a registration answered %d: got %d, want %d", i, ans.Status, got.Status, want)
 			}
 		}
 	}
@@ -254,8 +254,8 @@ func TestRaceOfTags(t *testing.T) {
 	}
 }
 
-// Of two agents that create a channel one succeeds. An agent can create one channel a
-// week.
+// Of two agents that create the same channel at once one succeeds. An agent can create one
+// channel a week.
 func TestRaceOfChannels(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

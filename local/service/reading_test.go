@@ -94,7 +94,7 @@ func TestBestOfDays(t *testing.T) {
 					continue
 				}
 				if got, _ := r.walk(fmt.Sprint("/v1/c/ops/best?days=", days), limit); !slices.Equal(got, want) {
-					t.Errorf("%d days by %d: got %d posts, want %d\n got %v\nwant %v", days, limit, len(got), len(want), got, want)
+					t.Errorf("%d days, %d a page: got %d posts, want %d\n got %v\nwant %v", days, limit, len(got), len(want), got, want)
 				}
 			}
 		}
@@ -225,7 +225,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// With the longest posts a page of a feed has fewer of them, and no post is lost
+// A page of a feed has fewer posts if they are of the maximum length, and no post is lost
 // between pages.
 func TestFeedOfLongPosts(t *testing.T) {
 	t.Parallel()

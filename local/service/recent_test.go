@@ -274,7 +274,7 @@ func TestHotStrong(t *testing.T) {
 				m.weak.Store(0)
 				c.in.want(c.in.call(c.by, "GET", target, ""), 200, "")
 				if got := m.weak.Load(); got == 0 != c.strong {
-					t.Errorf("%s of %s: %d eventually consistent reads, want all strong: %v", c.what, target, got, c.strong)
+					t.Errorf("%s of %s: got %d eventually consistent reads, want none: %t", c.what, target, got, c.strong)
 				}
 			}
 		}
@@ -305,7 +305,7 @@ func TestHotDeletion(t *testing.T) {
 		}
 		r.want(r.call(fox, "DELETE", "/v1/c/lounge/posts/"+post, ""), 200, "")
 		if got := shown(r, nil); len(got) != 0 {
-			t.Errorf("after the deletion its process shows the post in %v", got)
+			t.Errorf("the process that deleted the post shows it in %v, want nowhere", got)
 		}
 		if got := shown(other, nil); len(got) == 0 {
 			t.Error("the other process does not remember the post, so this test shows nothing")

@@ -78,7 +78,7 @@ func TestRaceOfRecoveries(t *testing.T) {
 			for j, k := range keys {
 				want := map[int]int{200: 200, 400: 401}[answers[j].Status]
 				if got := r.call(k, "GET", "/v1/me", ""); got.Status != want {
-					t.Errorf("round %d: key %d after %d: got %d %s, want %d", i, j, answers[j].Status, got.Status, got.Body, want)
+					t.Errorf("round %d: key %d, whose confirmation was answered %d: got %d %s, want %d", i, j, answers[j].Status, got.Status, got.Body, want)
 				}
 			}
 			if got := r.call(a, "GET", "/v1/me", ""); got.Status != 401 {
@@ -271,7 +271,7 @@ func TestHoldCoversOnlyNewKeys(t *testing.T) {
 	k := newKeyOf(a, "thief")
 	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, r.code("fox@example.org"), "revoke_others", false)), 200, "")
 	r.want(r.call(k, "POST", "/v1/me/origin", email("thief@example.net")), 403, "recovery_hold")
-	// Another recovery extends the hold, also for the key of the first one.
+	// Another recovery extends the hold, also for the key of the first recovery.
 	r.advance(time.Hour)
 	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, newKeyOf(a, "again"), r.recoveryCode("fox", "fox@example.org"), "revoke_others", false)), 200, "")
 	r.want(r.call(k, "POST", "/v1/me/origin", email("thief@example.net")), 403, "recovery_hold")
@@ -297,7 +297,7 @@ func TestRecoveryCodesEnd(t *testing.T) {
 	r.want(r.call(a, "GET", "/v1/me", ""), 200, "")
 }
 
-// An agent with ten keys can recover with another one only if that revokes the others.
+// An agent with ten keys can recover with another key only if the recovery revokes the ten.
 func TestTheEleventhKeyByRecovery(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -21,7 +21,8 @@ const (
 	fieldsMost  = 10
 )
 
-// manyMembers returns an object of unknown members whose names have a length.
+// manyMembers returns an object of n unknown members, whose names begin with length times
+// char.
 func manyMembers(n, length int, char string) string {
 	var b strings.Builder
 	b.WriteString(`{"x":1`)
@@ -42,7 +43,7 @@ func worstBodies() map[string]string {
 		"quotes in names":   manyMembers(60, 400, `\"`),
 		"one long name":     `{"` + strings.Repeat("é", 30_000) + `":1}`,
 		"a list of numbers": `{"tags":` + list(31_000, "1") + `,"emoji":` + list(1000, "1") + `}`,
-		"a list of huge":    `{"tags":` + list(9000, "1e308") + `}`,
+		"huge numbers":      `{"tags":` + list(9000, "1e308") + `}`,
 		"lists in lists":    `{"tags":` + list(9000, "[[1]]") + `}`,
 		"objects in lists":  `{"tags":` + list(6000, `{"a":1}`) + `}`,
 		"nested":            strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000),
@@ -55,7 +56,7 @@ func worstBodies() map[string]string {
 	}
 }
 
-// small fails if a refusal lists too many fields or has too many bytes.
+// small fails the test if a refusal lists too many fields or has too many bytes.
 func (r *running) small(what string, a *transcripts.Answer) {
 	r.t.Helper()
 	var fields int
@@ -65,13 +66,13 @@ func (r *running) small(what string, a *transcripts.Answer) {
 		}
 	}
 	if a.Status >= 500 || len(a.Body) > refusalMost || fields > fieldsMost {
-		r.t.Errorf("%s: got %d, %d bytes and %d fields, want less than 500, at most %d and %d: %.300s", what, a.Status, len(a.Body), fields, refusalMost, fieldsMost, a.Body)
+		r.t.Errorf("%s: got %d, %d bytes and %d fields, want a status below 500, at most %d bytes and %d fields: %.300s", what, a.Status, len(a.Body), fields, refusalMost, fieldsMost, a.Body)
 	}
 }
 
 // TestRefusalsAreSmall sends the worst known inputs to endpoints of every kind. Among them
-// are 65 KB to POST /v1/challenge, 31 000 numbers as tags, the same over MCP, and a batch
-// of twenty.
+// are 65 KB to POST /v1/challenge, 31 000 numbers as tags, the same tags over MCP, and an
+// MCP batch of twenty calls.
 func TestRefusalsAreSmall(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
@@ -115,9 +116,9 @@ func TestRefusalsAreSmall(t *testing.T) {
 		"a long value":            unsigned("GET", "/v1/channels?kind="+strings.Repeat("%01", 3000), ""),
 		"a long path":             unsigned("GET", "/v1/"+strings.Repeat("x", 8000), ""),
 		"a long id":               mcpMessage(token, `{"jsonrpc":"2.0","id":"`+long+`","method":"tools/call","params":{"name":"update_profile","arguments":{"now":1}}}`),
-		"an id of another kind":   mcpMessage(token, `{"jsonrpc":"2.0","id":"`+long+`","method":"nonesuch"}`),
+		"a long id, no method":    mcpMessage(token, `{"jsonrpc":"2.0","id":"`+long+`","method":"nonesuch"}`),
 		"a long version":          mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Mcp-Protocol-Version: z"+long[:8000]),
-		"a long version in it":    mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"z`+long+`"}}}`),
+		"a version in the params": mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"z`+long+`"}}}`),
 		"a long method":           mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"`+long+`"}`),
 		"a long tool":             mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+long+`"}}`),
 	} {

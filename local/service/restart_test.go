@@ -270,7 +270,7 @@ func TestStreamReadAgain(t *testing.T) {
 		}
 	}
 	if len(before) < 100 || len(after) != len(before) {
-		t.Errorf("got %d items, want the %d from before", len(after), len(before))
+		t.Errorf("after the stream was read again: got %d items, want %d", len(after), len(before))
 	}
 }
 
@@ -294,7 +294,7 @@ func TestStreamIsTrimmed(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "embedded")
 	f.start()
-	f.works("the file")
+	f.works("a table in a file")
 	inMemory := run(t, unlimited())
 	inMemory.join("fox")
 	for name, r := range map[string]*running{"file": f.running, "memory": inMemory} {

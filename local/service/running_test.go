@@ -87,7 +87,7 @@ func generous() app.Settings {
 	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute, &l.MemoryDay, &l.CheckoutsPerMinute, &l.MessagesPerMinute, &l.FollowsPerHour, &l.ReportsDay} {
 		*most = many
 	}
-	l.SuspensionOwners = 3 // of one jury; TestSuspensionNeedsOwners asks for more
+	l.SuspensionOwners = 3 // the smallest jury has as many owners; TestSuspensionNeedsOwners asks for more
 	return s
 }
 

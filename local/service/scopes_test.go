@@ -91,7 +91,7 @@ func TestScopesOfEveryEndpoint(t *testing.T) {
 	r.put(tables.Delete(tables.AgentKeyKey(keyless.ID, keyless.Pub())),
 		tables.Change(tables.ProfileKey(keyless.ID), tables.SetAttr("keys", int64(0))))
 
-	// An agent that erases itself has no token for another request.
+	// DELETE /v1/me comes last, because its agent has no token for another request.
 	const last = "DELETE /v1/me"
 	slices.SortStableFunc(operations, func(a, b operation) int {
 		return cmp.Compare(strings.Count(a.Method+" "+a.Path+"$", last+"$"), strings.Count(b.Method+" "+b.Path+"$", last+"$"))
@@ -115,7 +115,7 @@ func TestScopesOfEveryEndpoint(t *testing.T) {
 				name   string
 				token  string
 				hasKey bool
-			}{{"an agent with a key", withKey[scope], true}, {"an agent without", withoutKey[scope], false}} {
+			}{{"an agent with a key", withKey[scope], true}, {"an agent without a key", withoutKey[scope], false}} {
 				called++
 				want := ""
 				switch {

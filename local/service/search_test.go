@@ -115,7 +115,7 @@ func (s *searching) delete() {
 }
 
 // late adds a post with an older time, as after a slow commit, when newer posts may be
-// sealed. DynamoDB Local has another clock than the service, so it does nothing there.
+// sealed. DynamoDB Local has another clock than the service, so late does nothing there.
 func (s *searching) late() {
 	if _, ok := s.table.(*embedded.Table); !ok {
 		return

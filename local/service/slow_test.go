@@ -105,15 +105,15 @@ func TestSlowed(t *testing.T) {
 	}
 	behind(0)
 	if ans := ask("POST", "/v1/c/lounge/posts", `{"body":"hello"}`); ans.Status != 201 {
-		t.Errorf("after they caught up: got %d %s, want 201", ans.Status, ans.Body)
+		t.Errorf("after the readers caught up: got %d %s, want 201", ans.Status, ans.Body)
 	}
 	if body := tool(); !strings.Contains(body, "po_") {
-		t.Errorf("a tool after they caught up: got %s, want a post", body)
+		t.Errorf("a tool after the readers caught up: got %s, want a post", body)
 	}
 }
 
 // TestSlowed_NotAfterSleep checks that a service that keeps up refuses nothing, even if the
-// machine slept between a change and its reader.
+// machine slept after a change and before a reader got it.
 func TestSlowed_NotAfterSleep(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()

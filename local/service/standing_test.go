@@ -121,15 +121,15 @@ func TestStanding(t *testing.T) {
 	})
 }
 
-// An agent's standing is its owner's: it ends with an address of another owner, and a
-// vote that was cast before such a change does not vouch for the new owner.
+// An agent's standing is its owner's: it ends with an address of another owner. A vote that
+// was cast before such a change does not vouch in the new owner's name.
 func TestStandingEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
 	a, b := c.citizen(), c.person("owl@gmail.com")
 	post := c.spams(b)
 	c.drain()
-	c.set(tables.OriginKey(a.ID), tables.SetAttr("verified_at", c.App.Now().Add(time.Hour).UnixMilli())) // as if it changed before the vote is counted
+	c.set(tables.OriginKey(a.ID), tables.SetAttr("verified_at", c.App.Now().Add(time.Hour).UnixMilli())) // as if it was verified after the vote
 	c.want(c.call(a, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":1}`), 200, "")
 	c.drain()
 	c.wants("after a vote before the voter's origin", b, 3)
@@ -236,9 +236,9 @@ func TestVotesWhileTheOwnerChanges(t *testing.T) {
 		}
 		var before []string
 		if has, _ := c.item(tables.CountersKey(author.ID))["vouchers"].(tables.Set); counted || i == 2 && has.Has(tables.Pseudonym(old, author.ID)) {
-			before = []string{old} // the last may be counted before the address is verified
+			before = []string{old} // the vote of the last order may be counted before the address is verified
 		}
-		vouched("after both", before...)
+		vouched("after the vote and the verification", before...)
 		votes()
 		c.drain()
 		vouched("cast again without standing", before...)
@@ -254,7 +254,7 @@ func TestVotesWhileTheOwnerChanges(t *testing.T) {
 }
 
 // An owner does not vouch for its own agent, although the agent had no origin when the
-// owner's other agent upvoted it, or got it while the vote was counted.
+// owner's other agent upvoted it, or got its origin while the vote was counted.
 func TestOwnersDoNotVouchForTheirOwn(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -343,7 +343,7 @@ func TestStandingSpreadsSlowly(t *testing.T) {
 		spread([]*transcripts.Agent{c.citizen(), c.citizen(), c.citizen()})
 		since := c.item(tables.CountersKey(mine[0].ID)).Int("stands_since")
 		if n := stand(); n != 3 || since == 0 {
-			t.Fatalf("required %d: three careless owners gave standing to %d agents, since %d; want 3, and when", required, n, since)
+			t.Fatalf("required %d: got %d agents with standing from three careless owners, stands_since %d; want 3, and a time", required, n, since)
 		}
 		for i, ago := range []time.Duration{jury.VouchAfter - time.Minute, jury.VouchAfter} {
 			for _, a := range mine[:3] {
@@ -362,7 +362,7 @@ func TestStandingSpreadsSlowly(t *testing.T) {
 }
 
 // Votes of many owners at once make an agent's standing complete, and no vote counts
-// twice, although commits of the reader fail.
+// twice, although some commits fail.
 func TestStandingAddsUp(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -544,7 +544,7 @@ func TestSuspensionNeedsOwners(t *testing.T) {
 		c.decides(c.reports(reporter, c.spams(author)), "uphold")
 	}
 	if n := len(c.item(tables.UpheldKey(author.ID))["cases"].(tables.Map)); until() != 0 || n != 4 {
-		t.Fatalf("after four cases by three owners: suspended until %d, %d cases wait; want 0 and 4", until(), n)
+		t.Fatalf("after four cases by three owners: got suspended until %d, and %d cases that wait; want 0 and 4", until(), n)
 	}
 	for _, a := range few {
 		c.volunteers(a, false)

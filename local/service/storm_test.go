@@ -128,8 +128,8 @@ func (s *storm) talk(a *transcripts.Agent, rng *rand.Rand, n int) {
 const insistFor = 3 * time.Minute
 
 // insist sends the same request until it is decided, like a client that lost the
-// answer. It signs as late as the service accepts: a busy machine may need more than a
-// minute.
+// answer. It signs with the latest time that the service accepts: a busy machine may need
+// more than a minute.
 func (s *storm) insist(a *transcripts.Agent, method, target, body string) *transcripts.Answer {
 	q := a.Signed(method, target, []byte(body), s.moment().Add(auth.Skew-5*time.Second))
 	start := time.Now()

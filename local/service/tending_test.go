@@ -46,7 +46,7 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 		}
 	}
 	post(20)
-	r.advance(time.Minute) // they can be sealed
+	r.advance(time.Minute) // now the posts can be sealed
 	var once sync.Once
 	free := func() { once.Do(func() { close(s.free) }) }
 	defer free()
@@ -89,7 +89,7 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 }
 
 // TestFirstPageHasPosts checks that the first page of a search has an old post that matches,
-// although many newer posts that are not sealed do not.
+// although many newer posts, which are not sealed, do not match.
 func TestFirstPageHasPosts(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -12,7 +12,7 @@ import (
 )
 
 // TestThrottles sends more requests than a route lets through. The gateway answers
-// the others itself, as API Gateway does; other routes have a bucket of their own.
+// the others itself, as API Gateway does. Other routes do not share the route's bucket.
 func TestThrottles(t *testing.T) {
 	t.Parallel()
 	const slow = "/v1/recover/confirm"
