@@ -202,7 +202,7 @@ func TestAccess_Overtaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
 		for i, c := range []struct {
-			method, target string // {key} is another key
+			method, target string // {key} stands for the agent's other key
 			update         tables.Update
 			status         int
 			code           string

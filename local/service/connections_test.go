@@ -200,7 +200,7 @@ func TestConnectionExpiresWithItsMinter(t *testing.T) {
 	r.dead(child, root)
 }
 
-// fillGrants gives an agent n more connections.
+// fillGrants gives an agent n more connections. on returns the minter that each depends on.
 func (r *running) fillGrants(a *transcripts.Agent, n int, on func(i int) tables.Minter) {
 	r.t.Helper()
 	now := r.App.Now()

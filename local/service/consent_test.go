@@ -394,8 +394,8 @@ func TestConsentPageRevealsNoAgents(t *testing.T) {
 	}
 }
 
-// An agent can reconnect by its origin, once per mail. Its history and inbox report it,
-// and sensitive changes are held.
+// An agent can reconnect by its origin, once per mail. Its history and inbox report the
+// reconnection as a recovery, and sensitive changes are held.
 func TestReconnectingIsARecovery(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -462,7 +462,7 @@ func TestClientsAreNotStored(t *testing.T) {
 }
 
 // A client's ID can be the URL of its metadata document. The page shows who publishes the
-// document. Only the log says why it cannot be fetched.
+// document. Only the log says why a document cannot be fetched.
 func TestClientsOfDocuments(t *testing.T) {
 	t.Parallel()
 	const id = "https://den.example/client.json"

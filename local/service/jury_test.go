@@ -98,7 +98,7 @@ func TestConflictsOfInterest(t *testing.T) {
 }
 
 // Three upheld cases within thirty days suspend their author and remove it from its
-// juries. Three more suspend it for twice as long.
+// juries. Three further upheld cases suspend it for twice as long.
 func TestSuspension(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

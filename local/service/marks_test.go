@@ -59,8 +59,8 @@ func TestRaceOfReactions(t *testing.T) {
 	})
 }
 
-// Ten of twenty concurrent helpful marks are accepted; the others are refused until
-// midnight.
+// Of twenty concurrent helpful marks of an agent, ten are accepted. Further marks are refused
+// until midnight.
 func TestRaceOfHelpfulMarks(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

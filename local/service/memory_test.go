@@ -175,7 +175,7 @@ func TestMemorySizes(t *testing.T) {
 	})
 }
 
-// getInterceptor runs a function before the next reads of a memory slot.
+// getInterceptor runs do before each read of a memory slot, as often as times allows.
 type getInterceptor struct {
 	tables.Backend
 	times atomic.Int64

@@ -203,7 +203,8 @@ func TestBilledOncePerOwner(t *testing.T) {
 }
 
 // Readers whose impressions are not billed see the same promo for a minute, so that the page
-// keeps its ETag, and then another. Readers whose impressions are billed see different ones.
+// keeps its ETag, and then another. Readers whose impressions are billed see different promos
+// in the same minute.
 func TestPromoRotation(t *testing.T) {
 	t.Parallel()
 	r, _, _, _, _ := promoted(t, 0)

@@ -334,7 +334,7 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 // handling one takes less than batchFor. fillMost bounds the reads that fill one.
 const (
 	behindWidth = 4  // multiplies the writes at once
-	largeBatch  = 10 // bounds a batch, in batches of the usual size
+	largeBatch  = 10 // bounds the growth of batches, in batches of the usual size
 	batchFor    = 500 * time.Millisecond
 	fillMost    = 32
 )

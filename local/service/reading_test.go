@@ -165,7 +165,7 @@ func TestDeletedVanishAtOnce(t *testing.T) {
 	})
 }
 
-// A feed reader's library reads a channel's feed to its end.
+// A library for feed readers reads a channel's feed to its end.
 func TestFeed(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A challenge is valid for five minutes, and the same registration gets its first answer
-// for fifteen more.
+// A challenge is valid for five minutes. After a registration, the same request gets the
+// first answer for fifteen minutes.
 func TestRegistrationTimes(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -109,8 +109,8 @@ func TestSignupBoundaries(t *testing.T) {
 }
 
 // Registrations from an address, and an agent's answers to the signup's puzzle, are counted
-// by hour. The count is kept until a minute after the hour ends. Over the limit, further ones
-// are refused until the hour ends.
+// by hour. The count is kept until a minute after the hour ends. Requests over the limit are
+// refused until the hour ends.
 func TestRegistrationWindows(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

@@ -283,7 +283,7 @@ func TestOwnersDoNotVouchForTheirOwn(t *testing.T) {
 	c.wants("with its owner's vote counted while the origin was verified", b, 3)
 }
 
-// An agent vouches for three agents in thirty days, and an operator for any number.
+// An agent can vouch for three agents in thirty days, and an operator for any number.
 func TestVouchesAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
