@@ -50,7 +50,7 @@ func stopFunction(ctx context.Context, j job) error {
 		return err
 	}
 	if now.ReservedConcurrentExecutions == nil || *now.ReservedConcurrentExecutions != 0 {
-		return fmt.Errorf("Lambda did not confirm that it reserves 0 executions for %s; run make levers", f.PhysicalResourceId)
+		return fmt.Errorf("the stop of %s was not confirmed by Lambda; run make levers", f.PhysicalResourceId)
 	}
 	j.say("%s of %s no longer runs. make start-function NAME=%s ends this", name, j.stack.Name, name)
 	return nil
