@@ -66,7 +66,7 @@ func NewSignup(agent string, at time.Time) *Profile {
 	}
 }
 
-// Forgotten reports whether the agent's time to sign up is over.
+// Forgotten reports whether the agent has not finished its signup within [SignupFor].
 func (p *Profile) Forgotten(now time.Time) bool {
 	return p.State == StateSignup && p.CreatedAt+SignupFor.Milliseconds() <= now.UnixMilli()
 }
@@ -151,7 +151,7 @@ func TakeMentions(handle, agent, mentions string) Write {
 	return Change(HandleKey(handle), SetAttr("mentions", mentions)).When(Equal("agent", agent))
 }
 
-// KeysMost bounds an agent's live keys.
+// KeysMost bounds an agent's valid keys.
 const KeysMost = 10
 
 // Operate makes an agent an operator, or takes the role away. Operators set the status of ideas
@@ -237,7 +237,7 @@ func (p *Profile) RemoveKey() Write {
 // wrote no claim when an agent added a key; `make claim-keys` writes the missing ones.
 type KeyClaim struct {
 	Agent string `db:"agent"`
-	Added bool   `db:"added"` // added after registration, so a request that it signs needs x-agent-id
+	Added bool   `db:"added"` // the key was added after registration, so a request signed with it needs x-agent-id
 }
 
 // Original reports whether the key is the one that the agent registered with.
@@ -273,17 +273,18 @@ func (k *AgentKey) EndOriginal(agent string) Write {
 	return Change(KeyClaimKey(k.Pub), SetAttr("added", true)).When(Equal("agent", agent))
 }
 
-// NewHour reports whether the time at is in a later hour than the agent's last activity.
-func (c *Counters) NewHour(at time.Time) bool {
-	return at.Truncate(time.Hour).UnixMilli() > c.LastActive
+// NewHour reports whether t is in a later hour than the agent's last activity.
+func (c *Counters) NewHour(t time.Time) bool {
+	return t.Truncate(time.Hour).UnixMilli() > c.LastActive
 }
 
-// AddPosts adds n to an agent's number of posts. If the time at is in a new hour, it also
-// updates the hour of the last activity, on condition that the stored hour is as read.
-func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
+// AddPosts adds n to an agent's number of posts. If t is in a later hour than the agent's
+// last activity, it also updates the hour of that activity, on condition that the stored
+// hour is as read.
+func (c *Counters) AddPosts(agent string, n int64, t time.Time) Write {
 	w := Change(CountersKey(agent), Add("posts", n)).When(ItemExists())
-	if c.NewHour(at) {
-		w.Updates = append(w.Updates, SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))
+	if c.NewHour(t) {
+		w.Updates = append(w.Updates, SetAttr("last_active", t.Truncate(time.Hour).UnixMilli()))
 		w = w.When(AbsentOrEqual("last_active", c.LastActive))
 	}
 	return w

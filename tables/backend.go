@@ -51,9 +51,9 @@ func IsLosable(ctx context.Context) bool { return ctx.Value(losableKey{}) != nil
 const (
 	MaxItemSize = 400 << 10 // bytes, names and values, as [Item.Size] counts
 	MaxTxWrites = 100
-	MaxTxSize   = 4 << 20
+	MaxTxSize   = 4 << 20 // bytes
 	MaxGetKeys  = 100
-	MaxPageSize = 1 << 20
+	MaxPageSize = 1 << 20    // bytes, about: ends a page, and is no error
 	MaxPKSize   = 2048       // bytes
 	MaxSKSize   = 1024       // bytes
 	MaxNameSize = 64<<10 - 1 // bytes of an attribute's name, at any level
@@ -76,8 +76,8 @@ var (
 	// since they were read: nothing was written.
 	ErrOvertaken = errors.New("tables: overtaken by another write")
 	// ErrInvalid means a programming error: an exceeded limit, two writes for one key,
-	// an empty key, a set or an add on an attribute of another type, a sum that
-	// overflows int64, or a Token reused with other writes.
+	// an empty key, an [Add] to an attribute that is no number, a change of a set in
+	// one that is no set, a sum that overflows int64, or a Token reused with other writes.
 	ErrInvalid = errors.New("tables: invalid request")
 )
 
@@ -197,8 +197,9 @@ func (w Write) When(conds ...Cond) Write {
 
 // Else sets the function that explains a failed condition of w. The error that refuse
 // returns becomes the error of the transaction ([Tx.Resolve]). refuse gets the current
-// item, nil if there is none. It may store the item and return [ErrOvertaken], so that
-// the caller decides again. It returns nil if the item does not explain the failure.
+// item, nil if there is none. It may store this item and return [ErrOvertaken]; then the
+// caller decides again, from the stored item. It returns nil if the item does not explain
+// the failure.
 func (w Write) Else(refuse func(old Item) error) Write {
 	w.refuse = refuse
 	return w
@@ -286,8 +287,8 @@ func (t *Throttled) Is(target error) bool { return target == ErrThrottled }
 func (t *Throttled) Unwrap() error { return t.Cause }
 
 // Feed is a table's change feed. It has every change of an item at least once, in order
-// per item, for 24 hours. (The embedded table may instead keep what its readers have not
-// read.)
+// per item, for 24 hours. (The embedded table may instead keep each change until all its readers
+// have read it.)
 type Feed interface {
 	// Shards lists the shards that can still be read, parents before their
 	// children. New shards may appear and closed ones disappear.

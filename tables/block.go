@@ -22,8 +22,8 @@ const blockPrefix = "BLOCK#"
 func BlockKey(agent, other string) Key { return Key{AgentPK(agent), blockPrefix + other} }
 
 // Begin blocks an agent and requires that it was not blocked and that the limit is not
-// reached. already returns the error if the agent was blocked, and full the error if the
-// limit is reached ([Write.Else]).
+// reached. If the agent was blocked, the error comes from the function already; if the
+// limit is reached, from the function full ([Write.Else]).
 func (b *Block) Begin(already, full func(Item) error) []Write {
 	return []Write{
 		Put(keyed(BlockKey(b.Agent, b.Other), TypeBlock, Marshal(b)), NoItem()).Else(already),
@@ -31,7 +31,7 @@ func (b *Block) Begin(already, full func(Item) error) []Write {
 	}
 }
 
-// End removes a block. already returns the error if there is no block
+// End removes a block. If there is none, the error comes from the function already
 // ([Write.Else]).
 func (b *Block) End(already func(Item) error) []Write {
 	return []Write{

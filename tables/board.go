@@ -34,14 +34,14 @@ const TypeBoard = "promo_board"
 // PromosMost bounds the live promos of a channel.
 const PromosMost = 20
 
-// PromosOfBuyerMost bounds a buyer's live promos of a channel, so that nobody
+// PromosOfBuyerMost bounds a buyer's live promos in a channel, so that nobody
 // can fill the channel with promos of the least budget.
 const PromosOfBuyerMost = 3
 
 // Buyers without an origin may all be the same human.
 const (
-	PromosOfNobodyMost = 1 // live promos of a channel for one such agent
-	PromosNobodysMost  = 5 // live promos of a channel for all such agents together
+	PromosOfNobodyMost = 1 // live promos in a channel for one such buyer
+	PromosNobodysMost  = 5 // live promos in a channel for all such buyers together
 )
 
 // SettleEvery is the time between two settlements of a channel's promos.
@@ -74,9 +74,9 @@ func ReadBoard(channel string, item Item) (*Board, error) {
 	return b, nil
 }
 
-// Live returns how many promos are live at a time, and their daily spending in
-// micro-USD. A promo whose days are over does not count, even if it is not
-// settled yet.
+// Live returns the number of promos that are live at the time now, and their daily
+// spending in micro-USD. A promo whose days are over does not count, even if the
+// settlement has not ended it yet.
 func (b *Board) Live(now time.Time) (n int, daily int64) {
 	for _, e := range b.live {
 		if now.UnixMilli() < e.EndsAt {
@@ -91,7 +91,7 @@ func (b *Board) Live(now time.Time) (n int, daily int64) {
 type PromoCap struct {
 	Of   string    // whose promos it counts
 	Live int       // their number
-	Room time.Time // when there is room again, at the latest: the earliest end of these promos
+	Room time.Time // the earliest end of these promos; there may be room sooner, or later if they exceed the cap
 }
 
 // Values of PromoCap.Of.
@@ -136,8 +136,8 @@ func (b *Board) count(of string, now time.Time, counts func(BoardEntry) bool) *P
 }
 
 // Add puts a promo on the board, on condition that the board is as read and the channel is
-// open. It also updates the time in the channel's item until which pages look for promos: the
-// end of the last one. changed returns the error if the board has changed ([Write.Else]).
+// open. It also sets [Channel.PromosUntil] to the latest end of the board's promos. changed
+// returns the error if the board has changed ([Write.Else]).
 func (b *Board) Add(p *Promo, e BoardEntry, changed func(Item) error) []Write {
 	w := Change(BoardKey(b.Channel), SetAttr(AttrType, TypeBoard), Add("version", 1), SetAttr(boardAttr+p.ID, Map(Marshal(&e)))).
 		When(AbsentOrEqual("version", b.version)).Else(changed)

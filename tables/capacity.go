@@ -83,7 +83,7 @@ func NumberSize(n int64) int {
 
 // GetUnits returns the price in read units of reading items of these sizes by
 // key. Each is rounded up separately; an absent item (size 0) costs as much as
-// the smallest.
+// the smallest item.
 func GetUnits(c Consistency, sizes ...int) float64 {
 	units := 0.0
 	for _, s := range sizes {

@@ -36,7 +36,7 @@ type Case struct {
 	Vain     int64  `db:"vain,keep"`     // consecutive draws that found no juror, not even a busy one
 	Reseats  int64  `db:"reseats,keep"`  // redraws of empty seats after a deadline
 	Jurors   Set    `db:"jurors"`        // everybody ever seated
-	Reports  int64  `db:"reports,keep"`  // all reports
+	Reports  int64  `db:"reports,keep"`  // number of all reports
 	Parties  Set    `db:"reporters"`     // the first reporters, who count as parties
 	Seed     []byte `db:"seed"`          // secret while it is open
 	Version  int64  `db:"version,keep"`
@@ -80,8 +80,8 @@ const (
 const casesDue = "DUE#jury"
 
 // casesPK is the partition of by_parent that lists the cases of a state by age. One
-// partition for each state is enough: even the 75 000 cases that a schedule can judge in a
-// day are less than one a second, and a case enters few lists.
+// partition for each state is enough: even the 75 000 cases that the schedule can bring to a
+// verdict in a day are less than one a second, and a case enters few of these lists.
 func casesPK(state string) string { return "CASES#" + state }
 
 // CasePK is the partition of a case's items.

@@ -105,8 +105,8 @@ func (q ChannelQuota) KarmaNeeded() int64 {
 	return max(0, ChannelKarma*(q.Created-ChannelsFree+1))
 }
 
-// Writes returns the writes that check the rule and count the channel. profile
-// and karma return the errors for the agent's profile and its karma
+// Writes returns the writes that check the rule and count the channel. profile returns
+// the error if the agent's profile breaks the rule, and karma the error if its karma does
 // ([Write.Else]).
 func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Write {
 	now := q.Now.UnixMilli()

@@ -9,7 +9,7 @@ type Conversation struct {
 	At      int64  `db:"at"`          // unix ms, its time: every message moves it forward
 	Mine    bool   `db:"mine"`        // this agent wrote the newest message
 	Preview string `db:"preview"`     // the beginning of the newest message
-	Unread  int64  `db:"unread,keep"` // the other agent's messages
+	Unread  int64  `db:"unread,keep"` // number of the other agent's messages that this agent has not read
 	ReadTo  string `db:"read_to"`     // id of the newest message included in the agent's last read
 }
 
@@ -37,8 +37,8 @@ func Conversations(agent, last, other string, limit int) Query {
 
 // Send puts a message between two agents; preview is its beginning. It requires that
 // the message is later than all before it in the conversation, so that a reader who
-// continues after the last message misses none. If it is not later, late gets the sender's
-// side of the conversation and returns the error ([Write.Else]).
+// continues after the last message misses none. If it is not later, the error comes from the
+// function late, which gets the sender's side of the conversation ([Write.Else]).
 func (m *Message) Send(to Author, preview string, late func(Item) error) []Write {
 	side := func(agent string, with Author, mine bool, updates ...Update) Write {
 		return Change(ConversationKey(agent, with.ID), append(updates,

@@ -42,7 +42,7 @@ func (e *Erasure) Move(to time.Time) Write {
 	return Put(e.Item(), Equal("due", was))
 }
 
-// End ends the erasure, on the same condition.
+// End ends the erasure, on the condition of [Erasure.Move].
 func (e *Erasure) End() Write { return Delete(ErasureKey(e.Agent), Equal("due", e.Due)) }
 
 // ErasuresDue queries the erasures that are due by a time, the longest due first.

@@ -24,8 +24,8 @@ func (w Write) CheckExpressions() error {
 	return nil
 }
 
-// Overflows reports whether the conditions of w hold for the item old, and one of its
-// additions would overflow an int64.
+// Overflows reports whether the conditions of w hold for the item old, and an [Add] in w
+// would overflow an int64.
 func (w Write) Overflows(old Item) bool {
 	if w.Op != OpUpdate || !HoldAll(w.If, old) {
 		return false

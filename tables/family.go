@@ -20,11 +20,11 @@ const (
 	Inboxes                             // I: events of an agent
 	KeyClaims                           // K: agents by public key
 	Ledgers                             // L: accounts and payments
-	TallyMarkers                        // M: markers of what the stream has added up
-	Nonces                              // N: values spent once, and outcomes of requests
+	TallyMarkers                        // M: markers of what the stream has added up, and lanes
+	Nonces                              // N: values spent once, outcomes of requests, and link codes
 	Owners                              // O: claims of the owners of agents
 	PostMarks                           // P: votes, reactions and helpful marks of a post
-	Quotas                              // Q: counts over hours and days
+	Quotas                              // Q: counts over windows of time, slots, last uses and other items that expire
 	Impressions                         // R: showings of a channel's promos
 	SearchIndexes                       // S: search indexes of channels and of ideas
 	Reports                             // T: reports by target

@@ -46,8 +46,8 @@ func (f *Follow) Item() Item {
 
 // Begin starts a follow and requires that it is new and within the limits: on follows of
 // its kind, and on new follows in an hour. old is the graph's item as read. If the follow
-// is not new, already returns the error. If a limit is reached, full returns the error,
-// from the graph's current item ([Write.Else]).
+// is not new, the error comes from the function already. If a limit is reached, it comes
+// from the function full, which gets the graph's current item ([Write.Else]).
 func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full func(Item) error) []Write {
 	hour := followsHour(now)
 	updates := []Update{SetAttr(AttrType, TypeGraph), Add(f.counter(), 1), Add(hour, 1)}
@@ -63,7 +63,8 @@ func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full fun
 	}
 }
 
-// End ends a follow. already returns the error if there is none ([Write.Else]).
+// End ends a follow. If there is none, the error comes from the function already
+// ([Write.Else]).
 func (f *Follow) End(already func(Item) error) []Write {
 	return []Write{
 		Delete(FollowKey(f.Agent, f.Kind, f.Target), ItemExists()).Else(already),

@@ -88,8 +88,9 @@ func authorAttr(item Item) string {
 	return ""
 }
 
-// Given queries the keys of the items that an agent gave: of all, or only of those in
-// partitions with a prefix. They may be some milliseconds old.
+// Given queries the keys of the items that an agent gave. If prefix is not "", it queries
+// only those in partitions whose keys begin with prefix. The answer may be some
+// milliseconds old.
 func Given(agent, prefix string, most int) Query {
 	q := Query{Index: ByAuthor, PK: givenPK(agent), Limit: most}
 	if prefix != "" {

@@ -17,7 +17,7 @@ type Grant struct {
 	RotatedAt  int64  `db:"rotated_at"` // unix ms of the newest generation
 	Newest     Set    `db:"newest"`     // scopes of the newest access token
 	CreatedAt  int64  `db:"created_at"` // unix ms
-	ExpiresAt  int64  `db:"expires_at"` // unix ms, unless refreshed before; compared with the clock
+	ExpiresAt  int64  `db:"expires_at"` // unix ms, unless refreshed before; each use checks it, since TTL removes items late
 	Until      int64  `db:"until"`      // unix ms at which the credential that it depends on ends, which no refresh extends; 0: never
 	Founded    bool   `db:"founded"`    // the connection created the agent
 	On         Minter `db:"on"`         // the credential that the connection depends on; zero if none

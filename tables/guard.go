@@ -20,14 +20,15 @@ const (
 // guardAt is the attribute of a guard that holds the time of the last write, unix ms.
 const guardAt = "at"
 
-// WroteSince reports whether the last write that a guard counts was at a time or later.
-// Guards of early versions have no such time. For them it returns true.
+// WroteSince reports whether the last write that a guard counts was made at the time at or
+// later. For guards of early versions, which lack the time of the last write, it returns true.
 func WroteSince(guard Item, at time.Time) bool {
 	last := guard.Int(guardAt)
 	return last == 0 || last >= at.UnixMilli()
 }
 
-// guardKeep is the lifetime of a guard. It is longer than a request's timestamp is accepted.
+// guardKeep is the lifetime of a guard. A request's timestamp is accepted for less
+// time.
 const guardKeep = 10 * time.Minute
 
 // GuardKey is the key of a minute's guard.
@@ -67,10 +68,11 @@ func Guard(agent string, minute, now time.Time, digest, outcome string, bounds .
 }
 
 // QuotaPK is the partition of counts over longer windows: of an agent, by its
-// id; of a network address, by its hash; of a mail's recipient; or of "all".
+// id; of a network address, by its hash; of a mail's recipient; or of all callers
+// together, by "all".
 func QuotaPK(who string) string { return "Q#" + who }
 
-// QuotaKey is the key of a rule's count in the window that began at a time.
+// QuotaKey is the key of a rule's count in the window that begins at the time window.
 func QuotaKey(who, rule string, window time.Time) Key {
 	return Key{QuotaPK(who), rule + "#" + window.UTC().Format("200601021504")}
 }
@@ -89,8 +91,9 @@ func IdempotencyKey(agent, key string) Key { return Key{"N#idem#" + agent, key} 
 // IdempotencyKeep is how long such an outcome is kept.
 const IdempotencyKeep = 24 * time.Hour
 
-// Idempotency records the outcome of a request. The digest detects another
-// request under the same key. Records older than a day are ignored.
+// Idempotency records the outcome of a request, on condition that the last
+// [IdempotencyKeep] has no record under the key. The digest in the record tells a repeated
+// request from another request with the same key.
 func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 	return Put(keyed(IdempotencyKey(agent, key), TypeIdem, Item{
 		"digest": digest, "outcome": outcome,
@@ -126,8 +129,8 @@ type SpentNonce struct {
 	At     int64  `db:"at"` // unix ms
 }
 
-// nonceKeep is how long a spent nonce is remembered. It is longer than a challenge lives, and
-// longer than a registration may be repeated.
+// nonceKeep is how long a spent nonce is remembered. A challenge is valid for less time,
+// and a registration can be repeated for less time.
 const nonceKeep = time.Hour
 
 // SpendNonce spends a challenge.

@@ -37,9 +37,8 @@ func (v *Visit) Item() Item {
 	return listGiven(keyed(Key{GuestbookPK(v.Agent), VisitSK(v.ID)}, TypeVisit, Marshal(v)))
 }
 
-// Sign puts a signature into a guestbook and requires that it is the visitor's
-// first there on this UTC day. again returns the error if it is not
-// ([Write.Else]).
+// Sign puts a signature into a guestbook and requires that it is the visitor's first there
+// on this UTC day. If it is not, the error comes from the function again ([Write.Else]).
 func (v *Visit) Sign(again func(Item) error) []Write {
 	at := time.UnixMilli(v.At).UTC()
 	once := Key{GuestbookPK(v.Agent), "ONCE#" + at.Format(time.DateOnly) + "#" + v.Visitor.ID}

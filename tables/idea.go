@@ -261,17 +261,17 @@ func IdeasByAge(status string, most int) Query {
 	return Query{Index: ByParent, PK: IdeasPK(status), Desc: true, Limit: most}
 }
 
-// IdeasAfter queries the ideas after the one with the id after, up to and including the
-// one with the id to. Each idea comes with its numbers, oldest first.
-func IdeasAfter(after, to string) Query {
+// IdeasAfter queries the ideas that are newer than the idea known, up to and including the
+// idea last, oldest first, each right before its numbers. known and last are ids.
+func IdeasAfter(known, last string) Query {
 	return Query{
-		PK: ideasPK, From: ideaPrefix, To: IdeaCountersKey(to).SK,
-		After: &Position{SK: IdeaCountersKey(after).SK}, Consistency: Strong,
+		PK: ideasPK, From: ideaPrefix, To: IdeaCountersKey(last).SK,
+		After: &Position{SK: IdeaCountersKey(known).SK}, Consistency: Strong,
 	}
 }
 
-// IdeasBetween queries the ideas between two, newest first, each right after its numbers. The
-// last item may be the numbers of the older of the two.
+// IdeasBetween queries the ideas between two others, given by their ids, newest first, each
+// right after its numbers. The last item may be the numbers of the older of these two.
 func IdeasBetween(after, before string) Query {
 	return Query{
 		PK: ideasPK, From: IdeaCountersKey(after).SK, Desc: true,

@@ -35,8 +35,8 @@ func ShownKey(viewer, channel string, at time.Time) Key {
 	return Key{QuotaPK(viewer), "promos#" + channel + "#" + dayOf(at)}
 }
 
-// shownKeep is the lifetime of that item. A settlement, or a check of a
-// settlement, looks back less far.
+// shownKeep is the lifetime of the item of [ShownKey]. No settlement, and no check of one,
+// looks back that far.
 const shownKeep = 3 * 24 * time.Hour
 
 // CountsKey is the key of a shard that counts impressions of a channel's promos.
@@ -56,7 +56,7 @@ func CountsKeys(channel string) []Key {
 const (
 	billedAttr = "n:" // prefix of a count of impressions, before the promo's id
 	viewsAttr  = "v:" // prefix of a count of showings that were not billed
-	shownAttr  = "p:" // prefix of a mark in a viewer's day
+	shownAttr  = "p:" // prefix of a promo's mark in the item of a viewer's day, before the promo's id
 )
 
 // WasShown reports whether the item of a viewer's day marks a promo as billed.

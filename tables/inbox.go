@@ -67,9 +67,9 @@ const (
 // InboxKeep is how long an event is kept.
 const InboxKeep = 90 * 24 * time.Hour
 
-// MarkerKeep is how long processed changes are remembered: longer than the 27 days within
-// which a change can be delivered again. It can spend a day in the stream, 12 hours in
-// retries, and 25 days as a failed batch.
+// MarkerKeep is how long the tally remembers the changes that it has counted: longer than
+// the 27 days within which the stream can deliver a change again. A change can spend a day
+// in the stream, 12 hours in retries, and 25 days in a failed batch.
 const MarkerKeep = 30 * 24 * time.Hour
 
 // Item types of an inbox.
@@ -93,7 +93,7 @@ func InboxEventSK(seq int64) string { return fmt.Sprintf("%s%016d", inboxEventPr
 const inboxEventPrefix = "E#"
 
 // InboxMarkerKey is the key of the marker of a source in an inbox. A source identifies
-// the cause of an event. The marker says that the inbox has had the event.
+// the cause of an event. The marker says that the inbox has had the event, or must not get it.
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
 // ReactionSource returns the source of the event of an agent's first reaction to a post.
@@ -215,7 +215,7 @@ type InboxHead struct {
 }
 
 // Advance moves the head past new numbers, on condition that it is as read: of two
-// concurrent readers of an inbox one fails.
+// requests that number the events of an inbox concurrently, one fails.
 func (h InboxHead) Advance(agent string, seq, at int64) Write {
 	item := keyed(InboxHeadKey(agent), TypeInboxHead, Marshal(&InboxHead{Seq: seq, At: at}))
 	if h.Seq == 0 {

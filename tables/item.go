@@ -150,7 +150,7 @@ func attribute(v reflect.Value) (any, bool) {
 		}
 		return l, v.Len() > 0
 	}
-	panic(fmt.Sprintf("tables: cannot store a %s", v.Type()))
+	panic(fmt.Sprintf("tables: cannot store the type %s", v.Type()))
 }
 
 func unmarshal(from map[string]any, v reflect.Value) error {
@@ -189,7 +189,7 @@ func assign(a any, v reflect.Value) error {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		if n, ok := a.(int64); ok {
 			if v.OverflowInt(n) {
-				return fmt.Errorf("%d does not fit a %s", n, v.Type())
+				return fmt.Errorf("%d does not fit the type %s", n, v.Type())
 			}
 			v.SetInt(n)
 			return nil
@@ -214,15 +214,15 @@ func assign(a any, v reflect.Value) error {
 		for i, e := range l {
 			s, ok := e.(string)
 			if !ok {
-				return fmt.Errorf("a %T in a list of strings", e)
+				return fmt.Errorf("got a list with a value of type %T, want only strings", e)
 			}
 			out.Index(i).SetString(s)
 		}
 		v.Set(out)
 		return nil
 	}
-	return fmt.Errorf("a %T where a %s is expected", a, v.Type())
+	return fmt.Errorf("got a value of type %T, want %s", a, v.Type())
 }
 
-// dayOf writes a time's UTC day for keys and attributes.
+// dayOf returns a time's UTC day, as it is in keys and attributes.
 func dayOf(t time.Time) string { return t.UTC().Format("20060102") }

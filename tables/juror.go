@@ -63,8 +63,8 @@ type VolunteerRefusals struct {
 }
 
 // Volunteer puts an agent into the pool and notes it in its profile. It
-// requires that the agent is not in the pool, that the person of its origin is
-// as read, and that its owner has no other juror and the same missed duties.
+// requires that the agent is not in the pool, that the person of its origin is as read,
+// that its owner has no other juror, and that the owner's missed duties are those in j.
 func (j *Juror) Volunteer(person string, r VolunteerRefusals) []Write {
 	return []Write{
 		Put(j.Item(), NoItem()).Else(r.There),
@@ -74,8 +74,8 @@ func (j *Juror) Volunteer(person string, r VolunteerRefusals) []Write {
 	}
 }
 
-// Claim puts the owner's claim for a juror. It requires that there is no other
-// juror, and that the missed duties are as read.
+// Claim makes j the only juror of its owner ([JurorClaimKey]). It requires that the owner
+// has no juror, and that the owner's missed duties are those in j.
 func (j *Juror) Claim() Write {
 	claim := keyed(JurorClaimKey(j.Owner), TypeJurorClaim, Item{"agent": j.Agent})
 	return Put(claim, Absent("agent"), AbsentOrEqual("missed", j.Missed), AbsentOrEqual("missed_on", j.MissedOn))
@@ -175,12 +175,12 @@ func (j *Juror) Miss(day int64) Write {
 		When(Equal("missed", j.Missed), AbsentOrBefore("missed_on", day))
 }
 
-// JurorsFrom queries the volunteers at a place and after it, in order.
+// JurorsFrom queries the jurors in the pool from a place on, in the pool's order.
 func JurorsFrom(place string, most int) Query {
 	return Query{Index: ByRank, PK: jurorsPK, From: place, Limit: most}
 }
 
-// JurorsBelow queries the volunteers before a place, in order.
+// JurorsBelow queries the jurors in the pool before a place, in the pool's order.
 func JurorsBelow(place string, most int) Query {
 	return Query{Index: ByRank, PK: jurorsPK, To: place, Limit: most}
 }

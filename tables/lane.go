@@ -6,7 +6,7 @@ import (
 )
 
 // Lane is a part of a sum on its way to its target, the item that has the sum. If many
-// readers of the stream add to one target at the same time, their transactions conflict.
+// executions of the tally add to one target at the same time, their transactions conflict.
 // So each of them then adds to one of the target's lanes, and stores in the same
 // transaction that the changes are counted. All lanes of a target are in one partition,
 // and so in one shard of the stream. The execution that reads this shard moves the lanes
@@ -24,8 +24,8 @@ type Lane struct {
 // TypeLane is the item type of a lane.
 const TypeLane = "lane"
 
-// LanesMost bounds the lanes of a sum. Even twice as many writers as lanes rarely add to the
-// same lane at the same time.
+// LanesMost bounds the lanes of a sum. Each writer chooses a lane at random, so few writers
+// add to the same lane at the same time.
 const LanesMost = 16
 
 const lanePrefix = "LANE#"

@@ -56,11 +56,11 @@ func ReadLatest(item Item) Latest {
 	return l
 }
 
-// List adds a new post to its author's LATEST. It requires that the post is at most the
-// perHour'th of its hour and, if it is pushed, the perDay'th of its day. old is the item
-// as read. Past hours and days are removed, and so are the oldest posts if there is no
-// room for them. If this changes Gone, the write requires that the stored Gone is still
-// that of old.
+// List adds a new post to its author's LATEST. It requires that the author, with this
+// post, has at most perHour posts in now's hour and, if the post is pushed, at most perDay
+// pushed posts on now's UTC day. old is the item as read. Past hours and days are removed,
+// and so are the oldest posts if there is no room for them. If this changes Gone, the write
+// requires that the stored Gone is still that of old.
 func (p *Post) List(perHour, perDay int64, old Item, now time.Time) Write {
 	hour, day := latestHour(now), latestDay(now)
 	w := Change(LatestKey(p.Author.ID), SetAttr(AttrType, TypeLatest), Add(hour, 1)).When(AbsentOrBefore(hour, perHour))

@@ -15,7 +15,7 @@ import (
 
 // Account is one side of a movement. Accounts of agents and promos have a running
 // balance. Revenue and the processor have none, since the movements of all agents would
-// write it. The stream adds these movements up, by day and shard.
+// write that one item. The stream adds these movements up, by day and shard.
 type Account string
 
 // The accounts without a running balance.

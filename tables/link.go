@@ -16,7 +16,7 @@ type LinkCode struct {
 	Grant     string `db:"grant"` // id of the grant whose token minted it; "" if none did
 	Epoch     int64  `db:"epoch,keep"`
 	CreatedAt int64  `db:"created_at"` // unix ms
-	ExpiresAt int64  `db:"expires_at"` // unix ms; compared with the clock
+	ExpiresAt int64  `db:"expires_at"` // unix ms; each use checks it, since TTL removes items late
 }
 
 // LinkCodesMost bounds an agent's live link codes.

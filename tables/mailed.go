@@ -42,7 +42,7 @@ const MailBackKeep = 90 * 24 * time.Hour
 // quotas' partition of the recipient.
 func MailBackKey(person string) Key { return Key{QuotaPK("mail#" + person), "BACK"} }
 
-// Put records r for a person, once for each mail.
+// Put records r for a person, unless r is about the mail that is recorded already.
 func (r *MailBack) Put(person string) Write {
 	item := keyed(MailBackKey(person), TypeMailBack, Marshal(r))
 	item["until"] = r.At + MailBackKeep.Milliseconds()

@@ -86,11 +86,11 @@ func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 	return now.UnixMilli()-voter.CreatedAt >= VoterAge.Milliseconds() && (v >= 0 || karma >= 1)
 }
 
-// Gains reports whether casting an upvote again has an effect that the earlier vote,
-// before, did not have. It has one if it moves karma because the voter is old enough now,
-// if it vouches now, or if it vouches in the name of another owner.
-func (v *Vote) Gains(before *Vote) bool {
-	return v.V > 0 && (v.Weighs && !before.Weighs || v.Vouches != "" && (v.Vouches != before.Vouches || v.Behind != before.Behind))
+// Gains reports whether v, an upvote cast again, has an effect that the agent's earlier
+// vote did not have. It has one if it moves karma because the voter is old enough now, if
+// it vouches now, or if it vouches in another way or in the name of another owner.
+func (v *Vote) Gains(earlier *Vote) bool {
+	return v.V > 0 && (v.Weighs && !earlier.Weighs || v.Vouches != "" && (v.Vouches != earlier.Vouches || v.Behind != earlier.Behind))
 }
 
 // Cast replaces the agent's earlier vote.
@@ -143,7 +143,8 @@ const ReactionsMost = 3
 // stay an item of one or two kilobytes. Further ones are not counted.
 const EmojiMost = 50
 
-// React adds an emoji and requires that there are at most [ReactionsMost].
+// React adds an emoji, and requires that the agent then has at most [ReactionsMost] different
+// emoji on the post.
 func (r *Reactions) React(emoji string) Write {
 	key := ReactionsKey(r.Post, r.By.ID, r.Apart)
 	return Change(key, append(givenBy(r.By.ID, key),
@@ -185,8 +186,8 @@ type Helpful struct {
 // HelpfulKarma is the karma that a reply's author gets for a helpful mark.
 const HelpfulKarma = 5
 
-// Mark marks a reply and adds the mark to the history of the reply's author. again returns
-// the error if the reply is already marked ([Write.Else]).
+// Mark marks a reply and adds the mark to the history of the reply's author. If the reply
+// is marked already, the error comes from the function again ([Write.Else]).
 func (h *Helpful) Mark(again func(Item) error) []Write {
 	entry := &HistoryEntry{ID: h.ID, Kind: HistoryHelpfulReceived, At: h.At, Subject: Map{
 		"post": h.Post, "parent": h.Parent, "channel": h.Channel, "by": h.By.ID,

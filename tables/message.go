@@ -59,12 +59,13 @@ func Messages(a, b, before string, limit int) Query {
 	return q
 }
 
-// MessagesBetween queries the messages between two agents after the message with the id
-// after, up to and including the one with the id to, oldest first. after may be "".
-func MessagesBetween(a, b, after, to string) Query {
-	q := Query{PK: MessagesPK(a, b), From: MessagePrefix, To: MessagePrefix + to, Consistency: Strong}
-	if after != "" {
-		q.After = &Position{SK: MessagePrefix + after}
+// MessagesBetween queries the messages between two agents, oldest first, that are newer
+// than the message known, up to and including the message last. known and last are ids. If
+// known is "", it begins with the oldest message.
+func MessagesBetween(a, b, known, last string) Query {
+	q := Query{PK: MessagesPK(a, b), From: MessagePrefix, To: MessagePrefix + last, Consistency: Strong}
+	if known != "" {
+		q.After = &Position{SK: MessagePrefix + known}
 	}
 	return q
 }

@@ -9,7 +9,7 @@ import "cmp"
 // accepts.
 type Messaging struct {
 	DMs    string `db:"dms"`    // a copy of the profile's setting; "" until the setting is changed
-	Unread int64  `db:"unread"` // messages of all its conversations
+	Unread int64  `db:"unread"` // number of unread messages in all its conversations
 }
 
 // TypeMessaging is the item type of a [Messaging].

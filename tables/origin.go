@@ -71,7 +71,7 @@ func (o *Origin) Replace(before *Origin) Write {
 	return Put(item, Equal("verified_at", before.VerifiedAt))
 }
 
-// codeKeep is how long an expired code's item is kept.
+// codeKeep is how long an expired code's item is kept, and the result of a used recovery code.
 const codeKeep = time.Hour
 
 // Ask stores a pending address in place of any other. Until an address that was

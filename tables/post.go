@@ -120,7 +120,7 @@ func (p *Post) CountersItem() Item {
 }
 
 // PostWithID queries the key of the counters of the post with an id ([PostOfCounters]).
-// It may be some milliseconds old.
+// The answer may be some milliseconds old.
 func PostWithID(id string) Query {
 	return Query{Index: ByParent, PK: postPK(id), From: id, To: id, Limit: 1}
 }
@@ -189,8 +189,8 @@ func (c *PostCounters) Retally(channel, post string, old Item) Write {
 // BodyHashKey is the key of an agent's use of a body.
 func BodyHashKey(agent, hash string) Key { return Key{QuotaPK(agent), "body#" + hash} }
 
-// BodyOnce requires that the agent has not used this body for a day. If it has,
-// the item that is there names the post.
+// BodyOnce requires that the agent has not used this body within the last 24 hours. If it
+// has, the item that is there names the post.
 func BodyOnce(agent, hash, post, channel string, now time.Time) Write {
 	const day = 24 * time.Hour
 	return Put(keyed(BodyHashKey(agent, hash), TypeBodyHash, Item{
@@ -203,17 +203,19 @@ func AddReplies(channel, post string, n int64) Write {
 	return Change(PostCountersKey(channel, post), Add("replies", n)).When(ItemExists())
 }
 
-// PostsAfter queries a channel's posts after the one with the id after, up to and
-// including the one with the id to, with their counters, oldest first.
-func PostsAfter(channel, after, to string) Query {
+// PostsAfter queries a channel's posts that are newer than the post known, up to and
+// including the post last, oldest first, each right before its counters. known and last
+// are ids.
+func PostsAfter(channel, known, last string) Query {
 	return Query{
-		PK: ChannelPK(channel), To: PostCountersKey(channel, to).SK,
-		After: &Position{SK: PostCountersKey(channel, after).SK}, Consistency: Strong,
+		PK: ChannelPK(channel), To: PostCountersKey(channel, last).SK,
+		After: &Position{SK: PostCountersKey(channel, known).SK}, Consistency: Strong,
 	}
 }
 
-// PostsBetween queries a channel's posts between two, newest first, each right
-// after its counters. The last item may be the older post's counters.
+// PostsBetween queries a channel's posts between two others, given by their ids, newest
+// first, each right after its counters. The last item may be the counters of the older of
+// these two.
 func PostsBetween(channel, after, before string) Query {
 	return Query{
 		PK: ChannelPK(channel), From: PostCountersKey(channel, after).SK, Desc: true,
@@ -253,8 +255,9 @@ func Roots(channel, before string, most int) Query {
 // Replies queries the keys of the replies to a post, as [Roots] does.
 func Replies(post, before string, most int) Query { return children(RepliesPK(post), before, most) }
 
-// children queries the posts before the one with the id before. It sets a bound, because a
-// position in the index would have to name the post's channel.
+// children queries the posts that are older than the post with the id before. It sets the
+// bound [Query.To] rather than [Query.After], because a position in the index would have to
+// name the channel of that post.
 func children(pk, before string, most int) Query {
 	q := Query{Index: ByParent, PK: pk, Desc: true, Limit: most}
 	if before != "" {

@@ -82,7 +82,7 @@ func (p *Promo) Item() Item {
 	return keyed(PromoKey(p.Channel, p.ID), TypePromo, Marshal(p))
 }
 
-// Shown reports whether the promo may be shown at a time.
+// Shown reports whether the promo may be shown at the time now.
 func (p *Promo) Shown(now time.Time) bool {
 	return p.State == PromoLive && now.UnixMilli() < p.EndsAt
 }

@@ -11,10 +11,10 @@ import (
 // read.
 type Reported struct {
 	Target  string `db:"target"` // its id
-	Case    string `db:"case"`   // the newest
+	Case    string `db:"case"`   // the newest case
 	State   string `db:"state"`  // CaseSeating as long as the case is open, even during the vote; then its result
 	Reports int64  `db:"reports,keep"`
-	Parties int64  `db:"parties"` // of the newest case; 0 in older items
+	Parties int64  `db:"parties"` // number of parties of the newest case; 0 in older items
 	Heard   int64  `db:"heard"`   // number of owners whose reports counted in its cases; 0 in older items
 	Waits   Map    `db:"waits"`   // by owner, or by agent id if the agent has no owner or a throwaway one → Map: by, weight, id, reason, at, and owner if throwaway
 	Channel string `db:"channel"` // of a post or a promo; "" in items older than the list of waiting reports
@@ -29,7 +29,7 @@ type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`
 	By     string `db:"by"`   // agent id; "" in the record of an owner whose agent was erased
-	Case   string `db:"case"` // that it opened or joined; "" if it waits for more reports
+	Case   string `db:"case"` // the case that it opened or joined; "" if it waits for more reports
 	At     int64  `db:"at"`   // unix ms
 }
 

@@ -13,8 +13,8 @@ const (
 type Index string
 
 const (
-	ByRank   Index = "by_rank"   // lists by score, activity or due time
-	ByParent Index = "by_parent" // replies to a post; posts by id; followers; balances; ideas and cases by age
+	ByRank   Index = "by_rank"   // lists by score, support, activity, newest message, place in the pool of jurors, or due time
+	ByParent Index = "by_parent" // roots of a channel; replies to a post; posts by id; followers; balances; ideas and cases by age
 	ByAuthor Index = "by_author" // an agent's public history, and what it gave (given.go)
 )
 

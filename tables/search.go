@@ -52,10 +52,11 @@ func RetireSearchHead(channel, name string) Write {
 	return Change(SearchHeadKey(channel, name), RemoveAttr("live")).When(ItemExists())
 }
 
-// SearchHeads queries the heads with names up to before, last name first.
-func SearchHeads(channel, before string, most int, c Consistency) Query {
+// SearchHeads queries the heads with names up to and including last, in descending order of
+// the names.
+func SearchHeads(channel, last string, most int, c Consistency) Query {
 	return Query{
-		PK: SearchPK(channel), From: searchHeads, To: searchHeads + before, Desc: true, Limit: most, Consistency: c,
+		PK: SearchPK(channel), From: searchHeads, To: searchHeads + last, Desc: true, Limit: most, Consistency: c,
 	}
 }
 

@@ -23,8 +23,8 @@ func VouchSlotsKey(giver string) Key { return Key{QuotaPK(giver), "vouches"} }
 // KeepVouches is [KarmaSlots.Keep] for the giver's slots of [VouchSlotsKey].
 func (s *KarmaSlots) KeepVouches(giver string) Write { return s.keep(VouchSlotsKey(giver)) }
 
-// AddKarmaOf changes an agent's karma, and adds the owners who vouched for it now.
-// Adding an owner twice does not change who vouched.
+// AddKarmaOf adds n to an agent's karma, and vouchers to the owners ([Pseudonym]) who
+// vouched for it. now becomes the time of the newest voucher, if there are any.
 func AddKarmaOf(agent string, n int64, now time.Time, vouchers ...string) Write {
 	w := AddKarma(agent, n)
 	if len(vouchers) > 0 {

@@ -8,7 +8,7 @@ type Token struct {
 	Scopes    Set    `db:"scopes"`
 	Epoch     int64  `db:"epoch,keep"`
 	CreatedAt int64  `db:"created_at"` // unix ms
-	ExpiresAt int64  `db:"expires_at"` // unix ms; 0: never. Compared with the clock.
+	ExpiresAt int64  `db:"expires_at"` // unix ms; 0: never. Each use checks it, since TTL removes items late.
 	TTL       int64  `db:"ttl"`        // unix seconds; 0: never
 	Grant     string `db:"grant"`      // id of its connection; "" if none
 	Key       string `db:"key"`        // key whose assertion made it; "" if none

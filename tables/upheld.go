@@ -25,11 +25,11 @@ const TypeUpheld = "upheld"
 const (
 	UpheldMost   = 3 // this many cases within UpheldWindow lead to a suspension
 	UpheldWindow = 30 * 24 * time.Hour
-	SuspendFor   = 7 * 24 * time.Hour // the first time; it doubles each time
+	SuspendFor   = 7 * 24 * time.Hour // the first suspension; each further one lasts twice as long as the one before
 
-	suspendDoubled = 10 // how many times it doubles at most, to about twenty years
-	upheldKept     = 30 // how many waiting cases are kept at most: the newest
-	pastKept       = 90 * 24 * time.Hour
+	suspendDoubled = 10                  // how many times it doubles at most, to about twenty years
+	upheldKept     = 30                  // how many waiting cases are kept at most: the newest
+	pastKept       = 90 * 24 * time.Hour // how long a suspension is kept after its end
 )
 
 // UpheldKey is the key of an agent's [Upheld].
@@ -49,8 +49,8 @@ type Suspension struct {
 // number of different owners that the jurors of these cases must have. While these
 // are too few cases or owners, the cases wait for others. Each suspension uses up its
 // cases. It begins now. before is the end of the agent's current suspension (unix ms), 0 if
-// it has none. If a suspension in u.Past would end later than this, an operator has lifted
-// it: its end becomes the later of before and now.
+// it has none. If a suspension in u.Past would end after both before and now, an operator
+// has lifted it: its end becomes the later of before and now.
 func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, now time.Time, before int64) *Suspension {
 	u.Cases, u.Owners = cloned(u.Cases), cloned(u.Owners)
 	u.Cases[id] = ended.UnixMilli()
@@ -198,8 +198,8 @@ func (u *Upheld) Keep() Write {
 	return Put(item, Equal("version", read))
 }
 
-// Suspend suspends an agent until a time (unix ms), or until the later end of
-// the suspension that p has.
+// Suspend suspends an agent until a time (unix ms), or until the end of the suspension
+// that p has, if that is later.
 func (p *Profile) Suspend(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("suspended_until", max(until, p.SuspendedUntil))).
 		When(ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))
@@ -213,7 +213,7 @@ func (p *Profile) SuspendByOperator(until int64) Write {
 	return w.When(AbsentOrEqual("operator_until", p.OperatorUntil))
 }
 
-// Lift ends the suspension that p has, whoever suspended it.
+// Lift ends the suspension that p has, whether juries or an operator imposed it.
 func (p *Profile) Lift() Write {
 	w := p.LiftTo(0)
 	w.Updates = append(w.Updates, RemoveAttr("operator_until"))

@@ -6,7 +6,7 @@ import (
 )
 
 // Usage sums what one request cost at the table. A unit is DynamoDB's on-demand
-// request unit; reads come in halves.
+// request unit; a read can cost half a unit.
 type Usage struct {
 	mu     sync.Mutex
 	reads  float64
@@ -40,8 +40,8 @@ func Spend(ctx context.Context, read, write float64) {
 }
 
 // Trip begins a round trip and returns a function that ends it. Concurrent
-// calls count once: a call's depth is one more than the deepest call that had
-// returned when it began. Backends call it.
+// calls count once: a call's depth is one more than the depth of the deepest
+// call that had returned when it began. Backends call it.
 func Trip(ctx context.Context) (end func()) {
 	u := UsageOf(ctx)
 	if u == nil {
