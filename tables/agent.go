@@ -6,10 +6,10 @@ import (
 )
 
 // Profile holds what authorisation reads about an agent: its identity, its settings, and
-// whether it may act. Only the agent's own requests and, occasionally, decisions of
-// juries and operators write it. What the stream adds up is in [Counters], and what other
-// agents' messages write is in [Messaging]. So these writes do not conflict with each
-// other.
+// whether it may act. The agent's own requests write it. Rarely, juries and operators do,
+// and so does another agent of the owner that takes an idle juror's place ([Juror.Retire]).
+// What the stream adds up is in [Counters], and what other agents' messages write is in
+// [Messaging]. So these writes do not conflict with each other.
 type Profile struct {
 	ID             string   `db:"id"`
 	Handle         string   `db:"handle"` // empty unless StateActive

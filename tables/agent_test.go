@@ -64,7 +64,7 @@ func TestChannel_Activity(t *testing.T) {
 		"post after its creation":  {Name: "den", CreatedAt: at, LastPostAt: at + hour},
 	} {
 		if got := c.Create(nil)[1].Item.Str("rank_sk"); got != later {
-			t.Errorf("%s: got %s, want %s", name, got, later)
+			t.Errorf("%s, place when the channel is created: got %s, want %s", name, got, later)
 		}
 		empty := tables.Channel{Name: "den", CreatedAt: c.CreatedAt}
 		place := empty.Create(nil)[1].Item.Str("rank_sk")

@@ -101,8 +101,8 @@ const (
 	CapOfNobody  = "nobody" // all buyers without an origin
 )
 
-// Full returns the cap that stops a buyer's next promo; nil if none. It looks at
-// the buyer's own cap first, and at that of all buyers without an origin last.
+// Full returns the cap that stops a buyer's next promo; nil if none. It looks at the
+// buyer's own cap first, and at the cap of all buyers without an origin last.
 func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
 	ofBuyer := PromosOfBuyerMost
 	if buyer.Owner == "" {

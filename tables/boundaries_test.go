@@ -39,9 +39,9 @@ func TestBoundaries(t *testing.T) {
 		"request under way":                   {claim(noon), claim, noon.Add(30*time.Second - time.Millisecond), false},
 		"request that died":                   {claim(noon), claim, noon.Add(30 * time.Second), true},
 		"address asked for with a signature":  {signed.Ask(fox, noon), ask, noon.Add(-time.Millisecond), false},
-		"such an address, once it expired":    {signed.Ask(fox, noon), ask, noon, true},
-		"mail back, in 90 days":               {back, noBack, noon.Add(90 * day), false},
-		"mail back, longer ago":               {back, noBack, noon.Add(90*day + time.Millisecond), true},
+		"signed request of an address, ended": {signed.Ask(fox, noon), ask, noon, true},
+		"mail that came back 90 days ago":     {back, noBack, noon.Add(90 * day), false},
+		"mail that came back earlier":         {back, noBack, noon.Add(90*day + time.Millisecond), true},
 		"link code that lives":                {tables.Put(code(2).Item()), use(2), noon.Add(-time.Millisecond), true},
 		"link code that expired":              {tables.Put(code(2).Item()), use(2), noon, false},
 		"link code's last use, read with two": {tables.Put(code(1).Item()), use(2), noon.Add(-time.Millisecond), false},
@@ -72,7 +72,7 @@ func TestIsMailBack(t *testing.T) {
 	item := (&tables.MailBack{At: noon.UnixMilli()}).Put("person").Item
 	for after, want := range map[time.Duration]bool{0: true, 90 * day: true, 90*day + time.Millisecond: false} {
 		if got := tables.IsMailBack(item, noon.Add(after)); got != want {
-			t.Errorf("after %s: got %t, want %t", after, got, want)
+			t.Errorf("IsMailBack %s after the mail came back: got %t, want %t", after, got, want)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestPromo_End(t *testing.T) {
 		live, daily := b.Live(at)
 		full := b.Full(&tables.Profile{ID: fox}, at)
 		if live != want || daily != int64(7*want) || p.Shown(at) != (want == 1) || (full != nil) != (want == 1) {
-			t.Errorf("at %s: got %d live for %d, shown %t, full %v, want %d live", at, live, daily, p.Shown(at), full, want)
+			t.Errorf("at %s: got %d live, %d a day, shown %t, cap %+v; want %d live, and each other value to match", at, live, daily, p.Shown(at), full, want)
 		}
 	}
 }

@@ -44,15 +44,15 @@ func TestReadUnits(t *testing.T) {
 		units, want float64
 	}{
 		{"an absent item", GetUnits(Eventual, 0), 0.5},
-		{"an absent item, strongly", GetUnits(Strong, 0), 1},
+		{"an absent item, read strongly consistently", GetUnits(Strong, 0), 1},
 		{"exactly 4 KB", GetUnits(Strong, 4096), 1},
-		{"a byte more", GetUnits(Strong, 4097), 2},
+		{"a byte more than 4 KB", GetUnits(Strong, 4097), 2},
 		{"400 KB", GetUnits(Eventual, 400<<10), 50},
-		{"three, each rounded up", GetUnits(Strong, 1, 4097, 100), 4},
-		{"three, eventually", GetUnits(Eventual, 1, 4097, 100), 2},
+		{"three items, each rounded up", GetUnits(Strong, 1, 4097, 100), 4},
+		{"three items, read eventually consistently", GetUnits(Eventual, 1, 4097, 100), 2},
 		{"an empty page", QueryUnits(Eventual), 0.5},
-		{"an empty page, strongly", QueryUnits(Strong), 1},
-		{"a page, rounded up at its end", QueryUnits(Strong, 1, 4097, 100), 2},
+		{"an empty page, read strongly consistently", QueryUnits(Strong), 1},
+		{"a page, whose sum is rounded up", QueryUnits(Strong, 1, 4097, 100), 2},
 		{"100 posts of 1.6 KB", QueryUnits(Eventual, hundred(1638)...), 20},
 		{"two items replayed", ReplayUnits(100, 5000), 6},
 	} {
@@ -91,7 +91,7 @@ func TestWriteUnits(t *testing.T) {
 	}{
 		{"created", nil, small, 1, 2},
 		{"exactly 1 KB", nil, with(1024), 1, 2},
-		{"a byte more", nil, with(1025), 2, 4},
+		{"a byte more than 1 KB", nil, with(1025), 2, 4},
 		{"replaced by a smaller one", with(3000), small, 3, 6},
 		{"replaced by a larger one", small, with(3000), 3, 6},
 		{"deleted", with(3000), nil, 3, 6},
@@ -112,7 +112,7 @@ func TestWriteUnits(t *testing.T) {
 		{"moves in an index of keys", child(2000, "1"), child(2000, "2"), 2 + 2, 4 + 2},
 		{"changes beside an index of keys", child(500, "1"), child(2000, "1"), 2, 4},
 		{"a long key in an index of keys", nil, child(100, strings.Repeat("x", 999)), 2 + 1, 4 + 1},
-		{"a longer key", nil, child(100, strings.Repeat("x", 1000)), 2 + 2, 4 + 2},
+		{"a longer key in an index of keys", nil, child(100, strings.Repeat("x", 1000)), 2 + 2, 4 + 2},
 
 		{"enters two indexes", nil, both, 2 + 2 + 1, 4 + 2 + 1},
 		{"leaves two indexes", both, nil, 2 + 2 + 1, 4 + 2 + 1},
@@ -126,7 +126,7 @@ func TestWriteUnits(t *testing.T) {
 		}
 	}
 	if got := TableUnits(100, 100, true); got != 2 {
-		t.Errorf("check: got %v units, want 2", got)
+		t.Errorf("check of a condition in a transaction: got %v units, want 2", got)
 	}
 }
 

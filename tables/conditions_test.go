@@ -28,7 +28,7 @@ var (
 // and that no other condition of the transaction fails.
 func TestConditions(t *testing.T) {
 	for noun, trials := range map[string][]trial{
-		"agent": agentTrials(), "appeal": appealTrials(), "board": boardTrials(), "case": caseTrials(), "channel": channelTrials(), "erasure": eraseTrials(), "guard": guardTrials(),
+		"act": actTrials(), "agent": agentTrials(), "appeal": appealTrials(), "board": boardTrials(), "case": caseTrials(), "channel": channelTrials(), "erasure": eraseTrials(), "guard": guardTrials(),
 		"idea": ideaTrials(), "inbox": inboxTrials(), "juror": jurorTrials(), "lane": laneTrials(), "ledger": ledgerTrials(), "mark": markTrials(),
 		"message": messageTrials(), "origin": originTrials(), "promo": promoTrials(), "recovery": recoveryTrials(),
 		"report": reportTrials(), "search": searchTrials(), "takedown": takedownTrials(),
@@ -55,7 +55,11 @@ func agentTrials() []trial {
 	read := func(p tables.Profile) *tables.Profile { p.ID = fox; return &p }
 	tagged := []string{"poems"}
 	original, added := &tables.AgentKey{Pub: "pub", Original: true}, &tables.AgentKey{Pub: "pub"}
+	visit := func(id string) []tables.Write {
+		return (&tables.Visit{ID: id, Agent: fox, Visitor: owl, At: noon.UnixMilli()}).Sign(nil)
+	}
 	return []trial{
+		{"signs a guestbook twice a day", visit("ev_1"), visit("ev_2"), []int{1}},
 		{"claims a taken handle", writes(tables.HandleClaim("fox", fox)), writes(tables.HandleClaim("fox", owl.ID)), first},
 		{"sets whose mentions reach another's handle", writes(tables.HandleClaim("fox", owl.ID)), writes(tables.TakeMentions("fox", fox, tables.FromNobody)), first},
 		{"that does not exist becomes an operator", nil, writes(tables.Operate(fox, true)), first},
@@ -198,9 +202,6 @@ func channelTrials() []trial {
 	at := func(h int) time.Time { return noon.Add(time.Duration(h) * time.Hour) }
 	taken := func(h int) tables.SealDue { d := due(h); d.Taken = true; return d }
 	take := func(d tables.SealDue, until time.Time) tables.Write { _, w := d.Take(until); return w }
-	visit := func(id string) []tables.Write {
-		return (&tables.Visit{ID: id, Agent: fox, Visitor: owl, At: noon.UnixMilli()}).Sign(nil)
-	}
 	return []trial{
 		{"that does not exist loses a post", nil, last(9).AddPosts(-1, 9), first},
 		{"that does not exist gets a post", nil, last(0).AddPosts(1, 9), first},
@@ -212,7 +213,6 @@ func channelTrials() []trial {
 		{"moves a due time that was removed", writes(tables.SealDue{Channel: "den"}.Move(at(0)), due(0).Move(time.Time{})), writes(due(0).Move(at(1))), first},
 		{"moves a due time that was taken again", writes(tables.SealDue{Channel: "den"}.Move(at(0)), take(due(0), at(1)), take(taken(1), at(2))), writes(taken(1).Move(at(3))), first},
 		{"removes a due time that was not taken", writes(tables.SealDue{Channel: "den"}.Move(at(1))), writes(taken(1).Move(time.Time{})), first},
-		{"guestbook is signed twice a day", visit("ev_1"), visit("ev_2"), []int{1}},
 	}
 }
 
@@ -351,7 +351,7 @@ func jurorTrials() []trial {
 		{"leaves after a concurrent vote", writes(put, j.Serve(5)), j.Leave(nil, noon)[:1], first},
 		{"without a profile withdraws", writes(put, j.Claim()), j.Withdraw(nil, noon), []int{2}},
 		{"is retired after a concurrent activity", writes(put, j.Claim(), profile, tables.Put(tables.CountersItem(fox, &tables.Counters{LastActive: 5}))), j.Retire(5, noon), []int{4}},
-		{"is required not to volunteer", writes(put), writes(tables.NoJuror(fox)), first},
+		{"is required not to be in the pool", writes(put), writes(tables.NoJuror(fox)), first},
 		{"is summoned twice from one read", writes(put, j.Summon("01")), writes(j.Summon("02")), first},
 		{"serves twice from one read", writes(tables.Put(missed.Item()), missed.Serve(5)), writes(missed.Serve(6)), first},
 	}
@@ -424,8 +424,8 @@ func originTrials() []trial {
 		{"is verified by a shared code that was replaced", writes(shared("mail_1").Put("person"), shared("mail_2").Put("person")), writes(shared("mail_1").Spend("person")), first},
 		{"is verified twice by a shared code", writes(shared("mail_1").Put("person"), shared("mail_1").Spend("person")), writes(shared("mail_1").Spend("person")), first},
 		{"becomes an agent's first twice", writes(origin(5).Replace(origin(0))), writes(origin(6).Replace(origin(0))), first},
-		{"replaces another from one read twice", writes(origin(5).Replace(origin(0)), origin(6).Replace(origin(5))), writes(origin(7).Replace(origin(5))), first},
-		{"is requested without a signature after one with it", writes(asks("or_1", true).Ask(fox, noon)), writes(other.Ask(fox, noon)), first},
+		{"replaces another twice from one read", writes(origin(5).Replace(origin(0)), origin(6).Replace(origin(5))), writes(origin(7).Replace(origin(5))), first},
+		{"is requested without a signature after a request with one", writes(asks("or_1", true).Ask(fox, noon)), writes(other.Ask(fox, noon)), first},
 		{"is verified", writes(ask), writes(one.Spend(fox, 1)), nil},
 		{"is verified by another request's code", writes(ask), writes(other.Spend(fox, 1)), first},
 		{"is verified after too many tries", writes(ask, one.Miss(fox, 1)), writes(one.Spend(fox, 1)), first},
@@ -451,7 +451,7 @@ func promoTrials() []trial {
 	}
 	remove := p(0, 0).Remove("ca_1", noon)
 	earn := func(impressions, views int64) []tables.Write {
-		return p(0, 0).Earn(p(impressions, views), noon)[:1] // without the money
+		return p(0, 0).Earn(p(impressions, views), noon)[:1] // without the writes of the movement
 	}
 	return []trial{
 		{"is removed twice", writes(put, remove), writes(remove), first},

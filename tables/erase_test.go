@@ -95,7 +95,7 @@ func TestListedGiven(t *testing.T) {
 			t.Errorf("%s: got listed = %t, want %t", name, got, c.is)
 		}
 		if c.giver == "" && c.item.Str("author_pk") == tables.Given("", "", 1).PK {
-			t.Errorf("%s: got it listed under nobody", name)
+			t.Errorf("%s: got it in the list of an agent without an id, want it in no list", name)
 		}
 	}
 }

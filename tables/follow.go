@@ -130,6 +130,6 @@ func GraphKey(agent string) Key { return Key{AgentPK(agent), "GRAPH"} }
 
 func followsHour(t time.Time) string { return "n" + t.UTC().Format("2006010215") }
 
-// FollowsFull reports whether a graph's item has reached the limit of the
+// FollowsFull reports whether the counts in a graph's item have reached the limit of the
 // follow's kind.
 func (f *Follow) FollowsFull(graph Item) bool { return graph.Int(f.counter()) >= f.Most() }

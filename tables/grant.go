@@ -106,8 +106,9 @@ func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals)
 	return writes
 }
 
-// extendGrant makes a connection live as long as if it were refreshed at a time. The
-// connection must exist.
+// extendGrant makes a connection live as long as if it were refreshed at a time. It
+// requires that the connection exists in this epoch. A connection that others depend on
+// depends on no credential itself, so Until does not matter here.
 func extendGrant(agent, grant string, epoch int64, at time.Time) Write {
 	idle := at.Add(GrantIdle)
 	return Change(GrantKey(agent, grant),

@@ -141,11 +141,11 @@ func TestGrantRotate_Minter(t *testing.T) {
 		}
 		commit(t, table, tables.Put(item))
 		if !stands(item) {
-			t.Errorf("Stood and the table disagree about %+v", on)
+			t.Errorf("%+v: got Stood = false for its item or for the one in the table, want true", on)
 		}
 		commit(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...)
 		if on.Stood(item, 2) {
-			t.Errorf("%+v stood in another epoch", on)
+			t.Errorf("%+v in another epoch: got Stood = true, want false", on)
 		}
 	}
 	parent := get(t, table, tables.GrantKey(fox, "gr_0"))
@@ -156,7 +156,7 @@ func TestGrantRotate_Minter(t *testing.T) {
 		t.Errorf("got live grants %v, want gr_0 and gr_1", ids)
 	}
 	if (tables.Minter{Key: "pub", By: 99}).Stood(get(t, table, tables.AgentKeyKey(fox, "pub")), 1) {
-		t.Error("a key that was added later stood for an earlier one")
+		t.Error("key that was added after it minted: got Stood = true, want false")
 	}
 }
 

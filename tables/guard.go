@@ -9,7 +9,7 @@ import (
 // enforces the write limit exactly, and records outcomes: the transaction of each write
 // adds one to the count, and stores the request's digest with the outcome.
 
-// TypeGuard and the others are the item types of limits and spent values.
+// TypeGuard and the others are the item types of limits, of spent values and of outcomes.
 const (
 	TypeGuard = "guard"
 	TypeQuota = "quota"

@@ -45,32 +45,33 @@ func TestIdeaSet_ConcurrentDuplicates(t *testing.T) {
 	back := b.Set(duplicateOf("id_a"), a)
 	commit(t, table, there...)
 	if got := refused(t, table, back...); !slices.Equal(got, []int{0, 2}) {
-		t.Errorf("b as a duplicate of a: refused writes: got %v, want [0 2]", got)
+		t.Errorf("id_b as a duplicate of id_a: refused writes: got %v, want [0 2]", got)
 	}
 	if i := readIdea(t, table, "id_b"); !slices.Equal(i.Duplicates, tables.NewSet("id_a")) || i.Status != tables.IdeaOpen {
-		t.Errorf("got b %+v, want it open with the duplicate a", i)
+		t.Errorf("id_b: got %+v, want it open with the duplicate id_a", i)
 	}
-	// b becomes a duplicate of c, and a with it, while d becomes a duplicate of b.
+	// Idea b becomes a duplicate of c, and so does idea a, which is a duplicate of b. At the
+	// same time, idea d becomes a duplicate of b.
 	b, c, d := readIdea(t, table, "id_b"), readIdea(t, table, "id_c"), readIdea(t, table, "id_d")
 	late := d.Set(duplicateOf("id_b"), readIdea(t, table, "id_b"))
 	commit(t, table, b.Set(duplicateOf("id_c"), c)...)
 	if got := refused(t, table, late...); !slices.Equal(got, []int{2}) {
-		t.Errorf("d as a duplicate of b: refused writes: got %v, want [2]", got)
+		t.Errorf("id_d as a duplicate of id_b: refused writes: got %v, want [2]", got)
 	}
 	if i := readIdea(t, table, "id_a"); i.DuplicateOf != "id_c" {
-		t.Errorf("got a %+v, want a duplicate of c", i)
+		t.Errorf("id_a: got %+v, want a duplicate of id_c", i)
 	}
 	if c, b := readIdea(t, table, "id_c"), readIdea(t, table, "id_b"); !slices.Equal(c.Duplicates, tables.NewSet("id_a", "id_b")) || len(b.Duplicates) > 0 {
-		t.Errorf("got c %+v and b %+v, want all duplicates at c", c, b)
+		t.Errorf("id_c: got %+v, id_b: got %+v; want all duplicates in id_c", c, b)
 	}
 	// A duplicate that becomes open leaves its original's list.
 	a = readIdea(t, table, "id_a")
 	commit(t, table, a.Set(tables.IdeaStatus{Status: tables.IdeaOpen}, nil)...)
 	if c := readIdea(t, table, "id_c"); !slices.Equal(c.Duplicates, tables.NewSet("id_b")) {
-		t.Errorf("got c %+v, want the duplicate b alone", c)
+		t.Errorf("id_c: got %+v, want the duplicate id_b alone", c)
 	}
 	if item := get(t, table, tables.IdeaCountersKey("id_a")); item.Str("rank_pk") != tables.IdeasPK(tables.IdeaOpen) {
-		t.Errorf("got counters of a %v, want them listed as open", item)
+		t.Errorf("counters of id_a: got %v, want them listed as open", item)
 	}
 }
 
@@ -106,7 +107,7 @@ func TestOneIdea(t *testing.T) {
 		}
 	}
 	if got := refused(t, table, tables.OneIdea("ag_owl", noon)); len(got) == 0 {
-		t.Error("an agent without a profile posted an idea")
+		t.Error("idea of an agent without a profile: refused writes: got none, want some")
 	}
 }
 

@@ -68,7 +68,7 @@ func TestLatest_OneRead(t *testing.T) {
 		if n%2 == 0 {
 			stale = latest()
 		}
-		if r := refused(t, table, w); r != nil { // the stale read would drop a post that is gone
+		if r := refused(t, table, w); r != nil { // Gone has changed since the stale read
 			if r := refused(t, table, p.List(100, 10, latest(), noon)); r != nil {
 				t.Fatalf("post %d: refused writes: got %v, want none", n, r)
 			}
@@ -167,17 +167,17 @@ func TestGraph_Limits(t *testing.T) {
 		got  []int
 		want []int
 	}{
-		{"the last agent", begin(follow("agent", "ag_a"), 9, noon), nil},
-		{"one more agent", begin(follow("agent", "ag_b"), 9, noon), []int{1}},
+		{"the last agent within the limit", begin(follow("agent", "ag_a"), 9, noon), nil},
+		{"an agent beyond the limit", begin(follow("agent", "ag_b"), 9, noon), []int{1}},
 		{"the same agent again", begin(follow("agent", "ag_a"), 9, noon), []int{0, 1}},
-		{"the last channel", begin(follow("channel", "ag_a"), 9, noon), nil},
-		{"one more channel", begin(follow("channel", "den"), 9, noon), []int{1}},
+		{"the last channel within the limit", begin(follow("channel", "ag_a"), 9, noon), nil},
+		{"a channel beyond the limit", begin(follow("channel", "den"), 9, noon), []int{1}},
 		{"the end of the follow", refused(t, table, follow("agent", "ag_a").End(nil)...), nil},
 		{"the end of the follow again", refused(t, table, follow("agent", "ag_a").End(nil)...), []int{0}},
 		{"another agent in the freed place", begin(follow("agent", "ag_b"), 3, noon), nil},
-		{"the last block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin(nil, nil)...), nil},
+		{"the last block within the limit", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin(nil, nil)...), nil},
 		{"the same block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin(nil, nil)...), []int{0, 1}},
-		{"one more block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_b"}).Begin(nil, nil)...), []int{1}},
+		{"a block beyond the limit", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_b"}).Begin(nil, nil)...), []int{1}},
 		{"the end of the block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), nil},
 		{"the end of the block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), []int{0}},
 		{"the end of the follow of a channel", refused(t, table, follow("channel", "ag_a").End(nil)...), nil},

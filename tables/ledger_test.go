@@ -42,7 +42,7 @@ func TestMovement_Keys(t *testing.T) {
 		}
 	}
 	if movement(promo, payer, tables.Returned, "pr_1", 5).ID == movement(payer, promo, tables.PaidPromo, "pr_1", 5).ID {
-		t.Error("a promo's payment and its return have the same id")
+		t.Error("ids of a promo's payment and of its return: got the same, want different ones")
 	}
 }
 
@@ -137,9 +137,9 @@ func TestMovement_Panics(t *testing.T) {
 	}
 }
 
-// A balance is listed once after its first movement. Accounts that were made in the same
-// millisecond are spread over the shards. ListBalance lists a balance that early versions
-// did not.
+// The first movement of an account lists its balance, and later movements do not list it
+// again. Accounts that were made in the same millisecond are spread over the shards.
+// ListBalance lists a balance that early versions did not list.
 func TestBalances(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {

@@ -69,7 +69,7 @@ func TestLifetimes(t *testing.T) {
 	} {
 		got := time.Unix(ttlOf(c.write), 0).Sub(noon)
 		if got < c.want || got > c.want+little {
-			t.Errorf("%s lives for %s, want %s, or at most %s more", name, got, c.want, little)
+			t.Errorf("lifetime of the %s: got %s, want %s, or at most %s more", name, got, c.want, little)
 		}
 	}
 }

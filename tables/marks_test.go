@@ -22,7 +22,7 @@ func TestWeighs(t *testing.T) {
 	} {
 		p := &tables.Profile{CreatedAt: noon.Add(-c.age).UnixMilli()}
 		if got := tables.Weighs(p, c.karma, c.v, noon); got != c.want {
-			t.Errorf("age %v, %d karma, vote %d: got %v, want %v", c.age, c.karma, c.v, got, c.want)
+			t.Errorf("voter of age %v with %d karma, vote %d: got Weighs = %t, want %t", c.age, c.karma, c.v, got, c.want)
 		}
 	}
 }
@@ -55,14 +55,14 @@ func TestKarmaSlots(t *testing.T) {
 			}
 		}
 		if !slices.Equal(took, c.took) {
-			t.Errorf("%s: got %v, want %v", name, took, c.took)
+			t.Errorf("%s: votes that took a slot: got %v, want %v", name, took, c.took)
 		}
 	}
-	// A post holds its slot for 30 days.
+	// A post holds its slot for less than 30 days.
 	s := tables.KarmaSlots{}
 	s.Take("a", noon.UnixMilli())
 	if !s.Holds("a", noon.Add(30*day-time.Millisecond).UnixMilli()) || s.Holds("a", noon.Add(30*day).UnixMilli()) || s.Holds("b", noon.UnixMilli()) {
-		t.Errorf("got %+v, want a held for 30 days, and not b", s)
+		t.Errorf("got %+v, want a slot of post a for less than 30 days, and none of post b", s)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestKarmaSlots_OneRead(t *testing.T) {
 			t.Fatalf("round %d: refused writes: got %v, want none", i, r)
 		}
 		if r := refused(t, table, other.Keep("ag_owl", "ag_fox")); r == nil {
-			t.Fatalf("round %d: both took a slot", i)
+			t.Fatalf("round %d: refused writes of the second of two slots from one read: got none, want some", i)
 		}
 	}
 	if typ := get(t, table, tables.KarmaSlotsKey("ag_owl", "ag_fox")).Str(tables.AttrType); typ != tables.TypeQuota {

@@ -3,7 +3,7 @@ package tables
 import "cmp"
 
 // Messaging is the item that messages to an agent check and write. It is separate from
-// the [Profile], which other agents' requests never write, so incoming messages do not
+// the [Profile], which other agents' messages never write, so incoming messages do not
 // conflict with the agent's changes of its profile, its keys or its origin. It does not
 // exist until somebody writes to the agent or the agent changes whose messages it
 // accepts.

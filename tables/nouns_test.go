@@ -70,8 +70,9 @@ func putCreator(t *testing.T, table *embedded.Table, created, karma int64) {
 	commit(t, table, tables.Put(p.Item()), tables.Put(tables.CountersItem("ag_fox", &tables.Counters{Karma: karma})))
 }
 
-// Of two creations that are based on the same read, one succeeds, even without an
-// interval between creations: the second would need karma for one more channel.
+// Of two creations that are based on the same read, one succeeds, even if no interval
+// between creations is required, because the number of created channels has changed since
+// the read.
 func TestChannelQuota_OneRead(t *testing.T) {
 	for _, c := range []struct{ created, karma int64 }{{0, 0}, {2, 0}, {3, 50}, {19, 850}} {
 		table := openTable(t)
@@ -91,6 +92,7 @@ func TestChannelQuota_OneRead(t *testing.T) {
 	}
 }
 
+// The karma that a channel needs must still be there when the channel is created.
 func TestChannelQuotaHoldsKarma(t *testing.T) {
 	for _, c := range []struct {
 		created, karma int64

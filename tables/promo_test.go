@@ -76,12 +76,12 @@ func TestBoard(t *testing.T) {
 	due := read()
 	commit(t, table, due.Take(noon.Add(time.Hour)))
 	if r := refused(t, table, due.Take(noon.Add(2*time.Hour))); r == nil {
-		t.Error("a board was taken twice")
+		t.Error("second Take of a board from one read: refused writes: got none, want some")
 	}
 	commit(t, table, read().Drop("pr_2")...)
 	state(0, 0, time.Time{}, false)
 	if r := refused(t, table, due.Take(noon.Add(2*time.Hour))); r == nil {
-		t.Error("an empty board was taken")
+		t.Error("Take of a board without promos: refused writes: got none, want some")
 	}
 	commit(t, table, read().Add(one, entry(one, 70), nil)...)
 	state(1, 70, noon.AddDate(0, 0, 3), true)
@@ -110,7 +110,7 @@ func TestImpression(t *testing.T) {
 		}
 	}
 	if a, b := count("pr_1"), count("pr_2"); a != 3 || b != 1 {
-		t.Errorf("got %d and %d impressions, want 3 and 1", a, b)
+		t.Errorf("impressions of pr_1 and pr_2: got %d and %d, want 3 and 1", a, b)
 	}
 	if !tables.WasShown(get(t, table, tables.ShownKey("ag_owl", "den", noon)), "pr_2") || tables.WasShown(get(t, table, tables.ShownKey("ag_elk", "den", noon)), "pr_2") {
 		t.Error("WasShown of pr_2: got false for ag_owl or true for ag_elk, want true and false")

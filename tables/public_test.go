@@ -77,14 +77,14 @@ func TestGuardsBetween(t *testing.T) {
 	for minute, want := range map[int]bool{-2: false, -1: true, 0: true, 1: true, 2: false} {
 		key := tables.GuardKey(fox, noon.Add(time.Duration(minute)*time.Minute))
 		if got := key.PK == q.PK && q.From <= key.SK && key.SK <= q.To; got != want {
-			t.Errorf("minute %d: got %v, want %v", minute, got, want)
+			t.Errorf("guard of minute %d: got within the query = %t, want %t", minute, got, want)
 		}
 	}
 }
 
-// TestWroteSince checks that a guard tells whether its last write was at a time or later. A
-// guard of an early version has no time of its last write, and counts as one with a recent
-// write.
+// TestWroteSince checks that a guard tells whether its last write was made at a given time
+// or later. For a guard of an early version, which lacks the time of its last write, the
+// answer is always yes.
 func TestWroteSince(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	guard := tables.Item{"at": noon.UnixMilli()}
@@ -94,6 +94,6 @@ func TestWroteSince(t *testing.T) {
 		}
 	}
 	if !tables.WroteSince(tables.Item{"n": int64(1)}, noon) {
-		t.Error("a guard of an early version does not count as a recent write")
+		t.Error("WroteSince of a guard of an early version: got false, want true")
 	}
 }

@@ -27,8 +27,6 @@ func takedownTrials() []trial {
 	profile := func(version int64) *tables.Profile { return &tables.Profile{ID: fox, Bio: "words", Version: version} }
 	evidence := &tables.Evidence{Body: "words", SHA256: "00"}
 	visit := &tables.Visit{ID: "ev_1", Agent: fox, Visitor: owl, At: 1}
-	act := &tables.Act{ID: "ev_1", Do: tables.ActSuspend, Reason: reason, At: 1}
-	suspended := func(until int64) *tables.Profile { return &tables.Profile{ID: fox, SuspendedUntil: until} }
 	return []trial{
 		{"of a post that is deleted already", taken, post().TakeDown(reason, noon, nil), first},
 		{"of a post that does not exist", nil, post().TakeDown(reason, noon, nil), []int{0, 1}},
@@ -52,8 +50,16 @@ func takedownTrials() []trial {
 		{"of a reason without a complaint", nil, writes((&tables.Complaint{ID: "ev_1"}).TakeDownReason("ca_1")), first},
 		{"of a note without a seat", nil, writes((&tables.Seat{Case: "ca_1", Juror: owl}).TakeDownNote()), first},
 		{"of a signature that is gone", nil, writes(visit.TakeDown()), first},
-		{"recorded twice", act.Record(), act.Record(), first},
-		{"suspension that another operator set too meanwhile", writes(tables.Put(suspended(9).Item()), suspended(9).SuspendByOperator(7)), writes(suspended(9).SuspendByOperator(5)), first},
-		{"lift of another suspension", writes(tables.Put(suspended(5).Item())), writes(suspended(7).Lift()), first},
+	}
+}
+
+// actTrials are trials of what operators do other than takedowns.
+func actTrials() []trial {
+	act := &tables.Act{ID: "ev_1", Do: tables.ActSuspend, Reason: "spam", At: 1}
+	suspended := func(until int64) *tables.Profile { return &tables.Profile{ID: fox, SuspendedUntil: until} }
+	return []trial{
+		{"is recorded twice", act.Record(), act.Record(), first},
+		{"suspends after another operator's concurrent suspension", writes(tables.Put(suspended(9).Item()), suspended(9).SuspendByOperator(7)), writes(suspended(9).SuspendByOperator(5)), first},
+		{"lifts another suspension than the one that was read", writes(tables.Put(suspended(5).Item())), writes(suspended(7).Lift()), first},
 	}
 }

@@ -27,7 +27,7 @@ const (
 	UpheldWindow = 30 * 24 * time.Hour
 	SuspendFor   = 7 * 24 * time.Hour // the first suspension; each further one lasts twice as long as the one before
 
-	suspendDoubled = 10                  // how many times it doubles at most, to about twenty years
+	suspendDoubled = 10                  // how many times the duration doubles at most, to about twenty years
 	upheldKept     = 30                  // how many waiting cases are kept at most: the newest
 	pastKept       = 90 * 24 * time.Hour // how long a suspension is kept after its end
 )

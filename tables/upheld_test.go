@@ -47,17 +47,17 @@ func TestUpheld_Undo(t *testing.T) {
 			}
 			checkUpheld(t, u, ended, least, now)
 			if stands := u.Until(); max(until, stands) > now.UnixMilli() && until != stands {
-				t.Fatalf("suspended until %d, want %d, the latest end of the suspensions that stand", until, stands)
+				t.Fatalf("got suspended until %d, want %d, the latest end of the suspensions that stand", until, stands)
 			}
 		}
 		for _, id := range rapid.Permutation(slices.Sorted(maps.Keys(ended))).Draw(t, "the rest is overturned") {
 			undo(id)
 		}
 		if len(u.Cases)+len(u.Owners) != 0 {
-			t.Fatalf("left: got %+v, want nothing", u)
+			t.Fatalf("after all cases were overturned: got %+v, want no cases and no owners", u)
 		}
 		if until > now.UnixMilli() {
-			t.Fatalf("suspended until %d although no case stands", until)
+			t.Fatalf("after all cases were overturned: got suspended until %d, want at most %d", until, now.UnixMilli())
 		}
 	})
 }
@@ -90,7 +90,7 @@ func checkUpheld(t *rapid.T, u *tables.Upheld, ended map[string]int64, least int
 			}
 		}
 		if len(s.Cases) < tables.UpheldMost || int64(len(different)) < least {
-			t.Fatalf("a suspension rests on %d cases by %d owners, want %d and %d at least", len(s.Cases), len(different), tables.UpheldMost, least)
+			t.Fatalf("cases and owners of a suspension: got %d and %d, want at least %d and %d", len(s.Cases), len(different), tables.UpheldMost, least)
 		}
 	}
 	for id, n := range seen {
@@ -100,7 +100,7 @@ func checkUpheld(t *rapid.T, u *tables.Upheld, ended map[string]int64, least int
 	}
 	for id, at := range ended {
 		if seen[id] == 0 && now.UnixMilli()-at < tables.UpheldWindow.Milliseconds() {
-			t.Fatalf("%s stands, but does not count", id)
+			t.Fatalf("%s, which stands: got it counted 0 times, want once", id)
 		}
 	}
 }
@@ -111,10 +111,10 @@ func TestUpheld_OldCases(t *testing.T) {
 	u := &tables.Upheld{Agent: fox, Cases: tables.Map{"ca_1": noon.UnixMilli(), "ca_2": noon.UnixMilli()}}
 	add := func(id string, owners ...string) bool { return u.Add(id, noon, owners, 7, noon, 0) != nil }
 	if add("ca_3", "a", "b", "c", "d", "e") {
-		t.Error("five owners of one case led to a suspension")
+		t.Error("three cases, one of them with five owners: got a suspension, want none, since seven are needed")
 	}
 	if !add("ca_4", "e", "f", "g") {
-		t.Error("seven owners of two cases did not lead to a suspension")
+		t.Error("four cases, two of them with seven owners together: got no suspension, want one")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestUpheld_UndoOfALongerSuspension(t *testing.T) {
 			s = u.Add(id, day(at), nil, 0, day(at), before)
 		}
 		if s == nil {
-			t.Fatalf("%v did not suspend", ids)
+			t.Fatalf("cases %v: got no suspension, want one", ids)
 		}
 		return s
 	}

@@ -11,7 +11,7 @@ func TestTrip(t *testing.T) {
 	ctx, used := tables.WithUsage(t.Context())
 	ends := []func(){tables.Trip(ctx), tables.Trip(ctx)}
 	if got := used.Trips(); got != 1 {
-		t.Errorf("two trips at once: got %d, want 1", got)
+		t.Errorf("serial trips while two run concurrently: got %d, want 1", got)
 	}
 	for _, end := range ends {
 		end()
@@ -19,7 +19,7 @@ func TestTrip(t *testing.T) {
 	for want := 2; want <= 3; want++ {
 		tables.Trip(ctx)()
 		if got := used.Trips(); got != want {
-			t.Errorf("one trip after %d: got %d, want %d", want-1, got, want)
+			t.Errorf("serial trips after one more than %d: got %d, want %d", want-1, got, want)
 		}
 	}
 	late := tables.Trip(ctx) // at depth 4
@@ -28,6 +28,6 @@ func TestTrip(t *testing.T) {
 	late()
 	tables.Trip(ctx)()
 	if got := used.Trips(); got != 6 {
-		t.Errorf("one trip after a slow one that two others overlapped: got %d, want 6", got)
+		t.Errorf("serial trips after a slow one that two others overlapped, and one more: got %d, want 6", got)
 	}
 }
