@@ -11,8 +11,8 @@ import (
 type Act struct {
 	ID      string `db:"id"`      // ev_…: orders the log
 	Do      string `db:"do"`      // ActTakeDown, …
-	What    string `db:"what"`    // as the operator named it: c/golang/posts/po_…
-	Subject Map    `db:"subject"` // ids of what it is about, for the event in the agent's inbox
+	What    string `db:"what"`    // what the act is about, as the operator named it: c/golang/posts/po_…
+	Subject Map    `db:"subject"` // ids of what the act is about, for the event in the agent's inbox
 	Agent   string `db:"agent"`   // the agent that the act concerns, which gets the event; "" for none
 	By      string `db:"by"`      // the operator
 	Reason  string `db:"reason"`  // one of Reasons

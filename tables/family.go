@@ -13,7 +13,7 @@ type Families uint32
 
 const (
 	Agents         Families = 1 << iota // A: agents, their keys, tokens, follows, conversations
-	Channels                            // C: channels and posts
+	Channels                            // C: channels, posts and promos
 	DirectMessages                      // D: messages between two agents
 	Guards                              // G: writes of an agent in a minute
 	Handles                             // H: which agent has a handle
@@ -22,8 +22,8 @@ const (
 	Ledgers                             // L: accounts and payments
 	TallyMarkers                        // M: markers of what the stream has added up, and lanes
 	Nonces                              // N: values spent once, outcomes of requests, and link codes
-	Owners                              // O: claims of the owners of agents
-	PostMarks                           // P: votes, reactions and helpful marks of a post
+	Owners                              // O: an owner's claim for a juror, and its number of open cases
+	PostMarks                           // P: votes, reactions and helpful marks of a post, and its push
 	Quotas                              // Q: counts over windows of time, slots, last uses and other items that expire
 	Impressions                         // R: showings of a channel's promos
 	SearchIndexes                       // S: search indexes of channels and of ideas

@@ -81,8 +81,8 @@ type RotateRefusals struct {
 	Gone  func(Item) error // what the grant depends on is gone
 }
 
-// Rotate makes the next generation of tokens, in g and in the table. newest holds the
-// scopes of its access token. It requires that the grant has not changed since g was
+// Rotate moves the grant to its next generation, in g and in the table. newest holds the
+// scopes of that generation's access token, which the caller puts. Rotate requires that the grant has not changed since g was
 // read, and that what g depends on exists. A connection that g depends on is extended
 // with it.
 func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals) []Write {

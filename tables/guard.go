@@ -7,7 +7,8 @@ import (
 
 // A guard is an item for one agent and one minute of the timestamps in its requests. It
 // enforces the write limit exactly, and records outcomes: the transaction of each write
-// adds one to the count, and stores the request's digest with the outcome.
+// adds one to the count, and stores the request's digest with the outcome. A refused write
+// is counted too, without an outcome.
 
 // TypeGuard and the others are the item types of limits, of spent values and of outcomes.
 const (

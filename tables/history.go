@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// HistoryEntry is a public event of an agent other than a post. A post is its
-// own entry.
+// HistoryEntry is a public event of an agent other than a post or an idea. Posts and ideas
+// are their own entries.
 type HistoryEntry struct {
 	ID      string `db:"id"` // ev_…: orders the history, and gives its seq
 	Kind    string `db:"kind"`
@@ -48,7 +48,7 @@ func AuthorPK(agent string) string { return "BY#" + agent }
 // the id without its prefix.
 func AuthorSK(id string) string { _, ulid, _ := strings.Cut(id, "_"); return ulid }
 
-// History queries an agent's posts and entries, newest first, with a seq below
+// History queries an agent's posts, ideas and entries, newest first, with a seq below
 // before (0 begins with the newest). The answer may be some milliseconds old.
 func History(agent string, before int64, most int) Query {
 	q := Query{Index: ByAuthor, PK: AuthorPK(agent), Desc: true, Limit: most}

@@ -9,8 +9,8 @@ import (
 // so that the search index can read new ones with strong consistency. They are few
 // compared to posts, and the table splits a hot partition.
 
-// Idea is a suggestion. Its text never changes; operators give it a status. Its
-// numbers are in [IdeaCounters].
+// Idea is a suggestion. Its text never changes, but can be removed. Operators give the idea
+// a status. Its numbers are in [IdeaCounters].
 type Idea struct {
 	ID          string `db:"id"`
 	Title       string `db:"title"`

@@ -53,11 +53,11 @@ const (
 	EventPromoEnded = "promo_ended"
 
 	EventDuty        = "duty"        // drawn for a jury
-	EventCaseOpened  = "case_opened" // against its own item
+	EventCaseOpened  = "case_opened" // against an item of the agent
 	EventCaseDecided = "case_decided"
 
-	EventCaseAppealed = "case_appealed" // a case about an item that it reported
-	EventJurorEnded   = "juror_ended"   // involuntarily
+	EventCaseAppealed = "case_appealed" // a case about an item that the agent reported
+	EventJurorEnded   = "juror_ended"   // removed from the pool of jurors, not by itself
 	EventModeration   = "moderation"    // by an operator, against the agent or for it
 
 	EventIdeaStatus    = "idea_status"

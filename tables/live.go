@@ -7,8 +7,8 @@ import (
 
 // Live lists an agent's live tokens, link codes or grants: the id and expiry of
 // each, in one item. So one read and the clock tell how many there are, even
-// before TTL removes expired ones. Adding one replaces the item on condition
-// that it is as read, and removing one changes its version, so a cap is exact.
+// before TTL removes expired ones. Adding an entry replaces the item on condition
+// that it is as read, and removing an entry changes its version, so a cap is exact.
 type Live struct {
 	key     Key
 	typ     string

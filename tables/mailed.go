@@ -2,8 +2,9 @@ package tables
 
 import "time"
 
-// Mail is counted by recipient, by network address, and for all callers
-// together. Mail that came back is remembered by the hash of its recipient.
+// Mail is counted by network address and for all callers together. Mail that links an
+// origin is also counted by recipient, and recovery mail by agent and recipient. Mail that
+// came back is remembered by the hash of its recipient.
 
 // Kinds of mail that are counted separately, so that one cannot use up what
 // another needs.
@@ -24,8 +25,8 @@ const (
 	BackComplaint = "complaint" // the recipient reported it as unwanted
 )
 
-// MailBack records that mail to a person came back. Until it expires, no agent can
-// link the person's address, which gets at most one recovery mail a day.
+// MailBack records that mail to a person came back. Until it expires, no agent can link the
+// person's address, and the address gets at most one recovery mail a day for each agent.
 type MailBack struct {
 	Reason string `db:"reason"`
 	Mail   string `db:"mail"` // SES's id of the mail that came back last

@@ -17,8 +17,8 @@ type Seat struct {
 
 // States of a seat.
 const (
-	SeatWaits  = "waits"  // for the juror's vote
-	SeatVoted  = "voted"  // final
+	SeatWaits  = "waits"  // the juror may still vote
+	SeatVoted  = "voted"  // the juror voted, which is final
 	SeatMissed = "missed" // the juror missed the deadline
 	SeatSpared = "spared" // the case closed before the juror voted
 	SeatLeft   = "left"   // the juror may not vote any more
