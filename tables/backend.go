@@ -53,7 +53,7 @@ const (
 	MaxTxWrites = 100
 	MaxTxSize   = 4 << 20 // bytes
 	MaxGetKeys  = 100
-	MaxPageSize = 1 << 20    // bytes, about: ends a page, and is no error
+	MaxPageSize = 1 << 20    // bytes; a page ends at about this size, without an error
 	MaxPKSize   = 2048       // bytes
 	MaxSKSize   = 1024       // bytes
 	MaxNameSize = 64<<10 - 1 // bytes of an attribute's name, at any level
@@ -76,8 +76,9 @@ var (
 	// since they were read: nothing was written.
 	ErrOvertaken = errors.New("tables: overtaken by another write")
 	// ErrInvalid means a programming error: an exceeded limit, two writes for one key,
-	// an empty key, an [Add] to an attribute that is no number, a change of a set in
-	// one that is no set, a sum that overflows int64, or a Token reused with other writes.
+	// an empty key, an [Add] to a value other than a number, an [AddToSet] or
+	// [RemoveFromSet] on a value other than a set, a sum that overflows int64, or a Token
+	// reused with other writes.
 	ErrInvalid = errors.New("tables: invalid request")
 )
 
@@ -287,8 +288,8 @@ func (t *Throttled) Is(target error) bool { return target == ErrThrottled }
 func (t *Throttled) Unwrap() error { return t.Cause }
 
 // Feed is a table's change feed. It has every change of an item at least once, in order
-// per item, for 24 hours. (The embedded table may instead keep each change until all its readers
-// have read it.)
+// per item, for 24 hours. (The embedded table may instead keep each change until all
+// readers have read it.)
 type Feed interface {
 	// Shards lists the shards that can still be read, parents before their
 	// children. New shards may appear and closed ones disappear.

@@ -34,21 +34,21 @@ func TestBoundaries(t *testing.T) {
 		at     time.Time
 		made   bool
 	}{
-		"idempotency key, within a day":       {idem(noon), idem, noon.Add(day - time.Millisecond), false},
-		"idempotency key, a day later":        {idem(noon), idem, noon.Add(day), true},
-		"request under way":                   {claim(noon), claim, noon.Add(30*time.Second - time.Millisecond), false},
-		"request that died":                   {claim(noon), claim, noon.Add(30 * time.Second), true},
-		"address asked for with a signature":  {signed.Ask(fox, noon), ask, noon.Add(-time.Millisecond), false},
-		"signed request of an address, ended": {signed.Ask(fox, noon), ask, noon, true},
-		"mail that came back 90 days ago":     {back, noBack, noon.Add(90 * day), false},
-		"mail that came back earlier":         {back, noBack, noon.Add(90*day + time.Millisecond), true},
-		"link code that lives":                {tables.Put(code(2).Item()), use(2), noon.Add(-time.Millisecond), true},
-		"link code that expired":              {tables.Put(code(2).Item()), use(2), noon, false},
-		"link code's last use, read with two": {tables.Put(code(1).Item()), use(2), noon.Add(-time.Millisecond), false},
-		"connection that minted a code":       {grant, code(1).Lend, noon.Add(-time.Millisecond), true},
-		"connection that expired":             {grant, code(1).Lend, noon, false},
-		"no open cases":                       {open(0), forget, noon, true},
-		"an open case":                        {open(1), forget, noon, false},
+		"idempotency key, within a day":                   {idem(noon), idem, noon.Add(day - time.Millisecond), false},
+		"idempotency key, a day later":                    {idem(noon), idem, noon.Add(day), true},
+		"request under way":                               {claim(noon), claim, noon.Add(30*time.Second - time.Millisecond), false},
+		"request that died":                               {claim(noon), claim, noon.Add(30 * time.Second), true},
+		"address asked for with a signature":              {signed.Ask(fox, noon), ask, noon.Add(-time.Millisecond), false},
+		"address asked for with a signature, now expired": {signed.Ask(fox, noon), ask, noon, true},
+		"mail that came back 90 days ago":                 {back, noBack, noon.Add(90 * day), false},
+		"mail that came back earlier":                     {back, noBack, noon.Add(90*day + time.Millisecond), true},
+		"link code that lives":                            {tables.Put(code(2).Item()), use(2), noon.Add(-time.Millisecond), true},
+		"link code that expired":                          {tables.Put(code(2).Item()), use(2), noon, false},
+		"link code's last use, read with two":             {tables.Put(code(1).Item()), use(2), noon.Add(-time.Millisecond), false},
+		"connection that minted a code":                   {grant, code(1).Lend, noon.Add(-time.Millisecond), true},
+		"connection that expired":                         {grant, code(1).Lend, noon, false},
+		"no open cases":                                   {open(0), forget, noon, true},
+		"an open case":                                    {open(1), forget, noon, false},
 	} {
 		table := openTable(t)
 		commit(t, table, c.before)

@@ -209,8 +209,8 @@ func (r *Report) EraseOwner(owner string) []Write {
 
 // EraseGiven removes an agent from an item that it gave: its name, its texts, and the
 // item's place in the agent's list. It deletes a signature, a link code and the claim of a
-// key. What was counted stays counted, except support for an
-// idea. ok is false if the item's type has no rule here.
+// key. What was counted stays counted, except support for an idea. ok is false if the
+// item's type has no rule here.
 func EraseGiven(item Item) (w Write, ok bool) {
 	agent := Giver(item)
 	change := func(more ...Update) (Write, bool) {

@@ -82,9 +82,9 @@ type RotateRefusals struct {
 }
 
 // Rotate moves the grant to its next generation, in g and in the table. newest holds the
-// scopes of that generation's access token, which the caller puts. Rotate requires that the grant has not changed since g was
-// read, and that what g depends on exists. A connection that g depends on is extended
-// with it.
+// scopes of that generation's access token, which the caller puts. Rotate requires that
+// the grant has not changed since g was read, and that what g depends on exists. A
+// connection that g depends on is extended with it.
 func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals) []Write {
 	still := Equal("generation", g.Generation)
 	g.Generation++

@@ -92,9 +92,9 @@ func IdempotencyKey(agent, key string) Key { return Key{"N#idem#" + agent, key} 
 // IdempotencyKeep is how long such an outcome is kept.
 const IdempotencyKeep = 24 * time.Hour
 
-// Idempotency records the outcome of a request, on condition that the last
-// [IdempotencyKeep] has no record under the key. The digest in the record tells a repeated
-// request from another request with the same key.
+// Idempotency records the outcome of a request, on condition that no outcome was recorded
+// under the key within [IdempotencyKeep]. The digest in the record tells a repeated request
+// from another request with the same key.
 func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 	return Put(keyed(IdempotencyKey(agent, key), TypeIdem, Item{
 		"digest": digest, "outcome": outcome,

@@ -67,8 +67,8 @@ const (
 // InboxKeep is how long an event is kept.
 const InboxKeep = 90 * 24 * time.Hour
 
-// MarkerKeep is how long the tally remembers the changes that it has counted: longer than
-// the 27 days within which the stream can deliver a change again. A change can spend a day
+// MarkerKeep is how long the function tally remembers the changes that it has counted:
+// longer than the 27 days within which the stream can deliver a change again. A change can spend a day
 // in the stream, 12 hours in retries, and 25 days in a failed batch.
 const MarkerKeep = 30 * 24 * time.Hour
 

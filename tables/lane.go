@@ -6,7 +6,7 @@ import (
 )
 
 // Lane is a part of a sum on its way to its target, the item that has the sum. If many
-// executions of the tally add to one target at the same time, their transactions conflict.
+// executions of the function tally add to one target at once, their transactions conflict.
 // So each of them then adds to one of the target's lanes, and stores in the same
 // transaction that the changes are counted. All lanes of a target are in one partition,
 // and so in one shard of the stream. The execution that reads this shard moves the lanes

@@ -60,7 +60,7 @@ type Vote struct {
 	At      int64  `db:"at"`      // unix ms
 	Weighs  bool   `db:"weighs"`  // whether the voter could move karma when it voted, see [Weighs]
 	Changes int64  `db:"changes"` // times cast
-	Vouches string `db:"vouches"` // how it vouches for the author, as of casting; "" if it does not
+	Vouches string `db:"vouches"` // as what the voter vouches for the author, as of casting (jury.VouchesAsOwner, …); "" if it does not
 	Behind  string `db:"behind"`  // whose standing it vouches with: the voter's owner as of casting ([Pseudonym] about the author); "" in older votes
 
 	Counted int64 `db:"counted"` // the part of V in the post's score

@@ -25,7 +25,7 @@ const TypeUpheld = "upheld"
 const (
 	UpheldMost   = 3 // this many cases within UpheldWindow lead to a suspension
 	UpheldWindow = 30 * 24 * time.Hour
-	SuspendFor   = 7 * 24 * time.Hour // the first suspension; each further one lasts twice as long as the one before
+	SuspendFor   = 7 * 24 * time.Hour // length of the first suspension; each further one is twice as long as the one before
 
 	suspendDoubled = 10                  // how many times the duration doubles at most, to about twenty years
 	upheldKept     = 30                  // how many waiting cases are kept at most: the newest
