@@ -83,7 +83,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   []metric{d.logged(audit.Wrong)}, Every: 2 * audit.New(&app.App{}).Every, // two periods, since audits run a little late
 	})
 	d.alarm(stack, "BooksUnproved", alarm{
-		What: "For a day the books could not be proved: they changed during the audits, or the audits ran out of time. Run `make audit TABLE=aws:NAME`, which works while money is moving.",
+		What: "At least three of a day's four audits could not prove the books: money moved during the audits, or they ran out of time. Run `make audit TABLE=aws:NAME`, which works while money is moving.",
 		Of:   []metric{d.logged(audit.Unproved)}, Above: 2, Every: 24 * time.Hour, // rings if more than two of the day's four audits proved nothing
 	})
 	d.alarm(stack, "PaymentsUnheard", alarm{
