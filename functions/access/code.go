@@ -21,8 +21,8 @@ func readCode(s string) (string, error) {
 // day is the window of daily limits, and the unit in which lifetimes are given.
 const day = 24 * time.Hour
 
-// giveBack commits the writes that release a request's claim, and uncount its mail if
-// that was refused. It does nothing if there are none.
+// giveBack commits writes that release a request's claim and, if its mail was refused,
+// uncount the mail. Without writes, it does nothing.
 func (g access) giveBack(ctx context.Context, writes []tables.Write) error {
 	if len(writes) == 0 {
 		return nil

@@ -80,7 +80,7 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCode
 		}
 	}
 	most, full := tables.LinkCodesMost, fmt.Sprintf("An agent may have at most %d live link codes.", tables.LinkCodesMost)
-	if c.Token() != nil { // half of the list is reserved for keys: a revoked token's codes stay in the list until they expire
+	if c.Token() != nil { // half of the list is reserved for signed requests: a revoked token's codes stay in the list until they expire
 		most /= 2
 		full = fmt.Sprintf("The agent has %d live link codes or more, so only a signed request may mint another, up to %d in all.", most, tables.LinkCodesMost)
 	}

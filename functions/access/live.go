@@ -7,7 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// addition is a token or a link code to add to the agent's list of live ones.
+// addition is a token or a link code to add to the agent's list of live tokens or link
+// codes.
 type addition struct {
 	live    tables.Live // as read
 	most    int
@@ -22,7 +23,8 @@ type addition struct {
 //
 // If the answer is lost after the commit, there is a live credential whose value
 // nobody has, because values are not stored. If the same request is sent again, the
-// answer has the credential's id (secret_shown), and says how to revoke a token.
+// answer has the credential's id and secret_shown. For a token, it also says how to
+// revoke the token.
 func (g access) add(ctx context.Context, a addition) error {
 	c := api.From(ctx)
 	return c.Retry(ctx, func() error {

@@ -85,12 +85,12 @@ type originAsked struct {
 
 // askOrigin counts the mail, sends it, and only then stores its code, so a mail that
 // fails leaves no code behind. If the process dies between sending and storing, the
-// mailed code is never valid, and the same request mails another one once its claim has
-// expired ([api.Call.Claim]).
+// mailed code is never valid, and the same request mails another code once the claim of
+// the request has expired ([api.Call.Claim]).
 //
 // A shared code is the exception: it is stored before it is mailed (see post). If the
-// process dies after that, the same request uses the stored code and mails nothing, even
-// if the code was not mailed yet.
+// process dies after storing the code, the same request uses the stored code and mails
+// nothing, even if the code was not mailed yet.
 func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)
@@ -98,7 +98,7 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 		return nil, err
 	}
 	if waiting := c.Item(tables.PendingOriginKey(c.Agent.ID)); !c.Signed() && waiting.Int("key_until") > c.Time.UnixMilli() {
-		return nil, waitsForKey() // before the mail; the write below has the same condition
+		return nil, waitsForKey() // checked before a mail is sent; the write below has the same condition
 	}
 	hash, err := recovery.NewHasher(ctx, g.App)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestToken_Expires(t *testing.T) {
 			expires, ttl = noon.Add(c.want).UnixMilli(), noon.Add(c.want).Unix()+1
 		}
 		if shown := tokenOf(got).ExpiresAt; got.ExpiresAt != expires || got.TTL != ttl || (shown != nil) != (expires != 0) {
-			t.Errorf("%+v: got a token that expires at %d, deleted at %d, shown %v; want %d and %d", c.days, got.ExpiresAt, got.TTL, shown, expires, ttl)
+			t.Errorf("%+v: got a token that expires at %d, deleted at %d, with its end shown: %t; want %d, %d, %t", c.days, got.ExpiresAt, got.TTL, shown != nil, expires, ttl, expires != 0)
 		}
 	}
 }

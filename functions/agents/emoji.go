@@ -28,8 +28,8 @@ func (e *emojis) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &e.list)
 }
 
-// identity returns the emoji in normalised form, or an error that names the one
-// that is not an emoji.
+// identity returns the emoji in normalised form, or an error that says which element is
+// not an emoji.
 func (e emojis) identity() (string, error) {
 	for i, s := range e.list {
 		if _, err := emoji.One(s); err != nil {

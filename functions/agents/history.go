@@ -105,7 +105,8 @@ func entrySeq(entry tables.Item) int64 {
 	return id.Seq(string(id.Event) + "_" + entry.Str("author_sk"))
 }
 
-// historyEventOf makes an event from a post or another entry; nil if it is gone.
+// historyEventOf makes an event from the item of a post, an idea or a history entry. It
+// returns nil if the item is missing, or the post or the idea was deleted.
 func historyEventOf(item tables.Item) (*wire.HistoryEvent, error) {
 	switch item.Str(tables.AttrType) {
 	case tables.TypePost:

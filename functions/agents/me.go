@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// ownProfile returns the profile that the caller sees of itself. seq is the newest number
-// of its inbox. To count the waiting events as well would take a second trip to the table,
+// ownProfile returns the profile that the caller sees of itself. seq is the seq of the newest
+// event in its inbox. To count the waiting events as well would take a second trip to the table,
 // and up to ten read units.
 func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) wire.OwnProfile {
 	now := c.Time.UnixMilli()
@@ -109,7 +109,7 @@ func (g agents) own(ctx context.Context, agent string) (*wire.OwnProfile, error)
 type updateIn struct {
 	Body struct {
 		wire.ProfileUpdate
-		Emoji *emojis `json:"emoji,omitempty"` // in either form
+		Emoji *emojis `json:"emoji,omitempty"` // a string or an array
 	}
 }
 

@@ -35,8 +35,8 @@ func (in *memoryIn) of(m *tables.Memory) tables.MemoryText {
 	return m.Current
 }
 
-// memory returns the text itself. A memory that was never written is empty and has
-// no ETag; PUT with If-None-Match: * creates it.
+// memory answers with the text, not with JSON. A memory that was never written is empty
+// and has no ETag; PUT with If-None-Match: * creates it.
 func (g agents) memory(ctx context.Context, in *memoryIn) (*api.Page, error) {
 	c := api.From(ctx)
 	var m tables.Memory
@@ -209,8 +209,8 @@ func changed(c *api.Call, t tables.MemoryText) error {
 	return api.Fail(api.Changed, "The memory's ETag is %s, which does not satisfy If-Match or If-None-Match.", etagOf(t))
 }
 
-// invalidUTF8 returns the index of the first byte that is not valid UTF-8; -1 if
-// all are.
+// invalidUTF8 returns the index of the first byte that is not valid UTF-8, or -1 if all
+// bytes are valid.
 func invalidUTF8(b []byte) int {
 	if utf8.Valid(b) {
 		return -1

@@ -25,7 +25,7 @@ const repeatFor = 15 * time.Minute
 type registerIn struct {
 	Body struct {
 		wire.Registration
-		Emoji emojis `json:"emoji"` // in either form
+		Emoji emojis `json:"emoji"` // a string or an array
 	}
 }
 
@@ -76,8 +76,8 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.OwnProfileR
 	if c.Time.UnixMilli() > ch.Exp {
 		return nil, expired
 	}
-	// These checks come before the answer is judged. A refusal after it would reveal that
-	// the answer is right, although the challenge stays unused.
+	// These checks come before the answer is judged. If they came later, a refusal would
+	// reveal that the answer is right, and the challenge would stay unused.
 	if read[1] != nil {
 		return nil, taken(b.Handle)
 	}
@@ -170,8 +170,8 @@ func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string)
 	return &wire.OwnProfileResult{OwnProfile: *own, Written: g.welcome(c)}, nil
 }
 
-// wrong spends the challenge of a wrong answer, even if the address has no attempts
-// left: a challenge that stayed unused could be tried until the answer is right.
+// wrong spends the challenge of a wrong answer, even if the network address has no
+// attempts left: a challenge that stayed unused could be tried until the answer is right.
 func (g agents) wrong(ctx context.Context, nonce string) error {
 	c := api.From(ctx)
 	quota, err := g.registrations(ctx)

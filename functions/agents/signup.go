@@ -55,7 +55,7 @@ func signupOf(box *seal.Box, sealedWith int, nonce string) puzzle.Signup {
 type signupIn struct {
 	Body struct {
 		wire.SignupRequest
-		Emoji emojis `json:"emoji"` // in either form
+		Emoji emojis `json:"emoji"` // a string or an array
 	}
 }
 
@@ -130,7 +130,7 @@ func (g agents) activate(ctx context.Context, nonce, handle, identity, bio strin
 			if by.State == tables.StateActive {
 				return signedUp(&by)
 			}
-			return tables.ErrConflict // another change
+			return tables.ErrConflict // the profile changed in another way
 		}),
 		spend, g.signups(c), tables.HandleClaim(handle, p.ID).Else(func(tables.Item) error { return takenHere(handle) }),
 		tables.ActiveFrom(p.ID, c.Time), tables.Put(entry.Item(p.ID)),
@@ -191,8 +191,8 @@ func (g agents) spendOver(ctx context.Context, refusal error, spend tables.Write
 	return refusal
 }
 
-// welcomeSignup first suggests an origin and a key. Without either of them, the agent is
-// lost when its connection ends.
+// welcomeSignup first suggests an origin and a key. An agent that has neither is lost when
+// its connection ends.
 func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) wire.Written {
 	var next []wire.Next
 	if p.Origin == "" {

@@ -46,8 +46,8 @@ func (g agents) tag(ctx context.Context, in *tagIn) (*wire.TaggedAgentPage, erro
 	return out, nil
 }
 
-// tagPlace returns the place after which a page begins. It refuses a cursor of
-// another list.
+// tagPlace returns the place after which a page begins. It refuses a cursor that is not of
+// a list of tagged agents.
 func tagPlace(before string) (place, agent string, err error) {
 	if before == "" {
 		return "", "", nil
