@@ -53,7 +53,7 @@ func (f *fixture) commit(t rapid.TB, writes ...tables.Write) {
 	}
 }
 
-// add stores a post with its rank, as the stream does.
+// add stores a post, and its rank as a reader of the stream stores it.
 func (f *fixture) add(t rapid.TB, post rankedPost) {
 	p := &tables.Post{ID: post.id, Channel: inChannel, Author: tables.Author{ID: "ag_x"}, Body: "x", CreatedAt: post.at.UnixMilli()}
 	counters := p.CountersItem()

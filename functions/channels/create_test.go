@@ -69,7 +69,7 @@ func TestUpTo_CutsByBytes(t *testing.T) {
 			l.items = append(l.items, post(n))
 		}
 		if got := l.upTo(5); len(got.items) != c.want || got.next != c.next {
-			t.Errorf("posts of %v bytes up to 5: got %d and next %q, want %d and %q", c.sizes, len(got.items), got.next, c.want, c.next)
+			t.Errorf("posts of %v bytes, cut to 5 bytes: got %d posts and next %q, want %d and %q", c.sizes, len(got.items), got.next, c.want, c.next)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Bounds of one page of a feed. The specification of JSON Feed calls 250 KB "fine". A page
-// of long posts has fewer than feedItems.
+// of long posts has fewer posts than feedItems.
 const (
 	feedItems = 50
 	feedBytes = 200 << 10 // of posts' bodies

@@ -108,7 +108,7 @@ func (g channels) newest(ctx context.Context, c tables.Consistency, channel, bef
 		for i := range posts {
 			p := &posts[i]
 			if keep(p) {
-				if len(l.items) == limit { // there is one more
+				if len(l.items) == limit { // p is one post more than the page takes
 					l.next = last
 					return l, nil
 				}

@@ -102,7 +102,7 @@ func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, p
 	})
 }
 
-// postedBefore refuses a body that the agent has used before.
+// postedBefore refuses a body that the agent used in the last 24 hours.
 func postedBefore(earlier tables.Item) error {
 	e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago. Deleting the post does not change that.")
 	e.Existing = map[string]string{"id": earlier.Str("post"), "channel": earlier.Str("channel")}

@@ -14,8 +14,8 @@ import (
 	"agentsocial/tables"
 )
 
-// anonymousFor is how long readers without a billed impression see the same promo,
-// so that a cached page keeps its ETag.
+// anonymousFor is how long all readers whose impressions cannot be billed see the same
+// promo, so that a cached page keeps its ETag.
 const anonymousFor = time.Minute
 
 // pagePromo counts the view of a channel's newest page, and returns its promo, if any.
@@ -57,9 +57,9 @@ func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wir
 // viewer earlier today, or if the outcome of billing is unknown.
 //
 // If the process dies or the page fails after the billing, the buyer has paid for an
-// impression that nobody saw. That happens at most once a day for each viewer, who sees
-// the promo without a charge for the rest of the day. Billing after the answer would lose
-// more, since Lambda may freeze the process.
+// impression that nobody saw. For each promo and viewer, that happens at most once a day:
+// for the rest of the day, the viewer sees the promo without a charge. Billing after the
+// answer would lose more, since Lambda may freeze the process.
 func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error) {
 	place, err := g.place(ctx, channel)
 	if err != nil {

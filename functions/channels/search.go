@@ -39,7 +39,7 @@ func (g channels) search(ctx context.Context, in *searchIn) (*wire.SearchPage, e
 		if r.Before, err = index.IDOf(in.Before); err != nil {
 			return nil, err
 		}
-		if r.Before == (search.ID{}) { // zero means no bound; no post is older than the next id
+		if r.Before == (search.ID{}) { // a zero ID means no bound; the smallest other ID has no older post either
 			r.Before[len(r.Before)-1] = 1
 		}
 	}

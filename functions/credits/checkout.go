@@ -49,7 +49,7 @@ func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) 
 		CreatedAt: c.Time.UnixMilli(), ExpiresAt: page.ExpiresAt.UnixMilli(),
 	}
 	outcome := &opened{made.ID, made}
-	err = c.Commit(ctx, outcome, made.Put().Else(func(tables.Item) error { // the processor keeps a key for longer than this service
+	err = c.Commit(ctx, outcome, made.Put().Else(func(tables.Item) error { // the processor remembers a key for longer than this service does
 		return api.BadField("Idempotency-Key", "was used for another checkout, more than a day ago")
 	}))
 	if err != nil {
@@ -83,8 +83,9 @@ func (g credits) release(ctx context.Context, writes []tables.Write) {
 	}
 }
 
-// orderKey returns the processor's idempotency key of an order. The same request
-// always has the same key.
+// orderKey returns the processor's idempotency key of an order. Requests with the same
+// name ([api.Call.Request]) and amount have the same key. A request without a name gets a
+// random key.
 func orderKey(c *api.Call, usd int64) string {
 	request := c.Request()
 	if request == "" {

@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// TestMeasuredDays_OneToSeven checks that views count for the time since the channel was
-// created, but for at least a day and at most a week.
+// TestMeasuredDays_OneToSeven checks that views are taken to cover the time since the
+// channel was created, but at least a day and at most a week.
 func TestMeasuredDays_OneToSeven(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for age, want := range map[time.Duration]float64{

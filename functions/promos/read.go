@@ -22,8 +22,8 @@ func keysOf(channel, promo string) []tables.Key {
 }
 
 // either returns the promo from the items of [keysOf], or nil if it does not exist. If the
-// promo ended during the read, both items may have been read, or neither. If neither was,
-// either reads the past one again.
+// promo ended during the read, both items may have been read, or neither of them. If no
+// item was read, the past promo is read again.
 func (g promos) either(ctx context.Context, channel, promo string, live, past tables.Item) (*tables.Promo, error) {
 	item := past
 	if item == nil {
