@@ -79,8 +79,8 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.MessagePage, error) {
 	return out, nil
 }
 
-// mark marks all messages up to a message as read. As it was read, conv may end before or
-// after that message.
+// mark marks all messages up to a message as read. The table returned conv and the page at
+// different moments, so conv's newest message may be older or newer than that message.
 //
 // If the answer is lost, its messages are marked although nobody read them. The next
 // answer still has them, marked as read, and the inbox still has their events. The
@@ -95,8 +95,9 @@ func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to
 	})
 }
 
-// unreadUpTo counts the unread messages up to a message. It corrects conv's count by the
-// messages between conv's newest message and that one. Usually there are none.
+// unreadUpTo counts the unread messages up to a message. It begins with conv's count, and
+// corrects it by the messages between the given message and conv's newest. Usually there are
+// none.
 func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversation, to string) (int64, error) {
 	switch {
 	case to <= conv.ReadTo:

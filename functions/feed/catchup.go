@@ -48,9 +48,9 @@ import (
 // names what was left out, and its `now` is the `since` of the request.
 //
 // Events are read with strong consistency. They also have a cursor, `after`, which is
-// exact however late they arrive. An event's time is when it arrived. If it were when a
-// catchup gave the event its number, which is after that catchup's `now`, the next catchup
-// would show the event again.
+// exact however late they arrive. An event's time is when it arrived, not when a catchup
+// gave it a number: that is later than the catchup's `now`, so the next catchup would show
+// the event again.
 //
 // Besides the trip for the credential, a catchup usually takes three round trips, however
 // much the caller follows. The first reads follows, blocks and the newest events, the

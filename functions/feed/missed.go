@@ -36,7 +36,7 @@ type list struct {
 	more   bool                // whether there are more new posts, older than these
 	last   string              // id of the oldest post that was considered
 
-	incomplete bool // new posts could not be read
+	incomplete bool // some new posts could not be read
 }
 
 // read reads what is new, in two round trips.
@@ -86,8 +86,8 @@ func (m *missed) read(ctx context.Context) error {
 // channelPages bounds the pages read of a channel until one has a visible post.
 const channelPages = 4
 
-// channel reads the new posts of a channel. The more channels the agent follows,
-// the fewer posts it reads of each.
+// channel reads the new posts of a channel. If the agent follows more channels, channel
+// reads fewer posts of each.
 func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 	l, most := &list{name: name}, min(channelMost, postsMost/len(m.channels))
 	q := tables.PostsFrom(name, id.Post.Least(m.since), most+1)
@@ -119,9 +119,9 @@ func (m *missed) look(l *list, page tables.Page, most int) error {
 	return err
 }
 
-// choose makes a list for each agent with new posts that are not in a followed
-// channel, and returns the keys to read: the newest post of each agent, then the
-// second of each, and so on, while there is room.
+// choose makes a list for each agent with new posts that the lists of followed channels do
+// not have. It returns the keys to read: the newest post of each agent, then the second of
+// each, and so on, while there is room.
 func (m *missed) choose(heads []tables.Item) []tables.Key {
 	shown := map[string]bool{}
 	for _, l := range m.inChannels {

@@ -119,7 +119,7 @@ func TestParts_Bodies(t *testing.T) {
 }
 
 // TestShare_Exactly checks that a list is not cut if its entry and its posts just fit, and
-// that it loses its last post if there is a byte too little room.
+// that it loses its last post if the room is one byte too small.
 func TestShare_Exactly(t *testing.T) {
 	for missing, want := range map[int]int{0: 3, 1: 2} {
 		l := &list{name: "lounge"}
@@ -165,7 +165,7 @@ func TestEvents_BoundedAndVisible(t *testing.T) {
 	}
 	for n, more := range map[int]bool{0: false, 1: false, 99: false, 100: false, 101: true} {
 		if part := events(many[:n]...); len(part.Items) != min(n, 100) || part.More != more || n == 0 && part.After != 7 || n > 0 && part.After != 1000+int64(min(n, 100)) {
-			t.Errorf("%d events: got %d up to %d, more %v, want %v", n, len(part.Items), part.After, part.More, more)
+			t.Errorf("%d events: got %d, up to seq %d, more %v; want %d, more %v", n, len(part.Items), part.After, part.More, min(n, 100), more)
 		}
 	}
 

@@ -12,8 +12,8 @@ import (
 // Events are keyed by seq, not by time, so the first event since a time must be
 // searched for. Usually the newest page of events contains it. Otherwise one batched read
 // gets single events, each further back than the one before. The newest of these that is
-// older than the time is the place after which events are read. No event is missed, and at
-// most a tenth more events than needed are read.
+// older than the time is the place after which events are read, so no event is missed. The
+// place is at most a tenth further back than needed.
 
 // hear reads the newest events, and gives numbers to events that wait for them. Its first
 // query returns the waiting and the newest events together. So if no event waits, hear
