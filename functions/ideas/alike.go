@@ -90,21 +90,21 @@ func (s weighted) level(o weighted) {
 	}
 }
 
-// sum returns the weight of all words of s, and the weight of those that others has too.
-func (s weighted) sum(others weighted) (all, shared float64) {
+// sum returns the weight of all words of s, and the weight of those that o has, too.
+func (s weighted) sum(o weighted) (all, shared float64) {
 	for word, w := range s {
 		all += w
-		if _, ok := others[word]; ok {
+		if _, ok := o[word]; ok {
 			shared += w
 		}
 	}
 	return all, shared
 }
 
-// share returns the weight of the words that others has too, as a share of the weight of
-// all words, 0 to 1.
-func (s weighted) share(others weighted) float64 {
-	all, shared := s.sum(others)
+// share returns the weight of the words of s that o has, too, as a share of the weight of
+// all words of s, 0 to 1.
+func (s weighted) share(o weighted) float64 {
+	all, shared := s.sum(o)
 	if all == 0 {
 		return 0
 	}

@@ -31,8 +31,8 @@ func must[T any](t *testing.T) func(T, error) T {
 }
 
 // TestLikely checks how many duplicates in other words are pointed out, and how many
-// different ideas are refused. Some of the different ideas were written to be close. It
-// asks for less from pairs that the thresholds were not chosen with.
+// different ideas are refused. Some of the different ideas were written to be close. The
+// bounds are looser for pairs that had no part in the choice of the thresholds.
 func TestLikely(t *testing.T) {
 	pairs, unseen := must[[]wishes.Pair](t)(wishes.ChosenWith()), must[[]wishes.Pair](t)(wishes.Unseen())
 	if len(pairs) < 60 {

@@ -95,7 +95,7 @@ func (e entry) shown(c *api.Call, read map[tables.Key]tables.Item) (*wire.Idea, 
 	return &v, nil
 }
 
-// entries returns the entries of a page, and one more if there is one.
+// entries returns the entries of a page, and the next entry if there are more.
 func (g ideas) entries(ctx context.Context, in *listIn) ([]entry, error) {
 	statuses := []string{in.Status}
 	if in.Status == all {

@@ -25,7 +25,7 @@ func (in *appealIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.CaseKey(in.ID), tables.EvidenceKey(in.ID), tables.OriginKey(agent)}
 }
 
-// appealed is the outcome of the request.
+// appealed is the outcome of an appeal.
 type appealed struct{ Appeal string } // id of the case that the appeal opened
 
 // appeal opens a case that judges an upheld case again. It has the same parties and the

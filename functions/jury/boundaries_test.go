@@ -80,14 +80,14 @@ func TestJoin_BoundsParties(t *testing.T) {
 		before := parties(&p.known)
 		writes := p.join(tables.Complaint{ID: "ev_1"})
 		if got := len(writes) == 3; got != c.party || c.party && p.known.Parties != before+1 {
-			t.Errorf("%+v: %d parties before: got a party %t and %d parties, want a party %t, and one more if so", c, before, got, p.known.Parties, c.party)
+			t.Errorf("%+v: got a reporter added %t, and %d parties after %d; want added %t, and one party more only if added", c, got, p.known.Parties, before, c.party)
 		}
 	}
 }
 
 // TestHeard_OlderItem checks that an item counts as reported by three owners if it has a
-// case, but no stored number of owners that were heard. From three on, another case takes
-// several reports.
+// case, but no stored number of owners whose reports counted. From three owners on, another
+// case takes several reports.
 func TestHeard_OlderItem(t *testing.T) {
 	for _, c := range []struct {
 		heard int64
@@ -101,8 +101,8 @@ func TestHeard_OlderItem(t *testing.T) {
 }
 
 // TestWait_BoundsWaitingReports checks that at most ten reports that do not count wait,
-// that only one report of an owner waits, and how many more reports are needed after some
-// owners were heard.
+// that only one report of an owner waits, and how many more reports are needed after
+// reports of some owners counted in an earlier case.
 func TestWait_BoundsWaitingReports(t *testing.T) {
 	fresh := noon.UnixMilli()             // too young to count
 	old := noon.Add(-2 * day).UnixMilli() // counts
@@ -121,12 +121,12 @@ func TestWait_BoundsWaitingReports(t *testing.T) {
 		want    api.Code
 		needed  int64
 	}{
-		"ten wait":                    {"a", fresh, tables.Reported{Waits: waits(9)}, "", 1},
-		"eleven":                      {"a", fresh, tables.Reported{Waits: waits(10)}, api.AccountTooYoung, 0},
-		"the owner's waits":           {"owner 0", fresh, tables.Reported{Waits: waits(1)}, api.AlreadyReported, 0},
-		"two were heard":              {"a", fresh, tables.Reported{Case: "ca_0", Heard: 2}, "", 1},
-		"three were heard":            {"a", fresh, tables.Reported{Case: "ca_0", Heard: 3}, api.AccountTooYoung, 0},
-		"three were heard, it counts": {"a", old, tables.Reported{Case: "ca_0", Heard: 3}, "", 2},
+		"ten would wait":                   {"a", fresh, tables.Reported{Waits: waits(9)}, "", 1},
+		"eleven would wait":                {"a", fresh, tables.Reported{Waits: waits(10)}, api.AccountTooYoung, 0},
+		"a report of the owner waits":      {"owner 0", fresh, tables.Reported{Waits: waits(1)}, api.AlreadyReported, 0},
+		"two were heard":                   {"a", fresh, tables.Reported{Case: "ca_0", Heard: 2}, "", 1},
+		"three were heard":                 {"a", fresh, tables.Reported{Case: "ca_0", Heard: 3}, api.AccountTooYoung, 0},
+		"three were heard, it would count": {"a", old, tables.Reported{Case: "ca_0", Heard: 3}, "", 2},
 	} {
 		p := &report{
 			by: &tables.Profile{ID: "ag_me"}, now: noon, accused: &accused{id: "po_1"}, known: c.known,
@@ -154,7 +154,7 @@ func TestOpen_SeatsForAWeek(t *testing.T) {
 		}
 	}
 	if err != nil || opened.Deadline != noon.Add(7*day).UnixMilli() || opened.Reports != 3 || p.known.Parties != 3 || p.known.Heard != 6 || p.known.Reports != 2 {
-		t.Errorf("got error %v, %+v and %+v, want a case for a week with 3 reports", err, opened, p.known)
+		t.Errorf("got error %v, case %+v and item %+v; want a deadline in a week and 3 reports in the case, and 3 parties, 6 owners heard and 2 reports in the item", err, opened, p.known)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestWait_Opens(t *testing.T) {
 			}
 		}
 		if err != nil || !slices.Equal(opened.Openers, []string{"mine"}) || !slices.Equal(opened.Barred, want) || !slices.Equal(opened.Parties, []string{"ag_1", "ag_2", "ag_me"}) {
-			t.Errorf("owner %q: got error %v, %+v, want openers [mine], barred %q, and three parties", author, err, opened, want)
+			t.Errorf("author's owner %q: got error %v and case %+v, want openers [mine], barred %q, and parties ag_1, ag_2 and ag_me", author, err, opened, want)
 		}
 	}
 }

@@ -41,8 +41,8 @@ func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 	return f.answer(api.From(ctx).Agent, privy), nil
 }
 
-// privy reports whether the case withholds something from the public, and the caller may see
-// it: its author, its reporters and its jurors may.
+// privy reports whether the case withholds something from the public that the caller may
+// see. The author, the reporters and the jurors of the case may see it.
 func (g cases) privy(ctx context.Context, k *tables.Case) (bool, error) {
 	a := api.From(ctx).Agent
 	switch {

@@ -16,8 +16,8 @@ type reportPostIn struct {
 	Body wire.NewReport
 }
 
-// keys returns the keys of the reported item. A promo has one while it is live and
-// another after it has ended.
+// keys returns the keys that the reported item may have. A promo has one key while it is
+// live and another after it has ended.
 func (in *reportPostIn) keys() []tables.Key {
 	if id.Promo.Valid(in.ID) {
 		return []tables.Key{tables.PromoKey(in.Ch, in.ID), tables.PastPromoKey(in.Ch, in.ID)}
@@ -96,7 +96,7 @@ func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
 			if _, err := accusedPromo(c, now); now != nil && err != nil {
 				return err
 			}
-			return promoEnded(p.ID) // a past promo
+			return promoEnded(p.ID) // its item has moved to the past promos
 		},
 	}, nil
 }

@@ -42,7 +42,7 @@ type accused struct {
 }
 
 // standing adds to the writes of a report the condition that the reported item is not
-// removed. If they already write that item, the condition joins this write, because a
+// removed. If one of the writes is to that item, the condition joins it, because a
 // transaction may have only one write for a key.
 func (a *accused) standing(writes []tables.Write) []tables.Write {
 	for i, w := range writes {
@@ -102,7 +102,7 @@ type report struct {
 	by     *tables.Profile
 	reason string
 	now    time.Time
-	known  tables.Reported // earlier reports of the item, as read; then with this one
+	known  tables.Reported // earlier reports of the item, as read; later with this report added
 
 	behind  string      // the key of earlier in known.Waits
 	earlier tables.Item // the caller's earlier report, if it waits; else nil
@@ -120,7 +120,7 @@ func (p *report) again() bool {
 // writes returns the writes of the report and of its effects. If the target's earlier
 // reports changed since they were read, the failed commit sets *known to their new state.
 // If the caller's own report changed, the commit sets *before. If several conditions
-// fail, the first one decides the refusal.
+// fail, the first of them decides the refusal.
 func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.Item) ([]tables.Write, error) {
 	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
 	said := tables.Complaint{ID: own.ID, By: p.by.ID, Reason: p.reason, At: own.At}
@@ -306,15 +306,15 @@ func (p *report) lacking() (code api.Code, who, remedy string) {
 // oldEnough returns when a reporter has the age at which reports count.
 func oldEnough(r jury.Reporter) time.Time { return time.UnixMilli(r.CreatedAt).Add(jury.ReporterAge) }
 
-// later adds a hint to a refusal. The hint begins with the text now, and continues with
-// what the caller can do so that its reports count. If the caller is only too young,
-// later also sets the time at which it is old enough.
-func (p *report) later(e *api.Error, now string) *api.Error {
+// later adds a hint to a refusal. opening is the hint's first sentence; the rest says what
+// the caller can do so that its reports count. If the caller is only too young, later also
+// sets the time at which it is old enough.
+func (p *report) later(e *api.Error, opening string) *api.Error {
 	code, _, remedy := p.lacking()
 	if code == api.AccountTooYoung {
 		e = e.At(oldEnough(p.Reporter))
 	}
-	return e.WithHint("%s %s", now, remedy)
+	return e.WithHint("%s %s", opening, remedy)
 }
 
 // onceMore refuses a report because another agent of the same owner has reported the
@@ -364,8 +364,8 @@ func tooManyOpen(tables.Item) error {
 		WithHint("Nothing was reported. Report the item again when one of those cases is closed, or when somebody else has opened a case about the item.")
 }
 
-// alreadyReported refuses a second report by the caller. It names the case that the
-// first one is in, or says how many reports it waits for.
+// alreadyReported refuses a second report by the caller. The refusal names the case that
+// the first report is in, or says how many reports the first report waits for.
 func (p *report) alreadyReported(before tables.Item) error {
 	e := api.Fail(api.AlreadyReported, "You have already reported %s.", p.id)
 	in := cmp.Or(before.Str("case"), p.known.Case)
@@ -424,8 +424,8 @@ func (cases) reportAnswer(c *api.Call, target string, outcome *reported, again w
 	return &wire.ReportResult{Target: target, Case: &outcome.Case, Needed: outcome.Needed, Written: c.Next(next...)}, nil
 }
 
-// remedies returns what the caller can do if its reports do not count: what it lacks
-// first, and to report again.
+// remedies returns what the caller can do if its reports do not count: first get what it
+// lacks, then report again.
 func remedies(c *api.Call, again wire.Next) (next []wire.Next) {
 	by := jury.Reporter{Owner: c.Agent.Origin, CreatedAt: c.Agent.CreatedAt, Throwaway: c.Agent.Throwaway, Missing: missingVouchers(c)}
 	if by.Counts(c.Time) {

@@ -85,8 +85,8 @@ func (g cases) enter(ctx context.Context, outcome *volunteered) error {
 }
 
 // relieve removes an idle juror of the caller's owner from the pool, as a draw would.
-// Otherwise a lost agent would keep its owner from having another juror. It returns
-// ErrOvertaken, so that the caller tries again, once the other juror has left.
+// Otherwise a lost agent would keep its owner from having another juror. Once the other
+// juror has left, relieve returns ErrOvertaken, so that enter tries again.
 func (g cases) relieve(ctx context.Context, other string) error {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.JurorKey(other), tables.CountersKey(other))

@@ -69,8 +69,8 @@ type Board struct {
 	Shut  func()
 }
 
-// NewBoard posts the first wish of each pair, except without.
-func NewBoard(ctx context.Context, open Open, pairs []Pair, without Wish) (*Board, error) {
+// NewBoard posts the first wish of each pair, unless that wish equals omitted.
+func NewBoard(ctx context.Context, open Open, pairs []Pair, omitted Wish) (*Board, error) {
 	b := &Board{Clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), IDs: map[Wish]string{}}
 	clock := func() time.Time { return b.Clock }
 	table, shut, err := open(clock)
@@ -79,7 +79,7 @@ func NewBoard(ctx context.Context, open Open, pairs []Pair, without Wish) (*Boar
 	}
 	b.App, b.Shut = &app.App{Table: table, Now: clock, Rand: rand.Reader}, shut
 	for _, p := range pairs {
-		if p.First == without || b.IDs[p.First] != "" {
+		if p.First == omitted || b.IDs[p.First] != "" {
 			continue
 		}
 		b.Clock = b.Clock.Add(time.Hour)
