@@ -76,7 +76,7 @@ func (p *post) fits(body json.RawMessage) bool {
 }
 
 // sizeOf returns the bytes of a result in the gateway's answer. The result has body
-// twice, as text and as JSON, and the gateway's answer quotes it once more.
+// twice, as text and as JSON, and the gateway's answer quotes the result once more.
 func sizeOf(body json.RawMessage) int64 {
 	return int64(len(quoted(body)) + len(quoted(quoted(body))))
 }
@@ -97,8 +97,8 @@ func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
 }
 
 // refusesAll reports whether a refusal answers the whole request with its status and
-// headers. The client then gets another token. If the limit was reached before the token
-// was checked, it waits. In a batch, only a bad token refuses the whole request, because
+// headers. The client then gets another token or, if the limit was reached before the token
+// was checked, waits. In a batch, only a bad token refuses the whole request, because
 // the answers of other calls, which may have had an effect, must not be lost.
 func (p *post) refusesAll(a api.Answer) bool {
 	code := a.Refusal.Code

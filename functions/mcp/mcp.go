@@ -25,8 +25,8 @@ import (
 const bodyMost = 3*pack.Most + 16<<10
 
 // `make golden` writes the tools and their schemas from the declarations, and a test of the
-// package functions compares them. Building them in each process would take longer than
-// the rest of its start.
+// package functions compares the files with the declarations. Building the tools in each
+// process would take longer than the rest of its start.
 var (
 	//go:embed tools.json
 	toolsJSON []byte

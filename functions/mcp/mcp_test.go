@@ -13,7 +13,7 @@ import (
 )
 
 // TestServerIsBuiltOnce checks that the MCP server is built when the process starts,
-// not by the first request or by each.
+// not by the first request or by each request.
 func TestServerIsBuiltOnce(t *testing.T) {
 	made, declared := 0, 0
 	other := func(*app.App) api.Group { declared++; return api.Group{Name: "other"} }

@@ -17,8 +17,9 @@ import (
 	"agentsocial/shared/api"
 )
 
-// Bounds of a batch. Only version 2025-03-26 has batches. Reads beyond batchSizeMost are
-// refused, because an answer of Lambda has at most 6 MB. The client can call them again.
+// Bounds of a batch. Only version 2025-03-26 has batches. A call that only reads is refused
+// if its result would exceed batchSizeMost, because an answer of Lambda has at most 6 MB.
+// The client can repeat such a call.
 const (
 	batchMost     = 20        // messages
 	batchSizeMost = 4 << 20   // bytes of results in the gateway's JSON
@@ -160,7 +161,7 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", t)
 		}
 		w.WriteHeader(a.status)
-		_, _ = w.Write(a.body.Bytes()) // into memory
+		_, _ = w.Write(a.body.Bytes()) // w keeps the answer in memory
 	}
 }
 
@@ -247,5 +248,5 @@ func clip(s string) string {
 func refuse(w http.ResponseWriter, status int, id json.RawMessage, e *jsonrpc.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(encode(reply{Version: "2.0", ID: id, Error: e})) // into memory
+	_, _ = w.Write(encode(reply{Version: "2.0", ID: id, Error: e})) // w keeps the answer in memory
 }

@@ -111,7 +111,8 @@ func listTools(tools []api.Tool) sdk.Middleware {
 	}
 }
 
-// toolsOf returns the listed tools, in the order of their declaration after [first].
+// toolsOf returns the listed tools: [first], then the others in the order of their
+// declarations.
 func toolsOf(tools []api.Tool) []*sdk.Tool {
 	var schemas map[string]api.ToolSchemas
 	mustRead(schemasJSON, &schemas)

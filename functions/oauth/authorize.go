@@ -120,7 +120,7 @@ func back(base string, a *asked, answer url.Values) string {
 	return flow.Away(a.Redirect, answer)
 }
 
-// ask reads the rest of the request into a, or returns what is wrong with it.
+// ask copies the rest of the query to the request, or returns what is wrong with the query.
 func (g oauth) ask(a *asked, q url.Values) *problem {
 	if len(a.State) > stateMost {
 		a.State = ""

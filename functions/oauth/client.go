@@ -47,7 +47,7 @@ func (g oauth) documented(ctx context.Context, id string) (*client, error) {
 	if err != nil {
 		return nil, api.Fail(api.InvalidClient, "The client's metadata cannot be read at %q.", clip(id)).Because(err)
 	}
-	if api.CheckLooseJSON(document) != nil { // readers may differ on which duplicate member counts
+	if api.CheckLooseJSON(document) != nil { // parsers may differ on which duplicate member counts
 		return nil, api.Fail(api.InvalidClient, "The document at %q is not valid JSON, or has a duplicate member.", clip(id))
 	}
 	m, err := flow.ReadMetadata(id, document)

@@ -14,9 +14,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// redeem issues a connection's first tokens for an authorization code. Only the
-// client that asked for the code can use it. Using it twice, however late, ends the
-// connection, because the code has leaked.
+// redeem issues a connection's first tokens for an authorization code. Only the client that
+// asked for the code can use it. Another use within [tables.GrantIdle] of the first ends
+// the connection, because the code has leaked.
 func (g oauth) redeem(ctx context.Context, a params) (*wire.IssuedToken, error) {
 	if err := a.need("code", "code_verifier", "client_id"); err != nil {
 		return nil, err
@@ -49,7 +49,8 @@ func (g oauth) redeem(ctx context.Context, a params) (*wire.IssuedToken, error) 
 	return g.join(ctx, box, code)
 }
 
-// mayRedeem refuses a request that is not from the client of the code.
+// mayRedeem refuses a request that is not from the client of the code, or does not fit that
+// client's request for the code.
 func (g oauth) mayRedeem(box *seal.Box, a params, code *flow.Code) error {
 	switch {
 	case a["client_id"] != code.Client:

@@ -143,9 +143,9 @@ func (s *answer) recovers() bool { return s.do == doMail || s.handle+s.email+s.c
 
 // spend counts a form and uses up its page, so that one proof of work allows one form.
 // Forms that ask to reconnect an agent by mail are slow. They count as recovery
-// requests, and have a limit for all callers together. All are counted in one
-// transaction, so a form that a network address's limit refuses does not count against
-// the limit of all callers.
+// requests, and have a limit for all callers together. One transaction counts a form
+// against all its limits, so a form that a network address's limit refuses does not count
+// against the limit of all callers.
 func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	c, most := api.From(ctx), g.Settings.Limits.ConsentsHour
 	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).
@@ -172,8 +172,8 @@ func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	return g.Transact(ctx, writes...)
 }
 
-// connect returns a page that takes the authorization code to the client. handle is the
-// handle of the agent in to.
+// connect returns a page that takes the authorization code to the client. If to is nil, the
+// code is for a new agent; otherwise, handle is the handle of to.Agent.
 func (g oauth) connect(ctx context.Context, a *asked, scopes []string, to *flow.Bound, handle string) (*api.Page, error) {
 	box, err := g.Box(ctx)
 	if err != nil {
@@ -249,7 +249,7 @@ func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		way := recovery.Way{App: g.App}
 		if err := way.Mail(ctx, s.handle, to, mail.ReconnectCode); err != nil {
-			api.From(ctx).Log.Error("recovery not mailed", "error", err.Error()) // not in the answer, which must not reveal it
+			api.From(ctx).Log.Error("recovery not mailed", "error", err.Error()) // only logged: the answer must not reveal it
 		}
 		return false
 	})
@@ -272,7 +272,7 @@ func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view
 		return to != nil // a right code has nothing to hide
 	})
 	if err != nil {
-		api.From(ctx).Log.Error("recovery code not checked", "error", err.Error()) // not in the answer, which must not reveal it
+		api.From(ctx).Log.Error("recovery code not checked", "error", err.Error()) // only logged: the answer must not reveal it
 	}
 	if to == nil {
 		v.problem = "The code is not valid. Only the newest code works, for one day and until five wrong tries."

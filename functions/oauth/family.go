@@ -82,15 +82,15 @@ func generationOf(box *seal.Box, agent string, g *tables.Grant, seed []byte) (*g
 	return &generation{access, t, refreshPrefix + sealed}, nil
 }
 
-// after derives 32 bytes for a use from a seed.
+// after derives 32 bytes from a seed for one use. Another use gives other bytes.
 func after(seed []byte, use string) []byte {
 	h := hmac.New(sha256.New, seed)
 	h.Write([]byte(use))
 	return h.Sum(nil)
 }
 
-// end ends a connection, which invalidates all of its tokens. It succeeds if the
-// connection has ended before.
+// end ends a connection, which invalidates all of its tokens. It also succeeds if the
+// connection has already ended.
 func (g oauth) end(ctx context.Context, agent, grant string) error {
 	err := g.Transact(ctx, tables.RevokeGrant(agent, grant)...)
 	var gone *tables.Cancelled

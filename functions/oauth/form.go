@@ -20,10 +20,10 @@ type params map[string]string
 // JSON object with the same members.
 var media = []string{"application/x-www-form-urlencoded", "application/json"}
 
-// readParams reads a body. It is JSON if it begins like an object, an array or a string,
-// else a form. form is a struct that documents the known members. Unknown members of a
-// form are ignored (RFC 6749 3.2). In JSON they are refused, with an error code of
-// the standard.
+// readParams reads a body. The body is JSON if it begins like an object, an array or a
+// string; otherwise it is a form. form is a struct that documents the known members.
+// Unknown members of a form are ignored (RFC 6749 3.2). In JSON they are refused, with an
+// error code of that standard.
 func readParams(body []byte, form any) (params, error) {
 	known := membersOf(form)
 	if b := bytes.TrimSpace(body); len(b) > 0 && strings.ContainsRune(`{["`, rune(b[0])) {
@@ -36,7 +36,7 @@ func readParams(body []byte, form any) (params, error) {
 	a := params{}
 	for _, name := range known {
 		switch v := values[name]; {
-		case name == "resource": // the only one that may be repeated (RFC 8707 2)
+		case name == "resource": // the only parameter that may be repeated (RFC 8707 2)
 			a[name] = strings.Join(v, " ") // a URI has no spaces
 		case len(v) > 1:
 			return nil, api.Fail(api.InvalidRequest, "%s was sent %d times; send it once.", name, len(v))

@@ -2,8 +2,8 @@
 // sends the person to the consent page, and exchanges the code for tokens (OAuth
 // 2.1, as far as MCP clients need it).
 //
-// These tests check each point. Most are in local/testdata and local/service.
-// local/checks/clients runs the real clients.
+// The tests on the right check the points on the left. Most of the tests are in
+// local/testdata and local/service. local/checks/clients runs the real clients.
 //
 //	error bodies of the standards      TestRedemptionRefusals, oauth_token.txtar
 //	metadata, to the letter            oauth_authorize.txtar

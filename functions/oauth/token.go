@@ -83,22 +83,22 @@ func follows(c *api.Call, state string) wire.Written {
 }
 
 // scopes reads a list of scopes, and refuses a scope that is not allowed. An empty list
-// means all allowed scopes. otherwise is the hint of the refusal.
-func (a params) scopes(allowed []string, otherwise string) (tables.Set, error) {
+// means all allowed scopes. hint is the hint of the refusal.
+func (a params) scopes(allowed []string, hint string) (tables.Set, error) {
 	wanted := strings.Fields(a["scope"])
 	if len(wanted) == 0 {
 		wanted = allowed
 	}
 	for _, s := range wanted {
 		if !slices.Contains(allowed, s) {
-			return nil, api.Fail(api.InvalidScope, "%q is not one of the scopes available here: %s.", clip(s), strings.Join(allowed, " ")).WithHint("%s", otherwise)
+			return nil, api.Fail(api.InvalidScope, "%q is not one of the scopes available here: %s.", clip(s), strings.Join(allowed, " ")).WithHint("%s", hint)
 		}
 	}
 	return tables.NewSet(wanted...), nil
 }
 
-// target refuses a resource that is not this service, or not the grant's resource
-// if it has one (RFC 8707 2.2).
+// target refuses a resource that is neither this service nor its MCP endpoint. If a grant
+// has a resource, which is then granted, target refuses any other (RFC 8707 2.2).
 func (g oauth) target(a params, granted string) error {
 	base := g.Settings.BaseURL
 	for _, sent := range strings.Fields(a["resource"]) {
