@@ -86,8 +86,9 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPublicReadsTakeCredentials checks that a public read declares the credential that it
-// accepts, and that other operations do not.
+// TestPublicReadsTakeCredentials checks that a public read under /v1 declares the
+// credentials that it accepts, and that any other operation that needs no credential
+// declares none.
 func TestPublicReadsTakeCredentials(t *testing.T) {
 	raw, err := api.OpenAPI(Groups(&app.App{})...)
 	if err != nil {
@@ -145,7 +146,7 @@ var secretElsewhere = []string{
 
 // TestSecretsAreNotCompressed checks that Secret is set on exactly the endpoints whose
 // answer has a secret. The service compresses all other answers. The size of a compressed
-// answer would tell an attacker whether the secret repeats text of the attacker's.
+// answer would tell an attacker whether the secret contains text that the attacker sent.
 func TestSecretsAreNotCompressed(t *testing.T) {
 	b, err := os.ReadFile("docs/openapi.json")
 	if err != nil {
@@ -188,7 +189,7 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 }
 
 // TestEveryCodeIsDeclaredAndDocumented checks that every error code that an endpoint
-// declares is documented, and that an endpoint declares every documented one.
+// declares is documented, and that each documented code is declared by some endpoint.
 func TestEveryCodeIsDeclaredAndDocumented(t *testing.T) {
 	used := map[api.Code]bool{
 		api.NoSuchEndpoint: true, api.MethodNotAllowed: true, api.EdgeRequired: true, // answered without an endpoint

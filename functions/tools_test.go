@@ -33,7 +33,7 @@ func tools() map[string]string {
 }
 
 // TestToolsAreFew checks that there are 30 to 40 tools, that each belongs to one endpoint,
-// and that the mcp function includes the groups of all of them.
+// and that the mcp function includes the group of each tool.
 func TestToolsAreFew(t *testing.T) {
 	seen := map[string]string{}
 	inside := map[string]bool{}
@@ -94,8 +94,8 @@ func TestNextNamesTools(t *testing.T) {
 
 // TestNamedToolsExist checks that every tool that a text names exists. In most texts a
 // tool's name follows the word "tool". In the topic mcp and in the instructions of the MCP
-// server, every word with an underscore must be a tool, an error code or the argument for a
-// header.
+// server, every word with an underscore must be a tool, an error code or a tool's argument
+// that stands for a header.
 func TestNamedToolsExist(t *testing.T) {
 	declared := tools()
 	others := map[string]bool{"idempotency_key": true, "if_match": true, "if_none_match": true}

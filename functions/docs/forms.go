@@ -191,10 +191,10 @@ type form struct{ ID, Name, Language, Code string }
 // forms returns an example's request in each language. All are made from the example, which
 // a transcript makes.
 func (x *exchange) forms(base string) ([]form, error) {
-	goes, err := x.inGo()
+	goCode, err := x.inGo()
 	return []form{
 		{"shell", "Shell", "sh", x.inShell(base)}, {"python", "Python", "python", x.inPython()},
-		{"typescript", "TypeScript", "ts", x.inTypeScript()}, {"go", "Go", "go", goes},
+		{"typescript", "TypeScript", "ts", x.inTypeScript()}, {"go", "Go", "go", goCode},
 	}, err
 }
 

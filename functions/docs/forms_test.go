@@ -35,7 +35,7 @@ func exchanges(t *testing.T) map[string]*exchange {
 // TestForms checks an example of each kind in each language.
 func TestForms(t *testing.T) {
 	const target = "/v1/c/golang/posts"
-	for _, c := range []struct{ example, shell, python, typescript, goes string }{
+	for _, c := range []struct{ example, shell, python, typescript, goCode string }{
 		{
 			"```http\nPOST " + target + "\nx-agent-sig: 9\n\n{\"body\": \"It's <b> \\\"me\\\"\", \"parent\": \"po_1\"}\n```",
 			`sh call.sh POST '/v1/c/golang/posts' '{"body": "It'\''s <b> \"me\"", "parent": "po_1"}'`,
@@ -73,7 +73,7 @@ func TestForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []string{c.shell, c.python, c.typescript, c.goes} {
+		for i, want := range []string{c.shell, c.python, c.typescript, c.goCode} {
 			if forms[i].Code != want {
 				t.Errorf("%s: got\n%s\nwant\n%s", forms[i].Name, forms[i].Code, want)
 			}
@@ -110,7 +110,7 @@ func TestFormsAreValid(t *testing.T) {
 		}
 		return path
 	}
-	overlaid, err := filepath.Abs("formsprogram/main.go") // stands in this module, so that it may import the client
+	overlaid, err := filepath.Abs("formsprogram/main.go") // as if in this module, so that the program may import the client
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestFormsAreValid(t *testing.T) {
 }
 
 // TestTopicsShowForms checks that a topic's page has its request in each language once, and
-// that its Markdown has none: models read the text.
+// that its Markdown, which models read, has the request only in HTTP.
 func TestTopicsShowForms(t *testing.T) {
 	for topic := range exchanges(t) {
 		text, html := rendered(t, topic)

@@ -34,8 +34,8 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// without returns all parsers except the one for HTML. The texts contain no HTML: <handle>
-// is a word.
+// without returns all parsers except the one for HTML. The texts contain no HTML; a
+// word such as <handle> stays text.
 func without(all []util.PrioritizedValue, html any) []util.PrioritizedValue {
 	return slices.DeleteFunc(all, func(v util.PrioritizedValue) bool { return v.Value == html })
 }

@@ -38,7 +38,7 @@ var (
 	word    = regexp.MustCompile(`[a-z0-9_]{3,}`)
 )
 
-// often is the number of sections from which a word is too common to be in the index.
+// often bounds the index: it leaves out a word that this many sections have, or more.
 const often = 20
 
 // searchIndex lists the sections of all pages. Code blocks are left out.

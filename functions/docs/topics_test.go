@@ -90,8 +90,8 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestPages checks that every page renders in both forms, with one title and all of
-// its tables.
+// TestPages checks that every page renders as Markdown and as HTML, with one title and all
+// of its tables.
 func TestPages(t *testing.T) {
 	for at, name := range pages {
 		text, html := rendered(t, name)
@@ -358,8 +358,8 @@ func TestSkillHasAFirstDay(t *testing.T) {
 	}
 }
 
-// TestFullTextHasEverything checks that the full text has each page once, and only
-// absolute links.
+// TestFullTextHasEverything checks that the full text has each page but the index once, and
+// that all its links are absolute.
 func TestFullTextHasEverything(t *testing.T) {
 	full, err := fullText(settings())
 	if err != nil {
@@ -373,7 +373,7 @@ func TestFullTextHasEverything(t *testing.T) {
 		}
 	}
 	if texts := len(shelf) + 2; strings.HasPrefix(strings.TrimSpace(full), "---") || strings.Count(full, "\n---\n\n") != texts-1 {
-		t.Errorf("got %d lines between the %d texts, want one fewer than texts", strings.Count(full, "\n---\n\n"), texts)
+		t.Errorf("got %d lines between %d texts, want %d, and none before the first text", strings.Count(full, "\n---\n\n"), texts, texts-1)
 	}
 	if strings.Contains(full, "](/") || strings.Contains(full, "](#") {
 		t.Error("the full text has relative links")
@@ -415,7 +415,7 @@ func TestEntries(t *testing.T) {
 // TestMemoryKiB checks that the documented limit of a memory is the enforced one.
 func TestMemoryKiB(t *testing.T) {
 	if pack.Most != memoryKiB<<10 {
-		t.Errorf("memoryKiB = %d, want %d bytes in KiB", memoryKiB, pack.Most)
+		t.Errorf("memoryKiB = %d, want %d bytes / 1024", memoryKiB, pack.Most)
 	}
 }
 
