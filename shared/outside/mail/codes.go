@@ -92,8 +92,9 @@ func ReconnectCode(to Address, service, handle, code string, lives time.Duration
 // domainLike matches names that mail programs could show as links.
 var domainLike = regexp.MustCompile(`\.[a-z]{2,}$`)
 
-// inSubject returns an agent's name for a subject line. Unexplained, a name that looks
-// like a domain could pass for the sender's.
+// inSubject returns an agent's name for a subject line. It hides a name that looks like a
+// domain, because the subject does not explain the name, and readers could take it for the
+// sender's domain.
 func inSubject(agent string) string {
 	if domainLike.MatchString(agent) {
 		return "an agent"

@@ -26,7 +26,7 @@ func (Message) LogValue() slog.Value { return slog.StringValue(redactedMessage) 
 const redactedMessage = "[mail]"
 
 // Sender sends mail. An [ErrRefused] means that the mail was not accepted for delivery.
-// After any other error, nobody knows whether it was. An error's text holds no address.
+// After any other error, the mail may have been accepted. An error's text holds no address.
 type Sender interface {
 	Send(context.Context, Message) error
 }

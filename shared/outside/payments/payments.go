@@ -1,8 +1,8 @@
 // Package payments defines what the service asks of the payment processor, and what the
 // processor's notifications tell. Only shared/outside/payments/stripe calls the processor,
-// so that functions that sell nothing do not link its client. Stripe is named elsewhere
-// only where its keys are read (shared/lambda/host/payments) and where its signature
-// arrives (functions/credits/notice.go).
+// so that functions that sell nothing do not link its client. Other code of the functions
+// names Stripe only where it connects a function to Stripe (shared/lambda/host and the main
+// packages) and where Stripe's signature arrives (functions/credits/notice.go).
 package payments
 
 import (
@@ -25,7 +25,7 @@ type Processor interface {
 	Expire(ctx context.Context, checkout string) error
 	// Notice reads a notification from its exact bytes and its signature
 	// header. It fails with ErrForged if the processor did not send it; after
-	// any other error the processor is to send it again. A notification that
+	// any other error, the processor should send the notification again. A notification that
 	// does not concern this service returns a Notice without an Agent.
 	Notice(ctx context.Context, body []byte, signature string) (Notice, error)
 }

@@ -154,7 +154,7 @@ func (n *notice) ofRefunds(ctx context.Context, e stripe.Event) error {
 // (https://docs.stripe.com/api/disputes/object). An inquiry (warning_…) has none. A
 // prevented dispute has none either; it is settled by a refund, and reported as one. A
 // dispute that gives money back took it before, so both movements are returned, even if the
-// first is not recorded yet.
+// first of them is not recorded yet.
 func (n *notice) ofDispute(ctx context.Context, e stripe.Event) error {
 	var d stripe.Dispute
 	if err := json.Unmarshal(e.Data.Raw, &d); err != nil {

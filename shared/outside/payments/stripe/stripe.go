@@ -27,8 +27,8 @@ func (k Keys) equal(l Keys) bool {
 	return k.SecretKey == l.SecretKey && slices.Equal(k.WebhookSecrets, l.WebhookSecrets)
 }
 
-// ParseKeys reads a secret's text. It fails with payments.ErrNone if it holds
-// no keys.
+// ParseKeys reads a secret's text. It fails with payments.ErrNone if the text has no API
+// key or no webhook secret.
 func ParseKeys(text string) (Keys, error) {
 	var k Keys
 	if err := json.Unmarshal([]byte(text), &k); err != nil {

@@ -113,26 +113,26 @@ func testSignatures(t *testing.T) {
 		body, header string
 		good         bool
 	}{
-		"the old secret":             {body, signed(body, now, "whsec_old"), true},
-		"the new one":                {body, signed(body, now, "whsec_new"), true},
-		"both":                       {body, signed(body, now, "whsec_new", "whsec_old"), true},
-		"another besides":            {body, signed(body, now, "whsec_other", "whsec_new"), true},
-		"four minutes ago":           {body, signed(body, now.Add(-4*time.Minute), "whsec_new"), true},
-		"six minutes ago":            {body, signed(body, now.Add(-6*time.Minute), "whsec_new"), false},
-		"another secret":             {body, signed(body, now, "whsec_other"), false},
-		"no secret":                  {body, signed(body, now), false},
-		"an empty secret":            {body, signed(body, now, ""), false},
-		"no header":                  {body, "", false},
-		"a malformed header":         {body, "v1", false},
-		"a space more":               {body + " ", signed(body, now, "whsec_new"), false},
-		"the same JSON, other bytes": {strings.ReplaceAll(body, ": ", ":"), signed(body, now, "whsec_new"), false},
-		"another time":               {body, strings.Replace(signed(body, now, "whsec_new"), "t=", "t=1", 1), false},
-		"no event":                   {`{"object":"list"}`, signed(`{"object":"list"}`, now, "whsec_new"), false},
-		"an event without data":      {`{"object":"event","type":"charge.refunded"}`, signed(`{"object":"event","type":"charge.refunded"}`, now, "whsec_new"), false},
+		"the old secret":              {body, signed(body, now, "whsec_old"), true},
+		"the new secret":              {body, signed(body, now, "whsec_new"), true},
+		"both secrets":                {body, signed(body, now, "whsec_new", "whsec_old"), true},
+		"another secret, and the new": {body, signed(body, now, "whsec_other", "whsec_new"), true},
+		"four minutes ago":            {body, signed(body, now.Add(-4*time.Minute), "whsec_new"), true},
+		"six minutes ago":             {body, signed(body, now.Add(-6*time.Minute), "whsec_new"), false},
+		"another secret":              {body, signed(body, now, "whsec_other"), false},
+		"no secret":                   {body, signed(body, now), false},
+		"an empty secret":             {body, signed(body, now, ""), false},
+		"no header":                   {body, "", false},
+		"a malformed header":          {body, "v1", false},
+		"a space at the end":          {body + " ", signed(body, now, "whsec_new"), false},
+		"the same JSON, other bytes":  {strings.ReplaceAll(body, ": ", ":"), signed(body, now, "whsec_new"), false},
+		"another time":                {body, strings.Replace(signed(body, now, "whsec_new"), "t=", "t=1", 1), false},
+		"no event":                    {`{"object":"list"}`, signed(`{"object":"list"}`, now, "whsec_new"), false},
+		"an event without data":       {`{"object":"event","type":"charge.refunded"}`, signed(`{"object":"event","type":"charge.refunded"}`, now, "whsec_new"), false},
 	} {
 		n, err := p.Notice(t.Context(), []byte(c.body), c.header)
 		if c.good && (err != nil || len(n.Movements) != 1) || !c.good && !errors.Is(err, payments.ErrForged) {
-			t.Errorf("%s: Notice = %+v, %v, want good: %v", what, n, err, c.good)
+			t.Errorf("%s: Notice = %+v, %v, want accepted: %v", what, n, err, c.good)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func testNotices(t *testing.T) {
 	const noCalls, noPages = "none", "no pages"
 	for what, c := range map[string]struct {
 		event, meta, refunds string
-		want                 string // "" for nothing, "of STAGE AGENT" for another's, "error" for a temporary failure, "unclear" for a permanent one
+		want                 string // "" for nothing, "of STAGE AGENT" for a payment that is not this service's, "error" for a temporary failure, "unclear" for a permanent one
 	}{
 		"paid at once":                    {event("checkout.session.completed", session("paid", ours, 500, "usd")), noCalls, "", "bought 500"},
 		"paid later":                      {event("checkout.session.completed", session("unpaid", ours, 500, "usd")), noCalls, "", ""},
@@ -193,7 +193,7 @@ func testNotices(t *testing.T) {
 		"in dollars, taken in euros":      {event("charge.dispute.created", dispute("needs_response", inEUR(-600))), ours, "", "disputed 700"},
 		"given back in euros":             {event("charge.dispute.funds_reinstated", disputed("won", 600, "eur", usd(-702), inEUR(600))), ours, "", "unclear"},
 		"a dispute about no money":        {event("charge.dispute.funds_withdrawn", disputed("needs_response", 0, "usd")), ours, "", "unclear"},
-		"another's, in euros":             {event("charge.dispute.funds_withdrawn", disputed("needs_response", 600, "eur")), metadata("dev", agent), "", "of dev " + agent},
+		"another stage's, in euros":       {event("charge.dispute.funds_withdrawn", disputed("needs_response", 600, "eur")), metadata("dev", agent), "", "of dev " + agent},
 		"a dispute that is won":           {event("charge.dispute.funds_reinstated", dispute("won", usd(-700), usd(700))), ours, "", "disputed 700, reinstated 700"},
 		"won, without transactions":       {event("charge.dispute.funds_reinstated", dispute("won")), ours, "", "disputed 700, reinstated 700"},
 		"a part comes back":               {event("charge.dispute.funds_reinstated", dispute("lost", usd(-700), usd(300))), ours, "", "disputed 700, reinstated 300"},
@@ -299,13 +299,13 @@ func testChangedKeys(t *testing.T) {
 		doubts, calls int
 		good          bool
 	}{
-		"nothing changed":       {older, "whsec_old", "sk_old", 0, 1, true},
-		"a new webhook secret":  {newer, "whsec_new", "sk_new", 1, 1, true},
-		"a new API key":         {Keys{"sk_new", []string{"whsec_old"}}, "whsec_old", "sk_new", 1, 2, true},
-		"a forger":              {older, "whsec_forged", "sk_old", 1, 0, false},
-		"a forger, and changed": {newer, "whsec_forged", "sk_new", 1, 0, false},
-		"a revoked key":         {older, "whsec_old", "sk_new", 1, 1, false},
-		"a revoked new key":     {newer, "whsec_new", "sk_newest", 1, 1, false},
+		"nothing changed":      {older, "whsec_old", "sk_old", 0, 1, true},
+		"a new webhook secret": {newer, "whsec_new", "sk_new", 1, 1, true},
+		"a new API key":        {Keys{"sk_new", []string{"whsec_old"}}, "whsec_old", "sk_new", 1, 2, true},
+		"a forger":             {older, "whsec_forged", "sk_old", 1, 0, false},
+		"a forger, new keys":   {newer, "whsec_forged", "sk_new", 1, 0, false},
+		"a revoked key":        {older, "whsec_old", "sk_new", 1, 1, false},
+		"a revoked new key":    {newer, "whsec_new", "sk_newest", 1, 1, false},
 	} {
 		doubts, calls := 0, 0
 		api := func(w http.ResponseWriter, r *http.Request) {
@@ -328,7 +328,7 @@ func testChangedKeys(t *testing.T) {
 		})
 		n, err := p.Notice(t.Context(), []byte(body), signed(body, time.Now(), c.signs))
 		if (err == nil && len(n.Movements) == 1) != c.good || doubts != c.doubts || calls != c.calls || err != nil && strings.Contains(err.Error(), "sk_") {
-			t.Errorf("%s: Notice = %+v, %v after %d doubts and %d calls, want good: %v after %d and %d", what, n, err, doubts, calls, c.good, c.doubts, c.calls)
+			t.Errorf("%s: Notice = %+v, %v after %d doubts and %d calls, want success: %v after %d and %d", what, n, err, doubts, calls, c.good, c.doubts, c.calls)
 		}
 	}
 }
@@ -462,7 +462,7 @@ func TestExpire(t *testing.T) {
 		p := NewSeller(Config{Stage: stage, Way: toward(api), Keys: func(context.Context) (Keys, error) { return Keys{"rk_1", []string{"whsec_1"}}, nil }})
 		err := p.Expire(t.Context(), "cs_1")
 		if (err == nil) != c.good || err != nil && strings.Contains(err.Error(), "rk_1") || asked != "POST /v1/checkout/sessions/cs_1/expire" {
-			t.Errorf("%s: Expire asked %q and returned %v, want good: %v", what, asked, err, c.good)
+			t.Errorf("%s: Expire asked %q and returned %v, want success: %v", what, asked, err, c.good)
 		}
 	}
 }
