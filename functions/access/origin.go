@@ -17,9 +17,9 @@ import (
 // and can be recovered when all its keys are lost. If the agent has a key, only a signed
 // request may choose the address for recovery; otherwise a leaked token could take over
 // the agent.
-// An address that a bearer token links to such an agent counts for juries only, and
-// recovery codes still go to the previous address. An agent without a key can be
-// recovered by the address that its token linked.
+// An address that a bearer token links to such an agent only says who its owner is, for
+// juries, vouching and promos. Recovery codes still go to the previous address. An agent
+// without a key can be recovered by the address that its token linked.
 
 func (g access) originEndpoints() []api.Endpoint {
 	const topic = "auth"
