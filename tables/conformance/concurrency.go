@@ -58,7 +58,7 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 					case err == nil:
 						won.Add(1)
 						if got := read(t, b, claim); got.Int("by") != int64(w) {
-							t.Errorf("winner %d: got claim %v", w, got)
+							t.Errorf("writer %d succeeded: got the claim %v, want its own", w, got)
 						}
 					case !errors.As(err, &lost):
 						t.Error(err)

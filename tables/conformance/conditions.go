@@ -11,7 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// states returns items whose attribute "x" has each type of value, by sort key.
+// states returns items by sort key: one for each type of value of the attribute "x",
+// and one without "x".
 func states() map[string]tables.Item {
 	all := map[string]any{
 		"text": "a", "empty": "", "five": int64(5), "minus": int64(-5), "true": true,
@@ -26,8 +27,8 @@ func states() map[string]tables.Item {
 }
 
 // testConditions checks each condition with each state of an attribute and with
-// no item ("none"). One transaction checks all states, so that several fail at
-// once.
+// no item ("none"). One transaction checks all states, so that several
+// checks fail at once.
 func testConditions(t *testing.T, b tables.Backend) {
 	items := states()
 	names := []string{"none"}

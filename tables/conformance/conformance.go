@@ -95,8 +95,8 @@ func mustCancel(t *testing.T, b tables.Backend, want []tables.Reason, writes ...
 	}
 }
 
-// mustRefuse makes writes that must fail with ErrInvalid. It makes a single write a
-// second time, within a transaction.
+// mustRefuse makes writes that must fail with ErrInvalid. It makes a
+// single write again, together with another write.
 func mustRefuse(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	t.Helper()
 	if err := commit(t.Context(), b, writes...); !errors.Is(err, tables.ErrInvalid) {
@@ -123,7 +123,7 @@ func read(t *testing.T, b tables.Backend, key tables.Key) tables.Item {
 	return items[0]
 }
 
-// wantItem compares the item under a key; nil means none.
+// wantItem checks the item under a key. If want is nil, there must be none.
 func wantItem(t *testing.T, b tables.Backend, key tables.Key, want tables.Item) {
 	t.Helper()
 	if got := read(t, b, key); !reflect.DeepEqual(got, want) {

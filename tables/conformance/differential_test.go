@@ -95,7 +95,7 @@ func differ(t *testing.T) *pair {
 		commit := on(func(step *rapid.T) { p.commit(step, s.tx()) })
 		rt.Repeat(map[string]func(*rapid.T){
 			"commit":       commit,
-			"commit again": commit, // twice as often
+			"commit again": commit, // so that it is drawn twice as often as each other operation
 			"query":        on(func(step *rapid.T) { p.query(step, s.query()) }),
 			"get":          on(func(step *rapid.T) { p.get(step, s.key(), s.key(), s.key()) }),
 			"stale read":   on(func(step *rapid.T) { p.stale(step, s) }),
@@ -134,7 +134,7 @@ func differ(t *testing.T) *pair {
 		}
 	}
 	if len(got) != len(want) {
-		t.Errorf("the embedded feed has %d items, DynamoDB Local's %d", len(got), len(want))
+		t.Errorf("the embedded feed has changes of %d items, DynamoDB Local's feed of %d", len(got), len(want))
 	}
 	expired := 0
 	for _, r := range records {

@@ -48,7 +48,7 @@ func follow(ctx context.Context, f tables.Feed) ([]tables.StreamRecord, error) {
 	return all, nil
 }
 
-// change is a record without what differs from run to run.
+// change has those fields of a record that are the same in every run.
 type change struct {
 	Event    string
 	Key      tables.Key
@@ -109,8 +109,8 @@ func testFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed))
 	}
 }
 
-// testResumedFeed reads a feed with several limits, each time from where it
-// stopped.
+// testResumedFeed reads a feed with several limits. Each call continues after the
+// last change of the call before it.
 func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed)) {
 	b, f := open(t)
 	const n = 12

@@ -12,8 +12,9 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// sequence draws operations on few items, so that they interact. Each sequence has
-// a prefix for its partitions, so that many share one table.
+// sequence draws operations on few items, so that the operations interact. The
+// partitions of each sequence have a prefix of their own, so that many sequences share
+// one table.
 type sequence struct {
 	t      *rapid.T
 	prefix string
@@ -54,13 +55,14 @@ func (s *sequence) number() int64 {
 	return rapid.Int64Range(-3, 5).Draw(s.t, "small")
 }
 
-// ttl draws a time of expiry around the times that matter.
+// ttl draws a time of expiry, in Unix seconds, at or next to a bound: 0, -1, now, and five
+// years ago, before which DynamoDB ignores it.
 func (s *sequence) ttl() int64 {
 	const fiveYears = 5 * 365 * 24 * 60 * 60
 	return pick(s, "ttl", 0, -1, now.Unix()-fiveYears, now.Unix()) + pick[int64](s, "around", -1, 0, 1)
 }
 
-// name returns the name usual or, rarely, a name of about the largest size.
+// name returns usual or, rarely, a name of about the largest size.
 func (s *sequence) name(usual string) string {
 	if s.chance("long name", 400) {
 		return strings.Repeat("n", tables.MaxNameSize+pick(s, "beyond", -1, 0, 1))

@@ -142,7 +142,7 @@ func testNesting(t *testing.T, b tables.Backend) {
 }
 
 // testLongExpressions makes the largest expressions of each kind of condition and
-// update, and exceeds them by one.
+// update, and exceeds each by one condition or update.
 func testLongExpressions(t *testing.T, b tables.Backend) {
 	key := k("expressions", "1")
 	conds := map[string]func(attr string) tables.Cond{

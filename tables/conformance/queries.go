@@ -59,7 +59,8 @@ func testQueries(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testSomeAttributes reads some attributes of items. The price is that of the whole items.
+// testSomeAttributes reads some attributes of items. That costs as many read units as
+// reading the whole items.
 func testSomeAttributes(t *testing.T, b tables.Backend) {
 	whole := item(k("p", "b"), "v", "b", "n", int64(7), "m", tables.Map{"a": "x", "b": tables.List{"y", int64(-300)}},
 		"s", tables.NewSet("one", "two"), "flag", false, "bytes", []byte{1, 2, 3}, "text", strings.Repeat("lorem ", 1000))
@@ -145,8 +146,8 @@ func testPaging(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testCursors starts after keys that exist, after keys that do not, and after keys outside
-// the range.
+// testCursors starts queries after keys that exist, after keys that do not, and after
+// keys outside the range.
 func testCursors(t *testing.T, b tables.Backend) {
 	letters(t, b)
 	for _, desc := range []bool{false, true} {
@@ -197,9 +198,8 @@ func testRefusedQueries(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testOrder checks that sort keys are in the order of UTF-8 bytes, which is that
-// of code points, and not in that of UTF-16 (U+10000 before U+FB00) or of a
-// language.
+// testOrder checks that sort keys are in the order of UTF-8 bytes, which is the order
+// of code points. UTF-16 (U+10000 before U+FB00) and languages have other orders.
 func testOrder(t *testing.T, b tables.Backend) {
 	ordered := []string{
 		"\x00", "\x00\x00", "\x01", " ", "#", "0", "00", "1", "10", "2", "A", "Z", "Z\x00", "a", "a\x00", "a\x01", "aa", "b", "~", "\x7f",

@@ -24,7 +24,7 @@ func testTransactions(t *testing.T, b tables.Backend) {
 		wantItem(t, b, three, nil)
 		wantItem(t, b, four, item(four, "n", int64(4)))
 	})
-	t.Run("no write, and every failed condition", func(t *testing.T) {
+	t.Run("a cancelled transaction writes nothing and reports every failed condition", func(t *testing.T) {
 		mustCancel(t, b,
 			[]tables.Reason{{Failed: true, Old: item(one, "n", int64(1))}, {}, {Failed: true}, {Failed: true, Old: item(four, "n", int64(4))}, {}},
 			tables.Put(item(one), tables.NoItem()),
@@ -36,7 +36,7 @@ func testTransactions(t *testing.T, b tables.Backend) {
 		wantItem(t, b, two, item(two, "n", int64(12)))
 		wantItem(t, b, k("tx", "5"), nil)
 	})
-	t.Run("conditions see the state before", func(t *testing.T) {
+	t.Run("conditions see the state before the transaction", func(t *testing.T) {
 		key := k("tx", "before")
 		mustCommit(t, b, tables.Put(item(key, "n", int64(1)), tables.NoItem()))
 		mustCommit(t, b, tables.Change(key, tables.Add("n", 1)).When(tables.Before("n", 2)))

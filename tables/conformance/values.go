@@ -208,7 +208,7 @@ func testOwnership(t *testing.T, b tables.Backend) {
 	wantItem(t, b, key, whole())
 	twice, err := b.Get(t.Context(), tables.Strong, key, key)
 	if err != nil || len(twice) != 2 {
-		t.Fatalf("Get of one key twice: got %v, %v", twice, err)
+		t.Fatalf("Get of one key twice: got %v, %v; want two items", twice, err)
 	}
 	spoil(query(t, b, tables.Query{PK: "own"}).Items[0])
 	wantItem(t, b, key, whole())
@@ -221,9 +221,10 @@ func testOwnership(t *testing.T, b tables.Backend) {
 	changed := whole()
 	changed["l"] = tables.List{"x", []byte("y")}
 	wantItem(t, b, key, changed)
-	refusal, ok := errors.AsType[*tables.Cancelled](commit(t.Context(), b, tables.Delete(key, tables.NoItem())))
+	err = commit(t.Context(), b, tables.Delete(key, tables.NoItem()))
+	refusal, ok := errors.AsType[*tables.Cancelled](err)
 	if !ok {
-		t.Fatal("a delete on condition that there is no item: want a *Cancelled")
+		t.Fatalf("a delete on condition that there is no item: got %v, want a *Cancelled", err)
 	}
 	spoil(refusal.Reasons[0].Old)
 	wantItem(t, b, key, changed)
