@@ -110,7 +110,7 @@ func (db *DB) transact(ctx context.Context, token string, writes []write) error 
 var errOverflow = invalid("a sum overflows an int64")
 
 // reasons makes a Cancelled from DynamoDB's reasons, if a failed condition is
-// among them.
+// among them. Otherwise it returns f.
 func reasons(f *failure, given []types.CancellationReason, writes []write) error {
 	if len(given) != len(writes) {
 		return f

@@ -82,7 +82,7 @@ func TestCommitOutcomes(t *testing.T) {
 				}
 			}
 			asked := s.requests()
-			if len(asked) != 1 { // tables/retry repeats
+			if len(asked) != 1 { // tables/retry repeats calls, this package does not
 				t.Errorf("got %d attempts, want 1", len(asked))
 			}
 			if token := asked[0].body["ClientRequestToken"]; len(c.tx.Writes) > 1 && (token == nil || token == "") {
@@ -149,14 +149,14 @@ func testCommitAbandoned(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-arrived; cancel() }()
 	if err := Open(config).Commit(ctx, double); !errors.Is(err, tables.ErrUnknownOutcome) || !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled commit: got %v, want an unknown outcome", err)
+		t.Errorf("cancelled commit: got %v, want %v and %v", err, tables.ErrUnknownOutcome, context.Canceled)
 	}
 	config.Timeout = 20 * time.Millisecond
 	if err := Open(config).Commit(t.Context(), single1); !errors.Is(err, tables.ErrUnknownOutcome) {
 		t.Errorf("commit without an answer: got %v, want %v", err, tables.ErrUnknownOutcome)
 	}
 	if _, err := Open(config).Get(t.Context(), tables.Strong, put.Key); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, tables.ErrUnreachable) || errors.Is(err, tables.ErrUnknownOutcome) {
-		t.Errorf("read without an answer: got %v, want %v", err, context.DeadlineExceeded)
+		t.Errorf("read without an answer: got %v, want %v and %v", err, tables.ErrUnreachable, context.DeadlineExceeded)
 	}
 }
 

@@ -34,7 +34,7 @@ const defaultTimeout = 1500 * time.Millisecond
 type Config struct {
 	Table       string
 	Region      string
-	Endpoint    string // of DynamoDB Local, "http://localhost:8000"; empty for AWS
+	Endpoint    string // of DynamoDB Local, such as "http://localhost:8000"; empty for AWS
 	Credentials aws.CredentialsProvider
 	HTTP        aws.HTTPClient // the SDK's own if nil
 	Timeout     time.Duration  // of one attempt of one call; 1.5 s if 0
@@ -61,8 +61,8 @@ func (c Config) Client() *dynamodb.Client {
 	return dynamodb.New(o)
 }
 
-// New makes a DB from a client. Its calls switch off the client's retries: tables/retry
-// repeats calls, within one budget for the process.
+// New makes a DB from a client. The DB's calls switch off the client's retries:
+// tables/retry repeats calls, within one budget for the process.
 func New(client *dynamodb.Client, table string) *DB {
 	return &DB{client: client, table: table, timeout: defaultTimeout}
 }

@@ -17,8 +17,8 @@ import (
 type fate int
 
 const (
-	fateRefused   fate = iota // nothing was done, and a retry will not help
-	fateThrottled             // nothing was done, and a retry may help
+	fateRefused   fate = iota // nothing was done, for a reason other than throttling
+	fateThrottled             // nothing was done, because of throttling
 	fateUnsent                // the request was not sent
 	fateLost                  // the call may have had its effect
 )

@@ -91,7 +91,7 @@ func (db *DB) batchGet(ctx context.Context, c tables.Consistency, keys []attribu
 	return nil
 }
 
-// refusedKeys returns the error of a batch of which these keys were throttled.
+// refusedKeys returns the error of a batch in which these keys were throttled.
 func refusedKeys(keys []attributes, cause error) error {
 	t := &tables.Throttled{Cause: cause}
 	for _, k := range keys {
@@ -123,8 +123,8 @@ func spendRead(ctx context.Context, c *types.ConsumedCapacity) {
 	}
 }
 
-// spendWrite bills a write. A transaction reports reads and writes separately, since
-// repeating it with the same token costs reads.
+// spendWrite bills a write. A transaction reports read and write units separately, since
+// a repeat with the same token costs read units.
 func spendWrite(ctx context.Context, c *types.ConsumedCapacity) {
 	switch {
 	case c == nil:

@@ -86,8 +86,8 @@ func TestReadsFail(t *testing.T) {
 	}
 }
 
-// The usage sums the units that DynamoDB reports. A replayed transaction costs
-// reads.
+// The usage sums the units that DynamoDB reports. A repeated transaction costs
+// read units.
 func TestUsage(t *testing.T) {
 	ctx, usage := tables.WithUsage(t.Context())
 	bill := func(capacity string) answer {

@@ -79,9 +79,9 @@ func check(q tables.Query) (keys tables.IndexSchema, err error) {
 }
 
 // begin returns the exclusive start key of a query. DynamoDB refuses some queries that
-// the contract allows: a reversed range, a start outside the range and, in the table,
-// where sort keys are unique, a start at the range's far end. Their result is either
-// nothing (empty) or the whole range.
+// the contract allows: a reversed range, a start outside the range, and (only in the
+// table, where sort keys are unique) a start at the range's far end. Such a query's result
+// is either nothing (empty) or the whole range.
 func begin(q tables.Query, keys tables.IndexSchema) (start attributes, empty bool, err error) {
 	backwards := q.From != "" && q.To != "" && q.From > q.To
 	if q.After == nil {

@@ -25,7 +25,8 @@ func encodeKey(k tables.Key) (attributes, error) {
 
 func encodeItem(m map[string]any) (attributes, error) { return encodeMap(m, 0) }
 
-// encodeMap encodes an item, or a map that is nested in depth maps and lists.
+// encodeMap encodes an item or a map. Its values are inside as many maps and lists as
+// depth says.
 func encodeMap(m map[string]any, depth int) (attributes, error) {
 	out := make(attributes, len(m))
 	for name, v := range m {
@@ -103,7 +104,7 @@ func number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// decodeItem makes an item from attributes; nil from none.
+// decodeItem makes an item from attributes. It returns nil if there are none.
 func decodeItem(m attributes) (tables.Item, error) {
 	if len(m) == 0 {
 		return nil, nil

@@ -43,7 +43,7 @@ func (db *DB) prepare(w tables.Write) (out write, err error) {
 			err = invalid("a check without a condition")
 		}
 	default:
-		err = invalid("operation %d", w.Op)
+		err = invalid("unknown operation %d", w.Op)
 	}
 	return out, err
 }

@@ -29,7 +29,7 @@ type hot struct {
 	until map[place]time.Time
 }
 
-// any reports whether a place may be remembered.
+// any reports whether h.until has a place, even one whose time has passed.
 func (h *hot) any() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +56,7 @@ func (h *hot) refuse(places []place, keys []tables.Key) error {
 
 var errRemembered = errors.New("retry: the table throttled this partition a moment ago")
 
-// add remembers a place until the given time.
+// add remembers a place until the given time, unless hotMost others are remembered.
 func (h *hot) add(p place, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,9 +9,9 @@
 //   - A partition that stays throttled is remembered for a moment ([hot]). Calls of it
 //     then fail without an attempt.
 //
-// A reader of the stream or a schedule must not lose work, and nobody waits for its
-// answer. With [Patiently] it repeats refused calls for ten seconds. Work that may be
-// left out is never repeated ([Never]).
+// A function that the stream or the clock calls must not lose work, and nobody waits for
+// its answer. With [Patiently] its refused calls are repeated for ten seconds. Work that may
+// be left out is never repeated ([Never]).
 package retry
 
 import (
@@ -28,7 +28,7 @@ import (
 const (
 	conflictFor = 2 * time.Second // how long conflicts are repeated
 
-	attemptsMost = 3 // of a refused call
+	attemptsMost = 3 // of a refused call that is not patient
 
 	patience = 10 * time.Second // how long a patient caller repeats a refused call
 	apart    = time.Second      // the mean of its pauses while there are no tokens

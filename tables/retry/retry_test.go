@@ -52,8 +52,8 @@ func count(t *testing.T, table tables.Backend, k tables.Key) int64 {
 	return items[0].Int("n")
 }
 
-// All attempts are one transaction: it counts once, whether the answer or the request was
-// lost.
+// All attempts of a commit are one transaction: it counts once, whatever fault the first
+// attempts had.
 func TestAttemptsAreOneTransaction(t *testing.T) {
 	for name, fault := range map[string]embedded.Fault{
 		"lost answer": embedded.LostAnswer, "lost request": embedded.LostRequest,
@@ -405,7 +405,7 @@ func TestPartsOfABatch(t *testing.T) {
 			t.Errorf("got %v, %v; want three items", items, err)
 		}
 		if below.attempts["a"] != 2 || below.attempts["b"] != 2 {
-			t.Errorf("got attempts %v, want 2 of each: both in one batch, and b once more", below.attempts)
+			t.Errorf("got attempts %v, want 2 of each: a twice in one batch, b in that batch and once more", below.attempts)
 		}
 		below.set(func(pk string) bool { return pk == "b" })
 		items, err = table.Get(t.Context(), tables.Strong, a, b)
@@ -457,7 +457,7 @@ func TestPatientlyAndNever(t *testing.T) {
 		below.set(everything)
 		before = below.all
 		if err := kinds["get"](retry.Never(t.Context()), table, "R"); !errors.Is(err, tables.ErrThrottled) || below.all != before+1 {
-			t.Errorf("a call that is never repeated: got %v after %d attempts, want one", err, below.all-before)
+			t.Errorf("a call that is never repeated: got %v after %d attempts, want %v after one", err, below.all-before, tables.ErrThrottled)
 		}
 	})
 }

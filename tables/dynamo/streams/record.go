@@ -45,7 +45,7 @@ func records(shard string, in []types.Record) ([]tables.StreamRecord, error) {
 	return out, nil
 }
 
-// image makes an item from attributes; nil from none.
+// image makes an item from attributes. It returns nil if there are none.
 func image(m map[string]types.AttributeValue) (tables.Item, error) {
 	if len(m) == 0 {
 		return nil, nil

@@ -43,7 +43,7 @@ type Config struct {
 	Endpoint    string // of DynamoDB Local; empty for AWS
 	Credentials aws.CredentialsProvider
 	Poll        time.Duration // the pause between two reads of a shard; 200 ms if 0, since AWS allows 5 reads a second
-	IdlePoll    time.Duration // the longest time between two reads when no change has come for a while; Poll if 0
+	IdlePoll    time.Duration // the longest pause between two reads when no change has come for a while; at least Poll
 }
 
 // Open makes a Feed. It does not call DynamoDB.

@@ -39,7 +39,7 @@ func play(t *testing.T, exchanges ...exchange) *Feed {
 		body, _ := io.ReadAll(r.Body)
 		api := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "DynamoDBStreams_20120810.")
 		if n == len(exchanges) || exchanges[n].api != api || !strings.Contains(string(body), exchanges[n].holds) {
-			t.Errorf("request %d: got %s %s, want one of %+v at this place", n, api, body, exchanges)
+			t.Errorf("request %d (from 0): got %s %s, want these requests in order: %+v", n, api, body, exchanges)
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
@@ -215,7 +215,7 @@ func TestPausesOfAnIdleShard(t *testing.T) {
 		steady := Open(Config{Table: "table", Region: "local", Poll: short})
 		time.Sleep(time.Minute)
 		if got, err := steady.pause(t.Context(), time.Hour); got != short || err != nil {
-			t.Errorf("without IdlePoll: paused %s, %v; want %s", got, err, short)
+			t.Errorf("without IdlePoll: got a pause of %s, error %v; want %s", got, err, short)
 		}
 	})
 }
