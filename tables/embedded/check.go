@@ -50,8 +50,8 @@ func checkFile(path string) (clean bool, err error) {
 	})
 }
 
-// atOnceMost bounds the files that are mapped at once. The pages of a larger one may not
-// all fit into memory.
+// atOnceMost bounds the size of a file that is mapped at once. The pages of a larger one
+// may not all fit into memory.
 const atOnceMost = 4 << 30
 
 // mapAtOnce returns the flags for mapping a file whose every page will be read. The system

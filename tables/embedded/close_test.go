@@ -82,8 +82,8 @@ func contents(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// listed reports whether a file has the list of its free pages, from its newest meta page
-// (bbolt's internal/common.Meta).
+// listed reports whether a file has the list of its free pages, according to its newest
+// meta page (bbolt's internal/common.Meta).
 func listed(t *testing.T, path string) bool {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -203,7 +203,7 @@ func TestClose_Compacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := table.engine.(*file)
-	f.compact = time.Nanosecond // too short
+	f.compact = time.Nanosecond // too short for a compaction
 	closed(t, table)
 	large, before := sizeOf(t, path), contents(t, path)
 

@@ -62,7 +62,7 @@ func (t *Table) commit(ctx context.Context, p *prepared) (o outcome, err error) 
 // laterMost bounds the commits that wait after they were answered.
 const laterMost = 256
 
-// commitLater answers a commit by the newest snapshot, and makes it together with others,
+// commitLater answers a commit from the newest snapshot, and makes it together with others,
 // at the latest after [linger]. It removes the commit's entry from t.later.
 func (t *Table) commitLater(ctx context.Context, p *prepared) (o outcome, err error) {
 	err = t.view(false, func(now *trees) error {

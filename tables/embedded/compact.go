@@ -20,7 +20,7 @@ const (
 	compactFrom   = 16 << 20 // free bytes, which must also be more than half of the file
 )
 
-// compacted ends the name of the new file until it replaces the table's.
+// compacted ends the name of the new file until that file replaces the table's file.
 const compacted = ".compact"
 
 // CloseCompacted closes the table and compacts its file, however long that takes. It

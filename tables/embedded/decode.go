@@ -80,7 +80,7 @@ const maxDepth = tables.MaxNesting + formerNesting
 // decoder reads an encoded item. After an error it yields zero values.
 type decoder struct {
 	rest   string
-	size   int // of the values, as [tables.Item.Size] counts, and of the names of maps
+	size   int // of the names and values read so far, as [tables.Item.Size] counts
 	broken bool
 }
 
@@ -208,7 +208,7 @@ func (d *decoder) value(depth int) any {
 	return nil
 }
 
-// skip reads past a value, and adds to the size what value adds.
+// skip reads past a value, and adds to d.size what [decoder.value] adds.
 func (d *decoder) skip(depth int) {
 	if d.rest == "" || depth > maxDepth {
 		d.fail()

@@ -39,7 +39,8 @@ const (
 // stored.
 const formerNesting = 2
 
-// encodeItem encodes an item of the table whose updates were checked.
+// encodeItem encodes an item of the table after checked updates. Its values may be nested
+// as deeply as earlier versions allowed.
 func encodeItem(item tables.Item) (string, error) {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -93,7 +94,7 @@ func checkName(name string) error {
 
 var errTooDeep = invalid("more than %d maps and lists within each other", tables.MaxNesting)
 
-// appendValue encodes a value within depth maps and lists.
+// appendValue encodes a value that is inside as many maps and lists as depth says.
 func appendValue(b []byte, v any, depth int) ([]byte, error) {
 	switch x := v.(type) {
 	case string:

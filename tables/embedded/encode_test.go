@@ -148,6 +148,6 @@ func TestFormerNesting(t *testing.T) {
 		t.Errorf("got %v, %v; want %v", got, err, item)
 	}
 	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(item)}}); !errors.Is(err, tables.ErrInvalid) {
-		t.Errorf("writing it: got %v, want %v", err, tables.ErrInvalid)
+		t.Errorf("putting the item again: got %v, want %v", err, tables.ErrInvalid)
 	}
 }

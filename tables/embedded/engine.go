@@ -30,7 +30,7 @@ type engine interface {
 //	by_rank, by_parent, by_author   index key + item key → nothing
 //	expiry                          ttl + item key → nothing
 //	feed                            sequence number → change
-//	tokens                          slot of its end + token → the digest of its transaction
+//	tokens                          slot of its end + its hash → its end, and the digest of its transaction
 //	checkpoints                     reader of the feed → its position
 type trees struct {
 	items       *tree[*stored]
@@ -65,8 +65,8 @@ func (t *trees) read(key string) (*stored, error) {
 }
 
 // readRange visits the items with keys in [from, to), backwards if desc, until visit
-// returns false. As with read, the items lack what a write needs. They have the attributes
-// of only; nil means all.
+// returns false. As with read, the items lack what a write needs. If the projection
+// is not nil, they have just the attributes that it names.
 func (t *trees) readRange(from, to string, desc bool, only *tables.Projection, visit func(*stored) (more bool, err error)) (err error) {
 	t.items.shelf.walk(from, to, desc, func(key, encoded string) (more bool) {
 		var s *stored

@@ -45,7 +45,7 @@ func TestFaults_Commit(t *testing.T) {
 func TestStaleReads(t *testing.T) {
 	onBoth(t, func(t *testing.T, path string) {
 		testGrowth(t, path)
-		synctest.Test(t, func(t *testing.T) { testStaleReads(t, path) }) // reads are stale by at most 50 ms
+		synctest.Test(t, func(t *testing.T) { testStaleReads(t, path) }) // in virtual time, since a snapshot is kept for only 50 ms
 	})
 }
 
@@ -53,7 +53,7 @@ func TestStaleReads(t *testing.T) {
 func stale(t *testing.T) embedded.Faults {
 	return func(kind string, keys []key) embedded.Fault {
 		if len(keys) != 1 || keys[0].PK == "" {
-			t.Errorf("%s of %v, want one key", kind, keys)
+			t.Errorf("got a %s of %v, want one of a single key", kind, keys)
 		}
 		return embedded.Stale
 	}
@@ -129,7 +129,7 @@ func TestRandom_Repeats(t *testing.T) {
 	}
 	one := draw(1)
 	if !slices.Equal(one, draw(1)) || slices.Equal(one, draw(2)) {
-		t.Fatal("want equal faults for equal seeds only")
+		t.Fatal("got other faults for an equal seed, or the same faults for another seed")
 	}
 	for f := embedded.None; f <= embedded.Stale; f++ {
 		if !slices.Contains(one, f) {

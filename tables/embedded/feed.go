@@ -39,7 +39,7 @@ func (s *state) record(c *change) error {
 	return s.feed.put(number(seq), &record{key: c.key, at: s.at.UnixMilli(), expired: c.expired, old: c.old, now: c.now, current: c.now != absent})
 }
 
-// complete adds an item that is about to change to the record of the item's last change.
+// complete stores an item, before it changes, in the record of the item's last change.
 func (s *state) complete(c *change) error {
 	if c.old.seq == 0 { // absent, or its record has it
 		return nil

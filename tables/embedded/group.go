@@ -13,7 +13,7 @@ import (
 // requests of a laptop, and keeps waits short.
 const maxGroup = 128
 
-// linger is how long an unhurried write waits for a hurried one, so that one fsync
+// linger bounds how long an unhurried write waits for a hurried one, so that one fsync
 // covers both.
 const linger = 30 * time.Millisecond
 

@@ -104,7 +104,7 @@ func testKill(t *testing.T, env ...string) {
 		}
 		checkVictim(t, path, acknowledged)
 	}
-	t.Logf("%d transactions", len(acknowledged))
+	t.Logf("%d acknowledged transactions", len(acknowledged))
 }
 
 func kill(t *testing.T, path string, env []string) (acknowledged []string) {
@@ -126,7 +126,7 @@ func kill(t *testing.T, path string, env []string) (acknowledged []string) {
 		acknowledged = append(acknowledged, lines.Text())
 	}
 	if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-		t.Fatalf("got %v, want it killed", err)
+		t.Fatalf("the process ended with %v, want it killed", err)
 	}
 	return acknowledged
 }
@@ -189,8 +189,8 @@ func all(t testing.TB, table tables.Backend, q tables.Query) (items []item) {
 	}
 }
 
-// replay rebuilds the table from its feed, and checks that each old image is the
-// previous new one.
+// replay rebuilds the table from its feed, and checks that the old image of each change
+// is the new image of the item's previous change.
 func replay(t testing.TB, table *embedded.Table) map[key]item {
 	t.Helper()
 	replayed := map[key]item{}

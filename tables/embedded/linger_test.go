@@ -48,8 +48,8 @@ func TestUnhurried(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	if n := transactions(t, table) - before; n > 3*rounds/2 { // on a busy machine a reader may come late
-		t.Errorf("%d writes of a request and two readers took %d transactions, want little more than %d", 3*rounds, n, rounds)
+	if n := transactions(t, table) - before; n > 3*rounds/2 { // on a busy machine an unhurried write may come late
+		t.Errorf("%d writes, of which a third were hurried, took %d transactions, want little more than %d", 3*rounds, n, rounds)
 	}
 	begun := time.Now()
 	if err := put(Unhurried(t.Context()), table, "alone"); err != nil || time.Since(begun) < linger {

@@ -10,7 +10,7 @@ import (
 // the repeated parts of keys take little space.
 //
 // A packed item is the number of its bytes, then steps. A step whose first byte is below 0x80
-// has that many literal bytes plus one. Another step is a copy: 1LLLDDDD DDDDDDDD has the
+// has that many literal bytes plus one. Any other step is a copy: 1LLLDDDD DDDDDDDD has the
 // length minus [shortest], and how far back the copy begins in dictionary, key and item, one
 // after the other. If all bits of the length are set, the rest of the length follows as a
 // varint. If all bits of the distance are 0, the distance follows as a varint. The encoder

@@ -38,8 +38,8 @@ func TestPack_RoundTrip(t *testing.T) {
 	})
 }
 
-// Whatever a damaged file holds, unpacking it ends, with an error or with the size that it
-// names.
+// Whatever a damaged file holds, unpacking an item ends, with an error or with as many
+// bytes as the packed item states.
 func TestPack_Broken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringN(0, 20, -1).Draw(t, "key")

@@ -26,8 +26,8 @@ func puts(n, size int) (writes []tables.Write) {
 	return writes
 }
 
-// TestRefusedCommits adds a valid write to each transaction: nothing of a refused
-// transaction is written.
+// TestRefusedCommits adds a valid write to each invalid one that is alone: nothing of a
+// refused transaction is written.
 func TestRefusedCommits(t *testing.T) { onBoth(t, testRefusedCommits) }
 
 func testRefusedCommits(t *testing.T, path string) {

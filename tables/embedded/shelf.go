@@ -13,7 +13,7 @@ type shelf interface {
 	// lend is get without a copy: the value is valid only until the transaction ends.
 	lend(key string) (value string, found bool)
 	put(key, value string) error
-	remove(key string) error // does nothing if there is none
+	remove(key string) error // does nothing if there is no such key
 	// walk visits the entries in [from, to), backwards if desc, until visit returns
 	// false. The strings are valid only until visit returns. The shelf must not be
 	// changed meanwhile.

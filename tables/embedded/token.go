@@ -65,7 +65,7 @@ func (s *state) dropTokens(n int) (dropped int, err error) {
 	return dropped, nil
 }
 
-// A token in a file: when it ends, in ms since the beginning of its slot, then the digest.
+// A stored token: when it ends, in ms since the beginning of its slot, then the digest.
 
 func encodeToken(_ string, t token) (string, error) {
 	b := binary.BigEndian.AppendUint32(make([]byte, 0, 4+hashSize), uint32(t.end%slotMillis))

@@ -21,7 +21,7 @@ func updatedItem(key tables.Key, old tables.Item, updates []tables.Update) (*sto
 	return checkedItem(item, encoded)
 }
 
-// updated returns the item after updates, which shares values with old and with the
+// updated returns the item after updates. The item shares values with old and with the
 // updates.
 func updated(key tables.Key, old tables.Item, updates []tables.Update) (tables.Item, error) {
 	item := maps.Clone(old)
