@@ -33,7 +33,7 @@ const (
 // Kinds lists all kinds.
 var Kinds = []Kind{Agent, Post, Message, Idea, Case, Promo, Token, LinkCode, Event, Grant}
 
-// New makes an identifier from the millisecond t and 10 bytes of rand.
+// New makes an identifier from the milliseconds of t and 10 bytes of rand.
 // Identifiers of one millisecond are in no particular order. It panics if rand
 // fails, which crypto/rand never does, or if t is before 1970.
 func (k Kind) New(t time.Time, rand io.Reader) string {

@@ -22,7 +22,7 @@ const (
 // in the same ms share a seq with a probability of 1 in 2048. A page therefore includes
 // all events that have its last seq.
 //
-// Seq returns 0 for anything else, and for identifiers from before 2025.
+// Seq returns 0 for a text that is no identifier, and for identifiers from before 2025.
 func Seq(s string) int64 {
 	k, ok := Of(s)
 	if !ok {

@@ -58,7 +58,7 @@ func (r Reader) GetCrowded(ctx context.Context, crowded []tables.Key, keys ...ta
 }
 
 // needed counts a request that needs an item. It returns the item if there is a crowd and
-// the process read the item strongly within a second, else nil.
+// the process read the item strongly within the last second, else nil.
 func (m *Memory) needed(k tables.Key) tables.Item {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -162,7 +162,7 @@ func TestCrowd_Refused(t *testing.T) {
 }
 
 // TestCrowd_RefusedFirst: a process whose first reads of an item are refused knows that there
-// is a crowd, and reads it once when the table serves it.
+// is a crowd, and reads the item once when the table serves it again.
 func TestCrowd_RefusedFirst(t *testing.T) {
 	c := openCrowded(t)
 	c.table.refuse = []tables.Key{c.key}

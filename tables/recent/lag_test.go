@@ -128,7 +128,7 @@ func TestLag_Author(t *testing.T) {
 		}
 	}
 	if n := query(other()); n != 2 {
-		t.Errorf("a stranger: got %d posts, want what the author found", n)
+		t.Errorf("a stranger: got %d posts, want 2, as the author found", n)
 	}
 	if get(other()) {
 		t.Error("a stranger's own read saw a post that is not in the replica, so this test shows nothing")

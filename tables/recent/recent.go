@@ -119,7 +119,7 @@ type caller struct {
 type callerKey struct{}
 
 // For returns the context of a caller whose reads may be answered from memory. wrote
-// reports whether the caller wrote so recently that they must go to the table. wrote is
+// reports whether the caller wrote so recently that its reads must go to the table. wrote is
 // called at most once, when the memory first has an answer. Concurrent reads wait for the call.
 // Each read that had to wait then calls waited, unless waited is nil; these calls come one
 // after the other. Without For, nothing is answered from memory.

@@ -87,8 +87,8 @@ func (f *fixture) gets(t testing.TB, wrote func(context.Context) bool, n int) (b
 	return items[0].Str("body"), used.ReadUnits()
 }
 
-// TestPageIsReadOnceInTwoSeconds: a page is read once in two seconds, whoever asks. Answers
-// from memory cost nothing.
+// TestPageIsReadOnceInTwoSeconds: a page is read once in two seconds for all callers that
+// did not write just now. Answers from memory cost nothing.
 func TestPageIsReadOnceInTwoSeconds(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
