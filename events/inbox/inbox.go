@@ -78,7 +78,7 @@ const (
 	textMost   = 280 // characters of an event's text
 	putsMost   = 50  // events of one inbox that are put and checked together
 	putsAtOnce = 8   // how many of these are put concurrently
-	sideBySide = 16  // changes told, and inboxes written, concurrently
+	sideBySide = 16  // changes turned into events, and inboxes written, concurrently
 )
 
 func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error {

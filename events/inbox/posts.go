@@ -18,9 +18,9 @@ func (f inbox) ofNewPost(ctx context.Context, r tables.StreamRecord) ([]delivery
 
 // ofPost returns the deliveries of a post: a reply for the parent's author, a mention for
 // each mentioned agent, and, if the post is pushed, the post for the author's followers.
-// Each agent gets one event at most, and the author none. pushed returns these followers.
-// mentioned gets the claims of the mentioned handles, and returns those whose agents get
-// an event.
+// Each agent gets one event at most, and the author none. pushed returns the
+// followers that the post is pushed to. mentioned gets the claims of the mentioned
+// handles, and returns those whose agents get an event.
 func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context.Context, *tables.Post) ([]string, error), mentioned selection) ([]delivery, error) {
 	var p tables.Post
 	if err := tables.Unmarshal(item, &p); err != nil {

@@ -47,7 +47,7 @@ func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) err
 }
 
 // refuse puts the marker of a delivery from a blocked agent, unless the event arrived
-// before the block.
+// before the agent blocked its sender.
 func (f inbox) refuse(ctx context.Context, d delivery) error {
 	waiting, err := f.Table.Get(ctx, tables.Strong, d.waiting())
 	if err != nil || waiting[0] != nil {

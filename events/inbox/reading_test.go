@@ -20,7 +20,7 @@ import (
 )
 
 // between is a table that calls the function do once, right before the first commit that
-// contains a write for which when reports true.
+// contains a write that the function when selects.
 type between struct {
 	tables.Backend
 	when func(tables.Write) bool
@@ -41,8 +41,8 @@ func (b *between) Commit(ctx context.Context, tx tables.Tx) error {
 	return b.Backend.Commit(ctx, tx)
 }
 
-// before returns a reader of the stream that calls the function do right before its first
-// commit that contains a write for which when reports true.
+// before returns a reader of the stream that calls the function do once, right before its
+// first commit that contains a write that the function when selects.
 func (f inbox) before(when func(tables.Write) bool, do func()) (inbox, *between) {
 	own, b := *f.App, &between{Backend: f.Table, when: when, do: do}
 	own.Table = b

@@ -64,12 +64,12 @@ func TestSecurity(t *testing.T) {
 		record tables.StreamRecord
 		want   string // "" for nothing
 	}{
-		{"registered with", insert(key(1, 10, true)), ""},
+		{"the key of the registration", insert(key(1, 10, true)), ""},
 		{"a key", insert(key(1, 11, false)), "change=key_added key=pub at 11"},
 		{"a key's label", changed(key(1, 11, false), key(1, 11, true)), ""},
 		{"a key removed", gone(key(1, 11, false), false), fmt.Sprintf("change=key_removed key=pub at %d", at)},
-		{"added again", insert(key(1, 12, false)), "change=key_added key=pub at 12"},
-		{"removed again", gone(key(1, 12, false), false), fmt.Sprintf("change=key_removed key=pub at %d", at)},
+		{"a key added again", insert(key(1, 12, false)), "change=key_added key=pub at 12"},
+		{"a key removed again", gone(key(1, 12, false), false), fmt.Sprintf("change=key_removed key=pub at %d", at)},
 		{"a dead key is back", changed(key(1, 10, true), key(2, 13, true)), "change=key_added key=pub at 13"},
 		{"a token", insert(token), "change=token_minted token=tk_1 at 20"},
 		{"a token revoked", gone(token, false), fmt.Sprintf("change=token_revoked token=tk_1 at %d", at)},
@@ -90,7 +90,7 @@ func TestSecurity(t *testing.T) {
 		{"an origin touched", changed(origin(41, false), origin(41, true)), ""},
 		{"an origin forgotten", gone(origin(41, false), false), fmt.Sprintf("change=origin_forgotten at %d", at)},
 		{"a recovery", insert(recovery("ev_1", tables.HistoryRecovered, 50)), "change=recovered at 50"},
-		{"another event", insert(recovery("ev_2", tables.HistoryChannelCreated, 51)), ""},
+		{"another entry of the history", insert(recovery("ev_2", tables.HistoryChannelCreated, 51)), ""},
 		{"the day of a use", insert(tables.MarkUsed(owner, "pub", then).Item), ""},
 	}
 	f, table := open(t)

@@ -50,7 +50,7 @@ func documented(t *testing.T) map[string]has {
 		if change := words(cells[2]); strings.HasPrefix(cells[2], " `") {
 			members := append(words(cells[4]), "change")
 			slices.Sort(members)
-			rows[name+" "+change[0]] = has{always: strings.Join(members, " "), text: name == tables.EventModeration} // the row of the kind says so
+			rows[name+" "+change[0]] = has{always: strings.Join(members, " "), text: name == tables.EventModeration} // the kind's row says that its events have a text
 			continue
 		}
 		always, sometimes, _ := strings.Cut(cells[3], ";")

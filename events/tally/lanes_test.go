@@ -152,7 +152,7 @@ func TestLanes_ManyReaders(t *testing.T) {
 	}
 	for rounds := 0; len(lanes) > 0; lanes = c.hear(t) {
 		if rounds++; rounds > 50 {
-			t.Fatal("lanes are delivered again and again")
+			t.Fatal("after 50 rounds, lanes are still delivered")
 		}
 		for range 2 {
 			work.Go(func() error { return c.reader().handle(t.Context(), lanes) })
@@ -273,7 +273,7 @@ func TestLanes_Move(t *testing.T) {
 				t.Errorf("the channel's last post: got %d, want %d", got, last)
 			}
 			if left, err := table.Query(t.Context(), tables.Lanes(record.Key.PK, to.lane.To)); err != nil || len(left.Items) > 0 {
-				t.Errorf("%s: lanes are left: %v, %v", name, left.Items, err)
+				t.Errorf("%s: got the remaining lanes %v, error %v; want neither", name, left.Items, err)
 			}
 		}
 	})

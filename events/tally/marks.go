@@ -104,7 +104,7 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 		return err
 	}
 	// Removals come first: an emoji that nobody uses any more makes room for
-	// another, whichever arrived first.
+	// another, whichever of the two changes arrived first.
 	for _, r := range t.reactions {
 		t.takeBack(r)
 	}
@@ -131,7 +131,7 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 		case !p.found:
 		case aside:
 			t.writes = append(t.writes, f.setAside(scoreTarget(p.channel, p.id), p.added)...)
-			p.counters.Tallies++ // the votes belong to the next tally, which includes the lane's sum if the lane is moved in time
+			p.counters.Tallies++ // the votes belong to the next tally, which includes the lane's sum if the lane has been moved by then
 		default:
 			t.writes = append(t.writes, p.counters.Retally(p.channel, p.id, p.item))
 		}

@@ -73,9 +73,10 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	return work.Wait()
 }
 
-// tend tends an index until the context within ends, and builds no segments above the level
-// most. If there will be more to do, it schedules this and returns its time; otherwise it
-// returns zero. A failure is only logged and does not fail the batch.
+// tend tends an index, but stops when the context within ends, and builds no segments of a
+// higher level than most. If there will be more to do, it schedules the next tending and
+// returns its time; otherwise it returns zero. A failure is only logged, and does not fail
+// the batch.
 func (f reader) tend(ctx, within context.Context, channel string, most search.Level) (due time.Time) {
 	due, err := index.Named(f.App, channel).Tend(within, most)
 	switch {

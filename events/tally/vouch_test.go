@@ -63,7 +63,7 @@ func TestVoucher_OlderVotes(t *testing.T) {
 			tl.vouched = []string{tables.Pseudonym(g.origin.Owner(), tl.to)}
 		}
 		if got := tl.voucher(v, 3); (got != "") != c.want {
-			t.Errorf("%s: voucher = %q, want one: %t", name, got, c.want)
+			t.Errorf("%s: got voucher %q, want a voucher = %t", name, got, c.want)
 		}
 	}
 }
