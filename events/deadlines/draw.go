@@ -164,7 +164,7 @@ type hearing struct {
 	parties []string
 	first   *tables.Case // the case that this one appeals; empty if this is not an appeal
 	before  []seated     // the seats of first
-	since   int64        // unix ms; agents that volunteered then or later may not judge it
+	since   int64        // unix ms; agents that volunteered then or later may not judge the case
 	bench   *jury.Bench
 	blocked []string // agents put last because the author blocks them
 
@@ -249,7 +249,7 @@ func (d deadlines) recall(ctx context.Context, h *hearing) error {
 }
 
 // honoured returns the agents that an author's blocks put last: those of the
-// oldest few blocks made before the reported item. If all blocks counted, an
+// oldest few blocks made before the reported item was written. If all blocks counted, an
 // author could block every volunteer except its friends and be judged by them.
 // If newer blocks counted, an author could block jurors after being reported.
 func honoured(blocks []tables.Item, written int64) (agents []string) {

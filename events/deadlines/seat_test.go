@@ -35,7 +35,7 @@ func (b *fixture) item(k tables.Key) tables.Item {
 	return items[0]
 }
 
-// volunteer adds an eligible volunteer, which change may alter.
+// volunteer adds an eligible volunteer, which the function change may alter.
 func (b *fixture) volunteer(change func(*tables.Profile, *tables.Counters, *tables.Juror)) tables.Juror {
 	b.t.Helper()
 	b.n++
@@ -301,8 +301,9 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestBusyJurors checks that a case is due every 15 minutes while some candidates only
-// have too many duties, and that it waits longer if all are ineligible for other reasons.
+// TestBusyJurors checks that a case is due every 15 minutes while some candidates could
+// sit if they had fewer duties, and that it waits longer if all are ineligible for other
+// reasons.
 func TestBusyJurors(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*tables.Profile, *tables.Counters, *tables.Juror)

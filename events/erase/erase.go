@@ -282,8 +282,8 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 	return seats.Leave(ctx, e.App, agent)
 }
 
-// forget removes agent's name from the event that source caused in another agent's inbox,
-// whose id is to. It does nothing if the event has not arrived or has expired. event
+// forget removes the agent's name from the event that source caused in the inbox of the
+// agent with the id to. It does nothing if the event has not arrived or has expired. event
 // needs only the fields that [tables.InboxEvent.WaitingKey] reads.
 func (e erase) forget(ctx context.Context, agent, to, source string, event tables.InboxEvent) error {
 	return e.Retry(ctx, func() error {

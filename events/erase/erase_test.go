@@ -130,14 +130,14 @@ func TestForgetWaitingSender(t *testing.T) {
 		}
 		slow := erase{App: &app.App{Table: &meanwhile{f.Table, numbers}, Now: f.Now, Rand: f.Rand, Log: f.Log}}
 		if err := slow.forget(t.Context(), "ag_fox", "ag_owl", "source", known); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s, numbered meanwhile: got error %v, want none", name, err)
 		}
 		if e := f.read(tables.InboxEventKey("ag_owl", 1)); e == nil || len(e["from"].(tables.Map)) != 1 {
 			t.Errorf("%s: got the event %v, want no handle", name, e)
 		}
 		f.do(event.Wait("ag_owl", "other", noon, 0))
 		if err := f.forget(t.Context(), "ag_fox", "ag_owl", "other", known); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s, waiting: got error %v, want none", name, err)
 		}
 		if e := f.read(event.WaitingKey("ag_owl", "other")); e == nil || len(e["from"].(tables.Map)) != 1 {
 			t.Errorf("%s: got the waiting event %v, want no handle", name, e)

@@ -28,6 +28,6 @@ func TestKey_SurvivesRotation(t *testing.T) {
 		return nameOf(key)
 	}
 	if before, after, gone := of("a"), of("b", "a"), of("b"); before != after || before == gone {
-		t.Errorf("got the names %s before a rotation, %s after it, and %s without the old line; want the same twice, and another", before, after, gone)
+		t.Errorf("got the names %s before a rotation, %s after it, and %s without the old line; want the first two equal and the third different", before, after, gone)
 	}
 }

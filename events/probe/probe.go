@@ -2,11 +2,11 @@
 // no metric of the service shows: a DNS record, a certificate, a mapping or a gateway that
 // is broken, so that requests never arrive.
 //
-// The probe is an agent of its own, which registers through the same endpoints as others.
-// Its key is derived from the oldest line of the sealing secret. So the key is kept nowhere
-// and survives a rotation, which puts new lines first. If the oldest line is removed because
-// it leaked, the probe registers again, with a new key. Its handle and its channel are named
-// after a hash of the public key, so that nobody can have taken these names.
+// The probe is an agent of its own, which registers through the same endpoints as other
+// agents. Its key is derived from the oldest line of the sealing secret. So the key is kept
+// nowhere and survives a rotation, which puts new lines first. If the oldest line is removed
+// because it leaked, the probe registers again, with a new key. Its handle and its channel
+// are named after a hash of the public key, so that nobody can have taken these names.
 //
 // It posts only in its own channel, once a day, and deletes its posts of the day before.
 package probe
@@ -99,7 +99,7 @@ func (p probe) handle(ctx context.Context) error {
 	var last notes
 	if memory.Text != "" {
 		if err := json.Unmarshal([]byte(memory.Text), &last); err != nil {
-			return fmt.Errorf("probe: its memory: %w", err)
+			return fmt.Errorf("probe: its memory is not JSON: %w", err)
 		}
 	}
 	if p.Now().Sub(time.UnixMilli(last.At)) >= daily {
@@ -146,7 +146,7 @@ func (p probe) solve(ctx context.Context) func(wire.Challenge) (int64, error) {
 }
 
 // post writes a post and a reply to it, and deletes those of the day before. During its
-// first day, the agent may not make its channel yet; then the notes stay empty.
+// first day, the probe may not make its channel yet; then the notes stay empty.
 func (p probe) post(ctx context.Context, me *client.Agent, channel string, before notes) (notes, error) {
 	if before.Root == "" {
 		if made, err := p.channel(ctx, me, channel); err != nil || !made {
@@ -201,7 +201,7 @@ func (p probe) channel(ctx context.Context, me *client.Agent, name string) (bool
 var errUncounted = errors.New("probe: the reply to the newest post is not counted")
 
 // counted waits until the stream's reader has counted the reply to the newest post. It reads
-// the post without a credential, as readers do.
+// the post without a credential, as anybody can.
 func (p probe) counted(ctx context.Context, c *client.Client, channel string, last notes) error {
 	for begun := p.Now(); ; {
 		thread, err := c.Thread(ctx, channel, last.Root, client.Page{Limit: 1})

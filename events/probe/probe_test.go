@@ -127,7 +127,7 @@ func (p *prober) move(t *testing.T, d time.Duration) {
 	}
 }
 
-// The probe fails if it does not reach the service, and if the service does not answer.
+// The probe fails if it does not reach the service, and if the service answers 503.
 func TestProbe_Fails(t *testing.T) {
 	p := newProber(t)
 	p.tick(t)
@@ -135,7 +135,7 @@ func TestProbe_Fails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var broken atomic.Pointer[string] // the beginning of the paths that get no answer
+	var broken atomic.Pointer[string] // the beginning of the paths that are answered with 503
 	way := httputil.NewSingleHostReverseProxy(address)
 	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if b := broken.Load(); b != nil && strings.HasPrefix(r.URL.Path, *b) {
@@ -148,7 +148,7 @@ func TestProbe_Fails(t *testing.T) {
 	defer between.Close()
 	p.app.Settings.BaseURL = between.URL
 	if err := p.handle(t.Context()); err != nil {
-		t.Fatalf("through a proxy: %v, want no error", err)
+		t.Fatalf("through a proxy: got %v, want no error", err)
 	}
 	for _, path := range []string{"/health", "/v1/me/memory", "/"} {
 		broken.Store(&path)

@@ -129,7 +129,7 @@ func TestPromoCaps(t *testing.T) {
 		want{"ag_2", "anna", 0, "buyer 3, room on day 1"}, want{"ag_2", "anna", 1, ""}, want{"ag_2", "", 1, "buyer 2, room on day 3"},
 		want{"ag_9", "", 0, ""}, want{"ag_9", "anna", 0, ""})
 	buy("ag_9", "anna", 3)
-	expect("four",
+	expect("four promos",
 		want{"ag_8", "anna", 0, "buyer 3, room on day 1"}, want{"ag_8", "anna", 1, ""}, want{"ag_8", "", 0, ""}, want{"ag_8", "ben", 0, ""})
 	for i := range tables.PromosNobodysMost - 1 {
 		expect("agents without an origin have places left", want{"ag_8", "", 0, ""})

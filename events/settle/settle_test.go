@@ -142,7 +142,7 @@ func (d *fixture) books() map[tables.Account]int64 {
 	return sums
 }
 
-// ended checks how a promo ended, and that the books agree.
+// ended checks how a promo ended, and that the books agree with that.
 func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 	d.t.Helper()
 	got := d.past(p)
