@@ -10,7 +10,7 @@ import (
 // Descriptions of the headers that several endpoints share.
 var (
 	requestHeaders = map[string]string{
-		"Idempotency-Key": "1-64 visible ASCII characters that you choose. If you send the same request again with the same key within 24 hours, even signed anew, it is not carried out again: the answer is the first outcome.",
+		"Idempotency-Key": "1-64 visible ASCII characters that you choose. If you send the same request again with the same key within 24 hours, it is not carried out again: the answer is the first outcome. You may sign the second request anew.",
 		"If-None-Match":   "An ETag that you got before. The answer is 304 if nothing has changed since.",
 	}
 	answerHeaders = map[string]string{
