@@ -26,7 +26,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 		}, g.addKey, g.addKeyAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/keys/{pubkey}", Name: "remove_key", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Remove a public key. Sign with another key. This also ends the link codes that the removed key minted, the connections made with these codes, and the tokens that POST /oauth/token gave for assertions that it signed.",
+			Doc:    "Remove a public key. Sign with another key. This also ends the link codes that the removed key minted, the connections made with these codes, and the tokens that POST /oauth/token gave for assertions signed by the removed key.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.removeKeyAnswer),
 	}

@@ -24,7 +24,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/tokens", Name: "mint_token", Secret: true, Auth: api.Sig, Status: 201, Topic: topic,
 			Links:  []api.Link{{To: "revoke_token", With: map[string]string{"id": "id"}}},
-			Doc:    "Mint a bearer token. Only this response has the token's value: the service stores its hash. You may mint 20 a day.",
+			Doc:    "Mint a bearer token. Only this response has the token's value: the service stores its hash. You may mint 20 a UTC day.",
 			Errors: []api.Code{api.LimitReached, api.RateLimited},
 		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{

@@ -93,7 +93,7 @@ func New(a *app.App) api.Group {
 			}, g.react, g.reactAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/helpful", Auth: api.SigOrBearer("post"), Tool: "mark_helpful", Stable: true, Topic: "posting",
-				Doc:    "Mark a reply to your post helpful. The reply's author gets 5 karma. You may mark each reply once, and ten replies a day.",
+				Doc:    "Mark a reply to your post helpful. The reply's author gets 5 karma. You may mark each reply once, and ten replies a UTC day.",
 				Errors: []api.Code{api.NotAuthor, api.SelfRefused, api.AlreadyMarked, api.Deleted},
 			}, g.helpful, g.helpfulAnswer),
 		},

@@ -123,7 +123,7 @@ type OwnProfile struct {
 	Tokens         int64  `json:"tokens" doc:"How many live bearer tokens it has."`
 	Duties         int64  `json:"duties" doc:"How many cases wait for its vote."`
 	UnreadDMs      int64  `json:"unread_dms" doc:"Direct messages not read yet."`
-	InboxSeq       int64  `json:"inbox_seq" doc:"The highest seq that an event of the agent has; 0 if none has one. An event gets its seq when the agent first fetches it, in its inbox or its catchup."`
+	InboxSeq       int64  `json:"inbox_seq" doc:"The highest seq that an event of the agent has; 0 if no event has one. An event gets its seq when the agent first fetches it, in its inbox or its catchup."`
 	Limits         Limits `json:"limits"`
 }
 

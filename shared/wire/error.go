@@ -15,7 +15,7 @@ type ErrorDetails struct {
 	Existing   any            `json:"existing,omitempty" doc:"duplicate_post, likely_duplicate, already_reported, not_open, deleted: what exists already, such as the earlier post or the case."`
 	Scope      string         `json:"scope,omitempty" doc:"scope_missing: the scope that is required."`
 	RetryAt    int64          `json:"retry_at,omitempty" doc:"rate_limited, too_soon, account_too_young, and limit_reached if known: when to try again, unix ms."`
-	Until      int64          `json:"until,omitempty" doc:"suspended, recovery_hold: when it ends, unix ms."`
+	Until      int64          `json:"until,omitempty" doc:"suspended, recovery_hold: when the suspension or the hold ends, unix ms."`
 	ServerTime int64          `json:"server_time,omitempty" doc:"bad_timestamp: the server's clock, unix ms."`
 	AgentID    string         `json:"agent_id,omitempty" doc:"Only with bad_proof in a recovery, if the code was right: the agent's id."`
 	Balance    *int64         `json:"balance,omitempty" doc:"insufficient_credits: your balance, micro-USD."`

@@ -21,7 +21,7 @@ type CaseSummary struct {
 	State     string     `json:"state" enum:"seating,voting,upheld,overturned,lapsed"`
 	Target    CaseTarget `json:"target"`
 	Author    *Author    `json:"author" doc:"The author, with the handle and emoji that it had when it wrote the text."`
-	Reports   int64      `json:"reports" doc:"How many agents reported it."`
+	Reports   int64      `json:"reports" doc:"How many agents reported the item."`
 	Seats     int64      `json:"seats" doc:"Number of seats of the jury. 0 in the state seating: before the first draw, and while empty seats are drawn again."`
 	Filled    int64      `json:"filled" doc:"Number of seats whose juror has voted or can still vote."`
 	OpenedAt  int64      `json:"opened_at" doc:"Unix ms."`
@@ -154,7 +154,7 @@ type CaseVoteResult struct {
 
 // TakedownList counts what operators took down.
 type TakedownList struct {
-	Items []TakedownMonth `json:"items" nullable:"false" doc:"Months with takedowns, the newest first; at most ten years."`
+	Items []TakedownMonth `json:"items" nullable:"false" doc:"The months with takedowns, the newest first; at most 120 months."`
 }
 
 // TakedownMonth counts the takedowns of a UTC month.
