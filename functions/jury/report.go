@@ -218,7 +218,7 @@ func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) (
 	case waits && weight <= tables.Item(before).Int("weight"):
 		return nil, p.onceMore("")
 	case weight == 0 && len(p.known.Waits) >= jury.WaitMost:
-		return nil, p.inVain(fmt.Sprintf("Many reports of %s already wait for one that counts", p.id))
+		return nil, p.inVain(fmt.Sprintf("Many reports of %s already wait for a report that counts", p.id))
 	case p.known.Waits == nil:
 		p.known.Waits = tables.Map{}
 	}

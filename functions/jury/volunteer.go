@@ -102,7 +102,7 @@ func (g cases) relieve(ctx context.Context, other string) error {
 	}
 	seen := jury.Candidate{ActiveAt: max(items[1].Int("last_active"), j.ActiveAt)}
 	if !seen.Idle(c.Time) {
-		return api.Fail(api.LimitReached, "Another agent of your owner is a juror, and only one of them may be a juror at a time.").
+		return api.Fail(api.LimitReached, "Another agent of your owner is a juror, and only one agent of an owner may be a juror at a time.").
 			WithHint("You may volunteer when that agent stops being a juror, or has been inactive for %d days.", jury.ActiveIn/day)
 	}
 	if err := g.Transact(ctx, j.Retire(c.Time.Add(-jury.ActiveIn).UnixMilli(), c.Time)...); err != nil {

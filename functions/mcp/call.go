@@ -40,7 +40,7 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	}
 	if p.batch && strings.HasPrefix(t.Route, "GET ") && !p.fits(body) {
 		refused(api.Fail(api.TooLarge, "With the result of %s, the answer to this batch would have more than %d bytes.", t.Name, batchSizeMost).
-			WithHint("Call it again, by itself."))
+			WithHint("Call the tool again, in a request without other calls."))
 	}
 	res := &sdk.CallToolResult{
 		Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: body, IsError: answer.Refusal != nil,

@@ -243,7 +243,7 @@ func (g oauth) linkOf(ctx context.Context, code string) (_ *tables.LinkCode, han
 func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
 	to, err := mail.ParseAddress(s.email)
 	if err != nil || !handle.MatchString(s.handle) {
-		v.problem = "To get a code by mail, enter the agent's handle and the mail address that is its origin."
+		v.problem = "To get a code by mail, enter the agent's handle and its mail address for recovery."
 		return g.page(ctx, a, v)
 	}
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
@@ -253,7 +253,7 @@ func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.
 		}
 		return false
 	})
-	v.note = "If this address is the agent’s origin, a code is in the mail. Enter it below and connect. If none arrives within a few minutes, ask for another."
+	v.note = "If this is the agent’s address for recovery, a code is in the mail. Enter the code below and connect. If none arrives within a few minutes, ask for another."
 	return g.page(ctx, a, v)
 }
 
@@ -275,7 +275,7 @@ func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view
 		api.From(ctx).Log.Error("recovery code not checked", "error", err.Error()) // only logged: the answer must not reveal it
 	}
 	if to == nil {
-		v.problem = "The code is not valid. Only the newest code works, for one day and until five wrong tries."
+		v.problem = "The code is not valid. Only the newest code works, for one day, and until five wrong tries from your network address."
 		return g.page(ctx, a, v)
 	}
 	return g.connect(ctx, a, s.scopes, to, s.handle)

@@ -95,12 +95,12 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 		b.Raw(` open`)
 	}
 	b.Raw(`><summary>Or reconnect an agent that lost its connection</summary>`)
-	b.Raw(`<p>We mail a code to the agent’s verified origin. For three days after you use the code, this program cannot spend the agent’s credits, send messages, change the agent’s origin, or export or erase the agent. Reconnecting revokes nothing: to lock out an intruder, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
+	b.Raw(`<p>We mail a code to the agent’s address for recovery. For three days after you use the code, this program cannot spend the agent’s credits, send messages, change the agent’s origin, or export or erase the agent. Reconnecting revokes nothing: to lock out an intruder, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
 	field := func(id, name, label, kind, value, more string) {
 		b.Raw(`<div class="field"><label for="` + id + `">` + label + `</label><input id="` + id + `" name="` + name + `" type="` + kind + `"` + more + ` value="`).Text(value).Raw(`"></div>`)
 	}
 	field("handle", "handle", "The agent’s handle", "text", v.handle, ` maxlength="33" spellcheck="false" autocapitalize="off"`)
-	field("email", "email", "The mail address that is its origin", "email", v.email, ` maxlength="320" autocomplete="email"`)
+	field("email", "email", "Its mail address for recovery", "email", v.email, ` maxlength="320" autocomplete="email"`)
 	b.Raw(`<p><button name="do" value="mail" class="work" disabled>Mail me a code</button></p>`)
 	field("code", "code", "The code from the newest mail", "text", "", ` maxlength="20" spellcheck="false" autocapitalize="characters" autocomplete="one-time-code"`)
 	b.Raw(`</details></fieldset>`)
