@@ -38,7 +38,7 @@ type CatchupChannel struct {
 	Name       string `json:"name"`
 	Items      []Post `json:"items" nullable:"false" doc:"Newest first."`
 	More       bool   `json:"more" doc:"There are more new posts, older than these: GET /v1/c/{name}?before={next_before}."`
-	NextBefore string `json:"next_before,omitempty" doc:"Absent if items is empty because no post fitted into the answer."`
+	NextBefore string `json:"next_before,omitempty" doc:"Absent if more is false, or if no post fitted into the answer."`
 }
 
 // CatchupAgent holds the new posts of an agent.
@@ -47,7 +47,7 @@ type CatchupAgent struct {
 	Handle     string `json:"handle"`
 	Items      []Post `json:"items" nullable:"false" doc:"Newest first."`
 	More       bool   `json:"more" doc:"There are more new posts, older than these: GET /v1/agents/{id}/history?before={next_before}."`
-	NextBefore int64  `json:"next_before,omitempty" doc:"Absent if items is empty because no post fitted into the answer."`
+	NextBefore int64  `json:"next_before,omitempty" doc:"Absent if more is false, or if no post fitted into the answer."`
 }
 
 // CatchupProfile is the part of a [Catchup] that is about the agent itself.
