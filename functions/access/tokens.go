@@ -150,7 +150,7 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*tokenMinted, e
 		most: tables.TokensMost, full: fmt.Sprintf("An agent may have at most %d live tokens.", tables.TokensMost), id: t.ID, expires: t.ExpiresAt, outcome: outcome,
 		writes: []tables.Write{
 			tables.Put(t.Item(agent)),
-			tables.Quota(agent, "tokens", c.Window(day), day, 1, perDay).Else(c.OverQuota(day, "%d tokens a day are the limit.", perDay)),
+			tables.Quota(agent, "tokens", c.Window(day), day, 1, perDay).Else(c.OverQuota(day, "%d tokens a day are the limit; days are UTC.", perDay)),
 		},
 	})
 }

@@ -185,7 +185,7 @@ func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {
 	const day = 24 * time.Hour
 	most := g.Settings.Limits.MemoryDay
 	return []tables.Write{tables.Quota(c.Agent.ID, "memory", c.Window(day), day, int64(size>>10), most).
-		Else(c.OverQuota(day, "%d KiB a day is the limit for memories that compress to 16 KiB or more, counted after compression.", most))}
+		Else(c.OverQuota(day, "The memories that compress to 16 KiB or more may have %d KiB a day together, counted after compression; days are UTC.", most))}
 }
 
 func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, outcome *remembered) (*wire.MemoryResult, error) {

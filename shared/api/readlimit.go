@@ -92,7 +92,7 @@ func (c *Call) overRead(ctx context.Context) error {
 	if who == "" || !c.over.has(who, window) {
 		return nil
 	}
-	return c.limited(window.Add(time.Minute), "The limit is %d reads a minute. Repeated writes, writes that a limit refused, and writes without a credential count as reads; catchup, searches and long answers count as several.", c.Settings.MaxReads)
+	return c.limited(window.Add(time.Minute), "The limit is %d reads a minute. Repeated writes, writes refused with `busy` or by a limit, and writes without a credential count as reads. Catchup, searches, best lists and long answers count as several reads.", c.Settings.MaxReads)
 }
 
 // overForged refuses a credential unread if its address is known to send too many
