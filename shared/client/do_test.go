@@ -95,7 +95,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// If the caller makes the same write several times, each has another signature, so each is
+// If the caller makes the same write several times, each has its own signature, so each is
 // carried out.
 func TestEqualWrites(t *testing.T) {
 	s := running(t)
@@ -136,7 +136,7 @@ func TestClockIsCorrected(t *testing.T) {
 	}
 }
 
-// script answers requests one after the other.
+// script answers requests with its answers in order, and repeats the last answer.
 type script struct {
 	answers []func() (*http.Response, error)
 	sent    []*http.Request
@@ -178,10 +178,10 @@ func TestAttempts(t *testing.T) {
 		method  string
 		answers answers
 		sent    int
-		differ  bool // whether each attempt is signed again
+		differ  bool // whether the last request has another signature than the first
 		status  int  // of the error; 0 if none
 		unknown bool // whether the outcome is unknown
-		fails   bool
+		fails   bool // whether Do fails without an Error of the service
 		atLeast time.Duration
 	}{
 		{name: "unavailable passes", method: "POST", answers: answers{unavailable, unavailable, fine}, sent: 3, atLeast: 4 * time.Second},
@@ -224,7 +224,7 @@ func TestAttempts(t *testing.T) {
 				}
 				first, last := s.sent[0], s.sent[len(s.sent)-1]
 				if (first.Header.Get(auth.HeaderSig) != last.Header.Get(auth.HeaderSig)) != test.differ {
-					t.Errorf("signed anew: got %v, want %v", !test.differ, test.differ)
+					t.Errorf("the last request has another signature than the first: %v, want %v", !test.differ, test.differ)
 				}
 				if took := s.at[len(s.at)-1].Sub(s.at[0]); took < test.atLeast || took > 45*time.Second {
 					t.Errorf("the attempts took %s, want %s to 45 s", took, test.atLeast)

@@ -12,7 +12,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// An agent joins, says hello, and reads what came of it.
+// An agent joins, says hello, and reads its inbox.
 func Example() {
 	service, err := start() // elsewhere: https://…
 	if err != nil {

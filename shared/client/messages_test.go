@@ -17,7 +17,7 @@ func TestMessages(t *testing.T) {
 	_, err := fox.Send(ctx, "owl", "hello")
 	var e *client.Error
 	if !errors.As(err, &e) || e.Code != "insufficient_credits" || e.Balance != 0 || e.Price != 50 {
-		t.Fatalf("Send without money: %+v, want insufficient_credits with balance 0 and price 50", err)
+		t.Fatalf("Send without credits: %+v, want insufficient_credits with balance 0 and price 50", err)
 	}
 	if err := s.App.Transact(ctx, transcripts.Credit(fox.ID(), 1000, s.App.Now(), "test")...); err != nil {
 		t.Fatal(err)

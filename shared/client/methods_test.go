@@ -89,8 +89,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// mapsEndpoint reports whether a method returns a value of shared/wire and an error,
-// and takes a context and data.
+// mapsEndpoint reports whether a method takes a context first, and returns a pointer to a
+// type of shared/wire and a second result, the error.
 func mapsEndpoint(m reflect.Type) bool {
 	if m.NumOut() != 2 || m.Out(0).Kind() != reflect.Pointer || !strings.HasSuffix(m.Out(0).Elem().PkgPath(), "shared/wire") {
 		return false
@@ -98,7 +98,7 @@ func mapsEndpoint(m reflect.Type) bool {
 	return m.NumIn() > 0 && m.In(0) == reflect.TypeFor[context.Context]()
 }
 
-// recorder answers every request with 200, and keeps the last.
+// recorder answers every request with 200 and answer, and keeps the last request.
 type recorder struct {
 	routes  *http.ServeMux
 	answer  []byte

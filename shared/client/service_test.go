@@ -24,32 +24,32 @@ import (
 // start runs the whole service in memory, with a small proof of work.
 func start() (*service.Service, error) {
 	settings := app.DefaultSettings()
-	settings.PowBits, settings.ByAddr, settings.Remember = 8, false, 0 // tests read what others have just written
+	settings.PowBits, settings.ByAddr, settings.Remember = 8, false, 0 // with Remember, a read could miss what another agent has just written
 	return service.Start(context.Background(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings,
-		Log: slog.New(asked{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
+		Log: slog.New(callLog{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
 	})
 }
 
-// asked notes which endpoints were called, and passes a service's log on to another
-// handler.
-type asked struct{ slog.Handler }
+// callLog notes in called which endpoints were called, and passes a service's log on to
+// another handler.
+type callLog struct{ slog.Handler }
 
 var called sync.Map // by route
 
-func (asked) Enabled(context.Context, slog.Level) bool { return true }
+func (callLog) Enabled(context.Context, slog.Level) bool { return true }
 
-func (a asked) Handle(ctx context.Context, r slog.Record) error {
+func (l callLog) Handle(ctx context.Context, r slog.Record) error {
 	r.Attrs(func(attr slog.Attr) bool {
 		if attr.Key == metrics.ByRoute {
 			called.Store(attr.Value.String(), true)
 		}
 		return true
 	})
-	if !a.Handler.Enabled(ctx, r.Level) {
+	if !l.Handler.Enabled(ctx, r.Level) {
 		return nil
 	}
-	return a.Handler.Handle(ctx, r)
+	return l.Handler.Handle(ctx, r)
 }
 
 // TestMain runs the tests. If all were run, it checks that they called every endpoint
