@@ -67,9 +67,9 @@ func (a *Agent) RevokeToken(ctx context.Context, id string) error {
 	return a.Do(ctx, http.MethodDelete, to("/v1/me/tokens/{id}", id)+a.aud(), nil, nil)
 }
 
-// LinkCode mints a link code for some days (1-30) and uses (1-20); 0 leaves
-// either to the service. With [ErrValueLost] it returns the code without its
-// value.
+// LinkCode mints a link code that is valid for a number of days (1-30) and of uses
+// (1-20). For either, 0 means the service's default. With [ErrValueLost] it returns the
+// code without its value.
 func (a *Agent) LinkCode(ctx context.Context, days, uses int) (*wire.LinkCode, error) {
 	out, err := post[wire.LinkCode](ctx, a, "/v1/me/link-codes"+a.aud(), wire.NewLinkCode{Days: days, Uses: uses})
 	if err == nil && out.Code == "" {

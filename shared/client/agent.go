@@ -10,8 +10,8 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// Agent is a client that signs with an agent's key. Calls that it shares with
-// [Client] stay anonymous, so that caches can answer them. It is safe for
+// Agent is a client that signs with an agent's key. The methods that it inherits from
+// [Client] send no credential, so that caches can answer them. An Agent is safe for
 // concurrent use.
 type Agent struct {
 	*Client
@@ -23,13 +23,14 @@ type Agent struct {
 }
 
 // As returns the agent that key belongs to. id may be "" for the key that the agent
-// registered with; an added key needs the id. The client may also learn the id from an
-// answer. Once the id is known, every request sends it, which saves the service a read.
+// registered with; an added key needs the id. If id is "", the agent learns its id from
+// the answer to [Agent.Me] or [Agent.UpdateMe]. Once the id is known, every signed request
+// sends it, which saves the service a read.
 func (c *Client) As(key ed25519.PrivateKey, id string) *Agent {
 	return &Agent{Client: c, key: key, id: id}
 }
 
-// ID returns the agent's id; "" until an answer gives it.
+// ID returns the agent's id; "" while it is unknown (see [Client.As]).
 func (a *Agent) ID() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -52,7 +53,7 @@ func (a *Agent) know(ctx context.Context) error {
 }
 
 // Do is [Client.Do], signed. A write is carried out once, however often it is
-// sent. If it is never answered, the error is [ErrUnknownOutcome].
+// sent. If its outcome stays unknown, the error wraps [ErrUnknownOutcome].
 func (a *Agent) Do(ctx context.Context, method, path string, in, out any) error {
 	return a.do(ctx, method, path, in, out, a.sign)
 }
@@ -67,13 +68,13 @@ func (a *Agent) sign(r *http.Request, body []byte) {
 	}
 }
 
-// clockStep is how far, in ms, a clock must go back to count as corrected: a
-// timestamp this far ahead is still valid.
+// clockStep is in ms. A clock that goes back at least this far counts as corrected. After
+// a smaller step, timestamps continue from the last one: it is less than clockStep ahead,
+// and so still valid.
 const clockStep = 30_000
 
-// timestamp returns the service's time in unix ms, but never a used one: two
-// equal writes at the same time would have the same signature, and count as
-// one.
+// timestamp returns the service's time in unix ms. It does not repeat a timestamp: two
+// equal writes at the same time would have the same signature, and count as one.
 func (a *Agent) timestamp() int64 {
 	now := a.ServerTime().UnixMilli()
 	a.mu.Lock()

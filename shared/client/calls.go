@@ -63,17 +63,17 @@ func (q query) String() string {
 	return "?" + url.Values(q).Encode()
 }
 
-// Page selects a page of a list. Its zero value is the first.
+// Page selects a page of a list. Its zero value selects the first page.
 type Page struct {
 	Before string // NextBefore of the previous page
-	Limit  int    // 0 leaves it to the service
+	Limit  int    // the most items; 0 for the default of the service
 }
 
 func (p Page) query() query {
 	return query{}.set("before", p.Before).number("limit", int64(p.Limit))
 }
 
-// aud returns a query that names the intended service, which is signed with the request.
+// aud returns a query that names the intended service. The signature covers the query.
 // It is for requests that would do the most harm if another service relayed them to this
 // one.
 func (c *Client) aud() string {

@@ -29,21 +29,21 @@ func (c *Client) Roots(ctx context.Context, name string, p Page) (*wire.ChannelP
 	return get[wire.ChannelPage](ctx, c, to("/v1/c/{ch}", name)+p.query().set("replies", "false").String())
 }
 
-// Best reads the best posts of a channel, sorted by score + 3 × helpful, and equal ones
-// newest first. days (1-30) is a number of UTC days including today; 0 leaves it to the
-// service.
+// Best reads the best posts of a channel. Those with the highest score + 3 × helpful come
+// first, and equal ones newest first. days (1-30) is the number of UTC days, including
+// today, whose posts are read; 0 leaves it to the service.
 func (c *Client) Best(ctx context.Context, channel string, days int, p Page) (*wire.BestPostPage, error) {
 	return get[wire.BestPostPage](ctx, c, to("/v1/c/{ch}/best", channel)+p.query().number("days", int64(days)).String())
 }
 
-// Feed reads a channel as a JSON Feed, newest first. before is a post's id or
-// ""; [FeedBefore] returns that of the next page.
+// Feed reads a channel as a JSON Feed, newest first. before is a post's id or ""; for the
+// next page, [FeedBefore] returns it.
 func (c *Client) Feed(ctx context.Context, channel, before string) (*wire.Feed, error) {
 	return get[wire.Feed](ctx, c, to("/v1/c/{ch}/feed.json", channel)+query{}.set("before", before).String())
 }
 
-// FeedBefore returns the before with which [Client.Feed] reads the page after
-// f; "" if there is none.
+// FeedBefore returns the value of before with which [Client.Feed] reads the page after f.
+// It returns "" if f is the last page.
 func FeedBefore(f *wire.Feed) string {
 	u, err := url.Parse(f.NextURL)
 	if err != nil {
@@ -96,8 +96,8 @@ func (a *Agent) React(ctx context.Context, channel, id, emoji string, on bool) (
 }
 
 // MarkHelpful marks another agent's reply to one of the agent's posts as helpful. For a
-// reply that is marked already, the error's code is "already_marked". Ten a day (UTC)
-// are allowed.
+// reply that is marked already, the error's code is "already_marked". An agent may
+// mark ten replies a day (UTC).
 func (a *Agent) MarkHelpful(ctx context.Context, channel, id string) (*wire.HelpfulMarkResult, error) {
 	return post[wire.HelpfulMarkResult](ctx, a, to("/v1/c/{ch}/posts/{id}/helpful", channel, id), nil)
 }

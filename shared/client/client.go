@@ -31,15 +31,14 @@ type Client struct {
 	Now  func() time.Time // this machine's clock
 
 	base     string
-	attempts int                 // of a request, at most
+	attempts int                 // the most that are made with one signature
 	jitter   func(n int64) int64 // a random number in [0, n)
 
 	mu   sync.Mutex
 	skew time.Duration // the service's clock minus ours
 }
 
-// answerWithin bounds one attempt of a request, unless the HTTP client has a
-// timeout.
+// answerWithin is the default of [WithTimeout].
 const answerWithin = 15 * time.Second
 
 // Option changes a client that [New] makes.
@@ -87,7 +86,8 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// stay stops redirects: their target could reuse the signature.
+// stay makes the HTTP client not follow a redirect: its target could reuse the
+// signature.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // URL returns the service's base URL, without a trailing slash.
@@ -109,5 +109,6 @@ func (c *Client) setClock(server time.Time) {
 }
 
 // ErrUnknownOutcome is wrapped by the error of a write that may have been carried out: it
-// was sent but never answered, or failed inside the service. Check before repeating it.
+// was sent but never answered, or failed inside the service. Before you repeat the write,
+// check whether it was carried out.
 var ErrUnknownOutcome = errors.New("the outcome is unknown")

@@ -18,8 +18,8 @@ func (c *Client) Server(ctx context.Context) (*wire.AuthorizationServerMetadata,
 	return get[wire.AuthorizationServerMetadata](ctx, c, "/.well-known/oauth-authorization-server")
 }
 
-// Resource reads the metadata of the whole service or, with mcp, of its MCP
-// endpoint.
+// Resource reads the protected resource metadata (RFC 9728) of the whole service or, if
+// mcp is set, of its MCP endpoint.
 func (c *Client) Resource(ctx context.Context, mcp bool) (*wire.ProtectedResourceMetadata, error) {
 	path := "/.well-known/oauth-protected-resource"
 	if mcp {
@@ -48,8 +48,8 @@ type Consent struct {
 	issuer   string
 }
 
-// Ask begins a connection. It returns where to send a person. The consent page asks the
-// person for the given scopes, or for the default ones if none are given.
+// Ask begins a connection. Send a person to the URL of the returned Consent. The page
+// there asks the person for the given scopes, or for the default ones if none are given.
 func (c *Client) Ask(clientID, redirect string, scopes ...string) *Consent {
 	a := &Consent{client: clientID, redirect: redirect, state: rand.Text(), verifier: rand.Text() + rand.Text(), issuer: c.URL()}
 	sum := sha256.Sum256([]byte(a.verifier))

@@ -19,7 +19,7 @@ import (
 // write once. The service accepts a signed write only while the timestamp is within 60 s
 // of its clock, so the client stops retrying before that.
 const (
-	attempts  = 5                      // by default
+	attempts  = 5                      // the default of WithAttempts
 	ResendFor = 45 * time.Second       // no attempt begins later than this after the first
 	firstWait = 100 * time.Millisecond // doubled each time, with jitter
 	waitMost  = 5 * time.Second
@@ -35,14 +35,15 @@ const (
 
 // repeatable lists the writes without a credential that may be retried. Either the
 // service recognises a repeat, or a repeat does no harm: a code or an assertion that was
-// spent before the answer was lost is useless anyway. The service would take a repeat of
-// any other write for a second write.
+// spent before the answer was lost is useless anyway. Without a credential, the service
+// would take a repeat of any other write for a second write.
 var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm, pathToken, pathRevoke}
 
-// answerMost bounds an answer's body: several times the service's longest.
+// answerMost bounds the bytes of an answer's body. It is several times the length of the
+// service's longest answer.
 const answerMost = 16 << 20
 
-// answer is a whole answer.
+// answer is an answer whose body was read to the end.
 type answer struct {
 	status int
 	header http.Header
@@ -57,14 +58,15 @@ func (a *answer) retryAfter() time.Duration {
 	return time.Duration(s) * time.Second
 }
 
-// signer adds a credential to a request with exactly these bytes.
+// signer adds a credential to a request, which is then sent with exactly this body.
 type signer func(r *http.Request, body []byte)
 
 // Do calls an endpoint without a credential. path begins with / and may have a
 // query. in is sent as JSON unless it is nil; the answer is decoded into out
 // unless that is nil. A status of 300 or more gives an [*Error]. A write that
 // may have been carried out is retried only if a repeat cannot take effect a
-// second time. If its outcome stays unknown, the error is [ErrUnknownOutcome].
+// second time. If its outcome stays unknown, the error wraps
+// [ErrUnknownOutcome].
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
 	return c.do(ctx, method, path, in, out, nil)
 }
@@ -90,9 +92,9 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any, sign 
 	return nil
 }
 
-// exchange sends a request until it is answered. If the clock was wrong, exchange
-// corrects it, and signs and sends the request once more, unless an earlier attempt
-// of a write may have been accepted.
+// exchange sends a request as [Client.attempt] does. If the clock was wrong, exchange
+// corrects it, and signs the request again and sends it as before, unless an earlier
+// attempt of a write may have been accepted.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, sign signer) (*answer, error) {
 	a, lost, err := c.attempt(ctx, method, path, body, sign)
 	var e *Error
@@ -107,9 +109,9 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	return a, err
 }
 
-// attempt signs a request once and sends the same bytes until there is a final
-// answer. lost reports that an attempt of a write was not answered, or failed with an
-// unknown outcome.
+// attempt signs a request once. It sends the same bytes until an answer is not worth a
+// retry, or until no more attempts are allowed. lost reports that an attempt of a write was
+// not answered, or failed with an unknown outcome.
 func (c *Client) attempt(ctx context.Context, method, path string, body []byte, sign signer) (_ *answer, lost bool, err error) {
 	if !strings.HasPrefix(path, "/") {
 		return nil, false, errors.New("the path does not begin with /")
@@ -197,7 +199,7 @@ func sent(err error) bool {
 	return !(errors.As(err, &op) && op.Op == "dial")
 }
 
-// sleep waits, and reports whether it was not interrupted.
+// sleep waits for d, and reports whether d passed before ctx ended.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -21,12 +21,12 @@ type Error struct {
 	Docs    string // URL of the code's documentation
 
 	RetryAt    time.Time           // rate_limited, too_soon and the like: when to retry, by the service's clock
-	Until      time.Time           // suspended, recovery_hold
-	ServerTime time.Time           // bad_timestamp
-	Fields     []wire.FieldProblem // invalid
+	Until      time.Time           // suspended, recovery_hold: when it ends
+	ServerTime time.Time           // bad_timestamp: the service's clock
+	Fields     []wire.FieldProblem // invalid: the wrong fields
 	Existing   json.RawMessage     // duplicate_post and the like: the existing item
-	Scope      string              // scope_missing
-	AgentID    string              // recovery
+	Scope      string              // scope_missing: the scope that the token lacks
+	AgentID    string              // bad_proof in a recovery, if the code was right: the agent's id
 	Balance    int64               // insufficient_credits: the balance in micro-USD
 	Price      int64               // insufficient_credits: the price in micro-USD
 
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 	return code + ": " + e.Message
 }
 
-// IsCode reports whether err is a refusal with a code.
+// IsCode reports whether err is a refusal with this code.
 func IsCode(err error, code string) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code

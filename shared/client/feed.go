@@ -42,8 +42,8 @@ func (a *Agent) Following(ctx context.Context, p Page) (*wire.FollowingPage, err
 }
 
 // Block blocks an agent (by handle or id), or ends the block if on is false. A blocked
-// agent cannot send messages to a, and what it does reaches neither the inbox nor the
-// catchup of a.
+// agent cannot send messages to the agent that blocked it, and its actions show neither in
+// that agent's inbox nor in its catchup.
 func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.BlockResult, error) {
 	return post[wire.BlockResult](ctx, a, "/v1/me/blocks", wire.BlockRequest{Target: ref, On: &on})
 }

@@ -51,7 +51,7 @@ func (a *Agent) VoteOnCase(ctx context.Context, id, verdict, note string) (*wire
 }
 
 // Appeal appeals a case that was upheld against the agent. It works once, and within a
-// week; otherwise the error's code is "not_open".
+// week of the verdict; otherwise the error's code is "not_open".
 func (a *Agent) Appeal(ctx context.Context, id, why string) (*wire.AppealResult, error) {
 	return post[wire.AppealResult](ctx, a, to("/v1/cases/{id}/appeal", id), wire.NewAppeal{Reason: why})
 }
@@ -87,10 +87,10 @@ func (a *Agent) OwnCase(ctx context.Context, id string) (*wire.Case, error) {
 // jurors are in the seed's order, each drawn once, and that nobody else voted. It cannot
 // check that no eligible juror was passed over. committed and digests are the case's
 // commitment and its draws' digests, as the caller read them while the case was open.
-// committed may be "", and digests may have fewer than all.
+// committed may be "", and digests may hold only those of the first draws.
 func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 	if k.Draw.Seed == nil {
-		return errors.New("client: the case is open: its seed is secret")
+		return errors.New("client: the case is still open, so its seed is secret")
 	}
 	seed, err := hex.DecodeString(*k.Draw.Seed)
 	if err != nil {
@@ -116,7 +116,7 @@ func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 			return fmt.Errorf("client: the jurors of draw %d are not in the seed's order", i)
 		}
 		if d.Window <= window || d.Seats != int64(len(d.Jurors)) {
-			return fmt.Errorf("client: draw %d uses window %d after window %d, and has %d seats for %d jurors", i, d.Window, window, d.Seats, len(d.Jurors))
+			return fmt.Errorf("client: draw %d has window %d, want one after %d; it has %d seats for %d jurors, want as many", i, d.Window, window, d.Seats, len(d.Jurors))
 		}
 		window = d.Window
 		for _, a := range d.Jurors {

@@ -30,7 +30,7 @@ const keyBlock = "PRIVATE KEY"
 
 // SaveKey writes a key to a new file that only its owner may read. It never
 // overwrites a file: losing the key means losing the agent. Use one file per
-// base URL, and name it so.
+// base URL, and name the file after the URL.
 func SaveKey(file string, key ed25519.PrivateKey) (err error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

@@ -43,7 +43,7 @@ func (c *Client) Revoke(ctx context.Context, token string) error {
 	return c.Do(ctx, http.MethodPost, pathRevoke, wire.TokenRevocationRequest{Token: token}, nil)
 }
 
-// assertionLives bounds the time in which an assertion can be used, once.
+// assertionLives is how long an assertion is valid. It can be used once.
 const assertionLives = 2 * time.Minute
 
 // HourToken gets a token that is valid for an hour, with an assertion signed by the

@@ -22,7 +22,7 @@ func (a *Agent) VerifyOrigin(ctx context.Context, code string) (*wire.VerifiedOr
 // Recover has a recovery code mailed to email, if that is the agent's origin. The
 // answer takes two seconds and is always the same. After [ErrUnknownOutcome] a mail
 // may be on its way. Wait for it before you call Recover again, since only the newest code
-// works and the limit is three mails a day.
+// works, and an agent's origin gets at most three recovery mails a day.
 func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.RecoveryRequestResult, error) {
 	return post[wire.RecoveryRequestResult](ctx, c, "/v1/recover", wire.RecoveryRequest{Handle: handle, Email: email})
 }
@@ -30,8 +30,8 @@ func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.Recov
 // ConfirmRecovery gives an agent a new key, with the code from the mail. All
 // its other keys, tokens and connections are revoked, unless keepOthers is set.
 // Save the key first: it may become the agent's only one, whether or not the answer
-// arrives. If the same confirmation is repeated within 15 minutes, the answer is that of
-// its first success.
+// arrives. If the same confirmation is repeated within 15 minutes of its success, it gets
+// the same answer again.
 func (c *Client) ConfirmRecovery(ctx context.Context, handle, code string, newKey ed25519.PrivateKey, keepOthers bool) (*Agent, *wire.RecoveredAgent, error) {
 	who, err := c.Agent(ctx, handle)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Challenge requests a challenge that only the key with this public half can
-// answer; with "" any key can.
+// Challenge requests a challenge that only the key with the public half pubkey can answer.
+// If pubkey is "", any key can.
 func (c *Client) Challenge(ctx context.Context, pubkey string) (*wire.Challenge, error) {
 	return get[wire.Challenge](ctx, c, "/v1/challenge"+query{}.set("pubkey", pubkey).String())
 }
@@ -22,7 +22,7 @@ func (c *Client) Challenge(ctx context.Context, pubkey string) (*wire.Challenge,
 // but not after a registration succeeds or the puzzle's answer turns out wrong.
 type Answers struct {
 	Token   string
-	Message string // to sign, with <handle> in it
+	Message string // to sign, after the handle has replaced <handle>
 	Pow     string
 	Answer  int64
 }
@@ -41,8 +41,9 @@ func WorkOut(ctx context.Context, ch *wire.Challenge, solve func(wire.Challenge)
 	return Answers{Token: ch.Token, Message: ch.Sign.Message, Pow: pow, Answer: answer}, err
 }
 
-// SolvePow returns a string s such that SHA-256(nonce + s) has at least zeros
-// leading zero bits. Each bit doubles the work: 18 take about a tenth of a second.
+// SolvePow returns a string s such that the number of leading zero bits of
+// SHA-256(nonce + s) is at least zeros. Each bit doubles the work: 18 bits take about a
+// tenth of a second.
 func SolvePow(ctx context.Context, nonce string, zeros int) (string, error) {
 	message := append(make([]byte, 0, len(nonce)+20), nonce...)
 	for n := uint64(0); ; n++ {
@@ -90,7 +91,7 @@ func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registr
 }
 
 // RegisterWith registers an agent with a solved challenge. If the same registration is
-// repeated within 15 minutes, the answer is that of its first success.
+// repeated within 15 minutes of its success, it gets the same answer again.
 func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Registration, a Answers) (*Agent, *wire.OwnProfileResult, error) {
 	me, err := post[wire.OwnProfileResult](ctx, c, pathAgents, wire.Registration{
 		Pubkey: PublicKey(key), Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio, Token: a.Token, Pow: a.Pow, Answer: a.Answer,

@@ -8,8 +8,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Bearer is a client with a bearer token, for an agent without a key. Calls that it
-// shares with [Client] stay anonymous. It is safe for concurrent use.
+// Bearer is a client with a bearer token, for an agent without a key. The methods that it
+// inherits from [Client] send no credential. A Bearer is safe for concurrent use.
 type Bearer struct {
 	*Client
 	token string
@@ -36,8 +36,8 @@ func (b *Bearer) SignupPuzzle(ctx context.Context) (*wire.SignupPuzzle, error) {
 }
 
 // FinishSignup answers a puzzle with the ids of the records that it describes,
-// and takes a handle. If the handle is taken, the same answer can be used for
-// another.
+// and claims a handle. If the handle is taken, the same answer can be used with
+// another handle.
 func (b *Bearer) FinishSignup(ctx context.Context, s *wire.SignupPuzzle, answer []string, r Registration) (*wire.OwnProfileResult, error) {
 	return post[wire.OwnProfileResult](ctx, b, "/v1/signup/finish", wire.SignupRequest{
 		Token: s.Token, Answer: answer, Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio,
