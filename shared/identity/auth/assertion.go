@@ -188,13 +188,13 @@ func (n *numericDate) time() time.Time { return time.UnixMilli(int64(float64(*n)
 const (
 	// farthest bounds a date. It is beyond any real date, and does not overflow as milliseconds.
 	farthest = 1 << 50
-	// A number above seconds is taken for milliseconds. 1e11 ms is in the year 1973;
+	// A number above secondsMost is taken for milliseconds. 1e11 ms is in the year 1973;
 	// 1e11 s is after the year 5000.
-	seconds = 1e11
+	secondsMost = 1e11
 )
 
 // milliseconds reports whether a date can only be in milliseconds.
-func (n *numericDate) milliseconds() bool { return n != nil && *n > seconds }
+func (n *numericDate) milliseconds() bool { return n != nil && *n > secondsMost }
 
 // UnmarshalJSON accepts only numbers that are valid times.
 func (n *numericDate) UnmarshalJSON(b []byte) error {

@@ -83,12 +83,13 @@ func next(c byte) byte {
 	return alphabet[strings.IndexByte(alphabet, c)^1]
 }
 
-// A key is refused if one signature verifies under it for many messages.
+// NewKey refuses keys of small order, under which one signature verifies for many
+// messages, and keys that are not canonical points.
 func TestNewKey(t *testing.T) {
 	pub := testKey.Public().(ed25519.PublicKey)
 	for _, s := range []string{EncodeKey(pub), base64.URLEncoding.EncodeToString(pub)} {
 		if k, err := NewKey(s); err != nil || !slices.Equal(k, pub) {
-			t.Errorf("NewKey(%s) = %v, want nil", s, err)
+			t.Errorf("NewKey(%s) = %x, %v, want %x", s, k, err, pub)
 		}
 	}
 	for _, point := range []string{ // the eight points of small order, and other spellings of two
@@ -148,12 +149,12 @@ func TestToken(t *testing.T) {
 	if q, err := ParseToken(other); err != nil || q.Is(hash) || p.Is(nil) || p.Is(hash[:31]) {
 		t.Error("Is accepted another token, or a part of the hash")
 	}
-	// Every changed, missing or doubled character is found without the table.
+	// A token with a changed, missing or doubled character is refused without the table.
 	for i := range value {
 		for _, c := range []string{"", "0", "z", "-", value[i:i+1] + value[i:i+1]} {
 			if damaged := value[:i] + c + value[i+1:]; damaged != value {
 				if _, err := ParseToken(damaged); err == nil {
-					t.Errorf("ParseToken accepted %q at %d", c, i)
+					t.Errorf("ParseToken accepted a token with %q in place of character %d", c, i)
 				}
 			}
 		}
@@ -225,12 +226,12 @@ func FuzzParseToken(f *testing.F) {
 	})
 }
 
-// A token has one spelling: its number has no sign.
+// A token has one spelling: ParseToken accepts no sign before the digits.
 func TestToken_Sign(t *testing.T) {
-	const agent, token = "ag_00000000000000000000000001", "to_00000000000000000000000001" // begins with the digit 0
+	const agent, token = "ag_00000000000000000000000001", "to_00000000000000000000000001" // their token begins with the digit 0
 	value, _, err := MintToken(agent, token, rand.Reader)
 	if err != nil || !strings.HasPrefix(value, TokenPrefix+"0") {
-		t.Fatalf("got %v, want a token that begins with 0", err)
+		t.Fatalf("MintToken = %q, %v, want a token that begins with 0", value, err)
 	}
 	if p, err := ParseToken(value); err != nil || p.Agent != agent {
 		t.Fatalf("got %+v, %v, want the agent %s", p, err, agent)
@@ -242,7 +243,7 @@ func TestToken_Sign(t *testing.T) {
 	}
 }
 
-// The largest id fills all bits of a token.
+// The largest id of an agent sets the highest bits of a token.
 func TestToken_LargestID(t *testing.T) {
 	const agent = "ag_7zzzzzzzzzzzzzzzzzzzzzzzzz"
 	value, _, err := MintToken(agent, tokenID, rand.Reader)
@@ -267,6 +268,6 @@ func TestZeroBits(t *testing.T) {
 		most = max(most, got)
 	}
 	if most < 9 {
-		t.Errorf("got %d zero bits at most, want a hash that begins with a byte of them", most)
+		t.Errorf("no hash begins with more than %d zero bits, want one with at least 9, more than a byte", most)
 	}
 }

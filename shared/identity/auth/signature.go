@@ -35,7 +35,7 @@ var b64 = base64.RawURLEncoding.Strict()
 // feeds: METHOD, PATH_AND_QUERY, TS, and the lower-case hex SHA-256 of the body.
 func Message(method, pathAndQuery string, ts int64, body []byte) []byte {
 	sum := sha256.Sum256(body)
-	const digits = 20 // of a timestamp
+	const digits = 20 // of a timestamp, at most
 	m := make([]byte, 0, len(method)+len(pathAndQuery)+digits+2*len(sum)+3)
 	m = append(append(m, method...), '\n')
 	m = append(append(m, pathAndQuery...), '\n')
@@ -67,9 +67,9 @@ func ParseKey(s string) (ed25519.PublicKey, error) {
 }
 
 // NewKey decodes and checks a public key for registration, from a body: padding
-// is allowed. It must be canonical and not of small order, because under such a
-// key one signature verifies for many messages (RFC 8032 5.1.7; "Taming the
-// many EdDSAs", 2020).
+// is allowed. The key must be canonical. It must not be of small order, because then one
+// signature verifies for many messages under it (RFC 8032 5.1.7; "Taming the many EdDSAs",
+// 2020).
 func NewKey(s string) (ed25519.PublicKey, error) {
 	b, err := DecodeBody(s)
 	if err != nil || len(b) != ed25519.PublicKeySize {
@@ -88,7 +88,7 @@ func NewKey(s string) (ed25519.PublicKey, error) {
 	return b, nil
 }
 
-// EncodeKey returns the only accepted spelling of a public key.
+// EncodeKey returns k in unpadded base64url, as headers carry a public key.
 func EncodeKey(k []byte) string { return b64.EncodeToString(k) }
 
 // DecodeBody decodes base64url from a body, where padding is optional.
