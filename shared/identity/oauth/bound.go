@@ -9,10 +9,10 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Bound is the agent of a connection, and what proved the right to it: a link
-// code, or a recovery code mailed to the agent's origin. The consent page only
-// checks it; redeeming the authorization code uses it up, so an abandoned
-// connection costs nothing.
+// Bound is the agent of a connection, and the proof of the person's right to the agent: a
+// link code, or a recovery code mailed to the agent's origin. The consent page only checks
+// the proof. Redeeming the authorization code uses the proof up, so an abandoned connection
+// costs nothing.
 type Bound struct {
 	Agent    string `json:"a"`
 	Epoch    int64  `json:"e"`           // the agent's, at the time of the proof
@@ -24,7 +24,7 @@ type Bound struct {
 // or ended with the credential or the epoch it was made with.
 var ErrGone = errors.New("oauth: the code's link or recovery code is no longer valid")
 
-// RecoveryTries bounds the wrong tries of a mailed recovery code.
+// RecoveryTries bounds the wrong tries of a mailed recovery code by all callers together.
 const RecoveryTries = 100_000
 
 // Reads returns the keys of the items that [Bound.Spend] needs. Read them
@@ -44,9 +44,9 @@ func (b *Bound) Reads() []tables.Key {
 // [tables.ErrOvertaken] if another use of the link code may have come first: then retry
 // with fresh items.
 //
-// link is the link code that was read; nil for a recovery. The grant records
-// the code's minter ([tables.LinkCode.Minter]), ends with it, and is limited to the
-// code's Scopes.
+// link is the link code that was read; nil for a recovery. The caller
+// must record the code's minter ([tables.LinkCode.Minter]) in the grant, so that the grant
+// ends with the minter, and must limit the grant to the code's Scopes.
 //
 // A recovery adds an event to the agent's public history and holds the agent
 // ([tables.HoldFor]), as every recovery does. It revokes nothing.

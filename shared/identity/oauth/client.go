@@ -14,7 +14,8 @@ const ClientURLMost = 512
 // CheckClientURL returns why a URL cannot be a client id; nil if it can. The client's
 // metadata document is fetched from that URL
 // (draft-ietf-oauth-client-id-metadata-document). A query is refused: strangers must not
-// choose parameters of a request, least of all to this service's own pages.
+// choose the parameters of a request that this service makes, least of all one to its own
+// pages.
 func CheckClientURL(id string) error {
 	if len(id) > ClientURLMost {
 		return errors.New("has more than 512 characters")
@@ -46,7 +47,7 @@ type Metadata struct {
 	Name      string   `json:"client_name"`
 	Redirects []string `json:"redirect_uris"`
 	Method    string   `json:"token_endpoint_auth_method"`
-	Methods   []string `json:"token_endpoint_auth_methods_supported"` // of a client that has several
+	Methods   []string `json:"token_endpoint_auth_methods_supported"` // of a client that supports several methods
 	Secret    any      `json:"client_secret"`
 }
 
@@ -69,7 +70,7 @@ func ReadMetadata(id string, document []byte) (*Metadata, error) {
 	return m, nil
 }
 
-// Allows reports whether the document lists a redirect URI.
+// Allows reports whether the document lists the redirect URI sent.
 func (m *Metadata) Allows(sent string) bool {
 	return slices.ContainsFunc(m.Redirects, func(r string) bool { return SameRedirect(r, sent) })
 }

@@ -9,8 +9,8 @@
 // endpoint opens the code with [OpenCode], compares its client and redirect URI with the
 // request's, and checks [Code.Proves] and [Code.Alive]. In one transaction it spends
 // Code.ID (a conditional put), makes what it issues, and makes the writes of
-// [Bound.Spend]. A code is sealed only once, so a spent code that is shown again, however
-// late, has leaked.
+// [Bound.Spend]. A client must use a code only once, so the token endpoint treats a spent
+// code that it gets again as leaked, even if the code has expired since.
 package oauth
 
 import (

@@ -54,7 +54,8 @@ func printable(uri string) bool {
 	return !strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^{|}`", r) })
 }
 
-// answers reports whether a URI already has a parameter that the answer adds.
+// answers reports whether a URI's query already has a parameter that the service adds to
+// it, or cannot be parsed.
 func answers(u *url.URL) bool {
 	q, err := url.ParseQuery(u.RawQuery)
 	return err != nil || q.Has("code") || q.Has("state") || q.Has("iss") || q.Has("error")
@@ -88,8 +89,8 @@ func plainHost(u *url.URL) bool {
 	return !hexNumber(labels[len(labels)-1])
 }
 
-// hexNumber reports whether browsers take the last label for the end of an IPv4
-// address.
+// hexNumber reports whether label is a hexadecimal number. Browsers take a host for an IPv4
+// address if its last label is such a number.
 func hexNumber(label string) bool {
 	digits, ok := strings.CutPrefix(label, "0x")
 	return ok && strings.Trim(digits, "0123456789abcdef") == ""
@@ -132,7 +133,7 @@ func RedirectDigest(uri string) []byte {
 	return sum[:digestBytes]
 }
 
-// Allows reports whether the registration has a redirect URI.
+// Allows reports whether the redirect URI sent is one of the registration.
 func (r *Registration) Allows(sent string) bool {
 	if CheckRedirect(sent) != nil {
 		return false

@@ -196,7 +196,7 @@ func TestClientURLs(t *testing.T) {
 	} {
 		m, err := ReadMetadata(id, []byte(document+more))
 		if (err == nil) != ok {
-			t.Errorf("ReadMetadata with %s = %v, want ok: %v", more, err, ok)
+			t.Errorf("ReadMetadata with %s = %v, want success: %v", more, err, ok)
 		}
 		if err == nil && (!m.Allows("http://localhost:7/cb") || m.Allows("javascript:alert(1)") || m.Allows("https://evil.example/cb")) {
 			t.Errorf("ReadMetadata with %s: the redirect URIs are %v, want only those of the document to be allowed", more, m.Redirects)

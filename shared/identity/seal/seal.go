@@ -28,7 +28,7 @@ const (
 	// MinKey is the least length of a key in bytes.
 	MinKey = 32
 
-	subkey = 32 // AES-256, and the result of Derive
+	subkey = 32 // bytes of a key of AES-256, and of the result of Derive
 )
 
 var (
@@ -40,7 +40,7 @@ var (
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// Box seals and opens. It is safe for concurrent use.
+// Box seals values and opens tokens. It is safe for concurrent use.
 type Box struct {
 	roots [][]byte // HKDF pseudorandom keys, in the order of the keys
 	aeads sync.Map // slot → cipher.AEAD
@@ -116,8 +116,8 @@ func (b *Box) Open(purpose, token string, v any) (key int, err error) {
 	return 0, ErrBad
 }
 
-// Oldest returns the index of the last key, for [Box.Derive]. A rotation keeps a key as
-// long as there may be tokens that it opens.
+// Oldest returns the index of the last key, for [Box.Derive]. Bytes derived from this key
+// change when a rotation drops it, not when one adds a new key.
 func (b *Box) Oldest() int { return len(b.roots) - 1 }
 
 // Derive returns 32 secret bytes that depend only on a key and a purpose, and

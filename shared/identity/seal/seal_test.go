@@ -207,7 +207,7 @@ func TestTokensOutliveDeployments(t *testing.T) {
 	}
 }
 
-// Only a sealed token opens, byte for byte.
+// Open refuses every string that differs from a sealed token.
 func FuzzOpen(f *testing.F) {
 	b := box(f, newKey, oldKey)
 	token := made
