@@ -23,10 +23,10 @@ var errUsedUp = errors.New("recovery: the day's recovery mails of all callers ar
 
 // LinkMail returns writes that count n mails that link an origin: by network
 // address, by recipient, and for all callers. person is the recipient's hash. n
-// is -1 to take back a mail that was not sent. The writes also require that no
-// mail to the recipient came back. If the recipient's mails are used up, the
-// error of the writes is [ErrRecipientFull]. shared counts the mail whose code works for
-// every agent that names the address (see the package comment).
+// is -1 to take back the count of a mail that was not sent. If n is positive, the writes
+// also require that no mail to the recipient came back. If the recipient's mails are used
+// up, the error of the writes is [ErrRecipientFull]. If shared is set, the mail is the one
+// whose code works for several agents (see the package comment).
 func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]tables.Write, error) {
 	c := api.From(ctx)
 	l := c.Settings.Limits
@@ -89,20 +89,21 @@ func recoveryMail(c *api.Call, who string, back bool, n int64) []tables.Write {
 
 // MailBack returns writes that remember that mail to a person came back. A bounce also
 // uses up part of the day's mails for linking: after Limits.BouncesDay bounces, no more
-// such mails are sent that day. Otherwise invented addresses could cost the account its
-// right to send, and recovery with it.
+// such mails are sent that day. Otherwise invented addresses could cost the AWS account its
+// right to send mail, so that recoveries would not work either.
 func MailBack(a *app.App, person string, b *tables.MailBack) []tables.Write {
 	writes := []tables.Write{b.Put(person)}
 	if b.Reason == tables.BackBounce {
 		l := a.Settings.Limits
 		weight := (l.AllLinksDay + l.BouncesDay - 1) / l.BouncesDay
-		writes = append(writes, tables.MailedToAll(tables.MailLink, time.UnixMilli(b.At).Truncate(day), weight, math.MaxInt64/2)) // always counted
+		writes = append(writes, tables.MailedToAll(tables.MailLink, time.UnixMilli(b.At).Truncate(day), weight, math.MaxInt64/2)) // a limit that is never reached
 	}
 	return writes
 }
 
-// byAddress returns writes that count n of a kind against the caller's network
-// address; none if limits per address are off.
+// byAddress returns writes that count n mails or requests of a kind against the caller's
+// network address. It returns none if limits per network address are off. what is the name
+// of what is counted, for the error.
 func byAddress(ctx context.Context, kind string, n, hour, daily int64, what string) ([]tables.Write, error) {
 	c := api.From(ctx)
 	if !c.Settings.ByAddr {

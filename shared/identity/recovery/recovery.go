@@ -6,14 +6,15 @@
 // whether the address is its origin, or whether a mail was sent. Only the right
 // code gets a different answer.
 //
-// The package also counts the mails that link an origin. A recipient gets three a day
-// and ten a week, each for one agent; strangers could use these up by naming
-// somebody's address, as often as they like and with any number of agents. So once they
-// are used up, the recipient gets one more mail a day, which names no agent: its code works
-// once, until the end of the next day, for any agent that named the address after the
-// other mails were used up. Only the recipient reads it, so strangers can only have it
-// sent earlier. Whatever they do, a recipient who asks for a code finds one that works in
-// the mailbox at once, and gets at most four mails a day and seventeen a week.
+// The package also counts the mails that link an origin. A recipient gets three of them a
+// day and ten a week, each for one agent. Strangers can use these up by naming somebody's
+// address, as often as they like and with any number of agents. So once these mails are
+// used up, the recipient gets one more a day, which names no agent. Its code works once,
+// until the end of the next UTC day, for any agent that named the address after the other
+// mails were used up. Only the recipient reads this mail, so all that strangers can do is
+// have it sent earlier. Whatever they do, a recipient who asks for a code has one in the
+// mailbox that works, and gets at most four mails that link an origin a day, and seventeen
+// a week.
 package recovery
 
 import (
@@ -30,23 +31,23 @@ import (
 )
 
 const (
-	// patience is how long after the request's arrival every answer about a recovery
-	// is sent, unless the recovery succeeded. All work is done by then, so its
+	// patience is the time from a request's arrival to every answer about a handle, an
+	// address or a code, unless the code was right. All work is done by then, so its
 	// duration stays hidden.
 	patience = 2 * time.Second
 	// margin is the part of patience that is left when the work is cut off.
 	margin = 100 * time.Millisecond
 
-	// Cost is the number of reads that a request counts as.
+	// Cost is the number of reads that a request about a recovery counts as.
 	Cost = 10
 	// Rate bounds the requests a second that the gateway accepts from all callers: each
 	// holds a process for patience. It is far above what a network address may do
 	// ([Way.Admit]), so that a few callers cannot keep everybody from recovering.
 	Rate = 100
 
-	// tries bounds the wrong tries of a code from one address; oauth.RecoveryTries
-	// bounds them in all. Even the second number is too small for guessing 40 bits, and
-	// it is too large for a stranger to use up and so lock out the owner.
+	// tries bounds the wrong tries of a code from one network address.
+	// oauth.RecoveryTries bounds those from all network addresses: it is too small for
+	// guessing 40 bits, and too large for a stranger to use up and so lock out the owner.
 	tries = 5
 
 	// codeLives is how long a code is valid: as long as the window of the mail
@@ -123,7 +124,7 @@ func (w Way) Mail(ctx context.Context, handle string, to mail.Address, write Let
 	err = w.Transact(ctx, append(quota(1), recovery.Put(agent))...)
 	var enough *tables.Cancelled
 	if errors.As(err, &enough) {
-		return nil // too many mails to this recipient or for this agent
+		return nil // too many mails to this recipient for this agent
 	}
 	if err != nil {
 		return err
@@ -154,12 +155,12 @@ func (w Way) AgentOf(ctx context.Context, handle string) (string, error) {
 	return claim[0].Str("agent"), nil
 }
 
-// Tries holds writes about one network address's tries of a code. Count counts
-// one more; Left requires that one is left. Both are empty if limits per address
-// are off.
+// Tries holds writes about one network address's tries of a code. Count counts one more
+// try; Left requires that a try is left. Both are empty if limits per network address are
+// off.
 type Tries struct{ Count, Left []tables.Write }
 
-// TriesOf returns the caller's tries of a recovery's code.
+// TriesOf returns the caller's tries of the recovery code with an id.
 func (w Way) TriesOf(ctx context.Context, recovery string) (t Tries, err error) {
 	if !w.Settings.ByAddr {
 		return t, nil
