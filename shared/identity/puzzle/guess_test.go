@@ -14,9 +14,9 @@ var (
 	many   = flag.Int("perkind", 700, "puzzles per kind; more make the shares of -report more precise")
 )
 
-// TestNoBlindGuess: answering without reading the question, with a constant, a
-// column's statistic or a field of a fixed record, is right in at most 5 % of each
-// kind of puzzle.
+// TestNoBlindGuess checks that a guess without the question is right for at most 5 % of the
+// puzzles of each kind. Guesses are constants, statistics of a column, and fields of a fixed
+// record.
 func TestNoBlindGuess(t *testing.T) {
 	t.Parallel()
 	overall := map[string]int{}

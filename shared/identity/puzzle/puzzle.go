@@ -86,7 +86,7 @@ type plan struct {
 	start    string // id of a record
 	x, y     string // two agents, or two days
 	variant  int
-	m, k     int // weights
+	m, k     int // weights; in distinct, m is 1 if the most hours are asked for
 }
 
 func (k kind) pose(rng *rand.Rand) (Puzzle, plan) {

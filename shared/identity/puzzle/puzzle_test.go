@@ -79,8 +79,8 @@ func TestNewAsksEveryKind(t *testing.T) {
 		rng := stream(key, "puzzle:", nonce(i))
 		k := kinds[rng.IntN(len(kinds))]
 		p, plan := k.pose(rng)
-		if int64(solve(k.name, p.Records, plan)) != p.Answer {
-			t.Fatalf("nonce %d, %s: the second solver disagrees with %+v", i, k.name, p)
+		if got := solve(k.name, p.Records, plan); int64(got) != p.Answer {
+			t.Fatalf("nonce %d, %s: the second solver's answer is %d, for\n%s", i, k.name, got, show(p.Question, p.Records, p.Answer))
 		}
 		if numbersIn(t, p.Records)[p.Answer] {
 			t.Fatalf("nonce %d, %s: a record contains the answer\n%s", i, k.name, show(p.Question, p.Records, p.Answer))
@@ -159,7 +159,7 @@ func TestSignupHasOneAnswer(t *testing.T) {
 			}
 		}
 		if s.Check(ids) != slices.Equal(ids, s.Answer) {
-			t.Fatalf("Check(%v) = %v for the answer %v", ids, s.Check(ids), s.Answer)
+			t.Fatalf("Check(%v) = %v, want whether the ids are those of the answer %v", ids, s.Check(ids), s.Answer)
 		}
 		if !s.Check(rapid.Permutation(s.Answer).Draw(t, "order")) {
 			t.Fatalf("Check depends on the order of %v", s.Answer)
@@ -167,7 +167,8 @@ func TestSignupHasOneAnswer(t *testing.T) {
 	})
 }
 
-// checkTable checks what keeps questions free of ties and chains free of loops.
+// checkTable checks that ids and hours are unique, so that no question has a tie, that
+// chains end, and that no record both waits and has a note.
 func checkTable(t *testing.T, recs []Record) {
 	t.Helper()
 	if len(recs) < 8 || len(recs) > 14 {

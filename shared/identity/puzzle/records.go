@@ -58,8 +58,8 @@ type table struct {
 }
 
 // newTable draws a table. No two records have the same id or hours, and chains
-// of waits_for have no cycles. A record has a note or waits for another, never
-// both.
+// of waits_for have no cycles. A record may have a note or wait for another, but
+// not both.
 func newTable(rng *rand.Rand) *table {
 	t := &table{rng, make([]Record, minRecords+rng.IntN(maxRecords-minRecords+1))}
 	team := t.Perm(len(agents))[:4+t.IntN(2)]
@@ -91,7 +91,7 @@ func (t *table) link() {
 				before = order[t.IntN(i)]
 			}
 			r.WaitsFor = t.records[before].ID
-			if r.State == "done" || r.State == "running" { // odd for a waiting task
+			if r.State == "done" || r.State == "running" { // a task that waits has not begun
 				r.State = t.one([]string{"queued", "failed"})
 			}
 		case t.IntN(3) == 0:
@@ -114,8 +114,9 @@ func (t *table) fresh(used *[]int, min, max int) int {
 }
 
 // shows reports whether a number can be guessed from the table without the question: it
-// is at most the number of records, stands in a record, is a column's sum or mean, or is
-// the sum of the hours of all records that have, or lack, a column's commonest value.
+// is at most the number of records, stands in a record, is a column's sum or mean, is the
+// sum of the hours in minutes, or is the sum of the hours of all records that have, or
+// lack, a column's commonest value.
 func (t *table) shows(answer int64) bool {
 	for _, field := range fields {
 		common := cond{field: field, op: "is", value: t.commonest(field)}

@@ -57,7 +57,7 @@ var sumRequests = []string{
 	"total the hours of",
 }
 
-// where selects by two conditions that both exclude something.
+// where selects by two conditions, each of which excludes tasks that the other allows.
 func where(t *table) (selection, bool) {
 	a := t.plain()
 	b := t.plain(a.field)
@@ -75,7 +75,8 @@ func where(t *table) (selection, bool) {
 	return s, len(s.chosen) < min(len(t.that(a)), len(t.that(b)))
 }
 
-// exception leaves out one agent's tasks unless a third condition holds.
+// exception selects by a condition, but leaves out one agent's tasks unless they also meet
+// another condition.
 func exception(t *table) (selection, bool) {
 	a := t.plain("agent")
 	out := t.condOn("agent", "is")
@@ -121,7 +122,8 @@ func both(t *table) (selection, bool) {
 	return s, true
 }
 
-// busiest selects the other tasks of the agent with the most tasks of one sort.
+// busiest finds the agent with the most tasks of one sort, and selects the rest of its
+// tasks.
 func busiest(t *table) (selection, bool) {
 	a := t.cond("agent")
 	count := map[string]int{}
