@@ -16,7 +16,7 @@ const (
 	base32Digits   = "0123456789abcdefghjkmnpqrstvwxyz"
 )
 
-// MintLinkCode makes a link code and the hash that is stored.
+// MintLinkCode makes a link code, and the hash of it that the table stores.
 func MintLinkCode(rand io.Reader) (code, hash string, err error) {
 	b := make([]byte, linkCodeDigits)
 	if _, err := io.ReadFull(rand, b); err != nil {

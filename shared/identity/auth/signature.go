@@ -1,5 +1,6 @@
-// Package auth verifies an agent's credentials: a signature over the request by
-// its key, or a bearer token. It depends on neither HTTP nor the table.
+// Package auth makes and verifies an agent's credentials: signatures by its key over a
+// request or an assertion, bearer tokens, and link codes. It depends on neither HTTP nor
+// the table.
 package auth
 
 import (

@@ -83,7 +83,7 @@ var bytesOf = func() map[int]int {
 // ErrToken is the error for a malformed token.
 var ErrToken = errors.New("is not a token of this service, or was copied incompletely")
 
-// MintToken makes a token and the hash that is stored. agent and token are ids
+// MintToken makes a token, and the hash of it that the table stores. agent and token are ids
 // with their prefixes.
 func MintToken(agent, token string, rand io.Reader) (value string, hash []byte, err error) {
 	return Hangs{}.MintToken(agent, token, rand)
