@@ -91,7 +91,7 @@ func (t *table) link() {
 				before = order[t.IntN(i)]
 			}
 			r.WaitsFor = t.records[before].ID
-			if r.State == "done" || r.State == "running" { // a task that waits has not begun
+			if r.State == "done" || r.State == "running" { // a task that waits is neither
 				r.State = t.one([]string{"queued", "failed"})
 			}
 		case t.IntN(3) == 0:

@@ -102,8 +102,8 @@ func MailBack(a *app.App, person string, b *tables.MailBack) []tables.Write {
 }
 
 // byAddress returns writes that count n mails or requests of a kind against the caller's
-// network address. It returns none if limits per network address are off. what is the name
-// of what is counted, for the error.
+// network address. It returns none if limits per network address are off. The parameter
+// what names the mails or requests in the error.
 func byAddress(ctx context.Context, kind string, n, hour, daily int64, what string) ([]tables.Write, error) {
 	c := api.From(ctx)
 	if !c.Settings.ByAddr {
