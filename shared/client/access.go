@@ -40,8 +40,9 @@ func proof(key ed25519.PrivateKey, message string) string {
 	return auth.EncodeKey(ed25519.Sign(key, []byte(message)))
 }
 
-// RemoveKey removes a key, in base64url, from the agent. The service refuses to remove
-// the key that signs the request, with the code "own_key".
+// RemoveKey removes a key from the agent. pubkey is in base64url, as [PublicKey] returns
+// it. The service refuses to remove the key that signs the request, with the code
+// "own_key".
 func (a *Agent) RemoveKey(ctx context.Context, pubkey string) error {
 	return a.Do(ctx, http.MethodDelete, to("/v1/me/keys/{pubkey}", pubkey)+a.aud(), nil, nil)
 }

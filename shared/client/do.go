@@ -20,7 +20,7 @@ import (
 // of its clock, so the client stops retrying before that.
 const (
 	attempts  = 5                      // the default of WithAttempts
-	ResendFor = 45 * time.Second       // no attempt begins later than this after the first
+	ResendFor = 45 * time.Second       // no attempt begins later than this after the first began
 	firstWait = 100 * time.Millisecond // doubled each time, with jitter
 	waitMost  = 5 * time.Second
 )

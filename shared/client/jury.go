@@ -108,7 +108,7 @@ func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 	for i, d := range k.Draw.Draws {
 		made := jury.Digest(seed, k.ID, d.N, d.Jurors)
 		if d.N != int64(i) || made != d.Digest || i < len(digests) && made != digests[i] {
-			return fmt.Errorf("client: the jurors of draw %d are not those that it committed to", i)
+			return fmt.Errorf("client: the jurors of draw %d are not those that its digest commits to", i)
 		}
 		if !slices.IsSortedFunc(d.Jurors, func(a, b string) int {
 			return strings.Compare(jury.Rank(seed, k.ID, a), jury.Rank(seed, k.ID, b))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -134,24 +133,25 @@ func TestWritesWithoutCredential(t *testing.T) {
 		return err
 	}
 	other := func(ctx context.Context, c *client.Client) error { return c.Do(ctx, "POST", "/v1/x", nil, nil) }
-	for i, test := range []struct {
+	for _, test := range []struct {
+		name    string
 		do      func(context.Context, *client.Client) error
 		answers answers
 		sent    int
 		unknown bool
 	}{
-		{recover, answers{breaks, fine}, 1, true},
-		{recover, answers{unavailable, fine}, 1, true},
-		{recover, answers{gateway, fine}, 1, true},
-		{recover, answers{noLine, noLine, fine}, 3, false},
-		{recover, answers{noLine, breaks, fine}, 2, true},
-		{other, answers{breaks, fine}, 1, true},
-		{other, answers{busy, fine}, 2, false},
-		{confirm, answers{breaks, known, breaks, unavailable, fine}, 5, false},
-		{confirm, answers{known, breaks}, 6, true},
-		{register, answers{breaks, unavailable, fine}, 3, false},
+		{"a recovery request breaks", recover, answers{breaks, fine}, 1, true},
+		{"a recovery request fails", recover, answers{unavailable, fine}, 1, true},
+		{"a gateway fails a recovery request", recover, answers{gateway, fine}, 1, true},
+		{"a recovery request does not leave", recover, answers{noLine, noLine, fine}, 3, false},
+		{"a recovery request leaves at last and breaks", recover, answers{noLine, breaks, fine}, 2, true},
+		{"another write breaks", other, answers{breaks, fine}, 1, true},
+		{"another write is refused as busy", other, answers{busy, fine}, 2, false},
+		{"a confirmation breaks and fails", confirm, answers{breaks, known, breaks, unavailable, fine}, 5, false},
+		{"a confirmation goes on breaking", confirm, answers{known, breaks}, 6, true},
+		{"a registration breaks and fails", register, answers{breaks, unavailable, fine}, 3, false},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{answers: test.answers}
 				err := test.do(t.Context(), connect(t, "https://agents.example", client.WithTransport(s)))
