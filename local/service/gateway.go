@@ -40,8 +40,8 @@ type gateway struct {
 	turns chan struct{} // bounds the requests that functions work on at once; nil: unbounded
 }
 
-// turnsEach bounds, for each processor, the requests that functions work on at once. So
-// many requests already fill large groups of commits. Go gives all goroutines equal turns,
+// turnsEach bounds, for each processor, the requests that functions work on at once. This
+// number is enough to fill large groups of commits. Go gives all goroutines equal turns,
 // so without a bound the stream's readers would hardly run among thousands of requests.
 const turnsEach = 32
 

@@ -11,8 +11,8 @@ import (
 	"agentsocial/functions/agents"
 )
 
-// localPrefix begins the pages that exist only locally: clock, stream, mail and answers
-// to puzzles. They are for tests, demos and curious people.
+// localPrefix begins the paths of the pages that exist only locally, such as those for the
+// clock and the mail. They are for tests, demos and curious people.
 const localPrefix = "/_local/"
 
 var root = &url.URL{Path: "/"}
@@ -87,7 +87,7 @@ func readPage(r *http.Request, v any) error {
 	return json.NewDecoder(http.MaxBytesReader(nil, r.Body, pageMost)).Decode(v)
 }
 
-// advanceMost bounds one move, so that the sum of several is still a valid time.
+// advanceMost bounds one move of the clock. clockMost bounds the sum of all moves.
 const advanceMost = 10 * 365 * 24 * time.Hour
 
 // moveClock moves the service's clock forward, for rules about minutes and days.

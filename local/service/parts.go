@@ -43,8 +43,8 @@ type PartSchedule struct {
 }
 
 // Assemble makes the parts on an App that lacks Box, Pepper and Payments. The secrets
-// come from its Rand. ahead returns how far the clock of a function's processes is
-// ahead; wrap may change the payment processor.
+// come from its Rand. ahead returns by how much the clock of a function's processes is
+// ahead of a.Now; wrap may change the payment processor.
 func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(payments.Processor) payments.Processor) (*Parts, error) {
 	secret, err := openSecret("", "secret", a.Rand)
 	if err != nil {

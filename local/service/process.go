@@ -15,7 +15,7 @@ var errDied = errors.New("the process died")
 
 // Kill ends the function of ctx like the death of its process: the call of Kill never
 // returns, and neither does anything that waits for it. The function's caller gets an
-// error. Tests call it at most once for each function.
+// error. Tests call it at most once in each run of a function.
 func Kill(ctx context.Context) {
 	if p, ok := ctx.Value(processKey{}).(*process); ok {
 		close(p.dead)
@@ -70,7 +70,7 @@ func survive[R any](ctx context.Context, f func(context.Context) (R, error)) (re
 	case <-p.dead:
 		return res, errDied
 	case e := <-ended:
-		if p.died() { // its goroutine ended as it died
+		if p.died() { // Die ended the goroutine
 			return res, errDied
 		}
 		if e.panicked != nil {

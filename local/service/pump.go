@@ -20,13 +20,14 @@ import (
 )
 
 // pump stands in for Lambda's event source mappings. For each reader it reads the
-// shards of the table's stream, filters records, delivers batches, retries a batch
-// from the record that failed, and sets aside a record that keeps failing.
+// shards of the table's stream, filters records, delivers batches and retries a batch
+// from the record that failed. If that record keeps failing, it sets aside the rest of the
+// batch.
 type pump struct {
 	app         *app.App
 	feed        tables.Feed
 	lag         time.Duration // the longest delay until the feed has a commit
-	exact       bool          // the feed has the times of changes
+	exact       bool          // the feed has the exact times of changes
 	readers     []reader
 	matches     func(tables.StreamRecord) bool // whether a reader's filter matches
 	checkpoints *checkpoints
@@ -57,7 +58,8 @@ type chunk struct {
 	newest     time.Time // the time of the change at end
 }
 
-// chunksMost bounds the chunks that are kept for readers that are behind the others.
+// chunksMost bounds the chunks of a shard that are kept for readers that are behind the
+// others.
 const chunksMost = 32
 
 // from returns the changes that chunks hold after a position. ok is false if no chunk
@@ -229,8 +231,8 @@ type question struct {
 }
 
 // read reads the next changes of a shard. It also returns the number of the drain that
-// was the newest when the read began. While that drain waits for this reader, or if atOnce
-// is true, read does not wait for new changes.
+// was the newest when the read began. While that drain waits for this reader, read waits
+// only as long as the feed may be late. If atOnce is true, read does not wait at all.
 func (u *pump) read(ctx context.Context, id, shard, after string, atOnce bool) (_ chunk, done bool, drain int64, err error) {
 	q := question{shard, after, u.lag}
 	u.mu.Lock()

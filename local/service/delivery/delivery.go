@@ -16,7 +16,7 @@ var ErrAgain = errors.New("delivery: the answer was lost")
 
 // Mapping delivers batches. Done and Over may be nil.
 type Mapping struct {
-	Tries  int                                                                       // deliveries of a failing record
+	Tries  int                                                                       // how often a failing record is delivered before Deliver gives up
 	Invoke func(records []tables.StreamRecord) (events.DynamoDBEventResponse, error) // calls the reader
 	Pause  func(tries int)                                                           // waits before the next delivery of a record that has failed tries times
 	Done   func(records []tables.StreamRecord)                                       // told of records that were processed
@@ -26,7 +26,7 @@ type Mapping struct {
 
 // Deliver delivers a batch until it is processed. A batch that fails as a whole is halved.
 // A batch that fails at a record is delivered again from that record. If its first record
-// fails Tries times, the batch is given up from there.
+// fails Tries times, the whole rest of the batch is given up.
 func (m Mapping) Deliver(records []tables.StreamRecord) {
 	for tries := 0; len(records) > 0 && (m.Over == nil || !m.Over()); {
 		res, err := m.Invoke(records)

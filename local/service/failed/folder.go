@@ -12,7 +12,7 @@ import (
 	"agentsocial/local/service/durable"
 )
 
-// Folder is a Store in a folder of a disk, which need not exist.
+// Folder is a Store in the folder with this path. The folder need not exist.
 type Folder string
 
 var _ Store = Folder("")
