@@ -29,8 +29,8 @@ func (o *outbox) last() (text, code string) {
 	return text, mailed.FindString(text)
 }
 
-// inMailedBubble is inBubble with an outbox. A person gets one mail a day that names an
-// agent.
+// inMailedBubble is inBubble with an outbox. A person gets at most one mail a day that
+// names an agent.
 func inMailedBubble(t *testing.T, play func(r *running, out *outbox)) {
 	inBubble(t, func(r *running) {
 		out := &outbox{}
@@ -51,7 +51,7 @@ func TestOriginCode_Times(t *testing.T) {
 			first, second, third := r.joinDirectly(fmt.Sprint("first", hour)), r.joinDirectly(fmt.Sprint("second", hour)), r.joinDirectly(fmt.Sprint("third", hour))
 			asked := r.want(r.call(first, "POST", "/v1/me/origin", email(address)), 202, "")
 			if text, _ := out.last(); !strings.Contains(text, "15 minutes") || strings.Contains(string(asked.Body), "names no agent") {
-				t.Errorf("the agent's mail: got %s and %s, want 15 minutes", text, asked.Body)
+				t.Errorf("the mail that names the agent: got %s and the answer %s, want 15 minutes", text, asked.Body)
 			}
 			expires := func(key tables.Key, in time.Duration) {
 				r.set(key, tables.SetAttr("expires_at", time.Now().Add(in).UnixMilli()))
@@ -65,7 +65,7 @@ func TestOriginCode_Times(t *testing.T) {
 			asked = r.want(r.call(second, "POST", "/v1/me/origin", email(address)), 202, "")
 			text, code := out.last()
 			if !strings.Contains(text, "works for a day\n") || !strings.Contains(asked.Text("next.0.why"), "names no agent") {
-				t.Errorf("the mail for all agents: got %s and %s, want a day", text, asked.Body)
+				t.Errorf("the mail for all agents: got %s and the answer %s, want a day", text, asked.Body)
 			}
 			r.has(asked, "expires_at", fmt.Sprint(time.Now().Add(24*time.Hour).UnixMilli()))
 			shared := tables.SharedCodeKey(r.item(tables.PendingOriginKey(second.ID)).Str("person"))
@@ -167,7 +167,7 @@ func TestRecoveryCode_OtherAddress(t *testing.T) {
 		}{{"fox@den.example", true}, {"fox@hill.example", false}} {
 			verify(c.address)
 			if valid := r.item(tables.RecoveryKey(fox.ID)) != nil; valid != c.valid {
-				t.Errorf("after %s was verified: the code is stored: got %t, want %t", c.address, valid, c.valid)
+				t.Errorf("whether the code is stored after %s was verified: got %t, want %t", c.address, valid, c.valid)
 			}
 		}
 	})

@@ -81,7 +81,7 @@ func TestOverrideHeadersAreIgnored(t *testing.T) {
 		q.Header = unsigned("", "", "", elsewhere...).Header
 		a := r.send(q)
 		if a.Status != plain.Status || !bytes.Equal(a.Body, plain.Body) || a.Header.Get("Www-Authenticate") != plain.Header.Get("Www-Authenticate") {
-			t.Errorf("%s: got %d %.200s, want %d", q.Target, a.Status, a.Body, plain.Status)
+			t.Errorf("%s: got %d %.200s, want %d and the answer to a request without these headers", q.Target, a.Status, a.Body, plain.Status)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestCredentialsOnlyInTheirHeaders(t *testing.T) {
 	}
 }
 
-// Two agents can use the same idempotency key for different requests.
+// Two agents can use the same idempotency key. Each has an outcome of its own.
 func TestIdempotencyKeysAreAnAgentsOwn(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

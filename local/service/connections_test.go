@@ -166,7 +166,7 @@ func TestConnectionIsRevokedWithItsMinter(t *testing.T) {
 }
 
 // A connection expires with the token that minted its link code. A connection that
-// minted a code lives as long as the connection made with it.
+// minted a code lives as long as the connection made with the code.
 func TestConnectionExpiresWithItsMinter(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -80,7 +80,7 @@ func TestRaceOfOneConsent(t *testing.T) {
 			}
 			for _, a := range answers {
 				if a.Status == 400 && (a.Code() != "invalid_request" || !bytes.Contains(a.Body, []byte("already submitted"))) {
-					t.Errorf("got %s: %s, want invalid_request and its reason", a.Code(), a.Body)
+					t.Errorf("got %s: %s, want invalid_request and \"already submitted\"", a.Code(), a.Body)
 				}
 			}
 		}
@@ -261,8 +261,8 @@ func TestConsentSizeLimits(t *testing.T) {
 }
 
 // The page shows what is known of the client and what was typed, and nothing else. Its
-// form is accepted from this service's origin only, with a proof of work of at most 32
-// characters and at least one scope.
+// form is refused if its headers say that another page sent it, if its proof of work has
+// more than 32 characters, or if no scope is chosen.
 func TestConsentForm(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -512,7 +512,7 @@ func TestClientsOfDocuments(t *testing.T) {
 // ownLinks matches links of a page to the service itself.
 var ownLinks = regexp.MustCompile(`href="/([a-z][a-z.-]*)?"`)
 
-// The service redirects only to a registered URI, and never with an invalid request.
+// The service redirects only to a registered URI, even to report an error.
 func TestNoOpenRedirect(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

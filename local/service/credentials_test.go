@@ -69,7 +69,7 @@ func TestRaceForTheLastKeys(t *testing.T) {
 				r.request(other, "DELETE", "/v1/me/keys/"+one.Pub(), ""),
 			)
 			if n[200] != 1 || n[401]+n[409] != 1 { // the loser's key is removed, or was being removed
-				t.Fatalf("round %d: got outcomes %v, want one 200 and one 401 or 409: %s, %s", i, n, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got outcomes %v, want one 200 and one 401 or 409; the answers are %s and %s", i, n, answers[0].Body, answers[1].Body)
 			}
 			winner, loser := one, other
 			if answers[1].Status == 200 {

@@ -136,8 +136,8 @@ func TestLinkedConnectionCannotSecureAnAgent(t *testing.T) {
 	})
 }
 
-// The connection that created an agent may link its origin with any scopes. Its first
-// key needs the scope post, since a key has every right.
+// The connection that created an agent may link the agent's origin with any scopes. To add
+// the agent's first key it needs the scope post, since a key has every right.
 func TestFoundingConnectionSecuresItsAgent(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -217,7 +217,7 @@ func TestConcurrentEqualRequests(t *testing.T) {
 		same := r.request(nil, "POST", "/v1/recover/confirm", confirmation(a, back, r.code(address)))
 		answers, n = r.together(same, same, same)
 		if n[200] != 3 {
-			t.Fatalf("round %d: got outcomes %v, want 3 × 200: %s %s %s", i, n, answers[0].Body, answers[1].Body, answers[2].Body)
+			t.Fatalf("round %d: got outcomes %v, want 3 × 200; the answers are %s, %s and %s", i, n, answers[0].Body, answers[1].Body, answers[2].Body)
 		}
 		r.want(r.call(back, "GET", "/v1/me", ""), 200, "")
 	}

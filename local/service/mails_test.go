@@ -30,7 +30,7 @@ func TestRaceForTheLastMails(t *testing.T) {
 		}
 		answers, n := r.together(requests...)
 		if n[202] != 3 || n[429] != 3 {
-			t.Errorf("got outcomes %v, want 3 × 202 and 3 × 429: %s", n, answers[0].Body)
+			t.Errorf("got outcomes %v, want 3 × 202 and 3 × 429; the first answer is %s", n, answers[0].Body)
 		}
 		if sent := r.call(nil, "GET", "/_local/mail", "").Text("len"); sent != "3" {
 			t.Errorf("mails: got %s, want 3", sent)
@@ -162,7 +162,7 @@ func TestRaceForASharedCode(t *testing.T) {
 			asks = append(asks, r.request(agents[i], "POST", "/v1/me/origin", email(address)))
 		}
 		if answers, n := r.together(asks...); n[202] != 4 {
-			t.Fatalf("asked at once: got outcomes %v, want 4 × 202: %s", n, answers[0].Body)
+			t.Fatalf("asked at once: got outcomes %v, want 4 × 202; the first answer is %s", n, answers[0].Body)
 		}
 		if n := r.mails(address); n != 2 {
 			t.Errorf("got %d mails, want the first and one that names no agent", n)
@@ -171,7 +171,7 @@ func TestRaceForASharedCode(t *testing.T) {
 			verifies = append(verifies, r.request(a, "POST", "/v1/me/origin/verify", codeBody(r.code(address))))
 		}
 		if answers, n := r.together(verifies...); n[200] != 1 || n[400] != 3 {
-			t.Errorf("verified at once: got outcomes %v, want 1 × 200 and 3 × 400: %s", n, answers[0].Body)
+			t.Errorf("verified at once: got outcomes %v, want 1 × 200 and 3 × 400; the first answer is %s", n, answers[0].Body)
 		}
 	})
 }

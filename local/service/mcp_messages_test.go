@@ -26,7 +26,7 @@ func TestMCPUnknownMethods(t *testing.T) {
 				status = 404
 			}
 			if a.Status != status || a.Text("error.code") != "-32601" || a.Text("id") != "1" || a.Header.Get("Content-Type") != "application/json" {
-				t.Errorf("%s %s: got %d %s, want -32601, id 1, Content-Type application/json", v, method, a.Status, a.Body)
+				t.Errorf("%s %s: got %d %s, want %d, -32601, id 1, Content-Type application/json", v, method, a.Status, a.Body, status)
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func TestMCPUnknownMethods(t *testing.T) {
 			status = 400
 		}
 		if a.Status != status || a.Text("error.code") != "-32602" || !strings.Contains(a.Text("error.message"), "nothing") {
-			t.Errorf("%s: got %d %s, want -32602, 'nothing' in error.message", v, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want %d, -32602, 'nothing' in error.message", v, a.Status, a.Body, status)
 		}
 	}
 }

@@ -217,7 +217,7 @@ func TestMCPBadVersions(t *testing.T) {
 		}
 		a := r.send(q)
 		if code := a.Text("error.code"); a.Status != 400 || code != "-32020" && name != "no version in the body" || code == "" {
-			t.Errorf("%s: got %d %s, want 400", name, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want 400 and -32020, or any code if the body has no version", name, a.Status, a.Body)
 		}
 	}
 }

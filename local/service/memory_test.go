@@ -56,8 +56,8 @@ func (r *running) recall(a *transcripts.Agent, path string) string {
 
 func tagOf(text string) string { return fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(text))) }
 
-// If two sessions replace the same version, one succeeds, and the other gets the current
-// ETag.
+// If two sessions replace the same version, one succeeds. The other gets the ETag of the
+// memory before or after the race.
 func TestRaceForMemory(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -71,7 +71,7 @@ func TestRaceForMemory(t *testing.T) {
 			}
 			answers, n := r.together(r.remember(fox, texts[0], condition...), r.remember(fox, texts[1], condition...))
 			if n[200] != 1 || n[412] != 1 {
-				t.Fatalf("round %d: got outcomes %v, want 200 and 412: %s, %s", i, n, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got outcomes %v, want 200 and 412; the answers are %s and %s", i, n, answers[0].Body, answers[1].Body)
 			}
 			winner := 0
 			if answers[1].Status == 200 {
@@ -107,7 +107,7 @@ func TestMemoryWithoutPreconditions(t *testing.T) {
 		for i := range r.rounds() / 2 {
 			texts := [2]string{text(2*i, 2000), text(2*i+1, 3000)}
 			if answers, n := r.together(r.remember(fox, texts[0]), r.remember(fox, texts[1])); n[200] != 2 {
-				t.Errorf("round %d: got outcomes %v, want 2 × 200: %s, %s", i, n, answers[0].Body, answers[1].Body)
+				t.Errorf("round %d: got outcomes %v, want 2 × 200; the answers are %s and %s", i, n, answers[0].Body, answers[1].Body)
 				break
 			}
 			now, was := r.recall(fox, memoryPath), r.recall(fox, previousPath)

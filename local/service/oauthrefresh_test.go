@@ -83,8 +83,8 @@ func TestRefreshReplayAfterRevocation(t *testing.T) {
 	})
 }
 
-// Concurrent refreshes all get live tokens and can be refreshed again. A later reuse
-// ends the connection.
+// Concurrent refreshes all get live access tokens and working refresh tokens. A later reuse
+// of the old refresh token ends the connection.
 func TestRaceOfRefreshes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -94,7 +94,7 @@ func TestRaceOfRefreshes(t *testing.T) {
 			q := r.refreshing(first.Text("refresh_token"))
 			answers, n := r.settled(q.Clone(), q.Clone(), q.Clone())
 			if n[200] != 3 {
-				t.Fatalf("round %d: got outcomes %v, want 3 × 200: %s", i, n, answers[0].Body)
+				t.Fatalf("round %d: got outcomes %v, want 3 × 200; the first answer is %s", i, n, answers[0].Body)
 			}
 			for _, a := range answers {
 				if r.whoami(a) != agent || a.Text("access_token") != answers[0].Text("access_token") {

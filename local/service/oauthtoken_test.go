@@ -180,7 +180,7 @@ func TestRaceOfTwoRedemptions(t *testing.T) {
 			v := r.visit(bound...)
 			answers, n := r.settledOnce(v.redemption(), v.redemption())
 			if n[200] > 1 || n[200]+n[400] != 2 {
-				t.Fatalf("round %d: got outcomes %v, want at most one 200 and else 400: %s, %s", i, n, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got outcomes %v, want at most one 200 and else 400; the answers are %s and %s", i, n, answers[0].Body, answers[1].Body)
 			}
 			for _, a := range answers {
 				if a.Status == 200 {

@@ -31,8 +31,8 @@ import (
 	"agentsocial/tables"
 )
 
-// processor returns the client that also runs in Lambda, with a webhook's secret and a
-// transport, or nil for the network.
+// processor returns the client that also runs in Lambda, with a webhook's secret. way is its
+// transport; nil uses the network.
 func processor(secret string, way http.RoundTripper) payments.Processor {
 	return stripe.New(stripe.Config{Stage: "prod", Way: way, Keys: func(context.Context) (stripe.Keys, error) {
 		return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{secret}}, nil
@@ -339,7 +339,8 @@ func (f *failing) Commit(ctx context.Context, tx tables.Tx) error {
 	return f.Backend.Commit(ctx, tx)
 }
 
-// A payment is credited after a restart of the service, also at another URL.
+// A payment is credited after a restart of the service, even if the service then has another
+// URL.
 func TestPaymentsOutliveARun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

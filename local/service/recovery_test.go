@@ -72,7 +72,7 @@ func TestRaceOfRecoveries(t *testing.T) {
 			}
 			answers, n := r.together(requests...)
 			if n[200] != 1 || n[400] != 1 {
-				t.Errorf("round %d: got outcomes %v, want 200 and 400: %s %s", i, n, answers[0].Body, answers[1].Body)
+				t.Errorf("round %d: got outcomes %v, want 200 and 400; the answers are %s and %s", i, n, answers[0].Body, answers[1].Body)
 				return
 			}
 			for j, k := range keys {
@@ -127,7 +127,8 @@ func TestTakeover(t *testing.T) {
 		if strings.Contains(string(link.Body), `"dm"`) {
 			t.Fatalf("a link code of a token that may only post: got %s, want no scope dm", link.Body)
 		}
-		// A recovery by the thief's mailbox sends no mail. It takes four seconds, so not daily.
+		// A recovery by the thief's mailbox sends no mail. This takes four seconds, so the thief
+		// tries it only every fourth day.
 		if day%4 != 3 {
 			return
 		}
