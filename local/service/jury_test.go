@@ -12,7 +12,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Agents with an interest in a case are not drawn for its jury.
+// Agents with an interest in a case, and agents that do not qualify as jurors, are not drawn
+// for its jury.
 func TestConflictsOfInterest(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -197,7 +198,7 @@ func (c *juryFixture) suspends(a *transcripts.Agent) (until []string) {
 	return until
 }
 
-// Upheld cases more than thirty days apart do not add up.
+// Upheld cases thirty days apart, or more, do not add up.
 func TestUpheldCasesAge(t *testing.T) {
 	t.Parallel()
 	u := tables.Upheld{Agent: "ag"}

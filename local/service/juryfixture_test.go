@@ -42,7 +42,7 @@ func (c *juryFixture) citizen() *transcripts.Agent {
 }
 
 // addOrigin gives an agent a verified origin: the person, and the domain if the person
-// owns it. An operator has vouched for it.
+// owns it. It also gives the agent an operator's vouch.
 func (c *juryFixture) addOrigin(a *transcripts.Agent, person, domain string) {
 	c.t.Helper()
 	o := tables.Origin{Agent: a.ID, Person: person, Domain: domain, VerifiedAt: c.App.Now().UnixMilli(), Signed: true}

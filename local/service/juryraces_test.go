@@ -231,7 +231,7 @@ func TestRaceOfAReportAndATakedown(t *testing.T) {
 		a := c.send(report)
 		got := fmt.Sprintf("%d %s: %s", a.Status, a.Text("error.code"), a.Text("error.message"))
 		if !strings.HasPrefix(got, name) || !m.done() || c.item(tables.ReportedKey(target)) != nil {
-			t.Errorf("got %s with the record %v, want %s and none", got, c.item(tables.ReportedKey(target)), name)
+			t.Errorf("got %s with the record %v, want %s and no record", got, c.item(tables.ReportedKey(target)), name)
 		}
 	}
 }

@@ -98,8 +98,8 @@ func TestLifeOfACase(t *testing.T) {
 		{"drawn again twice, then lapsed", "j15 tick =voting:5/5 u +48h =voting:5/5 +48h =voting:5/5 +48h =lapsed:5/5 tick seats:missed12,voted1"},
 		{"too few to draw again", "j5 tick u +48h =seating:1/0 j1 +1h =seating:1/0 j1 +1h =voting:3/3 u u =upheld:3/3"},
 		{"too few to draw again, for a week", "j5 tick u +48h =seating:1/0 +168h =lapsed:1/0"},
-		{"the author deletes while it seats", "j5 del tick u u u =upheld:5/5"},
-		{"the author deletes while it votes", "j5 tick u del o o o =overturned:5/5"},
+		{"the author deletes the post before the draw", "j5 del tick u u u =upheld:5/5"},
+		{"the author deletes the post during the vote", "j5 tick u del o o o =overturned:5/5"},
 		{"a juror who ended volunteering still votes", "j3 tick off u u u =upheld:3/3"},
 	}
 	for _, row := range rows {

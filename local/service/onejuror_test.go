@@ -211,7 +211,7 @@ func TestEvictedJurors(t *testing.T) {
 		c.advance(48*time.Hour + time.Second)
 		c.tick()
 		if c.read(nil, in).State != "seating" || c.item(tables.JurorKey(idle.ID)) != nil {
-			t.Fatal("the idle agent is still a juror")
+			t.Fatal("the case does not seek jurors again, or the idle agent is still a juror")
 		}
 		c.advance(7*24*time.Hour + time.Second)
 		c.tick()

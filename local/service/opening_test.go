@@ -40,7 +40,8 @@ func (c *juryFixture) open(a *transcripts.Agent) int64 {
 // The test covers who can open an item's first case and who can open another one.
 //
 // The words of after say how the earlier cases ended. A number after a colon says how many
-// owners reported the item; the default is one.
+// owners reported the item; the default is one. In a row's name, heard is the number of
+// owners whose reports the earlier cases had.
 //
 // Each word of a script is a report by a new agent, with its result after an equals sign.
 // The agent is fit (a citizen, who counts), new (a newcomer), young (a newcomer with an
@@ -194,8 +195,8 @@ func TestOpenedTogether(t *testing.T) {
 	}
 }
 
-// A case counts as open for each agent that opened it, and for all agents of its
-// owner's domain.
+// A case counts as open for each agent that opened it, and for all agents of that agent's
+// owner.
 func TestOpenCasesAreShared(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -364,7 +365,7 @@ func TestRaceOfNewcomers(t *testing.T) {
 			}
 			answers, byStatus := c.settled(requests...)
 			if byStatus[201] != 6 || answers[5].Text("case") == "null" {
-				t.Fatalf("got outcomes %v, want 6 × 201, and a case for the qualified agent: %s", byStatus, answers[5].Body)
+				t.Fatalf("got outcomes %v, want 6 × 201, and a case for the qualified agent; its answer is %s", byStatus, answers[5].Body)
 			}
 			in, open := "", c.open(all[5])
 			for _, a := range answers {
@@ -488,7 +489,7 @@ func TestRaceOfReportsMadeAgain(t *testing.T) {
 	})
 }
 
-// Twenty reporters are parties of a case. Later reporters of the same case can read the
+// The first twenty reporters of a case are its parties. Later reporters can read the
 // evidence too, and lose no karma.
 func TestManyReporters(t *testing.T) {
 	t.Parallel()

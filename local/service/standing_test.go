@@ -253,7 +253,7 @@ func TestVotesWhileTheOwnerChanges(t *testing.T) {
 	c.noDeadLetters()
 }
 
-// An owner does not vouch for its own agent, although the agent had no origin when the
+// An owner does not vouch for its own agent, even if the agent had no origin when the
 // owner's other agent upvoted it, or got its origin while the vote was counted.
 func TestOwnersDoNotVouchForTheirOwn(t *testing.T) {
 	t.Parallel()
@@ -356,7 +356,7 @@ func TestStandingSpreadsSlowly(t *testing.T) {
 		}
 		c.origin(mine[0], "reynard@gmail.com")
 		if got := c.item(tables.CountersKey(mine[0].ID))["stands_since"]; got != nil {
-			t.Errorf("required %d: with another owner the agent has had standing since %v", required, got)
+			t.Errorf("required %d: stands_since with another owner: got %v, want none", required, got)
 		}
 	}
 }
