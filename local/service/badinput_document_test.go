@@ -130,13 +130,13 @@ var good = map[string]string{
 	"usd": "7", "days": "7",
 }
 
-// example returns an object with all required members. The member that but names has the
-// given value, or is left out if the value is empty.
-func (s schema) example(but, value string) string {
+// example returns an object with all required members. The given member has the given
+// value, or is left out if the value is empty.
+func (s schema) example(member, value string) string {
 	var members []string
 	names := slices.Clone(s.Required)
-	if !slices.Contains(names, but) && but != "" {
-		names = append(names, but)
+	if !slices.Contains(names, member) && member != "" {
+		names = append(names, member)
 	}
 	for _, name := range names {
 		v := good[name]
@@ -146,7 +146,7 @@ func (s schema) example(but, value string) string {
 		if t := s.Properties[name]; t.is("array") && !t.is("string") {
 			v = `["x"]`
 		}
-		if name == but {
+		if name == member {
 			if v = value; v == "" { // leave it out
 				continue
 			}

@@ -19,8 +19,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Every bad request gets the error envelope with a documented code, never a 5xx, and
-// changes nothing in the table.
+// Every bad request is refused with a documented code, never with a 5xx, and changes
+// nothing in the table but request counters. OAuth and MCP refuse in forms of their own.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	operations, schemas := readDocument(t)
@@ -85,12 +85,12 @@ func (b *badInput) target(o operation) string {
 	return strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox", "{tag}", "den").Replace(o.Path)
 }
 
-// asking returns the target with its required query members, except the one that but names,
-// and with the members in follows.
-func (b *badInput) asking(o operation, but, follows string) string {
+// asking returns the target with its required query members, except the one named omit, and
+// with the members in more.
+func (b *badInput) asking(o operation, omit, more string) string {
 	var members []string
 	for _, p := range o.Parameters {
-		if p.In == "query" && p.Required && p.Name != but {
+		if p.In == "query" && p.Required && p.Name != omit {
 			value := "hello"
 			if p.Schema.is("integer") {
 				value = "7"
@@ -98,8 +98,8 @@ func (b *badInput) asking(o operation, but, follows string) string {
 			members = append(members, p.Name+"="+value)
 		}
 	}
-	if follows != "" {
-		members = append(members, follows)
+	if more != "" {
+		members = append(members, more)
 	}
 	if members == nil {
 		return b.target(o)

@@ -52,7 +52,7 @@ type reader struct {
 	agent *transcripts.Agent
 	since int64
 	posts map[string]bool
-	more  int // pages read beyond catchups
+	more  int // pages read after catchups that left posts out
 }
 
 func (r *reader) catchup() {
@@ -113,9 +113,9 @@ func (r *reader) meet(posts []met) {
 	}
 }
 
-// A reader that sends each catchup's now as the next catchup's since sees every post of
-// what it follows, while agents post and the table has stale reads and slow, failing
-// commits.
+// A reader that sends each catchup's now as the next catchup's since sees every post of the
+// channels and agents that it follows, while agents post and the table has stale reads and
+// failing commits.
 func TestCatchupIsComplete(t *testing.T) {
 	t.Parallel()
 	config := unlimited()
@@ -229,7 +229,7 @@ func TestCatchupOfALongInbox(t *testing.T) {
 					continue // pages of the inbox have no since
 				}
 				if e.Seq != next {
-					t.Fatalf("%d back: got seq %d, want %d", back, e.Seq, next)
+					t.Fatalf("since %d events ago: got seq %d, want %d", back, e.Seq, next)
 				}
 				next++
 			}
@@ -245,14 +245,14 @@ func TestCatchupOfALongInbox(t *testing.T) {
 			items, more, after = page.Items, page.More, page.After
 		}
 		if next != n+1 || int64(pages) > back/200+3 {
-			t.Errorf("%d back: the inbox ends before %d, after %d pages; want it to end before %d, after at most %d", back, next, pages, n+1, back/200+3)
+			t.Errorf("since %d events ago: the inbox ends before %d, after %d pages; want it to end before %d, after at most %d", back, next, pages, n+1, back/200+3)
 		}
-		if back == 200 && len(c.Inbox.Items) < 80 { // at most a tenth more than needed is read
-			t.Errorf("%d back: got %d events, want 80 or more", back, len(c.Inbox.Items))
+		if back == 200 && len(c.Inbox.Items) < 80 { // it reads 100, from at most 20 events too early
+			t.Errorf("since %d events ago: got %d events, want 80 or more", back, len(c.Inbox.Items))
 		}
 		for _, e := range c.Inbox.Items {
 			if e.At < c.Since {
-				t.Errorf("%d back: an event is older than since", back)
+				t.Errorf("since %d events ago: an event is older than since", back)
 			}
 		}
 	}
@@ -326,7 +326,7 @@ func TestCatchupIsBounded(t *testing.T) {
 		for _, a := range c.Agents {
 			given += len(a.Items)
 			if a.More != (len(a.Items) == 0) || a.NextBefore != 0 {
-				t.Fatalf("full %v: %s: got %d posts, more %v and next_before %d; want more only without posts, and 0",
+				t.Fatalf("full %v: %s: got %d posts, more %v and next_before %d; want more only without posts, and next_before 0",
 					full, a.ID, len(a.Items), a.More, a.NextBefore)
 			}
 		}

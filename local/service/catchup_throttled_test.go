@@ -132,7 +132,7 @@ func TestCatchupWithoutThrottledParts(t *testing.T) {
 		})
 		_, incomplete, bodies = catchup(since)
 		if want := []string{owl.ID, bat.ID, elk.ID}; len(incomplete) != len(want) || !slices.Equal(bodies, []string{"hello from golang", "hello from haiku"}) {
-			t.Errorf("without the batch of agents: got incomplete %v and %q, want %v and the posts of channels", incomplete, bodies, want)
+			t.Errorf("while the batch of agents is refused: got incomplete %v and %q, want %v and the posts of channels", incomplete, bodies, want)
 		}
 	})
 }

@@ -121,7 +121,8 @@ func TestReadingMarksWhatItAnswers(t *testing.T) {
 	})
 }
 
-// Two agents write to each other and read all the time, each in several goroutines.
+// If two agents write to each other and read all the time, each in several goroutines, the
+// counters of both stay right.
 func TestRaceOfReadersAndWriters(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

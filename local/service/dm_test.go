@@ -68,7 +68,7 @@ func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
 			}
 		}
 		if all := r.item(tables.MessagingKey(me.ID)).Int("unread"); c.Unread != unread || all != unread {
-			r.t.Errorf("%s: unread from %s: got %d, and %d in all, want %d", me.Name, other.Name, c.Unread, all, unread)
+			r.t.Errorf("messages that %s has not read: got %d from %s and %d in all, want %d of each", me.Name, c.Unread, other.Name, all, unread)
 		}
 		if n := len(all); n > 0 && (c.Last != all[n-1].ID || c.At != all[n-1].CreatedAt || c.Mine != (all[n-1].From.ID == me.ID)) {
 			r.t.Errorf("%s: newest message: got %+v, want %+v", me.Name, c, all[n-1])

@@ -208,7 +208,7 @@ func TestRaceOfErasures(t *testing.T) {
 				r.request(a, "PATCH", "/v1/me", object("bio", "A change.", "tags", []string{"change"})),
 			)
 			if answers[0].Status+answers[1].Status != 200+401 || n[500] != 0 {
-				t.Fatalf("round %d: got outcomes %v, want one erasure: %s %s", i, n, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got outcomes %v, want one erasure; the answers are %s and %s", i, n, answers[0].Body, answers[1].Body)
 			}
 			if p := r.item(tables.ProfileKey(a.ID)); p.Str("state") != tables.StateErased || p.Str("bio") != "" || p.Int("epoch") != 2 || r.item(tables.TagKey(a.ID, "change")) != nil {
 				t.Fatalf("round %d: got the profile %v, want an erased one without tags", i, p)

@@ -49,7 +49,7 @@ func object(members ...any) string {
 	return encode(m)
 }
 
-// settleAll calls the schedules until nothing is due for a while.
+// settleAll drains the stream and calls the schedules four times, six minutes apart.
 func (c *juryFixture) settleAll() {
 	c.t.Helper()
 	for range 4 {
@@ -442,7 +442,7 @@ func TestErase_ClosesCheckouts(t *testing.T) {
 	}
 }
 
-// schemaAttrs are the attributes of any item.
+// schemaAttrs are the attributes that items of any type may have.
 var schemaAttrs = []string{
 	tables.AttrPK, tables.AttrSK, tables.AttrType, tables.AttrTTL, "rank_pk", "rank_sk", "parent_pk", "parent_sk", "author_pk", "author_sk",
 }
@@ -488,7 +488,7 @@ func TestExport_ForgedCursor(t *testing.T) {
 				rt.Fatalf("the cursor %q: got %d %s, want 200, 422 or 400 bad_cursor", from, a.Status, a.Body)
 			}
 		})
-		for place := range 5 { // a position of an index in a place that has none
+		for place := range 5 { // a position in an index, for a part of the export that reads no index
 			for _, key := range [][]string{{"x", ""}, {"", "x"}, {"x", "x"}} {
 				from := append([]string{strconv.Itoa(place), "x"}, key...)
 				r.want(r.call(fox, "GET", "/v1/me/export?before="+api.EncodeCursor(from...), ""), 400, "bad_cursor")
@@ -562,6 +562,6 @@ func TestErase_DoneBy(t *testing.T) {
 	}
 	decode(t, r.want(r.call(r.join("wombat"), "DELETE", "/v1/me", ""), 200, ""), &got)
 	if got.DoneBy-got.At != (5 * time.Minute).Milliseconds() {
-		t.Errorf("got %+v, want 5 minutes between", got)
+		t.Errorf("got %+v, want 5 minutes between at and done_by", got)
 	}
 }

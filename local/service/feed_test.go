@@ -12,7 +12,7 @@ import (
 )
 
 // TestFeed_WantedChanges checks that only changes that a reader's filter matches enter the
-// embedded table's feed. Of the changes that a post makes, only the post itself does.
+// embedded table's feed. Of the changes that a post makes, only the post itself enters it.
 func TestFeed_WantedChanges(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()

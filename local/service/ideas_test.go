@@ -191,7 +191,7 @@ func TestScheduleSealsIdeas(t *testing.T) {
 		return posts
 	}
 	if got := sealed(); got != 0 {
-		t.Fatalf("sealed too early: got %d, want 0", got)
+		t.Fatalf("ideas sealed before they are due: got %d, want 0", got)
 	}
 	if err := index.OfIdeas(r.App).TendBy(t.Context(), r.App.Now()); err != nil { // due now
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestScheduleSealsIdeas(t *testing.T) {
 	r.advance(10 * time.Minute)
 	r.tick()
 	if got := sealed(); got != n {
-		t.Errorf("sealed: got %d, want %d", got, n)
+		t.Errorf("ideas sealed by the schedule: got %d, want %d", got, n)
 	}
 }
 

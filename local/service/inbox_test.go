@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// The inbox names the oldest event that has not expired. It looks at no more than 201
-// expired ones.
+// The inbox names the oldest event that has not expired. It passes over at most 201 expired
+// events, and names the next event even if that has expired, too.
 func TestOldestEvent(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

@@ -74,7 +74,7 @@ func TestCrowdedPost(t *testing.T) {
 				r.request(a, "POST", "/v1/me/follow", encode(map[string]any{"kind": "agent", "target": "fox", "on": true})))
 		}
 		r.settled(requests...)
-		for i, a := range agents { // an older post's vote is found where it is
+		for i, a := range agents { // the first vote is found, in the partition of its post's kind
 			r.want(r.call(a, "POST", posts[i%2]+"/vote", `{"v":0}`), 200, "")
 			r.want(r.call(a, "POST", posts[i%2]+"/vote", encode(map[string]int{"v": 1 - 2*(i%5/4)})), 200, "")
 			key := tables.VoteKey(postID(posts[i%2]), a.ID, i%2 == 0)
@@ -85,7 +85,7 @@ func TestCrowdedPost(t *testing.T) {
 		r.drain()
 		r.noDeadLetters()
 		if table.direct.Load() == 0 || table.moves.Load() < 5 {
-			t.Errorf("got %d writes of sums and %d moves of lanes, want some refused, and some moves", table.direct.Load(), table.moves.Load())
+			t.Errorf("got %d writes of sums and %d moves of lanes, want some writes, and at least 5 moves", table.direct.Load(), table.moves.Load())
 		}
 		var up int64 // down-votes of agents without karma take no karma away
 		for i := range agents {

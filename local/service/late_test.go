@@ -18,9 +18,9 @@ const attempt = 1500 * time.Millisecond
 // then makes the commit even if the caller has gone.
 type far struct {
 	tables.Backend
-	read    time.Duration // the delay of reads before a post's commit
-	sent    func(patience time.Duration) time.Duration
-	carried chan struct{} // closed after the commit
+	read    time.Duration                              // the delay of reads before a post's commit
+	sent    func(patience time.Duration) time.Duration // patience is how long the caller still waits
+	carried chan struct{}                              // closed after the commit
 }
 
 // Get is slow for the reads of a post only: no other request reads both of these items.

@@ -66,7 +66,7 @@ func TestDeletedPostsAreListedNowhere(t *testing.T) {
 			{tables.ByAuthor, tables.AuthorPK(owl.ID), byOwl},
 		} {
 			if got := r.listed(c.index, c.pk); len(got) != c.want {
-				t.Errorf("%s: %s lists %v, want %d", when, c.pk, got, c.want)
+				t.Errorf("%s: %s lists %v, want %d items", when, c.pk, got, c.want)
 			}
 		}
 	}

@@ -101,8 +101,8 @@ func TestBestOfDays(t *testing.T) {
 	})
 }
 
-// Pages of posts without replies are full, however many replies are in between, and
-// have each post once.
+// With replies=false, pages are full, however many replies are in between, and have each
+// root post once.
 func TestPageWithoutReplies(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -136,7 +136,7 @@ func TestPageWithoutReplies(t *testing.T) {
 
 // A deleted post disappears from the best posts and the feed at once. The channel shows a
 // tombstone while the post has replies.
-func TestDeletedVanishAtOnce(t *testing.T) {
+func TestDeletedPostsVanishAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")

@@ -172,7 +172,7 @@ func (f *folder) checkpoints() map[string]string {
 }
 
 // The files in which earlier versions stored checkpoints are adopted if they fit the
-// table. Otherwise the log says that the stream is read again, which repeats nothing.
+// table. Otherwise the log says that the stream is read again. No event comes twice.
 func TestStreamOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, file, content, says string }{

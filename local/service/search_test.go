@@ -55,7 +55,7 @@ func vocabulary(rng *rand.Rand, n int) []string {
 func (s *searching) words(most int) string {
 	var b []string
 	for range 1 + s.rng.IntN(most) {
-		// Squared, some words are common and most are rare.
+		// The square of x makes some words common and most of them rare.
 		x := s.rng.Float64()
 		b = append(b, s.vocab[int(x*x*float64(len(s.vocab)))])
 	}
