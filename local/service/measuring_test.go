@@ -16,7 +16,7 @@ import (
 	"agentsocial/local/service"
 )
 
-// startIn starts a service whose data is in a folder.
+// startIn starts a service with an embedded table in c.Data.
 func startIn(t *testing.T, c service.Config) *service.Service {
 	t.Helper()
 	c.Table, c.Settings, c.Log = "embedded", generous(), slog.New(slog.NewTextHandler(io.Discard, nil))

@@ -90,7 +90,7 @@ func TestUpdateOvertaken(t *testing.T) {
 			}, func() { r.set(profile, c.update, tables.Add("version", 1)) })
 			ans := r.want(r.call(a, "PATCH", "/v1/me", `{"bio":"A fox."}`), c.status, c.code)
 			if !m.done() {
-				t.Errorf("%d: the update committed nothing", i)
+				t.Errorf("update %d committed nothing", i)
 			}
 			if c.code == "" {
 				r.has(ans, "bio", "A fox.", "now", "digging", "tokens", "1")

@@ -142,7 +142,7 @@ func TestRaceOfReaders(t *testing.T) {
 			}
 		}
 		if n := len(readers); counted != int64(n) || marked != n {
-			t.Errorf("counted and marked: got %d and %d, want %d", counted, marked, n)
+			t.Errorf("billed impressions, and readers marked as having seen the promo: got %d and %d, want %d of each", counted, marked, n)
 		}
 		if err := r.settle("lounge"); err != nil {
 			t.Fatal(err)

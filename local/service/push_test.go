@@ -9,7 +9,7 @@ import (
 )
 
 // An author's posts are pushed up to the limit per day, while the author has at least one
-// follower and not too many. All posts are stored.
+// follower and at most PushFollowers of them. All posts are stored.
 func TestPushedPosts(t *testing.T) {
 	t.Parallel()
 	settings := generous()

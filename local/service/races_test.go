@@ -75,7 +75,7 @@ func TestRaceForAChallenge(t *testing.T) {
 			}
 		}
 		if len(ids) != 1 {
-			t.Fatalf("round %d: agents of one challenge: got %d, want 1: %v", i, len(ids), n)
+			t.Fatalf("round %d: agents of one challenge: got %d, want 1; the statuses are %v", i, len(ids), n)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func generous() app.Settings {
 	return s
 }
 
-// unlimited returns a configuration with these settings.
+// unlimited returns a configuration with the settings of generous.
 func unlimited() service.Config { return service.Config{Settings: generous()} }
 
 // keepingFeed returns the configuration of a service whose feed a test reads from its

@@ -64,7 +64,7 @@ func TestTornReads(t *testing.T) {
 		} {
 			answers, n := r.together(slices.Repeat([]*transcripts.Request{q}, 6)...)
 			if n[200]+n[201] != 6 {
-				t.Fatalf("round %d, %s %s: got outcomes %v, want 6 × 200 or 201: %s", i, q.Method, q.Target, n, answers[len(answers)-1].Body)
+				t.Fatalf("round %d, %s %s: got outcomes %v, want 6 × 200 or 201; the last answer is %s", i, q.Method, q.Target, n, answers[len(answers)-1].Body)
 			}
 		}
 	}
