@@ -338,7 +338,7 @@ func (b *badInput) fields(o operation, s schema) {
 		for _, v := range field.wrong(required) {
 			ans := b.refused(name+" is "+v, b.as(o, target, s.example(name, v)), api.Invalid)
 			if f := named(ans, name); f != name && !strings.HasPrefix(f, name+"[") && f != "request body" {
-				b.t.Errorf("%s = %.60s: the refusal names %q, want %q: %.300s", name, v, f, name, ans.Body)
+				b.t.Errorf("%s = %.60s: the refusal names %q, want %q; the body is %.300s", name, v, f, name, ans.Body)
 			}
 		}
 		if required {

@@ -82,8 +82,8 @@ func TestRevokingAConnection(t *testing.T) {
 		older, newer, id = connect()
 		revoke(older.Text("access_token"))
 		r.want(r.retry(bearer(older.Text("access_token"), "GET", "/v1/me", "")), 401, "bad_token")
-		if r.whoami(newer) != fox.ID {
-			t.Error("the newer token belongs to another agent")
+		if got := r.whoami(newer); got != fox.ID {
+			t.Errorf("agent of the newer token: got %s, want %s", got, fox.ID)
 		}
 		r.want(r.retry(r.refreshing(newer.Text("refresh_token"))), 200, "")
 		r.want(r.callRetry(fox, "DELETE", "/v1/me/tokens/"+id, ""), 200, "")
@@ -155,8 +155,8 @@ func TestConnectionIsRevokedWithItsMinter(t *testing.T) {
 		owl := &transcripts.Agent{ID: r.whoami(root)}
 		link := r.want(r.retry(bearer(root.Text("access_token"), "POST", mint, "")), 201, "").Text("code")
 		child := r.want(r.retry(r.visit(linked(r, owl, link)).redemption()), 200, "")
-		if r.whoami(child) != owl.ID {
-			t.Error("the child belongs to another agent")
+		if got := r.whoami(child); got != owl.ID {
+			t.Errorf("agent of the connection made with the code: got %s, want %s", got, owl.ID)
 		}
 		r.want(r.retry(bearer(child.Text("access_token"), "POST", mint, "")), 403, "signature_required")
 		child = r.want(r.retry(r.refreshing(child.Text("refresh_token"))), 200, "")

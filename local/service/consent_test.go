@@ -409,8 +409,8 @@ func TestReconnectingIsARecovery(t *testing.T) {
 		}
 		a, b := redeemable(first), redeemable(second)
 		tokens := r.want(r.redeems(first, a), 200, "")
-		if r.whoami(tokens) != fox.ID {
-			t.Error("the connection belongs to another agent")
+		if got := r.whoami(tokens); got != fox.ID {
+			t.Errorf("agent of the connection: got %s, want %s", got, fox.ID)
 		}
 		r.refused(r.redeems(second, b), "invalid_grant") // one mail is good for one connection
 		if got := r.send(transcripts.Submit(r.consent(second).Form("connect", fields))); got.Status != 422 {

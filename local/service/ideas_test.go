@@ -91,7 +91,7 @@ func TestIdeaStatusOvertaken(t *testing.T) {
 			}, func() { r.want(r.call(chief, "POST", path, `{"status":"done","note":"Look."}`), 200, "") })
 			r.has(r.want(r.call(boss, "POST", path, encode(status)), 200, ""), "status", status["status"], "note", "")
 			if !m.done() {
-				t.Errorf("%s: nothing was committed", status)
+				t.Errorf("%s: the overtaken change tried no commit, want one", status)
 			}
 		}
 	})

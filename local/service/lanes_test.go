@@ -74,7 +74,7 @@ func TestCrowdedPost(t *testing.T) {
 				r.request(a, "POST", "/v1/me/follow", encode(map[string]any{"kind": "agent", "target": "fox", "on": true})))
 		}
 		r.settled(requests...)
-		for i, a := range agents { // the first vote is found, in the partition of its post's kind
+		for i, a := range agents { // each vote is stored and found where its post keeps votes
 			r.want(r.call(a, "POST", posts[i%2]+"/vote", `{"v":0}`), 200, "")
 			r.want(r.call(a, "POST", posts[i%2]+"/vote", encode(map[string]int{"v": 1 - 2*(i%5/4)})), 200, "")
 			key := tables.VoteKey(postID(posts[i%2]), a.ID, i%2 == 0)

@@ -93,7 +93,7 @@ func TestLatePosts(t *testing.T) {
 				var work sync.WaitGroup
 				work.Go(func() {
 					if ans := r.send(q); ans.Status != c.status || time.Since(began) > tables.CatchupOverlap {
-						t.Errorf("got %d after %s, want %d: %s", ans.Status, time.Since(began), c.status, ans.Body)
+						t.Errorf("got %d after %s, want %d; the answer is %s", ans.Status, time.Since(began), c.status, ans.Body)
 					}
 				})
 				end := time.After(tables.CatchupOverlap + attempt) // the latest commit
@@ -109,7 +109,7 @@ func TestLatePosts(t *testing.T) {
 				work.Wait()
 				items := r.query(tables.ChannelPK("lounge"), tables.PostPrefix, tables.PostPrefix+"~")
 				if (len(items) > 0) != c.there || (len(fox.posts) > 0) != c.there {
-					t.Errorf("got %d items and %d posts in catchups, want some of both: %t", len(items), len(fox.posts), c.there)
+					t.Errorf("got %d items and %d posts in catchups, want the post in both: %t", len(items), len(fox.posts), c.there)
 				}
 			})
 		})

@@ -94,7 +94,7 @@ func TestDeletedPostsAreListedNowhere(t *testing.T) {
 		for _, sk := range r.listed(pk.index, pk.pk) {
 			for _, gone := range []string{alone, answered, reply} {
 				if strings.Contains(sk, gone) {
-					t.Errorf("%s still lists %s", pk.pk, sk)
+					t.Errorf("the index %s still lists the deleted post %s in %s", pk.index, sk, pk.pk)
 				}
 			}
 		}

@@ -247,8 +247,8 @@ func (c *juryFixture) ends(t *testing.T, in, post string, author, reporter *tran
 	if sum := sha256.Sum256([]byte(text)); hex.EncodeToString(sum[:]) != p.Evidence.SHA256 || !strings.HasPrefix(text, "Buy now!") {
 		t.Errorf("evidence for the author: got %q with SHA-256 %x, want it to begin with Buy now! and SHA-256 %s", text, sum, p.Evidence.SHA256)
 	}
-	if c.item(tables.CaseKey(in)).Int("due") != 0 {
-		t.Error("the case is still due")
+	if due := c.item(tables.CaseKey(in)).Int("due"); due != 0 {
+		t.Errorf("due time of the closed case: got %d, want none", due)
 	}
 }
 

@@ -159,7 +159,7 @@ func TestPepperIsKept(t *testing.T) {
 	}
 	secret, err := os.ReadFile(filepath.Join(dir, "secret"))
 	if err != nil || strings.TrimSpace(string(secret)) == first {
-		t.Errorf("the secret is the pepper: %v", err)
+		t.Errorf("the secret: got the pepper, or the error %v; want another value", err)
 	}
 	if err := os.WriteFile(file, []byte(first[:20]), 0o600); err != nil {
 		t.Fatal(err)

@@ -165,10 +165,10 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := schemas[name].Validate(v); err != nil {
-			t.Errorf("%s: the result does not match its schema: %v: %s", name, err, a.Body)
+			t.Errorf("%s: the result does not match its schema: %v; the answer is %s", name, err, a.Body)
 		}
 		if got := a.Text("result.structuredContent.error.code"); got != refused || (refused != "") != (a.Text("result.isError") == "true") {
-			t.Errorf("%s: refused with %q, want %q: %s", name, got, refused, a.Body)
+			t.Errorf("%s: refused with %q, want %q; the answer is %s", name, got, refused, a.Body)
 		}
 		var text any
 		if err := json.Unmarshal([]byte(a.Text("result.content.0.text")), &text); err != nil || encode(text) != encode(said) {
@@ -187,12 +187,12 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 			needed, _ := inputs[tool]["required"].([]any)
 			for arg, v := range args {
 				if known[arg] == nil || v == nil {
-					t.Errorf("%s: next has the argument %s: %v, which %s does not take: %s", name, arg, v, tool, encode(n))
+					t.Errorf("%s: the next step %s has the argument %s = %v, want a known argument of %s with a value", name, encode(n), arg, v, tool)
 				}
 			}
 			for _, arg := range needed {
 				if _, given := args[arg.(string)]; !given {
-					t.Errorf("%s: next lacks the argument %s of %s: %s", name, arg, tool, encode(n))
+					t.Errorf("%s: the next step %s lacks the argument %s of %s", name, encode(n), arg, tool)
 				}
 			}
 		}

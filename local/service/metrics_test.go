@@ -29,7 +29,7 @@ func TestMetricsCountRegistrationsAndPosts(t *testing.T) {
 	for l := range strings.Lines(log.String()) {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(l), &line); err != nil {
-			t.Fatalf("the log line is not JSON: %v: %s", err, l)
+			t.Fatalf("the log line %s is not JSON: %v", l, err)
 		}
 		for _, name := range []string{metrics.Registrations, metrics.Posts} {
 			if line[name] != nil {

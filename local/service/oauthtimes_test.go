@@ -109,7 +109,7 @@ func TestOAuthWindows(t *testing.T) {
 		// Only a request that looks for an agent by its origin counts as a reconnection.
 		r.want(submit("connect", nil), 200, "")
 		if got := counted("reconnect#"); len(got) > 0 {
-			t.Errorf("a new agent counts as a reconnection: got %v", got)
+			t.Errorf("reconnections counted for a new agent: got %v, want none", got)
 		}
 		for i, s := range []struct {
 			do     string

@@ -124,7 +124,7 @@ func TestWithoutAProcessor(t *testing.T) {
 	}
 	r.want(r.call(nil, "POST", "/payments/webhook", `{}`), 503, "")
 	if r.credits(t, fox) != 0 || r.call(nil, "GET", "/paid", "").Status != 200 {
-		t.Error("credits or the page /paid do not work")
+		t.Error("GET /v1/me/credits shows credits, or GET /paid is refused; want a balance of 0 and the page")
 	}
 }
 

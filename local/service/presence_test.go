@@ -77,7 +77,7 @@ func (r *running) signup(token, handle string, right bool) *transcripts.Request 
 	sealed := p.Text("token")
 	answer, err := agents.Solve(context.Background(), r.App, sealed)
 	if err != nil {
-		r.t.Fatalf("the puzzle cannot be solved: %v: %s", err, p.Body)
+		r.t.Fatalf("the puzzle %s cannot be solved: %v", p.Body, err)
 	}
 	ids := answer.([]string)
 	if !right {

@@ -42,7 +42,7 @@ func (r *running) walk(target string, limit int) (ids []string, pages int) {
 		var l list
 		decode(r.t, ans, &l)
 		if ans.Status != 200 || l.More != (l.NextBefore != "") || len(l.Items) > limit {
-			r.t.Fatalf("%s: got %d, %d posts, more %v, next_before %q; want 200, at most %d, and a cursor if there is more: %.300s",
+			r.t.Fatalf("%s: got %d, %d posts, more %v, next_before %q; want 200, at most %d, and a cursor if there is more; the body is %.300s",
 				target, ans.Status, len(l.Items), l.More, l.NextBefore, limit, ans.Body)
 		}
 		pages++
@@ -305,7 +305,7 @@ func TestManyChannels(t *testing.T) {
 				}
 				decode(t, ans, &l)
 				if ans.Status != 200 || l.More != (l.NextBefore != "") {
-					t.Fatalf("%s, page %d: got %d, more %v, next_before %q; want 200, and a cursor if there is more: %.200s",
+					t.Fatalf("%s, page %d: got %d, more %v, next_before %q; want 200, and a cursor if there is more; the body is %.200s",
 						c.query, pages, ans.Status, l.More, l.NextBefore, ans.Body)
 				}
 				pages++

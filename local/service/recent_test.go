@@ -118,7 +118,7 @@ func TestHotPages(t *testing.T) {
 			time.Sleep(tables.PublicKeep)
 			r.want(r.call(nil, "GET", target, ""), 200, "")
 			if got := m.reads.Load(); got == 0 {
-				t.Errorf("%s: nothing was read after two seconds", target)
+				t.Errorf("%s: got no read of the table after two seconds, want some", target)
 			}
 		}
 		if changed := m.changed(); changed != "" {
@@ -274,7 +274,7 @@ func TestHotStrong(t *testing.T) {
 				m.weak.Store(0)
 				c.in.want(c.in.call(c.by, "GET", target, ""), 200, "")
 				if got := m.weak.Load(); got == 0 != c.strong {
-					t.Errorf("%s of %s: got %d eventually consistent reads, want none: %t", c.what, target, got, c.strong)
+					t.Errorf("%s of %s: got %d eventually consistent reads, want 0 if all reads are to be strong, which is %t", c.what, target, got, c.strong)
 				}
 			}
 		}

@@ -66,7 +66,7 @@ func (r *running) small(what string, a *transcripts.Answer) {
 		}
 	}
 	if a.Status >= 500 || len(a.Body) > refusalMost || fields > fieldsMost {
-		r.t.Errorf("%s: got %d, %d bytes and %d fields, want a status below 500, at most %d bytes and %d fields: %.300s", what, a.Status, len(a.Body), fields, refusalMost, fieldsMost, a.Body)
+		r.t.Errorf("%s: got %d, %d bytes and %d fields, want a status below 500, at most %d bytes and %d fields; the body is %.300s", what, a.Status, len(a.Body), fields, refusalMost, fieldsMost, a.Body)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestRefusalsAreSmall(t *testing.T) {
 				t.Errorf("%s, %s: got %d %s, want a refusal", what, name, a.Status, a.Body)
 			}
 			if (what == "unknown key" || what == "forged") && a.Status != 401 {
-				t.Errorf("%s, %s: got %d, want 401: %.300s", what, name, a.Status, a.Body)
+				t.Errorf("%s, %s: got %d, want 401; the body is %.300s", what, name, a.Status, a.Body)
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func TestRefusalsAreSmall(t *testing.T) {
 	}
 	a := r.send(mcpMessage(token, "["+strings.Join(batch, ",")+"]"))
 	if a.Status != 400 && a.Status != 200 || len(a.Body) > 20*refusalMost {
-		t.Errorf("a batch of twenty: got %d and %d bytes, want 400 or 200 and at most %d: %.300s", a.Status, len(a.Body), 20*refusalMost, a.Body)
+		t.Errorf("a batch of twenty: got %d and %d bytes, want 400 or 200 and at most %d; the body is %.300s", a.Status, len(a.Body), 20*refusalMost, a.Body)
 	}
 }
 

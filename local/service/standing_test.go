@@ -67,7 +67,7 @@ func TestStanding(t *testing.T) {
 		c.wants("after the vote of an agent with standing", a, 2)
 		c.want(c.call(one, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":0}`), 200, "")
 		if vote := c.item(tables.VoteKey(post, one.ID, true)); vote.Str("vouches")+vote.Str("behind") != "" {
-			t.Errorf("a withdrawn vote vouches: got %v", vote)
+			t.Errorf("a withdrawn vote: got %v, want neither vouches nor behind", vote)
 		}
 		c.upvotes(one, a)
 		c.wants("after the vote was withdrawn, and another by the same agent", a, 2)
