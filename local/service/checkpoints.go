@@ -126,7 +126,7 @@ var errUnchecked = fmt.Errorf("%w: this kind of table cannot tell whether checkp
 
 // adopt moves the checkpoints of an earlier version from its file into the table, unless
 // the table has checkpoints. If those of the file do not fit the table's feed, the readers
-// begin at the oldest change. In both cases adopt removes the file.
+// begin at the oldest change. Whether it uses them or not, adopt removes the file.
 func adopt(ctx context.Context, t *openTable, file string, log *slog.Logger) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
