@@ -79,7 +79,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   d.throttled(), Math: "MAX([FILL(m1, 0), FILL(m3, 0)]) + MAX([FILL(m2, 0), FILL(m4, 0)])", Above: 50, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "BooksWrong", alarm{
-		What: "The accounts do not sum to zero. If the tally reader has stopped, that is the cause. Otherwise run `make audit TABLE=aws:NAME`, which names the wrong accounts, and stop payments until you know why.",
+		What: "The accounts do not sum to zero. If the tally reader has stopped, that is the cause. Otherwise run `make audit TABLE=aws:NAME`. If it names wrong accounts, stop payments until you know why.",
 		Of:   []metric{d.logged(audit.Wrong)}, Every: 2 * audit.New(&app.App{}).Every, // two periods, since audits run a little late
 	})
 	d.alarm(stack, "BooksUnproved", alarm{
