@@ -8,7 +8,7 @@ import (
 // What the setting copyTo makes, as infra/copies.go has it. A test in infra compares the
 // numbers.
 const (
-	backupDays       = 2 // that a backup stays beside the table
+	backupDays       = 2 // days that a backup stays beside the table
 	copyDays         = 7
 	copyAlarmMetrics = 2
 	copySecrets      = 2 // replicas
@@ -27,8 +27,8 @@ func (r *Report) copySection(out io.Writer, head, row func(...string), months []
 ## A copy elsewhere
 
 The setting `+"`copyTo`"+` copies the table to another region or account once a day. Each backup is a full one, without the indexes. A GB
-of it costs %s USD a month where it is kept, for %d days beside the table and for %d days (`+"`copyDays`"+`) elsewhere, and %s USD on its way to
-another region. Two secrets there and the alarm cost %s USD. A restore takes %s USD for a GB.
+of a backup costs %s USD a month, and is kept for %d days beside the table and for %d days (`+"`copyDays`"+`) elsewhere. On its way to
+another region a GB costs %s USD. Two secrets there and the alarm cost %s USD. A restore costs %s USD for a GB.
 
 `, dollars(backupStoragePrice), backupDays, copyDays, dollars(betweenRegionsPrice), dollars(copyAlarmMetrics*alarmPrice+copySecrets*secretPrice), dollars(restorePrice))
 	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)

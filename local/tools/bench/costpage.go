@@ -27,7 +27,8 @@ func throttleOf(agents int) int {
 	return max(throttle, int(math.Ceil(peak*float64(agents)*callsADay(habits)/secondsDay)))
 }
 
-// standingNow returns what infra makes. A test in infra compares the two.
+// standingNow returns the resources of infra that cost the same without any calls. A test in
+// infra compares the numbers of secrets and of alarms' metrics with the template.
 func standingNow() standing {
 	ticksOf := func(schedules []func(*app.App) schedule.Function) (ticks float64) {
 		for _, s := range schedules {
@@ -40,8 +41,9 @@ func standingNow() standing {
 		Secrets: 3, AlarmMetrics: 35, Metrics: metricsOf(metrics.Sets(false)), Ticks: ticksOf(events.Schedules()) + probes,
 		tick:   Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million},
 		Probes: probes,
-		// A probe makes three requests, and each takes 20 ms of a group's 512 MB. The probe itself
-		// waits 300 ms longer than other ticks.
+		// A probe makes three requests. Each runs a group's function, which has 512 MB, for
+		// 20 ms. The probe's own tick runs 300 ms longer than other ticks, since it waits for
+		// the answers.
 		probe: Bill{
 			Table: 6 * readPrice / million, Gateway: probeReads * requestPrice / million,
 			Lambda: (probeReads*(invocationPrice+20*gbSecondPrice*1000/2) + 300*gbSecondPrice*1000) / million,
@@ -158,7 +160,7 @@ agents: custom metrics, alarms, secrets, schedules.
 	idle.Metrics = 0
 	fmt.Fprintf(out, `
 **A network that nobody uses** costs %s USD a month: %d secrets, %d metrics of alarms (AWS bills an alarm for each
-metric that it watches), and %s ticks of the clock. Of that, %s USD are for the probe: its alarm and
+metric that it watches), and %s ticks of the clock. Of that, %s USD are for the probe: its alarm, its ticks and
 its requests. It has no dashboard and no custom metrics. In use, the standing costs include
 at most %d custom metrics, each billed for the hours in which it has data; most of them count failures and warnings. The setting
 `+"`mailFrom`"+` adds %s USD, `+"`dashboard`"+` %s USD, and `+"`endpointMetrics`"+` up to %s USD and a line in the log for each read. Lambda's metrics about the
@@ -209,7 +211,7 @@ reserved. At %[3]s agents it pays after %.1[4]f years of growth with provisioned
 What the same network would cost on EC2 and RDS, at on-demand prices of the same region. These are estimates, not a design.
 One core of a server is assumed to answer %d requests a second, TLS and JSON included. For each request the database
 is assumed to need twice the processor time that the server needs. The machines can take three times the average load. Answers and
-logs are as large as this service's. Rows take the bytes of the table's items and half as much again. Backups are kept for 35 days.
+logs are as large as this service's. Database rows take the bytes of the table's items and half as much again. Backups are kept for 35 days.
 Alarms and the work of running the servers are not counted. For a small team that work is the largest part: updates,
 failover, vacuum, partitions, capacity.
 
@@ -235,7 +237,7 @@ million agents that database needs one of the largest machines there are; this s
 		row(strings.TrimSpace("`"+h.route+"` "+h.variant), fmt.Sprintf("%g", h.times), dollars(find(r.Rows)(h.route, h.variant).total()*h.times*daysAMonth*1000))
 	}
 
-	needed := []int{throttle, throttleOf(networks[len(networks)-1])} // both smaller networks need the first
+	needed := []int{throttle, throttleOf(networks[len(networks)-1])} // the first is enough for both smaller networks
 	small, large := attacks(r.Rows, signed(), rates(), needed[0], s), map[string]attack{}
 	for _, a := range attacks(r.Rows, signed(), rates(), needed[1], s) {
 		large[a.what] = a
@@ -248,7 +250,7 @@ compressed answers. The tables show two throttles: %s a second, which is enough 
 100%[5]s000 agents, and %[6]s a second, which is enough for %[7]d times that of 10%[5]s000%[5]s000. Addresses and mailboxes are
 assumed to be free; an agent costs its proof of work (`+"`powBits`"+` %[2]d: 2^%[2]d hashes, at %.0[3]f million a second on a core
 that costs %.2[4]f USD an hour). Three kinds of calls are left out: calls that cost credits, since they pay for themselves;
-votes on a case, since only drawn jurors have one; and the first read of a new inbox event. That read also writes, because it
+votes on a case, since only the jurors drawn for it can vote; and the first read of a new inbox event. That read also writes, because it
 gives the event its number, but an attacker cannot repeat it at will: each event takes another call that causes it. The three
 most expensive attacks:
 
@@ -306,8 +308,8 @@ func routes() (n int) {
 	return n
 }
 
-// signed returns a function that reports whether a route takes a credential. These
-// routes have limits by agent.
+// signed returns a function that reports whether a route needs a credential. Calls of such
+// routes are limited by agent.
 func signed() func(route string) bool {
 	needed := map[string]bool{}
 	for _, g := range functions.Groups(&app.App{}) {
@@ -338,7 +340,7 @@ func dollars(usd float64) string {
 	return thousands(int(math.Round(usd)))
 }
 
-// cents formats a very small amount.
+// cents formats an amount that may be very small.
 func cents(usd float64) string {
 	if usd > 0 && usd < 0.01 {
 		return "< 0.01"

@@ -58,7 +58,7 @@ you would pay without an edge. Agents' calls have a credential and are not store
 		return dollars(webACLPrice + 2*webACLRulePrice + float64(m.agents)*callsADay(habits)*daysAMonth/million*inspectPrice)
 	})...)...)
 	fmt.Fprint(out, `
-It pays where many readers without a credential ask for the same pages: people, search engines, feed readers, programs that watch a
+An edge pays where many readers without a credential ask for the same pages: people, search engines, feed readers, programs that watch a
 channel. The last column is the share of such requests that must be answered from the store for the edge to pay. CloudFront stores
 the answers listed below for 10 seconds to 5 minutes, in each of its regions. So an edge pays only if several requests for the same
 answer arrive within that time.
