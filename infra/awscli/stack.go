@@ -121,8 +121,8 @@ func (s *Stack) called(kind, name, suffix string) (Resource, error) {
 	return Resource{}, fmt.Errorf("NAME is %q; the stack %s has %q", name, s.Name, names)
 }
 
-// Properties decodes what the deployed template sets for a resource into the variable at
-// into. It reads the template once for each Stack.
+// Properties decodes what the deployed template sets for a resource into the variable that
+// into points to. It reads the template once for each Stack.
 func (c CLI) Properties(ctx context.Context, s *Stack, r Resource, into any) error {
 	if s.properties == nil {
 		if err := c.readTemplate(ctx, s); err != nil {

@@ -173,7 +173,7 @@ func (d deployment) look() (deployed, error) {
 		}
 	}
 	if err := json.Unmarshal([]byte(answer), &list); err != nil || len(list.Stacks) != 1 {
-		return deployed{}, fmt.Errorf("aws cloudformation describe-stacks answered %.200q, %v; want one stack", answer, err)
+		return deployed{}, fmt.Errorf("aws cloudformation describe-stacks answered %.200q (error: %v); want one stack", answer, err)
 	}
 	now := deployed{list.Stacks[0].StackStatus, map[string]string{}}
 	for _, o := range list.Stacks[0].Outputs {

@@ -93,7 +93,7 @@ type mapping struct {
 	UUID, State, StateTransitionReason, LastProcessingResult string
 }
 
-// readers looks at the mappings from the stream. Lambda makes and polls one only if the
+// readers looks at the mappings from the stream. Lambda makes and polls a mapping only if the
 // function's role may use the stream, dynamodb:ListStreams included.
 func (o *operator) readers(ctx context.Context) {
 	var list struct{ EventSourceMappings []mapping }

@@ -167,7 +167,7 @@ func (v *visitor) challenge(ctx context.Context) {
 	if !ok {
 		return
 	}
-	const remedy = "MCP clients that know only this header cannot sign in; others look at " + metadataPath + ". See shared/api/respond.go, challenge: send the header by another way that the gateway leaves."
+	const remedy = "MCP clients that know only this header cannot sign in; others look at " + metadataPath + ". See shared/api/respond.go, challenge: send the header in a way that the gateway leaves unchanged."
 	got := a.header.Get(name)
 	switch {
 	case a.status != http.StatusUnauthorized:

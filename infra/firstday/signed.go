@@ -40,7 +40,7 @@ func remedy(err error, function string) string {
 	var e *client.Error
 	switch {
 	case errors.As(err, &e) && e.Status >= http.StatusInternalServerError:
-		return fmt.Sprintf("Run logs %s 1h (\"First of all\"): request %s. AccessDeniedException there means that the function's rights do not suffice: infra/rights.go, leading.", function, e.RequestID)
+		return fmt.Sprintf("Run logs %s 1h (\"First of all\"): request %s. AccessDeniedException there means that the function's rights do not suffice: see leading in infra/rights.go.", function, e.RequestID)
 	case errors.As(err, &e):
 		return e.Hint
 	}
@@ -54,7 +54,7 @@ func (v *visitor) queries(ctx context.Context, a *member) {
 	_, host, _ := strings.Cut(v.client.URL(), "://")
 	targets := []string{
 		"/v1/c/" + channel + "/search?q=a%20b%2Fc",
-		"/v1/c/" + channel + "/search?limit=5&q=a+b%2fc%7E~%C3%A9", // another order, lower case, + for a space, and escapes that need none
+		"/v1/c/" + channel + "/search?limit=5&q=a+b%2fc%7E~%C3%A9", // another order, lower case, + for a space, and escapes of characters that need none
 		"/v1/me?aud=" + host,
 	}
 	for _, target := range targets {

@@ -83,7 +83,7 @@ On the first day: make first-day URL=https://a.example STAGE=prod
 	} {
 		got, err := summaryOf(t, c.outputs)
 		if err != nil || got != c.want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.want)
+			t.Errorf("%s: got error %v and\n%s\nwant\n%s", name, err, got, c.want)
 		}
 	}
 }
