@@ -16,7 +16,7 @@ import (
 // them, for five minutes, then all. If requests fail or get slow meanwhile, the group's
 // requests go back to the old code, the deployment fails, and CloudFormation restores
 // everything else, too: the readers of the stream and the scheduled functions, which changed
-// at once, before the groups or with them.
+// all at once, before the groups or with them.
 //
 // CloudFormation's own rollback triggers would need no aliases. But they watch a deployment
 // that has already moved all callers to the new code, and neither a template nor the CDK
@@ -32,9 +32,9 @@ type canary struct {
 // canaryStep names the way in which CodeDeploy moves requests.
 const canaryStep = "CodeDeployDefault.LambdaCanary10Percent5Minutes"
 
-// Bounds of the alarms that stop a canary. They look at each minute of all requests, since a
-// tenth of one group's requests is all that new code gets. Fewer failures than
-// canaryFailures do not count, whatever the percentage.
+// Bounds of the alarms that stop a canary. The alarms look at each minute of all requests.
+// Only a tenth of one group's requests reach new code, so few failures are enough. But fewer
+// than canaryFailures do not count, whatever the percentage.
 const (
 	canaryFailures = 3 // failed requests in a minute
 	canaryPercent  = 1 // of the requests

@@ -10,8 +10,9 @@ import (
 )
 
 // A flood of requests to one group must not take the executions that other groups and the
-// stream's readers need. So in an account with enough executions each function has its
-// own: a reservation keeps them for the function, and the function gets no more.
+// stream's readers need. So in an account with enough executions each group and each reader
+// has a reservation. It keeps executions for the function, and the function gets no more. By
+// default the schedules share what is left.
 
 const (
 	// unreservedLeast is the number of executions that must stay unreserved in an account.
@@ -35,8 +36,8 @@ var groupShares = map[string]int{
 	"access": 3, "docs": 3, "ideas": 3, "jury": 3, "credits": 2, "promos": 2, "data": 1,
 }
 
-// share returns a percentage of what may be reserved; 0 in an account that is small or
-// of unknown size.
+// share returns this percentage of the executions that may be reserved; 0 in an account that
+// is small or of unknown size.
 func (s Settings) share(percent int) int {
 	if s.AccountConcurrency < largeAccount {
 		return 0

@@ -43,7 +43,7 @@ type line struct {
 type search struct {
 	Namespace, Name, By string
 	Statistic           string
-	Most                string // SUM or MAX: the metrics with the most come first
+	Most                string // SUM or MAX: the metrics for which it is highest come first
 }
 
 func (s search) expression() string {

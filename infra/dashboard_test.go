@@ -76,9 +76,9 @@ func (s *service) emitted(t *testing.T) map[string][]string {
 	return all
 }
 
-// is fails the test unless the metric exists: emitted by the program, or published by
+// wantMetric fails the test unless the metric exists: emitted by the program, or published by
 // AWS.
-func (s *service) is(t *testing.T, emitted map[string][]string, where, namespace, name string, by [][2]string) {
+func (s *service) wantMetric(t *testing.T, emitted map[string][]string, where, namespace, name string, by [][2]string) {
 	t.Helper()
 	var names []string
 	for _, d := range by {
@@ -210,7 +210,7 @@ func (s *service) checkGraph(t *testing.T, emitted map[string][]string, what str
 		if what == "Payments, a day" && len(s.groups) == len(fakeGroups) {
 			continue // the made-up service has no such endpoints
 		}
-		s.is(t, emitted, what, row[0].(string), row[1].(string), by)
+		s.wantMetric(t, emitted, what, row[0].(string), row[1].(string), by)
 	}
 	if visible == 0 {
 		t.Errorf("%s has no visible line", what)
@@ -228,7 +228,7 @@ func TestAlarmMetricsExist(t *testing.T) {
 				d := d.(map[string]any)
 				by = append(by, [2]string{d["Name"].(string), plain(d["Value"])})
 			}
-			s.is(t, emitted, id, m["Namespace"].(string), m["MetricName"].(string), by)
+			s.wantMetric(t, emitted, id, m["Namespace"].(string), m["MetricName"].(string), by)
 		}
 		for id, a := range s.all("AWS::CloudWatch::Alarm") {
 			several, _ := a.Properties["Metrics"].([]any)

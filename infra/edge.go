@@ -179,8 +179,8 @@ func (e *edge) address() *string {
 	return jsii.String("https://" + *e.distribution.AttrDomainName())
 }
 
-// guard makes the deployment of a function wait for the edge. From then on the function
-// refuses callers that go around the edge, so they must be able to come through it.
+// guard makes the deployment of a function wait for the edge. Once deployed, the function
+// refuses callers that go around the edge, so they must be able to come through it by then.
 func (e *edge) guard(f awslambda.Function) {
 	if e == nil {
 		return

@@ -260,7 +260,7 @@ func TestEdge_KeyHasWhatAnswersVaryBy(t *testing.T) {
 		res.Body.Close()
 		vary := strings.Split(res.Header.Get("Vary"), ", ")
 		if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Cache-Control"), "public, max-age=") || len(vary) < 3 {
-			t.Errorf("%s: %d, Cache-Control %q, Vary %q; want an answer that is stored", path, res.StatusCode, res.Header.Get("Cache-Control"), vary)
+			t.Errorf("%s: got %d, Cache-Control %q and Vary %q, want an answer that is stored", path, res.StatusCode, res.Header.Get("Cache-Control"), vary)
 		}
 		for _, name := range vary {
 			if name != "Accept-Encoding" && !slices.Contains(cacheKey, name) { // CloudFront adds this one

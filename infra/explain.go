@@ -14,9 +14,9 @@ import (
 	"text/tabwriter"
 )
 
-// kind explains a type of resource: its purpose, and its monthly cost without calls,
-// in US dollars in us-east-1. USD is the cost of each metric of an alarm, and of a secret
-// in each region. infra/COST.md says what calls cost.
+// kind explains a type of resource: its purpose, and its monthly cost without calls, in US
+// dollars in us-east-1. For an alarm, USD is the cost of one metric; for a secret, that of
+// one region. infra/COST.md says what calls cost.
 type kind struct {
 	Type, For string
 	USD       float64
@@ -52,7 +52,7 @@ var kinds = []kind{
 	{Type: "AWS::Lambda::Permission", For: "allows only the API to call a group's function, or only the rule about mail to call its function"},
 	{Type: "AWS::Lambda::Version", For: "a version of a group's function (setting canary)"},
 	{Type: "AWS::Logs::LogGroup", For: "the log of a function, or of the API"},
-	{Type: "AWS::Logs::MetricFilter", For: "counts requests that the gateway turned away, for an alarm; up to 0.30, if every hour has such requests"},
+	{Type: "AWS::Logs::MetricFilter", For: "counts requests that the gateway turned away, for an alarm; up to 0.30 USD a month, if every hour has such requests"},
 	{Type: "AWS::Logs::QueryDefinition", For: "a query of the logs, for the runbook's questions"},
 	{Type: "AWS::Route53::RecordSet", For: "the domain's entry in the DNS (setting hostedZone)"},
 	{Type: "AWS::S3::Bucket", For: "keeps batches that a reader of the stream gave up on"},

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// CloudFormation's linter, which `make venv` installs, finds no problem in any of these
-// templates. Its rule on redundant DependsOn is off, because the CDK writes a DependsOn
-// where a reference would be enough.
+// CloudFormation's linter, which `make venv` installs, finds no problem in the template of
+// any deployment below. Its rule on redundant DependsOn is off, because the CDK writes a
+// DependsOn where a reference would be enough.
 func TestLint(t *testing.T) {
 	linter, err := filepath.Abs("../build/venv/bin/cfn-lint")
 	if err != nil {

@@ -103,7 +103,8 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// SES can verify a single address, or know the address already.
+// With mailIdentity address, the stack lets SES verify a single address. With existing, it
+// makes no identity.
 func TestMailIdentities(t *testing.T) {
 	for identity, c := range map[string]struct{ made, says, silent string }{
 		identityAddress:  {mailFrom, "MailAddress", "MailRecord1 MailPolicy"},

@@ -77,7 +77,7 @@ func TestPlanRefuses(t *testing.T) {
 		d := fakes
 		d.schedules = []schedule.Function{s}
 		if _, err := newPlan(d, assets); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
+			t.Errorf("schedule %s every %s: got %v, want %q", s.Name, s.Every, err, want)
 		}
 	}
 

@@ -115,7 +115,7 @@ func resolved(v any, typeOf func(id string) string) (any, error) {
 	return v, nil
 }
 
-// exampleOf returns what an intrinsic function may give.
+// exampleOf returns an example of what an intrinsic function returns.
 func exampleOf(function string, of any, typeOf func(id string) string) (string, error) {
 	arn := func(id string) (string, error) {
 		example, ok := exampleARNs[typeOf(id)]
@@ -138,7 +138,7 @@ func exampleOf(function string, of any, typeOf func(id string) string) (string, 
 		id, attribute := fmt.Sprint(parts[0]), fmt.Sprint(parts[1])
 		whole, err := arn(id)
 		if attribute == "StreamArn" {
-			whole += "/stream/2026-01-02" // a real one has colons, which parliament takes for parts of the ARN
+			whole += "/stream/2026-01-02" // a real ARN has colons there, which the linter parliament takes for separators
 		}
 		return whole, err
 	case "Fn::Join":

@@ -115,14 +115,14 @@ func (c *checks) warn(remedy, format string, args ...any) {
 func (c *checks) ask(what string, out any, args ...string) bool {
 	err := c.aws.Do(c.ctx, out, args...)
 	if err != nil {
-		c.warn("If a permission is missing, check it by hand.", "%s was not checked: %v", what, err)
+		c.warn("If a permission is missing, check this by hand.", "%s was not checked: %v", what, err)
 	}
 	return err == nil
 }
 
-// Versions of the programs. The CDK runs on nodeLeast; the runbook and the tests use
-// nodeGood. cliLeast is the first series whose `dynamodb update-table` has the option
-// --on-demand-throughput, the newest that the runbook uses.
+// Versions of the programs. The CDK needs nodeLeast or later; the runbook and the tests use
+// nodeGood. cliLeast is the first series whose `dynamodb update-table` has
+// --on-demand-throughput, the newest option that the runbook uses.
 const (
 	nodeLeast = 18
 	nodeGood  = 22
@@ -234,7 +234,7 @@ func (c *checks) bootstrap() {
 func (c *checks) ownStack() {
 	stack, err := c.aws.Describe(c.ctx, c.Stage)
 	if err != nil {
-		c.warn("If a permission is missing, check it by hand.", "the stack %s was not checked: %v", stack.Name, err)
+		c.warn("If a permission is missing, check this by hand.", "the stack %s was not checked: %v", stack.Name, err)
 		return
 	}
 	c.stack = stack
@@ -358,7 +358,7 @@ func (c *checks) identity() {
 			return
 		}
 	} else if err != nil {
-		c.warn("If a permission is missing, check it by hand.", "SES's identity %s was not checked: %v", name, err)
+		c.warn("If a permission is missing, check this by hand.", "SES's identity %s was not checked: %v", name, err)
 		return
 	}
 	if c.MailIdentity != identityExisting && !c.owns(awscli.TypeIdentity, name) {
@@ -379,7 +379,7 @@ func (c *checks) owns(kind, physical string) bool {
 	}
 	stack, err := c.aws.Deployed(c.ctx, c.Stage)
 	if err != nil {
-		c.warn("If a permission is missing, check it by hand.", "the resources of %s were not checked: %v", c.stack.Name, err)
+		c.warn("If a permission is missing, check this by hand.", "the resources of %s were not checked: %v", c.stack.Name, err)
 		return true
 	}
 	for _, r := range stack.All(kind) {
@@ -417,7 +417,7 @@ func (c *checks) certificate() {
 		c.fail("Correct certificateArn in cdk.json.", "there is no certificate %s", c.CertificateARN)
 		return
 	} else if err != nil {
-		c.warn("If a permission is missing, check it by hand.", "the certificate was not checked: %v", err)
+		c.warn("If a permission is missing, check this by hand.", "the certificate was not checked: %v", err)
 		return
 	}
 	found := answer.Certificate

@@ -130,7 +130,7 @@ func TestPreflightFindings(t *testing.T) {
 			false, "agentsocial/prod/seal is still a replica of the one in eu-west-1", "stop-replication-to-replica --secret-id agentsocial/prod/seal"},
 		"tables cannot be copied": {map[string]string{"backup describe-region-settings": `{"ResourceTypeManagementPreference": {"EFS": true}}`}, nil, false, "advanced features for DynamoDB are off in eu-central-1", "update-region-settings --resource-type-management-preference DynamoDB=true"},
 		"no vault":                {map[string]string{"backup describe-backup-vault": "-"}, nil, false, "the vault copies in eu-west-1 was not found", "create-backup-vault --region eu-west-1 --backup-vault-name copies"},
-		"copies were not checked": {map[string]string{"backup describe-region-settings": "-"}, nil, false, "whether AWS Backup can copy tables was not checked", "check it by hand"},
+		"copies were not checked": {map[string]string{"backup describe-region-settings": "-"}, nil, false, "whether AWS Backup can copy tables was not checked", "check this by hand"},
 		"new account":             {map[string]string{"lambda get-account-settings": `{"AccountLimit": {"ConcurrentExecutions": 10}}`}, []string{"accountConcurrency=0"}, false, "the account may run 10 executions at once", "Service Quotas, AWS Lambda"},
 		"reserved too much":       {map[string]string{"lambda get-account-settings": `{"AccountLimit": {"ConcurrentExecutions": 1000}}`}, nil, true, "executions; the account may run 1000 at once, and Lambda requires that 100 stay unreserved", "Lower accountConcurrency"},
 		"nothing reserved":        {nil, []string{"accountConcurrency=0"}, false, "may run 2000 executions at once, and accountConcurrency is 0", "Set accountConcurrency"},

@@ -28,7 +28,7 @@ func (l logs) all() []*string { return append(append([]*string(nil), l.groups...
 // query is a saved query of CloudWatch Logs Insights. It answers a question of the runbook.
 type query struct {
 	ID   string // part of the logical id
-	Name string // after the stage
+	Name string // after the stack's name and a slash
 	Of   func(logs) []*string
 	Text string
 }

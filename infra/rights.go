@@ -17,8 +17,8 @@ import (
 
 // rights lists what a function may do besides writing its log.
 //
-// [leading] restricts them to the partitions that the function declares. Two weaknesses
-// remain. Most groups may write agents' partitions, which hold credentials, so an
+// [leading] restricts reads and writes to the partitions that the function declares. Two
+// weaknesses remain. Most groups may write agents' partitions, which hold credentials, so an
 // intruder in such a group could make a credential and go on through the API. And rights
 // on an index cover the whole index.
 type rights struct {

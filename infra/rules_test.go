@@ -86,7 +86,7 @@ var rules = []rule{
 	{Says: "a web ACL keeps no samples of requests, which have credentials", Type: "AWS::WAFv2::WebACL",
 		Check: func(_ *template, _ string, r resource) []string {
 			if strings.Contains(plain(r.Properties), `"SampledRequestsEnabled":true`) || !strings.Contains(plain(r.Properties), `"SampledRequestsEnabled":false`) {
-				return []string{"SampledRequestsEnabled is true"}
+				return []string{"SampledRequestsEnabled is true, or missing"}
 			}
 			return nil
 		}, Break: with("VisibilityConfig", map[string]any{"SampledRequestsEnabled": true})},

@@ -16,9 +16,10 @@ import (
 	"agentsocial/shared/lambda/schedule"
 )
 
-// A tick is one call of a scheduled function by the clock, EventBridge Scheduler. A tick
-// that is lost or fails does no harm, because the next one does the work. A tick that fails
-// is kept as a dead letter, for the operator.
+// A tick is one call of a scheduled function by the clock, EventBridge Scheduler. A tick that
+// is lost or fails does no harm, because the next one does the work. A tick that fails is
+// kept as a dead letter for the operator, except a tick of the probe, which has an alarm of
+// its own.
 const (
 	// tickTries bounds the retries of a tick that Lambda did not accept.
 	tickTries = 2
@@ -68,9 +69,10 @@ func rateOf(s schedule.Function) (string, error) {
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
 
-// newDeadLetters makes the queue for the failed calls of all schedules: those that Lambda
-// did not accept, and those that it accepted but that failed or never ran. Each message
-// says which function, and why. With one queue, one alarm on one metric is enough.
+// newDeadLetters makes the queue for the failed calls of all schedules: those that Lambda did
+// not accept, and, except for the probe, those that it accepted but that failed or never ran.
+// Each message says which function, and why. With one queue, one alarm on one metric is
+// enough.
 func newDeadLetters(stack awscdk.Stack) awssqs.Queue {
 	return awssqs.NewQueue(stack, jsii.String("DeadLetters"), &awssqs.QueueProps{
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED, // so the clock and Lambda need no permission for a key

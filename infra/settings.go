@@ -21,7 +21,7 @@ import (
 
 // Settings holds the settings of a deployment, from the context of cdk.json or from
 // `-c name=value`, which passes every value as a string. The README's table explains
-// them; a test compares it with the list below.
+// them; a test compares it with [Settings.all].
 type Settings struct {
 	Stage           string // names stack and secrets; only "dev" leaves nothing behind
 	Region, Account string // "": those of the credentials
@@ -110,9 +110,9 @@ const (
 
 // How SES verifies the address that mail is sent from.
 const (
-	identityDomain   = "domain"   // by its domain, with DKIM
-	identityAddress  = "address"  // the address itself
-	identityExisting = "existing" // already verified
+	identityDomain   = "domain"   // by records in the DNS of its domain (DKIM)
+	identityAddress  = "address"  // by a mail to the address
+	identityExisting = "existing" // not at all: it is verified already
 )
 
 // Ceilings of settings. AWS publishes no greatest value for these. Its quotas are smaller
@@ -124,8 +124,8 @@ const (
 	warmMost        = 10_000_000
 )
 
-// copyDaysMost bounds copyDays. As /privacy promises, backups keep what was deleted for this
-// many days, which is also how far point-in-time recovery reaches back.
+// copyDaysMost bounds copyDays. As /privacy promises, backups keep what was deleted for at
+// most this many days. Point-in-time recovery reaches back as far.
 const copyDaysMost = 35
 
 // Disposable reports whether the stage may be destroyed with all its data.
@@ -311,7 +311,7 @@ func (s Settings) together(bad []string) (problems []error) {
 	switch {
 	case s.CopyTo == "":
 	case s.Region == "":
-		unfit("copyTo region", "setting copyTo is %q and region is empty; the secrets are copied to its region unless that is the stage's: set region", s.CopyTo)
+		unfit("copyTo region", "setting copyTo is %q and region is empty; the secrets are copied to the vault's region unless it is the stage's: set region", s.CopyTo)
 	case !elsewhere(s.CopyTo):
 		unfit("copyTo", "setting copyTo is %q; it must be in another region than %q or, if account is set, in another account", s.CopyTo, s.Region)
 	}

@@ -63,8 +63,8 @@ func TestTableClass(t *testing.T) {
 }
 
 // With a restored table, all readers and functions use it, and the stack's own table stays.
-// On the way there and on the way back, functions may use both, because TABLE changes
-// minutes after the rights.
+// While a deployment moves to the restored table or back, functions may use both tables,
+// because TABLE changes minutes after the rights.
 func TestRestoredTable(t *testing.T) {
 	const arn = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/agentsocial-prod-Table-restored"
 	const stream = "arn:aws:dynamodb:eu-central-1:123456789012:table/agentsocial-prod-Table-restored/stream/2026-11-21T00:00:00.000"

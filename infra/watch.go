@@ -53,7 +53,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 	d.alarm(stack, "ServerErrors", alarm{
 		What: "More than 1 % of requests fail with 5xx (or at least half, if fewer than five failed). In the functions' logs, the lines of the failed requests name the endpoint and the cause. If the cause is DynamoDB itself, look at AWS's health page.",
 		Of:   []metric{ofGateway("5xx", "Sum"), ofGateway("Count", "Sum")},
-		Math: "IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0)", Above: 1, Every: 5 * time.Minute, Times: 2, // fewer than five failures count only if they are half of the requests
+		Math: "IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0)", Above: 1, Every: 5 * time.Minute, Times: 2, // fewer than five failures count only if they are at least half of the requests
 	})
 	d.alarm(stack, "Slow", alarm{
 		What: fmt.Sprintf("One request in a hundred takes more than %s. See in the logs which endpoints are slow, and whether the table throttles.", inWords(slowest)),
@@ -199,8 +199,8 @@ func (d deployment) throttleEvents() (of []metric) {
 var operations = []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}
 
 // tableErrors returns the metrics of DynamoDB's own failures. They have no alarm, because
-// the 5xx of callers, late readers and failed ticks have alarms. UserErrors are left out:
-// DynamoDB counts them for the whole account, and the count may include failed
+// what they cause has alarms: answers with 5xx, late readers and failed ticks. UserErrors are
+// left out: DynamoDB counts them for the whole account, and the count may include failed
 // conditions.
 func (d deployment) tableErrors() (of []metric) {
 	for _, o := range operations {
