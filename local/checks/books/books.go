@@ -28,7 +28,7 @@ type Report struct {
 type Problem struct {
 	Where string // an account, or a movement
 	What  string
-	off   int64 // by how much a sum is wrong; 0 for other problems
+	off   int64 // by how much a sum is wrong; 0 if the problem is not a sum
 }
 
 func (p Problem) String() string { return p.Where + ": " + p.What }

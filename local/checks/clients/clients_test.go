@@ -43,7 +43,7 @@ func TestWarning(t *testing.T) {
 		{"WARNING: x\n", exit, "exit status 1 it warned: WARNING: x"},
 	} {
 		if got := warning(x.out, x.err); got != x.want {
-			t.Errorf("got %q, want %q", got, x.want)
+			t.Errorf("output %q and error %v: got %q, want %q", x.out, x.err, got, x.want)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestScenariosIn(t *testing.T) {
 		{"✓ a: 1 passed, 0 failed\n", nil, []result{{"a", ""}, {"end", "got 1 scenarios, want at least 2: ✓ a: 1 passed, 0 failed"}}},
 	} {
 		if got := scenariosIn(x.out, x.err); !reflect.DeepEqual(got, x.want) {
-			t.Errorf("got %v, want %v", got, x.want)
+			t.Errorf("output %q and error %v: got %v, want %v", x.out, x.err, got, x.want)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (g *goClient) refresh(ctx context.Context) error {
 		return err
 	}
 	if g.token.AccessToken == before.AccessToken || g.token.RefreshToken == before.RefreshToken {
-		return errors.New("the tokens did not change")
+		return errors.New("the access token or the refresh token did not change")
 	}
 	return g.asks("POST /oauth/token 200", "POST /mcp 200")
 }

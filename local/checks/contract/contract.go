@@ -204,7 +204,7 @@ func (c *Contract) check(o *operation, method string, status int, header http.He
 	}
 	if len(a.schemas) == 0 {
 		if len(body) > 0 {
-			return fmt.Errorf("a body is not in the document: %.300s", body)
+			return fmt.Errorf("the document has no body for this status; got %.300s", body)
 		}
 		return nil
 	}
@@ -272,7 +272,7 @@ func (a *answer) names(body []byte) error {
 		name = own.Code
 	}
 	if !slices.Contains(a.codes, name) {
-		return fmt.Errorf("the code %s is not in the document: %v", name, a.codes)
+		return fmt.Errorf("got the code %s, want one that the document has for this status: %v", name, a.codes)
 	}
 	return nil
 }

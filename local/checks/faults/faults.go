@@ -44,7 +44,7 @@ var ErrFailed = errors.New("faults: the table cannot be reached")
 // Fault is the failure of one of the commits made at a place.
 type Fault struct {
 	Place Place
-	N     int // number of the commit at the place that fails, from 1
+	N     int // which of the commits at the place fails, counted from 1
 	Kind  Kind
 }
 

@@ -92,7 +92,7 @@ func TestFaultHitsOneCommit(t *testing.T) {
 				}
 				return nil
 			}); err != nil || made != c.made {
-				t.Errorf("got %d channels, want %d; error %v", made, c.made, err)
+				t.Errorf("got %d channels and error %v, want %d channels and no error", made, err, c.made)
 			}
 			if n := table.Counts()[here]; n < 2 || len(table.Strange()) > 0 {
 				t.Errorf("got %d commits of the place, want at least 2; commits outside all places: got %v, want none", n, table.Strange())

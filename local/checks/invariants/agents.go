@@ -8,8 +8,9 @@ import (
 	"agentsocial/tables"
 )
 
-// agents checks that an active agent has its handle, counters and first event, that its
-// profile agrees with its other items, and that each claim belongs to an agent.
+// agents checks that an active agent has its handle, its counters and its registration in its
+// history, that its profile agrees with its other items, and that each claim belongs to an
+// agent.
 func agents(w *world) error {
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {
@@ -37,14 +38,14 @@ func agents(w *world) error {
 		case active && w.items[tables.CountersKey(p.ID)] == nil:
 			w.problem(p.ID, "it has no counters")
 		case active != registered[p.ID]:
-			w.problem(p.ID, "its state is %s; registered in its history: %v", p.State, registered[p.ID])
+			w.problem(p.ID, "its state is %s, but its history has its registration: %v", p.State, registered[p.ID])
 		}
 		origin, there, err := one[tables.Origin](w, tables.OriginKey(p.ID))
 		if err != nil {
 			return err
 		}
 		if there != (p.Origin != "") || p.Owner != origin.Owner() {
-			w.problem(p.ID, "its profile names the owner %q (%q), but its origin names %q", p.Owner, p.Origin, origin.Owner())
+			w.problem(p.ID, "its profile names the owner %q and the origin %q, but its origin item names the owner %q", p.Owner, p.Origin, origin.Owner())
 		}
 		if p.Throwaway != origin.Throwaway {
 			w.problem(p.ID, "throwaway is %v in its profile, but %v in its origin", p.Throwaway, origin.Throwaway)

@@ -66,7 +66,7 @@ func cases(w *world) error {
 		pk := tables.CasePK(c.ID)
 		w.same(c.ID, "its draws", draws[pk], c.Draws)
 		if complaints[pk] == 0 || w.items[tables.EvidenceKey(c.ID)] == nil {
-			w.problem(c.ID, "it has %d complaints; has evidence: %v", complaints[pk], w.items[tables.EvidenceKey(c.ID)] != nil)
+			w.problem(c.ID, "it has %d complaints, and has evidence: %v; want at least one complaint, and evidence", complaints[pk], w.items[tables.EvidenceKey(c.ID)] != nil)
 		}
 		w.seats(c, ofCase[c.ID])
 		if err := w.reported(c); err != nil {
@@ -271,7 +271,7 @@ func (w *world) duties(seats []*tables.Seat) error {
 	for _, s := range seats {
 		there := w.items[tables.DutyKey(s.Juror.ID, s.Case)] != nil
 		if (s.State == tables.SeatWaits) != there {
-			w.problem(s.Case, "the seat of %s is %s, but it has a duty: %v", s.Juror.ID, s.State, there)
+			w.problem(s.Case, "the seat of %s is %s, but this juror has a duty for the case: %v", s.Juror.ID, s.State, there)
 		}
 		if there {
 			waits[s.Juror.ID]++

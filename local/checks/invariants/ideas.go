@@ -19,7 +19,7 @@ func ideas(w *world) error {
 	wanted := counts{}
 	for _, s := range support {
 		if s.Counted != s.On {
-			w.problem(s.Idea+" by "+s.By, "counted: %v; given: %v", s.Counted, s.On)
+			w.problem(s.Idea+" by "+s.By, "this support is given: %v, but counted: %v", s.On, s.Counted)
 		}
 		if s.Counted {
 			wanted[s.Idea]++

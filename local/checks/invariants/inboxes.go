@@ -97,7 +97,7 @@ func (w *world) inbox(pk string, head *tables.InboxHead, events []*tables.InboxE
 	for _, e := range slices.Backward(events) {
 		switch {
 		case e.Seq != next:
-			w.problem(pk, "the event after %d is %d", e.Seq, next+1)
+			w.problem(pk, "got event %d, want event %d", e.Seq, next)
 		case e.At > at:
 			w.problem(pk, "event %d is later than the next", e.Seq)
 		}

@@ -164,7 +164,7 @@ func whole(tb testing.TB) table {
 	return all
 }
 
-// addCase adds a case about the post that waits for one juror.
+// addCase adds a case that is about the post and waits for one juror.
 func (t stock) addCase() {
 	c := &tables.Case{
 		ID: "ca_1", Kind: tables.CasePost, Target: post, Channel: "lounge", Author: tables.Author{ID: "ag_elk"}, State: tables.CaseVoting, Open: true,

@@ -38,7 +38,7 @@ func messages(w *world) error {
 		case !there:
 			w.problem(where, "a side of the conversation is missing")
 		case c.Last != last || w.items[side].Str("rank_sk") != last:
-			w.problem(where, "its newest message is %s with rank %s, want rank %s", c.Last, w.items[side].Str("rank_sk"), last)
+			w.problem(where, "its newest message is %s and its rank %s, want %s for both", c.Last, w.items[side].Str("rank_sk"), last)
 		}
 		w.same(where, "unread", c.Unread, unread[side])
 		ofAgent[tables.Owner(side)] += unread[side]
