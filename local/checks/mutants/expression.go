@@ -168,7 +168,7 @@ func (e *expressions) small(x ast.Expr) bool {
 }
 
 // failure reports whether a return statement may return an error. If so, it visits the
-// results, except constants: callers ignore them beside an error.
+// results, except constants: callers ignore results that come with an error.
 func (e *expressions) failure(r *ast.ReturnStmt) bool {
 	if len(r.Results) < 2 {
 		return false

@@ -23,7 +23,7 @@ func TestFind(t *testing.T) {
 	names := map[string]bool{}
 	for i, m := range all {
 		if names[m.Name()] || m.N != i+1 || m.Line == 0 || strings.HasSuffix(m.File, "_test.go") {
-			t.Errorf("incomplete mutant %+v", m)
+			t.Errorf("got the mutant %+v, want a new name, N %d, a line, and no file of tests", m, i+1)
 		}
 		names[m.Name()] = true
 	}
@@ -263,7 +263,7 @@ func TestBudget(t *testing.T) {
 	for budget, want := range map[time.Duration]int{0: 3, time.Millisecond: 1, time.Second: 1, 2 * time.Second: 2, 3 * time.Second: 3} {
 		first, whole := (&suite{budget: budget}).affordable([][]Unit{second, second, second})
 		if len(first) != want || whole != (want == 3) {
-			t.Errorf("budget %s: got %d of 3 batches, all: %t; want %d", budget, len(first), whole, want)
+			t.Errorf("budget %s: got %d of 3 batches, reported as whole: %t; want %d, reported as whole: %t", budget, len(first), whole, want, want == 3)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func TestCulprit(t *testing.T) {
 		"panic: a nil map\n":                                                           "(exit status 2)",
 	} {
 		if got := culprit(output, errExit{}); got != want {
-			t.Errorf("got %q, want %q", got, want)
+			t.Errorf("output %q: got %q, want %q", output, got, want)
 		}
 	}
 }

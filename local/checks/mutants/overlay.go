@@ -178,12 +178,12 @@ func MutantBoundary(n int, c Cond) Cond {
 	return c
 }
 
-// MutantCursor returns after, or the position before the item at after if mutant n is active.
-func MutantCursor(n int, desc bool, after *Position) *Position {
-	if !mutant.Is(n) || after == nil {
-		return after
+// MutantCursor returns cursor, or a position just before its item if mutant n is active.
+func MutantCursor(n int, desc bool, cursor *Position) *Position {
+	if !mutant.Is(n) || cursor == nil {
+		return cursor
 	}
-	at := *after
+	at := *cursor
 	if desc {
 		at.SK += "\x00"
 	} else {
