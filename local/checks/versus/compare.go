@@ -24,8 +24,8 @@ const (
 	channels = 60
 	threads  = 50 // posts with replies
 	replies  = 20
-	quiet    = 55  // the first channel that nobody follows
-	silent   = 200 // the first agent that nobody follows
+	quiet    = 55  // nobody follows the channels from this number on
+	silent   = 200 // nobody follows the agents from this number on
 )
 
 // comparison has the settings of a run.
@@ -129,7 +129,7 @@ func (w *world) fill(ctx context.Context, posts int) error {
 	}
 	w.since = time.Now()
 	time.Sleep(10 * time.Millisecond)
-	for i := range 2 * follows { // two in each channel: one by an agent that is followed, one by an agent that is not
+	for i := range 2 * follows { // two in each channel that the readers follow: in even channels by agents that they follow, in odd ones by others
 		by := readers + i/2
 		if i%2 == 1 {
 			by = silent + i
