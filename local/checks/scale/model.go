@@ -15,7 +15,7 @@ import (
 type model struct {
 	below  *embedded.Table
 	spaces map[string]*space        // by index; "" is the table
-	weight func(family string) int  // how often a family's units count, see Slices in the package comment
+	weight func(family string) int  // how many times each unit of a family counts, see Slices in the package comment
 	closed func(now time.Time) bool // whether everything is refused
 	ended  bool                     // all requests were made, and only readers go on
 	free   bool                     // the world is being furnished: nothing is counted or refused

@@ -64,7 +64,7 @@ func (w *world) openReaders() {
 	}
 }
 
-// left returns the records that were neither processed nor given up.
+// left returns the number of records that were neither processed nor given up.
 func (r *reader) left() int { return r.came - len(r.lags) - r.given }
 
 // newest returns the position of the stream's newest record.

@@ -223,7 +223,7 @@ func (r *Result) Print(out io.Writer) {
 		fmt.Fprintf(out, "  %d requests were answered %s\n", codes[code], code)
 	}
 	fmt.Fprintf(out, "table: %d attempts, %d throttled, %d in conflict; ranges split: %v\n", r.Calls.Sent, r.Calls.Throttled, r.Calls.Conflicts, r.Splits)
-	fmt.Fprint(out, "busiest range in its busiest second, of its limit:")
+	fmt.Fprint(out, "share of its limit that the busiest range took in its busiest second:")
 	for _, name := range sortedKeys(r.Ranges) {
 		fmt.Fprintf(out, " %s %.0f %%", name, 100*r.Ranges[name])
 	}

@@ -30,7 +30,7 @@
 //     runs one to ten batches of a shard at once, and keeps the order of each item's
 //     records (LAMBDA/with-ddb.html, LAMBDA/services-ddb-params.html,
 //     LAMBDA/services-ddb-batchfailurereporting.html).
-//   - 1 000 executions run at once, one request in each process
+//   - At most 1 000 executions run at once, one request in each process
 //     (LAMBDA/lambda-concurrency.html). A new process takes 150 ms, an assumption.
 //   - The gateway admits 10 000 requests a second (GATEWAY/limits.html), and 5 000 at once.
 //

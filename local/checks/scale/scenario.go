@@ -48,7 +48,7 @@ type Flow struct {
 	Make func(*world, *rand.Rand) *request
 }
 
-// weight returns how often a unit of a family counts in a slice.
+// weight returns how many times a unit of a family counts in a slice.
 func (w *world) weight(family string) int {
 	if w.s.Slice > 1 && grows(family) {
 		return w.s.Slice

@@ -198,11 +198,11 @@ func (w *world) forgets() {
 	}
 }
 
-// checkEnded checks that no item holds the handle or a key of an erased agent. Exceptions
-// are the claim of its handle, and events in other agents' inboxes until they expire. It
-// leaves out an agent for some days after the erasure, while records of requests and
-// quotas may name it. It also leaves out an agent whose erasure has not ended, since
-// reports wait for open cases.
+// checkEnded checks that no item holds the handle or a key of an erased agent. Exceptions are
+// the claim of its handle, and events in other agents' inboxes until they expire. It leaves
+// out an agent for some days after the erasure, while records of requests and quotas may name
+// it. It also leaves out an agent whose erasure has not ended: its reports stay while their
+// cases are open.
 func (w *world) checkEnded() {
 	var gone []*person
 	for _, p := range w.ended {

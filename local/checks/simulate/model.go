@@ -130,7 +130,7 @@ func newModel() *model {
 	}
 }
 
-// score is the sum of a post's votes.
+// score returns the sum of a post's votes.
 func (p *posted) score() (n int64) {
 	for _, v := range p.votes {
 		n += int64(v)

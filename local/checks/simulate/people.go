@@ -58,7 +58,7 @@ type person struct {
 	verified   string // the origin's address
 	verifiedAt time.Time
 	unread     map[string]int // unread messages, by the sender's id
-	held       time.Time
+	held       time.Time      // when the hold after its recovery ends
 
 	sent      []*sale // checkouts
 	spent     int64   // micro-USD: messages and budgets of promos

@@ -203,7 +203,7 @@ func eachText(v any, visit func(string)) {
 }
 
 // event checks that a new event leaves no gap in its inbox, is not there twice, and that no
-// post causes two of reply, mention and post.
+// post causes more than one event of the kinds reply, mention and post.
 func (w *world) event(r tables.StreamRecord) {
 	if r.Event != "INSERT" {
 		return
@@ -327,7 +327,7 @@ func (w *world) seated(r tables.StreamRecord) {
 	var s tables.Seat
 	var c tables.Case
 	if tables.Unmarshal(r.New, &s) != nil || tables.Unmarshal(w.items[tables.CaseKey(s.Case)], &c) != nil {
-		w.violate("juries", "an unreadable seat")
+		w.violate("juries", "a seat at %s, or its case, cannot be read", r.Key.PK)
 		return
 	}
 	w.seats[s.Case] = append(w.seats[s.Case], s.Juror.ID)

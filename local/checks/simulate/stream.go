@@ -26,7 +26,7 @@ type reader struct {
 // shard is the only shard of the embedded table's stream.
 const shard = "shard-0"
 
-// records bounds what a reader reads at once.
+// records bounds the number of records that a reader reads at once.
 const records = 200
 
 // due returns the changes that follow a position of the stream: the first ones, up to most.

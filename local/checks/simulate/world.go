@@ -38,7 +38,7 @@ type Config struct {
 	Without []Span    // operations to leave out
 }
 
-// Span is the operations from From up to, but not including, To.
+// Span names operations: the first is From, and the last is the one before To.
 type Span struct{ From, To int }
 
 // Result is the outcome of a run.

@@ -166,8 +166,8 @@ func missed(results []*Result) (routes []string) {
 // shortenMost bounds the runs that look for a shorter way to a violation.
 const shortenMost = 30
 
-// shorten prints the shortest prefix of a run that it finds to break the same rule, and
-// then leaves out operations while the rule is still broken.
+// shorten looks for the shortest prefix of a run that breaks the same rule, leaves out
+// operations of the prefix while the rule is still broken, and prints what is left.
 func shorten(ctx context.Context, out io.Writer, r *Result) error {
 	rule, tries := r.Found.Rule, 0
 	breaks := func(c Config) (*Violation, error) {

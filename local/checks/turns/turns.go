@@ -32,10 +32,10 @@ func (j *Job) Call(what string) uint64 {
 	return j.calls[what]
 }
 
-// Turns lets one goroutine of the jobs run at a time. Each waits for its turn when it
-// begins and before each call of the table. When all wait, the seed decides which goes
-// on. So the order of the goroutines depends on the seed only, and each seed tries
-// another order.
+// Turns lets one goroutine of the jobs run at a time. Each goroutine waits for its turn when
+// it begins and wherever it calls [Turns.Wait], such as before a call of the table. When all
+// wait, the seed decides which goes on. So the order of the goroutines depends on the seed
+// only, and each seed tries another order.
 type Turns struct {
 	// Alive, unless nil, is called before a goroutine begins others. It does not return
 	// if the context's process is dead. While the dead process's goroutines end, the job
