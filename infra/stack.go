@@ -9,9 +9,9 @@ import (
 	"agentsocial/shared/lambda/mailevent"
 )
 
-// newStack makes the service in one stack, far below CloudFormation's 500 resources
-// (one per route, four or five per function). Account and region are those of the
-// credentials. If the settings name others, the CDK refuses the credentials.
+// newStack makes the service in one stack: one resource per route, and five to eight per
+// function. [maxResources] keeps it below CloudFormation's 500. Account and region are those
+// of the credentials. If the settings name others, the CDK refuses the credentials.
 //
 // Only the lasting secrets, the backup vault and what belongs to the edge have fixed names.
 // CloudFormation names everything else, so that retained resources do not block the next

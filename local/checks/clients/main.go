@@ -200,8 +200,8 @@ func (s *running) serveProxy() error {
 		r.Out.Header.Set("Authorization", "Bearer "+s.token)
 	}}
 	s.proxy = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Read the whole body first: if the service answered earlier, the proxy would
-		// close the body.
+		// Read the whole body first: if the service answered before it had read the body, the
+		// proxy would close the body.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

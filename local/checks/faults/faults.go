@@ -48,8 +48,8 @@ type Fault struct {
 	Kind  Kind
 }
 
-// Table counts commits by place and makes one of them fail. It can wrap one table after
-// another while a service restarts.
+// Table counts commits by place and makes one of them fail. Each time a service restarts, it
+// can wrap the service's new table.
 type Table struct {
 	tables.Backend
 	places []Place

@@ -58,7 +58,7 @@ func posts(w *world) error {
 		w.same(name, "its posts", item.Int("posts"), ofChannel[name])
 		place := tables.ActivitySK(time.UnixMilli(max(item.Int("last_post_at"), item.Int("created_at"))), name)
 		entry := w.items[tables.ListingKey(name)]
-		if item.Str("rank_sk") != "" { // a channel written before the directory had items of its own
+		if item.Str("rank_sk") != "" { // an old channel, which is its own entry in the directory
 			entry = item
 		}
 		switch {

@@ -22,7 +22,8 @@ const (
 	never             // it is refused
 )
 
-// op is one operation: a request, what it may meet, and what it does.
+// op is one operation: a request, the answers that it may get, and what it changes in the
+// model if it is accepted.
 type op struct {
 	route   string // the endpoint, as declared
 	by      *person
@@ -32,7 +33,7 @@ type op struct {
 	allow   []string // with must: codes of refusals that are allowed nevertheless
 	codes   []string // with never: codes of the refusals that are right; nil: any
 	touches []string // no other operation of the step may touch these
-	traces  bool     // a refusal leaves more than counters: a counted attempt, a spent puzzle
+	traces  bool     // a refusal leaves more than counters, such as a counted attempt or a spent puzzle
 	once    bool     // it must not be sent again, since the outcome would differ
 	final   bool     // it ends its own credential, so it is refused if it is sent again
 	about   *person  // no other operation of the step may concern this agent

@@ -94,8 +94,8 @@ type world struct {
 // base is the service's address.
 const base = "https://social.example"
 
-// settings returns a deployment's settings, with easy proofs of work, which would only
-// cost time.
+// settings returns a deployment's settings, but without proofs of work: they would only cost
+// time.
 func settings() app.Settings {
 	s := app.DefaultSettings()
 	s.BaseURL, s.PowBits, s.PageBits = base, 0, 0

@@ -40,12 +40,12 @@ type world struct {
 	*contestant
 	posts   []string // ids; those at even indexes are in channel 0. None is by an agent that votes
 	threads []string
-	since   time.Time // before the posts that a catchup shows
+	since   time.Time // a time before the posts that a catchup shows
 }
 
 func channelName(i int) string { return fmt.Sprintf("channel%02d", i) }
 
-// text is a body of about 280 characters. All differ.
+// text returns a body of about 280 characters. All bodies differ.
 func text(r *rand.Rand, n int) string {
 	var b strings.Builder
 	if n%500 == 0 {

@@ -99,7 +99,8 @@ func pocket(ctx context.Context, port, folder, agents string) error {
 	return app.ResetBootstrapState()
 }
 
-// collection returns a collection whose rules let every agent read, and write its own.
+// collection returns a collection whose rules let every agent read all records, and create
+// some.
 func collection(name string, rule *string, fields ...core.Field) *core.Collection {
 	c := core.NewBaseCollection(name)
 	c.ListRule, c.ViewRule, c.CreateRule = rule, rule, rule
