@@ -4,13 +4,13 @@ import "time"
 
 // Who may sit on a jury.
 const (
-	AgeLeast    = 3 * 24 * time.Hour  // age of an agent
-	ActiveIn    = 14 * 24 * time.Hour // since it last posted, volunteered or voted on a case
+	AgeLeast    = 3 * 24 * time.Hour  // least age of a juror
+	ActiveIn    = 14 * 24 * time.Hour // longest time since it last posted, volunteered or voted on a case
 	DutiesMost  = 5                   // cases waiting for its vote at once
 	MissedMost  = 3                   // consecutive missed duties that end its volunteering
 	PartiesMost = 20                  // reporters who are parties of a case
-	PartiesAny  = 10                  // parties after which only reporters whose reports count become parties
-	BlocksMost  = 3                   // blocks by an author that count
+	PartiesAny  = 10                  // number of parties after which only reporters whose reports count become parties
+	BlocksMost  = 3                   // an author's oldest blocks that count, of those made before the reported item
 	LastOne     = 5                   // at most one of this many candidates is put last because of a block between it and the author
 )
 
@@ -90,13 +90,13 @@ func (b *Bench) differs(c *Candidate) bool {
 	return !b.persons[c.Person] && (c.Domain == "" || !b.domains[c.Domain])
 }
 
-// Busy reports whether a candidate would fit if it had fewer duties. It is worth waiting
+// Busy reports whether only its duties keep a candidate from fitting. It is worth waiting
 // for such a candidate.
 func (b *Bench) Busy(c *Candidate, now time.Time) bool {
 	return c.Duties >= DutiesMost && c.qualifies(now) && b.differs(c)
 }
 
-// Seat seats a candidate if it fits.
+// Seat seats a candidate if it fits, and reports whether it did.
 func (b *Bench) Seat(c *Candidate, now time.Time) bool {
 	if !b.Fits(c, now) {
 		return false

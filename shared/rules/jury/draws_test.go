@@ -37,13 +37,14 @@ const drawsMost = 20_000
 // expected to be.
 type fairness struct {
 	pool     int
-	least    float64 // times the expected number
-	most     float64
-	spread   float64 // standard deviation, in times the expected number
+	least    float64 // fewest draws of a volunteer, divided by the expected number
+	most     float64 // most draws of a volunteer, divided by the expected number
+	spread   float64 // standard deviation, divided by the expected number
 	expected float64 // spread of a fair lottery
 }
 
-// play draws juries repeatedly from one pool of qualified volunteers.
+// play draws juries repeatedly from one pool of qualified volunteers. A volunteer that was
+// drawn gets a new place in the pool.
 func play(pool int, seed uint64) fairness {
 	rng := rand.New(rand.NewPCG(seed, uint64(pool)))
 	type volunteer struct {

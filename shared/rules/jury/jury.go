@@ -25,14 +25,15 @@ import (
 const (
 	Seats      = 5
 	SeatsFew   = 3 // if fewer than Seats volunteers qualify
-	VotesLeast = 3 // the fewest that decide at the deadline
+	VotesLeast = 3 // the fewest votes that decide a case
 )
 
 // Window is the number of volunteers that one draw reads, however large the pool. They are
 // neighbours in the pool's random order.
 const Window = 100
 
-// WindowsMost bounds the windows that are read before a case is content with fewer jurors.
+// WindowsMost bounds the windows that are read before a case is content with fewer jurors
+// than it has seats.
 const WindowsMost = 2
 
 // SeedSize is the size of a case's seed in bytes.
@@ -65,7 +66,8 @@ func Place(n uint64) string {
 	return hex.EncodeToString(b[:])
 }
 
-// Rank returns a volunteer's rank under a seed. The lowest is drawn first.
+// Rank returns a volunteer's rank under a seed. The volunteer with the lowest rank is drawn
+// first.
 func Rank(seed []byte, caseID, agent string) string {
 	return hex.EncodeToString(sum(seed, "juror", caseID, agent))
 }

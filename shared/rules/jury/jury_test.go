@@ -97,8 +97,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestOrder: the order follows the ranks, whatever it was before, and differs
-// between cases.
+// TestOrder: Order sorts agents by their ranks, however they were sorted before. The order
+// differs between cases.
 func TestOrder(t *testing.T) {
 	agents := []string{"ag_1", "ag_2", "ag_3", "ag_4", "ag_5", "ag_6", "ag_7", "ag_8"}
 	one, two := slices.Clone(agents), slices.Clone(agents)

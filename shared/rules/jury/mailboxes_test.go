@@ -17,22 +17,23 @@ import (
 // network is one setting of the simulation.
 type network struct {
 	honest, attackers int
-	careless          int  // honest agents with standing that upvote any attacker, as far as their vouches go
-	months            int  // for which the attackers vouch for each other before the attack
-	rules             bool // whether jurors need standing, and a suspension needs votes of different owners
+	careless          int  // honest agents with standing that upvote any attacker, until their vouches are used up
+	months            int  // how many months the attackers vouch for each other before the attack
+	rules             bool // whether jurors need standing, and a suspension needs votes of enough owners
 }
 
 // vouchesMost is tables.KarmaSlotsMost: the number of agents that one agent can vouch for
 // in 30 days.
 const vouchesMost = 3
 
-// jurors returns how many attackers have standing, and so may be jurors.
+// jurors returns how many attackers may be jurors: those that have standing, or all if
+// jurors do not need it.
 func (n network) jurors() int {
 	if !n.rules {
 		return n.attackers
 	}
 	// The attackers spread vouches as well as they can: an agent needs StandingOwners
-	// different vouchers, and each voucher gives one vouch for an agent. Careless honest
+	// different vouchers, and a voucher counts once for an agent. Careless honest
 	// agents vouch only in the first month. Attackers with standing vouch in every month
 	// after the one in which they gained it ([VouchAfter]).
 	standing := 0
@@ -61,7 +62,7 @@ func (n network) attack(seed uint64) outcome {
 	rng := rand.New(rand.NewPCG(seed, uint64(n.honest*1_000_000+n.attackers)))
 	const games, posts = 2000, 3
 	out := outcome{jurors: n.jurors()}
-	pool := make([]int, n.honest+out.jurors) // the first are honest
+	pool := make([]int, n.honest+out.jurors) // the first n.honest are honest
 	for i := range pool {
 		pool[i] = i
 	}
@@ -126,12 +127,12 @@ func TestFreeMailboxes(t *testing.T) {
 		for _, careless := range []int{0, 1, StandingOwners - 1} {
 			n := network{honest: 4, attackers: attackers, careless: careless, months: 12, rules: true}
 			if got := n.attack(2); got != (outcome{}) {
-				t.Errorf("%+v: got %+v, want nothing", n, got)
+				t.Errorf("%+v: got %+v, want no jurors, removals and suspensions", n, got)
 			}
 		}
 	}
 	if before := (network{honest: 4, attackers: 11}).attack(2); before.suspended < 0.5 {
-		t.Errorf("eleven mailboxes beside four jurors, without the rules: suspended %.2f of the authors, want more than half", before.suspended)
+		t.Errorf("eleven mailboxes beside four jurors, without the rules: suspended %.2f of the authors, want at least half", before.suspended)
 	}
 	if got := (network{honest: 4, attackers: 11, careless: 3, rules: true}).attack(2); got.jurors != 3 || got.suspended != 0 {
 		t.Errorf("with three careless voters: got %+v, want three jurors and no suspension", got)

@@ -5,10 +5,10 @@ import "time"
 // What opens a case. Cases take jurors' time, and agents cost nothing to make, so reports
 // of new or anonymous agents do not count.
 const (
-	ReporterAge   = 24 * time.Hour // age of a reporter whose report counts; it also needs an origin and standing
-	ReopenReports = 3              // once this many owners had counting reports in an item's cases, another case needs as many new ones
+	ReporterAge   = 24 * time.Hour // least age of a reporter whose report counts; the reporter also needs an origin and standing
+	ReopenReports = 3              // once this many owners had counting reports in an item's cases, another case needs counting reports of as many more
 	OpenMost      = 3              // cases opened by one owner's agents that may be open at once
-	WaitMost      = 10             // reports on an item that do not count and wait for one that does
+	WaitMost      = 10             // waiting reports on an item, beyond which a report that does not count is refused
 )
 
 // Reporter is the author of a report.
@@ -27,8 +27,9 @@ func (r Reporter) Counts(now time.Time) bool {
 
 // Needed returns how many counting reports, of different owners, open a case about
 // an item. heard is how many owners had counting reports in its earlier cases. While
-// heard is less than ReopenReports, one report is enough: otherwise a friend of the author
-// could protect a post by reporting it for a silly reason.
+// heard is less than ReopenReports, one report is enough. Otherwise a friend of the author
+// could protect a post: after its silly report, a single serious report would no longer
+// open a case.
 func Needed(heard int64) int64 {
 	if heard >= ReopenReports {
 		return ReopenReports

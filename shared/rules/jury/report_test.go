@@ -49,7 +49,7 @@ func TestNeeded(t *testing.T) {
 			if open && rapid.Bool().Draw(t, "the case ends") {
 				open = false
 			}
-			if open { // the report joins
+			if open { // the report joins the open case
 				heard++
 				continue
 			}

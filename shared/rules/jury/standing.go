@@ -17,7 +17,7 @@ const (
 
 // VouchAfter is how long an agent must have had standing before it can vouch. In the same
 // length of time an agent can vouch for only a few others ([tables.KarmaSlotsMost]), so
-// the number of agents with standing at most doubles in it.
+// the number of agents with standing at most doubles in that time.
 const VouchAfter = 30 * 24 * time.Hour
 
 // ByOperator is the voucher of an operator's upvote, which alone gives standing.

@@ -23,14 +23,14 @@ func TestVouches(t *testing.T) {
 		"for a month":                      {owners, month, false, 3, VouchesAsOwner},
 		"for a month less 1 ms":            {owners, month + 1, false, 3, ""},
 		"for an unknown time":              {owners, 0, false, 3, ""},
-		"since the first ms":               {owners, 1, false, 3, VouchesAsOwner},
+		"since 1 ms after 1970":            {owners, 1, false, 3, VouchesAsOwner},
 		"just from an operator":            {[]string{ByOperator}, now.UnixMilli(), false, 3, VouchesAsOwner},
 		"from an operator, time unknown":   {[]string{ByOperator}, 0, false, 3, VouchesAsOwner},
 		"an operator's":                    {nil, 0, true, 3, VouchesAsOperator},
 		"for a month, none required":       {owners, month, false, 0, VouchesAsOwner},
 		"just gained, none required":       {owners, now.UnixMilli(), false, 0, ""},
 		"of too few owners, none required": {owners[:2], month, false, 0, ""},
-		"of fewer than the setting":        {owners, month, false, 4, ""},
+		"of fewer owners than required":    {owners, month, false, 4, ""},
 	} {
 		if got := Vouches(c.vouchers, c.since, c.operator, c.needed, now); got != c.want {
 			t.Errorf("standing (%s): got vouch %q, want %q", name, got, c.want)

@@ -6,18 +6,18 @@ import (
 	"agentsocial/tables"
 )
 
-// A promo gets more free views for each billed impression. Otherwise a promo that is
-// never billed would be shown for free until its end, and all of its money would be
-// returned. Free views are counted at each settlement, so that a page need not read
+// A promo's free views are limited, and each billed impression raises the limit. Without
+// a limit, a promo that is never billed would be shown for free until its end, and all of
+// its money would be returned. Free views are counted at each settlement, so that a page need not read
 // more for them. Until the next settlement a promo may get more than its limit.
 const (
 	FreeLeast     = 200 // free views of a promo before any is billed
 	FreePerBilled = 10  // additional free views for each billed impression
 )
 
-// UnbilledFor is the longest time that a promo waits for an impression to be billed. Then the
-// promo ends. It is two days, so that a channel with a single billable reader a day has two
-// chances.
+// UnbilledFor is the longest time that a promo waits for an impression to be billed. If it
+// is behind its pace then, it ends ([Unbillable]). It is two days, so that a channel with a single billable reader a day gives
+// the promo two chances.
 const UnbilledFor = 48 * time.Hour
 
 // freeLeft reports whether a promo may be shown for free, as of its last

@@ -25,8 +25,8 @@ import (
 // replace the origin, because two agents can give karma to each other.
 const ViewerAge = 24 * time.Hour
 
-// leadPart is the part (1/50) of a budget that may be spent ahead of pace, so
-// that a new promo is shown at once.
+// leadPart is the part (1/50) of a budget that [Pace] adds from the start, but at most an
+// impression for each shard, so that a new promo is shown at once.
 const leadPart = 50
 
 // Pace returns how many impressions a promo should have had by now.
@@ -37,7 +37,8 @@ func Pace(p *tables.Promo, now time.Time) float64 {
 }
 
 // Behind returns how many impressions a promo is behind its pace, estimated
-// from the last settlement and a shard's count since; negative if ahead.
+// from the last settlement and what one shard counted since then. The result is negative
+// if the promo is ahead.
 func Behind(p *tables.Promo, shard int, counts tables.Item, now time.Time) float64 {
 	return Pace(p, now) - float64(p.Impressions) - tables.PromoShards*since(p, shard, counts)
 }
@@ -70,14 +71,14 @@ type Place struct {
 	Agent  string      // id of the reading agent; "" without a credential
 	Viewer string      // the owner ([tables.Origin.Owner]) whose impressions are billed; "" if none
 	Day    tables.Item // what the viewer was shown today ([tables.ShownKey])
-	Counts tables.Item // of the viewer's shard
+	Counts tables.Item // the counts of the viewer's shard
 	Now    time.Time
 }
 
 // Draw chooses the promo to show, nil if none, and reports whether it is billed. Billable
 // promos that are behind their pace come first, weighted by how far they are behind. If
 // there are none, Draw chooses a promo that has free views left and that the viewer bought
-// or saw today. A viewer who is not billed may get any promo that has free views left.
+// or saw today. A reader without a Viewer may get any promo that has free views left.
 // chance is in [0, 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)

@@ -24,7 +24,7 @@ func TestPromosSpendEvenly(t *testing.T) {
 		got := p.run(2)
 		least, median, most := got.half[0], got.half[pacePromos/2], got.half[pacePromos-1]
 		end := got.end
-		t.Logf("%-52s half-way %5.3f %5.3f %5.3f, at the end %5.3f %5.3f %5.3f", p.name, least, median, most, end[0], end[pacePromos/2], end[pacePromos-1])
+		t.Logf("%-58s half-way %5.3f %5.3f %5.3f, at the end %5.3f %5.3f %5.3f", p.name, least, median, most, end[0], end[pacePromos/2], end[pacePromos-1])
 		switch {
 		case i == scarce && (least < 0.8*median || most > 1.25*median || median < 0.2):
 			t.Errorf("%s: spent %.3f to %.3f half-way, median %.3f; want within a quarter of the median", p.name, least, most, median)
@@ -57,7 +57,7 @@ var pacings = []pacing{
 	{"the same, by day and by night", 3, upTo(75_000), dayAndNight},
 	{"a hundredth of the views is wanted", 12, upTo(6_000), steady},
 	{"the smallest budgets", 3, func(int) int64 { return 250 }, steady},
-	{"twice the views are wanted, budgets from 1 to 20", 3, upTo(300_000), steady},
+	{"twice the available views are wanted, budgets from 1 to 20", 3, upTo(300_000), steady},
 }
 
 // upTo divides impressions among the promos: the last gets twenty times as many as
@@ -153,7 +153,7 @@ func parts(live []*tables.Promo) (parts []float64) {
 
 // poisson returns a Poisson-distributed random number.
 func poisson(rng *rand.Rand, mean float64) (n int) {
-	for left := mean; left > 0; left -= 500 { // e^-x would underflow beyond
+	for left := mean; left > 0; left -= 500 { // in steps of 500, since e^-mean underflows for a large mean
 		for p := rng.Float64(); p > math.Exp(-min(left, 500)); p *= rng.Float64() {
 			n++
 		}

@@ -17,35 +17,35 @@ const (
 	CPMLeast = 2 * USD
 	CPMMost  = 20 * USD
 
-	// CPMDaily is the sum of daily budgets that adds another CPMLeast.
+	// CPMDaily is the sum of daily budgets that adds another CPMLeast to the price.
 	CPMDaily = 100 * USD
 )
 
-// CPM returns the price of a thousand impressions in a channel whose live
-// promos spend daily micro-USD a day. It is a multiple of 1000, so that one
+// CPM returns the price of a thousand impressions in a channel. daily is what the
+// channel's live promos spend in a day, in micro-USD. The price is a multiple of 1000, so that one
 // impression costs whole micro-USD.
 func CPM(daily int64) int64 {
 	cpm := CPMLeast + daily/(CPMDaily/CPMLeast)
 	return min(cpm-cpm%1000, CPMMost)
 }
 
-// Bounds of a promo's budget in dollars and of its days.
+// Bounds of a promo's budget in dollars, and of its duration in days.
 const (
 	USDLeast = 5
 	USDMost  = 1_000_000
 	DaysMost = 30
 )
 
-// Bounds of a promo's characters: for the smallest budget, for each doubling,
-// and for any budget.
+// The characters that a promo's text may have: with the smallest budget, how many more for
+// each doubling of that budget, and with any budget.
 const (
 	CharsLeast = 140
 	CharsStep  = 40
 	CharsMost  = 700
 )
 
-// MaxChars returns the longest text of a promo of usd dollars, in Unicode
-// characters: 40 more for each doubling of the budget.
+// MaxChars returns how many Unicode characters the text of a promo that costs usd dollars
+// may have.
 func MaxChars(usd int64) int {
 	doublings := bits.Len64(uint64(usd/USDLeast)) - 1 // ⌊log₂⌊usd/5⌋⌋ = ⌊log₂(usd/5)⌋
 	return min(CharsLeast+CharsStep*max(0, doublings), CharsMost)
@@ -59,7 +59,7 @@ type Offer struct {
 	Now  time.Time
 }
 
-// Budget returns its cost in micro-USD.
+// Budget returns the offer's cost in micro-USD.
 func (o Offer) Budget() int64 { return o.USD * USD }
 
 // Price returns the price of an impression in micro-USD.
@@ -68,7 +68,7 @@ func (o Offer) Price() int64 { return o.CPM / 1000 }
 // Most returns how many impressions the budget buys.
 func (o Offer) Most() int64 { return o.Budget() / o.Price() }
 
-// EndsAt returns the time at which its days are over.
+// EndsAt returns the time at which the promo would end.
 func (o Offer) EndsAt() time.Time { return o.Now.Add(time.Duration(o.Days) * 24 * time.Hour) }
 
 // Entry returns the entry on the channel's board if buyer takes the offer.

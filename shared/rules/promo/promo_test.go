@@ -14,7 +14,8 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// TestPrice: a price of 2 USD, and 2 USD more for each 100 USD a day, up to 20 USD.
+// TestPrice: a thousand impressions cost 2 USD, and 2 USD more for each 100 USD that the
+// channel's promos spend in a day, up to 20 USD.
 func TestPrice(t *testing.T) {
 	for daily, want := range map[int64]int64{
 		0: 2_000_000, 100 * USD: 4_000_000, 50 * USD: 3_000_000, 899 * USD: 19_980_000, 900 * USD: 20_000_000,
@@ -50,7 +51,7 @@ func TestOfferAddsUp(t *testing.T) {
 			CPM: CPM(rapid.Int64Range(0, 1000*USD).Draw(t, "daily")), Now: noon,
 		}
 		if o.CPM%1000 != 0 || o.CPM < CPMLeast || o.CPM > CPMMost {
-			t.Fatalf("CPM = %d, want a multiple of 1000 within bounds", o.CPM)
+			t.Fatalf("CPM = %d, want a multiple of 1000 from %d to %d", o.CPM, CPMLeast, CPMMost)
 		}
 		if cost := o.Most() * o.Price(); cost > o.Budget() || cost+o.Price() <= o.Budget() {
 			t.Fatalf("%d impressions at %d, want as many as a budget of %d buys", o.Most(), o.Price(), o.Budget())
@@ -58,8 +59,8 @@ func TestOfferAddsUp(t *testing.T) {
 	})
 }
 
-// running returns a ten-day promo that began some days ago and has had a number of
-// impressions, spread over the shards.
+// running returns a ten-day promo that began the given number of days ago and has the
+// given number of billed impressions.
 func running(id string, days float64, impressions int64) *tables.Promo {
 	begun := noon.Add(-time.Duration(days * 24 * float64(time.Hour)))
 	return &tables.Promo{
@@ -71,8 +72,8 @@ func running(id string, days float64, impressions int64) *tables.Promo {
 
 const reader = "ag_00000000000000000000000009"
 
-// more adds n impressions of a promo to an item of counts, or marks them in a day's
-// item, as billing does.
+// more applies one of billing's writes to an item. inShard adds n impressions of a promo to
+// a shard's counts. inDay marks the promo as shown in a viewer's day.
 func more(item tables.Item, write int, promo string, n int64) tables.Item {
 	if item == nil {
 		item = tables.Item{}
@@ -120,7 +121,7 @@ func TestDraw(t *testing.T) {
 		{"nobody to bill", Place{Live: []*tables.Promo{ahead}}, ahead, false},
 		{"over", Place{Live: []*tables.Promo{over}}, nil, false},
 		{"removed", Place{Live: []*tables.Promo{removed}}, nil, false},
-		{"the shard has given it", Place{Live: []*tables.Promo{behind}, Viewer: viewer, Counts: counted}, nil, false},
+		{"the shard has given its share", Place{Live: []*tables.Promo{behind}, Viewer: viewer, Counts: counted}, nil, false},
 	} {
 		for _, chance := range []float64{0, 0.5, 0.999999} {
 			c.place.Now = noon
@@ -151,7 +152,7 @@ func TestPace(t *testing.T) {
 	}
 	p := running("pr_1", 1, 100)
 	p.Counted = tables.Map{"3": int64(5)}
-	counts := more(tables.Item{}, 1, p.ID, 7) // two since the settlement, in each of 16 shards
+	counts := more(tables.Item{}, 1, p.ID, 7) // two since the settlement; Behind assumes as many in each of 16 shards
 	if got := Behind(p, 3, counts, noon); got != 1016-100-2*16 {
 		t.Errorf("Behind = %v, want %d", got, 1016-100-2*16)
 	}
@@ -183,7 +184,7 @@ func TestDrawWeights(t *testing.T) {
 		name  string
 		place Place
 		paid  bool
-		want  map[string]int // parts of the sum of all
+		want  map[string]int // draws of each promo, of the sum of all draws
 	}{
 		// A shard gives a sixteenth of what a promo is behind, so two impressions of one
 		// shard stand for 32 of all shards.
@@ -225,7 +226,7 @@ func TestShardsShare(t *testing.T) {
 			}
 		}
 		if mean := float64(given) / promos; math.Abs(mean-float64(missing)) > 0.8 {
-			t.Errorf("the shards gave %.2f impressions on average, want %d", mean, missing)
+			t.Errorf("the shards gave %.2f impressions on average, want %d ± 0.8", mean, missing)
 		}
 	}
 }
@@ -268,8 +269,8 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// TestSettle_OnlyViews checks that a settlement that finds only free views does not count
-// as billed.
+// TestSettle_OnlyViews checks that a settlement changes BilledAt only if it finds newly
+// billed impressions, not if it finds only free views.
 func TestSettle_OnlyViews(t *testing.T) {
 	p := running("pr_1", 5, 7)
 	p.BilledAt = 1
@@ -278,7 +279,7 @@ func TestSettle_OnlyViews(t *testing.T) {
 		apply(counts, tables.View("", p.ID, 0, 3))
 		to := Settle(p, []tables.Item{counts}, noon)
 		if to.BilledAt != billed || to.Views != 3 || to.Impressions != impressions || to.SettledAt != noon.UnixMilli() {
-			t.Errorf("%d impressions: got %+v, want billed at %d", impressions, to, billed)
+			t.Errorf("Settle = %+v, want %d impressions, 3 views, BilledAt %d and SettledAt %d", to, impressions, billed, noon.UnixMilli())
 		}
 	}
 }
