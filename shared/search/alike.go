@@ -13,20 +13,20 @@ import (
 // about 20 000 posts it searches only the newest.
 const (
 	stemsMost = 40  // stems of the text that are used
-	partsMost = 200 // shards: two concurrent calls of the table
+	partsMost = 200 // shards that are read: two concurrent calls of the table
 )
 
 // Likes holds the posts that share the most with a text.
 type Likes[P any] struct {
 	Posts []Post[P] // best match first
-	Trips int       // consecutive round trips: four, unless segments were removed meanwhile
+	Trips int       // consecutive round trips: at most four if the tail takes one and no segment is removed meanwhile
 
 	looked int            // how many posts were searched
-	having map[string]int // how many of them have a stem
+	having map[string]int // how many of those posts have each stem that was looked for
 }
 
 // rarity is added to the number of posts when weighing stems: among five posts,
-// a stem that only one has is not rare yet.
+// a stem that only one post has is not rare yet.
 const rarity = 20
 
 // Weight returns how significant a shared stem is: rarer stems weigh more. A
@@ -39,7 +39,7 @@ func (l *Likes[P]) Weight(stem string) float64 {
 	return math.Log((float64(l.looked) + rarity) / (having + 1))
 }
 
-// worth returns the total weight of the stems that were looked for.
+// worth returns the total weight of those of the stems that were looked for.
 func (l *Likes[P]) worth(stems []string) (sum float64) {
 	for _, s := range stems {
 		if _, looked := l.having[s]; looked {
@@ -68,14 +68,14 @@ func Alike[P any](ctx context.Context, s Store[P], stems []string, most int) (Li
 	}
 }
 
-// alike is an [Alike] under way.
+// alike is a call of [Alike] under way.
 type alike[P any] struct {
 	query[P]
 	number map[string]int // each stem's index in Terms
 	likes  Likes[P]
 }
 
-// candidate is a post of a segment, and the weight of what it shares.
+// candidate is a post of a segment, and the weight of the stems that it shares with the text.
 type candidate struct {
 	hit
 	worth float64
@@ -147,7 +147,7 @@ func (q *alike[P]) readNew(ctx context.Context, end ID, late []ID) error {
 	return err
 }
 
-// candidates returns the posts of the segments that share the most.
+// candidates returns those posts of the segments that share the most with the text.
 func (q *alike[P]) candidates() (found []candidate, err error) {
 	having := make([][]set, len(q.segments)) // by segment and stem
 	for i, s := range q.segments {

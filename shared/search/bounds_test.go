@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// noise returns posts of random ideographs. No two words are alike, which makes them
-// the most expensive to index.
+// noise returns posts of random ideographs. Hardly any two of their words are alike, which
+// makes them the most expensive posts to index.
 func noise(posts, characters int) (docs []Doc) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range posts {
@@ -33,7 +33,7 @@ func heap() uint64 {
 }
 
 // Building the largest segment that posts are sealed into fits the memory of a small
-// function, whatever the posts contain. The test collects garbage all the time, so that it
+// function, whatever the posts contain. The test collects garbage very often, so that it
 // measures only the memory that is needed.
 func TestSealingIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))

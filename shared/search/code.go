@@ -6,13 +6,13 @@ import (
 	"hash/crc32"
 )
 
-// ErrCorrupt means that bytes are not part of an index, or are incomplete.
-var ErrCorrupt = errors.New("search: corrupt")
+// ErrCorrupt means that stored bytes are damaged, incomplete, or of another kind.
+var ErrCorrupt = errors.New("search: the stored data is corrupt")
 
 // version begins all stored bytes.
 const version = 1
 
-// Kinds of stored bytes, after the version.
+// Kinds of stored bytes. The kind is the byte after the version.
 const (
 	kindHead  = 'h'
 	kindWords = 'w'
@@ -53,7 +53,7 @@ func (r *reader) check(ok bool) {
 	}
 }
 
-// uint reads a varint in its shortest form, of at most the given value.
+// uint reads a varint in its shortest form. It fails if the value is above most.
 func (r *reader) uint(most uint64) uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > most || n > 1 && r.b[n-1] == 0 {
@@ -95,8 +95,8 @@ func (r *reader) end() error {
 	return nil
 }
 
-// appendIDs writes ascending ids: the ms since the previous one, and the random
-// bits.
+// appendIDs writes ascending ids. For each it writes the ms since the previous id, and the
+// random bits.
 func appendIDs(b []byte, ids []ID) []byte {
 	var last uint64
 	for _, id := range ids {

@@ -15,8 +15,8 @@ import (
 
 var costPosts = flag.Int("posts", 12_000, "how many posts TestCosts writes; 110000 takes a minute")
 
-// dictionary returns words made of syllables, the common ones short, as in
-// languages.
+// dictionary returns words made of syllables. The first words, which the test uses most,
+// are short, like the common words of a language.
 func dictionary(rng *rand.Rand, n int) []string {
 	const consonants, vowels = "bcdfghjklmnprstvwz", "aeiou"
 	seen := map[string]bool{}
@@ -212,7 +212,7 @@ func TestPagesAreBounded(t *testing.T) {
 		g, err := Search(context.Background(), c, Request{Terms: []Term{word}, Limit: 20, Spent: spent})
 		must(t, err)
 		if units := spent() - before; len(f.Posts) > 0 || f.Next == (ID{}) || len(g.Posts) != found || g.Next == (ID{}) || units > Budget+30 {
-			t.Errorf("%s: found %d, and %d by reading on, want 0 and %d; %.1f read units", word, len(f.Posts), len(g.Posts), found, units)
+			t.Errorf("%s: found %d on a page (next %s), and %d by reading on (next %s), for %.1f read units; want 0 and %d, a next page for both, and at most %d units", word, len(f.Posts), f.Next, len(g.Posts), g.Next, units, found, Budget+30)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (c *channel) withShare(share float64, words []string) []string {
 			count[w] += float64(every) / float64(len(c.posts))
 		}
 	}
-	var long []string // not a prefix of many others
+	var long []string // long words, which few other words begin with
 	for _, w := range words {
 		if len(w) > 5 {
 			long = append(long, w)

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// hit is a post that has the terms, by its place in a segment.
+// hit is the place of a found post in a segment.
 type hit struct {
 	*segment
 	ord int
 }
 
-// id returns the post's ID, once its chunk was read.
+// id returns the post's ID. The chunk that holds it must have been read.
 func (h hit) id() ID {
 	if h.whole {
 		return h.ids[h.ord]
@@ -99,7 +99,7 @@ func (q *query[P]) readIDs(ctx context.Context, hits []hit, enough int) error {
 // known reports whether the hit's ID was read.
 func (h hit) known() bool { return h.whole || h.read[h.ord/form.chunk] != nil }
 
-// page returns the answer: the posts found, up to the first gap.
+// page returns the answer: the posts found, from the newest down to the first gap.
 func (q *query[P]) page() Found[P] {
 	posts := slices.DeleteFunc(q.posts, func(p Post[P]) bool { return p.ID.Less(q.from) || !p.ID.Less(q.Before) })
 	slices.SortFunc(posts, func(a, b Post[P]) int { return b.ID.Compare(a.ID) })

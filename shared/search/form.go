@@ -1,17 +1,17 @@
 package search
 
 // form sets how an index is divided and how much of it is read at once. The
-// stored bytes depend on sizes, fanout, shard and chunk. Tests make all of it
-// smaller, to get with a hundred posts what otherwise takes a hundred thousand.
+// stored bytes depend on sizes, fanout, shard and chunk. Tests make most of the
+// values smaller, to get with a hundred posts what otherwise takes a hundred thousand.
 var form = struct {
 	sizes    [3]int // posts of a segment of each level
 	fanout   int    // segments that are merged into one of the next level
 	merged   int    // most bytes of words in segments merged into one of the last level
 	shard    int    // target bytes of a shard
 	chunk    int    // IDs of a chunk
-	recent   int    // heads that are listed at once
+	recent   int    // heads that one call lists
 	batch    int    // most parts that a search reads first
-	late     int    // most late posts that it reads
+	late     int    // most late posts that a page reads
 	units    int    // heads and shards that a page reads, in units of 4 KB: half a read unit each
 	promises int    // least posts that a search looks at first
 }{

@@ -142,7 +142,8 @@ func (h *Head) chunk(c int, b []byte) ([]ID, error) {
 	return ids, nil
 }
 
-// chunkFor returns the chunk that would hold an ID; -1 if it is before all.
+// chunkFor returns the chunk that would hold an ID; -1 if it is before all
+// chunks.
 func (h *Head) chunkFor(id ID) int {
 	i, found := slices.BinarySearchFunc(h.chunks, id, ID.Compare)
 	if found {

@@ -16,7 +16,7 @@ type ID [16]byte
 var Newest = ID(bytes.Repeat([]byte{0xff}, 16))
 
 const (
-	alphabet = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's
+	alphabet = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's base32
 	idText   = 26
 )
 
@@ -39,7 +39,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// String returns the ULID in lower case, its only spelling.
+// String returns the ULID in lower case, the only spelling that [ParseID] accepts.
 func (id ID) String() string {
 	high, low := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
 	var s [idText]byte

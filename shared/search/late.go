@@ -12,17 +12,18 @@ import (
 // segment missed is harmless.
 func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >= lateAge }
 
-// turn is how many posts arrive for each one for which [IsTurn] is true.
+// turn is how many posts arrive, on average, for each post for which [IsTurn] is true.
 const turn = 8
 
 // IsTurn reports whether to [Tend] a channel when a post arrives. It is true for about one
-// post in eight, by the ID's random bits. So the tail may be about eight posts longer than
-// if every post caused tending, and listing the segments costs an eighth as much.
+// post in eight, chosen by the ID's random bits. So the tail may be about eight posts
+// longer than if every post caused tending, and listing the segments costs an eighth as
+// much.
 func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
 // Fills reports whether a channel that grew from one number of posts to another has two
-// more of the smallest segments to seal. The counter of posts then schedules tending soon
-// after. Otherwise the last posts would stay unsealed in a channel that falls silent before
+// more of the smallest segments to seal. events/tally then schedules tending soon after.
+// Otherwise the last posts would stay unsealed in a channel that falls silent before
 // a post arrives for which IsTurn is true.
 func Fills(from, to int64) bool {
 	every := int64(2 * form.sizes[0])

@@ -15,8 +15,8 @@ type State struct {
 	Most   Level // segments of a higher level are left to another call of Tend
 }
 
-// SealMost is the highest level that posts are sealed into directly. A small
-// function has the time and memory to build such a segment from any posts.
+// SealMost is the highest level that posts are sealed into directly. A Lambda function with
+// little memory can build such a segment from any posts in its time.
 const SealMost = Top - 1
 
 // Step is one thing to do: build a segment, or remove some.
@@ -31,8 +31,9 @@ type Step struct {
 // Next returns the first thing to do, in this order:
 //
 //   - posts that are old enough are sealed: 256 into a segment of the second level,
-//     unless the newest segment is of the first; otherwise 16 into one of the first.
-//     If 256 could be sealed but not all are old enough yet, they wait until they are;
+//     unless the newest segment is of the first level; otherwise 16 into a segment of
+//     the first level. If 256 could be sealed but not all are old enough yet, they wait
+//     until they are;
 //   - 16 adjacent segments of one level are merged into one of the next level; into
 //     the last level only if their words fit into form.merged bytes, which random
 //     words do not;
@@ -56,7 +57,7 @@ func (s State) Next() (step Step, due time.Time, ok bool) {
 		if !s.Now.Before(old) {
 			return Step{Build: true, Level: level, After: end(spans), To: last}, due, true
 		}
-		due = old // the channel is busy, so this is soon; then one large segment replaces many small ones
+		due = old // the channel is busy, so this is soon; one large segment is then built instead of many small ones
 		break
 	}
 	if step, ok := merge(spans); ok {

@@ -119,9 +119,9 @@ type query[P any] struct {
 type segment struct {
 	span
 	below  ID             // only older posts count
-	shards map[int][]byte // those that were read
+	shards map[int][]byte // the shards that were read, by number
 	read   map[int][]ID   // the chunks that were read
-	done   bool           // all terms were looked for
+	done   bool           // the segment was searched for all terms
 	hits   []int          // posts with all terms, newest first
 }
 
@@ -293,7 +293,7 @@ func (q *query[P]) promising() []Part {
 // rest searches all other segments: first for the term with the fewest shards, then, in
 // the segments where that term occurs, for the other terms. Segments that are too much for
 // the page are left to the next page. If the other terms are too much even in the first
-// segment, its posts that have the one term are read, and checked for the others.
+// segment, its posts that have that first term are read, and checked for the others.
 func (q *query[P]) rest(ctx context.Context) error {
 	if q.enough() {
 		return nil
@@ -324,9 +324,10 @@ func (q *query[P]) rest(ctx context.Context) error {
 	return nil
 }
 
-// through reads the shards of some terms in unfinished segments, up to most units of 4 KB.
-// If must is set, it reads those of the first segment in any case.
-func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, most int, must bool) error {
+// through reads the shards of some terms in unfinished segments. Their cost together is at
+// most limit, in units of 4 KB. If must is set, the shards of the first segment may cost
+// more.
+func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, limit int, must bool) error {
 	var wanted []Part
 	cost := 0
 	for i, s := range q.segments {
@@ -335,7 +336,7 @@ func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, mos
 		}
 		parts := s.missing(terms(s))
 		more := len(parts) * s.units()
-		if cost+more > most && (i > 0 || !must) {
+		if cost+more > limit && (i > 0 || !must) {
 			q.cut(max(1, i))
 			break
 		}
@@ -453,7 +454,7 @@ func (s *segment) cheapest(terms []Term) Term {
 	})
 }
 
-// match returns the posts that have the terms and may be old enough.
+// match returns the posts that have the terms and may be older than s.below.
 func (s *segment) match(terms []Term) ([]int, error) {
 	hits, err := Match(s.Head, s.shards, terms)
 	return slices.DeleteFunc(hits, func(ord int) bool {

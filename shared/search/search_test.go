@@ -113,7 +113,7 @@ func (c *channel) compare(t interface{ Fatalf(string, ...any) }, r Request) (tri
 	for pages := 0; ; pages++ {
 		found, err := Search(context.Background(), c, r)
 		if err != nil || found.Trips > tripsMost || len(found.Posts) > r.Limit || pages > len(c.posts)+2 {
-			t.Fatalf("%v: page %d has %d posts after %d trips, want at most %d and %d: %v", r, pages, len(found.Posts), found.Trips, r.Limit, tripsMost, err)
+			t.Fatalf("%v: page %d has %d posts after %d trips, want at most %d and %d; error: %v", r, pages, len(found.Posts), found.Trips, r.Limit, tripsMost, err)
 		}
 		for _, p := range found.Posts {
 			got = append(got, p.Value)
@@ -328,9 +328,9 @@ func TestBuildingIsRepeatable(t *testing.T) {
 	}
 }
 
-// During and after two concurrent runs, searches find the same posts as reading all posts
+// During and after two concurrent runs of Tend, searches find the same posts as reading all posts
 // does, and use every segment.
-func TestTwoAtOnce(t *testing.T) {
+func TestTwoTendersAtOnce(t *testing.T) {
 	small(t)
 	c := newChannel()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -433,11 +433,11 @@ func TestRemovedWhileReading(t *testing.T) {
 	c.settle(t)
 	found, err := Search(context.Background(), old, Request{Terms: []Term{"f"}, Limit: 100})
 	if want := c.naive([]Term{"f"}, ID{}); err != nil || len(found.Posts) != len(want) || old.listed != 2 {
-		t.Errorf("found %d posts, want %d, listed %d times, want 2: %v", len(found.Posts), len(want), old.listed, err)
+		t.Errorf("found %d posts, listed %d times, error %v; want %d posts, listed 2 times", len(found.Posts), old.listed, err, len(want))
 	}
 	old.forever = true
 	if found, err := Search(context.Background(), old, Request{Terms: []Term{"f"}, Limit: 100}); err == nil {
-		t.Errorf("found %d posts in segments that do not exist", len(found.Posts))
+		t.Errorf("found %d posts in segments that do not exist, want an error", len(found.Posts))
 	}
 }
 

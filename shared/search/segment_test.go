@@ -27,7 +27,7 @@ func TestID(t *testing.T) {
 			t.Fatalf("ParseID(%s) = %s at %s, %v, want the same ULID and its time", text, id, id.Time(), err)
 		}
 		if next := id.next(); id != Newest && (!id.Less(next) || next.Less(id)) || From(id.Time()).Compare(id) > 0 {
-			t.Fatalf("%s: next = %s, From its time = %s; want a greater one, and one not greater", id, next, From(id.Time()))
+			t.Fatalf("%s: next = %s, From its time = %s; want next greater than the ID, and the other not", id, next, From(id.Time()))
 		}
 	})
 	for _, s := range []string{"", "0", strings.Repeat("0", 25), strings.Repeat("0", 27), "8" + strings.Repeat("0", 25),
@@ -231,7 +231,7 @@ func TestDamage(t *testing.T) {
 		}
 		for other := range read {
 			if err := read[other](stored); other != what && !errors.Is(err, ErrCorrupt) {
-				t.Errorf("a %s was read as a %s", what, other)
+				t.Errorf("reading a %s as a %s: got %v, want ErrCorrupt", what, other, err)
 			}
 		}
 	}
@@ -301,7 +301,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			if h.whole {
 				if _, err := Match(h, nil, []Term{"f"}); err != nil {
-					t.Error(err)
+					t.Errorf("Match in an accepted head: %v", err)
 				}
 			}
 			_ = h.Parts()

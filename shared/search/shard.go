@@ -14,7 +14,7 @@ const maxShards = 1024
 // is a sequence of:
 //
 //	byte     how many bytes the word shares with the one before (high half) and
-//	         how many follow (low half); 15 means 15 and the varint that follows
+//	         how many follow (low half); 15 means 15 plus the varint that follows
 //	bytes    the rest of the word
 //	varint   2·n: the post n alone has it;
 //	         1: a bitmap follows, of a bit for each post;
@@ -34,8 +34,8 @@ func (p posting) compare(o posting) int {
 	return cmp.Or(strings.Compare(p.word, o.word), cmp.Compare(p.ord, o.ord))
 }
 
-// shardBy cuts sorted words into one or more shards of at most a size, unless a
-// single word is larger.
+// shardBy cuts sorted words into one or more shards of at most size bytes each. A shard is
+// larger only if it holds a single word.
 func shardBy(size int, words []posting, posts int) []shard {
 	shards := []shard{{}}
 	last := ""
@@ -129,8 +129,8 @@ func appendOrdinals(b []byte, of []posting, posts int) []byte {
 
 func bitmapSize(posts int) int { return (posts + 7) / 8 }
 
-// ordinals reads the output of [appendOrdinals] and calls add with each, if add
-// is not nil.
+// ordinals reads the output of [appendOrdinals] and calls add with each ordinal, if add is
+// not nil.
 func (r *reader) ordinals(posts int, add func(ord int)) {
 	tag := r.uint(2*MaxPosts + 1)
 	switch {

@@ -6,11 +6,11 @@ import (
 )
 
 // Texts are compared by stems. A stem is a word without its endings, so notes, noted and
-// noting have the same one. A stem is a prefix of its words, so they are adjacent in an
-// index.
+// noting have the same stem. A stem is a prefix of its words, so they are close together in
+// an index.
 
-// endings of English words, some of which other languages share. Longer ones
-// come before their own endings.
+// endings of English words, some of which other languages share. An ending comes before
+// the shorter endings that it ends with.
 var endings = []string{
 	"ications", "ication", "ations", "ation", "ating", "ated", "ators", "ator", "ates", "ate", "ables", "able", "ably", "ibles", "ible", "ibly",
 	"ments", "ment", "ness", "ings", "ing", "ions", "ion", "ies", "ied", "ers", "er", "ors", "or", "ed", "es", "als", "al", "'s", "s", "y", "e",

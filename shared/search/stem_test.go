@@ -21,7 +21,7 @@ func TestStem(t *testing.T) {
 		want := stem(Words(words[0])[0])
 		for _, w := range words {
 			if got := stem(Words(w)[0]); got != want {
-				t.Errorf("stem of %s = %s, want %s as of %s", w, got, want, words[0])
+				t.Errorf("stem of %s = %s, want %s, the stem of %s", w, got, want, words[0])
 			}
 		}
 		if other := seen[want]; other != "" {

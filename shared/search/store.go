@@ -13,8 +13,8 @@ import (
 //     the memory keeps it.
 //   - Parts and, unless fresh is set, Heads may be some seconds old, at half the price.
 type Store[P any] interface {
-	// Heads returns up to most heads of segments with After < before, highest
-	// name first.
+	// Heads returns the heads of segments with After < before, highest name
+	// first. most bounds their number.
 	Heads(ctx context.Context, before ID, most int, fresh bool) ([]Listed, error)
 
 	// Late returns the IDs of late posts, see [IsLate].
@@ -60,7 +60,7 @@ type Shelf interface {
 	Parts(ctx context.Context, parts []Part) ([][]byte, error)
 
 	// Range returns posts with after < ID <= to, oldest first, deleted ones
-	// included: the first most, or all if most is 0. It sees everything
+	// included. most bounds their number, unless it is 0. It sees everything
 	// acknowledged before the call.
 	Range(ctx context.Context, after, to ID, most int) ([]Entry, error)
 
@@ -99,14 +99,14 @@ const (
 	// sealAge is the age at which a post is sealed. By then every post with a
 	// lower ID has arrived, except late ones.
 	sealAge = 10 * time.Second
-	// lateAge is how long after its ID was made a post's commit may be too late
-	// for its segment. It is more than a commit usually takes, so that few posts
-	// are late. It is less than sealAge by more than clocks differ and the
-	// stream's times are wrong.
+	// lateAge is the age of an ID from which on the commit of its post may be too
+	// late for its segment. It is more than a commit usually takes, so that few posts
+	// are late. The difference between sealAge and lateAge is larger than the
+	// differences of clocks and the errors of the stream's times.
 	lateAge = sealAge / 2
-	// grace bounds the time in which a reader uses the heads that it has listed.
+	// grace bounds the time in which a search uses the heads that it has listed.
 	grace = 15 * time.Second
 	// abandoned is the age at which an announced head will no longer become
-	// live: longer than any function runs.
+	// live: longer than any Lambda function runs.
 	abandoned = time.Hour
 )

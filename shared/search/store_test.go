@@ -66,7 +66,7 @@ func (c *channel) at(id ID) (int, bool) {
 	return slices.BinarySearchFunc(c.posts, id, func(e Entry, id ID) int { return e.ID.Compare(id) })
 }
 
-// post adds a post, now or late.
+// post adds a post, and lists it as late if its ID is too old.
 func (c *channel) post(id ID, text string) {
 	i, there := c.at(id)
 	if there {

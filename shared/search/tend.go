@@ -7,8 +7,9 @@ import (
 )
 
 // stepsMost bounds the steps of a call of [Tend] that may build the largest segments.
-// stepsFew bounds those of other calls, whose callers have other work to do. They are
-// enough, because new posts add at most one step to a call.
+// stepsFew bounds those of other calls, whose callers have other work to do. A few
+// are enough, because the posts that arrive between two calls need less than one step on
+// average.
 const (
 	stepsMost = 64
 	stepsFew  = 8

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// together runs functions concurrently and waits for all.
+// together runs functions concurrently and waits for all of them.
 func together(funcs ...func() error) error {
 	errs := make([]error, len(funcs))
 	var work sync.WaitGroup

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxWord bounds the characters (code points) of a word that count.
+// MaxWord is how many characters (code points) of a word count.
 const MaxWord = 32
 
 // Words returns the distinct words of a text in order of appearance, as the
@@ -18,8 +18,8 @@ const MaxWord = 32
 // Text in scripts without spaces between words gives bigrams: 東京都 gives 東京, 京都
 // and 都, the last one so that each character begins a word. Korean is treated
 // the same although it has spaces: its compounds may be written together or
-// apart, and 도서관 must find 국립도서관. So are Thai, Lao, Khmer and Myanmar, where a
-// letter goes with its marks.
+// apart, and a search for 도서관 must find 국립도서관. In Thai, Lao, Khmer and Myanmar, a
+// letter counts together with its marks.
 func Words(text string) []string {
 	var words []string
 	seen := map[string]bool{}
@@ -87,7 +87,7 @@ func runs(text string) []run {
 		begin, units = -1, nil
 	}
 	for at, r := range text {
-		if r < utf8.RuneSelf { // most text, and far quicker than the tables of Unicode
+		if r < utf8.RuneSelf { // most text is ASCII, and this is far quicker than the tables of Unicode
 			switch {
 			case asciiWord[r] == 0:
 				end(at)
@@ -100,7 +100,7 @@ func runs(text string) []run {
 			continue
 		}
 		switch {
-		case unicode.IsMark(r): // of the previous letter
+		case unicode.IsMark(r): // it belongs to the previous letter
 		case !unicode.IsLetter(r) && !unicode.In(r, unicode.Nd, unicode.Nl) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 			end(at)
 		default:
@@ -120,8 +120,8 @@ func runs(text string) []run {
 	return found
 }
 
-// asciiWord maps the letters and digits of ASCII to their folded form, its other characters
-// to 0, and all bytes of other characters to notASCII.
+// asciiWord maps the letters and digits of ASCII to their folded form, the rest of ASCII to
+// 0, and all bytes of characters that are not ASCII to notASCII.
 var asciiWord = func() (folded [256]byte) {
 	for c := range folded {
 		switch {

@@ -90,7 +90,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// letters are characters of every kind that is treated specially.
+// letters generates texts of characters of every kind that is treated specially.
 var letters = rapid.StringOfN(rapid.SampledFrom([]rune("abéßİıĳﬁøЙёΐςᾳكِـשָकि्\u200d\u200c\u200b\u0301東京タワーｶﾞ々〆서울ไทย่ที🦊👩_ .12²Ⅷ①\u3164\ufe0f\u034fｆ")), 0, 30, -1)
 
 // Every piece of a text that starts at a word, or at a letter in scripts without
@@ -108,7 +108,7 @@ func TestPiecesAreFound(t *testing.T) {
 				piece = string(chars[:rapid.IntRange(1, len(chars)).Draw(t, "characters")])
 			}
 			if terms, err := Query(piece); err == nil && !contains(text, terms) {
-				t.Fatalf("%q is not found in %q: %q, %q", piece, text, terms, Words(text))
+				t.Fatalf("%q is not found in %q: terms %q, words %q", piece, text, terms, Words(text))
 			}
 		}
 	})
@@ -125,7 +125,7 @@ func checkWords(t rapid.TB, text string) {
 	}
 	for i, w := range words {
 		if n := utf8.RuneCountInString(w); n < 1 || n > MaxWord || len(w) > 4*MaxWord || slices.Contains(words[:i], w) {
-			t.Fatalf("%q has a word of wrong length, or twice: %q", text, words)
+			t.Fatalf("%q has a word that is repeated, empty or too long: %q", text, words)
 		}
 		if strings.ContainsAny(w, " .,_-\n") {
 			t.Fatalf("%q has the word %q with a separator", text, w)
@@ -176,7 +176,7 @@ func FuzzWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		checkWords(t, text)
 		if terms, err := Query(text); err == nil && !contains(text, terms) {
-			t.Errorf("%q does not find itself: %q in %q", text, terms, Words(text))
+			t.Errorf("%q does not find itself: terms %q, words %q", text, terms, Words(text))
 		}
 	})
 }

@@ -148,8 +148,8 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestBehind: while nobody tends the index of a busy channel, a page costs as much as
-// otherwise. Searches still find everything, on more pages.
+// TestBehind: while nobody tends the index of a busy channel, the first page of a
+// search costs no more than usual. Searches still find everything, on more pages.
 func TestBehind(t *testing.T) {
 	d := newFixture(t, 7)
 	d.busy(t, 30, 200, time.Minute)

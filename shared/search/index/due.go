@@ -24,7 +24,7 @@ func Named(a *app.App, name string) Index {
 	return Of(a, name)
 }
 
-// Arrived returns the index that a new item belongs to, and its id there.
+// Arrived returns the index that a new item belongs to, and the item's id in it.
 func Arrived(item tables.Item) (name string, id search.ID, err error) {
 	if item.Str(tables.AttrType) == tables.TypeIdea {
 		id, err = IdeaIDOf(item.Str("id"))

@@ -29,13 +29,13 @@ var (
 	_ search.Shelf            = Ideas{}
 )
 
-// IdeaID returns the id of an idea in the index.
+// IdeaID returns the id (id_…) of the idea with an id of the index.
 func IdeaID(i search.ID) string { return string(id.Idea) + "_" + i.String() }
 
-// IdeaIDOf returns an idea's id in the index.
+// IdeaIDOf returns the index's id for an idea's id (id_…).
 func IdeaIDOf(idea string) (search.ID, error) { return idOf(id.Idea, idea) }
 
-// IdeaText returns the text of an idea that is searched.
+// IdeaText returns the part of an idea that is searched: its title and body.
 func IdeaText(i *tables.Idea) string { return i.Title + "\n" + i.Body }
 
 // Tend updates the index, except for segments of a level above most. due is when there

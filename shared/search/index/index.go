@@ -27,7 +27,7 @@ type shelf struct {
 	name string
 }
 
-// Of returns the index of a channel, which need not exist.
+// Of returns the index of a channel. The channel need not exist.
 func Of(a *app.App, channel string) Channel { return Channel{shelf{a, channel}} }
 
 var (
@@ -35,13 +35,13 @@ var (
 	_ search.Shelf            = Channel{}
 )
 
-// PostID returns the id of a post in the index.
+// PostID returns the id (po_…) of the post with an id of the index.
 func PostID(i search.ID) string { return string(id.Post) + "_" + i.String() }
 
-// IDOf returns a post's id in the index.
+// IDOf returns the index's id for a post's id (po_…).
 func IDOf(post string) (search.ID, error) { return idOf(id.Post, post) }
 
-// idOf returns the id in the index for an id of the given kind.
+// idOf returns the index's id for an id of the given kind.
 func idOf(kind id.Kind, s string) (search.ID, error) {
 	ulid, ok := strings.CutPrefix(s, string(kind)+"_")
 	if !ok {
@@ -53,7 +53,7 @@ func idOf(kind id.Kind, s string) (search.ID, error) {
 // query is the Query of a table, or of [app.App.Recent].
 type query func(context.Context, tables.Query) (tables.Page, error)
 
-// each calls f with the items of a query, page by page, until f has enough.
+// each calls f with the items of a query, page by page, until f returns that it has enough.
 func (c shelf) each(ctx context.Context, query query, q tables.Query, f func(tables.Item) (enough bool, err error)) error {
 	for {
 		page, err := query(ctx, q)

@@ -186,8 +186,8 @@ func (d *fixture) whole(t *testing.T) (heads, parts int) {
 	return len(all), parts
 }
 
-// TestIndex searches between posts, deletions and late posts, with stale reads and lost
-// writes of the table.
+// TestIndex searches after each round of posts, deletions and late posts, with stale reads
+// and lost writes of the table.
 func TestIndex(t *testing.T) {
 	t.Cleanup(search.Small())
 	for seed := range uint64(4) {
@@ -274,8 +274,8 @@ func TestTendBy(t *testing.T) {
 	}
 	for i, step := range []struct {
 		pass   time.Duration // before the step
-		take   bool          // whether a sweep takes it, for ten minutes
-		in     time.Duration // when TendBy asks for
+		take   bool          // whether a sweep takes the index, for ten minutes
+		in     time.Duration // the time that TendBy asks for, from now
 		stands time.Duration // the due time afterwards, since the start
 		writes int
 	}{
@@ -284,7 +284,7 @@ func TestTendBy(t *testing.T) {
 		{0, false, 30 * time.Second, 50 * time.Second, 1},          // due too late
 		{time.Second, false, time.Hour, 50 * time.Second, 0},       //
 		{2 * time.Minute, false, time.Minute, 50 * time.Second, 0}, // overdue
-		{0, true, time.Minute, 201 * time.Second, 2},               // it is 2:21 now, and TendBy asks for a minute later
+		{0, true, time.Minute, 201 * time.Second, 2},               // 2:21 minutes after the start, TendBy asks for a minute later
 		{0, true, time.Hour, 741 * time.Second, 2},                 // in case the sweep dies
 		{0, false, time.Hour, 741 * time.Second, 0},                // already known
 		{0, false, time.Minute, 201 * time.Second, 1},              //
@@ -321,7 +321,7 @@ func TestSizes(t *testing.T) {
 		most = max(most, item.Size())
 	}
 	if most > 4096-len("a-channel-with-a-name-of-forty-characters") || most < 3500 {
-		t.Errorf("the largest item has %d bytes, want about 4096 and no more", most)
+		t.Errorf("the largest item has %d bytes, want 3500 to 4096, less the length of a long channel name", most)
 	}
 }
 
@@ -347,6 +347,6 @@ func TestRememberedHeads(t *testing.T) {
 	d.now = d.now.Add(time.Minute)
 	d.settle(t)
 	if got := searches("fox"); got == 0 {
-		t.Error("got no posts, want some")
+		t.Error("a search for fox found no posts, want some")
 	}
 }
