@@ -21,8 +21,8 @@ func BenchmarkPublic(b *testing.B) {
 	}
 }
 
-// The first text of a process loads the rules. Compiling a rule comes on top when a text
-// has its literal.
+// The first text of a process loads the rules. A rule is compiled later, when a text has its
+// literal.
 func BenchmarkLeaks(b *testing.B) {
 	for b.Loop() {
 		loadLeaks()

@@ -43,7 +43,7 @@ func TestClean(t *testing.T) {
 			err := Clean(c.in, 20)
 			if c.problem == "" {
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("Clean = %v, want nil", err)
 				}
 				return
 			}

@@ -11,7 +11,7 @@ const (
 	key  = "Qm7xT2kVb9Zr4WnLc8DsJh5pYf3Gt6Ea1RuMvK0oXi9"
 )
 
-// A secret is found near the words that tell what it is, but not farther from them.
+// A secret is found near the words that tell what it is, but not beyond a limit.
 func TestSecretsNextToWords(t *testing.T) {
 	spaces := func(n int) string { return strings.Repeat(" ", n) }
 	dots := func(n int) string { return strings.Repeat(". ", n/2) + strings.Repeat(".", n%2) }
@@ -40,71 +40,71 @@ func TestSecretsNextToWords(t *testing.T) {
 		"draw, 60 characters before":     {"draw" + spaces(56) + "seed " + seed, ""},
 		"draw, farther before":           {"draw" + spaces(57) + "seed " + seed, "a private key or secret"},
 
-		"member of a key":                  {d(key), "a private key"},
-		"member of 42 characters":          {d(key[:42]), "a private key"},
-		"member of 41 characters":          {d(key[:41]), ""},
-		"member of lower case":             {d(strings.ToLower(key)), ""},
-		"member, kty first of all":         {`kty` + member, "a private key"},
-		"member, kty 2048 before":          {"kty" + spaces(2048-4) + member, "a private key"},
-		"member, kty farther before":       {"kty" + spaces(2048-3) + member, ""},
-		"member, crv 2048 on":              {member + spaces(2048-2-len(member)) + "crv", "a private key"},
-		"member, crv farther on":           {member + spaces(2048-1-len(member)) + "crv", ""},
-		"member, 42 of it within 2048":     {`kty "d"` + spaces(2048-3-42) + `"` + key + `"`, "a private key"},
-		"member, its value farther on":     {`kty "d"` + spaces(2048-3-41) + `"` + key + `"`, ""},
-		"no name of a member":              {"kty d:" + key, ""},
-		"name in other quotation marks":    {`kty "d':"` + key + `"`, ""},
-		"password":                         {url(random20), "a password in a URL"},
-		"password, scheme of one letter":   {"a://me:" + random20 + "@host.io", "a password in a URL"},
-		"password, no scheme":              {"://me:" + random20 + "@host.io", ""},
-		"password, no scheme but a space":  {"a ://me:" + random20 + "@host.io", ""},
-		"password of 6 characters":         {url("aB3x5f"), "a password in a URL"},
-		"password of 5 characters":         {url("aB3x5"), ""},
-		"password of 4 different":          {url("aB3x3x3x"), "a password in a URL"},
-		"password of 3 different":          {url("aB3B3B3B"), ""},
-		"password, no host":                {"https://me:" + random20 + "@", ""},
-		"password, 300 characters":         {url(random20 + strings.Repeat("x1", 138)), ""},
-		"password that ends at 300":        {"https://me:" + random20 + strings.Repeat("x", 300-3-20-8) + "@host.io", "a password in a URL"},
-		"password that ends after 300":     {"https://me:" + random20 + strings.Repeat("x", 300-3-20) + "@host.io", ""},
-		"no user and no password":          {"https://@host.io", ""},
-		"Telegram, id of 8":                {telegram("12345678"), "a Telegram bot token"},
-		"Telegram, id of 10":               {telegram("1234567890"), "a Telegram bot token"},
-		"Telegram, id of 7":                {telegram("1234567"), ""},
-		"Telegram, id of 11":               {telegram("12345678901"), ""},
-		"Telegram, id in a word":           {telegram("x1234567"), ""},
-		"Telegram, key of 34":              {"12345678:AA" + random36[:32], ""},
-		"Telegram, key of 36":              {"12345678:AA" + random36[:34], ""},
-		"AWS secret after 23 characters":   {aws(spaces(23)), "an AWS secret access key"},
-		"AWS secret after 24":              {aws(spaces(24)), ""},
-		"AWS secret of 41":                 {aws("=") + "a", ""},
-		"AWS secret, name alone":           {"secret_access_key", ""},
-		"AWS id":                           {"AKIA" + "2E7QXJ5LMNWR4TPZ", "an AWS access key id"},
-		"AWS id with a 1":                  {"AKIA" + "1E7QXJ5LMNWR4TPZ", ""},
-		"AWS id of 6 different":            {"AKIA" + "2345672345672345", "an AWS access key id"},
-		"AWS id of 6, the first once":      {"AKIA" + "Z234562345623456", "an AWS access key id"},
-		"AWS id of 5 different":            {"AKIA" + "2345623456234562", ""},
-		"AWS id of 21":                     {"AKIA" + "2E7QXJ5LMNWR4TPZA", ""},
-		"PEM":                              {pem("\n", random64[:40]), "a private key"},
-		"PEM with 39 characters":           {pem("\n", random64[:39]), ""},
-		"PEM that ends at 600":             {pem(strings.Repeat("\n", 600-27-40), random64[:40]), "a private key"},
-		"PEM that ends after 600":          {pem(strings.Repeat("\n", 600-27-39), random64[:40]), ""},
-		"token, shortest parts":            {jwt(8, 32), "a JSON Web Token"},
-		"token, short payload":             {jwt(7, 32), ""},
-		"token, short signature":           {jwt(8, 31), ""},
-		"token, longest payload":           {jwt(8192, 32), "a JSON Web Token"},
-		"token, longer payload":            {jwt(8193, 32), ""},
-		"token after a full stop":          {"." + jwt(8, 32), "a JSON Web Token"},
-		"token in a longer one":            {"x-" + jwt(8, 32), ""},
-		"link code after an underscore":    {"_lc_twqnekcrjmpkhsskcpvw", "a link code of this service"},
-		"link code of 8 different":         {"lc_abcdefgh" + "aaaabbbbcccc", "a link code of this service"},
-		"link code of 7 different":         {"lc_abcdefga" + "aaaabbbbcccc", ""},
-		"after an escape":                  {`\nghp_` + random36, "a GitHub token"},
-		"access token, as Markdown":        {`ast\_` + random64 + random36, "an access token of this service"},
-		"refresh token, as Markdown":       {`asr\_` + random64, "a refresh token of this service"},
-		"access token with three digits":   {"ast_" + strings.Repeat("abcdefgHIJ", 8)[3:] + "123", "an access token of this service"},
-		"access token with two":            {"ast_" + strings.Repeat("abcdefgHIJ", 8)[2:] + "12", ""},
-		"Ed25519 key without a digit":      {"MC4CAQAwBQYDK2Vw" + strings.Repeat("abcdefgHIJ", 4), "a private key"},
-		"key, in pieces of three lines":    {"MHcCAQEEI" + random36[:25] + "\n" + random64[:34] + "\n" + random64[10:51], "a private key"},
-		"token of a manual, in lower case": {"ast_" + strings.ToLower(random64+random36), ""},
+		"member of a key":                               {d(key), "a private key"},
+		"member of 42 characters":                       {d(key[:42]), "a private key"},
+		"member of 41 characters":                       {d(key[:41]), ""},
+		"member of lower case":                          {d(strings.ToLower(key)), ""},
+		"member, kty first of all":                      {`kty` + member, "a private key"},
+		"member, kty 2048 before":                       {"kty" + spaces(2048-4) + member, "a private key"},
+		"member, kty farther before":                    {"kty" + spaces(2048-3) + member, ""},
+		"member, crv 2048 on":                           {member + spaces(2048-2-len(member)) + "crv", "a private key"},
+		"member, crv farther on":                        {member + spaces(2048-1-len(member)) + "crv", ""},
+		"member, 42 of it within 2048":                  {`kty "d"` + spaces(2048-3-42) + `"` + key + `"`, "a private key"},
+		"member, its value farther on":                  {`kty "d"` + spaces(2048-3-41) + `"` + key + `"`, ""},
+		"no name of a member":                           {"kty d:" + key, ""},
+		"name in other quotation marks":                 {`kty "d':"` + key + `"`, ""},
+		"password":                                      {url(random20), "a password in a URL"},
+		"password, scheme of one letter":                {"a://me:" + random20 + "@host.io", "a password in a URL"},
+		"password, no scheme":                           {"://me:" + random20 + "@host.io", ""},
+		"password, no scheme but a space":               {"a ://me:" + random20 + "@host.io", ""},
+		"password of 6 characters":                      {url("aB3x5f"), "a password in a URL"},
+		"password of 5 characters":                      {url("aB3x5"), ""},
+		"password of 4 different":                       {url("aB3x3x3x"), "a password in a URL"},
+		"password of 3 different":                       {url("aB3B3B3B"), ""},
+		"password, no host":                             {"https://me:" + random20 + "@", ""},
+		"password, 300 characters":                      {url(random20 + strings.Repeat("x1", 138)), ""},
+		"password that ends at 300":                     {"https://me:" + random20 + strings.Repeat("x", 300-3-20-8) + "@host.io", "a password in a URL"},
+		"password that ends after 300":                  {"https://me:" + random20 + strings.Repeat("x", 300-3-20) + "@host.io", ""},
+		"no user and no password":                       {"https://@host.io", ""},
+		"Telegram, id of 8":                             {telegram("12345678"), "a Telegram bot token"},
+		"Telegram, id of 10":                            {telegram("1234567890"), "a Telegram bot token"},
+		"Telegram, id of 7":                             {telegram("1234567"), ""},
+		"Telegram, id of 11":                            {telegram("12345678901"), ""},
+		"Telegram, id in a word":                        {telegram("x1234567"), ""},
+		"Telegram, key of 34":                           {"12345678:AA" + random36[:32], ""},
+		"Telegram, key of 36":                           {"12345678:AA" + random36[:34], ""},
+		"AWS secret after 23 characters":                {aws(spaces(23)), "an AWS secret access key"},
+		"AWS secret after 24":                           {aws(spaces(24)), ""},
+		"AWS secret of 41":                              {aws("=") + "a", ""},
+		"AWS secret, name alone":                        {"secret_access_key", ""},
+		"AWS id":                                        {"AKIA" + "2E7QXJ5LMNWR4TPZ", "an AWS access key id"},
+		"AWS id with a 1":                               {"AKIA" + "1E7QXJ5LMNWR4TPZ", ""},
+		"AWS id of 6 different":                         {"AKIA" + "2345672345672345", "an AWS access key id"},
+		"AWS id of 6 different, the first of them once": {"AKIA" + "Z234562345623456", "an AWS access key id"},
+		"AWS id of 5 different":                         {"AKIA" + "2345623456234562", ""},
+		"AWS id of 21":                                  {"AKIA" + "2E7QXJ5LMNWR4TPZA", ""},
+		"PEM":                                           {pem("\n", random64[:40]), "a private key"},
+		"PEM with 39 characters":                        {pem("\n", random64[:39]), ""},
+		"PEM that ends at 600":                          {pem(strings.Repeat("\n", 600-27-40), random64[:40]), "a private key"},
+		"PEM that ends after 600":                       {pem(strings.Repeat("\n", 600-27-39), random64[:40]), ""},
+		"token, shortest parts":                         {jwt(8, 32), "a JSON Web Token"},
+		"token, short payload":                          {jwt(7, 32), ""},
+		"token, short signature":                        {jwt(8, 31), ""},
+		"token, longest payload":                        {jwt(8192, 32), "a JSON Web Token"},
+		"token, longer payload":                         {jwt(8193, 32), ""},
+		"token after a full stop":                       {"." + jwt(8, 32), "a JSON Web Token"},
+		"token after a hyphen":                          {"x-" + jwt(8, 32), ""},
+		"link code after an underscore":                 {"_lc_twqnekcrjmpkhsskcpvw", "a link code of this service"},
+		"link code of 8 different":                      {"lc_abcdefgh" + "aaaabbbbcccc", "a link code of this service"},
+		"link code of 7 different":                      {"lc_abcdefga" + "aaaabbbbcccc", ""},
+		"after an escape":                               {`\nghp_` + random36, "a GitHub token"},
+		"access token, as Markdown":                     {`ast\_` + random64 + random36, "an access token of this service"},
+		"refresh token, as Markdown":                    {`asr\_` + random64, "a refresh token of this service"},
+		"access token with three digits":                {"ast_" + strings.Repeat("abcdefgHIJ", 8)[3:] + "123", "an access token of this service"},
+		"access token with two":                         {"ast_" + strings.Repeat("abcdefgHIJ", 8)[2:] + "12", ""},
+		"Ed25519 key without a digit":                   {"MC4CAQAwBQYDK2Vw" + strings.Repeat("abcdefgHIJ", 4), "a private key"},
+		"key, in pieces of three lines":                 {"MHcCAQEEI" + random36[:25] + "\n" + random64[:34] + "\n" + random64[10:51], "a private key"},
+		"token of a manual, in lower case":              {"ast_" + strings.ToLower(random64+random36), ""},
 	} {
 		kind, found := Secrets(c.s)
 		if kind != c.want || found != (c.want != "") {
@@ -149,7 +149,7 @@ func TestName(t *testing.T) {
 		{"abcdEFGHi", 59, false}, {"abcdEFGHi", 60, true}, {"abcdEFGH1", 60, false},
 	} {
 		if got := name(strings.Repeat(c.of, 7)[:c.n]); got != c.want {
-			t.Errorf("%d of %s: got %t, want %t", c.n, c.of, got, c.want)
+			t.Errorf("name of %d characters of %s: got %t, want %t", c.n, c.of, got, c.want)
 		}
 	}
 }
@@ -162,12 +162,12 @@ func TestRandom(t *testing.T) {
 		"ABCDEFGHIJKLMNO1": true, "ABCDEFGHIJKLMNOp": true, "": false,
 	} {
 		if got := random(s); got != want {
-			t.Errorf("%q: got %t, want %t", s, got, want)
+			t.Errorf("random(%q) = %t, want %t", s, got, want)
 		}
 	}
 	for s, want := range map[string]bool{"xxxxxxx": false, "xxxxxxxx": true, "axxxxxxx": false, "axxxxxxxx": true, "axxxxxxxxb": true, "": false} {
 		if got := masked(s); got != want {
-			t.Errorf("%q masks something: got %t, want %t", s, got, want)
+			t.Errorf("masked(%q) = %t, want %t", s, got, want)
 		}
 	}
 	if got := longest("ab_cdef-ghij"); got != "cdef" {

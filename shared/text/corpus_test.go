@@ -106,6 +106,6 @@ func TestCorpusOfTechnicalWritingPasses(t *testing.T) {
 		}
 	}
 	if kind, found := Secrets(strings.ReplaceAll(strings.Join(all, "\n"), `\n`, "\n")); found {
-		t.Errorf("all of them in one text: taken for %s", kind)
+		t.Errorf("all snippets in one text: taken for %s", kind)
 	}
 }

@@ -7,7 +7,7 @@ type form struct {
 	kind, prefix string
 	more         string // characters allowed in its body besides letters and digits
 	length       length
-	word         bool // ordinary names look like it, so one part of it must look random
+	word         bool // ordinary names have this form, so one part of the body must look random
 }
 
 // length is the number of characters in a body.
@@ -66,7 +66,7 @@ var formsByFirst = func() (by [256][]form) {
 type ownForm struct {
 	kind, prefix, more string
 	min                int
-	token              bool // of this service: it has both cases, and three digits or more
+	token              bool // a token of this service, which has both cases, and three digits or more
 }
 
 const privateKeyKind = "a private key"
@@ -79,8 +79,8 @@ var ownForms = []ownForm{
 	{"an access token of this service", "ast_", "", 80, true},
 	{"a refresh token of this service", "asr_", "-_", 60, true},
 	{privateKeyKind, "MC4CAQAwBQYDK2Vw", "+/-_", 40, false},              // Ed25519, PKCS #8 (RFC 8410)
-	{privateKeyKind, "MFMCAQEwBQYDK2Vw", "+/-_", 40, false},              // with its public key
-	{privateKeyKind, "302e020100300506032b6570", "", 64, false},          // in hexadecimal
+	{privateKeyKind, "MFMCAQEwBQYDK2Vw", "+/-_", 40, false},              // Ed25519 with the public key
+	{privateKeyKind, "302e020100300506032b6570", "", 64, false},          // the first of these, in hexadecimal
 	{privateKeyKind, "MIGHAgEAMBMGByqGSM49AgEG", "+/-_", 100, false},     // P-256, PKCS #8
 	{privateKeyKind, "MHcCAQEEI", "+/-_", 100, false},                    // P-256, SEC 1
 	{privateKeyKind, "MIIEvAIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, false}, // RSA 2048, PKCS #8

@@ -17,7 +17,7 @@ import (
 //
 // Three ways to hide information remain, because preventing them would refuse plain
 // writing: white space (one more space at the end of a line), letters that look alike, and
-// visible choices that do not matter, such as the one between two emoji.
+// visible choices that do not matter, such as the choice between two emoji.
 const InvisibleMost = 10
 
 // A visibility says what people see of a character.
@@ -32,16 +32,17 @@ const (
 // invisibles judges the characters of a text from its beginning on.
 type invisibles struct {
 	s        string
-	begin    int  // of the last character that is not joined to the one before it
-	looked   bool // for a sequence that starts at begin
-	end      int  // of the last sequence: the characters before it show
+	begin    int  // index of the last character that is not joined to the character before it
+	looked   bool // whether a sequence that starts at begin was looked for
+	end      int  // index at which the last such sequence ends; the characters before end show
 	selected bool // an emoji's presentation was selected
 }
 
-// forbiddenTable lists the characters that no writing needs, besides
-// noncharacters, tags and unlisted variation selectors: Khmer vowels that Unicode
+// forbiddenTable lists characters that no writing needs: Khmer vowels that Unicode
 // discourages, deprecated and unassigned format characters, annotations, format
-// characters of shorthand and music, and private use.
+// characters of shorthand and music, some noncharacters, and private use. It also covers
+// the block of tags and variation selectors, which the method see judges before it looks
+// here, as it does the other noncharacters.
 var forbiddenTable = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, {Lo: 0x2065, Hi: 0x2065, Stride: 1}, {Lo: 0x206a, Hi: 0x206f, Stride: 1},
@@ -53,8 +54,8 @@ var forbiddenTable = &unicode.RangeTable{
 	},
 }
 
-// see judges the character at an index. Characters between U+3165 and U+D7FF all
-// show; most texts that are not ASCII consist of them.
+// see judges the character at an index. Characters from U+3165 to U+D7FF, such as
+// ideographs and Hangul syllables, all show.
 func (v *invisibles) see(r rune, at int) visibility {
 	switch {
 	case r < 0xad:

@@ -44,7 +44,7 @@ func TestHiddenInstructionsAreRefused(t *testing.T) {
 		{"a selector after each ideograph, by its number", forms.String()},
 		{"a selector or none after each ideograph", bits("葛", "\U000e0100")},
 		{"selectors after Latin letters", bits("a", "\ufe0f")},
-		{"others after Latin letters", bits("a", "\ufe00")},
+		{"other selectors after Latin letters", bits("a", "\ufe00")},
 		{"selectors after digits", bits("1", "\ufe0f")},
 		{"text selectors after digits", bits("1", "\ufe0e")},
 		{"slashed zeros", bits("0", "\ufe00")},
@@ -75,10 +75,10 @@ func TestHiddenInstructionsAreRefused(t *testing.T) {
 		{"null noteheads", bits("a", "\U0001d159")},
 	} {
 		if Clean(c.s, 10000) == nil {
-			t.Errorf("%s: accepted", c.name)
+			t.Errorf("%s: Clean = nil, want an error", c.name)
 		}
 		if Clean(strings.Repeat("visible words ", 50)+c.s, 10000) == nil {
-			t.Errorf("%s: accepted after visible words", c.name)
+			t.Errorf("%s, after visible words: Clean = nil, want an error", c.name)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestCharactersThatHideAreRefused(t *testing.T) {
 // InvisibleMost.
 func TestEveryIgnorableCodePointIsBounded(t *testing.T) {
 	ignorable := []*unicode.RangeTable{unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
-	// The assigned ones of category Cf are default-ignorable, except signs that
+	// The assigned characters of category Cf are default-ignorable, except signs that
 	// show (UAX #44).
 	for r := rune(0); r <= 0x10ffff; r++ {
 		format := unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) &&
@@ -171,9 +171,9 @@ func TestInvisibleMost(t *testing.T) {
 			t.Errorf("%d times %+q is accepted", InvisibleMost+1, r)
 		}
 	}
-	// They add up, whatever their kinds.
+	// Invisible characters of different kinds are counted together.
 	if Clean(strings.Repeat("a\u200bb\u00ad葛\U000e0100", 4), 10000) == nil {
-		t.Error("twelve of three kinds are accepted")
+		t.Errorf("twelve invisible characters of three kinds are accepted, want at most %d", InvisibleMost)
 	}
 }
 

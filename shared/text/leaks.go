@@ -21,7 +21,7 @@ type leak struct {
 }
 
 // leaks groups the rules by the first byte of their literal. It is loaded on first
-// use, and an expression is compiled when a text has its literal.
+// use, and an expression is compiled when a text first has its literal.
 var leaks = sync.OnceValue(loadLeaks)
 
 func loadLeaks() *[256][]leak {
@@ -65,7 +65,7 @@ func leaking(s string) (kind string, found bool) {
 	return "", false
 }
 
-// generated reports whether the parts of s look random together.
+// generated reports whether the letters and digits of s, taken together, look random.
 func generated(s string) bool {
 	var parts []byte
 	for _, c := range []byte(s) {
@@ -76,7 +76,7 @@ func generated(s string) bool {
 	return random(string(parts))
 }
 
-// masked reports whether s repeats a character, as in XXXXXXXX.
+// masked reports whether s has the same character eight times in a row, as in XXXXXXXX.
 func masked(s string) bool {
 	const most = 8
 	n := 1

@@ -51,7 +51,7 @@ func main() {
 		}
 		parsed, err := syntax.Parse(m[2], syntax.Perl)
 		if err != nil {
-			log.Fatal(m[1], err)
+			log.Fatalf("the expression of rule %s: %v", m[1], err)
 		}
 		for _, one := range alternatives(parsed) {
 			literal, expr := begin(one)

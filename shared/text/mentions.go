@@ -48,8 +48,8 @@ func handleByte(b byte) bool {
 	return alnum(b) || b == '_' || b == '.' || b == '-'
 }
 
-// joins reports whether an @ right after before belongs to it: to an address, a
-// path or a word.
+// joins reports whether the text before an @ ends in a word, an address or a path that the
+// @ continues.
 func joins(before string) bool {
 	r, size := utf8.DecodeLastRuneInString(before)
 	if size == 0 {
@@ -64,7 +64,7 @@ var unspaced = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// goesOn reports whether after continues the word before it.
+// goesOn reports whether the text after a handle continues the handle's word.
 func goesOn(after string) bool {
 	r, _ := utf8.DecodeRuneInString(after)
 	return r == '@' || unicode.In(r, unicode.Latin, unicode.Mn)

@@ -8,17 +8,17 @@ import (
 // Secrets reports whether s holds what looks like a credential, and the kind of
 // the first one ("a GitHub token"). It never returns the value.
 //
-// Talking about secrets is allowed: bare prefixes, shortened or masked values
-// ("sk-…", "ghp_xxxx"), words joined by hyphens and keys that standards and manuals
-// publish pass. An AWS access key id is reported although it is not secret, because
+// Talking about secrets is allowed. So these pass: bare prefixes, shortened or masked
+// values ("sk-…", "ghp_xxxx"), words joined by hyphens, and keys that standards and
+// manuals publish. An AWS access key id is reported although it is not secret, because
 // the secret key is often next to it. The time is linear in len(s).
 //
 // It cannot recognise a secret that has no typical form: 32 random bytes are a seed or a
 // hash, and are taken for a seed only after words that say so ("seed", "private",
-// "secret"). A password outside a URL passes, and one of letters alone or from a
-// well-known example passes even in a URL. A secret that is split, reversed or encoded
-// once more passes, too: the guard is against accidents, not against an author who wants
-// to publish a secret.
+// "secret"). A password outside a URL passes. A password that has only letters of one
+// case, or is from a well-known example, passes even in a URL. A secret that is split,
+// reversed or encoded again passes, too: the guard is against accidents, not against an
+// author who wants to publish a secret.
 func Secrets(s string) (kind string, found bool) {
 	for i := range len(s) {
 		c := s[i]
@@ -119,8 +119,9 @@ func starting(s string) (kind string, found bool) {
 
 const linkCodeKind = "a link code of this service"
 
-// linkCode reports whether s begins with a link code of this service, in either
-// case: 20 digits of Crockford's base32, possibly all letters. An id has 26.
+// linkCode reports whether s begins with a link code of this service, in lower
+// or upper case: 20 digits of Crockford's base32, which may all be letters. An id has 26
+// digits, so it is none.
 func linkCode(s string) bool {
 	const prefix, digits = "lc_", "0123456789abcdefghjkmnpqrstvwxyz"
 	s, ok := cutFold(s, prefix)
@@ -213,7 +214,7 @@ func run(s, more string, max int) int {
 // has reports whether exactly n leading bytes of s are letters, digits or in more.
 func has(s, more string, n int) bool { return run(s, more, n+1) == n }
 
-// cutFold is [strings.CutPrefix] for a prefix in ASCII, in either case.
+// cutFold is [strings.CutPrefix] for a prefix in ASCII, and ignores case.
 func cutFold(s, prefix string) (after string, found bool) {
 	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
 		return s, false

@@ -40,8 +40,8 @@ func TestParse(t *testing.T) {
 		{"joined without VS16", "🏴\u200d☠🏳\u200d🌈", []string{"🏴\u200d☠\ufe0f", "🏳\ufe0f\u200d🌈"}},
 		{"tone and missing VS16", "🕵🏽\u200d♂", []string{"🕵🏽\u200d♂\ufe0f"}},
 		{"needless VS16", "🦊\ufe0f", []string{"🦊"}},
-		{"signs that say so", "©\ufe0f®\ufe0f™\ufe0fℹ\ufe0f", []string{"©\ufe0f", "®\ufe0f", "™\ufe0f", "ℹ\ufe0f"}},
-		{"of Unicode 17", "\U0001fac8", []string{"\U0001fac8"}},
+		{"signs with VS16", "©\ufe0f®\ufe0f™\ufe0fℹ\ufe0f", []string{"©\ufe0f", "®\ufe0f", "™\ufe0f", "ℹ\ufe0f"}},
+		{"an emoji of Unicode 17", "\U0001fac8", []string{"\U0001fac8"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Parse(c.in)
@@ -109,7 +109,7 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("Identity of one emoji = %q, %v, want it unchanged", got, err)
 	}
 	if got, err := Parse(strings.Repeat("🦊", 256)); err != nil || len(got) != 256 { // 1024 bytes
-		t.Errorf("Parse of 256 emoji returned %d, %v, want 256", len(got), err)
+		t.Errorf("Parse of 256 emoji returned %d emoji, error %v, want 256", len(got), err)
 	}
 	for in, problem := range map[string]string{
 		"":                      "has 0 emoji, 1 to 10 are allowed",

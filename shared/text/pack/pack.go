@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Most bounds the bytes that Pack accepts and Unpack produces. A frame that
-// claims more allocates nothing.
+// Most bounds the bytes that Pack accepts and Unpack produces. Unpack refuses a
+// frame that claims more, before it allocates memory for the text.
 const Most = 256 << 10
 
 // The encoder and the decoder are made when first needed, and then serve all

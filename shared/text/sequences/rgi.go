@@ -61,10 +61,10 @@ func Emoji(cluster string) (full string, ok bool) {
 var bare = map[string]bool{"©": true, "®": true, "™": true, "ℹ": true}
 
 // fold replaces the first skin tone, wherever it occurs, by the lightest one, and any
-// other tone by the next one. It returns the tones that it replaced. So only 20 % of
-// the forms with skin tones need to be listed. Some pairs exist only with two different
-// tones (🫱🏻‍🫲🏿), so fold keeps equal and different tones distinct. No RGI emoji has three
-// tones.
+// other tone by the second-lightest. It returns the tones that it replaced. So only 350 of
+// the 2035 emoji with skin tones need to be listed. Some pairs exist only with two
+// different tones (🫱🏻‍🫲🏿), so fold keeps equal and different tones distinct. No RGI emoji
+// has three tones.
 func fold(s string) (folded string, tones []rune) {
 	if !strings.ContainsFunc(s, Tone) {
 		return s, nil

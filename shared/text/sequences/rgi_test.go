@@ -9,7 +9,7 @@ import (
 
 // With all skin tones, the file has as many emoji as its head says. Each is fully
 // qualified, and one cluster for uniseg, although uniseg's own tables are of Unicode 15.
-func TestEveryEmojiOfTheFileIsOne(t *testing.T) {
+func TestEveryListedSequenceIsAnEmoji(t *testing.T) {
 	tones := []rune("🏻🏼🏽🏾🏿")
 	n := 0
 	for _, folded := range rgi() {

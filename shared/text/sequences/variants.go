@@ -66,8 +66,8 @@ func loadVariants() lists {
 	return l
 }
 
-// point reads a code point of the data. It panics if there is none; a test reads all
-// data.
+// point reads a code point of the data. It panics if hex is not a code point. That cannot
+// happen in production, because a test reads all data.
 func point(hex string) rune {
 	n, err := strconv.ParseInt(hex, 16, 32)
 	if err != nil {
@@ -111,7 +111,7 @@ func Varies(base, selector rune) bool {
 func Colored(r rune) bool { return in("emoji", r) }
 
 // JoinerShows reports whether a joiner (U+200C, U+200D) between the texts before and
-// after changes how they are shown: next to a virama, and for U+200C between letters that
+// after changes how they are shown: after a virama, and for U+200C between letters that
 // would be joined. These are the rules of RFC 5892 appendix A, with U+200D also in front
 // of a virama, as in Bengali.
 func JoinerShows(joiner rune, before, after string) bool {
@@ -134,5 +134,5 @@ func JoinerShows(joiner rune, before, after string) bool {
 	return in("joins-next", previous) && in("joins-previous", next)
 }
 
-// marksMost bounds the marks of a letter that are looked past.
+// marksMost bounds the marks of a letter that JoinerShows skips.
 const marksMost = 4

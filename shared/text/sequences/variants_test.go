@@ -19,17 +19,17 @@ func TestVaries(t *testing.T) {
 		{"a slashed zero", '0', 0xfe00, true},
 		{"a slashed one", '1', 0xfe00, false},
 		{"a compatibility ideograph", '㮝', 0xfe01, true},
-		{"an ideograph's third form that is none", '㮝', 0xfe02, false},
+		{"a form that the ideograph lacks", '㮝', 0xfe02, false},
 		{"a Mongolian letter", '\u1820', 0x180b, true},
 		{"a Latin letter with a Mongolian selector", 'a', 0x180b, false},
 		{"a selector without any sequence", 'a', 0x180f, false},
 		{"the first form of 葛", '葛', 0xe0100, true},
-		{"a form that 葛 has not", '葛', 0xe01ef, false},
+		{"a form that 葛 lacks", '葛', 0xe01ef, false},
 		{"the first ideograph with forms", '\u3402', 0xe0100, true},
-		{"its fifth form", '\u3402', 0xe0104, true},
-		{"its sixth", '\u3402', 0xe0105, false},
+		{"the fifth form of U+3402", '\u3402', 0xe0104, true},
+		{"a sixth form, which U+3402 lacks", '\u3402', 0xe0105, false},
 		{"an ideograph without forms between others", '\u3403', 0xe0100, false},
-		{"a code point before all with forms", 'a', 0xe0100, false},
+		{"a code point before all ideographs with forms", 'a', 0xe0100, false},
 		{"a kana", 'か', 0xe0100, false},
 		{"the last code point", '\U0010ffff', 0xe0100, false},
 	} {
@@ -54,7 +54,7 @@ func TestVariantsAreComplete(t *testing.T) {
 		if Varies(base, Color) {
 			emoji++
 			if !Varies(base, Text) {
-				t.Errorf("U+%04X has a colour, but no text presentation", base)
+				t.Errorf("U+%04X has an emoji presentation, but no text presentation", base)
 			}
 		} else if Colored(base) && !Varies(base, Color) {
 			t.Errorf("U+%04X is coloured and takes no selector", base)
@@ -84,13 +84,13 @@ func TestJoinerShows(t *testing.T) {
 		{"Persian, between joining letters", nonJoiner, "می", "خواهم", true},
 		{"past a mark", nonJoiner, "بِ", "ب", true},
 		{"past four marks on each side", nonJoiner, "ب" + strings.Repeat("\u0650", 4), strings.Repeat("\u0650", 4) + "ب", true},
-		{"past five before", nonJoiner, "ب" + strings.Repeat("\u0650", 5), "ب", false},
-		{"past five after", nonJoiner, "ب", strings.Repeat("\u0650", 5) + "ب", false},
+		{"past five marks before", nonJoiner, "ب" + strings.Repeat("\u0650", 5), "ب", false},
+		{"past five marks after", nonJoiner, "ب", strings.Repeat("\u0650", 5) + "ب", false},
 		{"after a letter that does not join", nonJoiner, "کار", "ها", false},
 		{"at the end of a word", nonJoiner, "می", " ", false},
 		{"Latin", nonJoiner, "Auf", "lage", false},
 		{"Devanagari, after a virama", joiner, "क्", "ष", true},
-		{"and without joiner", nonJoiner, "क्", "ष", true},
+		{"Devanagari, a non-joiner after a virama", nonJoiner, "क्", "ष", true},
 		{"Bengali, before a virama", joiner, "র", "্য", true},
 		{"Latin, joined", joiner, "a", "b", false},
 		{"nothing around", joiner, "", "", false},
