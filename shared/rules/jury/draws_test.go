@@ -30,8 +30,8 @@ func TestDrawsAreEven(t *testing.T) {
 	}
 }
 
-// drawsMost is the number of simulated draws.
-const drawsMost = 20_000
+// simulatedDraws is the number of draws that play simulates.
+const simulatedDraws = 20_000
 
 // fairness compares how often each volunteer was drawn with how often it was
 // expected to be.
@@ -62,7 +62,7 @@ func play(pool int, seed uint64) fairness {
 	byPlace := func(a, b volunteer) int { return strings.Compare(a.place, b.place) }
 	slices.SortFunc(order, byPlace)
 	drawn := make([]int, pool)
-	for n := range drawsMost {
+	for n := range simulatedDraws {
 		secret := make([]byte, SeedSize)
 		for i := 0; i < len(secret); i += 8 {
 			binary.BigEndian.PutUint64(secret[i:], rng.Uint64())
@@ -85,12 +85,12 @@ func play(pool int, seed uint64) fairness {
 	}
 	f := fairness{pool: pool}
 	each := float64(Seats) / float64(pool)
-	mean := drawsMost * each
+	mean := simulatedDraws * each
 	f.least, f.most = float64(slices.Min(drawn))/mean, float64(slices.Max(drawn))/mean
 	for _, n := range drawn {
 		f.spread += (float64(n)/mean - 1) * (float64(n)/mean - 1)
 	}
 	f.spread = math.Sqrt(f.spread / float64(pool))
-	f.expected = math.Sqrt(drawsMost*each*(1-each)) / mean
+	f.expected = math.Sqrt(simulatedDraws*each*(1-each)) / mean
 	return f
 }
