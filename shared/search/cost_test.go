@@ -79,6 +79,8 @@ func TestCosts(t *testing.T) {
 	}
 }
 
+// report logs what the channel's index holds and what searches of it cost, and checks the
+// costs.
 func (c *channel) report(t *testing.T, words []string) {
 	n := float64(len(c.posts))
 	var stored [3]struct{ segments, posts, bytes, shards, shardMost, head int }
@@ -107,8 +109,8 @@ func (c *channel) report(t *testing.T, words []string) {
 	percent, permille := c.withShare(.01, words), c.withShare(.001, words)
 	for _, q := range []struct{ what, q string }{
 		{"one old post", "zyzzyva"}, {"most posts", words[0]}, {"1 % of posts", percent[0]}, {"1 in 1000", permille[0]},
-		{"no hit", "xylophone"}, {"rare and common", "zyzzyva " + words[0]}, {"two of 1 %", percent[0] + " " + percent[1]},
-		{"two of 1 in 1000", permille[0] + " " + permille[1]}, {"eight of 1 %", strings.Join(percent[:8], " ")},
+		{"no hit", "xylophone"}, {"rare and common", "zyzzyva " + words[0]}, {"two words, 1 %", percent[0] + " " + percent[1]},
+		{"two words, 1 in 1000", permille[0] + " " + permille[1]}, {"eight words, 1 %", strings.Join(percent[:8], " ")},
 		{"prefix b", "b"}, {"prefix zyz", "zyz"}, {"prefixes qu zy", "qu zy"}, {"four letters", "b d f q"},
 	} {
 		terms, err := Query(q.q)

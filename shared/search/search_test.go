@@ -336,7 +336,7 @@ func TestTwoTendersAtOnce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 60 {
 		c.random(rng, 5, vocabulary...)
-		c.replica = c.listed() // the other run still sees this
+		c.replica = c.listed() // the second run still sees this list
 		c.tend(t)
 		if rng.IntN(2) == 0 {
 			c.delete(rng.IntN(len(c.posts)))

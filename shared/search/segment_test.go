@@ -41,7 +41,6 @@ func TestID(t *testing.T) {
 	}
 }
 
-// docs generates posts.
 func docs(t *rapid.T) []Doc {
 	n := rapid.IntRange(0, 60).Draw(t, "posts")
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))

@@ -99,9 +99,9 @@ const (
 	// sealAge is the age at which a post is sealed. By then every post with a
 	// lower ID has arrived, except late ones.
 	sealAge = 10 * time.Second
-	// lateAge is the age of an ID from which on the commit of its post may be too
-	// late for its segment. It is more than a commit usually takes, so that few posts
-	// are late. The difference between sealAge and lateAge is larger than the
+	// lateAge makes a post late: a post that is committed at least this long after its
+	// ID was made may be missing from its segment. lateAge is more than a commit usually
+	// takes, so that few posts are late. The difference between sealAge and lateAge is larger than the
 	// differences of clocks and the errors of the stream's times.
 	lateAge = sealAge / 2
 	// grace bounds the time in which a search uses the heads that it has listed.

@@ -25,7 +25,7 @@ type channel struct {
 	heads map[Name]stored
 	parts map[Part][]byte
 	late  map[ID]bool
-	words map[ID][]string // of posts that were read
+	words map[ID][]string // the words of posts that [channel.has] split
 	quick bool            // a tail takes one trip, as the tail of ideas does
 
 	mu     sync.Mutex
@@ -35,8 +35,8 @@ type channel struct {
 	taken  float64    // write units of deletes
 	level  [3]float64 // write units of puts, by level of the segment
 	most   int        // bytes of the largest item
-	fail   int        // writes until one fails; none if negative
-	after  bool       // whether the write that fails is made
+	fail   int        // writes that succeed before one fails; if negative, no write fails
+	after  bool       // whether the write that fails is made all the same
 	wrote  int        // writes so far
 
 	replica []Listed // what an eventually consistent listing shows, if not nil
