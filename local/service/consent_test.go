@@ -92,7 +92,9 @@ func TestRaceOfOneConsent(t *testing.T) {
 func TestRaceOfGuessesOnTheConsentPage(t *testing.T) {
 	t.Parallel()
 	settings := generous()
-	settings.ByAddr, settings.Limits.ConsentsHour = true, 1000
+	settings.ByAddr = true
+	l := &settings.Limits
+	l.ConsentsHour, l.RecoveriesHour, l.RecoveriesDay = 1000, 1000, 1000
 	onBoth(t, service.Config{Settings: settings}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		r.origin(fox, "fox@den.example")
