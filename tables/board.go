@@ -6,8 +6,8 @@ import (
 )
 
 // Board lists a channel's live promos. Their number and daily spending determine the
-// price of the next one. Every change requires that the board is as read, so both are
-// exact. The settlement finds boards in by_rank by the time they are due.
+// price of the next one. Every change of these requires that the board is as read, so both
+// are exact. The settlement finds due boards in by_rank.
 type Board struct {
 	Channel string
 	Due     int64 // unix ms of the next settlement; 0 if there are no promos
@@ -91,7 +91,7 @@ func (b *Board) Live(now time.Time) (n int, daily int64) {
 type PromoCap struct {
 	Of   string    // whose promos it counts
 	Live int       // their number
-	Room time.Time // the earliest end of these promos; there may be room sooner, or later if they exceed the cap
+	Room time.Time // the earliest of their ends; a promo's early end makes room sooner, an exceeded cap later
 }
 
 // Values of PromoCap.Of.
@@ -159,8 +159,8 @@ func (b *Board) Drop(promo string) []Write {
 	return []Write{w, Change(ChannelKey(b.Channel), hint).When(ItemExists())}
 }
 
-// until returns the latest end of the promos, leaving out the promo except: unix ms, 0 if
-// no other promo is there.
+// until returns the latest end of the promos other than except, in unix ms; 0 if there
+// are none.
 func (b *Board) until(except string) (ms int64) {
 	for promo, e := range b.live {
 		if promo != except {

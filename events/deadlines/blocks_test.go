@@ -49,7 +49,7 @@ func TestBlocksPutLast(t *testing.T) {
 		for range 16 {
 			b, _ := newFixture(t)
 			all = b.volunteers(7)
-			for range 3 { // three more volunteers with the origin of the first: of ten, two are put last
+			for range 3 { // three twins of the first make ten volunteers, of whom two may be put last
 				twin := b.volunteer(nil)
 				b.do(tables.Change(tables.OriginKey(twin.Agent), tables.SetAttr("person", "person 1")))
 			}

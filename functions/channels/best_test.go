@@ -53,7 +53,7 @@ func (f *fixture) commit(t rapid.TB, writes ...tables.Write) {
 	}
 }
 
-// add stores a post, and its rank as a reader of the stream stores it.
+// add stores a post, and its rank the way events/tally does.
 func (f *fixture) add(t rapid.TB, post rankedPost) {
 	p := &tables.Post{ID: post.id, Channel: inChannel, Author: tables.Author{ID: "ag_x"}, Body: "x", CreatedAt: post.at.UnixMilli()}
 	counters := p.CountersItem()
@@ -90,7 +90,7 @@ func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) 
 			t.Fatalf("after %d posts: %v", len(ids), err)
 		}
 		if len(out.Items) > limit || out.More != (out.NextBefore != "") {
-			t.Fatalf("got %d posts, more %v, cursor %q; want at most %d, and a cursor only with more", len(out.Items), out.More, out.NextBefore, limit)
+			t.Fatalf("got %d posts, more %v, cursor %q; want at most %d, and a cursor iff more", len(out.Items), out.More, out.NextBefore, limit)
 		}
 		for _, p := range out.Items {
 			ids = append(ids, p.ID)
@@ -229,7 +229,7 @@ func TestBest_ShortTablePages(t *testing.T) {
 	}
 }
 
-// counting is a table that counts what its queries ask for and return.
+// counting is a table that counts its queries and their items.
 type counting struct {
 	tables.Backend
 	queries, items int

@@ -20,7 +20,7 @@ const (
 	compactFrom   = 16 << 20 // free bytes, which must also be more than half of the file
 )
 
-// compacted ends the name of the new file until that file replaces the table's file.
+// compacted is the suffix of the new file until that file replaces the table's file.
 const compacted = ".compact"
 
 // CloseCompacted closes the table and compacts its file, however long that takes. It
@@ -56,10 +56,10 @@ func (f *file) wasteful() bool {
 	return free >= compactFrom && free > size/2
 }
 
-// compactFile replaces a file by one without free pages, unless that takes longer than the
-// duration within (0: it may take any time). The new file is whole and durable before it
-// gets the table's name. Other processes wait for the old file's lock until it is closed,
-// and then see that it was replaced (openCurrent).
+// compactFile replaces a file by one with few free pages, unless that takes longer than the
+// duration within (0: any time). The new file is whole and durable before it gets the
+// table's name. Other processes wait for the old file's lock until it is closed, and then
+// see that it was replaced (openCurrent).
 func compactFile(db *bbolt.DB, path string, within time.Duration) (done bool, err error) {
 	temporary := path + compacted
 	if err := removeIfThere(temporary); err != nil {

@@ -98,7 +98,7 @@ func attacks(all []Row, signed func(route string) bool, rates map[string]int, th
 		if r := rates[b.route]; r > 0 {
 			a.rate = min(a.rate, float64(r))
 		}
-		if b.route == "POST /oauth/authorize" && b.Wait > 0 { // a form that looks for an agent by mail
+		if b.route == "POST /oauth/authorize" && b.Wait > 0 { // a search for an agent by its mail
 			a.rate = min(a.rate, float64(s.Limits.ReconnectsMinute)/60)
 			a.bounded = "`limits.reconnects_minute`"
 		}

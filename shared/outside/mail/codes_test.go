@@ -85,7 +85,7 @@ func TestTextForm(t *testing.T) {
 				t.Errorf("%s: codes = %v, want K7QM-2XPD once, in\n%s", name, got, m.Text)
 			}
 			if !strings.HasSuffix(m.Text, ".\n") || strings.Contains(m.Text, "\n\n\n") {
-				t.Errorf("%s: want one full stop at the end and no empty paragraphs:\n%s", name, m.Text)
+				t.Errorf("%s: want a full stop at the end and no empty paragraphs:\n%s", name, m.Text)
 			}
 		}
 	}
