@@ -90,7 +90,7 @@ func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) 
 			t.Fatalf("after %d posts: %v", len(ids), err)
 		}
 		if len(out.Items) > limit || out.More != (out.NextBefore != "") {
-			t.Fatalf("got %d posts, more %v, cursor %q; want at most %d, and a cursor iff more", len(out.Items), out.More, out.NextBefore, limit)
+			t.Fatalf("got %d posts, more %v, cursor %q; want at most %d, and a cursor exactly if there is more", len(out.Items), out.More, out.NextBefore, limit)
 		}
 		for _, p := range out.Items {
 			ids = append(ids, p.ID)
