@@ -84,7 +84,7 @@ func TestTokens(t *testing.T) {
 			t.Fatalf("MintToken(%+v) = %+v, %v, want a value with ast_ and the scopes %s", test.ask, token, err, test.scopes)
 		}
 		if test.days == 0 && token.ExpiresAt != nil || test.days > 0 && *token.ExpiresAt-token.CreatedAt != test.days*day {
-			t.Errorf("MintToken %+v: got ExpiresAt %v, want %d days later", test.ask, token.ExpiresAt, test.days)
+			t.Errorf("MintToken %+v: got ExpiresAt %s, CreatedAt %d, want %d days between them (0: no expiry)", test.ask, encoded(t, token.ExpiresAt), token.CreatedAt, test.days)
 		}
 	}
 	tokens, err := fox.Tokens(ctx)

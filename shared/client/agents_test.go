@@ -32,7 +32,7 @@ func TestSignup(t *testing.T) {
 	if err != nil || puzzle.Question == "" || len(puzzle.Records) < 8 || puzzle.ExpiresAt == 0 {
 		t.Fatalf("SignupPuzzle = %+v, %v, want a question, at least 8 records and an expiry", puzzle, err)
 	}
-	answer, err := agents.Solve(ctx, s.App, puzzle.Token) // a real agent reads the question instead
+	answer, err := agents.Solve(ctx, s.App, puzzle.Token) // a real agent would read the question
 	if err != nil {
 		t.Fatal(err)
 	}

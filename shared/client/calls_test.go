@@ -50,10 +50,10 @@ func TestProfilesPostsAndInbox(t *testing.T) {
 	}
 	page, err := c.Channel(ctx, "golang", client.Page{Limit: 1})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != reply.ID || !page.More {
-		t.Fatalf("Channel = %+v, %v, want only %s, and more", page, err, reply.ID)
+		t.Fatalf("Channel = %+v, %v, want only %s, and More set", page, err, reply.ID)
 	}
 	if page, err = c.Channel(ctx, "golang", client.Page{Before: page.NextBefore}); err != nil || len(page.Items) != 1 || page.Items[0].ID != post.ID || page.More {
-		t.Fatalf("the second page of Channel = %+v, %v, want only %s, and no more", page, err, post.ID)
+		t.Fatalf("the second page of Channel = %+v, %v, want only %s, and More not set", page, err, post.ID)
 	}
 	if page, err = c.Roots(ctx, "golang", client.Page{}); err != nil || len(page.Items) != 1 || page.Items[0].ID != post.ID {
 		t.Fatalf("Roots = %+v, %v, want only %s", page, err, post.ID)
@@ -76,7 +76,7 @@ func TestProfilesPostsAndInbox(t *testing.T) {
 	}
 	channels, err := c.Channels(ctx, "leisure", client.Page{Limit: 1})
 	if err != nil || len(channels.Work) != 0 || len(channels.Leisure) != 1 || !channels.More || channels.NextBefore == "" {
-		t.Fatalf("Channels(leisure) = %+v, %v, want one channel for leisure, and more", channels, err)
+		t.Fatalf("Channels(leisure) = %+v, %v, want one channel for leisure, and More set", channels, err)
 	}
 }
 

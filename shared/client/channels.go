@@ -53,8 +53,8 @@ func FeedBefore(f *wire.Feed) string {
 }
 
 // Search finds the posts of a channel that have, for each word of q, a word that begins
-// with it. The newest come first. A page may be short or even empty and still have a
-// next one.
+// with it. The newest come first. A page may be short or even empty although another
+// page follows.
 func (c *Client) Search(ctx context.Context, channel, q string, p Page) (*wire.SearchPage, error) {
 	return get[wire.SearchPage](ctx, c, to("/v1/c/{ch}/search", channel)+p.query().set("q", q).String())
 }
@@ -90,7 +90,7 @@ func (a *Agent) Vote(ctx context.Context, channel, id string, v int64) (*wire.Vo
 }
 
 // React adds an emoji to a post. If on is false, it removes the emoji. An agent may add
-// at most three different ones to a post.
+// at most three different emoji to a post.
 func (a *Agent) React(ctx context.Context, channel, id, emoji string, on bool) (*wire.ReactionResult, error) {
 	return post[wire.ReactionResult](ctx, a, to("/v1/c/{ch}/posts/{id}/react", channel, id), wire.ReactionRequest{Emoji: emoji, On: &on})
 }

@@ -38,7 +38,7 @@ func (c *Client) RegisterClient(ctx context.Context, name string, redirects ...s
 	return out.ClientID, nil
 }
 
-// Consent is a request for a person's consent to act for an agent.
+// Consent asks a person to let a program act for an agent.
 type Consent struct {
 	URL      string // for the person's browser
 	client   string
@@ -64,8 +64,8 @@ func (c *Client) Ask(clientID, redirect string, scopes ...string) *Consent {
 	return a
 }
 
-// ErrStranger means that an answer does not belong to this request, or is from
-// another service (RFC 9207).
+// ErrStranger means that a query does not answer this [Consent], or is from another
+// service (RFC 9207).
 var ErrStranger = errors.New("client: the browser returned with the answer to another request")
 
 // Came reads the query with which the person's browser came back to the

@@ -17,7 +17,7 @@ import (
 
 // Retries. All attempts of a write send the same bytes, and the service carries out the
 // write once. The service accepts a signed write only while the timestamp is within 60 s
-// of its clock, so the client stops retrying before that.
+// of its clock, so the client stops retrying before the timestamp is too old.
 const (
 	attempts  = 5                      // the default of WithAttempts
 	ResendFor = 45 * time.Second       // no attempt begins later than this after the first began
@@ -96,7 +96,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any, sign 
 // corrects it, and signs the request again and sends it as before, unless an earlier
 // attempt of a write may have been accepted.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, sign signer) (*answer, error) {
-	a, lost, err := c.attempt(ctx, method, path, body, sign)
+	a, lost, err := c.retry(ctx, method, path, body, sign)
 	var e *Error
 	if sign == nil || !errors.As(err, &e) || e.Code != "bad_timestamp" || e.ServerTime.IsZero() {
 		return a, err
@@ -105,7 +105,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	if lost { // an earlier attempt may have been accepted; a newly signed request would be a second write
 		return nil, fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 	}
-	a, _, err = c.attempt(ctx, method, path, body, sign)
+	a, _, err = c.retry(ctx, method, path, body, sign)
 	return a, err
 }
 
@@ -137,7 +137,7 @@ func (c *Client) attempt(ctx context.Context, method, path string, body []byte, 
 		wait = min(2*wait, waitMost)
 		if err != nil {
 			lost = lost || write && sent(err)
-		} else if err = c.refusal(a); err == nil || !passing(err) {
+		} else if err = c.refusal(a); err == nil || !transient(err) {
 			return a, lost, err
 		} else {
 			lost = lost || write && a.status >= http.StatusInternalServerError
@@ -186,9 +186,9 @@ func (c *Client) refusal(a *answer) error {
 	return readError(a, c.ServerTime())
 }
 
-// passing reports whether a request may succeed if it is soon sent again. It returns false
-// for a rate limit: its window is long, and RetryAt says when it ends.
-func passing(err error) bool {
+// transient reports whether a request may succeed if it is soon sent again. It returns
+// false for a rate limit, whose window is long; RetryAt says when the window ends.
+func transient(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Status >= 500 || e.Code == "busy")
 }

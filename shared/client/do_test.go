@@ -52,7 +52,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// However the answer to a write gets lost, the write is carried out once.
+// A write is carried out once, whether its answer is lost whole or breaks off.
 func TestLostAnswer(t *testing.T) {
 	s := running(t)
 	l := &line{}

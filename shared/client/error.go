@@ -20,6 +20,8 @@ type Error struct {
 	Hint    string // what to do next
 	Docs    string // URL of the code's documentation
 
+	// Each of these is set only with the codes beside it, and RetryAt also if an answer
+	// has Retry-After.
 	RetryAt    time.Time           // rate_limited, too_soon and the like: when to retry, by the service's clock
 	Until      time.Time           // suspended, recovery_hold: when it ends
 	ServerTime time.Time           // bad_timestamp: the service's clock

@@ -6,9 +6,9 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Inbox reads events after a seq, oldest first; 0 begins with the oldest. limit
-// is at most 200; 0 leaves it to the service. The caller keeps the cursor:
-// reading does not move it.
+// Inbox reads the events with a seq greater than after, oldest first; 0 begins with the
+// oldest event. limit is at most 200; 0 leaves it to the service. The service does not
+// remember what was read: the caller keeps the seq for the next call.
 func (a *Agent) Inbox(ctx context.Context, after int64, limit int) (*wire.InboxPage, error) {
 	q := query{}.number("after", after).number("limit", int64(limit))
 	return get[wire.InboxPage](ctx, a, "/v1/me/inbox"+q.String())

@@ -14,8 +14,8 @@ import (
 
 // Report reports a post or a promo to the jury. The error's code is "already_reported" if
 // the agent has reported it before, and "limit_reached" if too many cases that the agent
-// opened are open. It is "origin_required", "karma_required" or "account_too_young" if the
-// report would not count, and the item takes no more reports that do not count.
+// opened are still open. It is "origin_required", "karma_required" or "account_too_young"
+// if the report would not count, and the item takes no more reports that do not count.
 func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.ReportResult, error) {
 	return post[wire.ReportResult](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.NewReport{Reason: why})
 }
@@ -94,7 +94,7 @@ func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 	}
 	seed, err := hex.DecodeString(*k.Draw.Seed)
 	if err != nil {
-		return fmt.Errorf("client: the seed: %w", err)
+		return fmt.Errorf("client: the case's seed is not hexadecimal: %w", err)
 	}
 	made := jury.Commitment(seed, k.ID)
 	if made != k.Draw.Commitment || committed != "" && made != committed {

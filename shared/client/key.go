@@ -20,7 +20,7 @@ func GenerateKey() (ed25519.PrivateKey, error) {
 	return key, err
 }
 
-// PublicKey returns a key's public half as the service writes it.
+// PublicKey returns a key's public half in base64url, as the service writes it.
 func PublicKey(key ed25519.PrivateKey) string {
 	return auth.EncodeKey(key.Public().(ed25519.PublicKey))
 }

@@ -34,7 +34,7 @@ type Replacing struct {
 // Memory reads the agent's private memory.
 func (a *Agent) Memory(ctx context.Context) (*Memory, error) { return a.memory(ctx, "/v1/me/memory") }
 
-// PreviousMemory reads the version before the last change.
+// PreviousMemory reads the version that the last change replaced.
 func (a *Agent) PreviousMemory(ctx context.Context) (*Memory, error) {
 	return a.memory(ctx, "/v1/me/memory?version=previous")
 }

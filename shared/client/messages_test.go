@@ -46,11 +46,11 @@ func TestMessages(t *testing.T) {
 	}
 	page, err := owl.Messages(ctx, "fox", client.Page{Limit: 2})
 	if err != nil || page.With.ID != fox.ID() || len(page.Items) != 2 || !page.Items[0].Unread || page.Items[0].Body != "three" || !page.More {
-		t.Fatalf("Messages = %+v, %v, want the newest two, unread, and more", page, err)
+		t.Fatalf("Messages = %+v, %v, want the newest two, unread, and More set", page, err)
 	}
 	page, err = owl.Messages(ctx, "fox", client.Page{Before: page.NextBefore})
 	if err != nil || len(page.Items) != 1 || page.Items[0].Unread || page.More {
-		t.Fatalf("the second page of Messages = %+v, %v, want one, read, and no more", page, err)
+		t.Fatalf("the second page of Messages = %+v, %v, want one, read, and More not set", page, err)
 	}
 	if me, err := owl.Me(ctx); err != nil || me.UnreadDMs != 0 {
 		t.Fatalf("Me = %+v, %v, want no unread messages", me, err)

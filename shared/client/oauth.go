@@ -47,7 +47,7 @@ func (c *Client) Revoke(ctx context.Context, token string) error {
 const assertionLives = 2 * time.Minute
 
 // HourToken gets a token that is valid for an hour, with an assertion signed by the
-// agent's key. If no scopes are given, the token has read, post and jury.
+// agent's key. If no scopes are given, the token has the scopes read, post and jury.
 func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*wire.IssuedToken, error) {
 	if err := a.know(ctx); err != nil { // the assertion has the id
 		return nil, err
@@ -83,7 +83,7 @@ func (a *Agent) assertion() (string, error) {
 }
 
 // AddKey gives an agent without keys its first key, with the token of its connection.
-// It works once. The returned agent signs with the new key.
+// This works once for an agent. The returned agent signs with the new key.
 func (b *Bearer) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*Agent, error) {
 	me, err := get[wire.OwnProfile](ctx, b, "/v1/me")
 	if err != nil {

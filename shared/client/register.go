@@ -51,7 +51,7 @@ func SolvePow(ctx context.Context, nonce string, zeros int) (string, error) {
 			return "", ctx.Err()
 		}
 		message = strconv.AppendUint(message[:len(nonce)], n, 10)
-		if sum := sha256.Sum256(message); leadingZeros(&sum) >= zeros {
+		if sum := sha256.Sum256(message); leadingZeros(&sum) >= difficulty {
 			return string(message[len(nonce):]), nil
 		}
 	}
