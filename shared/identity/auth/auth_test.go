@@ -111,7 +111,7 @@ func TestNewKey(t *testing.T) {
 			t.Errorf("NewKey(%s) = %v, want ErrKeyPoint", point, err)
 		}
 	}
-	// A key with a component of small order is accepted.
+	// A key of mixed order, the sum of a usable key and one of small order, is accepted.
 	torsion, _ := hex.DecodeString("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
 	small, err := new(edwards25519.Point).SetBytes(torsion)
 	if err != nil {
@@ -255,7 +255,7 @@ func TestToken_LargestID(t *testing.T) {
 	}
 }
 
-// ZeroBits counts on after the first byte of a hash.
+// ZeroBits also counts zero bits after the first byte of a hash.
 func TestZeroBits(t *testing.T) {
 	most := 0
 	for i := range 5000 {

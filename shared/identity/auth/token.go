@@ -38,7 +38,7 @@ func InOrder(scopes []string) []string {
 }
 
 // A token is the prefix and 68 bytes in base62: the ids of the agent and of the
-// token (a ULID each), 32 random bytes, and their CRC-32. So one read finds the
+// token (a ULID each), 32 random bytes, and the CRC-32 of all these. So one read finds the
 // token, and a secret scanner recognises a token offline. In a token of a connection
 // or of an assertion, more bytes stand before the random ones. They name what the
 // token depends on ([Hangs]), so that the same read gets that too.

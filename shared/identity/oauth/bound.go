@@ -22,7 +22,7 @@ type Bound struct {
 
 // ErrGone means that the proof is no longer valid: used up, expired, replaced,
 // or ended with the credential or the epoch it was made with.
-var ErrGone = errors.New("oauth: the code's link or recovery code is no longer valid")
+var ErrGone = errors.New("oauth: the link code or recovery code is no longer valid")
 
 // RecoveryTries bounds the wrong tries of a mailed recovery code by all callers together.
 const RecoveryTries = 100_000
@@ -37,12 +37,12 @@ func (b *Bound) Reads() []tables.Key {
 	return keys
 }
 
-// Spend returns the writes that use up the proof, for the transaction that
-// makes the grant, or ErrGone if they would fail. They include a check of the epoch in
-// the agent's profile, so the transaction must not contain another write of the profile:
-// DynamoDB allows one per item. If a condition fails, the error is ErrGone, or
-// [tables.ErrOvertaken] if another use of the link code may have come first: then retry
-// with fresh items.
+// Spend returns the writes that use up the proof, for the transaction that makes the
+// grant, or ErrGone if they would fail. They include a check of the epoch in the agent's
+// profile, so the transaction must not contain another write of the profile: in a
+// transaction DynamoDB allows one write or check per item. If a condition fails, the
+// error is ErrGone, or [tables.ErrOvertaken] if another use of the link code may have
+// come first: then retry with fresh items.
 //
 // link is the link code that was read; nil for a recovery. The caller
 // must record the code's minter ([tables.LinkCode.Minter]) in the grant, so that the grant

@@ -8,12 +8,12 @@ import (
 // A cond is a condition on a task.
 type cond struct {
 	field        string // agent, state, day, verb, object, waits
-	op           string // is, not, either; for days also before, after, upto, from
+	op           string // is, not, either; for days also before, after, upto (that day or before), from (that day or after)
 	value, other string // other is set only if op is either
 }
 
-// ops lists the operators that are drawn for a field. One that stands there twice is drawn
-// twice as often.
+// ops lists the operators that are drawn for a field. An operator that is listed twice is
+// drawn twice as often.
 var ops = map[string][]string{
 	"agent":  {"is", "is", "not", "either"},
 	"state":  {"is", "is", "not", "either"},
@@ -99,14 +99,14 @@ func (t *table) condOn(field, op string) cond {
 	c := cond{field: field, op: op, value: t.records[t.IntN(len(t.records))].field(field)}
 	for op == "either" && (c.other == "" || c.other == c.value) {
 		c.other = t.records[t.IntN(len(t.records))].field(field)
-		if t.IntN(50) == 0 { // the table may have only one value
+		if t.IntN(50) == 0 { // all records may have the same value
 			break
 		}
 	}
 	return c
 }
 
-// pair draws two conditions on one field. ok reports whether they differ.
+// pair draws one of the fields, and two conditions on it. ok reports whether they differ.
 func (t *table) pair(fields ...string) (a, b cond, ok bool) {
 	field := t.one(fields)
 	a, b = t.condOn(field, "is"), t.condOn(field, "is")
@@ -117,7 +117,7 @@ func (t *table) divides(c cond) bool {
 	if c.op == "either" && (c.other == "" || c.other == c.value) {
 		return false
 	}
-	n := len(t.that(c))
+	n := len(t.matching(c))
 	return n > 0 && n < len(t.records)
 }
 

@@ -73,7 +73,7 @@ func TestNoBlindSignup(t *testing.T) {
 			right[fmt.Sprint("positions ", at)]++
 			for _, field := range []string{"agent", "state", "day", "verb", "object", "waits"} {
 				for _, op := range []string{"is", "not"} {
-					fits := map[string]bool{} // values whose records, or all others, are the answer
+					fits := map[string]bool{} // by value: whether its records (or for not, all others) are the answer
 					for _, r := range s.Records {
 						if _, tried := fits[r.field(field)]; !tried {
 							fits[r.field(field)] = s.Check(having(s.Records, field, op, r.field(field)))

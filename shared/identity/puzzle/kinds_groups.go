@@ -14,7 +14,7 @@ func distinct(t *table) (draft, bool) {
 	a := t.cond(field)
 	b := t.cond()
 	end, extreme := t.IntN(2), "fewest"
-	bs := t.that(b)
+	bs := t.matching(b)
 	if a == b || len(bs) < 2 {
 		return draft{}, false
 	}
@@ -24,7 +24,7 @@ func distinct(t *table) (draft, bool) {
 		extreme, task = "most", slices.MaxFunc(bs, byHours)
 	}
 	seen := map[string]bool{}
-	for _, r := range t.that(a) {
+	for _, r := range t.matching(a) {
 		seen[r.field(field)] = true
 	}
 	return draft{
@@ -37,7 +37,7 @@ func distinct(t *table) (draft, bool) {
 			"Look at the tasks that {b} and note the hours of the one with the {extreme} hours. Multiply it by how many different {counted} there are among the tasks that {a}.",
 			"Multiply two numbers. The first is the number of distinct {counted} in the records of the tasks that {a}, repetitions not counted. The second is the {extreme} hours that any one of the tasks that {b} has.",
 		},
-	}, len(seen) >= 2 && len(seen) < len(t.that(a))
+	}, len(seen) >= 2 && len(seen) < len(t.matching(a))
 }
 
 // difference asks how many more hours one group has than another, among the tasks that
@@ -45,7 +45,7 @@ func distinct(t *table) (draft, bool) {
 func difference(t *table) (draft, bool) {
 	a, b, ok := t.pair("agent", "state", "day", "verb", "object")
 	c := t.cond(a.field)
-	more, less := t.that(a, c), t.that(b, c)
+	more, less := t.matching(a, c), t.matching(b, c)
 	if !ok || len(more) == 0 || len(less) == 0 || len(more)+len(less) < 3 || sum(more) <= sum(less) {
 		return draft{}, false
 	}
@@ -59,20 +59,20 @@ func difference(t *table) (draft, bool) {
 			"Among the tasks that {c} there are some that {a} and some that {b}. By how many hours is the total of the former larger than the total of the latter?",
 			"Only tasks that {c} matter here. Of these, the ones that {b} have fewer hours in sum than the ones that {a}. How many fewer?",
 		},
-	}, len(more) < len(t.that(a)) || len(less) < len(t.that(b))
+	}, len(more) < len(t.matching(a)) || len(less) < len(t.matching(b))
 }
 
 // conditional asks for one of two sums; a comparison decides which.
 func conditional(t *table) (draft, bool) {
 	x, y, ok := t.pair("day", "agent")
-	a, b := t.cond("waits"), t.cond("waits") // guessers try a column with only two values first
-	first, then, otherwise := sum(t.that(x)), t.that(a), t.that(b)
-	if !ok || a == b || first == sum(t.that(y)) || sum(then) == sum(otherwise) ||
+	a, b := t.cond("waits"), t.cond("waits") // not on waits: guessers try a column with only two values first
+	first, then, otherwise := sum(t.matching(x)), t.matching(a), t.matching(b)
+	if !ok || a == b || first == sum(t.matching(y)) || sum(then) == sum(otherwise) ||
 		len(then) < 2 || len(otherwise) < 2 || len(then) > len(t.records)-2 || len(otherwise) > len(t.records)-2 {
 		return draft{}, false
 	}
 	answer := sum(then)
-	if first < sum(t.that(y)) {
+	if first < sum(t.matching(y)) {
 		answer = sum(otherwise)
 	}
 	return draft{
@@ -92,12 +92,12 @@ func conditional(t *table) (draft, bool) {
 func weighted(t *table) (draft, bool) {
 	a, b, ok := t.pair("agent", "state", "day", "verb", "object")
 	m, k := 2+t.IntN(4), 2+t.IntN(4)
-	if !ok || m == k || len(t.that(a))+len(t.that(b)) < 3 {
+	if !ok || m == k || len(t.matching(a))+len(t.matching(b)) < 3 {
 		return draft{}, false
 	}
 	return draft{
 		plan:   plan{a: a, b: b, m: m, k: k},
-		answer: int64(m)*sum(t.that(a)) + int64(k)*sum(t.that(b)),
+		answer: int64(m)*sum(t.matching(a)) + int64(k)*sum(t.matching(b)),
 		words:  []string{"{a}", t.say(a), "{b}", t.say(b), "{m}", spelled[m], "{k}", spelled[k]},
 		templates: []string{
 			"Each hour of the tasks that {a} earns {m} points, each hour of the tasks that {b} earns {k}, and all other tasks earn nothing. How many points is that in all?",

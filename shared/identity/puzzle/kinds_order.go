@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// chain asks for the number of tasks in a chain, times the hours of the last one.
+// chain asks for the number of tasks in a chain, times the hours of the last task.
 func chain(t *table) (draft, bool) {
 	start := t.records[t.IntN(len(t.records))]
 	way := t.follow(start)
@@ -27,7 +27,7 @@ func chain(t *table) (draft, bool) {
 // one end, plus the hours of the task at the other end.
 func sequence(t *table) (draft, bool) {
 	a := t.cond()
-	row := t.that(a)
+	row := t.matching(a)
 	slices.SortFunc(row, func(p, q Record) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(days, p.Day), slices.Index(days, q.Day)),
@@ -58,7 +58,7 @@ func sequence(t *table) (draft, bool) {
 // second asks for the second-largest hours of one group plus the smallest of another.
 func second(t *table) (draft, bool) {
 	a, b := t.cond(), t.cond()
-	as, bs := t.that(a), t.that(b)
+	as, bs := t.matching(a), t.matching(b)
 	if a == b || len(as) < 3 || len(bs) < 2 {
 		return draft{}, false
 	}

@@ -1,6 +1,6 @@
 package puzzle
 
-// Notes that say one record's figure is not hours.
+// minuteNotes say that the figure in a record's field hours is in minutes.
 var minuteNotes = []string{
 	"careful, the hours field holds minutes here",
 	"this figure is in minutes, not in hours",
@@ -11,7 +11,7 @@ var minuteNotes = []string{
 // units asks for a sum in which one record is in minutes, as its note says.
 func units(t *table) (draft, bool) {
 	a := t.cond("waits")
-	group := t.that(a)
+	group := t.matching(a)
 	if len(group) < 3 || len(group) > len(t.records)-2 {
 		return draft{}, false
 	}

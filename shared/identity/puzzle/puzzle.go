@@ -7,8 +7,8 @@
 // that are open at that moment.
 //
 // A kind of question gets a random table, draws conditions, and reports whether they make
-// a good question. If not, it is tried again with the next table from the same stream, so
-// each kind only describes what it wants.
+// a good question. If not, the kind is tried again with the next table from the same
+// stream, so each kind only describes what it wants.
 package puzzle
 
 import (

@@ -120,7 +120,7 @@ func (t *table) fresh(used *[]int, min, max int) int {
 func (t *table) shows(answer int64) bool {
 	for _, field := range fields {
 		common := cond{field: field, op: "is", value: t.commonest(field)}
-		if with := sum(t.that(common)); answer == with || answer == sum(t.records)-with {
+		if with := sum(t.matching(common)); answer == with || answer == sum(t.records)-with {
 			return true
 		}
 	}
@@ -170,8 +170,8 @@ func (t *table) follow(r Record) []Record {
 	return way
 }
 
-// that returns the records for which all conditions hold.
-func (t *table) that(conds ...cond) []Record {
+// matching returns the records for which all conditions hold.
+func (t *table) matching(conds ...cond) []Record {
 	return filter(t.records, func(r Record) bool {
 		for _, c := range conds {
 			if !c.holds(r) {

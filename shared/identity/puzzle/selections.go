@@ -13,8 +13,8 @@ type selection struct {
 }
 
 // proper reports whether a selection is neither too small nor almost
-// everything, nor an obvious guess, such as all tasks of one agent, or all but
-// those.
+// everything, nor an obvious guess, such as all tasks of one agent, or all tasks of the
+// others.
 func (s selection) proper(t *table) bool {
 	if len(s.chosen) < 2 || len(s.chosen) > len(t.records)-2 {
 		return false
@@ -22,7 +22,7 @@ func (s selection) proper(t *table) bool {
 	for _, field := range fields {
 		for _, r := range t.records {
 			value := cond{field: field, op: "is", value: r.field(field)}
-			if n := len(t.that(value)); s.is(value.holds, n) || s.is(func(r Record) bool { return !value.holds(r) }, len(t.records)-n) {
+			if n := len(t.matching(value)); s.equals(value.holds, n) || s.equals(func(r Record) bool { return !value.holds(r) }, len(t.records)-n) {
 				return false
 			}
 		}
@@ -30,8 +30,9 @@ func (s selection) proper(t *table) bool {
 	return true
 }
 
-// is reports whether the selection is the n records for which holds is true.
-func (s selection) is(holds func(Record) bool, n int) bool {
+// equals reports whether the selection is exactly the records for which holds returns
+// true. n is the number of these records.
+func (s selection) equals(holds func(Record) bool, n int) bool {
 	return len(s.chosen) == n && len(filter(s.chosen, holds)) == n
 }
 
@@ -63,7 +64,7 @@ func where(t *table) (selection, bool) {
 	b := t.plain(a.field)
 	s := selection{
 		plan:   plan{a: a, b: b},
-		chosen: t.that(a, b),
+		chosen: t.matching(a, b),
 		words:  []string{"{a}", t.say(a), "{b}", t.say(b)},
 		templates: []string{
 			"{Ask} the tasks that {a} and that {b}.",
@@ -72,7 +73,7 @@ func where(t *table) (selection, bool) {
 			"Take the tasks that {a}. Of these, {ask} the ones that {b}.",
 		},
 	}
-	return s, len(s.chosen) < min(len(t.that(a)), len(t.that(b)))
+	return s, len(s.chosen) < min(len(t.matching(a)), len(t.matching(b)))
 }
 
 // exception selects by a condition, but leaves out one agent's tasks unless they also meet
@@ -81,7 +82,7 @@ func exception(t *table) (selection, bool) {
 	a := t.plain("agent")
 	out := t.condOn("agent", "is")
 	back := t.plain("agent", a.field)
-	kept := filter(t.that(a), func(r Record) bool { return !out.holds(r) || back.holds(r) })
+	kept := filter(t.matching(a), func(r Record) bool { return !out.holds(r) || back.holds(r) })
 	s := selection{
 		plan:   plan{a: a, b: out, c: back},
 		chosen: kept,
@@ -93,8 +94,8 @@ func exception(t *table) (selection, bool) {
 			"{Ask} the tasks that {a}. From these leave out the ones that belong to {x}, unless they are also among the tasks that {c}.",
 		},
 	}
-	restored := len(t.that(a, out, back))
-	return s, restored > 0 && restored < len(t.that(a, out)) && restored < len(kept)
+	restored := len(t.matching(a, out, back))
+	return s, restored > 0 && restored < len(t.matching(a, out)) && restored < len(kept)
 }
 
 // both selects all tasks of agents that have a task in each of two states.
@@ -127,7 +128,7 @@ func both(t *table) (selection, bool) {
 func busiest(t *table) (selection, bool) {
 	a := t.cond("agent")
 	count := map[string]int{}
-	for _, r := range t.that(a) {
+	for _, r := range t.matching(a) {
 		count[r.Agent]++
 	}
 	most, tied := "", false
@@ -172,6 +173,6 @@ func handover(t *table) (selection, bool) {
 			"If {y} were given every one of {x}'s tasks that {a}, what would {y} have? {Ask} {y}'s tasks in that case, the present ones included.",
 		},
 	}
-	moved := len(t.that(from, a))
-	return s, moved > 0 && moved < len(t.that(from)) && len(s.chosen) > moved
+	moved := len(t.matching(from, a))
+	return s, moved > 0 && moved < len(t.matching(from)) && len(s.chosen) > moved
 }

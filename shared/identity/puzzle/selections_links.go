@@ -4,7 +4,7 @@ package puzzle
 func joined(t *table) (selection, bool) {
 	a := t.cond("waits")
 	ofSort := map[string]bool{}
-	for _, r := range t.that(a) {
+	for _, r := range t.matching(a) {
 		ofSort[r.ID] = true
 	}
 	s := selection{
@@ -18,7 +18,7 @@ func joined(t *table) (selection, bool) {
 			"{Ask} every task that has, in its waits_for, the id of one of the tasks that {a}.",
 		},
 	}
-	waiting := t.that(cond{field: "waits", op: "is", value: "yes"})
+	waiting := t.matching(cond{field: "waits", op: "is", value: "yes"})
 	return s, len(s.chosen) < len(waiting)
 }
 
@@ -44,7 +44,7 @@ func alone(t *table) (selection, bool) {
 	return s, len(s.chosen) < len(unlinked)
 }
 
-// path selects the chain from a task to its end, with or without the first.
+// path selects the chain from a task to the chain's end, with or without that task.
 func path(t *table) (selection, bool) {
 	start := t.records[t.IntN(len(t.records))]
 	way := t.follow(start)
@@ -67,11 +67,11 @@ func path(t *table) (selection, bool) {
 	return s, len(way) >= 3
 }
 
-// dependents selects all tasks that wait for one, directly or not.
+// dependents selects all tasks that wait for a given task, directly or not.
 func dependents(t *table) (selection, bool) {
 	start := t.records[t.IntN(len(t.records))]
 	direct := 0
-	waiting := t.that(cond{field: "waits", op: "is", value: "yes"})
+	waiting := t.matching(cond{field: "waits", op: "is", value: "yes"})
 	s := selection{
 		plan: plan{start: start.ID},
 		chosen: filter(t.records, func(r Record) bool {

@@ -32,7 +32,7 @@ func NewCode(rand io.Reader) (string, error) {
 }
 
 // ReadCode returns the canonical spelling of a code as people type it: in
-// either case, with hyphens and spaces, and with look-alikes. ok is false if s
+// either case, with hyphens and spaces, and with I or L for 1 and O for 0. ok is false if s
 // does not have the form of a code.
 func ReadCode(s string) (code string, ok bool) {
 	code = strings.NewReplacer("-", "", " ", "", "I", "1", "L", "1", "O", "0").Replace(strings.ToUpper(s))

@@ -55,9 +55,9 @@ func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]table
 }
 
 // Requests returns writes that count a recovery request against the caller's
-// network address. Commit them before anything else, whatever is
-// requested: each such request holds a process for seconds, and one caller must not
-// use up the limits that all share.
+// network address. Commit them before anything else, whether or not the agent exists:
+// each such request holds a process for seconds, and one caller must not use up the
+// limits that all callers share.
 func Requests(ctx context.Context) ([]tables.Write, error) {
 	l := api.From(ctx).Settings.Limits
 	return byAddress(ctx, tables.MailRecovery, 1, l.RecoveriesHour, l.RecoveriesDay, "recovery requests")
@@ -74,7 +74,7 @@ func (w Way) Admit(ctx context.Context) error {
 
 // recoveryMail returns writes that count n recovery mails for an agent and a
 // recipient; who is the hash of both. back reports whether mail to the recipient came
-// back. Then one mail a day is still allowed, so that the agent can be recovered.
+// back. Even then one mail a day is allowed, so that the agent can be recovered.
 func recoveryMail(c *api.Call, who string, back bool, n int64) []tables.Write {
 	l := c.Settings.Limits
 	most := l.MailsDay

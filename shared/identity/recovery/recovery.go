@@ -52,7 +52,7 @@ const (
 
 	// codeLives is how long a code is valid: as long as the window of the mail
 	// limit. A stranger who knows the address and requests all codes only fills
-	// the owner's mailbox with codes, of which the last works.
+	// the owner's mailbox with codes. The last of them works.
 	codeLives = day
 
 	day = 24 * time.Hour
@@ -67,8 +67,8 @@ type Way struct{ *app.App }
 // Bare returns a handle in the form that the table has: lower case, without the @.
 func Bare(handle string) string { return strings.ToLower(strings.TrimPrefix(handle, "@")) }
 
-// Evenly runs work and returns when patience is over, whatever the result,
-// unless work reports that nothing needs to be hidden.
+// Evenly runs work and returns when patience is over, whatever the result. If work reports
+// that nothing needs to be hidden (early), Evenly returns at once.
 func Evenly(ctx context.Context, work func(context.Context) (early bool)) {
 	c := api.From(ctx)
 	left := patience - min(max(0, c.Now().Sub(c.Time)), patience-margin)

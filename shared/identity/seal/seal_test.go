@@ -54,7 +54,7 @@ func TestSealAndOpen(t *testing.T) {
 		t.Errorf("Open = %+v, %d, %v, want the sealed value", got, key, err)
 	}
 	if strings.Contains(token, "=") || strings.Contains(token, "nonce") {
-		t.Errorf("token has padding or plain text: %q", token)
+		t.Errorf("Seal = %q, want a token without padding and plain text", token)
 	}
 	if token == sealed(t, b, "challenge", sample) {
 		t.Error("the same value sealed twice gives the same token")
@@ -153,7 +153,7 @@ func TestSizes(t *testing.T) {
 	token := sealed(t, b, "p", most)
 	var got string
 	if _, err := b.Open("p", token, &got); err != nil || got != most || len(token) != MaxToken {
-		t.Errorf("a token of %d bytes does not open: %v", len(token), err)
+		t.Errorf("Open of a token of %d bytes: got %d characters, %v, want %d, and a token of %d bytes", len(token), len(got), err, len(most), MaxToken)
 	}
 	if _, err := b.Seal("p", most+"x"); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("Seal = %v, want ErrTooLarge", err)

@@ -76,7 +76,7 @@ func (b *Bench) add(o Origin) {
 	}
 }
 
-// Bar keeps an owner's candidates off the bench. owner is a person or a domain; "" is
+// Bar keeps an owner's candidates from being seated. owner is a person or a domain; "" is
 // nobody.
 func (b *Bench) Bar(owner string) { b.add(Origin{Person: owner, Domain: owner}) }
 

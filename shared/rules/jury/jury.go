@@ -36,7 +36,7 @@ const Window = 100
 // than it has seats.
 const WindowsMost = 2
 
-// SeedSize is the size of a case's seed in bytes.
+// SeedSize is the number of bytes of a case's seed.
 const SeedSize = 32
 
 // sum is HMAC-SHA256, keyed with the seed, over the purpose and the parts, one

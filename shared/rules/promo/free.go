@@ -25,8 +25,8 @@ const UnbilledFor = 48 * time.Hour
 func freeLeft(p *tables.Promo) bool { return p.Views < FreeLeast+FreePerBilled*p.Impressions }
 
 // Unbillable reports whether a promo is behind its pace and was not billed for
-// [UnbilledFor]. Then its page has no reader who could be billed, and the promo only takes
-// up a place.
+// [UnbilledFor]. Then its page has probably no reader who can be billed, and the promo only
+// takes up a place.
 func Unbillable(p *tables.Promo, now time.Time) bool {
 	since := max(p.CreatedAt, p.BilledAt)
 	if p.BilledAt == 0 && p.Impressions > 0 { // an item without billed_at was last billed at its last settlement or earlier

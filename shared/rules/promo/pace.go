@@ -14,10 +14,11 @@ import (
 
 // A promo should spend its budget evenly over its days. Viewers are divided into shards,
 // each with an item of counts. A page that is read knows the spending as of the last
-// settlement and the count of the viewer's shard. Each shard may give a promo its share of
-// the impressions that the promo is behind its pace. A fractional share is rounded by
-// chance, anew in each interval between settlements. So all shards together give what is
-// missing, however many pages are read at once, and no item is written by all of them.
+// settlement and the count of the viewer's shard. Each shard may give a promo its share
+// of the impressions that the promo is behind its pace. A fractional share is rounded by
+// chance, anew in each interval between settlements. So on average all shards together
+// give what is missing, however many pages are read at once, and no item is written by
+// all of them.
 
 // ViewerAge is the least age of an agent whose impressions are billed. The agent also
 // needs an origin, and an owner's agents together are billed once a day for each promo.
@@ -29,7 +30,8 @@ const ViewerAge = 24 * time.Hour
 // impression for each shard, so that a new promo is shown at once.
 const leadPart = 50
 
-// Pace returns how many impressions a promo should have had by now.
+// Pace returns how many impressions a promo may have had by now: those of an even pace,
+// and a lead.
 func Pace(p *tables.Promo, now time.Time) float64 {
 	most, begun := float64(p.Most()), float64(now.UnixMilli()-p.CreatedAt)
 	lead := min(float64(tables.PromoShards), most/leadPart)

@@ -11,9 +11,10 @@ import (
 	"agentsocial/tables"
 )
 
-// TestPromosSpendEvenly checks that each ten-day promo spends about half of its
-// budget in five days and all of it by the end if there are enough views. If there
-// are not, each gets the same share of its budget. With -v it prints the shares.
+// TestPromosSpendEvenly checks that each ten-day promo spends about half of its budget in
+// five days and all of it by the end if there are enough views. If there are too few
+// views, each promo spends about the same share of its budget. With -v it prints the
+// shares.
 func TestPromosSpendEvenly(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -117,7 +117,7 @@ func TestDraw(t *testing.T) {
 		{"it was shown today", Place{Live: []*tables.Promo{behind}, Viewer: viewer, Day: seen}, behind, false},
 		{"it was shown today, and another is ahead", Place{Live: []*tables.Promo{behind, ahead}, Viewer: viewer, Day: seen}, behind, false},
 		{"its buyer", Place{Live: []*tables.Promo{own}, Agent: "ag_buyer", Viewer: viewer}, own, false},
-		{"its buyer, and another's", Place{Live: []*tables.Promo{own, behind}, Agent: "ag_buyer", Viewer: viewer}, behind, true},
+		{"its buyer, and another agent's promo", Place{Live: []*tables.Promo{own, behind}, Agent: "ag_buyer", Viewer: viewer}, behind, true},
 		{"nobody to bill", Place{Live: []*tables.Promo{ahead}}, ahead, false},
 		{"over", Place{Live: []*tables.Promo{over}}, nil, false},
 		{"removed", Place{Live: []*tables.Promo{removed}}, nil, false},
