@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Bounds of [Alike]: its reads do not grow with the number of posts. Beyond
-// about 20 000 posts it searches only the newest.
+// Bounds of [Alike]: its reads do not grow with the number of posts. If there are more
+// than about 20 000 posts, it searches only the newest.
 const (
 	stemsMost = 40  // stems of the text that are used
 	partsMost = 200 // shards that are read: two concurrent calls of the table

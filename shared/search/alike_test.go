@@ -33,7 +33,7 @@ func (c *channel) alike(t *rapid.T, text string, most int) {
 	}
 	for _, s := range stems {
 		if likes.having[s] != having[s] || likes.looked != looked {
-			t.Fatalf("posts with %q: got %d of %d, want %d of %d", s, likes.having[s], likes.looked, having[s], looked)
+			t.Fatalf("posts with the stem %q: got %d of %d, want %d of %d", s, likes.having[s], likes.looked, having[s], looked)
 		}
 	}
 	var want []float64
@@ -57,8 +57,8 @@ func (c *channel) alike(t *rapid.T, text string, most int) {
 	}
 }
 
-// Alike finds the same posts as reading all posts does, however the posts are divided into
-// segments.
+// Alike finds posts that are as alike as those that reading all posts finds, however the
+// posts are divided into segments.
 func TestAlikeFindsWhatReadingFinds(t *testing.T) {
 	small(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,8 +85,8 @@ func TestAlikeFindsWhatReadingFinds(t *testing.T) {
 	})
 }
 
-// The cost of Alike does not grow with the number of posts, because it searches only the
-// newest.
+// The cost of Alike is bounded even for many posts, because it searches only the newest
+// posts.
 func TestAlikeIsBounded(t *testing.T) {
 	small(t)
 	c, rng := newChannel(), rand.New(rand.NewPCG(1, 1))

@@ -57,7 +57,7 @@ func TestSealingIsBounded(t *testing.T) {
 	<-stopped
 	must(t, err)
 	used := (most - before) >> 20
-	t.Logf("%d MB, of which %d MB remain, for %d parts", used, s.Head.Size>>20, len(s.Parts))
+	t.Logf("building took %d MB, of which %d MB are shards, for %d parts", used, s.Head.Size>>20, len(s.Parts))
 	if used > 100 {
 		t.Errorf("building took %d MB, want at most 100", used)
 	}

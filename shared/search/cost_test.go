@@ -38,7 +38,8 @@ func dictionary(rng *rand.Rand, n int) []string {
 	return words
 }
 
-// TestCosts checks the costs of searching and writing, by AWS's rules of billing. With -v
+// TestCosts checks the costs of searching and of writing the index, in the read and write
+// units that AWS bills. With -v
 // it prints a table.
 func TestCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))

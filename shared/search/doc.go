@@ -28,8 +28,8 @@
 // continues. A search that has found nothing continues by itself, within a [Budget].
 //
 // Every write is independent. That is safe because a segment is a pure function of its
-// posts and is named by a digest of them, so a repeated write does no harm. Nor does
-// another segment for the same range, since a search chooses among overlapping segments. A
-// segment is searched only once it is complete. A replaced segment is kept for a while for
-// searches that have listed it.
+// posts and is named by a digest of them, so a repeated write does no harm. Another
+// segment for the same range does no harm either, since a search chooses among
+// overlapping segments. A segment is searched only once it is complete. A replaced
+// segment is kept for a while for searches that have listed it.
 package search

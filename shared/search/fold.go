@@ -34,7 +34,7 @@ var marksFold = []*unicode.RangeTable{
 
 // plain maps stroked letters and ligatures, which Unicode does not decompose, to what
 // people without these keys type. The dotless ı is included because ISI is the upper case
-// of both ısı and isi.
+// of both ısı and, outside of Turkish, isi.
 var plain = strings.NewReplacer(
 	"ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "đ", "d", "Đ", "d", "ħ", "h", "Ħ", "h", "ŧ", "t", "Ŧ", "t", "ı", "i",
 	"æ", "ae", "Æ", "ae", "œ", "oe", "Œ", "oe", "þ", "th", "Þ", "th", "ð", "d", "Ð", "d",

@@ -36,8 +36,8 @@ const SealAge = sealAge
 // sortLate removes from the list the late posts that a segment includes by now, and finds
 // those that are missing from the segment that covers their IDs. It does not judge posts
 // in the tail. Nor does it judge a post if searches may still use another segment for its
-// ID: because the covering one is so new that they may not know it, or because a segment
-// that it replaced still exists.
+// ID. They may if the covering segment is so new that a search may not know it, or if a
+// segment that it replaced still exists.
 func (t *tender) sortLate(ctx context.Context) error {
 	t.Missed = nil
 	if len(t.State.Late) == 0 {

@@ -11,7 +11,7 @@ import (
 // counts as one.
 const MaxWords = 8
 
-// Term is the folded beginning of a word that a post must have.
+// Term is the beginning of a word, folded. A post must have a word that begins with it.
 type Term string
 
 func (t Term) begins(word string) bool { return strings.HasPrefix(word, string(t)) }
@@ -22,10 +22,10 @@ type QueryError struct{ Problem string }
 
 func (e *QueryError) Error() string { return "search: the query " + e.Problem }
 
-// Query parses a query: 1-[MaxWords] distinct words of at most [MaxWord]
-// characters. A post must have, for each of them, a word that begins with it,
-// in any order. A piece in a script without spaces is split into bigrams. The
-// error is a *[QueryError].
+// Query parses a query: 1-[MaxWords] distinct words of at most [MaxWord] characters. A
+// post must have, for each of them, a word that begins with it. Their order does not
+// matter. A piece in a script without spaces is split into bigrams. The error is a
+// *[QueryError].
 func Query(q string) ([]Term, error) {
 	var terms []Term
 	var seen []string

@@ -23,16 +23,16 @@ type Request struct {
 // the search's weight in the read limit pays for.
 const Budget = 100
 
-// pagesMost bounds the pages of a search. [Budget] does not bound them all, because pages
-// that the process remembers cost no read units.
+// pagesMost bounds the pages of a search. [Budget] alone does not, because pages that the
+// process remembers cost no read units.
 const pagesMost = 8
 
 // Found is a page of the answer, newest first.
 type Found[P any] struct {
 	Posts []Post[P]
 	// Next is the Before of the next page; zero if there is none. A page may be
-	// short or even empty and still have a next one, because the work of a
-	// search is bounded.
+	// short or even empty although another page follows, because the work for a
+	// page is bounded.
 	Next ID
 	// Trips is the number of consecutive round trips for all pages that were read.
 	Trips int
@@ -157,9 +157,9 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 	return q.page(), nil
 }
 
-// list reads a page of heads and keeps the useful ones. It skips pages that hold only
-// segments waiting to be removed. It sets q.left to what the page may read of shards,
-// which is less the more bytes the heads have.
+// list reads a page of heads and keeps those of live segments with posts before q.Before.
+// It skips pages that have none of these. It sets q.left to the units of 4 KB that the
+// page of results may still read in shards. Large heads leave less for shards.
 func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err error) {
 	read := 0
 	useless := func(h Listed) bool { return !h.Live || !h.After.next().Less(q.Before) }
@@ -386,7 +386,7 @@ func (q *query[P]) read(ctx context.Context, parts []Part) error {
 	return nil
 }
 
-// match finds the hits of each segment whose shards are known for all terms.
+// match finds the hits of each segment of which the shards for all terms were read.
 func (q *query[P]) match() error {
 	for _, s := range q.segments {
 		if s.done || len(s.missing(q.Terms)) > 0 {

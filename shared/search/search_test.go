@@ -62,7 +62,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 				}
 				c.fail = -1
 			},
-			"stale": func(t *rapid.T) { // listings are stale for a moment
+			"stale": func(t *rapid.T) { // for a moment, searches see an old list of heads
 				c.replica = c.listed()
 				c.random(rng, 3, words...)
 				pass(2 * time.Second)
@@ -168,8 +168,8 @@ func (c *channel) tidy(t *rapid.T) {
 	}
 }
 
-// After a crash at any write, before or after the write, later runs finish the work
-// and leave nothing behind.
+// After a crash before or after any write, later calls of Tend finish the work and leave
+// nothing behind.
 func TestCrashAnywhere(t *testing.T) {
 	small(t)
 	run := func(fail int, after bool) (*channel, bool) {
@@ -265,7 +265,7 @@ func TestCrashWhileRemoving(t *testing.T) {
 			c := newChannel()
 			rng := rand.New(rand.NewPCG(14, 15))
 			var due time.Time
-			for range 3 { // segments, and the merged one
+			for range 3 { // three segments, which are then merged into one
 				c.random(rng, 3, vocabulary...)
 				c.now = c.now.Add(sealAge)
 				due = c.tend(t)
@@ -320,10 +320,10 @@ func TestBuildingIsRepeatable(t *testing.T) {
 	for stop := range want.wrote {
 		c := build(stop)
 		if !maps.EqualFunc(c.heads, want.heads, func(a, b stored) bool { return slices.Equal(a.bytes, b.bytes) && a.live == b.live }) {
-			t.Fatalf("stopped at %d: the segments differ", stop)
+			t.Fatalf("crash at write %d: the segments differ from those without a crash", stop)
 		}
 		if !maps.EqualFunc(c.parts, want.parts, slices.Equal) {
-			t.Fatalf("stopped at %d: the parts differ", stop)
+			t.Fatalf("crash at write %d: the parts differ from those without a crash", stop)
 		}
 	}
 }

@@ -28,7 +28,7 @@ const Top = Level(len(form.sizes) - 1)
 const MaxPosts = 1 << 16
 
 // Name identifies a segment by its level, the ID after which it begins, and a digest of
-// its posts. Equal posts give equal names and different posts different ones. So a
+// its posts. Equal posts give equal names, and different posts give different names. So a
 // repeated write does no harm, whichever parts were written before, and written bytes
 // never change.
 type Name struct {

@@ -147,11 +147,11 @@ func TestStoredForm(t *testing.T) {
 	must(t, err)
 	const want = "0168" + "00" + "00000000000000000000000000000000" + "019ca9450a0000000000000000000009" + "b41eebadb9ad" + // level, range, digest
 		"03" + "01" + "809494caca33" + "00000000000000000001" + "00" + "00000000000000000002" + "00" + "00000000000000000009" + // posts
-		"01" + "61" + "04" + // a: the post 2
-		"03" + "666f78" + "0105" + // fox: the posts 0 and 2
-		"32" + "6573" + "02" + // foxes: the post 1
-		"03" + "746865" + "0103" + // the: 0 and 1
-		"03" + "e4baac" + "02" + "06" + "e69db1e4baac" + "02" + // 京, 東京
+		"01" + "61" + "04" + // a: post 2
+		"03" + "666f78" + "0105" + // fox: posts 0 and 2, as a bitmap
+		"32" + "6573" + "02" + // foxes: post 1
+		"03" + "746865" + "0103" + // the: posts 0 and 1
+		"03" + "e4baac" + "02" + "06" + "e69db1e4baac" + "02" + // 京 and 東京: post 1
 		"a05821dc"
 	if got := hex.EncodeToString(s.Head.Encode()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -236,7 +236,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A false size allocates no memory.
+// A false size is refused before memory is allocated for it.
 func TestFalseSizes(t *testing.T) {
 	head := func(rest ...byte) []byte {
 		b := append(make([]byte, 17), bytes.Repeat([]byte{0xff}, 16)...)
@@ -292,7 +292,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			for _, list := range [][]ID{h.ids, h.chunks} {
 				if !slices.IsSortedFunc(list, ID.Compare) || 11*cap(list) > len(body) {
-					t.Errorf("%d IDs with capacity %d, unordered or too many for %d bytes", len(list), cap(list), len(body))
+					t.Errorf("got %d IDs with capacity %d from %d bytes, want them ascending, and a capacity of at most %d", len(list), cap(list), len(body), len(body)/11)
 				}
 			}
 			if !slices.IsSorted(h.splits) {

@@ -22,7 +22,7 @@ type Store[P any] interface {
 
 	// Tail returns the newest existing posts with after < ID < before, newest
 	// first: at least [TailFirst], if there are so many, and more while they
-	// have few bytes. If it leaves out some, no post from t.Down on is missing.
+	// have few bytes. If it leaves out some, no post from t.Down to the newest is missing.
 	// It takes one round trip for up to TailFirst posts, else one or two.
 	Tail(ctx context.Context, after, before ID) (t Tail[P], err error)
 

@@ -30,7 +30,7 @@ type channel struct {
 
 	mu     sync.Mutex
 	reads  float64    // read units of the index
-	found  float64    // read units of posts: tail, late and found
+	found  float64    // read units of posts: of the tail, late ones, and those found
 	writes float64    // write units of puts
 	taken  float64    // write units of deletes
 	level  [3]float64 // write units of puts, by level of the segment
@@ -305,8 +305,8 @@ func (c *channel) naive(terms []Term, before ID) []int {
 	return found
 }
 
-// has reports what [contains] does, from all words of the text. It keeps the words, since
-// the text of an ID does not change.
+// has reports the same as [contains], but from all words of the text. It keeps the words,
+// because the text of a post does not change.
 func (c *channel) has(e Entry, terms []Term) bool {
 	words, known := c.words[e.ID]
 	if !known {

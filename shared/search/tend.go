@@ -15,10 +15,10 @@ const (
 	stepsFew  = 8
 )
 
-// Tend updates a channel's index: it seals posts, and merges and removes segments, step by
-// step, until nothing is left to do now. It leaves segments of a level above most to other
-// calls. due is the time, possibly past, at which there is more to do even if no post
-// arrives; zero if there will be nothing.
+// Tend updates a channel's index: it seals posts, and merges and removes segments, step
+// by step, until nothing is left to do now or it has taken enough steps. It leaves
+// segments of a level above most to other calls. due is the time, possibly past, at which
+// there is more to do even if no post arrives; zero if there will be nothing.
 //
 // Tend may stop anywhere or run concurrently: the next call repeats or finishes the steps
 // that are half done.
@@ -65,8 +65,8 @@ type tender struct {
 
 // list reads the late posts, and pages of heads. It stops at a full page that leaves
 // nothing to do, because earlier calls have read the older pages. So a head that a crash
-// left behind may never be read again, if a page of newer segments hides it. It then stays
-// for ever with its parts, some kilobytes that nothing uses.
+// left behind is never read again if a page of newer segments hides it. Then the head and
+// its parts, some kilobytes, stay for ever unused.
 func (t *tender) list(ctx context.Context) error {
 	return together(
 		func() (err error) { t.State.Late, err = t.Shelf.Late(ctx); return },
@@ -83,8 +83,8 @@ func (t *tender) list(ctx context.Context) error {
 				if _, due, ok := (State{Heads: page, Now: t.now(), Most: Top}).Next(); !ok && due.IsZero() {
 					return nil
 				}
-				// Other heads may begin at the same ID as the page's last one, but never
-				// more than a page of them.
+				// Other heads may begin at the same ID as the page's last head, but never
+				// more than a page of heads.
 				before = page[len(page)-1].After.next()
 			}
 		},

@@ -16,7 +16,7 @@ const MaxWord = 32
 // separates words.
 //
 // Text in scripts without spaces between words gives bigrams: 東京都 gives 東京, 京都
-// and 都, the last one so that each character begins a word. Korean is treated
+// and 都. The single 都 is there so that each character begins a word. Korean is treated
 // the same although it has spaces: its compounds may be written together or
 // apart, and a search for 도서관 must find 국립도서관. In Thai, Lao, Khmer and Myanmar, a
 // letter counts together with its marks.

@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 		{"שָׁלוֹם שלום", "שלום"},
 		{"किताब की", "किताब की"}, // vowel signs stay: की is not क
 		{"ক্ষ ক", "ক্ষ ক"},
-		{"क्\u200dष क्ष", "क्ष"}, // a joiner does not separate
+		{"क्\u200dष क्ष", "क्ष"}, // a joiner does not separate words
 		{"می\u200cخواهم", "میخواهم"},
 		{"soft\u00adhyphen zero\u200bwidth word\u2060joiner", "softhyphen zero width wordjoiner"},
 		{"fox🦊hen 👩‍👩‍👧 🇩🇪 ❤️ 1️⃣2", "fox hen 12"},
@@ -93,8 +93,8 @@ func TestQuery(t *testing.T) {
 // letters generates texts of characters of every kind that is treated specially.
 var letters = rapid.StringOfN(rapid.SampledFrom([]rune("abéßİıĳﬁøЙёΐςᾳكِـשָकि्\u200d\u200c\u200b\u0301東京タワーｶﾞ々〆서울ไทย่ที🦊👩_ .12²Ⅷ①\u3164\ufe0f\u034fｆ")), 0, 30, -1)
 
-// Every piece of a text that starts at a word, or at a letter in scripts without
-// spaces, finds the text.
+// Every piece of a text that starts where a word starts, or in scripts without spaces at
+// any letter, finds the text as a query.
 func TestPiecesAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := letters.Draw(t, "text")
@@ -182,8 +182,8 @@ func FuzzWords(f *testing.F) {
 }
 
 // No character folds to more than six characters, so a post's length bounds the cost of
-// searching it. A ligature of a phrase is found by its abbreviation and by itself, and
-// separates words.
+// searching it. A ligature of a phrase is found by the phrase's abbreviation and by
+// itself, and separates words.
 func TestFoldingIsBounded(t *testing.T) {
 	for r := range rune(unicode.MaxRune + 1) {
 		if n := utf8.RuneCountInString(fold(string(r))); n > 6 {

@@ -14,7 +14,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// busy makes perSecond posts a second for a while, and tends the index once a second, as the
+// busy makes perSecond posts of at least size bytes a second, for as long as long says,
+// and tends the index once a second, as the
 // stream's reader does. Each post has a word of its own, and every hundredth also has the
 // word "rare".
 func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {

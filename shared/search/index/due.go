@@ -40,9 +40,10 @@ func (c Channel) Tend(ctx context.Context, most search.Level) (due time.Time, er
 	return search.Tend(ctx, c, most, c.app.Now)
 }
 
-// TendBy makes the schedule tend the index at a time or earlier; an earlier time that is
-// already set stays. A sweep that has taken the index may already be past the new work. So
-// TendBy makes the index due again, at the latest when that sweep must have ended.
+// TendBy makes the schedule tend the index at the given time or earlier. If an earlier
+// time is already set, it stays. A sweep that has taken the index may already be past the
+// new work. So TendBy makes the index due again, at the latest when that sweep must have
+// ended.
 func (c shelf) TendBy(ctx context.Context, at time.Time) error {
 	return c.app.Retry(ctx, func() error {
 		items, err := c.app.Table.Get(ctx, tables.Strong, tables.SealDueKey(c.name))

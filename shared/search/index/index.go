@@ -104,7 +104,7 @@ func (c shelf) Late(ctx context.Context) (late []search.ID, err error) {
 }
 
 // Parts implements [search.Store] and [search.Shelf]. It usually reads at
-// half the price, and reads missing parts again strongly, since a missing part makes a
+// half the price. It reads missing parts again strongly, since a missing part makes a
 // search start over.
 func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error) {
 	bytes := make([][]byte, len(parts))
@@ -131,13 +131,13 @@ func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error)
 	return bytes, nil
 }
 
-// tailBytes is about how many bytes of a tail are read: 18 read units. More are read if the
-// posts of the first trip have more, or if the second trip finds longer posts than the
-// first.
+// tailBytes is about how many bytes of a tail are read: 18 read units. More bytes are read
+// if the posts of the first trip alone have more, or if the second trip finds longer posts
+// than the first.
 const tailBytes = 72 << 10
 
-// Tail implements [search.Store]. Neither of its two trips reads more than 24 posts, which
-// cost at most 110 read units.
+// Tail implements [search.Store]. It takes at most two trips of at most 24 posts each.
+// Together they cost at most 110 read units.
 func (c Channel) Tail(ctx context.Context, after, before search.ID) (t search.Tail[view.Post], err error) {
 	q := tables.PostsBetween(c.name, PostID(after), PostID(before))
 	const first = 2 * search.TailFirst // a post is two items

@@ -280,9 +280,9 @@ func TestTendBy(t *testing.T) {
 		writes int
 	}{
 		{0, false, time.Minute, time.Minute, 1},
-		{20 * time.Second, false, time.Minute, time.Minute, 0},     // already due sooner
-		{0, false, 30 * time.Second, 50 * time.Second, 1},          // due too late
-		{time.Second, false, time.Hour, 50 * time.Second, 0},       //
+		{20 * time.Second, false, time.Minute, time.Minute, 0},     // already due sooner than that
+		{0, false, 30 * time.Second, 50 * time.Second, 1},          // the old due time is later than that
+		{time.Second, false, time.Hour, 50 * time.Second, 0},       // already due sooner than that
 		{2 * time.Minute, false, time.Minute, 50 * time.Second, 0}, // overdue
 		{0, true, time.Minute, 201 * time.Second, 2},               // 2:21 minutes after the start, TendBy asks for a minute later
 		{0, true, time.Hour, 741 * time.Second, 2},                 // in case the sweep dies

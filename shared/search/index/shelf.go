@@ -28,7 +28,7 @@ func (c shelf) write(ctx context.Context, writes ...tables.Write) error {
 	return work.Wait()
 }
 
-// unless makes a conditional write. A failed condition is not an error. there
+// unless makes a conditional write. A failed condition is not an error. The result there
 // reports whether the item exists afterwards.
 func (c shelf) unless(ctx context.Context, w tables.Write) (there bool, err error) {
 	held := errors.New("index: the condition does not hold")
