@@ -23,7 +23,7 @@ func TestClean(t *testing.T) {
 		{"private use", "a\ue000", "has the private-use character U+E000 at code point index 1"},
 		{"next code point after the null notehead", "\U0001d15a", ""},
 		{"null notehead alone", "\U0001d159", "is blank"},
-		{"one too many", strings.Repeat("é", 21), "has 21 characters, at most 20 are allowed"},
+		{"one character too many", strings.Repeat("é", 21), "has 21 characters, at most 20 are allowed"},
 		{"empty", "", "is blank"},
 		{"spaces", " \n\t\u3000\u00a0", "is blank"},
 		{"invisible", "\u200b\u2060\ufeff\u3164\u2800\u00ad\ufe0f\U000e0041", "is blank"},
@@ -90,7 +90,7 @@ func FuzzClean(f *testing.F) {
 		}
 		// If Clean accepts a text, it also accepts the text within another one.
 		if Clean(s, 1<<40) == nil && Clean("a"+s+"b", 1<<40) != nil {
-			t.Errorf("%q is accepted alone, but refused within a text", s)
+			t.Errorf("Clean accepted %q alone, but refused it between a and b; want both accepted", s)
 		}
 	})
 }

@@ -2,7 +2,8 @@ package text
 
 import "strings"
 
-// nameWords are the words after which 32 bytes are taken for a key.
+// nameWords are the words after which 32 bytes in hexadecimal or base64 are taken for a
+// key.
 var nameWords = []string{"seed", "secret", "private"}
 
 // fillWords may stand between such a word and the bytes.
@@ -17,8 +18,8 @@ var fillWords = func() map[string]bool {
 
 // named reports whether a word of nameWords begins at i and is followed by 32 bytes in
 // hexadecimal or base64. Punctuation and the words of fillWords may stand in between. The
-// name of a hash, such as sha256, may not, so hashes pass. So does the seed of a jury's
-// draw, which is public.
+// name of a hash, such as sha256, may not, so hashes pass. The seed of a jury's draw
+// passes, too, since it is public.
 func named(s string, i int) bool {
 	rest := ""
 	for _, w := range nameWords {

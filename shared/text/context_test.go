@@ -137,8 +137,9 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// A string of 40 characters or more is a name if it lacks lower case or upper case. One of
-// 60 or more is also a name if it lacks digits. Random strings of these lengths have them.
+// A string of 40 characters or more is a name if it lacks lower case or upper case. A
+// string of 60 or more is also a name if it lacks digits. Random strings of these lengths
+// have both cases and digits.
 func TestName(t *testing.T) {
 	for _, c := range []struct {
 		of   string
@@ -154,7 +155,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// What looks random has 16 characters, 8 different ones, and two of three kinds.
+// What looks random has at least 16 characters, at least 8 different ones, and two of the
+// kinds lower case, upper case and digit.
 func TestRandom(t *testing.T) {
 	for s, want := range map[string]bool{
 		"abcdefghijklmno1": true, "abcdefghijklmn1": false, "abcdefg1abcdefg1": true, "abcdef1aabcdef1a": false,
@@ -178,7 +180,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// Bytes are classed as ASCII says.
+// isLower, isUpper, isDigit and alnum accept the letters and digits of ASCII, and no other
+// byte.
 func TestAlnum(t *testing.T) {
 	const lowers, uppers, numbers = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 	for i := range 256 {

@@ -101,7 +101,7 @@ func TestCorpusOfTechnicalWritingPasses(t *testing.T) {
 		s := strings.ReplaceAll(line, `\n`, "\n")
 		for _, s := range []string{s, "see " + s, "see:\n" + s + "\nand more", "(" + s + ")"} {
 			if kind, found := Secrets(s); found {
-				t.Errorf("%q: taken for %s", s, kind)
+				t.Errorf("Secrets(%q): got kind %q, want none", s, kind)
 			}
 		}
 	}

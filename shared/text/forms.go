@@ -19,8 +19,8 @@ type length struct {
 func exactly(n int) length { return length{n, true} }
 func atLeast(n int) length { return length{n, false} }
 
-// forms are tried in this order: more specific prefixes first. A length is a
-// minimum if the issuer varies it.
+// forms are tried in this order: more specific prefixes first. A form has a least length
+// if the issuer varies the length, and an exact one otherwise.
 var forms = []form{
 	{"a GitHub token", "github_pat_", "_", atLeast(60), false},
 	{"a GitHub token", "ghp_", "", atLeast(36), false},
@@ -135,7 +135,8 @@ func name(s string) bool {
 		len(s) >= 60 && !strings.ContainsAny(s, "0123456789")
 }
 
-// gather returns the letters, digits and characters in more at the start of s, up to max.
+// gather returns the letters, digits and characters in more at the start of s, at most max
+// of them.
 // It skips up to two line breaks, with the characters that programs and quotations put
 // around them. It skips a line break only after a piece of twenty characters or more that
 // is not a name.

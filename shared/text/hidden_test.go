@@ -2,7 +2,7 @@ package text
 
 import "testing"
 
-// Characters that do not show must not carry words to readers of bytes.
+// Characters that do not show must not carry words to a program that reads the bytes.
 func TestHidden(t *testing.T) {
 	const england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 	for _, c := range []struct {

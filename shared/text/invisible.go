@@ -13,7 +13,8 @@ import (
 // InvisibleMost bounds the characters of a text that do not show, of all kinds together.
 // Each is allowed because writing has uses for it, but it can also carry hidden
 // information to readers of bytes. Ten of them in 4000 characters carry fewer bits than 26
-// letters. So a text may name 葛󠄀城市, but may not have a selector after each ideograph.
+// letters. So a text may name 葛󠄀城市, which has one selector, but may not have a selector
+// after each ideograph.
 //
 // Three ways to hide information remain, because preventing them would refuse plain
 // writing: white space (one more space at the end of a line), letters that look alike, and
@@ -137,7 +138,7 @@ func (v *invisibles) selector(r rune, at int) visibility {
 
 func isKeycap(rest string) bool { return strings.HasPrefix(rest, "\u20e3") }
 
-// emptyCell judges the empty Braille cell. It counts as showing beside another cell.
+// emptyCell judges the empty Braille cell. Beside another cell, empty or not, it shows.
 func (v *invisibles) emptyCell(at int) visibility {
 	before, _ := utf8.DecodeLastRuneInString(v.s[:at])
 	after, _ := utf8.DecodeRuneInString(v.s[at+len("\u2800"):])

@@ -15,7 +15,7 @@ var leaksData string
 
 // leak is a credential that begins with a literal and matches an expression.
 type leak struct {
-	kind    string // with its article
+	kind    string // with an article: "an adobe client secret"
 	literal string // in lower case
 	expr    func() *regexp.Regexp
 }

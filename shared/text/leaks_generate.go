@@ -24,10 +24,11 @@ import (
 
 var (
 	rule = regexp.MustCompile("(?s)\nid = \"([^\"]+)\".*?\nregex = '''(.*?)'''")
-	// ours matches rules for credentials that the variable forms or functions beside it
-	// describe, and rules that are left out.
+	// ours matches the names of rules for credentials that the variable forms or a function
+	// of the package describes, and of rules that are left out for another reason.
 	ours = regexp.MustCompile(`^(aws-access|anthropic-|gcp-|github-|gitlab-pat|gitlab-session|huggingface-access|jwt|npm-|openai-|private-key|pypi-|slack-[^w]|stripe-)|public|test|bedrock|nuget|teams-webhook`)
-	// also matches rules that have a short literal, but a form that nothing else has.
+	// also matches the names of rules that are taken in despite their short literal,
+	// because nothing else has their form.
 	also = regexp.MustCompile(`^(databricks-|easypost-|slack-webhook)`)
 )
 
@@ -63,8 +64,8 @@ func main() {
 	}
 }
 
-// alternatives returns the expressions of a rule's secret, without what must stand
-// around it.
+// alternatives returns the alternative expressions of a rule's secret, without what must
+// stand around the secret.
 func alternatives(e *syntax.Regexp) []*syntax.Regexp {
 	switch e.Op {
 	case syntax.OpCapture:

@@ -16,8 +16,8 @@ const MaxMentions = 10
 //
 //   - A handle is 2-32 characters of [a-z0-9_.-]; upper case is accepted.
 //   - Dots and hyphens at its end are taken as punctuation: "ask @fox." names
-//     fox. A handle that itself ends in one cannot be mentioned.
-//   - What stands before the @ must not be a word, an address or a path:
+//     fox. A handle that itself ends in a dot or hyphen cannot be mentioned.
+//   - What stands right before the @ must not be a word, an address or a path:
 //     neither a@b.c nor https://example.com/@fox is a mention.
 //   - What follows must not continue the word: @josé does not name jos, nor
 //     does @fox@example.social name fox. Other scripts need no space: @fox你好

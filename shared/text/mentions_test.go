@@ -68,7 +68,7 @@ func FuzzMentions(f *testing.F) {
 		for _, h := range got {
 			if len(h) < 2 || len(h) > 32 || strings.Trim(h, "abcdefghijklmnopqrstuvwxyz0123456789_.-") != "" ||
 				!strings.Contains(strings.ToLower(s), "@"+h) {
-				t.Errorf("Mentions(%q) has %q, which is no handle in the text", s, h)
+				t.Errorf("Mentions(%q) has %q, want only handles of 2 to 32 characters that stand in the text after an @", s, h)
 			}
 		}
 	})

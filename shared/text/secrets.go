@@ -62,7 +62,7 @@ var anywhere = func() (first [256]bool) {
 func within(s string, i int) (kind string, found bool) {
 	switch s[i] {
 	case 's', 'S':
-		if _, ok := cutFold(s[i:], "se"); !ok { // of "seed" and "secret"
+		if _, ok := cutFold(s[i:], "se"); !ok { // the beginning of "seed" and "secret"
 			return "", false
 		}
 		if awsSecret(s[i:]) {
@@ -70,7 +70,7 @@ func within(s string, i int) (kind string, found bool) {
 		}
 		return "a private key or secret", named(s, i)
 	case 'p', 'P':
-		if _, ok := cutFold(s[i:], "pr"); !ok { // of "private"
+		if _, ok := cutFold(s[i:], "pr"); !ok { // the beginning of "private"
 			return "", false
 		}
 		return "a private key or secret", named(s, i)

@@ -96,14 +96,14 @@ func TestSecretsPass(t *testing.T) {
 		"https://example.com/a/" + random64, // an opaque path has no known form
 	} {
 		if kind, found := Secrets(in); found {
-			t.Errorf("%q: taken for %s", in, kind)
+			t.Errorf("Secrets(%q): got kind %q, want none", in, kind)
 		}
 	}
 }
 
-// Secrets takes linear time for the worst known input of each rule, at a size that no body
-// has. Four times as much input must take about four times as long. If the time grew with
-// the square, it would take sixteen times as long.
+// Secrets takes linear time for the worst known input of each rule. The test's texts are
+// far longer than a body may be. Four times as much input must take about four times as
+// long. If the time grew with the square, it would take sixteen times as long.
 func TestSecretsTakeLinearTime(t *testing.T) {
 	const size = 256 << 10
 	pieces := []string{"seed ", "private key ", "secret\n", "a://b:c1@", "://", `"d":"`, `"d":"` + random64, ":AA", "12345678:AA", "_lc_", "ast_" + random20 + "\n", "asr_-"}
@@ -166,7 +166,7 @@ func FuzzSecrets(f *testing.F) {
 		}
 		// White space ends every form, so text after it changes nothing.
 		if _, still := Secrets(a + "\n\n" + b); found && !still {
-			t.Errorf("%q is found alone but not before %q", a, b)
+			t.Errorf("Secrets finds %q alone, but not before %q; want it found in both", a, b)
 		}
 	})
 }

@@ -1,10 +1,10 @@
 // Package emoji splits strings of emoji and refuses everything else.
 //
-// An emoji is a grapheme cluster (UAX #29) in the set RGI_Emoji of Unicode 17.0
-// (UTS #51): flags of regions and of England, Scotland and Wales, skin tones,
-// sequences with a zero-width joiner and keycaps count as one each. Letters,
-// digits, bare signs, half flags, white space between emoji and unknown joined
-// sequences are refused.
+// An emoji is a grapheme cluster (UAX #29) in the set RGI_Emoji of Unicode 17.0 (UTS
+// #51): flags of regions and of England, Scotland and Wales, skin tones, sequences with a
+// zero-width joiner and keycaps count as one each. Letters, digits, signs such as ©
+// without a selector, half flags, white space between emoji and unknown joined sequences
+// are refused.
 //
 // Results are fully qualified: an emoji is always the same string, with or
 // without the variation selector it was sent with.
@@ -24,7 +24,7 @@ import (
 const (
 	// MaxIdentity bounds the emoji of an identity, which has at least one.
 	MaxIdentity = 10
-	// maxBytes bounds the work: ten of the longest emoji take 350 bytes.
+	// maxBytes bounds what Parse reads: ten of the longest emoji take 350 bytes.
 	maxBytes = 1 << 10
 )
 

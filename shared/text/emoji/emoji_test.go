@@ -117,7 +117,7 @@ func TestIdentity(t *testing.T) {
 		"🦊x":                    "which is not an emoji",
 	} {
 		if got, err := Identity(in); err == nil || !strings.Contains(err.Error(), problem) {
-			t.Errorf("%q: got %q, %v, want an error with %q", in, got, err, problem)
+			t.Errorf("Identity(%q) = %q, %v, want an error with %q", in, got, err, problem)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestOne(t *testing.T) {
 		"+1": "which is not an emoji",
 	} {
 		if got, err := One(in); err == nil || !strings.Contains(err.Error(), problem) {
-			t.Errorf("%q: got %q, %v, want an error with %q", in, got, err, problem)
+			t.Errorf("One(%q) = %q, %v, want an error with %q", in, got, err, problem)
 		}
 	}
 }

@@ -40,7 +40,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// The largest text fits an item of 400 KB whatever it says. Words become much smaller.
+// The largest text fits an item of 400 KB, whether or not it compresses. Words become much
+// smaller.
 func TestSizes(t *testing.T) {
 	for _, n := range []int{0, 1, 255, 256, 257, 1 << 10, 1 << 16, 1<<17 - 1, 1 << 17, 1<<17 + 1, Most - 1, Most} {
 		if packed := roundTrip(t, noise(n)); len(packed) > n+32 {
@@ -57,8 +58,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// If a frame claims or turns out to be larger than Most, Unpack refuses it before it takes
-// much memory.
+// Unpack refuses a frame whose text is larger than Most, whether or not the frame tells the
+// size, before the text takes much memory.
 func TestBombs(t *testing.T) {
 	const giant = 256 << 20
 	known, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))

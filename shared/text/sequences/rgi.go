@@ -57,7 +57,7 @@ func Emoji(cluster string) (full string, ok bool) {
 
 // bare holds signs and a letter of ordinary writing. They are emoji only with a
 // variation selector. (Digits, # and * are emoji only in a keycap; the set does
-// not have them without it.)
+// not have them alone.)
 var bare = map[string]bool{"©": true, "®": true, "™": true, "ℹ": true}
 
 // fold replaces the first skin tone, wherever it occurs, by the lightest one, and any

@@ -39,7 +39,7 @@ func TestEveryListedSequenceIsAnEmoji(t *testing.T) {
 				t.Errorf("Emoji(%q %+q) = %+q, %v, want it unchanged", form, form, got, ok)
 			}
 			if uniseg.GraphemeClusterCount(form) != 1 {
-				t.Errorf("%q %+q is more than one cluster", form, form)
+				t.Errorf("%q %+q has %d clusters, want 1", form, form, uniseg.GraphemeClusterCount(form))
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func TestVaries(t *testing.T) {
 		{"a heart as text", '❤', Text, true},
 		{"a digit of a keycap", '1', Color, true},
 		{"a Latin letter in colour", 'a', Color, false},
-		{"an emoji of colour alone", '🦊', Color, false},
+		{"an emoji without a text form", '🦊', Color, false},
 		{"a slashed zero", '0', 0xfe00, true},
 		{"a slashed one", '1', 0xfe00, false},
 		{"a compatibility ideograph", '㮝', 0xfe01, true},
