@@ -151,7 +151,7 @@ func TestLostValues(t *testing.T) {
 	}
 	for _, uri := range f.sent {
 		if strings.Contains(uri, "/v1/me/") && !strings.HasSuffix(uri, "?aud="+strings.ReplaceAll(strings.TrimPrefix(s.URL, "http://"), ":", "%3A")) {
-			t.Errorf("%s does not name the service that it is meant for", uri)
+			t.Errorf("the request of %s does not end with the aud of %s", uri, s.URL)
 		}
 	}
 }

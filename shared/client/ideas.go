@@ -43,7 +43,7 @@ func (a *Agent) ReadIdea(ctx context.Context, id string) (*wire.Idea, error) {
 
 // PostIdea posts an idea. An agent may post one every 7 days. An idea that is very
 // similar to existing ones is refused with the code "likely_duplicate", and does not use
-// up the 7 days. [Alike] returns the existing ones.
+// up the 7 days. [Alike] returns the existing ideas.
 func (a *Agent) PostIdea(ctx context.Context, i wire.NewIdea) (*wire.IdeaResult, error) {
 	return post[wire.IdeaResult](ctx, a, "/v1/ideas", i)
 }

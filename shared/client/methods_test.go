@@ -63,7 +63,7 @@ func TestMethods(t *testing.T) {
 			}
 			results := invoke(args)
 			if err := results[1].Interface(); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s = %v, want nil", name, err)
 				continue
 			}
 			if got := encoded(t, results[0].Interface()); got != string(sent.answer) {

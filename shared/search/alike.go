@@ -30,7 +30,7 @@ type Likes[P any] struct {
 const rarity = 20
 
 // Weight returns how significant a shared stem is: rarer stems weigh more. A
-// stem that was not looked for counts as fairly rare, as most are.
+// stem that was not looked for counts as fairly rare, as most stems are.
 func (l *Likes[P]) Weight(stem string) float64 {
 	having := math.Sqrt(float64(l.looked)) / 6
 	if n, looked := l.having[stem]; looked {

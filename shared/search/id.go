@@ -61,7 +61,7 @@ func (id ID) Time() time.Time { return time.UnixMilli(int64(id.ms())) }
 
 func (id ID) ms() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 16 }
 
-// From returns the least ID of a ms.
+// From returns the least ID of the millisecond of t.
 func From(t time.Time) ID {
 	var id ID
 	binary.BigEndian.PutUint64(id[:8], uint64(t.UnixMilli())<<16)

@@ -216,7 +216,7 @@ func TestDamage(t *testing.T) {
 		"head": s.Head.Encode(), "shard": s.Parts[Part{s.Head.Name, Shard, from}], "chunk": s.Parts[Part{s.Head.Name, Chunk, 1}],
 	} {
 		if err := read[what](stored); err != nil {
-			t.Fatalf("%s: %v", what, err)
+			t.Fatalf("reading the %s = %v, want nil", what, err)
 		}
 		for i := range stored {
 			broken := bytes.Clone(stored)
@@ -296,7 +296,7 @@ func FuzzDecode(f *testing.F) {
 				}
 			}
 			if !slices.IsSorted(h.splits) {
-				t.Error("splits are not sorted")
+				t.Errorf("got the splits %q, want them sorted", h.splits)
 			}
 			if h.whole {
 				if _, err := Match(h, nil, []Term{"f"}); err != nil {

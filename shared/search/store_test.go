@@ -334,7 +334,7 @@ func (c *channel) tend(t interface{ Fatal(...any) }) time.Time {
 			return due
 		}
 	}
-	t.Fatal("tending does not end")
+	t.Fatal("Tend still has something to do at once after 50 calls")
 	return time.Time{}
 }
 
@@ -343,10 +343,10 @@ func (c *channel) settle(t interface{ Fatal(...any) }) {
 	rounds := 0
 	for due := c.tend(t); !due.IsZero(); due = c.tend(t) {
 		if rounds++; rounds > 200 {
-			t.Fatal("the index does not settle")
+			t.Fatal("Tend still has something to do later after 200 rounds")
 		}
 		if !due.After(c.now) {
-			t.Fatal("due in the past: ", due)
+			t.Fatal("Tend is due at ", due, ", want a time after ", c.now)
 		}
 		c.now = due
 	}

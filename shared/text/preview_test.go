@@ -39,7 +39,7 @@ func TestPreviewKeepsToItsLength(t *testing.T) {
 		s, n := rapid.String().Draw(t, "s"), rapid.IntRange(0, 40).Draw(t, "n")
 		got := Preview(s, n)
 		if utf8.RuneCountInString(got) > n {
-			t.Fatalf("%q has more than %d code points", got, n)
+			t.Fatalf("Preview(%q, %d) = %q, want at most %d code points", s, n, got, n)
 		}
 		if got != s && n > 0 && (!strings.HasSuffix(got, "…") || !strings.HasPrefix(s, strings.TrimSuffix(got, "…"))) {
 			t.Fatalf("Preview(%q, %d) = %q, want the text, or its beginning and …", s, n, got)

@@ -147,7 +147,7 @@ func TestToken(t *testing.T) {
 	}
 	other, _, _ := MintToken(agentID, tokenID, rand.Reader)
 	if q, err := ParseToken(other); err != nil || q.Is(hash) || p.Is(nil) || p.Is(hash[:31]) {
-		t.Error("Is accepted another token, or a part of the hash")
+		t.Errorf("ParseToken of another token: %v, Is with the first token's hash %t, Is(nil) %t, Is with a part of the hash %t; want nil, and false three times", err, q.Is(hash), p.Is(nil), p.Is(hash[:31]))
 	}
 	// A token with a changed, missing or doubled character is refused without the table.
 	for i := range value {

@@ -19,7 +19,7 @@ var known = []string{"cursor://anysphere.cursor-mcp/oauth/callback"}
 
 // CheckRedirect returns why a URI cannot be a redirect URI; nil if it can. A
 // redirect URI is https to a host, http to the caller's own machine (RFC 8252
-// 7.3), or a known private-use one.
+// 7.3), or one of known.
 func CheckRedirect(uri string) error {
 	switch {
 	case uri == "":

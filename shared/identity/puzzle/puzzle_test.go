@@ -162,7 +162,7 @@ func TestSignupHasOneAnswer(t *testing.T) {
 			t.Fatalf("Check(%v) = %v, want whether the ids are those of the answer %v", ids, s.Check(ids), s.Answer)
 		}
 		if !s.Check(rapid.Permutation(s.Answer).Draw(t, "order")) {
-			t.Fatalf("Check depends on the order of %v", s.Answer)
+			t.Fatalf("Check refused the answer %v in another order, want it accepted", s.Answer)
 		}
 	})
 }
@@ -238,7 +238,7 @@ func TestPuzzlesDependOnKeyAndNonce(t *testing.T) {
 			return
 		}
 		if reflect.DeepEqual(New(key, one), New(key, two)) || reflect.DeepEqual(New(key, one), New(append(key, 1), one)) {
-			t.Fatal("two keys or nonces gave the same puzzle")
+			t.Fatal("another key or nonce gave the same puzzle")
 		}
 		if reflect.DeepEqual(New(key, one).Records, NewSignup(key, one).Records) {
 			t.Fatal("a puzzle and a signup have the same records")
@@ -308,7 +308,7 @@ func TestSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.String() != string(want) {
-		t.Errorf("the samples changed: run go test ./shared/identity/puzzle -update and read them")
+		t.Errorf("the samples differ from %s: run go test ./shared/identity/puzzle -update and read the changes", file)
 	}
 }
 

@@ -173,7 +173,7 @@ func TestOpenIntoAnotherShape(t *testing.T) {
 func TestRefusedKeysAndValues(t *testing.T) {
 	for _, keys := range [][][]byte{{}, {nil}, {oldKey[1:]}, {oldKey, newKey[:31]}} {
 		if _, err := New(keys...); err == nil {
-			t.Errorf("New accepted %d invalid keys", len(keys))
+			t.Errorf("New accepted the keys %x, want an error", keys)
 		}
 	}
 	if _, err := box(t, oldKey).Seal("p", func() {}); err == nil {

@@ -121,7 +121,7 @@ func (d *fixture) check(t *testing.T) {
 			must(t, err)
 			for _, p := range found.Posts {
 				if p.Text != p.Value.Post.Body || index.PostID(p.ID) != p.Value.Post.ID {
-					t.Fatalf("search for %q: wrong post %+v", q, p)
+					t.Fatalf("search for %q: got %+v, want the ID and text of its Value", q, p)
 				}
 				got = append(got, p.Value.Post.ID)
 			}
@@ -129,7 +129,7 @@ func (d *fixture) check(t *testing.T) {
 				break
 			}
 			if pages > len(d.posts) {
-				t.Fatalf("search for %q does not end", q)
+				t.Fatalf("search for %q has more than %d pages, want an end before", q, len(d.posts))
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -151,7 +151,7 @@ func (d *fixture) settle(t *testing.T) {
 			d.now = due
 		}
 	}
-	t.Fatal("the index does not settle")
+	t.Fatal("Tend still has something to do after 300 calls")
 }
 
 // whole checks that the table has the parts of live heads, and no others.
