@@ -92,7 +92,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any, sign 
 	return nil
 }
 
-// exchange sends a request as [Client.attempt] does. If the clock was wrong, exchange
+// exchange sends a request as [Client.retry] does. If the clock was wrong, exchange
 // corrects it, and signs the request again and sends it as before, unless an earlier
 // attempt of a write may have been accepted.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, sign signer) (*answer, error) {
@@ -109,10 +109,10 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	return a, err
 }
 
-// attempt signs a request once. It sends the same bytes until an answer is not worth a
+// retry signs a request once. It sends the same bytes until an answer is not worth a
 // retry, or until no more attempts are allowed. lost reports that an attempt of a write was
 // not answered, or failed with an unknown outcome.
-func (c *Client) attempt(ctx context.Context, method, path string, body []byte, sign signer) (_ *answer, lost bool, err error) {
+func (c *Client) retry(ctx context.Context, method, path string, body []byte, sign signer) (_ *answer, lost bool, err error) {
 	if !strings.HasPrefix(path, "/") {
 		return nil, false, errors.New("the path does not begin with /")
 	}

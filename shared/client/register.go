@@ -42,9 +42,9 @@ func WorkOut(ctx context.Context, ch *wire.Challenge, solve func(wire.Challenge)
 }
 
 // SolvePow returns a string s such that the number of leading zero bits of
-// SHA-256(nonce + s) is at least zeros. Each bit doubles the work: 18 bits take about a
+// SHA-256(nonce + s) is at least difficulty. Each bit doubles the work: 18 bits take about a
 // tenth of a second.
-func SolvePow(ctx context.Context, nonce string, zeros int) (string, error) {
+func SolvePow(ctx context.Context, nonce string, difficulty int) (string, error) {
 	message := append(make([]byte, 0, len(nonce)+20), nonce...)
 	for n := uint64(0); ; n++ {
 		if n%(1<<13) == 0 && ctx.Err() != nil {
