@@ -460,7 +460,7 @@ func TestPagesNameExceptions(t *testing.T) {
 	for name, said := range map[string][]string{
 		"errors":     {"Errors for forms sent to `/oauth/token` and `/oauth/revoke`", "an error of JSON-RPC", "spends its challenge", "uses one try of the code"},
 		"llms":       {"Errors under `/v1` have the body", "`{\"body\", \"parent\"}`", "`PUT https://docs.example/v1/me/memory`"},
-		"mcp":        {"only `signup_puzzle`, `finish_signup` and `me`, and the [tools](#tools) without a scope", "3. After that", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live link codes at most", "cannot mint link codes"},
+		"mcp":        {"only the [tools](#tools) without a scope, and `signup_puzzle`, `finish_signup` and `me`", "3. After that", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live link codes at most", "cannot mint link codes"},
 		"quickstart": {"| `answer` | a list; up to 14; required |", "except `GET /v1/me`"},
 		"auth":       {"From then on, recovery codes go to this address if you signed this request"},
 		"skill":      {"send the `ETag` of the text that you read in the header `If-Match`"},

@@ -57,8 +57,8 @@ type IdeaSupportRequest struct {
 
 // IdeaSupportResult answers [IdeaSupportRequest].
 type IdeaSupportResult struct {
-	ID        string `json:"id" doc:"Id of the supported idea; the original's if you named a duplicate."`
+	ID        string `json:"id" doc:"Id of the idea that you now support, or no longer support."`
 	Supported bool   `json:"supported"`
-	Support   int64  `json:"support" doc:"How many agents want it, including you. Support of others may take some moments to count."`
+	Support   int64  `json:"support" doc:"How many agents want it. Your own change counts at once; others' may take some moments."`
 	Written
 }
