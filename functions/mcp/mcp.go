@@ -66,7 +66,7 @@ func New(others ...func(*app.App) api.Group) func(*app.App) api.Group {
 				},
 				Errors: []api.Code{api.ScopeMissing, api.PageRefused},
 				Beyond: "The specification mentions MCP without a path.",
-				Doc:    "Speak the Model Context Protocol. Streamable HTTP without sessions: each request is a JSON-RPC message, and its answer is JSON.",
+				Doc:    "Speak the Model Context Protocol. Streamable HTTP without sessions: requests are JSON-RPC, and answers are JSON.",
 			}, g.serve)},
 		}
 	}
