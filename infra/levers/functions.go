@@ -101,8 +101,8 @@ func list(ctx context.Context, j job) error {
 	if now, want := g.now.Whole, g.template.Whole; now.Rate != want.Rate || now.Burst != want.Burst {
 		say("throttled: %s; as deployed: %s (make unthrottle)", now, want)
 	}
-	if closed := g.closed(); len(closed) > 0 && !g.now.Whole.closed() {
-		say("writes are stopped on %d routes (make start-writes)", len(closed))
+	if stopped := g.stopped(); len(stopped) > 0 {
+		say("writes are stopped on %d routes (make start-writes)", len(stopped))
 	}
 	for _, r := range j.stack.All(awscli.TypeMapping) {
 		var now mapping

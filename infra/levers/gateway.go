@@ -123,8 +123,9 @@ func throttle(ctx context.Context, j job) error {
 		return err
 	}
 	want := limits{Whole: limit{float64(rate), burst, g.now.Whole.Metrics}, Routes: maps.Clone(g.now.Routes)}
+	stopped := g.stopped()
 	for key, own := range g.template.Routes {
-		if !g.stopped(key) {
+		if !slices.Contains(stopped, key) {
 			want.Routes[key] = own.within(want.Whole)
 		}
 	}
@@ -143,8 +144,9 @@ func unthrottle(ctx context.Context, j job) error {
 	}
 	want := limits{Whole: g.template.Whole, Routes: maps.Clone(g.now.Routes)}
 	want.Whole.Metrics = g.now.Whole.Metrics
+	stopped := g.stopped()
 	for key, own := range g.template.Routes {
-		if !g.stopped(key) {
+		if !slices.Contains(stopped, key) {
 			want.Routes[key] = own
 		}
 	}
@@ -153,13 +155,6 @@ func unthrottle(ctx context.Context, j job) error {
 	}
 	j.say("%s lets through %s, as deployed", j.stack.Name, g.now.Whole)
 	return nil
-}
-
-// stopped reports whether make stop-writes closed the route. A route may also be closed by
-// make throttle RATE=0, which closes the stage, too.
-func (g *gateway) stopped(key string) bool {
-	own, has := g.now.Routes[key]
-	return has && own.closed() && !g.now.Whole.closed()
 }
 
 // stopWrites closes every route by which callers write.
@@ -186,34 +181,43 @@ func stopWrites(ctx context.Context, j job) error {
 	if err := g.set(ctx, want); err != nil {
 		return err
 	}
-	if got := len(g.closed()); got != closed {
+	if got := len(g.stopped()); got != closed {
 		return fmt.Errorf("API Gateway closed %d routes, want %d; it has the limits %v", got, closed, g.now.Routes)
 	}
 	j.say("%s answers 429 on %d routes that write, /mcp among them; reads go on. make start-writes ends this", j.stack.Name, closed)
 	return nil
 }
 
-// closed returns the keys of the routes that have a limit of zero, in order. No template
-// sets one.
-func (g *gateway) closed() (keys []string) {
-	for key, own := range g.now.Routes {
-		if own.closed() {
+// stopped returns the keys of the routes that make stop-writes closed, in order. No
+// template has a limit of zero. make throttle RATE=0 closes the stage and the routes with
+// limits of their own. While it is in force, writes are stopped only if other routes are
+// closed, too; the routes that do not write are then not among the stopped ones.
+func (g *gateway) stopped() (keys []string) {
+	others := false
+	for key, now := range g.now.Routes {
+		if now.closed() {
 			keys = append(keys, key)
+			_, own := g.template.Routes[key]
+			others = others || !own
 		}
+	}
+	if g.now.Whole.closed() {
+		writing := writingRoutes()
+		keys = slices.DeleteFunc(keys, func(key string) bool { return !others || !slices.Contains(writing, key) })
 	}
 	slices.Sort(keys)
 	return keys
 }
 
-// startWrites gives each closed route its deployed limit, or the stage's if it has none of
+// startWrites gives each stopped route its deployed limit, or the stage's if it has none of
 // its own. A throttle stays.
 func startWrites(ctx context.Context, j job) error {
 	g, err := j.gateway(ctx)
 	if err != nil {
 		return err
 	}
-	want, closed := limits{Whole: g.now.Whole, Routes: maps.Clone(g.now.Routes)}, g.closed()
-	for _, key := range closed {
+	want, stopped := limits{Whole: g.now.Whole, Routes: maps.Clone(g.now.Routes)}, g.stopped()
+	for _, key := range stopped {
 		if own, has := g.template.Routes[key]; has {
 			want.Routes[key] = own.within(g.now.Whole)
 			continue
@@ -226,9 +230,9 @@ func startWrites(ctx context.Context, j job) error {
 	if err := g.set(ctx, want); err != nil {
 		return err
 	}
-	if left := g.closed(); len(left) > 0 && !g.now.Whole.closed() {
+	if left := g.stopped(); len(left) > 0 {
 		return fmt.Errorf("API Gateway still lets nothing through on %q", left)
 	}
-	j.say("%s lets writes through again on %d routes", j.stack.Name, len(closed))
+	j.say("%s lets writes through again on %d routes", j.stack.Name, len(stopped))
 	return nil
 }

@@ -123,6 +123,14 @@ func TestLevers(t *testing.T) {
 	p.has(deployed, stopped)
 	p.does("throttle", "RATE=50", "BURST=80")
 	p.has(limit{Rate: 50, Burst: 80}, stopped)
+	p.does("throttle", "RATE=0")
+	p.has(limit{}, stopped)
+	if out := p.does("levers"); !strings.Contains(out, "writes are stopped on 4 routes") {
+		t.Errorf("make levers with writes stopped and RATE=0: got\n%s\nwant the 4 stopped routes among its lines", out)
+	}
+	p.does("unthrottle")
+	p.has(deployed, stopped)
+	p.does("throttle", "RATE=50", "BURST=80")
 	p.does("start-writes")
 	p.has(limit{Rate: 50, Burst: 80}, map[string]limit{"POST /v1/recover": {Rate: 50, Burst: 80}})
 	p.does("throttle", "RATE=0")
