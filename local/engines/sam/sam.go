@@ -237,8 +237,9 @@ func start(ctx context.Context, c Config, template []byte, env []string, failed 
 	cmd.WaitDelay = stopWithin
 	go func() {
 		p.err = errors.Join(child.Run(cmd), release())
+		itself := !p.ending.Load() // read before exited is closed: whoever waits for that may call stop
 		close(p.exited)
-		if !p.ending.Load() {
+		if itself {
 			select {
 			case failed <- fmt.Errorf("sam local start-api ended: %w", p.err):
 			default: // there is an error already
