@@ -53,9 +53,8 @@ func (d SealDue) Move(to time.Time) Write {
 	return d.put(SealDue{d.Channel, to.UnixMilli(), false})
 }
 
-// Take moves the due time, like Move, to a time when the sweep that takes the index must
-// have ended. If the sweep fails at the index, the index comes after everything else that
-// is due.
+// Take moves the due time, like Move, to a time by which the sweep that takes the index
+// has ended. If the sweep fails at the index, all that is due by then comes first.
 func (d SealDue) Take(until time.Time) (taken SealDue, w Write) {
 	taken = SealDue{d.Channel, until.UnixMilli(), true}
 	return taken, d.put(taken)

@@ -191,7 +191,7 @@ func (t *tally) takeBack(r *reactions) {
 	}
 }
 
-// show adds an agent's new reactions to a post, if it has room for another
+// show adds an agent's new reactions to a post, up to EmojiMost different
 // emoji.
 func (t *tally) show(r *reactions) {
 	c := &t.posts[r.Post].counters

@@ -19,12 +19,12 @@ type addition struct {
 	writes  []tables.Write // besides its place in the list
 }
 
-// add commits an addition. It retries if another addition changed the list first.
+// add commits an addition. It retries if the list has changed since it was read.
 //
 // If the answer is lost after the commit, there is a live credential whose value
-// nobody has, because values are not stored. If the same request is sent again, the
-// answer has the credential's id and secret_shown. For a token, it also says how to
-// revoke the token.
+// nobody has, because values are not stored. If the request is sent again, the answer
+// has the credential's id, and secret_shown is true. For a token, it also says how to
+// revoke it.
 func (g access) add(ctx context.Context, a addition) error {
 	c := api.From(ctx)
 	return c.Retry(ctx, func() error {

@@ -87,8 +87,8 @@ func wordOf(folded, base string) string {
 	return ""
 }
 
-// namesOf returns the names of the service at a base URL: its host, and the labels of
-// the host before the last. An IP address or a host of one label gives no names.
+// namesOf returns the names of the service at a base URL: its host, and all labels of
+// the host but the last. An IP address or a host of one label gives no names.
 func namesOf(base string) []string {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// TestIdentity_NamesTheElement checks that an error names the element of a list, counted
-// from 1.
+// TestIdentity_NamesTheElement checks that an error gives the wrong element's
+// number, from 1.
 func TestIdentity_NamesTheElement(t *testing.T) {
 	for where, list := range map[string][]string{"element 1 ": {"x"}, "element 2 ": {"🦊", "x", "🦊"}} {
 		if _, err := (emojis{list: list}).identity(); err == nil || !strings.Contains(err.Error(), where) {
@@ -65,13 +65,13 @@ func TestPostEvent_Preview(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := len([]rune(event.Text)); got != 280 || (event.Text == p.Body) != whole {
-			t.Errorf("a post of %d characters: got a preview of %d, the whole post %t; want 280, %t", length, got, event.Text == p.Body, whole)
+			t.Errorf("a post of %d characters: got a preview of %d, whole: %t; want 280, %t", length, got, event.Text == p.Body, whole)
 		}
 	}
 }
 
-// TestMemoryQuota_CountsLargeMemories checks how much memories of different compressed
-// sizes count against the daily quota.
+// TestMemoryQuota_CountsLargeMemories checks how much a memory counts against the daily
+// quota, by its compressed size.
 func TestMemoryQuota_CountsLargeMemories(t *testing.T) {
 	g := agents{&app.App{Settings: app.DefaultSettings()}}
 	c := &api.Call{App: g.App, Time: noon, Agent: &tables.Profile{ID: "ag_x"}}

@@ -24,7 +24,7 @@ type noticeIn struct {
 }
 
 // notice stores what a notification says. If that fails, the answer is a server error,
-// and the processor sends the notification again. If a retry cannot help, the
+// and the processor repeats the notification. If an operator must decide, the
 // notification is accepted and an error is logged: the processor may switch off an
 // endpoint that refuses for days.
 func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.PaymentNoticeResult, error) {

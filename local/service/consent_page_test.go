@@ -82,8 +82,8 @@ func noScript(off bool) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// unreadable is a script that returns the page's accessibility problems: low contrast
-// (WCAG 1.4.3), fields without a label, a page wider than its window, controls that the
+// unreadable is a script that lists the page's accessibility problems: low contrast
+// (WCAG 1.4.3), no lang, unlabelled fields, a page wider than its window, controls the
 // keyboard cannot reach.
 const unreadable = `(() => {
   const wrong = [];
@@ -102,7 +102,7 @@ const unreadable = `(() => {
   return wrong.join("; ");
 })()`
 
-// screenshot saves a picture of the page in the folder SCREENSHOTS, if set, for people.
+// screenshot saves a picture of the page in the folder $SCREENSHOTS, if that is set.
 func screenshot(t *testing.T, tab context.Context, name string) {
 	t.Helper()
 	dir := os.Getenv("SCREENSHOTS")
@@ -114,8 +114,8 @@ func screenshot(t *testing.T, tab context.Context, name string) {
 	}
 }
 
-// A person connects a client in a browser: on a phone and a desktop, in light and dark,
-// by mouse and by keyboard. The policy of the page allows no foreign script.
+// A person opens the page on phone and desktop, light and dark, connects by mouse, and
+// gets a code by keyboard. The policy of the page allows no foreign script.
 func TestConsentPageInABrowser(t *testing.T) {
 	tab := browser.Open(t)
 	r := run(t, unlimited())

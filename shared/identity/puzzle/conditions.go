@@ -8,7 +8,7 @@ import (
 // A cond is a condition on a task.
 type cond struct {
 	field        string // agent, state, day, verb, object, waits
-	op           string // is, not, either; for days also before, after, upto (that day or before), from (that day or after)
+	op           string // is, not, either; days only: before, after, upto (that day or before), from (that day or after)
 	value, other string // other is set only if op is either
 }
 
