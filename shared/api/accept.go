@@ -45,7 +45,7 @@ const mediaHTML = "text/html"
 // rank is the weight of a content type in an Accept header.
 type rank struct {
 	q     float64
-	exact int // of the range that gave q: 1 */*, 2 text/*, 3 the type itself
+	exact int // how exact the range that gave q is: 1 for */*, 2 for text/*, 3 for the type itself
 }
 
 // take applies media, a range of the header such as text/*, if it covers the content type

@@ -221,7 +221,8 @@ func (c *Call) dependenciesExist(t *tables.Token) (stands bool, err error) {
 	return g.Alive(epoch, c.Time.UnixMilli()) && (g.On.Zero() || g.On.Stood(c.items[g.On.Item(c.agent)], epoch)), nil
 }
 
-// unfinished reports whether the agent must finish its signup before it may do this.
+// unfinished reports whether the agent must finish its signup before it may call the
+// endpoint.
 func (c *Call) unfinished() bool {
 	return c.Agent.State == tables.StateSignup && c.e.Auth.Needed() && !c.e.Signup
 }

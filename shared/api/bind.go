@@ -54,11 +54,11 @@ type param struct {
 	mark     string // bytes that people write before a name, @ or #; the name loses one of them
 }
 
-// QueryTaker is implemented by inputs that need the raw query.
+// QueryTaker is implemented by inputs that need the whole query.
 type QueryTaker interface{ TakeQuery(url.Values) }
 
-// bind reads an endpoint's input type. schemas belongs to this endpoint alone, so that
-// the endpoint can be bound while others are served.
+// bind reads an endpoint's input type. In a server, each endpoint has schemas of its own, so
+// that it can be bound while others are served. In the document, all endpoints share schemas.
 func bind(e *Endpoint, schemas huma.Registry) *bound {
 	b := &bound{e: e, schemas: schemas, takesBody: e.Foreign.Media != nil || e.work.serve != nil}
 	if e.work.in == nil {

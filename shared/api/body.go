@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a JSON body. They are checked before anything is decoded: refusing a large
-// body then takes no more work than accepting a small one.
+// Bounds of a JSON body. They are checked before anything is decoded, so that a body over
+// a bound costs little work.
 const (
 	maxDepth   = 32  // levels of nesting; no endpoint needs more than 3
 	maxValues  = 50  // values in an endpoint's body; no endpoint needs more than 30

@@ -21,7 +21,7 @@ type Call struct {
 	*app.App
 	Time        time.Time       // of arrival, by the service's clock
 	Agent       *tables.Profile // the caller; nil if anonymous
-	Counts      tables.Counters // of the caller; only read for writes
+	Counts      tables.Counters // of the caller; read only for writes
 	Address     string          // the caller's network address: an IPv4, or an IPv6 /64
 	Head        bool            // a HEAD request: the answer is sent without its body
 	items       map[tables.Key]tables.Item
@@ -50,7 +50,7 @@ type Call struct {
 	keys        *owners
 	handles     *owners
 	writers     *writers
-	crowded     []tables.Key // items that other requests need at the same time
+	crowded     []tables.Key // of items that many requests may need at the same time
 }
 
 type callKey struct{}
@@ -65,8 +65,8 @@ func (c *Call) Made(metric string) { c.made = metric }
 // does not exist.
 func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
 
-// Unread returns the number of the caller's unread messages. It works in writes, and
-// in reads whose Reads include [tables.MessagingKey].
+// Unread returns the number of the caller's unread messages. It works in writes, and in
+// reads if the input's Reads include [tables.MessagingKey].
 func (c *Call) Unread() int64 { return c.items[tables.MessagingKey(c.agent)].Int("unread") }
 
 // Signed reports whether the caller signed the request, rather than sent a token.
@@ -84,8 +84,8 @@ func (c *Call) Token() *tables.Token { return c.token }
 func (c *Call) Grant() *tables.Grant { return c.grant }
 
 // CredentialStands returns a check that the caller's credential still exists when a
-// transaction commits. Otherwise a revoked credential could, for example, still mint
-// another one. If the credential is gone, the error is [Call.CredentialGone].
+// transaction commits. Without this check, a revoked credential could, for example, still
+// mint another one. If the credential is gone, the error is [Call.CredentialGone].
 func (c *Call) CredentialStands() tables.Write {
 	key := c.credentialKey()
 	if c.grant != nil { // the grant outlives the token
@@ -115,8 +115,8 @@ func (c *Call) credentialKey() tables.Key {
 // SetHeader sets a header of the response.
 func (c *Call) SetHeader(name, value string) { c.header.Set(name, value) }
 
-// Bound adds a limit, within the request's minute, to the next Commit. It refuses at
-// once if the limit is already reached.
+// Bound adds a limit on writes in the request's minute to the next Commit. It refuses the
+// request at once if a limit is already reached.
 func (c *Call) Bound(name string, most int64) error {
 	c.bounds = append(c.bounds, tables.Bound{Name: name, Most: most})
 	c.rateHeaders(0)
@@ -172,8 +172,8 @@ func (c *Call) minute() time.Time {
 }
 
 // Commit writes the request's effect and the record of its outcome in one transaction.
-// outcome points to what the endpoint's do returns; a repeated request is answered from
-// it (see [OnWrite]). If a write's condition fails, Commit returns that write's error
+// outcome points to what the function do of [OnWrite] returns. A repeated request is
+// answered from it. If a write's condition fails, Commit returns that write's error
 // ([tables.Write.Else]).
 func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) error {
 	if c.Agent == nil {
@@ -193,7 +193,7 @@ func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) 
 		own = append(own, tables.Idempotency(c.agent, c.idemKey, auth.EncodeKey(c.digest[:]), record, c.Time).Else(c.judgeIdempotency))
 	}
 	err = c.Transact(ctx, append(own, writes...)...)
-	c.writers.add(c.agent, c.Now()) // the outcome of a commit that failed may be unknown
+	c.writers.add(c.agent, c.Now()) // even after an error, since the writes may have been committed
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) 
 	return nil
 }
 
-// judgeGuard returns an error if the guard shows a replay or an exceeded limit.
+// judgeGuard returns an error if the guard shows a replay or a limit that is reached.
 func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 	if o := guard.Str(c.cred.digest); c.cred.digest != "" && o != "" {
 		c.replay = record(o)
@@ -235,8 +235,8 @@ func (c *Call) limited(at time.Time, format string, args ...any) *Error {
 // Window returns the start of the current quota window.
 func (c *Call) Window(length time.Duration) time.Time { return c.Time.Truncate(length) }
 
-// AddressHash returns a keyed hash of the caller's address for quotas. It changes
-// daily.
+// AddressHash returns a keyed hash of the caller's address for quotas. The hash of an
+// address changes daily.
 func (c *Call) AddressHash(ctx context.Context) (string, error) {
 	if c.addressHash != "" {
 		return c.addressHash, nil

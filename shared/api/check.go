@@ -259,13 +259,13 @@ func expectedNumber(s *huma.Schema) string {
 	return a
 }
 
-// plainNumber writes a number without an exponent, if it is not too long.
+// plainNumber writes a number without an exponent, cut to repeatedMost characters.
 func plainNumber(f float64) string {
 	return clip(strconv.FormatFloat(f, 'f', -1, 64), repeatedMost)
 }
 
-// said quotes a value that should be a number or one of a few words, unless it looks
-// like a secret.
+// said quotes a value that should be a number or one of a few words, unless p is quiet or
+// the value looks like a secret.
 func (p *problems) said(v any) string {
 	str, ok := v.(string)
 	if !ok {

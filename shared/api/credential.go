@@ -28,7 +28,7 @@ type credential struct {
 	kind   credKind
 	pub    string // base64url public key of a signature
 	ts     int64  // the signature's timestamp, unix ms
-	digest string // hash of the signature; the request's outcome has this key in the guard item
+	digest string // hash of the signature; the guard item records the request's outcome under it
 	token  auth.ParsedToken
 }
 
@@ -56,7 +56,7 @@ func audience(u *url.URL) string {
 const sendToken = "Send `Authorization: Bearer ast_…`: a token comes from OAuth or from `POST /v1/me/tokens`."
 
 // credential reads a request's credential and verifies a signature without reading
-// the table: a forged request costs no read.
+// the table, so a request with a forged signature costs no read.
 func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) error {
 	h := func(name string) string {
 		if values := r.Header[canonical[name]]; len(values) > 0 {
@@ -98,7 +98,7 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 	}
 
 	for _, name := range signing {
-		if len(r.Header[canonical[name]]) > 1 || strings.Contains(h(name), ",") { // the gateway joins repeated headers
+		if len(r.Header[canonical[name]]) > 1 || strings.Contains(h(name), ",") { // the gateway joins repeated headers with commas
 			return Fail(BadSignature, "The header %s is sent more than once.", name)
 		}
 	}

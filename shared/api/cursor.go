@@ -9,8 +9,8 @@ import (
 )
 
 // A cursor is an opaque value that continues a list on its next page. It holds the
-// sort keys at which the lists on the page before ended. It is not secret: it only sets
-// where a query begins.
+// sort keys at which the lists on the previous page ended. It is not secret, because it
+// only sets where a query begins.
 
 const cursorMost = 1024 // bytes, decoded
 

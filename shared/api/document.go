@@ -47,7 +47,7 @@ func rename(v any) {
 	}
 }
 
-// notEmpty requires query members to have a value ([queryOnce]).
+// notEmpty requires query members to have a value ([bound.queryOnce]).
 func notEmpty(p part) {
 	schema := at(p, "schema")
 	if p["in"] == "query" && schema["type"] == "string" && schema["minLength"] == nil && schema["enum"] == nil {
@@ -55,7 +55,8 @@ func notEmpty(p part) {
 	}
 }
 
-// mayBeNull allows null for optional members of a body; null means left out.
+// mayBeNull allows null for optional members of a body. null means the same as leaving the
+// member out.
 func mayBeNull(doc, schema part) {
 	const here = "#/components/schemas/"
 	if ref, ok := schema["$ref"].(string); ok {

@@ -15,7 +15,7 @@ const (
 // Messages of log lines. infra has an alarm for them.
 const (
 	EdgeUnknown   = "edge not recognised"  // the edge's secret is wrong or missing
-	EdgeAddressed = "edge sent no address" // or one that cannot be parsed
+	EdgeAddressed = "edge sent no address" // no address, or one that cannot be parsed
 )
 
 // throughEdge refuses callers that go around the edge. It takes the caller's address from

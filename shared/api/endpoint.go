@@ -99,13 +99,13 @@ type Endpoint struct {
 	Topic    string        // of /docs that explains it
 	Beyond   string        // why it exists, if the specification lacks it: a sentence for /docs/deviations
 	Errors   []Code        // beyond those that any endpoint may answer
-	Links    []Link        // from what this endpoint makes to the endpoints that read or remove that
+	Links    []Link        // from the thing that this endpoint makes to the endpoints that read or remove it
 	Cache    time.Duration // a public GET's max-age for anonymous callers
 	Cost     int64         // least weight of a read against the read limit; 1 if 0
 	Rate     int           // requests a second that the gateway lets through, from all callers; the gateway's own limit if 0
 	Body     int64         // most bytes of a request body; 64 KiB if 0
 	Signup   bool          // may be called by an agent that has not finished signup
-	Held     bool          // refused for a while after a recovery
+	Held     bool          // refused for a while after a recovery, to credentials made since
 	Safe     bool          // only removes rights, or defends the agent: a suspended agent may call it too
 	Pure     bool          // a POST without an effect on the table (a challenge)
 	Stable   bool          // an idempotent POST (a vote), like any PUT, PATCH or DELETE
@@ -123,7 +123,7 @@ type Endpoint struct {
 // service's error envelope.
 type Foreign struct {
 	Media      []string // content types of the body, which the handler gets as RawBody; nil means checked JSON
-	Described  string   // the only content type of Media that the document names, because some generators support no other, or only one; if "", it names all
+	Described  string   // the only content type of Media that the document names, for generators that support one type only; if "", the document names all
 	Empty      bool     // a body of no bytes is accepted, not refused as missing
 	Form       any      // a struct with the members of a body of these types, for the document
 	Answers    []string // content types of a Page, for the document
@@ -232,8 +232,8 @@ type Reader interface {
 
 // CrowdReader is a Reader of some public items that many callers may need at the same
 // time, such as a post that everybody votes on. Crowded returns the keys of these items.
-// While many callers need one, it may be a second or two old
-// ([recent.Reader.GetCrowded]).
+// While many callers need such an item, the handler may get a copy that is a second or two
+// old ([recent.Reader.GetCrowded]).
 type CrowdReader interface {
 	Reader
 	Crowded() []tables.Key
@@ -250,7 +250,7 @@ type RefReader interface {
 // Handler carries out a request.
 type Handler[I, O any] func(context.Context, *I) (*O, error)
 
-// On declares an endpoint that reads.
+// On declares an endpoint that reads, or that has an effect and needs no credential.
 func On[I, O any](e Endpoint, h Handler[I, O]) Endpoint {
 	if reflect.TypeFor[O]() == reflect.TypeFor[Page]() {
 		panic("api: " + e.Route + " answers with a page: declare it with OnPage")
@@ -270,11 +270,11 @@ func reading(e Endpoint) Endpoint {
 	return e
 }
 
-// OnWrite declares an endpoint with an effect. do carries the request out, commits
-// its effect with [Call.Commit], and returns the outcome. answer makes the answer
-// from the outcome, and changes nothing. A repeated request is not carried out
-// again: answer gets the outcome that was recorded with the effect. A recorded outcome
-// has only the exported fields of T. do may leave what it has read in the other fields.
+// OnWrite declares an endpoint with an effect that needs a credential. do carries the
+// request out, commits its effect with [Call.Commit], and returns the outcome. answer makes
+// the answer from the outcome, and changes nothing. A repeated request is not carried out
+// again: answer gets the outcome that was recorded with the effect. A recorded outcome has
+// only the exported fields of T. do may leave what it has read in the other fields.
 func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), answer func(context.Context, *I, *T) (*O, error)) Endpoint {
 	checkOutcome(reflect.TypeFor[T]())
 	return on[I, output[O]](e, func(ctx context.Context, in *I) (*O, error) {
@@ -311,11 +311,11 @@ type output[O any] struct{ Body *O }
 type work struct {
 	in, out reflect.Type // structs: the input, and an output or a Page
 	// do carries a request out and answers it. again answers a request that was carried
-	// out before; it is nil if the endpoint has no effect.
+	// out before; it is nil unless [OnWrite] declared the endpoint.
 	do    func(ctx context.Context, in any) (out any, err error)
 	again func(ctx context.Context, in any, before record) (out any, err error)
 	page  func(ctx context.Context, out any) *Page // of [Readable]; nil for most
-	serve http.HandlerFunc                         // for [Serve], instead of these
+	serve http.HandlerFunc                         // for [Serve], instead of the other fields
 }
 
 func on[I, R, O any](e Endpoint, h Handler[I, O], again func(context.Context, *I, record) (*O, error)) Endpoint {

@@ -13,7 +13,7 @@ import (
 )
 
 // Error is a refusal that the caller may read. [AsError] turns any other error into
-// [Internal], whose cause is only logged.
+// [Busy], [Unavailable] or [Internal]. Its cause is only logged.
 type Error struct {
 	Code    Code
 	Message string // one sentence: what is wrong with which value
@@ -40,7 +40,7 @@ func Fail(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// IsCode reports whether err is a refusal with a code.
+// IsCode reports whether err is a refusal with the given code.
 func IsCode(err error, code Code) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code

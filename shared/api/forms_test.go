@@ -114,8 +114,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An endpoint with an effect must be declared with OnWrite, and must commit: an
-// unrecorded write could be repeated.
+// An endpoint with an effect that needs a credential must be declared with OnWrite, and must
+// commit: a write without a record could be carried out twice.
 func TestAWriteMustCommit(t *testing.T) {
 	type none struct{}
 	h := build(t, nil)

@@ -16,7 +16,7 @@ import (
 // jsonNumber is a number of JSON: its sign, whole part, fraction and exponent.
 var jsonNumber = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?$`)
 
-// digitsMost bounds an integer; an int64 has 19 digits.
+// digitsMost bounds the digits of an integer; an int64 has at most 19.
 const digitsMost = 19
 
 // integer returns a whole JSON number, written without fraction and exponent. It reports
@@ -48,7 +48,8 @@ func integer(number string) (string, bool) {
 	return m[1] + digits + strings.Repeat("0", places), true
 }
 
-// plainIntegers writes each integer in valid JSON without fraction and exponent.
+// plainIntegers rewrites each integer of a body, which must be valid JSON, without
+// fraction and exponent.
 func plainIntegers(body []byte) []byte {
 	var out []byte
 	from := 0

@@ -23,7 +23,7 @@ type Arguments struct {
 	body   []byte
 	target string              // path and query as in HTTP
 	wrong  []wire.FieldProblem // problems of a tool's arguments that cannot be passed on
-	bad    error               // what is wrong with their form; returned after the credential was checked
+	bad    error               // what is wrong with the arguments' form; returned after the credential was checked
 }
 
 // text returns an argument as it was sent, or "".
@@ -63,7 +63,7 @@ type Answer struct {
 // Invoke lets an endpoint of another [Server] answer a tool call as part of this request:
 // with the request's credential, id and address. tools are those that the answer may
 // suggest. The endpoint checks scopes, limits and repetition, and logs its own line, which
-// names the tool. Its work is counted there, not in c.
+// names the tool. The endpoint counts the request and its use of the table; c counts neither.
 func (c *Call) Invoke(ctx context.Context, on *Server, tools map[string]*Tool, t *Tool, a *Arguments) (answer Answer) {
 	c.relayed.Store(true)
 	ctx, _ = tables.WithUsage(ctx) // separate from this call's

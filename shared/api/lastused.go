@@ -15,7 +15,7 @@ import (
 // family of quotas, because every function may write there, even a function that
 // otherwise only reads.
 
-// usedToday remembers the credentials that were noted today.
+// usedToday remembers the credentials that were used on day.
 type usedToday struct {
 	mu   sync.Mutex
 	day  time.Time
@@ -27,7 +27,7 @@ const usedTodayMost = 1 << 14
 // notePatience bounds how long an answer waits for [Call.markUsed].
 const notePatience = 150 * time.Millisecond
 
-// first reports whether a credential is seen for the first time on a day.
+// first notes that a credential is used on a day, and reports whether it is the first time.
 func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -41,7 +41,7 @@ func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	return true
 }
 
-// has reports whether a credential was seen today and not forgotten since.
+// has reports whether a credential was seen on u.day and not forgotten since.
 func (u *usedToday) has(cred tables.Key) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

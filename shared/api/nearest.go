@@ -14,8 +14,8 @@ const (
 )
 
 // nearest returns the route that is most like a request's method and path; "" if none is
-// like it. Of routes that are equally near, it returns the first. A common "v1" does not
-// make a route like a path.
+// like it. Of routes that are equally near, it returns the first. A route is not like a
+// path if they have only "v1" in common.
 func nearest(routes []string, method, path string) string {
 	segments := strings.Split(path, "/")[1:]
 	if len(path) > nearestBytes || len(segments) > nearestSegments {
@@ -44,7 +44,7 @@ func nearest(routes []string, method, path string) string {
 // distance returns how much a path must change to fit a route. Replacing a segment costs
 // up to 2. Adding one costs little, since "/v1/posts" often means "/v1/c/{ch}/posts".
 func distance(path, route []string) float64 {
-	row := make([]float64, len(path)+1) // distances from the path's beginnings
+	row := make([]float64, len(path)+1) // distances from the prefixes of the path
 	for i := range row {
 		row[i] = float64(i)
 	}

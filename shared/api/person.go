@@ -12,7 +12,7 @@ import (
 // Readable adds a page for people to a public GET. draw makes it from the answer. A caller
 // gets the page if it sends no credential and its Accept header ranks text/html above
 // application/json. Everybody else gets JSON. The page has the status of the JSON, and may
-// be cached as long. Search engines may list it only if Settings.Index is set, because
+// be cached for as long as the JSON. Search engines may list it only if Settings.Index is set, because
 // it has texts of agents.
 func Readable[O any](e Endpoint, draw func(context.Context, *O) *page.Document) Endpoint {
 	if e.Auth.Needed() || e.Method() != http.MethodGet || e.work.out != reflect.TypeFor[output[O]]() {

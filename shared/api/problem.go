@@ -40,7 +40,7 @@ func badFields(fields []wire.FieldProblem) *Error {
 func quoted(s string) string {
 	const most = 60
 	q := strconv.Quote(clip(s, most))
-	for n := most / 2; len(q) > 4*most; n /= 2 { // 60 letters of four bytes pass
+	for n := most / 2; len(q) > 4*most; n /= 2 { // 60 letters of three bytes pass
 		q = strconv.Quote(clip(s, n))
 	}
 	return q

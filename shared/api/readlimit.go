@@ -33,7 +33,7 @@ import (
 // a credential before anything is read, and others before the endpoint's own work.
 // Repeated requests are still answered. An unproved credential counts against its
 // address only: otherwise anybody could use up another agent's limit. If an address sends
-// too many invalid credentials, this process refuses all of its credentials unread,
+// too many invalid credentials, the process refuses all credentials from there unread,
 // except those that it saw proved today.
 
 const (
@@ -171,7 +171,7 @@ func (c *Call) charge(ctx context.Context) {
 
 // isRefusedWrite reports whether an agent's write was refused, but not for a limit, a
 // conflict or a failure of the service. A write that a limit refused counts as a read,
-// so that the limit of reads ends a flood of them.
+// so that the read limit ends a flood of such writes.
 func (c *Call) isRefusedWrite() bool {
 	if !c.e.Writes() || c.Agent == nil || c.replay != "" || c.committed || c.fail == nil {
 		return false
@@ -194,7 +194,7 @@ func (c *Call) chargeWrite(ctx context.Context) {
 	c.rateHeaders(0)
 }
 
-// overLimit remembers who is over the limit of the current minute.
+// overLimit remembers the payers that are over the limit of the newest minute.
 type overLimit struct {
 	mu     sync.Mutex
 	window time.Time
@@ -209,7 +209,7 @@ func (o *overLimit) has(who string, window time.Time) bool {
 	return o.window.Equal(window) && o.who[who]
 }
 
-// any reports whether anybody is over the limit of the minute window.
+// any reports whether any payer is over the limit of the minute that begins at window.
 func (o *overLimit) any(window time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

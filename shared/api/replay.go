@@ -20,13 +20,14 @@ func (c *Call) Request() string {
 	return c.cred.digest
 }
 
-// Claim returns writes for an effect that cannot be undone and so comes before the Commit.
+// Claim returns writes for a handler that causes an effect outside the table, such as a
+// mail, before its Commit. Such an effect cannot be undone.
 // hold reserves the request before that effect: of two identical requests at once, one
 // proceeds and the other is refused as [Busy]. release frees the reservation for another
-// try. If the process dies before that, a repetition is refused as [Busy] for
-// [tables.ClaimFor] and carried out afterwards. Once the request is committed, a repetition
-// is answered from its record. hold and release are empty if the request has no name
-// ([Call.Request]).
+// try. If the process dies before it commits or releases, a repetition is refused as [Busy]
+// for [tables.ClaimFor], and is carried out after that time. Once the request is committed,
+// a repetition is answered from its record. hold and release are empty if the request has no
+// name ([Call.Request]).
 func (c *Call) Claim() (hold, release []tables.Write) {
 	name := c.Request()
 	if name == "" {

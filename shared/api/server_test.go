@@ -340,7 +340,7 @@ func TestWritesOnce(t *testing.T) {
 	if after, err := strconv.Atoi(w.Header().Get("Retry-After")); err != nil || after < 60 || after > 66 || e.RetryAt != h.now.Truncate(time.Minute).Add(time.Minute).UnixMilli() {
 		t.Errorf("got Retry-After %s, retry_at %d; want the next minute", w.Header().Get("Retry-After"), e.RetryAt)
 	}
-	h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, "") // carried out before
+	h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, "") // a repetition
 	h.now = h.now.Add(time.Minute)
 	h.expect(h.signed("POST", "/say", `{"text":"d"}`), 201, "")
 }
@@ -433,9 +433,9 @@ func (r *turns) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Callers below the limit are refused in at most one minute of a hundred, with many light
+// Callers below the limit are refused in at most one minute in a hundred, with many light
 // reads or a few heavy ones. If the limit's margin were two standard deviations instead of
-// three, it would be two minutes of a hundred.
+// three, they would be refused in two minutes in a hundred.
 func TestReadLimit_SamplingError(t *testing.T) {
 	const most, minutes = 100, 400
 	for _, c := range []struct {
@@ -520,8 +520,8 @@ func TestThrottledRequestsAreNotCounted(t *testing.T) {
 	}
 }
 
-// Retry-After is a whole number of seconds, never too early, and spread, so that callers
-// do not come back together.
+// Retry-After is a whole number of seconds, never less than the necessary wait. It varies at
+// random, so that callers do not come back together.
 func TestRetryAfter(t *testing.T) {
 	h := build(t, nil)
 	for name, c := range map[string]struct {

@@ -28,7 +28,7 @@ type Tool struct {
 
 	Group   string           `json:"group"` // of the endpoint
 	Route   string           `json:"route"`
-	Known   []string         `json:"arguments,omitempty"` // all names
+	Known   []string         `json:"arguments,omitempty"` // names of all arguments
 	Places  map[string]Place `json:"places,omitempty"`    // of the arguments; those without one belong to the body
 	Body    string           `json:"body,omitempty"`      // of the request: "json", "text" or ""
 	Headers []string         `json:"headers,omitempty"`   // of a text answer, returned as further members
@@ -85,7 +85,7 @@ const (
 // headerMost bounds the characters of an argument that becomes a header.
 const headerMost = 200
 
-// textArgument names a body or an answer that is not JSON.
+// textArgument names the member that holds a body or an answer that is not JSON.
 const textArgument = "text"
 
 // MemberName returns a header's name as a JSON member: if_match for If-Match.
@@ -103,7 +103,7 @@ func (t *Tool) Arguments(arguments json.RawMessage, key string) *Arguments {
 	return a
 }
 
-// read fills a, and notes in it which arguments are wrong.
+// read decodes arguments into a, and notes there which of them are wrong.
 func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err error) {
 	args := map[string]json.RawMessage{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &args) != nil {

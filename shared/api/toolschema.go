@@ -60,7 +60,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 		}
 		name := argumentName(p.Name)
 		if p.In == "header" {
-			if !e.Writes() { // its headers concern cached copies, and tools keep none
+			if !e.Writes() { // a read's headers concern cached copies, and tools keep none
 				continue
 			}
 			name = MemberName(name)
@@ -168,8 +168,8 @@ func (o *object) orRefusal(defs map[string]any) json.RawMessage {
 	}, defs)
 }
 
-// refusalSchema is a short schema of the envelope: it is part of every tool's
-// output.
+// refusalSchema is a short schema of the envelope's member error. It is short because it
+// is part of the schema of every tool's output.
 var refusalSchema = map[string]any{
 	"type": "object", "required": []string{"code", "message", "docs"},
 	"description": "Present only if the call was refused; then there are no other members.",

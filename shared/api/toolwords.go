@@ -11,8 +11,8 @@ import (
 var endpointNamed = regexp.MustCompile("(`?)(GET|POST|PUT|PATCH|DELETE) (/v1/[^\\s`]*[^\\s`.,;:)])(`?)")
 
 // ToolWords returns a function that replaces endpoints in a text by the names of their
-// tools, for callers over MCP. routes maps tools to endpoints. The values in a path and a
-// query follow the name.
+// tools, for callers over MCP. routes maps names of tools to routes. In the text, the
+// values in a path and a query follow the tool's name.
 func ToolWords(routes map[string]string) func(text string) string {
 	mux, tools := http.NewServeMux(), map[string]string{}
 	for tool, route := range routes {

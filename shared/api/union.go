@@ -55,7 +55,8 @@ func describeEvents(schemas map[string]*huma.Schema) {
 	delete(schemas, "Subject")
 }
 
-// limited returns a schema that allows only these values; all if there are none.
+// limited returns a copy of s that allows only the given values; s itself if there are
+// none.
 func limited(s *huma.Schema, values []string) *huma.Schema {
 	if len(values) == 0 {
 		return s

@@ -20,7 +20,7 @@ type Document struct {
 	Title       string // without the name of the site
 	Description string // one sentence for search engines and for previews of links
 	Index       bool   // whether search engines may list the page
-	Refresh     string // URL to go to at once; "" stays
+	Refresh     string // URL to go to at once; "" for none
 	Book        bool   // a page of the documentation: Aside stands beside the text
 	Form        bool   // has a form that is sent to this service
 	Elsewhere   bool   // a page of another server, without this service's header
