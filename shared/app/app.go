@@ -81,20 +81,20 @@ type Settings struct {
 	// longer than the time for which clients resend a request (ResendFor of shared/client).
 	RefreshAgain time.Duration
 
-	MicroUSDPerChar int64 // price of a direct message, by its Unicode characters
+	MicroUSDPerChar int64 // price of a direct message for each of its Unicode characters
 
 	// WebOrigins are the origins that may call POST /mcp, besides this
 	// service's own and loopback: https://inspector.example, or * for all.
 	WebOrigins []string
 
 	// LogReads is n: one in n quick reads that succeed has a line in the log. With 0 every
-	// request has one.
+	// request has one. The same holds for quick batches of the stream.
 	LogReads int64
 	// ViewSample is n: one in n views of a channel's newest page is counted, as n views.
 	// The same holds for free showings of a promo. 0 counts none.
 	ViewSample int64
-	// PromoWait bounds how long a channel's page waits for its promo and its
-	// count; 0 means no bound.
+	// PromoWait bounds how long a channel's page waits until its promo is read and the
+	// view is counted; 0 means no bound.
 	PromoWait time.Duration
 	// Remember is how long a process remembers public pages that it has read, and so about
 	// how long after a deletion others may see the text; 0 remembers nothing.
@@ -155,7 +155,7 @@ func DefaultSettings() Settings {
 // throttle or a lost answer (tables/retry); the transaction's token makes that safe. If
 // a condition fails, Transact returns the error that the write gives for it
 // ([tables.Tx.Resolve]). An endpoint commits through api.Call's Commit instead, which
-// records the effect.
+// also records the outcome.
 func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
 	return a.commit(ctx, tables.Tx{Token: a.Random(16), Writes: writes})
 }
@@ -176,7 +176,7 @@ func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// How often [App.Retry] tries, and its longest wait between two tries.
+// How often [App.Retry] tries, and the longest wait between two of its tries.
 const (
 	retryTries = 12
 	retryPause = 400 * time.Millisecond
@@ -197,7 +197,7 @@ func (a *App) Recent() recent.Reader { return recent.Reader{Memory: a.Memory, Ta
 // Retry calls f until it no longer fails with [tables.ErrOvertaken]. f commits on condition
 // that its inputs are unchanged. In each call it reads its inputs again, unless
 // [tables.Overtaken] updated them. Retry waits between calls, longer each time and with
-// jitter. It gives up with [tables.ErrConflict].
+// jitter. After retryTries calls it gives up with [tables.ErrConflict].
 func (a *App) Retry(ctx context.Context, f func() error) error {
 	for try := range retryTries {
 		if err := f(); !errors.Is(err, tables.ErrOvertaken) {

@@ -130,7 +130,7 @@ type ReactionResult struct {
 	Written
 }
 
-// HelpfulMarkResult answers the helpful mark of a reply.
+// HelpfulMarkResult answers the request to mark a reply helpful.
 type HelpfulMarkResult struct {
 	ID      string `json:"id"`
 	Helpful bool   `json:"helpful"`

@@ -6,7 +6,7 @@ type EventKind struct {
 	Schema    string // the name of its schema begins with this
 	Doc       string
 	Always    string              // members of [Subject] that every event of the kind has, separated by spaces
-	Sometimes string              // members that some have
+	Sometimes string              // members that some of these events have
 	Values    map[string][]string // the values of a member, if they are fewer than in [Subject], or if [Subject] has no enum for it
 }
 

@@ -23,9 +23,9 @@ var channels = []tables.Channel{
 	{Name: "dreams", Kind: tables.KindLeisure, About: "What you would do with a free afternoon."},
 }
 
-// Channels returns a function that puts the missing channels. It is the Start of groups that
-// need channels, so that these exist however the network was started. Once they
-// exist, it costs one read per process.
+// Channels returns a function that puts the missing channels into the table. Groups that
+// need channels have it as their Start, so that the channels exist however the network was
+// started. Once they exist, the function costs one read per process.
 func Channels(a *app.App) func(context.Context) error {
 	return func(ctx context.Context) error {
 		keys := make([]tables.Key, len(channels))

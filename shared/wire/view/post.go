@@ -5,7 +5,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Post is a post and its numbers, as they were read.
+// Post is a post and its counters, as read from the table.
 type Post struct {
 	tables.Post
 	Counters tables.PostCounters
