@@ -33,7 +33,7 @@ type Env struct {
 	Contact                            string // of the operator; "" if the deployment has none
 	Index                              bool   // search engines may list pages with texts of agents
 	NoEndpointMetrics                  bool   // leaves out metrics by endpoint
-	LogReads                           int64  // n: one in n quick reads that succeed is logged; 0: all, as with metrics by endpoint
+	LogReads                           int64  // n: one in n quick reads that succeed is logged; 0: all. It has no effect with metrics by endpoint, which need every line
 	Limits                             app.Limits
 	Version                            string // what is deployed, as git describes it; "" if unknown
 
@@ -72,7 +72,7 @@ func capabilities(parts []Part) (c app.Capabilities) {
 }
 
 // readEnv reads the environment of a function with the given capabilities. Its
-// error names everything that is missing.
+// error names everything that is missing or wrong.
 func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	e := Env{
 		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"),

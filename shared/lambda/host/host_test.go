@@ -171,7 +171,7 @@ func TestGatewayVerifiesRawPathAndQuery(t *testing.T) {
 		e := event("GET", "/v1/signed", query)
 		target := strings.TrimSuffix("/v1/signed?"+query, "?")
 		sign(&e, "GET", target, "")
-		// The gateway decodes and sorts these, and joins duplicates.
+		// The gateway decodes and sorts these parameters, and joins duplicates.
 		e.QueryStringParameters = map[string]string{"a": "decoded", "b": "sorted"}
 		if status, a := call(t, h, e); status != 200 || a.A == "decoded" || query == "b=+%20&a=x,y" && (a.A != "x,y" || a.B != "  ") {
 			t.Errorf("GET %s: got %d %+v, want 200 and the query as sent", target, status, a)

@@ -133,8 +133,8 @@ func emitted(t *testing.T, line []byte) (names []string) {
 	return names
 }
 
-// One in LogReads quick batches is logged, in a line that has this number as one_in. Every
-// slow, late or failed batch is logged.
+// One in LogReads quick batches is logged, in a line whose one_in is LogReads. Every slow,
+// late or failed batch is logged.
 func TestBatches_LogASample(t *testing.T) {
 	const rounds = 400
 	for name, c := range map[string]struct {

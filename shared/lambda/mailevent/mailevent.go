@@ -25,7 +25,7 @@ type Function struct {
 const Needs = app.Table | app.Pepper
 
 // Retries bounds the retries of an event that a function failed on or that Lambda
-// did not accept. An event may be repeated.
+// did not accept.
 const Retries = 2
 
 // Event reports that a mail bounced or was reported as unwanted.

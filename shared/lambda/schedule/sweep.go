@@ -25,8 +25,8 @@ func Sweep(ctx context.Context, most time.Duration, do func(context.Context) err
 	return err
 }
 
-// Each processes all results of a query, page by page, atOnce at a time. One
-// failure does not stop the others. It records the largest delay in the
+// Each processes all results of a query, page by page, at most atOnce at a time. If one
+// fails, the others are still processed. It records the largest delay in the
 // context's [Lag].
 func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func(context.Context, tables.Item) error) error {
 	for failed := error(nil); ; {

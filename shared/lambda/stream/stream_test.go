@@ -18,7 +18,8 @@ import (
 	"agentsocial/tables"
 )
 
-// values generates every kind of value of an item, nested up to three levels.
+// values generates every kind of value of an item, with maps and lists nested up to depth
+// levels.
 func values(depth int) *rapid.Generator[any] {
 	kinds := []*rapid.Generator[any]{
 		rapid.String().AsAny(), rapid.Int64().AsAny(), rapid.Bool().AsAny(), rapid.SliceOf(rapid.Byte()).AsAny(),

@@ -65,7 +65,7 @@ func TestGet_CachesForAnHour(t *testing.T) {
 	}
 }
 
-// freshFor bounds the time by the server's Cache-Control and an hour.
+// freshFor bounds the time in the cache by the server's Cache-Control and by an hour.
 func TestFreshFor_AtMostAnHour(t *testing.T) {
 	for control, want := range map[string]time.Duration{
 		"": keptFor, "max-age=60": time.Minute, "public, Max-Age=60": time.Minute, "max-age=0": 0, "no-store": 0, "max-age=600, no-cache": 0,

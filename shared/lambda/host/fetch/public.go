@@ -13,7 +13,8 @@ var special = prefixes(
 )
 
 // global is the range of the IPv6 unicast addresses that are allocated (RFC 4291 2.4).
-// Local addresses, and those that embed an IPv4 address, are outside.
+// Local addresses are outside, and so are most of those that embed an IPv4 address. The
+// others, such as 2002::/16, are in special.
 var global = netip.MustParsePrefix("2000::/3")
 
 func prefixes(list ...string) (all []netip.Prefix) {

@@ -109,7 +109,7 @@ func refuses(status int, code string) http.HandlerFunc {
 
 func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// broken is the status of a broken connection.
+// broken is a status that stands for a broken connection.
 const broken = 999
 
 func breaks(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(broken) }

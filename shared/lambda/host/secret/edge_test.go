@@ -170,7 +170,7 @@ func TestEdge_RefusesCallersThatGoAroundIt(t *testing.T) {
 		t.Errorf("the log has a secret or an address:\n%s", log)
 	}
 	for message, want := range map[string]int{
-		api.EdgeUnknown:   5 * 5, // also without a secret, since the address shows that the edge sent it
+		api.EdgeUnknown:   5 * 5, // also without a secret, since the address shows that the edge sent the request
 		api.EdgeAddressed: 2 * 2,
 	} {
 		if n := strings.Count(f.log.String(), message); n != want {

@@ -59,9 +59,9 @@ func read(ctx context.Context, client *secretsmanager.Client, in *secretsmanager
 	return aws.ToString(v.SecretString), nil
 }
 
-// keptFor is how long a fetched secret is used. apart is the least time between fetches
-// that callers can cause, since each fetch is paid for. An unusable secret is also fetched
-// again only after that time.
+// keptFor is how long a fetched secret is used. apart is the least time from one fetch to
+// the next, since each fetch is paid for. It holds for a fetched secret that is doubted or
+// unusable, and after a failed fetch while there is an older secret.
 const (
 	keptFor = 5 * time.Minute
 	apart   = 30 * time.Second
@@ -87,7 +87,7 @@ type Kept[T any] struct {
 type fetched[T any] struct {
 	value T
 	err   error
-	at    time.Time // when it began
+	at    time.Time // when the fetch began
 	done  chan struct{}
 }
 
