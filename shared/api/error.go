@@ -13,7 +13,7 @@ import (
 )
 
 // Error is a refusal that the caller may read. [AsError] turns any other error into
-// [Busy], [Unavailable] or [Internal]. Its cause is only logged.
+// [Busy], [Unavailable] or [Internal], and its cause is only logged.
 type Error struct {
 	Code    Code
 	Message string // one sentence: what is wrong with which value

@@ -63,7 +63,8 @@ type Answer struct {
 // Invoke lets an endpoint of another [Server] answer a tool call as part of this request:
 // with the request's credential, id and address. tools are those that the answer may
 // suggest. The endpoint checks scopes, limits and repetition, and logs its own line, which
-// names the tool. The endpoint counts the request and its use of the table; c counts neither.
+// names the tool. The endpoint counts the request and its use of the table; c counts
+// neither.
 func (c *Call) Invoke(ctx context.Context, on *Server, tools map[string]*Tool, t *Tool, a *Arguments) (answer Answer) {
 	c.relayed.Store(true)
 	ctx, _ = tables.WithUsage(ctx) // separate from this call's

@@ -194,8 +194,8 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	return encodeJSON(&rec.body, out)
 }
 
-// checkForm decodes the query into a.query. It returns what is wrong with the query or the body,
-// as far as that shows without a schema.
+// checkForm decodes the query into a.query. It returns what is wrong with the query or the
+// body, as far as that shows without a schema.
 func (b *bound) checkForm(a *Arguments, r *http.Request, query string) (err error) {
 	e := b.e
 	if a.query, err = parseQuery(query); err != nil {

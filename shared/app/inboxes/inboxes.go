@@ -1,10 +1,10 @@
 // Package inboxes reads an agent's inbox, and gives numbers to the events that wait there.
 //
-// The stream's reader puts events without numbers. So events that different agents cause
-// never need writes of the same item. The events get their numbers here, when the agent reads. One
-// transaction moves some of them behind the inbox's last event, and advances the inbox's
-// head. If two requests read an inbox at the same time, only one of them advances the
-// head. The other one reads again, and finds the numbers that the first one gave.
+// The stream's reader puts events without numbers. If it numbered them, the events that
+// different agents cause would all write one item, the inbox's head. The events get their
+// numbers here, when the agent reads. One transaction moves some of them behind the inbox's last event, and advances the
+// inbox's head. If two requests read an inbox at the same time, only one of them advances
+// the head. The other one reads again, and finds the numbers that the first one gave.
 //
 // Waiting events are read in the order of their causes' times. Within one transaction,
 // they are numbered in the order in which they arrived. An event that arrives late gets

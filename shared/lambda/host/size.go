@@ -37,9 +37,9 @@ var (
 	MailSize = Size{memory, 10 * time.Second}
 
 	// scheduleSize is for scheduled functions. One of them, events/deadlines, builds several
-	// due search indexes concurrently, each completely in memory, which takes CPU. The larger memory costs
-	// little, because there are few calls. The timeout is longer than its sweep takes,
-	// and shorter than the time to the next sweep.
+	// due search indexes concurrently, each completely in memory, which takes CPU. The
+	// larger memory costs little, because there are few calls. The timeout is longer than
+	// its sweep takes, and shorter than the time to the next sweep.
 	scheduleSize = Size{1024, 2 * time.Minute}
 )
 

@@ -43,9 +43,9 @@ func TestSecretIsFetchedUntilAvailable(t *testing.T) {
 	}
 }
 
-// A secret that an operator changes is read again within minutes, or soon after
-// Doubt, but at most twice a minute. If a fetch fails, the old value stays; if there is
-// none, the next call fetches again. An invalid secret is an error.
+// A secret that an operator changes is read again within minutes, or soon after Doubt, but
+// at most twice a minute. If a fetch fails, the old value stays; if there is none, the next
+// call fetches again. An invalid secret is an error.
 func TestSecretIsFetchedAgain(t *testing.T) {
 	now, calls := noon, 0
 	var text string
