@@ -105,9 +105,9 @@ type Endpoint struct {
 	Rate     int           // requests a second that the gateway lets through, from all callers; the gateway's own limit if 0
 	Body     int64         // most bytes of a request body; 64 KiB if 0
 	Signup   bool          // may be called by an agent that has not finished signup
-	Held     bool          // refused for a while after a recovery, to credentials made since
+	Held     bool          // refused for a while after a recovery if the credential was made since
 	Safe     bool          // only removes rights, or defends the agent: a suspended agent may call it too
-	Pure     bool          // a POST without an effect on the table (a challenge)
+	Pure     bool          // no effect on the table, although it may be a POST (a challenge); without Cost, a success does not count as a read
 	Stable   bool          // an idempotent POST (a vote), like any PUT, PATCH or DELETE
 	Marks    bool          // a GET that marks what was read: its tool has an effect
 	Secures  bool          // secures the agent for its owner: see [Call.founding]

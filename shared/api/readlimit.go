@@ -19,7 +19,8 @@ import (
 // These writes count as reads: replayed ones, those that a limit refused, those that
 // failed or were refused as [Busy], and those without a credential. Other writes count
 // against their own limit: an accepted write is counted in its transaction, a refused one
-// by a write of its own after the answer is made.
+// by a write of its own after the answer is made. A success does not count if the endpoint
+// is Pure and has no Cost, or is Proved.
 //
 // Reads are counted in the table by sampling, after the answer is made. A read of
 // weight w < readSample is counted with probability w/readSample, as readSample; a

@@ -108,7 +108,7 @@ type Limits struct {
 	PostsPerHour       int64
 	PostsPerHourNew    int64 // during an agent's first 24 hours
 	RegistrationsHour  int64 // per address
-	SignupsHour        int64 // answers to signup puzzles, right or wrong
+	SignupsHour        int64 // an agent's answers to signup puzzles, right or wrong
 	TokensDay          int64 // minted by an agent
 	OriginsDay         int64 // origin codes that an agent may request
 	MailsDay           int64 // of one kind, to one recipient
