@@ -68,7 +68,7 @@ func TestEdge_AddressOfTools(t *testing.T) {
 // App.Only leaves the edge's check only to functions with the capability app.Edge.
 func TestEdge_IsACapability(t *testing.T) {
 	a := &app.App{Edge: func(context.Context, string) (bool, error) { return true, nil }}
-	if a.Only(app.Table).Edge != nil || a.Only(app.Table|app.Edge).Edge == nil {
-		t.Error("Only(Table) has Edge, or Only(Table|Edge) lacks it; want the opposite")
+	if without, with := a.Only(app.Table).Edge != nil, a.Only(app.Table|app.Edge).Edge != nil; without || !with {
+		t.Errorf("Edge after Only(Table): %t, after Only(Table|Edge): %t; want false and true", without, with)
 	}
 }

@@ -81,7 +81,7 @@ func TestLostAnswerForgets(t *testing.T) {
 		return there
 	}
 	if !read() {
-		t.Fatal("the item is missing")
+		t.Fatal("got no item before its deletion, want it")
 	}
 	lost.Store(true)
 	if err := a.Transact(t.Context(), tables.Delete(hot)); !errors.Is(err, tables.ErrUnknownOutcome) {

@@ -57,7 +57,7 @@ func TestKinds_HaveEveryType(t *testing.T) {
 			continue
 		}
 		if k.End == "" {
-			t.Errorf("Kinds does not say what becomes of tables.%s", name)
+			t.Errorf("Kinds does not say what becomes of tables.%s when its agent is erased", name)
 		}
 		if (k.Not == "") == (k.Shows == nil) {
 			t.Errorf("Kinds must say what is exported of tables.%s, or why nothing is", name)

@@ -200,7 +200,7 @@ func TestRun_FindsFailingRecord(t *testing.T) {
 			logged := bytes.Contains(log.Bytes(), fmt.Appendf(nil, "seq=%d type=post", poison))
 			switch {
 			case poison < n && (!alone || calls > 12 || !logged):
-				t.Errorf("%d records, failing at %d: %d calls, tried alone: %v, logged: %s; want at most 12, true, and its seq", n, poison, calls, alone, &log)
+				t.Errorf("%d records, failing at %d: %d calls, tried alone: %t, log %s; want at most 12, true, and a line with the seq of the failing record", n, poison, calls, alone, &log)
 			case poison == n && (calls > 1 || log.Len() > 0):
 				t.Errorf("%d good records: %d calls, logged: %s; want at most 1 call and no line", n, calls, &log)
 			}

@@ -101,7 +101,7 @@ func TestFewAtOnce(t *testing.T) {
 	for i := range atOnce {
 		all.Go(func() {
 			if _, err := f.Get(t.Context(), url+"/"+strings.Repeat("x", i)); err != nil {
-				t.Error(err)
+				t.Errorf("Get: got error %v, want the document", err)
 			}
 		})
 	}
@@ -114,7 +114,7 @@ func TestFewAtOnce(t *testing.T) {
 	close(goOn)
 	all.Wait()
 	if _, err := f.Get(t.Context(), url+"/more"); err != nil {
-		t.Error(err)
+		t.Errorf("Get: got error %v, want the document", err)
 	}
 }
 
@@ -316,6 +316,6 @@ func TestNoProxy(t *testing.T) {
 	}
 	url, f, _ := serving(t, jsonOf("{}"))
 	if _, err := f.Get(t.Context(), url+"/x"); err != nil {
-		t.Error(err)
+		t.Errorf("Get: got error %v, want the document", err)
 	}
 }

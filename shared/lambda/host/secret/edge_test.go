@@ -208,7 +208,7 @@ func TestEdge_Rotation(t *testing.T) {
 		expect("wrong", edgeOne, 403)
 	}
 	if f.manager.calls != calls {
-		t.Errorf("20 wrong secrets at once cause %d reads of the secret, want 0 within %s of the last", f.manager.calls-calls, apart)
+		t.Errorf("20 wrong secrets at once cause %d reads of the secret, want 0 within %s of the last read", f.manager.calls-calls, apart)
 	}
 }
 

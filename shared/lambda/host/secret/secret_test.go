@@ -28,14 +28,14 @@ func TestSecretIsFetchedUntilAvailable(t *testing.T) {
 		return newer, nil
 	}, boxOf, func() time.Time { return now }).Get
 	if calls != 0 {
-		t.Error("the secret is fetched before its first use")
+		t.Errorf("fetches before the first call: got %d, want 0", calls)
 	}
 	if box, err := open(t.Context()); err == nil || box != nil || !strings.Contains(err.Error(), "not now") {
 		t.Errorf("first call = %v, %v, want the error of the fetch", box, err)
 	}
 	first, err := open(t.Context())
 	if err != nil || first == nil {
-		t.Fatalf("second call: %v", err)
+		t.Fatalf("second call = %v, %v, want the secret", first, err)
 	}
 	now = now.Add(keptFor - 1)
 	if again, err := open(t.Context()); err != nil || again != first || calls != 2 {
@@ -139,7 +139,7 @@ func TestBadSecretIsNotKept(t *testing.T) {
 		}
 		s, now = newer, now.Add(apart)
 		if box, err := open(t.Context()); err != nil || box == nil {
-			t.Errorf("Get after the secret %q was replaced: %v", bad, err)
+			t.Errorf("Get after the secret %q was replaced = %v, %v, want the new secret", bad, box, err)
 		}
 	}
 }
