@@ -75,8 +75,8 @@ func Does[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 	return v
 }
 
-// Arrives waits until meant accepts the browser's address. Actions that are sent before
-// that may still run on the previous page.
+// Arrives waits until meant accepts the browser's address. Until Arrives returns, an action
+// may still run on the previous page.
 func Arrives(tab context.Context, meant func(place string) bool) (place string, err error) {
 	for {
 		place, err = chromedp.Run(tab, chromedp.Location())

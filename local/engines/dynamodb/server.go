@@ -69,7 +69,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	// Another process may take a free port first, so try a few.
+	// Another process may take the free port first, so start tries up to three ports.
 	for attempt := 1; ; attempt++ {
 		s, err := start(ctx, java, jars, o)
 		if err == nil || o.Port != 0 || attempt == 3 || ctx.Err() != nil {

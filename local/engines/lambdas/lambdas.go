@@ -28,7 +28,7 @@ import (
 // Config configures the functions.
 type Config struct {
 	Folder string    // the folder with <name>/bootstrap for each function, built for this machine
-	Env    host.Env  // the deployment's, with Local set; each function gets the part that it needs
+	Env    host.Env  // the deployment's environment, with Local set; each function gets the part that it needs
 	Logs   io.Writer // receives the functions' output, from any goroutine; nil: discarded
 }
 

@@ -30,7 +30,7 @@ func Start(ctx context.Context, program string) (*Server, error) {
 	endpoint := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	process, err := child.Serve(ctx, context.WithoutCancel(ctx), child.Command{
 		Name: "moto", Args: []string{program, "-H", "127.0.0.1", "-p", strconv.Itoa(port)},
-		Env: append(os.Environ(), "MOTO_ALLOW_NONEXISTENT_REGION=true"), // DynamoDB Local's region
+		Env: append(os.Environ(), "MOTO_ALLOW_NONEXISTENT_REGION=true"), // AWS has no region "local"
 		URL: endpoint + "/moto-api/data.json", StartWithin: time.Minute, StopWithin: 5 * time.Second, Release: release,
 	})
 	if err != nil {

@@ -27,7 +27,8 @@ type Engine struct {
 	// Socket is the engine's address in the form of DOCKER_HOST; "" if SAM finds it by
 	// itself. The docker client reads it from its context, which SAM does not do.
 	Socket string
-	// Note says why Address is the loopback address on Linux; "" if nothing is unusual.
+	// Note says why FindEngine found no address on the engine's network, and fell back on
+	// the loopback address; "" if it did not look for one, or found one.
 	Note string
 }
 
@@ -111,7 +112,7 @@ func bridgeAddress(ctx context.Context) (string, error) {
 }
 
 // network holds the parts of `docker network inspect` that this package uses. On a freshly
-// installed Docker, it names no gateway until Docker's daemon restarts.
+// installed Docker, the command prints no gateway until Docker's daemon restarts.
 type network struct {
 	Options map[string]string
 	IPAM    struct{ Config []struct{ Subnet string } }

@@ -116,7 +116,7 @@ func (g *Gateway) enter() *process {
 }
 
 // Start starts SAM with the functions' environment, and waits until SAM listens. It
-// replaces a running SAM process, after giving the requests under way some seconds to end.
+// replaces a running SAM process, after giving the requests under way up to requestsWithin to end.
 // It starts no function: each function starts when it is first called.
 func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	g.mu.Lock()

@@ -105,7 +105,8 @@ func fakeSAM() {
 		fmt.Fprintln(os.Stderr, "SAM_CONTAINER_ID: "+container)
 		fmt.Fprintln(os.Stderr, "a function says SAM_CONTAINER_ID: "+strings.Repeat("0", 64))
 		fmt.Fprintln(os.Stderr, "a function's words")
-		// samcli/local/lambdafn/env_vars.py: its shell's variables override the template's.
+		// As in samcli/local/lambdafn/env_vars.py, variables of SAM's own environment override
+		// the template's.
 		vars := t.Resources[strings.TrimPrefix(r.URL.Path, "/")].Properties.Environment.Variables
 		for name := range vars {
 			if v, ok := os.LookupEnv(name); ok {

@@ -36,7 +36,7 @@ func localise(template []byte, folder string, vars map[string]string) ([]byte, m
 		r, _ := r.(map[string]any)
 		metadata, _ := r["Metadata"].(map[string]any)
 		path, _ := metadata["aws:cdk:path"].(string) // stack/function/Function/Resource
-		delete(metadata, "aws:cdk:path")             // SAM takes it for one of its own
+		delete(metadata, "aws:cdk:path")             // SAM would make the resource's id from it
 		if r["Type"] != "AWS::Lambda::Function" {
 			continue
 		}

@@ -73,7 +73,7 @@ func config(t testing.TB, stream bool) dynamo.Config {
 		Region:      dynamodb.Region,
 		Endpoint:    endpoint(t),
 		Credentials: dynamo.Credentials(name, dynamodb.SecretKey, ""),
-		Timeout:     time.Minute, // slow under the race detector
+		Timeout:     time.Minute, // calls are slow under the race detector
 	}
 	client := c.Client()
 	if err := dynamo.CreateTable(t.Context(), client, c.Table, stream); err != nil {

@@ -16,7 +16,7 @@ type Function struct {
 
 	mu   sync.Mutex
 	c    Config
-	age  int // number of calls of Renew
+	age  int // number of calls of Renew and Close
 	idle []idler
 }
 

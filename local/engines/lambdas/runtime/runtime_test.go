@@ -242,7 +242,8 @@ func TestSideBySide(t *testing.T) {
 	works(t, f, ask{Do: "nothing"})
 }
 
-// An error ends its invocation; a panic, an exit or a timeout also ends the process.
+// An error ends its invocation. A panic, an exit, a timeout or an answer that is too large
+// also ends the process.
 func TestFailures(t *testing.T) {
 	for _, c := range []struct {
 		do   string
@@ -259,7 +260,7 @@ func TestFailures(t *testing.T) {
 		pid := works(t, f, ask{Do: "nothing"}).PID
 		ctx, cancel := context.WithCancel(t.Context())
 		file := filepath.Join(t.TempDir(), "hang")
-		if c.do == "hang" { // the timeout passes after the invocation has begun
+		if c.do == "hang" { // ctx ends, as at a timeout, only after the invocation has begun
 			go func() {
 				for ; !exists(file+".held") && ctx.Err() == nil; time.Sleep(time.Millisecond) {
 				}
