@@ -73,7 +73,7 @@ func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if r.Method == http.MethodGet {
-		key = "" // the API ignores it there
+		key = "" // Stripe ignores the key of a GET
 	}
 	if len(key) > 255 {
 		return refuse(badRequest("", "", "Idempotency keys must be 255 characters or fewer."))
@@ -147,8 +147,8 @@ func paramsOf(r *http.Request) (url.Values, *problem) {
 	return params, nil
 }
 
-// only returns an error if a parameter is not in known. There, [*] matches any key and
-// [#] any number.
+// only refuses a call with a parameter that is not in known. In known, [*] matches any key
+// and [#] any number.
 func only(params url.Values, known ...string) *problem {
 	for _, name := range slices.Sorted(keysOf(params)) {
 		if !slices.ContainsFunc(known, func(k string) bool { return fits(name, k) }) {

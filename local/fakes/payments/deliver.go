@@ -162,7 +162,7 @@ func Sign(body []byte, at time.Time, secrets ...string) string {
 	return header
 }
 
-// expire closes checkouts that are past their time.
+// expire closes the open checkouts whose ExpiresAt has passed.
 func (s *StandIn) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

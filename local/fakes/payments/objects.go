@@ -8,7 +8,7 @@ type checkout struct {
 	Session  session    `json:"session"`
 	Name     string     `json:"name"` // the product's name
 	Intent   intent     `json:"intent"`
-	Charge   *charge    `json:"charge"` // nil until paid
+	Charge   *charge    `json:"charge"` // nil until the money has arrived
 	Refunds  []*refund  `json:"refunds"`
 	Disputes []*dispute `json:"disputes"`
 }
@@ -27,14 +27,14 @@ type session struct {
 	Livemode          bool              `json:"livemode"`
 	Metadata          map[string]string `json:"metadata"`
 	Mode              string            `json:"mode"`
-	PaymentIntent     *string           `json:"payment_intent"` // null until it is paid
+	PaymentIntent     *string           `json:"payment_intent"` // null until Status is "complete"
 	PaymentMethods    []string          `json:"payment_method_types"`
 	PaymentStatus     string            `json:"payment_status"`
 	Status            string            `json:"status"`
 	SubmitType        *string           `json:"submit_type"`
 	SuccessURL        string            `json:"success_url"`
 	UIMode            string            `json:"ui_mode"`
-	URL               *string           `json:"url"` // null once it is not open
+	URL               *string           `json:"url"` // null once Status is not "open"
 }
 
 type intent struct {

@@ -23,7 +23,7 @@ type Config struct {
 	URL     string           // where its handler is reached
 	Webhook string           // where notifications go
 	File    string           // its data; "" for none
-	Now     func() time.Time // the service's clock, for times of objects and the expiry of pages
+	Now     func() time.Time // the service's clock, for times of objects and the expiry of checkouts
 	Rand    io.Reader
 	Log     *slog.Logger
 	Client  *http.Client // sends notifications; nil: a client that waits 15 s for an answer
@@ -93,7 +93,8 @@ func Open(c Config) (*StandIn, error) {
 // notifications.
 func (s *StandIn) Keys() (key, secret string) { return s.kept.Key, s.kept.Secret }
 
-// ServeHTTP serves the stand-in; the caller has removed the path of URL.
+// ServeHTTP serves the stand-in. The caller must first remove the path of Config.URL from
+// the request's path.
 func (s *StandIn) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Close stops the stand-in. Pending notifications are sent in the next run.
