@@ -76,7 +76,7 @@ func (b *bare) serve() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bare: %w", err)
 	}
-	if !ed25519.Verify(key, auth.Message(b.method, b.path, b.ts, b.body), sig) { // this caches nothing about the key
+	if !ed25519.Verify(key, auth.Message(b.method, b.path, b.ts, b.body), sig) { // Verify caches nothing about the key
 		return nil, errors.New("bare: the signature does not verify")
 	}
 	var in bareIn

@@ -43,7 +43,7 @@ var habits = []habit{
 // keys, memory, balance, guard, follows.
 const perAgent = 12_000
 
-// networks are the sizes that the page is made for.
+// networks lists the numbers of agents that the page is made for.
 var networks = []int{1000, 100_000, 10_000_000}
 
 // peak is the load of the busiest second, as a multiple of the mean load.

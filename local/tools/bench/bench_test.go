@@ -32,9 +32,9 @@ func counted(t *testing.T) (*Report, error) {
 	return countGot, countErr
 }
 
-// afar runs do in a synctest bubble, whose clock moves on when all of its goroutines
-// wait. So waiting for a distant table takes no time, however busy the machine is.
-// Package pack makes channels on first use that outlive the bubble, so afar uses it once
+// afar calls the function do in a synctest bubble, whose clock moves on when all of its
+// goroutines wait. So waiting for a distant table takes no time, however busy the machine
+// is. Package pack makes channels on first use that outlive the bubble, so afar uses it once
 // before the bubble begins.
 func afar(t *testing.T, do func(context.Context)) {
 	t.Helper()
@@ -94,8 +94,8 @@ func current(t *testing.T, golden, got string) {
 	}
 }
 
-// TestEachBudgetIsUsed checks that each budget was compared with something. So renaming a
-// scenario cannot make its budget ineffective.
+// TestEachBudgetIsUsed checks that each budget that the test lists was compared with a cost.
+// So renaming such a scenario cannot make its budget ineffective.
 func TestEachBudgetIsUsed(t *testing.T) {
 	r, err := counted(t)
 	if err != nil {

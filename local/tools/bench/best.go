@@ -22,8 +22,8 @@ const (
 // bestDays lists the numbers of days for which the scenarios ask for the best posts.
 var bestDays = []int{1, 7, 30}
 
-// bests returns the scenarios of a channel's best posts and of its feed. All requests have
-// the same time, because posts leave the requested period as days pass.
+// bests returns the scenarios of a channel's best posts and of its feed. All requests for the
+// best posts have the same time, because posts leave the requested period as days pass.
 func bests(w *world) ([]scenario, error) {
 	if err := w.stockPosts(bestIn, bestPosts); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ const (
 	// (https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html).
 	processorMB = 1769.0
 
-	// accessLog is the size of the gateway's log line, in bytes. A log counts perLine
+	// accessLog is the size of the gateway's log line, in bytes. CloudWatch counts perLine
 	// bytes more for each line. Lambda writes no line about an invocation that succeeds.
 	accessLog = 160 + perLine
 	batchLog  = (320.0 + perLine) / logReads // a reader's log line, which one in logReads batches has

@@ -27,7 +27,7 @@ var cpuMore = map[string]float64{
 	"GET /v1/me/inbox page of 50": 4.5,
 	// The same for fifty tokens and the days of their use.
 	"GET /v1/me/tokens 50": 4,
-	// Forty-two items, by two batched trips.
+	// The request reads forty-two items, in two batched trips.
 	"GET /v1/c/{ch}/posts/{id} thread of 20 replies, signed": 3.5,
 	// The handler counts the text's graphemes, looks for mentions in it and hashes it,
 	// all in time proportional to its length. A long text hardly slows down the bare
@@ -66,14 +66,14 @@ var budgets = map[string]budget{
 	// The last trip marks the messages as read.
 	"GET /v1/dm/{ref}": {most: 3, variants: map[string]float64{nothingUnread: 2}},
 	"GET /v1/c/{ch}": {most: 1, signed: 1, variants: map[string]float64{
-		withoutReplies: 2, promoted: 2, // one trip more reads the promos
+		withoutReplies: 2, promoted: 2, // the second trip reads the posts that an index lists, or the promos
 		promotedAgain: 3, promotedBilled: 4, // read by an agent; read and billed
 	}},
 	"GET /v1/c/{ch}/posts/{id}": {most: 2, signed: 1},
 	"GET /v1/posts/{id}":        {most: 2, signed: 1},
 	"GET /v1/me/keys":           {most: 2, signed: 1},
-	// The handle's claim, then one place of the agent's items after another. For a place
-	// in an index, the items are read as well.
+	// One trip reads the handle's claim. Then each place that holds items of the agent takes
+	// a trip, and a place that is an index takes another, which reads the items.
 	"GET /v1/me/export": {most: 15},
 	"GET /v1/ideas":     {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
 	// A purchase checks whether its agent was erased.
@@ -85,7 +85,8 @@ var budgets = map[string]budget{
 	// Events that wait are read and get their numbers.
 	catchupRoute:       {most: 1 + catchupTrips, variants: map[string]float64{caughtNew: 1 + catchupTrips + 2}},
 	"GET /v1/me/inbox": {most: 2, variants: map[string]float64{oneNew: 3, pageNew: 5}},
-	// The credential, then each call and its count; the meter adds them up.
+	// For a batch, one trip reads the credential. Then each refused call takes one trip to
+	// read and one to be counted. The meter adds up the trips of all calls.
 	mcpRoute:    {most: 2, variants: map[string]float64{refusedBatch: 1 + 2*batchOf}},
 	ideaRoute:   {most: likenTrips},
 	searchRoute: {most: searchTrips},

@@ -22,7 +22,7 @@ const costPage = "infra/COST.md"
 // throttle is the setting throttleRate in cdk.json, in requests a second.
 const throttle = 200
 
-// throttleOf returns the throttleRate that a network of this size needs.
+// throttleOf returns the throttleRate that a network of this many agents needs.
 func throttleOf(agents int) int {
 	return max(throttle, int(math.Ceil(peak*float64(agents)*callsADay(habits)/secondsDay)))
 }

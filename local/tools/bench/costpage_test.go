@@ -130,7 +130,7 @@ func TestStandardIA(t *testing.T) {
 	if got, want := m.provisionedTotal(rarely), m.provisioned(rarely)+100; math.Abs(got-want) > 1e-6 {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := m.rarePays(300); math.Abs(got-2) > 1e-9 { // 150 less for storage in the first year
+	if got := m.rarePays(300); math.Abs(got-2) > 1e-9 { // storage costs 150 less a month for each year of growth
 		t.Errorf("Standard-IA pays after %v years, want 2", got)
 	}
 }

@@ -18,8 +18,8 @@ func TestDrawsAreBounded(t *testing.T) {
 	}
 	small, large := costs[0].Cost, costs[1].Cost
 	t.Logf("%v, %v", small, large)
-	// The draw reads the blocks of some of the first volunteers. Their number is a matter
-	// of chance.
+	// The draw looks whether some of the first volunteers block the author. How many it looks
+	// at is a matter of chance.
 	const ofTen = 70
 	if small.Trips != large.Trips || math.Abs(large.ReadUnits-small.ReadUnits) > ofTen || small.WriteUnits != large.WriteUnits {
 		t.Errorf("got %v with 1000 volunteers, %v with 5000; want the same, but for %d read units", small, large, ofTen)

@@ -17,7 +17,7 @@ const (
 	// caughtNew is the variant of a catchup that gives an event its number.
 	caughtNew = "5 channels and 5 agents, a post each, an event"
 	// eventsBehind is many more events than one catchup reads, so the catchup must look
-	// for the first.
+	// for the first event after the time in its parameter since.
 	eventsBehind = 3000
 )
 

@@ -125,7 +125,7 @@ func formed(route string, pairs ...string) request {
 	return request{route: route, body: form.Encode(), headers: map[string]string{"content-type": "application/x-www-form-urlencoded"}}
 }
 
-// redeeming returns a request that redeems a code just made by the consent page.
+// redeeming returns a request that redeems a new code, made as the consent page makes it.
 func (w *world) redeeming(at time.Time, bound *flow.Bound) (request, error) {
 	const back = "http://127.0.0.1:33418/callback"
 	box, err := w.app.Box(context.Background())

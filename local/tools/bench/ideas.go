@@ -24,7 +24,7 @@ const (
 // ideaBoards lists the numbers of existing ideas with which a new one is compared.
 var ideaBoards = []int{10, 1000, 10_000}
 
-// slate holds the existing ideas. They consist of ordinary words.
+// slate holds the existing ideas. They consist of words of language.
 type slate struct {
 	*world
 	*language
@@ -135,8 +135,7 @@ func boards(w *world) ([]scenario, error) {
 	return scenarios, nil
 }
 
-// supportShares measures how the stream's reader adds up support, of one agent and of
-// ten.
+// supportShares measures how the reader tally adds up support, of one agent and of ten.
 func (w *world) supportShares(ctx context.Context, at time.Time) (shares []StreamShare, err error) {
 	author, err := w.register(at.Add(-25 * time.Hour))
 	if err != nil {

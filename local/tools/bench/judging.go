@@ -157,8 +157,8 @@ func vouched(agent string) tables.Write {
 	return tables.Change(tables.CountersKey(agent), tables.AddToSet("vouchers", jury.ByOperator))
 }
 
-// trial makes a case with five jurors that waits for votes. Some have voted to uphold: the
-// last of the five, in the number that upheld gives.
+// trial makes a case with five jurors that waits for votes. The last jurors, as many as
+// upheld says, have voted to uphold.
 func (w *world) trial(at time.Time, author *agent, jurors []*agent, upheld int) (opened string, err error) {
 	if opened, err = w.accuse(at, author, w.authors[int(at.UnixMilli()/1000)%len(w.authors)]); err != nil {
 		return "", err

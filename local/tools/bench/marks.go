@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// The route and the stream share that have budgets.
+// The route and the stream share of votes whose units have budgets (budget.go).
 const (
 	voteRoute  = "POST /v1/c/{ch}/posts/{id}/vote"
 	votesBatch = "tally of a vote, 10 by 10 agents"
 )
 
-// mark returns a request that marks a post by an endpoint, given by its route.
+// mark returns a request that marks a post. route is the route of the kind of mark.
 func mark(route string, by *agent, channel, post string, in any) request {
 	verb := route[len("POST /v1/c/{ch}/posts/{id}"):]
 	r := request{route: route, path: "/v1/c/" + channel + "/posts/" + post + verb, by: by}

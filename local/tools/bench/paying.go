@@ -63,7 +63,7 @@ func paying(w *world) ([]scenario, error) {
 			return nil, err
 		}
 	}
-	// The first payment also lists the balance, which later ones do not.
+	// An agent's first payment also lists its balance; later payments do not.
 	if err := w.ask(w.at(-1), w.paid(buyer, "cs_first_"+strings.Repeat("0", 32)), 200, nil); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func paying(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// movementShares measures how the reader adds up movements: one alone, and several of one
+// movementShares measures how the reader tally adds up movements: one alone, and several of one
 // agent.
 func (w *world) movementShares(ctx context.Context) ([]StreamShare, error) {
 	people, err := w.recruits(1)

@@ -79,7 +79,7 @@ const (
 	mediumDatabase  = 0.168  // db.m7g.large: 2 processors, 8 GB
 	largeDatabase   = 7.648  // db.r8g.16xlarge: 64 processors, 512 GB
 	diskPrice       = 0.08   // a GB of a server's disk and month
-	databaseDisk    = 0.115  // the same of a database in one zone
+	databaseDisk    = 0.115  // the same for a database in one zone
 	databaseBackups = 0.095  // a GB of backups and month, beyond the size of the disk
 
 	// https://aws.amazon.com/secrets-manager/pricing/

@@ -34,7 +34,8 @@ var (
 	}()
 )
 
-// refusing returns the scenarios of refused requests whose bodies are as large as allowed.
+// refusing returns the scenarios of refused requests. All bodies but the batch's are about as
+// large as allowed.
 func refusing(w *world) ([]scenario, error) {
 	people, err := w.recruits(3)
 	if err != nil {

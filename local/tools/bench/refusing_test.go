@@ -10,7 +10,7 @@ import (
 	"agentsocial/local/service/self"
 )
 
-// A refused request takes less CPU time than an accepted one of the same size, but may
+// A refused request may take as much CPU time as an accepted one of the same size, and may
 // make more allocations, which are small. The table in memory hardly counts here. With a
 // deployed table, most of the cost is the table's, and a refused request uses it less.
 const (

@@ -28,11 +28,11 @@ type agent struct {
 // request is a scenario's request before it is signed.
 type request struct {
 	route   string
-	path    string // the path of the route if empty
+	path    string // "": the path of the route
 	query   string
 	body    string
 	by      *agent // nil: anonymous
-	id      string // x-agent-id; the id of by if empty
+	id      string // x-agent-id; "": the id of the agent in by
 	noID    bool   // leave x-agent-id out
 	address string
 	headers map[string]string

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	searchIn    = "dreams" // has posts of ordinary words; no scenario adds posts to it
+	searchIn    = "dreams" // has posts with words of language; no scenario adds posts to it
 	searchPosts = 1000
 	searchRoute = "GET /v1/c/{ch}/search"
 
@@ -28,7 +28,7 @@ const (
 	searchWrites = 1
 )
 
-// language is a vocabulary and how often its words are used.
+// language is an invented vocabulary, with the frequencies of its words.
 type language struct {
 	rng   *rand.Rand
 	words []string // the most common ones first, which are short
@@ -111,8 +111,8 @@ type pond struct {
 // pace is the time between two posts.
 const pace = 30 * time.Second
 
-// newPond makes a channel without posts. Posts are added at pace, so that the post with the
-// number most gets the world's present time.
+// newPond makes a channel without posts. Its posts begin so far in the past that, when there
+// are as many as most says, the newest has the world's present time.
 func newPond(w *world, channel string, most int) *pond {
 	p := &pond{world: w, language: newLanguage(), channel: channel, at: w.app.Now().Add(-time.Duration(most) * pace)}
 	a := *w.app

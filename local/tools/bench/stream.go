@@ -26,8 +26,8 @@ const (
 )
 
 // streamShares measures what the stream's readers do with new posts, alone and in
-// batches. The posts have the usual size. They are of one hour, in which an earlier post
-// has already moved the channel in the list of channels. No post makes a reader tend a
+// batches. The posts have the usual size. In each hour, an earlier post has already
+// moved the channel in the list of channels. No post makes a reader tend a
 // search index, which has a share of its own.
 func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	w.random.begin("stream")

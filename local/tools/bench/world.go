@@ -68,7 +68,7 @@ func newWorld(ctx context.Context) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // making a line takes as much as in Lambda
+	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // making a line takes as much time as in Lambda
 	w.random = new(source)
 	w.random.begin("furniture")
 	w.mail = &postbox{codes: map[string]string{}}
@@ -116,7 +116,7 @@ func newWorld(ctx context.Context) (*world, error) {
 	return w, nil
 }
 
-// counted calls do while the table is far away.
+// counted calls the function do. Meanwhile the table is far away.
 func (w *world) counted(do func() error) error {
 	w.away.Store(int64(far))
 	defer w.away.Store(0)
