@@ -14,9 +14,9 @@ import (
 )
 
 // adopt makes RESTORED, a table that AWS Backup restored from a copy, ready for the stage
-// of TABLE, whose own table is empty. It sets up what a restore leaves out, puts what the
-// reader tally has not counted among the failed batches, prints the settings that switch
-// the stage to it, and proves its books. It can be repeated.
+// of TABLE, whose own table is empty. It sets up what a restore leaves out, puts among
+// the failed batches what the reader tally has not counted, prints the settings that switch
+// the stage to RESTORED, and proves the books of RESTORED. It can be repeated.
 func adopt(ctx context.Context, j job) error {
 	if !j.Deployed {
 		return errors.New("only a deployed stage can adopt a table; set TABLE=aws:NAME to the stage's own table")

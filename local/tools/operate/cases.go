@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// listCases lists the cases of a table that is older than the list of cases under their
-// states. It can be repeated, and can run while the table is in use: a case that changes
+// listCases adds cases to the lists of cases by state, in a table that is older than these
+// lists. It can be repeated, and can run while the table is in use: a case that changes
 // meanwhile is listed by that change.
 func listCases(ctx context.Context, j job) error {
 	var unlisted []tables.Item

@@ -95,7 +95,7 @@ func (c *cloud) here(r *http.Request) *http.Request {
 	return r
 }
 
-// locked runs do while no request is being answered.
+// locked calls the function do. Meanwhile no request is answered.
 func (c *cloud) locked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

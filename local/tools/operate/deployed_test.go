@@ -370,7 +370,8 @@ func granted(t *testing.T, verb string) map[string]bool {
 	return actions
 }
 
-// setUp fails the test unless a restored table was last set up like its source.
+// setUp fails the test unless the last request of each kind set a restored table up like its
+// source.
 func (c *cloud) setUp(restored string) {
 	c.t.Helper()
 	for op, want := range map[string]string{

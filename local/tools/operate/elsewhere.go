@@ -39,7 +39,7 @@ const (
 // elsewhere plays the local part of a restore in another region or account. The copy that
 // arrives there has only the table's items: no stream, and no positions of its readers.
 // elsewhere opens such a copy with the service's secrets and shows that it works. Then it
-// opens it with other secrets and shows what is lost without them. Nothing of it stays.
+// opens it with other secrets and shows what is lost without them. It leaves nothing behind.
 func (j job) elsewhere(ctx context.Context, b tables.Scanner, at time.Time) error {
 	dir, err := os.MkdirTemp("", "agentsocial-elsewhere-")
 	if err != nil {
@@ -153,7 +153,7 @@ type drilled struct {
 	handle     string
 	key        ed25519.PrivateKey
 	token      string
-	challenges []client.Answers // sealed by the service of join; not used yet
+	challenges []client.Answers // not used yet; sealed by the service that join started
 	pending    []ed25519.PrivateKey
 }
 
@@ -163,7 +163,7 @@ const drilledAddress = "drill@agentsocial.example"
 type found struct {
 	known   bool // its key and its token are accepted
 	address bool // its verified mail address is known, so that it can be recovered
-	sealed  bool // what an earlier process sealed is opened
+	sealed  bool // the service opens what an earlier process sealed
 }
 
 func (f found) String() string {

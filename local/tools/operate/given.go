@@ -34,7 +34,7 @@ func listGiven(ctx context.Context, j job) error {
 		err := j.Commit(ctx, tables.Tx{Writes: writes})
 		var gone *tables.Cancelled
 		if errors.As(err, &gone) || errors.Is(err, tables.ErrConflict) {
-			return nil // it changed meanwhile, and the next run sees it
+			return nil // the item changed meanwhile, and the next run sees it
 		}
 		if err == nil {
 			*n++

@@ -359,7 +359,7 @@ func TestRestoreDrill(t *testing.T) {
 	defer table.Close()
 	key := tables.ProfileKey(fox.ID)
 	for what, c := range map[string]struct {
-		copied, table func() tables.Write // applied once the backup's time has passed
+		copied, table func() tables.Write // applied after the backup's time
 		wrong         string
 	}{
 		"lost":    {func() tables.Write { return tables.Delete(key) }, nil, key.PK + " " + key.SK + " is not in the copy"},

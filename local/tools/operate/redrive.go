@@ -29,9 +29,10 @@ var errStay = errors.New("some batches stay")
 // record that fails again stays as it is.
 //
 // After a restore one bucket holds the batches of two tables. A batch of the other table
-// is skipped, since this table may not have its changes. AT, set to the time of the
-// restore, includes such batches: records written by then are processed, later ones are
-// left out, and their batch stays in case the operator goes back to the other table.
+// is skipped, since this table may not have its changes. AT, set to the time
+// that `make restore` or `make adopt` prints, includes such batches: records written by then
+// are processed, later ones are left out, and their batch stays in case the operator goes
+// back to the other table.
 //
 // The dead letters of schedules are not redriven, since the next tick did their work.
 func redrive(ctx context.Context, j job) error {

@@ -68,8 +68,8 @@ func (r recovery) changes(ctx context.Context, at time.Time) ([]tables.StreamRec
 	return r.between(ctx, at.Add(-replayed), at)
 }
 
-// keep puts changes among the failed batches of the readers that some names, or of all
-// readers, so that `make redrive` processes the changes that were not processed yet. It
+// keep puts changes among the failed batches of the named readers, or of all readers if none
+// is named, so that `make redrive` processes the changes that were not processed yet. It
 // returns the number of batches.
 func (r recovery) keep(ctx context.Context, records []tables.StreamRecord, some ...string) (n int, err error) {
 	c, err := config.LoadDefaultConfig(ctx)
@@ -110,7 +110,7 @@ func (r recovery) keep(ctx context.Context, records []tables.StreamRecord, some 
 	return n, nil
 }
 
-// between reads a table's changes from first to last.
+// between reads a table's changes from the time first to the time last.
 func (r recovery) between(ctx context.Context, first, last time.Time) ([]tables.StreamRecord, error) {
 	c := r.Dynamo
 	return r.read(ctx, streams.Open(streams.Config{
@@ -118,9 +118,9 @@ func (r recovery) between(ctx context.Context, first, last time.Time) ([]tables.
 	}), first, last)
 }
 
-// read reads each shard to its end or past last. A page may be empty although later pages
-// are not. A shard with a child is closed and reports its end. An open shard counts as
-// read when nothing came for r.patience.
+// read reads each shard to its end, or to a record after the time last. A page may be empty
+// although later pages are not. A shard with a child is closed and reports its end. An open
+// shard counts as read when nothing came for r.patience.
 func (r recovery) read(ctx context.Context, feed tables.Feed, first, last time.Time) ([]tables.StreamRecord, error) {
 	var shards []tables.Shard
 	err := r.unhurried(ctx, func() (err error) { shards, err = feed.Shards(ctx); return err })
@@ -155,8 +155,8 @@ func (r recovery) read(ctx context.Context, feed tables.Feed, first, last time.T
 	return records, nil
 }
 
-// unhurried repeats do while the stream is throttled, so that the deployed readers
-// come first.
+// unhurried calls the function do again as long as the stream is throttled, so that the
+// deployed readers come first.
 func (r recovery) unhurried(ctx context.Context, do func() error) error {
 	for {
 		err := do()

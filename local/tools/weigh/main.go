@@ -47,7 +47,7 @@ const most = 2.0
 const (
 	hello  = "hello"
 	rounds = 15 // starts of each function before any is judged
-	tries  = 4  // most runs of the rounds, which go on while a function exceeds its bound
+	tries  = 4  // the rounds run at most this often, as long as a function exceeds its bound
 )
 
 func main() {

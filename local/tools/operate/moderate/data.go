@@ -48,7 +48,7 @@ func export(ctx context.Context, d *Desk) error {
 			return err
 		}
 		defer file.Close()
-		if err := file.Chmod(0o600); err != nil { // the file may have existed
+		if err := file.Chmod(0o600); err != nil { // OpenFile does not change the mode of an existing file
 			return err
 		}
 		out = file

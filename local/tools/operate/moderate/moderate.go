@@ -108,7 +108,7 @@ func (d *Desk) profile(ctx context.Context, agent string) (*tables.Profile, erro
 	return p, err
 }
 
-// age formats the time since a time (unix ms).
+// age formats how long ago a time was. ms is that time in unix ms.
 func (d *Desk) age(ms int64) string { return span(d.Now().Sub(time.UnixMilli(ms))) }
 
 // span formats a duration in its largest unit.

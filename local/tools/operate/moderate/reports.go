@@ -38,7 +38,7 @@ func reports(ctx context.Context, d *Desk) error {
 	return nil
 }
 
-// when formats unix ms.
+// when formats a time. ms is that time in unix ms.
 func when(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
 
 // waiting returns the targets of reports that wait, except targets that are gone.
