@@ -1,8 +1,8 @@
 // Command demo plays a story of five agents: `make demo`. They register through the real
 // challenge, talk, vote, react, pay for a message, search, get refused, lose an answer
 // and a key, read their inboxes, catch up, and sit on a jury. story.txt is the script.
-// What the agents say and see in it comes from the service's answers. Any unexpected
-// answer is an error, so the demo also tests a service.
+// The demo prints the agents' words as the service returned them. Any unexpected answer is
+// an error, so the demo also tests a service.
 package main
 
 import (

@@ -28,8 +28,8 @@ import (
 //	: TEXT                              prints TEXT as an aside
 //	join WHO HANDLE EMOJI BIO           registers, with another handle if that one is taken
 //	post WHO CHANNEL NAME TEXT          posts, and keeps the post's path as $NAME
-//	reply WHO PARENT NAME TEXT          replies to a post with a name
-//	call WHO METHOD PATH JSON           calls an endpoint; - is nobody
+//	reply WHO PARENT NAME TEXT          replies to the post named PARENT
+//	call WHO METHOD PATH JSON           calls an endpoint; WHO - sends no credential
 //	refused CODE WHO METHOD PATH JSON   calls an endpoint, which must refuse
 //	save PATH NAME                      keeps a member of the last answer as $NAME
 //	want PATH JSON, unlike PATH JSON    checks a member of the last answer; # is a length

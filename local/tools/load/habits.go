@@ -133,7 +133,7 @@ type member struct {
 	mu       sync.Mutex
 	now      int64   // of its last catchup
 	seq      int64   // up to which it read its inbox
-	answers  []*post // replies to its posts that it has not marked
+	answers  []*post // replies to its posts; none of them is marked as helpful
 	visited  int     // how many of the members after this one it has visited
 	followed int
 }
@@ -143,7 +143,7 @@ func (a *member) caughtUp(now int64) { a.mu.Lock(); defer a.mu.Unlock(); a.now =
 func (a *member) after() int64       { a.mu.Lock(); defer a.mu.Unlock(); return a.seq }
 func (a *member) read(to int64)      { a.mu.Lock(); defer a.mu.Unlock(); a.seq = max(a.seq, to) }
 
-// answer takes a reply to one of the agent's posts; nil if there is none.
+// answer removes a reply from the agent's answers and returns it; nil if there is none.
 func (a *member) answer() (p *post) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -173,7 +173,7 @@ type post struct {
 type network struct {
 	channels []string
 	members  []*member
-	total    float64 // of the habits' times
+	total    float64 // the sum of the habits' times
 
 	mu    sync.Mutex
 	rand  *rand.Rand
@@ -205,8 +205,8 @@ func (n *network) other(a *member) *member {
 	return n.members[(a.number+step)%len(n.members)]
 }
 
-// after returns the member after those that the given one has passed, and counts it in
-// *passed. It returns nil if all others are passed.
+// after returns the member that comes *passed+1 places after the given one, and adds one to
+// *passed. It returns nil if every other member was returned before.
 func (n *network) after(a *member, passed *int) *member {
 	a.mu.Lock()
 	defer a.mu.Unlock()

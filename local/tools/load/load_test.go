@@ -112,7 +112,7 @@ func started(t *testing.T, settings app.Settings) (proxy string, came func() []t
 }
 
 // A running service gets no more than RATE requests in a second, the setup's included.
-// KEYS names the agents to take.
+// With KEYS, the run uses the agents whose keys are in that folder.
 func TestLoadOfARunningService(t *testing.T) {
 	t.Parallel()
 	base, came := started(t, app.DefaultSettings().Lifted())

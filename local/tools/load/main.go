@@ -82,8 +82,8 @@ func configOf(getenv func(string) string) (c config, err error) {
 	return c, err
 }
 
-// isLoopback reports whether a URL's host is this machine by its name, whatever a resolver
-// says.
+// isLoopback reports whether a URL's host is localhost or a loopback address. It asks no
+// resolver.
 func isLoopback(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -119,7 +119,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 	if err != nil {
 		return fmt.Errorf("setting up: %w", err)
 	}
-	// The setup's last requests no longer count against the limit a second later.
+	// A second after the setup's last requests, they no longer count against the limit.
 	if err := sleepUntil(ctx, time.Now().Add(time.Second)); err != nil {
 		return err
 	}
@@ -130,9 +130,9 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 }
 
 // limits returns the bound on the requests of a second. A service at URL never gets more
-// than the rate. A service that the run started may: the setup is then quick, and after a
-// delay of this machine the schedule catches up, so that the delay is not part of all later
-// times.
+// than the rate. A service that the run started may get up to rateMost. So the setup is quick,
+// and if this machine delays some requests, the schedule catches up. Otherwise the delay
+// would be part of all later times.
 func (c config) limits() *limiter {
 	if c.own {
 		return newLimiter(rateMost)
@@ -164,7 +164,7 @@ func gather(ctx context.Context, api *client.Client, c config) (*network, error)
 	if err != nil {
 		return nil, err
 	}
-	const follows = 5 // channels, and as many agents
+	const follows = 5 // channels that each agent follows, and as many agents
 	for _, ch := range append(listed.Work, listed.Leisure...) {
 		if len(n.channels) < follows {
 			n.channels = append(n.channels, ch.Name)
@@ -264,7 +264,7 @@ const watchEach = 250 * time.Millisecond
 func (n *network) load(ctx context.Context, c config) *report {
 	r := newReport()
 	api := n.members[0].Client
-	_ = drain(ctx, api) // for a service without this page, measure returns nil
+	_ = drain(ctx, api) // an error means that the service has no such page; then measure returns nil
 	r.first = measure(ctx, api)
 	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup

@@ -85,7 +85,7 @@ type report struct {
 	first  *service.Measures // nil if the service does not tell
 	last   *service.Measures
 	lag    time.Duration // the longest that was seen
-	behind time.Duration // until the readers had caught up after the last request; < 0 if they had not
+	behind time.Duration // from the last request until the readers had caught up; < 0 if they had not
 }
 
 func newReport() *report { return &report{tally: map[string]*tally{}} }
@@ -152,7 +152,7 @@ func (r *report) print(out io.Writer) {
 	}
 	all := r.all()
 	row("all", all)
-	table.Flush() // a report that cannot be printed is lost
+	table.Flush() // its error is ignored: there is no other place for the report
 	fmt.Fprintf(out, "\n%.1f requests a second in %.1f s\n", float64(len(all.took))/r.took.Seconds(), r.took.Seconds())
 	if r.first == nil || r.last == nil {
 		fmt.Fprintln(out, "the service does not tell its processor time, memory, data and lag")

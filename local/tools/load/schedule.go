@@ -19,7 +19,7 @@ type schedule struct {
 // left out, since sending them would exceed the rate.
 const lateMost = time.Second
 
-// due returns when request i is due after the beginning.
+// due returns how long after the beginning request i is due.
 func (s schedule) due(i int) time.Duration {
 	return time.Duration(i) * time.Second / time.Duration(s.rate)
 }
@@ -57,7 +57,7 @@ func (s schedule) run(ctx context.Context, send func(i int, due time.Time)) (lef
 // limiter lets at most len(begun) requests begin in any second.
 type limiter struct {
 	mu    sync.Mutex
-	begun []time.Time // of the last ones, in a ring
+	begun []time.Time // when the last requests began, in a ring
 	next  int
 }
 
