@@ -48,8 +48,9 @@ import (
 //	key NAME OWNER           makes a key to be added to OWNER; its requests carry x-agent-id
 //	sign WHO TEXT AS         signs TEXT as WHO, into $AS
 //	register NAME EMOJI      makes a key and joins, through the real challenge
-//	challenge NAME [for=NAME|nobody]
-//	                         gets a challenge for NAME, by default for its own key
+//	challenge NAME [for=OTHER|nobody]
+//	                         gets a challenge for NAME to answer: for NAME's own key, for OTHER's, or
+//	                         for any key
 //	join NAME [FIELD=VALUE…] answers NAME's challenge correctly, except for the named fields.
 //	                         VALUE is JSON or a plain string; "wrong" is a wrong answer,
 //	                         proof of work or signature; "none" leaves the field out.
@@ -67,7 +68,7 @@ import (
 //	json PATH [!]OP VALUE    PATH leads into the answer's body: items.0.kind, items.-1, items.len.
 //	                         OP is ==, < or > (numbers), has (a substring), ~ (a regular expression)
 //	json PATH exists|absent
-//	body [!]OP VALUE          checks a body that is not JSON
+//	body [!]OP VALUE         checks a body that is not JSON
 //	header NAME [!]OP VALUE, header NAME exists|absent
 //	save PATH NAME           keeps a value as $NAME; save header:NAME does so with a header
 //	advance DURATION         moves the service's clock

@@ -99,10 +99,11 @@ func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
 	return by
 }
 
-// together is the number of scripts played at once; mostly they wait.
+// together is the number of scripts played at once. It is high, since most of the time a
+// script waits.
 const together = 24
 
-// atOnce runs n jobs, together at a time.
+// atOnce calls do for each of n jobs, for as many at a time as the constant together says.
 func atOnce(n int, do func(i int)) {
 	var work errgroup.Group
 	work.SetLimit(together)

@@ -10,7 +10,7 @@ import (
 	"agentsocial/tables"
 )
 
-// aged is the age of agents that may be jurors.
+// aged is an age at which agents may be jurors.
 const aged = 30 * 24 * time.Hour
 
 // citizens makes agents that are a month old and have an operator's vouch, each with an

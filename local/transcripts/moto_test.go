@@ -11,8 +11,8 @@ import (
 
 // Why moto (5.2.5) cannot play some transcripts. Neither is a fault of the service.
 const (
-	// moto copies all tables before each transaction, and takes the copies as the tables if it
-	// cancels the transaction. Iterators of the stream still refer to the earlier tables, so they
+	// moto copies all tables before each transaction, and replaces the tables with the copies if
+	// it cancels the transaction. Iterators of the stream still refer to the earlier tables, so they
 	// never return a later record: what readers would count or tell then stays undone.
 	motoStalls = "a cancelled transaction stops moto's stream"
 	// These copies make moto slower with each item.

@@ -23,7 +23,7 @@ type reason struct {
 var (
 	unmade  = []faults.Kind{faults.Failed, faults.Throttled}                 // the commit is not made
 	made    = []faults.Kind{faults.Unknown, faults.Killed}                   // the commit is made, but the request does not learn that
-	unheard = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown} // the request does not learn that the commit is made, if it is
+	unheard = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown} // the request does not learn of the commit, whether or not it is made
 	anyKind = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown, faults.Lost, faults.Killed}
 )
 
@@ -65,7 +65,7 @@ var elsewhere = map[string]string{
 	"shared/search/index/shelf.go write": "shared/search/index, TestCrash",
 }
 
-// The tests that the maps elsewhere, beyond and unseen name exist.
+// Every test that is named in one of the maps elsewhere, beyond and unseen exists.
 func TestNamedTestsExist(t *testing.T) {
 	all := maps.Clone(elsewhere)
 	maps.Copy(all, beyond)
@@ -88,7 +88,8 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
-// The functions that reasons name exist, so that a renamed one keeps its reason.
+// Every function that is named in reasons exists. So whoever renames a function must rename
+// it there, too.
 func TestReasonsNameFunctions(t *testing.T) {
 	for _, r := range reasons {
 		for _, place := range r.places {

@@ -41,7 +41,7 @@ func (s *script) named(r *Request) *Request {
 // that a failed tick left is due again.
 const takenFor = 11 * time.Minute
 
-// breaksSchedules reports whether the broken commit is one that schedules make.
+// breaksSchedules reports whether the broken commit is one that schedules may make.
 func (s *script) breaksSchedules() bool {
 	return s.broken != nil && (s.broken.In("events/") || s.broken.In("shared/search/index/"))
 }

@@ -330,7 +330,7 @@ func link(script string) string {
 	return fmt.Sprintf("[%s](../../testdata/%[1]s.txtar)", script)
 }
 
-// most returns the script in the set some whose set in the map by is the largest.
+// most returns the script of the first argument whose set in the second is the largest.
 func most(some set, by map[string]set) (name string) {
 	for _, n := range slices.Sorted(maps.Keys(some)) {
 		if len(by[n]) > len(by[name]) {

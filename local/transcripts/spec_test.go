@@ -50,7 +50,7 @@ func promises() (all []promise) {
 // endpoint reports whether the line declares an endpoint.
 func (p *promise) endpoint() bool { return strings.Contains(p.name, " ") }
 
-// authOf returns the credential of a name in spec.txt.
+// authOf returns the [api.Auth] that a credential in spec.txt stands for.
 func authOf(credential string) api.Auth {
 	if scope, ok := strings.CutPrefix(credential, "sig|bearer:"); ok {
 		return api.SigOrBearer(scope)
