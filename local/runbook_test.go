@@ -323,7 +323,7 @@ func tool(t *testing.T, name string) string {
 }
 
 // pasted runs four scripts in one shell and returns the output: aws (which stands in for the
-// AWS CLI), the runbook's first block, the first block of a section, and the script more.
+// AWS CLI), the runbook's first block, the first block of the section under heading, and more.
 func pasted(t *testing.T, book, heading, aws, more string) string {
 	t.Helper()
 	bash := tool(t, "bash")
@@ -439,8 +439,8 @@ aws() {
 	}
 }
 
-// block runs a prologue and then the first block of a section whose text contains has, and
-// returns the output of both.
+// block runs a prologue and then a block of the section under heading: the first block that
+// contains the text in has. It returns the output of both.
 func block(t *testing.T, book, heading, has, prologue string) string {
 	t.Helper()
 	bash := tool(t, "bash")
