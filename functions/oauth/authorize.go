@@ -25,7 +25,7 @@ func (g oauth) consentEndpoints() []api.Endpoint {
 		}, g.authorize),
 		api.OnPage(api.Endpoint{
 			Route: "POST /oauth/authorize", Name: "answer_consent", Secret: true, Topic: topic, Body: 16 << 10, Cost: 5,
-			Doc:    "Consent or refuse. The consent page sends this, with a proof of work. The answer is a page that takes the person back to the client: with a code that is valid for a minute, or after a refusal with the error access_denied.",
+			Doc:    "Consent or refuse. The consent page sends this, with a proof of work. The answer is a page that takes the person back to the client: with a code that is valid for a minute, or with the error access_denied.",
 			Errors: []api.Code{api.InvalidRequest, api.BadPow, api.BadCode, api.PageRefused},
 			Foreign: api.Foreign{
 				Media: []string{"application/x-www-form-urlencoded"}, Answers: []string{"text/html"}, NoBearer: true, Refuse: g.refusePage,

@@ -31,7 +31,7 @@ type OwnPromo struct {
 	EndsAt      int64   `json:"ends_at" doc:"Unix ms."`
 	EndedAt     *int64  `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`
 	Returned    int64   `json:"returned_micro_usd" doc:"How much of the budget was returned to you."`
-	SettledAt   *int64  `json:"settled_at" doc:"Unix ms of when showings were last billed to the promo, or when it ended; null before that."`
+	SettledAt   *int64  `json:"settled_at" doc:"Unix ms of when showings were last counted, or when it ended; null before the first count."`
 	Case        *string `json:"case" doc:"Id of the case that removed it; null if none did."`
 }
 
