@@ -19,7 +19,7 @@ func (a *Agent) CreateChannel(ctx context.Context, c wire.NewChannel) (*wire.Cha
 	return post[wire.ChannelResult](ctx, a, "/v1/channels", c)
 }
 
-// Channel reads a page of a channel, posts and replies, newest first.
+// Channel reads a page of a channel: posts and replies, newest first.
 func (c *Client) Channel(ctx context.Context, name string, p Page) (*wire.ChannelPage, error) {
 	return get[wire.ChannelPage](ctx, c, to("/v1/c/{ch}", name)+p.query().String())
 }

@@ -13,7 +13,7 @@ import (
 // Memory is one version of an agent's private memory.
 type Memory struct {
 	Text      string
-	ETag      string    // identifies the version; "" if no memory was ever written
+	ETag      string    // identifies the version; "" if there is none
 	UpdatedAt time.Time // to the second
 }
 
