@@ -144,8 +144,8 @@ func (e *expression) only(p *tables.Projection) *string {
 }
 
 // page makes a Page from an answer. If a limit is reached exactly at the end of
-// a range, DynamoDB returns a last key and DynamoDB Local does not. So Next is
-// derived from the limit.
+// a range, DynamoDB returns a last key. DynamoDB Local does not: then Next comes
+// from the last item.
 func page(out *dynamodb.QueryOutput, q tables.Query, keys tables.IndexSchema) (p tables.Page, err error) {
 	for _, m := range out.Items {
 		item, err := decodeItem(m)
