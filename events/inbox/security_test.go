@@ -35,8 +35,8 @@ func told(e *tables.InboxEvent) string {
 	return fmt.Sprintf("%s at %d", strings.Join(words, " "), e.HappenedAt)
 }
 
-// TestSecurity checks that each change of an agent's credentials makes one event,
-// however often its record is delivered, and that no other change makes one.
+// TestSecurity checks which changes of an agent's items make a security event, and
+// that each makes only one, however often its record is delivered.
 func TestSecurity(t *testing.T) {
 	const owner = "ag_fox"
 	key := func(epoch, at int64, original bool) tables.Item {
@@ -75,8 +75,8 @@ func TestSecurity(t *testing.T) {
 		{"a token revoked", gone(token, false), fmt.Sprintf("change=token_revoked token=tk_1 at %d", at)},
 		{"a token expired", gone(token, true), ""},
 		{"the list of tokens", insert(live), ""},
-		{"an hour's token", insert(access), ""},
-		{"an hour's token revoked", gone(access, false), ""},
+		{"an access token", insert(access), ""},
+		{"an access token revoked", gone(access, false), ""},
 		{"a connection", insert(grant(false, 1)), "change=connected connection=gr_1 at 22"},
 		{"a connection refreshed", changed(grant(false, 1), grant(false, 2)), ""},
 		{"a connection expired", gone(grant(false, 2), true), ""},
@@ -91,7 +91,7 @@ func TestSecurity(t *testing.T) {
 		{"an origin forgotten", gone(origin(41, false), false), fmt.Sprintf("change=origin_forgotten at %d", at)},
 		{"a recovery", insert(recovery("ev_1", tables.HistoryRecovered, 50)), "change=recovered at 50"},
 		{"another entry of the history", insert(recovery("ev_2", tables.HistoryChannelCreated, 51)), ""},
-		{"the day of a use", insert(tables.MarkUsed(owner, "pub", then).Item), ""},
+		{"a key's last use", insert(tables.MarkUsed(owner, "pub", then).Item), ""},
 	}
 	f, table := open(t)
 	filters := New(&app.App{})
@@ -125,7 +125,7 @@ func TestSecurity(t *testing.T) {
 	for _, e := range read(t, table, owner) {
 		got = append(got, told(&e))
 	}
-	slices.Sort(got) // they come in the order of their times
+	slices.Sort(got) // they come in the order of arrival
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("inbox: got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
