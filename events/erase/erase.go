@@ -52,9 +52,9 @@ const (
 	// the work that is left.
 	sweepFor = 40 * time.Second
 
-	// takeFor is how long a sweep postpones an erasure before it works on it. If the
-	// sweep does not finish, the erasure is due again after that time, which is longer
-	// than a sweep, and shorter than two ticks.
+	// takeFor is how far a sweep first postpones an erasure's due time. If the sweep does
+	// not finish, the erasure is due again after that time, which is longer than a sweep,
+	// and shorter than two ticks.
 	takeFor = 100 * time.Second
 
 	// restMost bounds the time between two passes.
@@ -283,8 +283,8 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 }
 
 // forget removes the agent's name from the event that source caused in the inbox of the
-// agent with the id to. It does nothing if the event has not arrived or has expired. event
-// needs only the fields that [tables.InboxEvent.WaitingKey] reads.
+// agent to. It does nothing if the event has not arrived or has expired. event needs only
+// the fields that [tables.InboxEvent.WaitingKey] reads.
 func (e erase) forget(ctx context.Context, agent, to, source string, event tables.InboxEvent) error {
 	return e.Retry(ctx, func() error {
 		waiting := event.WaitingKey(to, source)
@@ -509,7 +509,7 @@ func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]
 }
 
 // report erases one of the two items of a report, and withdraws the report if it waits
-// to open a case. One item is the agent's own: it is taken off the agent's list. The
+// to open a case. One item is the agent's own: it only leaves the agent's list. The
 // other counts the report for the agent's owner. If a case heard the report, this item
 // stays under a pseudonym, so that the owner's next agent cannot make the report
 // again; otherwise it is deleted. The owner's number of open cases is deleted if it is
