@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables"
 )
 
-// stuck is a table whose search segments cannot be written until it is free.
+// stuck is a table that writes no search segments until free is closed.
 type stuck struct {
 	tables.Backend
 	free    chan struct{}

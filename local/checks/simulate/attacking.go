@@ -33,7 +33,7 @@ var attacking = []maker{
 			return &op{route: "POST /v1/c/{ch}/posts", by: p, expect: never, codes: []string{"bad_token", "unknown_key"}, touches: []string{"keys " + p.id}, req: dead[r.IntN(len(dead))]}
 		},
 	},
-	{ // a token without the scope
+	{ // a token that may not post
 		routes: []string{"POST /v1/c/{ch}/posts"}, weight: .05, likes: []character{attacker},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil {
@@ -54,7 +54,7 @@ var attacking = []maker{
 			return nil
 		},
 	},
-	{ // a body that was not signed, a time too far in the past or future, and another agent's key
+	{ // a body that was not signed, a time too far in the past or future, or another agent's key
 		routes: []string{"PATCH /v1/me"}, weight: .1, likes: []character{attacker},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil {
