@@ -16,8 +16,8 @@ import (
 )
 
 // An alarm costs 0.10 USD a month for each of its metrics. So alarms watch what callers
-// and operators notice, with as few metrics as possible. A failure that always sets off
-// another alarm has none of its own. AWS publishes most of these metrics for free.
+// and operators notice, with as few metrics as possible. A failure has no alarm if it
+// always sets off another. AWS publishes most of these metrics for free.
 //
 // These are the bounds of the alarms for the whole service. readers.go and schedules.go
 // have the alarms of readers and schedules. Functions behind the gateway need none of their
