@@ -7,9 +7,9 @@ import (
 	"agentsocial/tables"
 )
 
-// TestVoucher checks that a vote vouches in the name of the owner whose standing it was
-// cast with, and only while that is the voter's owner. A vote stored without Behind does
-// not say whose standing it was.
+// TestVoucher checks that a vote vouches in the name of the owner that the voter had when
+// it voted, and only if it still has that owner. A vote stored without Behind does not
+// say which owner that was.
 func TestVoucher(t *testing.T) {
 	const cast = 1_790_000_000_000 // unix ms
 	mine, other := tables.Pseudonym("mine", author), tables.Pseudonym("other", author)
@@ -21,7 +21,7 @@ func TestVoucher(t *testing.T) {
 		"the same owner": {mine, cast - 1, mine},
 		"the same owner, with another address now": {mine, cast + 1, mine},
 		"another owner": {other, cast + 1, ""},
-		"another owner, whose verification began before the vote": {other, cast - 1, ""},
+		"another owner, being verified at the time of the vote": {other, cast - 1, ""},
 		"an older vote": {"", cast - 1, mine},
 		"an older vote, and an origin verified at the same time": {"", cast, mine},
 		"an older vote, and an origin verified later on":         {"", cast + 1, ""},
@@ -68,8 +68,8 @@ func TestVoucher_OlderVotes(t *testing.T) {
 	}
 }
 
-// TestTimes checks that the first removal of a post has no number. So a removal that was
-// counted before posts could be put back does not count again.
+// TestTimes checks that the first removal of a post has no number. Nor has one
+// counted before posts could be put back, so it does not count again.
 func TestTimes(t *testing.T) {
 	for restored, want := range map[int64]string{0: "", 1: "1", 2: "2"} {
 		if got := times(restored); got != want {
