@@ -98,8 +98,9 @@ func testWritesAndFeed(t *testing.T, path string) {
 	commit(t, table, tables.Change(k, tables.SetAttr("n", int64(3))))
 	commit(t, table, tables.Put(three))
 	commit(t, table, tables.Delete(at("A#1", "NOBODY")))
+
+	// An update of a deleted item creates the item.
 	commit(t, table, tables.Delete(k))
-	// An update of an absent item creates the item.
 	commit(t, table, tables.Change(k, tables.RemoveAttr("n")))
 	bare := item{"pk": k.PK, "sk": k.SK}
 	want(t, table, bare)
