@@ -24,7 +24,7 @@ type modelledPromo struct {
 	ended          bool
 }
 
-// After every step balances, escrows and revenue are what the model says, however
+// After each step, balances, escrows and revenue are what the model says, however
 // promos are bought, seen, removed, expired and settled, and wherever a settlement is
 // interrupted.
 func TestPromosMatchTheirModel(t *testing.T) {

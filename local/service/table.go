@@ -39,15 +39,15 @@ type openTable struct {
 	close    func()
 
 	checkpoints tables.Checkpoints // in the table's database; nil: the feed's readers begin at its oldest change
-	knowsFeed   bool               // checkpoints refuses positions beyond the feed
+	knowsFeed   bool               // setting checkpoints beyond the feed fails
 	exactTimes  bool               // the feed has the times of changes; DynamoDB Local cuts them to the minute
 
 	setReaders func(ctx context.Context, names []string) error // declares all readers of the feed; nil: the feed keeps changes for 24 hours
-	setWanted  func(wants func(tables.StreamRecord) bool)      // keeps other changes out of the feed; set with setReaders
+	setWanted  func(wants func(tables.StreamRecord) bool)      // keeps other changes out of the feed; nil if setReaders is
 }
 
-// localTable is the table's name in DynamoDB Local, and the prefix of its name in a
-// shared one.
+// localTable is the table's name in DynamoDB Local, or begins it if others share the
+// server.
 const localTable = "agentsocial"
 
 func open(ctx context.Context, kind, dir, endpoint string, now func() time.Time) (*openTable, error) {
