@@ -15,7 +15,7 @@ func TestSchedules(t *testing.T) {
 		clocks := s.all("AWS::Scheduler::Schedule")
 		calls := s.all("AWS::Lambda::EventInvokeConfig")
 		if len(clocks) != len(s.schedules) || len(calls) != len(s.schedules)+len(s.mail) {
-			t.Errorf("got %d schedules and %d invocation settings, want one for each of %d schedules, and %d more invocation settings for mail", len(clocks), len(calls), len(s.schedules), len(s.mail))
+			t.Errorf("got %d schedules and %d invocation settings, want %d of each, and %d more invocation settings for mail", len(clocks), len(calls), len(s.schedules), len(s.mail))
 		}
 		for _, x := range s.schedules {
 			function, _ := s.function(t, x.Name)

@@ -124,7 +124,7 @@ func TestTurns(t *testing.T) {
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
 		t.Fatal(err)
 	}
-	// The 16th post can be put into a segment search.SealAge after it was made.
+	// The 16th post can be put into a segment once it is search.SealAge old.
 	want := last.Add(search.SealAge - time.Second).UnixMilli()
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != want || f.heads(t) != 0 {
 		t.Errorf("got %d heads, and the index due at %d; want 0 heads, due at %d", f.heads(t), due.Int("at"), want)
@@ -332,7 +332,7 @@ func TestBackground(t *testing.T) {
 	do := work["tend den"]
 	due := do(t.Context())
 	if again := f.item(t, tables.SealDueKey("den")).Int("at"); !due.After(f.now) || again > due.UnixMilli() {
-		t.Errorf("got more to do at %s, and the schedule's time %d; want a time after %s, and the schedule's not later", due, again, f.now)
+		t.Errorf("due: got %s and, in the schedule, %d; want the first after %s, and the second no later than it", due, again, f.now)
 	}
 	for ; !due.IsZero(); due = do(t.Context()) {
 		f.now = due

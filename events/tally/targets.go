@@ -21,7 +21,7 @@ const (
 	toReplies   = "replies"
 	toAgent     = "agent"
 	toChannel   = "channel"
-	toFollowers = "followers-" // the kind of the target, agent or channel, is appended
+	toFollowers = "followers-" // FollowAgent or FollowChannel is appended
 	toFollowing = "following"
 	toScore     = "score"
 	toKarma     = "karma"
@@ -58,8 +58,8 @@ func repliesTarget(channel, post string) target {
 }
 
 // agentTarget returns the target for an agent's number of posts and its last activity,
-// which orders the agent under its tags. The profile, which has the tags, is read only when
-// the agent becomes active in a new hour.
+// which orders its tags' lists. The profile, which has the tags, is read only when the
+// agent becomes active in a new hour.
 func (f reader) agentTarget(agent string) target {
 	return target{tables.CountersKey(agent), tables.Lane{To: toAgent, Name: agent}, func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var k tables.Counters

@@ -130,7 +130,7 @@ func TestCodeReplay(t *testing.T) {
 	r := run(t, unlimited())
 	fox := r.join("fox")
 	link := r.linkCode(fox, `{"uses":20}`)
-	for name, bound := range map[string][]func(*flow.Code){"founding": nil, "linked": {linked(r, fox, link)}} {
+	for name, bound := range map[string][]func(*flow.Code){"unlinked": nil, "linked": {linked(r, fox, link)}} {
 		for when, wait := range map[string]time.Duration{"at once": 0, "late": time.Hour} {
 			v := r.visit(bound...)
 			got := r.want(r.send(v.redemption()), 200, "")
@@ -258,7 +258,7 @@ func TestRedemptionRefusals(t *testing.T) {
 	}
 }
 
-// Lost answers of the table's commits neither refuse nor end a connection.
+// No connection is refused or ends because a commit's answer is lost.
 func TestTokensSurviveLostCommitAnswers(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -345,7 +345,7 @@ func TestRedirectURIMayBeLeftOut(t *testing.T) {
 	r.want(r.send(r.visit().redemption("redirect_uri", "")), 200, "")
 }
 
-// Every resource parameter must name this service (RFC 8707 2.2).
+// Every resource must be ours, and the code's if any (RFC 8707).
 func TestSeveralResources(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -442,7 +442,7 @@ func TestForgedCredentialsAreLimited(t *testing.T) {
 	for range 20 {
 		r.want(forged(), 429, "rate_limited")
 	}
-	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // a cached key
+	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // proved today
 	for range 500 {
 		forged()
 	}

@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables"
 )
 
-// unpaid resets the jurors' karma of the day.
+// unpaid resets the jurors' quotas of karma.
 func (c *juryFixture) unpaid() {
 	c.t.Helper()
 	for agent := range c.people {
@@ -83,7 +83,7 @@ func TestWhoOpensACase(t *testing.T) {
 			for word := range strings.FieldsSeq(row.after) {
 				state, n, _ := strings.Cut(word, ":")
 				if state == "overturned" {
-					c.jurors(5) // before the schedule runs
+					c.jurors(5) // decides draws from them
 				}
 				reports, _ := strconv.Atoi(cmp.Or(n, "1"))
 				for range reports {
@@ -450,8 +450,8 @@ func TestWaitingReportIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Of two reports that an agent makes again at the same moment, one opens the case. If
-// another agent's report opens it, the case has one report of each.
+// Of two concurrent repetitions of a waiting report, one opens the case. If another
+// agent's report opens it, the case has one report of each agent.
 func TestRaceOfReportsMadeAgain(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -16,8 +16,7 @@ func puts(typ string) func(tables.Tx) bool {
 	}
 }
 
-// A request has no effect if what it depends on is removed between its read and its
-// commit.
+// A request has no effect if what it depends on ends between its read and its commit.
 func TestOvertakenRequests(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -31,7 +30,7 @@ func TestOvertakenRequests(t *testing.T) {
 			m.once(when, lands)
 			a := r.send(q)
 			if !m.done() {
-				t.Errorf("%s: the request committed nothing", what)
+				t.Errorf("%s: no commit was overtaken", what)
 			}
 			return a
 		}
@@ -47,7 +46,7 @@ func TestOvertakenRequests(t *testing.T) {
 		r.want(a, 401, "bad_token")
 
 		a = overtaken("a connection of an epoch", puts(tables.TypeGrant), func() {
-			r.set(tables.ProfileKey(owl.ID), tables.Add("epoch", 1)) // its key and its code have the old epoch
+			r.set(tables.ProfileKey(owl.ID), tables.Add("epoch", 1)) // the code has the old epoch
 		}, r.visit(linked(r, owl, link)).redemption())
 		r.refused(a, "invalid_grant")
 	})
@@ -90,7 +89,7 @@ func TestUpdateOvertaken(t *testing.T) {
 			}, func() { r.set(profile, c.update, tables.Add("version", 1)) })
 			ans := r.want(r.call(a, "PATCH", "/v1/me", `{"bio":"A fox."}`), c.status, c.code)
 			if !m.done() {
-				t.Errorf("update %d committed nothing", i)
+				t.Errorf("update %d was not overtaken", i)
 			}
 			if c.code == "" {
 				r.has(ans, "bio", "A fox.", "now", "digging", "tokens", "1")
