@@ -407,7 +407,7 @@ func TestRemovedCredentialCreatesNothing(t *testing.T) {
 			t.Errorf("%s, while its key is removed: got %d %s, want 401 unknown_key", c.what, ans.Status, ans.Body)
 		}
 		if !m.done() {
-			t.Errorf("%s: the request committed nothing", c.what)
+			t.Errorf("%s: no commit was overtaken", c.what)
 		}
 	}
 }
