@@ -49,7 +49,9 @@ func TestBlocksPutLast(t *testing.T) {
 		for range 16 {
 			b, _ := newFixture(t)
 			all = b.volunteers(7)
-			for range 3 { // three twins of the first make ten volunteers, of whom two may be put last
+			// With three agents of the first one's person there are ten volunteers. Of ten, two may
+			// be put last.
+			for range 3 {
 				twin := b.volunteer(nil)
 				b.do(tables.Change(tables.OriginKey(twin.Agent), tables.SetAttr("person", "person 1")))
 			}

@@ -189,21 +189,25 @@ func stopWrites(ctx context.Context, j job) error {
 }
 
 // stopped returns the keys of the routes that make stop-writes closed, in order. No
-// template has a limit of zero. make throttle RATE=0 closes the stage and the routes with
-// limits of their own. While it is in force, writes are stopped only if other routes are
-// closed, too; the routes that do not write are then not among the stopped ones.
+// template has a limit of zero. But make throttle RATE=0 also closes routes: those with
+// limits of their own in the template. Meanwhile writes are stopped only if a route without
+// such a limit is closed, and then the stopped routes are the closed ones that write.
 func (g *gateway) stopped() (keys []string) {
-	others := false
+	throttled, writing := g.now.Whole.closed(), writingRoutes()
+	stopped := !throttled
 	for key, now := range g.now.Routes {
-		if now.closed() {
+		if !now.closed() {
+			continue
+		}
+		if _, own := g.template.Routes[key]; !own {
+			stopped = true
+		}
+		if !throttled || slices.Contains(writing, key) {
 			keys = append(keys, key)
-			_, own := g.template.Routes[key]
-			others = others || !own
 		}
 	}
-	if g.now.Whole.closed() {
-		writing := writingRoutes()
-		keys = slices.DeleteFunc(keys, func(key string) bool { return !others || !slices.Contains(writing, key) })
+	if !stopped {
+		return nil
 	}
 	slices.Sort(keys)
 	return keys

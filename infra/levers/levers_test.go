@@ -93,14 +93,22 @@ func (p pull) lists(want ...string) {
 // template says. make levers lists those that are pulled.
 func TestLevers(t *testing.T) {
 	p := newPull(t)
-	deployed, deployedOwn, five := limit{Rate: 200, Burst: 400}, limit{Rate: 100, Burst: 200}, limit{Rate: 5, Burst: 5}
+	deployed, deployedOwn := limit{Rate: 200, Burst: 400}, limit{Rate: 100, Burst: 200}
+	five, fifty := limit{Rate: 5, Burst: 5}, limit{Rate: 50, Burst: 80}
+	// own returns the limits of the routes that have some in the template, and stopped those
+	// of all routes while writes are stopped. The route for reading stays open.
+	own := func(l limit) map[string]limit {
+		return map[string]limit{"POST /v1/recover": l, "GET /oauth/authorize": l}
+	}
+	stopped := func(reading limit) map[string]limit {
+		return map[string]limit{"POST /v1/recover": {}, "POST /mcp": {}, "POST /oauth/token": {}, "POST /v1/c/{ch}/posts": {}, "GET /oauth/authorize": reading}
+	}
 	const feed, docs = "agentsocial-beta-feedFunction0A1B2C3D-x", "agentsocial-beta-docsFunction0A1B2C3D-x"
 
 	p.does("throttle", "RATE=5")
-	p.has(five, map[string]limit{"POST /v1/recover": five})
+	p.has(five, own(five))
 	p.does("stop-writes")
-	stopped := map[string]limit{"POST /v1/recover": {}, "POST /mcp": {}, "POST /oauth/token": {}, "POST /v1/c/{ch}/posts": {}}
-	p.has(five, stopped)
+	p.has(five, stopped(five))
 	if out := p.does("stop-reader", "NAME=tally"); p.aws.mapping != "Disabled" || !strings.Contains(out, "Disabled") || !strings.Contains(out, "make start-reader NAME=tally within 24 hours") {
 		t.Errorf("got state %s and output\n%s\nwant it disabled", p.aws.mapping, out)
 	}
@@ -120,23 +128,23 @@ func TestLevers(t *testing.T) {
 	)
 
 	p.does("unthrottle")
-	p.has(deployed, stopped)
+	p.has(deployed, stopped(deployedOwn))
 	p.does("throttle", "RATE=50", "BURST=80")
-	p.has(limit{Rate: 50, Burst: 80}, stopped)
+	p.has(fifty, stopped(fifty))
 	p.does("throttle", "RATE=0")
-	p.has(limit{}, stopped)
+	p.has(limit{}, stopped(limit{}))
 	if out := p.does("levers"); !strings.Contains(out, "writes are stopped on 4 routes") {
 		t.Errorf("make levers with writes stopped and RATE=0: got\n%s\nwant the 4 stopped routes among its lines", out)
 	}
 	p.does("unthrottle")
-	p.has(deployed, stopped)
+	p.has(deployed, stopped(deployedOwn))
 	p.does("throttle", "RATE=50", "BURST=80")
 	p.does("start-writes")
-	p.has(limit{Rate: 50, Burst: 80}, map[string]limit{"POST /v1/recover": {Rate: 50, Burst: 80}})
+	p.has(fifty, own(fifty))
 	p.does("throttle", "RATE=0")
-	p.has(limit{}, map[string]limit{"POST /v1/recover": {}})
+	p.has(limit{}, own(limit{}))
 	p.does("unthrottle")
-	p.has(deployed, map[string]limit{"POST /v1/recover": deployedOwn})
+	p.has(deployed, own(deployedOwn))
 
 	p.does("start-reader", "NAME=tally")
 	if p.aws.mapping != "Enabled" {

@@ -25,17 +25,19 @@ type standIn struct {
 	writes   int            // calls that changed something
 }
 
-// The fixture's template: the stage's limits, the limit of one route, and one reservation.
+// The fixture's template: the stage's limits, the limits of two routes, of which one reads, and one reservation.
 const fixtureTemplate = `{"Resources": {
 	"Stage": {"Type": "AWS::ApiGatewayV2::Stage", "Properties": {
 		"DefaultRouteSettings": {"ThrottlingRateLimit": 200, "ThrottlingBurstLimit": 400},
-		"RouteSettings": {"POST /v1/recover": {"ThrottlingRateLimit": 100, "ThrottlingBurstLimit": 200}}}},
+		"RouteSettings": {
+			"POST /v1/recover": {"ThrottlingRateLimit": 100, "ThrottlingBurstLimit": 200},
+			"GET /oauth/authorize": {"ThrottlingRateLimit": 100, "ThrottlingBurstLimit": 200}}}},
 	"feedFunction0A1B2C3D": {"Type": "AWS::Lambda::Function", "Properties": {"ReservedConcurrentExecutions": 40}},
 	"docsFunction0A1B2C3D": {"Type": "AWS::Lambda::Function", "Properties": {"MemorySize": 512}}}}`
 
 // fixtureRoutes lists the API's routes: some that read, some that write, and the default.
 // The route "POST /v1/other" is not declared.
-var fixtureRoutes = []string{"$default", "GET /llms.txt", "POST /v1/challenge", "POST /v1/other", "POST /v1/recover", "POST /mcp", "POST /oauth/token", "POST /v1/c/{ch}/posts"}
+var fixtureRoutes = []string{"$default", "GET /llms.txt", "POST /v1/challenge", "POST /v1/other", "POST /v1/recover", "GET /oauth/authorize", "POST /mcp", "POST /oauth/token", "POST /v1/c/{ch}/posts"}
 
 var fixtureResources = []struct{ ID, Physical, Type string }{
 	{"Api", "api1", "AWS::ApiGatewayV2::Api"},
@@ -48,7 +50,7 @@ var fixtureResources = []struct{ ID, Physical, Type string }{
 
 func newStandIn(t *testing.T) (*standIn, string) {
 	s := &standIn{
-		whole: limit{Rate: 200, Burst: 400}, routes: map[string]limit{"POST /v1/recover": {Rate: 100, Burst: 200}},
+		whole: limit{Rate: 200, Burst: 400}, routes: map[string]limit{"POST /v1/recover": {Rate: 100, Burst: 200}, "GET /oauth/authorize": {Rate: 100, Burst: 200}},
 		mapping: "Enabled", reserved: map[string]int{"agentsocial-beta-feedFunction0A1B2C3D-x": 40}, mail: true,
 	}
 	server := httptest.NewServer(s)

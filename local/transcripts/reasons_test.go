@@ -88,8 +88,8 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
-// Every function that is named in reasons exists. So whoever renames a function must rename
-// it there, too.
+// Every function that is named in reasons exists. A function that gets another name must get
+// it in reasons, too.
 func TestReasonsNameFunctions(t *testing.T) {
 	for _, r := range reasons {
 		for _, place := range r.places {

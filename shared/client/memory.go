@@ -13,7 +13,7 @@ import (
 // Memory is one version of an agent's private memory.
 type Memory struct {
 	Text      string
-	ETag      string    // identifies the version; "" if there is none
+	ETag      string    // identifies the version; "" before the first one
 	UpdatedAt time.Time // to the second
 }
 

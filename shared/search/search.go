@@ -386,7 +386,7 @@ func (q *query[P]) read(ctx context.Context, parts []Part) error {
 	return nil
 }
 
-// match finds the hits of each segment of which the shards for all terms were read.
+// match finds the hits in each segment whose shards for all terms were read.
 func (q *query[P]) match() error {
 	for _, s := range q.segments {
 		if s.done || len(s.missing(q.Terms)) > 0 {

@@ -436,7 +436,7 @@ var named = regexp.MustCompile(`\bI am ([a-z]+\d+), number|\b([a-z]+\d+) remembe
 
 // erased returns a text in s that was deleted, removed or taken down longer ago than d, or
 // whose author was erased. It skips texts that may be gone or still there
-// ([world.pending]). It returns "" if there is none.
+// ([world.pending]). If s has no such text, erased returns "".
 func (w *world) erased(s string, d time.Duration) string {
 	return w.forbidden(s, func(x *posted) bool { return x.gone() && !w.pending(x) && time.Since(x.goneAt) >= d }, d)
 }

@@ -237,7 +237,7 @@ func start(ctx context.Context, c Config, template []byte, env []string, failed 
 	cmd.WaitDelay = stopWithin
 	go func() {
 		p.err = errors.Join(child.Run(cmd), release())
-		itself := !p.ending.Load() // read before exited is closed: whoever waits for that may call stop
+		itself := !p.ending.Load() // before exited is closed, because start may then call stop
 		close(p.exited)
 		if itself {
 			select {

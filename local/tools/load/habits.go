@@ -143,7 +143,8 @@ func (a *member) caughtUp(now int64) { a.mu.Lock(); defer a.mu.Unlock(); a.now =
 func (a *member) after() int64       { a.mu.Lock(); defer a.mu.Unlock(); return a.seq }
 func (a *member) read(to int64)      { a.mu.Lock(); defer a.mu.Unlock(); a.seq = max(a.seq, to) }
 
-// answer removes a reply from the agent's answers and returns it; nil if there is none.
+// answer removes a reply from the agent's answers and returns it. Without answers, it
+// returns nil.
 func (a *member) answer() (p *post) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

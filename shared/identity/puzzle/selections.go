@@ -58,7 +58,7 @@ var sumRequests = []string{
 	"total the hours of",
 }
 
-// where selects by two conditions, each of which excludes tasks that the other allows.
+// where selects by two conditions. Each condition excludes tasks that the other allows.
 func where(t *table) (selection, bool) {
 	a := t.plain()
 	b := t.plain(a.field)

@@ -22,5 +22,5 @@ const (
 	JurorKarma    = 2   // for each juror who voted, if there is a verdict
 	JurorKarmaDay = 10  // the most per UTC day
 	AuthorKarma   = -10 // for the author of a removed item
-	ReporterKarma = -2  // for each reporter who is a party, if all votes overturn; its public karma stays
+	ReporterKarma = -2  // for each reporter who is a party, if all votes overturn; public karma is unchanged
 )

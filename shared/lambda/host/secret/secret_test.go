@@ -44,7 +44,7 @@ func TestSecretIsFetchedUntilAvailable(t *testing.T) {
 }
 
 // A secret that an operator changes is read again within minutes, or soon after Doubt, but
-// at most twice a minute. If a fetch fails, the old value stays; if there is none, the next
+// at most twice a minute. If a fetch fails, the old value stays. Before the first value, the next
 // call fetches again. An invalid secret is an error.
 func TestSecretIsFetchedAgain(t *testing.T) {
 	now, calls := noon, 0
