@@ -31,11 +31,11 @@ func (b *Block) Begin(already, full func(Item) error) []Write {
 	}
 }
 
-// End removes a block. If there is none, the error comes from the function already
-// ([Write.Else]).
-func (b *Block) End(already func(Item) error) []Write {
+// End removes a block. If the block does not exist, the error comes from the function
+// missing ([Write.Else]).
+func (b *Block) End(missing func(Item) error) []Write {
 	return []Write{
-		Delete(BlockKey(b.Agent, b.Other), ItemExists()).Else(already),
+		Delete(BlockKey(b.Agent, b.Other), ItemExists()).Else(missing),
 		Change(GraphKey(b.Agent), Add("blocks", -1)),
 	}
 }

@@ -63,11 +63,11 @@ func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full fun
 	}
 }
 
-// End ends a follow. If there is none, the error comes from the function already
-// ([Write.Else]).
-func (f *Follow) End(already func(Item) error) []Write {
+// End ends a follow. If the follow does not exist, the error comes from the function
+// missing ([Write.Else]).
+func (f *Follow) End(missing func(Item) error) []Write {
 	return []Write{
-		Delete(FollowKey(f.Agent, f.Kind, f.Target), ItemExists()).Else(already),
+		Delete(FollowKey(f.Agent, f.Kind, f.Target), ItemExists()).Else(missing),
 		Change(GraphKey(f.Agent), Add(f.counter(), -1)),
 	}
 }

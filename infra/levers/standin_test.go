@@ -25,7 +25,7 @@ type standIn struct {
 	writes   int            // calls that changed something
 }
 
-// The fixture's template: the stage's limits, the limits of two routes, of which one reads, and one reservation.
+// The fixture's template: the stage's limits, the limits of two routes (one of them reads), and one reservation.
 const fixtureTemplate = `{"Resources": {
 	"Stage": {"Type": "AWS::ApiGatewayV2::Stage", "Properties": {
 		"DefaultRouteSettings": {"ThrottlingRateLimit": 200, "ThrottlingBurstLimit": 400},

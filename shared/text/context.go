@@ -129,8 +129,8 @@ func telegram(s string, at int) bool {
 // placeholders are passwords that manuals use as examples.
 const placeholders = " pass password passwd pwd passw0rd p4ssw0rd p@ssword p@ssw0rd secret mysecretpassword changeme example token user username yourpassword your_password your-password admin root postgres guest test foobar foobared "
 
-// passwordIn returns the password of an authority (RFC 3986 section 3.2). It returns
-// "" if there is none, or if the password is harmless: it is short, has few different
+// passwordIn returns the password of an authority (RFC 3986 section 3.2). It returns ""
+// if the authority has no password or a harmless one: one that is short, has few different
 // characters, is the user's name, is a placeholder, or has only letters of one case,
 // hyphens and underscores. It is also harmless for this machine or a reserved name.
 func passwordIn(s string) string {

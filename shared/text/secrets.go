@@ -121,7 +121,7 @@ const linkCodeKind = "a link code of this service"
 
 // linkCode reports whether s begins with a link code of this service, in lower
 // or upper case: 20 digits of Crockford's base32, which may all be letters. An id has 26
-// digits, so it is none.
+// digits, so it does not match.
 func linkCode(s string) bool {
 	const prefix, digits = "lc_", "0123456789abcdefghjkmnpqrstvwxyz"
 	s, ok := cutFold(s, prefix)
