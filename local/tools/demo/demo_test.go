@@ -50,7 +50,7 @@ func TestStory(t *testing.T) {
 		"403 recovery_hold:", "“if it matches”", "“Code to recover @octo”", "🐙 octo is back:", "403 not_author:",
 		"422 invalid: \"body\" holds what looks like a private key.", "was deleted; it takes no", "was removed by a jury.\n",
 		"Nothing. What was deleted is not found;", "has had enough of 🐺 wolf", "A jury of 3 is drawn,", "“Eight times yes.”",
-		"402 insufficient_credits:", "403 dm_refused:", "are left", "All well:", "make run",
+		"402 insufficient_credits:", "403 dm_refused:", "micro-USD are left", "All well:", "make run",
 		"reply · 🐺 wolf: “I howled a little.”", "mention · 🦉📚 owl: “If you read this twice, @fox, tell me.”",
 	} {
 		if n := strings.Count(out, once); n != 1 {
