@@ -130,7 +130,7 @@ func TestAlarms(t *testing.T) {
 		want["BooksUnproved"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books not proved "+above, 86400, 2, 1)
 		want["PaymentsUnheard"] = fmt.Sprintf(sum("agentsocial/prod logged msg=notification failed",
 			"agentsocial/prod logged msg=notification unclear: an operator must decide",
-			"agentsocial/prod logged msg=notification refused: the payment belongs to no agent of this stage"), 300, 0, 1)
+			"agentsocial/prod logged msg=payment not credited: it belongs to no agent of this stage"), 300, 0, 1)
 		bucket, _ := s.only(t, "AWS::S3::Bucket")
 		want["NotRedriven"] = fmt.Sprintf("Average of AWS/S3 NumberOfObjects BucketName=${%s} StorageType=AllStorageTypes "+above, bucket, 86400, 0, 1)
 		if sets := s.all("AWS::SES::ConfigurationSet"); len(sets) > 0 {

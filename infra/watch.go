@@ -110,7 +110,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 var (
 	unheard = []string{
 		"notification failed", "notification unclear: an operator must decide",
-		"notification refused: the payment belongs to no agent of this stage",
+		"payment not credited: it belongs to no agent of this stage",
 	}
 	unsent = []string{"recovery not mailed", "recovery code not checked"}
 	usedUp = []string{"link mails used up"}

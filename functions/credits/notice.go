@@ -130,7 +130,7 @@ func logNotice(log *slog.Logger, n payments.Notice, done []effect, err error) {
 	case n.Agent != "":
 		log.Info("notification", "agent", n.Agent, "done", done)
 	case f != nil:
-		log.Warn("notification refused: the payment belongs to no agent of this stage", "stage", f.Stage, "agent", f.Agent)
+		log.Warn("payment not credited: it belongs to no agent of this stage", "stage", f.Stage, "agent", f.Agent)
 	default:
 		log.Info("notification ignored")
 	}
