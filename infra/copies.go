@@ -15,33 +15,29 @@ import (
 )
 
 const (
-	// backupKeepDays bounds a backup's stay in the stage's own vault. It is there only to
-	// be copied: point-in-time recovery restores the table where it is. A second day lets an
-	// operator repeat a copy that failed.
+	// backupKeepDays is short, because a backup is kept only to be copied. The second day
+	// lets an operator repeat a copy that failed.
 	backupKeepDays = 2
 
-	// backupAt says when a day's backup starts, as EventBridge writes it, in UTC.
+	// backupAt is when the daily backup starts, in UTC.
 	backupAt = "cron(0 3 * * ? *)"
 
-	// Bounds of a backup, in minutes. AWS Backup starts it within backupStarts, and gives it
-	// up if it has not ended within backupEnds.
+	// AWS Backup gives up a backup that has not started after backupStarts minutes, or has
+	// not ended after backupEnds minutes.
 	backupStarts = 60
 	backupEnds   = 12 * 60
 
-	// copyWatch is the period in which the alarm counts copies. The alarm rings after
-	// copyWatchTimes periods without a copy, together a day and a half.
+	// The alarm rings after copyWatchTimes periods of copyWatch without a copy.
 	copyWatch      = 6 * time.Hour
 	copyWatchTimes = 6
 )
 
-// copyElsewhere has AWS Backup copy the table once a day to the vault copyTo. It makes
-// nothing if that is empty. Nothing of it has been tried in an AWS account.
+// copyElsewhere has AWS Backup copy the table once a day to the vault copyTo, if that is
+// set. Nothing of it has been tried in an AWS account.
 //
-// Such a copy can leave the region or the account only if the region has AWS Backup's
-// advanced features for DynamoDB. Then AWS Backup encrypts the backup with the key of its
-// vault, whatever key the table has, and the copy with the key of the other vault. Both
-// may be AWS's own key, also across accounts. `make preflight` checks the features,
-// because CloudFormation cannot turn them on.
+// A copy can leave the region or the account only with AWS Backup's advanced features for
+// DynamoDB. CloudFormation cannot turn them on, so `make preflight` checks them. A backup
+// is encrypted with the key of its vault. Both keys may be AWS's own, also across accounts.
 // https://docs.aws.amazon.com/aws-backup/latest/devguide/advanced-ddb-backup.html
 // https://docs.aws.amazon.com/aws-backup/latest/devguide/create-cross-account-backup.html
 func (d deployment) copyElsewhere(stack awscdk.Stack) {
@@ -82,10 +78,9 @@ func keepFor(days int) *awsbackup.CfnBackupPlan_LifecycleResourceTypeProperty {
 	return &awsbackup.CfnBackupPlan_LifecycleResourceTypeProperty{DeleteAfterDays: jsii.Number(float64(days))}
 }
 
-// backupPolicy returns what AWS Backup needs for backups and copies of the table. AWS's
-// own policy (AWSBackupServiceRolePolicyForBackup) allows the same for every table and
-// every vault. The returned policy lacks dynamodb:CreateBackup on purpose: without the
-// advanced features a backup would succeed that cannot be copied.
+// backupPolicy returns what AWS Backup needs for backups and copies of the table. It lacks
+// dynamodb:CreateBackup on purpose: without the advanced features a backup would succeed
+// that cannot be copied.
 func (d deployment) backupPolicy(stack awscdk.Stack, vault awsbackup.CfnBackupVault) awsiam.PolicyDocument {
 	to := jsii.String(d.CopyTo)
 	// AWS Backup names the recovery points.
@@ -105,10 +100,10 @@ func (d deployment) backupPolicy(stack awscdk.Stack, vault awsbackup.CfnBackupVa
 }
 
 // watchCopies makes the alarm of copies that do not arrive. A copy is the last step, so the
-// alarm also rings if the backup before it fails or is not begun.
+// alarm also rings if the backup before it fails.
 //
-// AWS publishes the metric under the name of a vault. It does not say whether that is the
-// backup's vault or the copy's, so the alarm adds up both.
+// AWS does not say whether the metric has the name of the backup's vault or of the copy's,
+// so the alarm adds up both.
 func (d deployment) watchCopies(stack awscdk.Stack, vault awsbackup.CfnBackupVault) {
 	of := func(name *string) metric {
 		return metric{Namespace: "AWS/Backup", Name: "NumberOfCopyJobsCompleted", By: []by{{"BackupVaultName", name}}}
@@ -130,9 +125,9 @@ func (s Settings) copyVault() (region, account, name string) {
 	return part[3], part[4], name
 }
 
-// replicas returns the regions that the seal and the pepper are copied to: the region of
-// the vault copyTo. Replicas stay in the stage's account. If the vault is in another
-// account, an operator copies the secrets there by hand (runbook).
+// replicas returns the region of the vault copyTo, to which the seal and the pepper are
+// copied. Replicas stay in the stage's account. If the vault is in another account, an
+// operator copies the secrets there (runbook).
 func (s Settings) replicas() *[]*awssecretsmanager.ReplicaRegion {
 	if s.CopyTo == "" {
 		return nil
@@ -144,8 +139,8 @@ func (s Settings) replicas() *[]*awssecretsmanager.ReplicaRegion {
 	return &[]*awssecretsmanager.ReplicaRegion{{Region: jsii.String(region)}}
 }
 
-// copying checks what AWS Backup needs to copy the table to the vault copyTo. If
-// something is missing, the deployment still succeeds, but no copy arrives.
+// copying checks what AWS Backup needs to copy the table. If something is missing, the
+// deployment still succeeds, but no copy arrives.
 func (c *checks) copying() {
 	if c.CopyTo == "" {
 		c.ok("the table is not copied elsewhere (copyTo is empty)")

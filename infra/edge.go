@@ -18,14 +18,14 @@ import (
 type edge struct {
 	distribution awscloudfront.CfnDistribution
 	secret       awssecretsmanager.Secret
-	ready        []awscdk.CfnResource // what must exist before functions refuse callers that go around the edge
+	ready        []awscdk.CfnResource // resources that functions wait for, see guard
 }
 
 // edgeRegion is the region of CloudFront's certificates and web ACLs.
 const edgeRegion = "us-east-1"
 
-// allViewerExceptHost is AWS's origin request policy of that name: the API gets the query
-// and all headers except Host, by which API Gateway finds the API.
+// allViewerExceptHost is the id of AWS's origin request policy AllViewerExceptHostHeader.
+// API Gateway needs its own Host header to find the API.
 // https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-origin-request-policies.html
 const allViewerExceptHost = "b689b0a8-53d0-40ab-baf2-68738e2966ac"
 
@@ -33,8 +33,8 @@ const allViewerExceptHost = "b689b0a8-53d0-40ab-baf2-68738e2966ac"
 const cloudFrontZone = "Z2FDTNDATAQYW2"
 
 // cacheKey lists the headers that the Vary of answers names, besides Accept-Encoding.
-// Callers with a credential send one of the first two. Answers to them are not stored, and
-// they get no answer that was stored for others.
+// Callers with a credential send one of the first two, so they get no answer that was
+// stored for others.
 var cacheKey = []string{"Authorization", "X-Agent-Key", "Accept"}
 
 // uncachedErrors lists the codes of errors that CloudFront would store for ten seconds,
@@ -45,27 +45,20 @@ var uncachedErrors = []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503,
 // the edge has been tried in an AWS account.
 //
 // CloudFront stores public answers for as long as their Cache-Control says. It stores no
-// errors, and no answers to callers with a credential. The key of a stored answer consists
-// of the path, the whole query and the headers in [cacheKey]. A stored answer has the
-// x-request-id of the request that it was made for.
+// errors, and no answers to callers with a credential. A stored answer has the x-request-id
+// of the request that it was made for.
 //
-// CloudFront passes all other requests on to the API unchanged, except for the header Host,
-// which no signature covers. It answers 403 itself to a GET with a body, and to plain HTTP.
-// Its logs are off, because they would have the callers' addresses.
+// CloudFront's logs are off, because they would have the callers' addresses. CloudFront
+// does not compress, because the service does (shared/api/compress.go). An answer longer
+// than [api.SharedMost] is stored only compressed.
 //
-// The edge does not compress. The service does, and leaves answers with secrets as they
-// are (shared/api/compress.go). An answer longer than [api.SharedMost] is stored only
-// compressed.
-//
-// Functions answer 403 edge_required to callers that go around the edge. They take the
-// caller's address from the edge's header only if the request has the edge's secret
-// (shared/api/edge.go). A refused call still costs a call of the API and of a function,
-// which throttleRate bounds.
+// Functions answer 403 edge_required to callers that go around the edge
+// (shared/api/edge.go).
 func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
 	if !s.Edge {
 		return nil
 	}
-	name := *stack.StackName() + "-" + *stack.Region() // names in CloudFront are unique in the account, across regions
+	name := *stack.StackName() + "-" + *stack.Region() // CloudFront's names are unique across regions
 	secret := newEdgeSecret(stack)
 	cache := awscloudfront.NewCfnCachePolicy(stack, jsii.String("EdgeCache"), &awscloudfront.CfnCachePolicyProps{
 		CachePolicyConfig: &awscloudfront.CfnCachePolicy_CachePolicyConfigProperty{
@@ -129,9 +122,8 @@ func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
 }
 
 // addressCode gives the API the caller's address, in place of any that the caller sent.
-// CloudFront's own header, CloudFront-Viewer-Address, would need another origin request
-// policy. Such a policy either lists the headers to forward, at most ten, or forwards Host
-// as well, which API Gateway refuses.
+// CloudFront-Viewer-Address would need an origin request policy that lists the headers to
+// forward, at most ten, or that forwards Host, which API Gateway refuses.
 var addressCode = fmt.Sprintf(`function handler(event) {
   var request = event.request;
   request.headers[%q] = {value: event.viewer.ip};
@@ -140,7 +132,7 @@ var addressCode = fmt.Sprintf(`function handler(event) {
 `, strings.ToLower(api.HeaderViewerAddress))
 
 // newEdgeSecret makes the secret by which functions recognise the edge's requests. It
-// protects no data, and the next edge gets a new one, so it is deleted with the edge.
+// protects no data, so it is deleted with the edge.
 func newEdgeSecret(stack awscdk.Stack) awssecretsmanager.Secret {
 	return awssecretsmanager.NewSecret(stack, jsii.String("EdgeSecret"), &awssecretsmanager.SecretProps{
 		Description: jsii.String("CloudFront sends it to the API, which refuses all other callers. The runbook says how to rotate it."),
@@ -151,11 +143,10 @@ func newEdgeSecret(stack awscdk.Stack) awssecretsmanager.Secret {
 	})
 }
 
-// edgeSecretValue returns the dynamic reference that CloudFormation replaces with the
-// secret while it deploys, so that the secret is in no template, output, log, variable or
-// error. It is in the distribution's configuration, so anybody in the account who may read
-// that configuration can read the secret. CloudFormation reads the secret again only if
-// the distribution changes, as it does with the setting edgeSecretVersion.
+// edgeSecretValue returns a dynamic reference, so that the secret is in no template, output
+// or log. CloudFormation reads the secret again only if the distribution changes, as it
+// does with the setting edgeSecretVersion. Anybody who may read the distribution's
+// configuration can read the secret.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-secretsmanager.html
 func (s Settings) edgeSecretValue(secret awssecretsmanager.Secret) *string {
 	return jsii.String("{{resolve:secretsmanager:" + *secret.SecretArn() + ":SecretString:::" + s.EdgeSecretVersion + "}}")
@@ -180,7 +171,7 @@ func (e *edge) address() *string {
 }
 
 // guard makes the deployment of a function wait for the edge. Once deployed, the function
-// refuses callers that go around the edge, so they must be able to come through it by then.
+// refuses callers that go around the edge.
 func (e *edge) guard(f awslambda.Function) {
 	if e == nil {
 		return
@@ -205,12 +196,10 @@ const webACLOwn = "own"
 // floodWindow is the period in seconds that the web ACL counts requests in.
 const floodWindow = 300
 
-// webACL returns the web ACL of the distribution: one that was made elsewhere, the
-// stack's own, or nil. The stack's own blocks addresses that AWS knows as sources of
-// attacks, and addresses that send more than half as many requests as the throttle lets
-// through. A blocked caller gets a page with 403. The ACL has none of AWS's rules about
-// contents, because texts on this service are about programs and look like attacks.
-// Requests are not sampled, because a sample has headers with credentials.
+// webACL returns the web ACL of the distribution, or nil. The stack's own ACL blocks
+// addresses that AWS knows as attackers, and addresses above [Settings.floodLimit]. It has
+// no rules about contents, because texts about programs look like attacks. Requests are not
+// sampled, because a sample has headers with credentials.
 func (s Settings) webACL(stack awscdk.Stack) *string {
 	if s.WebACL != webACLOwn {
 		if s.WebACL == "" {
@@ -245,6 +234,6 @@ func (s Settings) webACL(stack awscdk.Stack) *string {
 	return acl.AttrArn()
 }
 
-// floodLimit returns the number of requests that one address may make in floodWindow. WAF
-// accepts no limit below ten.
+// floodLimit returns the number of requests that one address may make in floodWindow: half
+// of what the throttle lets through. WAF accepts no limit below ten.
 func (s Settings) floodLimit() int { return max(10, s.ThrottleRate*floodWindow/2) }

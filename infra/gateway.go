@@ -14,27 +14,22 @@ import (
 )
 
 // gateway is the HTTP API. It uses plain CloudFormation resources, since the CDK's
-// constructs make a permission for each route, and 80 of them fill a function's
-// policy.
+// constructs make a permission for each route, and 80 of them fill a function's policy.
 //
-// For a large network, an Application Load Balancer would cost a tenth as much. But it has
-// no throttle, and it passes the query to a function as a map. The map loses the order of
-// the parameters, so no signature over the query could be verified.
-//
-// There is no cycle: functions refer to the API, integrations and routes refer to the
-// functions, and the API refers to neither.
+// An Application Load Balancer would cost a tenth as much for a large network. But it has
+// no throttle, and it loses the order of the query's parameters, which signatures cover.
 type gateway struct {
 	stack        awscdk.Stack
 	api          awsapigatewayv2.CfnApi
 	stage        awsapigatewayv2.CfnStage
 	log          awslogs.LogGroup
 	integrations map[string]awsapigatewayv2.CfnIntegration // by group
-	last         awscdk.CfnResource                        // of the API's parts, see inTurn
+	last         awscdk.CfnResource                        // see inTurn
 }
 
-// accessLog is the format of the gateway's line per request. The line has only what the
-// function's line with the same request id cannot have: what the gateway turned away, and
-// what callers got if the function did not answer. It has no address, agent or path.
+// accessLog is the format of the gateway's line per request. It has what the function's
+// line cannot have: requests that the gateway turned away, and answers when the function
+// did not answer. It has no address, agent or path.
 var accessLog = map[string]string{
 	"requestId":         "$context.requestId",
 	"routeKey":          "$context.routeKey",
@@ -69,8 +64,8 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 	return &gateway{stack, api, stage, log, map[string]awsapigatewayv2.CfnIntegration{}, nil}
 }
 
-// attach lets only this API call a group's function: one integration and one
-// permission for all its routes. called is the ARN of the function or of its alias.
+// attach lets only this API call a group's function. called is the ARN of the function or
+// of its alias.
 func (g *gateway) attach(group string, f awslambda.Function, called *string) {
 	integration := awsapigatewayv2.NewCfnIntegration(f, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId:                g.api.Ref(),
@@ -92,15 +87,13 @@ func (g *gateway) attach(group string, f awslambda.Function, called *string) {
 	integration.AddDependency(permission) // if the ARN changes, the new permission must exist first
 }
 
-// inTurn lets CloudFormation make an integration or a route only once the one before it is
-// made, and delete it before that one is deleted. API Gateway answers concurrent changes of
-// an API with "Unable to complete operation due to concurrent modification", and accepts
-// only about ten changes a second of an account. CloudFormation tries some of these
-// failures again, but not all, and then rolls everything back. One after another, the
-// parts of a new API take some minutes. A later deployment skips those that stay the same.
+// inTurn makes CloudFormation change the API's integrations and routes one after another.
+// API Gateway refuses concurrent changes ("Unable to complete operation due to concurrent
+// modification"), and more than about ten changes a second. CloudFormation tries only some
+// of these again, and then rolls everything back.
 //
 // Importing an OpenAPI document would need only one change. But every import replaces all
-// routes of the API in use, while a route of the template is updated in place.
+// routes of the API in use.
 func (g *gateway) inTurn(part awscdk.CfnResource) {
 	if g.last != nil {
 		part.AddDependency(g.last)
@@ -109,12 +102,11 @@ func (g *gateway) inTurn(part awscdk.CfnResource) {
 }
 
 // open makes the routes. Their logical ids contain neither the group nor the names of
-// parameters, so that a change of these updates a route in place; API Gateway would
-// refuse a new route beside the old one. The stage waits for all routes.
+// parameters, so that a change of these updates a route in place. API Gateway would refuse
+// a new route beside the old one.
 //
-// A route's own throttle replaces the stage's, so it is never set higher. The gateway
-// keeps a route's throttle even when it is no longer in the template; the runbook
-// ("Upgrade") says how to delete it.
+// A route's own throttle replaces the stage's, so it is never higher. The gateway keeps it
+// even when it is no longer in the template; the runbook ("Upgrade") says how to delete it.
 func (g *gateway) open(routes []route, s Settings) {
 	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
 	slow := map[string]any{}

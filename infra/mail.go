@@ -22,17 +22,15 @@ type mailing struct {
 	setARN     *string
 }
 
-// mailDimension is the dimension of SES's metrics in AWS/SES. SES sets it on every
-// mail; its value is the name of the configuration set.
+// mailDimension is the dimension of SES's metrics. Its value is the name of the
+// configuration set.
 const mailDimension = "ses:configuration-set"
 
 // newMailing sets up the sending of mail. It returns nil if mailFrom is empty.
 //
-// The mails carry codes, which are credentials, so they go only to servers with TLS. SES
-// reports bounces and complaints to EventBridge, which calls a function that stores hashes
-// of their recipients. Alarms watch the counts. SES's own suppression list is off: it would hold
-// plain addresses, and the owner of an address that bounced once could not recover an
-// agent. The sending function logs what SES refuses.
+// The mails carry codes, which are credentials, so they go only to servers with TLS. SES's
+// own suppression list is off. It would hold plain addresses, and the owner of an address
+// that bounced once could not recover an agent.
 func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	if s.MailFrom == "" {
 		return nil
@@ -67,16 +65,15 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	return &mailing{s.MailFrom, arn("identity", jsii.String("*")), set, arn("configuration-set", set.ConfigurationSetName())}
 }
 
-// mailEventAge is the age at which an event is dropped. EventBridge, and after
-// it Lambda, each try for at most this long.
+// mailEventAge bounds the time for which EventBridge, and after it Lambda, try to deliver
+// an event.
 const mailEventAge = 6 * time.Hour
 
 // tellOfMail lets EventBridge call a function with the bounces and complaints of this
 // stage's mail. It returns the metrics that count dropped events.
 //
-// Neither EventBridge nor Lambda has a queue for events that it drops: they contain the
-// recipient's address, which nothing outside SES may keep. Little is lost: if the
-// service mails that recipient again, the mail comes back again.
+// Dropped events go to no queue: they contain the recipient's address, which nothing
+// outside SES may keep.
 func (d deployment) tellOfMail(f awslambda.Function) (dropped []metric) {
 	rule := awsevents.NewCfnRule(f, jsii.String("Events"), &awsevents.CfnRuleProps{
 		Description: jsii.String("Mail of this stage that came back"),
@@ -100,8 +97,6 @@ func (d deployment) tellOfMail(f awslambda.Function) (dropped []metric) {
 	}
 }
 
-// watchMailEvents makes the alarm of a function that handles bounces and complaints. A
-// call that fails is repeated. If it keeps failing, its event is dropped.
 func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, dropped []metric) {
 	d.alarm(f, "Dropped", alarm{
 		What: "Events for the function " + m.Name + " were dropped: mail came back and its recipient was not remembered. Find out whether the function was called and failed, or was not called.",
@@ -111,13 +106,11 @@ func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, 
 
 // identify sets up the address that mail is sent from in SES.
 //
-// SES holds an address or domain only once per account and region. So two stages need two
-// domains (such as subdomains), or an identity outside both stacks. For a domain SES
-// signs with its own keys (Easy DKIM), and accepts mail once three records are in the
-// DNS. A single address is verified by a mail to it; its mails carry only SES's
+// SES holds an address or domain only once per account and region, so two stages need two
+// domains, or an identity outside both stacks. Mails from a single address carry only SES's
 // signature, and many servers treat them as spam.
 //
-// SES does not forward bounces and complaints to that address: they name the recipient.
+// SES does not forward bounces and complaints, because they name the recipient.
 func identify(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) {
 	_, domain, _ := strings.Cut(s.MailFrom, "@")
 	made := func(id string, of awsses.Identity) awsses.EmailIdentity {

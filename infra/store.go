@@ -13,13 +13,11 @@ import (
 // failedBatchesKeepDays is shorter than tables.MarkerKeep: see newFailedBatches.
 const failedBatchesKeepDays = 25
 
-// store holds the resources with data, which outlive a deployment.
-//
-// There are three secrets, although one with three members would save 0.80 USD a month:
-// different functions read them, and they change at different times.
+// store holds the resources with data, which outlive a deployment. The secrets are
+// separate, because different functions read them.
 type store struct {
 	table  awsdynamodb.ITable // in use
-	other  awsdynamodb.ITable // not in use, but functions have the same permissions for it; nil unless restoredTable is set
+	other  awsdynamodb.ITable // not in use, see inUse; nil unless restoredTable is set
 	secret awssecretsmanager.ISecret
 	pepper awssecretsmanager.ISecret
 	failed awss3.Bucket
@@ -32,15 +30,13 @@ func newStore(stack awscdk.Stack, s Settings) store {
 	return store{table, other, newSecret(stack, s), newPepper(stack, s), newFailedBatches(stack, s), newPayments(stack, s)}
 }
 
-// inUse returns the table in use: the stack's own or, if restoredTable and
-// restoredStream are set, the restored one, which is not part of the stack. `make
-// restore` gave the restored table its stream, recovery, protection and TTL.
+// inUse returns the table in use and, if restoredTable is set, the table that is not in
+// use. The restored table is in use if restoredStream is set, too. `make restore` gave it
+// its stream, recovery, protection and TTL.
 //
-// It also returns the other of the two. Functions have the same permissions for both: a
-// deployment changes their roles minutes before their environment, and calls in between
-// must not fail. To go back to the stack's own table, the operator first empties
-// only the setting restoredStream. Then the stack's own table is in use again, and
-// functions still have permissions for both.
+// Functions have the same permissions for both tables. A deployment changes their roles
+// minutes before their environment, and calls in between must not fail. To go back to the
+// stack's own table, the operator first empties only the setting restoredStream.
 func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) (table, other awsdynamodb.ITable) {
 	if s.RestoredTable == "" {
 		return own, nil
@@ -53,8 +49,8 @@ func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) (table, other
 	return awsdynamodb.Table_FromTableAttributes(stack, jsii.String("Restored"), a), own
 }
 
-// newTable makes the single table, as package tables describes it. It is encrypted at
-// rest with a key that AWS owns, which costs nothing and needs no key policy.
+// newTable makes the single table, as package tables describes it. It is encrypted at rest
+// with a key that AWS owns, which is free.
 func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 	attribute := func(name string) *awsdynamodb.Attribute {
 		return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
@@ -91,7 +87,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 			// No cap on the index's writes: it would slow the table down.
 			MaxReadRequestUnits: unlessZero(p.capReads),
 			ReadCapacity:        unlessZero(p.indexReads.least), WriteCapacity: unlessZero(p.indexWrites.least),
-			WarmThroughput: s.warm(), // an index that is throttled throttles the table
+			WarmThroughput: s.warm(),
 		})
 	}
 	s.scale(table)
@@ -107,8 +103,8 @@ func (s Settings) tableClass() awsdynamodb.TableClass {
 	return awsdynamodb.TableClass_STANDARD
 }
 
-// warm returns the throughput that the table and each index can serve immediately, without
-// scaling first; nil for AWS's default.
+// warm returns the throughput that the table and each index can serve without scaling
+// first; nil for AWS's default.
 func (s Settings) warm() *awsdynamodb.WarmThroughput {
 	if s.WarmReads == 0 && s.WarmWrites == 0 {
 		return nil
@@ -123,26 +119,23 @@ func unlessZero(n int) *float64 {
 	return jsii.Number(float64(n))
 }
 
-// newSecret makes the secret that seals tokens and derives keys. It has one value per
-// line, and each purpose has a key of its own, derived from a line (HKDF). The first line
-// encrypts and every line decrypts, so rotation logs nobody out.
+// newSecret makes the secret that seals tokens and derives keys. It has one value per line.
+// The first line encrypts and every line decrypts, so rotation logs nobody out.
 func newSecret(stack awscdk.Stack, s Settings) awssecretsmanager.ISecret {
 	return generated(stack, s, "Secret", "seal", "Encrypts tokens and derives keys. One key per line: the first encrypts, all decrypt. Removing a line voids what it encrypted.")
 }
 
-// newPepper makes the key for hashes of mail addresses. It is separate from the
-// secret because it must never change: with another pepper a verified address is
-// unknown, and its agent cannot be recovered.
+// newPepper makes the key for hashes of mail addresses. It must never change: with another
+// pepper a verified address is unknown, and its agent cannot be recovered.
 func newPepper(stack awscdk.Stack, s Settings) awssecretsmanager.ISecret {
 	return generated(stack, s, "Pepper", "pepper", "The key of the hashes of mail addresses. Never change it: with another value every verified address is unknown.")
 }
 
 // generated makes a secret of 64 random letters and digits, 381 bits. Never change
-// these lines: Secrets Manager generates a new value whenever GenerateSecretString
-// changes, which would void everything made with the old one.
+// GenerateSecretString: Secrets Manager would generate a new value.
 //
-// With existingSecrets the stack uses the secret that has the name already, such as a
-// replica that was promoted after the loss of its region.
+// With existingSecrets the stack uses the secret that already has the name, such as a
+// promoted replica.
 func generated(stack awscdk.Stack, s Settings, id, name, doc string) awssecretsmanager.ISecret {
 	name = "agentsocial/" + s.Stage + "/" + name
 	if s.ExistingSecrets {
@@ -177,10 +170,8 @@ func newPayments(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 	})
 }
 
-// newFailedBatches makes the bucket where Lambda leaves the batches that readers gave up
-// on, with their records. Each batch is an object with a unique name, so the bucket keeps
-// no versions. Batches expire before the markers (tables.MarkerKeep) that keep a redriven
-// record from counting twice.
+// newFailedBatches makes the bucket for the batches that readers gave up on. Batches expire
+// before the markers (tables.MarkerKeep) that keep a redriven record from counting twice.
 //
 // A disposable stage's bucket must be emptied by hand before the stack is destroyed. To
 // empty it, CloudFormation would need a function with permissions for every object.
