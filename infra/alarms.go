@@ -15,12 +15,11 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// newOperators makes the topic that every alarm goes to. The topic mails the operators if
-// the setting alarmMail is an address whose owner has confirmed the subscription.
+// newOperators makes the topic that every alarm goes to. The topic mails the operators once
+// the owner of alarmMail has confirmed the subscription.
 //
-// The topic has no encryption key. CloudWatch may not use SNS's own key, and the names
-// and numbers in alarms do not need a key of our own. The topic's policy replaces SNS's
-// default policy, so it says who may publish.
+// The topic has no encryption key, because CloudWatch may not use SNS's own key. Its policy
+// replaces SNS's default policy, so it says who may publish.
 func newOperators(stack awscdk.Stack, s Settings) awssns.Topic {
 	topic := awssns.NewTopic(stack, jsii.String("Operators"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -81,9 +80,8 @@ type alarm struct {
 
 // alarm makes an alarm that notifies the operators when it rings and when it ends.
 //
-// A new alarm starts as INSUFFICIENT_DATA and turns OK within minutes, which mails the
-// operators once per alarm. A Silent one may ring until its metric first arrives;
-// otherwise a metric that never arrives would go unnoticed.
+// A new alarm turns from INSUFFICIENT_DATA to OK within minutes, which mails the operators
+// once. A Silent alarm may ring until its metric first arrives.
 func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) awscloudwatch.CfnAlarm {
 	operators := []*string{d.operators.TopicArn()}
 	props := &awscloudwatch.CfnAlarmProps{
@@ -123,10 +121,8 @@ func inWords(d time.Duration) string {
 	return fmt.Sprintf("%g seconds", d.Seconds())
 }
 
-// runbookHeading returns the heading of the runbook's section on a kind of alarm.
 func runbookHeading(kind string) string { return "Alarm: " + kind }
 
-// alone makes m the only metric of the alarm.
 func (m metric) alone(props *awscloudwatch.CfnAlarmProps, period *float64) {
 	props.Namespace, props.MetricName, props.Dimensions, props.Period = jsii.String(m.Namespace), jsii.String(m.Name), m.dimensions(), period
 	props.Statistic = jsii.String(cmp.Or(m.Statistic, "Sum"))

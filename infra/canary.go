@@ -14,13 +14,10 @@ import (
 
 // canary lets CodeDeploy move the requests of each group to its new code: first a tenth of
 // them, for five minutes, then all. If requests fail or get slow meanwhile, the group's
-// requests go back to the old code, the deployment fails, and CloudFormation restores
-// everything else, too: the readers of the stream and the scheduled functions, which changed
-// all at once, before the groups or with them.
+// requests go back to the old code, and CloudFormation restores everything else.
 //
 // CloudFormation's own rollback triggers would need no aliases. But they watch a deployment
-// that has already moved all callers to the new code, and neither a template nor the CDK
-// can set them.
+// that has already moved all callers, and the CDK cannot set them.
 type canary struct {
 	app    awscodedeploy.CfnApplication
 	role   awsiam.Role
@@ -32,11 +29,10 @@ type canary struct {
 // canaryStep names the way in which CodeDeploy moves requests.
 const canaryStep = "CodeDeployDefault.LambdaCanary10Percent5Minutes"
 
-// Bounds of the alarms that stop a canary. The alarms look at each minute of all requests.
-// Only a tenth of one group's requests reach new code, so few failures are enough. But fewer
-// than canaryFailures do not count, whatever the percentage.
+// Bounds of the alarms that stop a canary. They look at each minute of all requests. Only a
+// tenth of one group's requests reach new code, so few failures are enough.
 const (
-	canaryFailures = 3 // failed requests in a minute
+	canaryFailures = 3 // failed requests in a minute, at least
 	canaryPercent  = 1 // of the requests
 	canarySlow     = 2 // minutes
 )
@@ -77,9 +73,8 @@ func (d deployment) newCanary(stack awscdk.Stack, g *gateway) *canary {
 // liveAlias names the version of a function that gets the requests.
 const liveAlias = "live"
 
-// move lets requests reach a group's function through an alias, which CodeDeploy moves from
-// version to version. It returns the ARN that callers call: the alias's or, without a
-// canary, the function's.
+// move lets requests reach a group's function through an alias. It returns the ARN that
+// callers call: the alias's or, without a canary, the function's.
 func (c *canary) move(f awslambda.Function) *string {
 	if c == nil {
 		return f.FunctionArn()
@@ -103,7 +98,6 @@ func (c *canary) move(f awslambda.Function) *string {
 	return alias.Ref()
 }
 
-// permit lets CodeDeploy move the functions.
 func (c *canary) permit() {
 	if c == nil {
 		return

@@ -22,12 +22,11 @@ type span struct{ least, most int }
 
 // provisioned returns the capacity that the settings choose.
 //
-// On demand, each request is paid for. Provisioned capacity is paid for by the hour, used
-// or not. A unit that is used all the time costs less than a third of what the same
-// requests cost on demand. Autoscaling keeps capacityTarget percent of it in use, and
-// follows the load within minutes. A load that rises faster uses up the unused capacity
-// of the last five minutes, and is then throttled. An index that is throttled throttles
-// the table's writes, so each index may grow as far as the table.
+// On-demand capacity is paid for by the request, provisioned capacity by the hour.
+// Autoscaling keeps capacityTarget percent of it in use, and follows the load within
+// minutes. A load that rises faster is throttled once it has used up what was unused in the
+// last five minutes. A throttled index throttles the table's writes, so each index may grow
+// as far as the table.
 func (s Settings) provisioned() capacity {
 	if s.Capacity != capacityProvisioned {
 		return capacity{mode: awsdynamodb.BillingMode_PAY_PER_REQUEST, capReads: s.TableReads, capWrites: s.TableWrites}
@@ -39,7 +38,6 @@ func (s Settings) provisioned() capacity {
 	}
 }
 
-// scale lets provisioned capacity follow the load.
 func (s Settings) scale(table awsdynamodb.Table) {
 	p := s.provisioned()
 	if p.mode != awsdynamodb.BillingMode_PROVISIONED {

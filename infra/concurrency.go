@@ -9,35 +9,32 @@ import (
 	"strings"
 )
 
-// A flood of requests to one group must not take the executions that other groups and the
-// stream's readers need. So in an account with enough executions each group and each reader
-// has a reservation. It keeps executions for the function, and the function gets no more. By
-// default the schedules share what is left.
+// In an account with enough executions each group and each reader has a reservation, so
+// that a flood of requests to one group leaves the others theirs. A function gets no more
+// than its reservation. By default the schedules share what is left.
 
 const (
 	// unreservedLeast is the number of executions that must stay unreserved in an account.
 	unreservedLeast = 100
 
-	// largeAccount is the concurrency from which functions have reservations by
-	// default. It is what AWS gives an account that is no longer new.
+	// largeAccount is the concurrency from which functions have reservations by default.
+	// AWS gives it to an account that is no longer new.
 	largeAccount = 1000
 
 	// readerShare is the percentage that each reader of the stream gets. In a large account
-	// that is at least 36 executions. The table has fewer shards under the load that such
-	// an account can serve.
+	// that is at least 36 executions, more than the table has shards under its load.
 	readerShare = 4
 )
 
-// groupShares has each group's default percentage of what may be reserved. The percentages
-// of groups and readers together leave some executions for the schedules, besides those
-// that must stay unreserved.
+// groupShares has each group's default percentage of what may be reserved. Groups and
+// readers together leave some executions for the schedules.
 var groupShares = map[string]int{
 	"channels": 25, "feed": 20, "mcp": 10, "agents": 5, "dm": 5, "oauth": 4,
 	"access": 3, "docs": 3, "ideas": 3, "jury": 3, "credits": 2, "promos": 2, "data": 1,
 }
 
-// share returns this percentage of the executions that may be reserved; 0 in an account that
-// is small or of unknown size.
+// share returns this percentage of what may be reserved; 0 in an account that is small or
+// of unknown size.
 func (s Settings) share(percent int) int {
 	if s.AccountConcurrency < largeAccount {
 		return 0
@@ -83,7 +80,6 @@ func (s Settings) ownConcurrency() map[string]int {
 	return own
 }
 
-// reservedInAll returns the sum of all reservations.
 func (s Settings) reservedInAll(d declared) (sum int) {
 	for _, g := range d.groups {
 		sum += s.ofGroup(g.Name)

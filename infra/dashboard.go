@@ -14,11 +14,7 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// The dashboard (setting dashboard) is one page: the alarms first, then requests, the
-// table, the readers and schedules behind it, and results. It uses the same metrics as the
-// alarms.
-
-// graph is one widget.
+// graph is one widget of the dashboard.
 type graph struct {
 	Title   string
 	Unit    string // of the left axis
@@ -39,11 +35,11 @@ type line struct {
 }
 
 // search stands for the metrics with a name and a dimension. CloudWatch finds them when the
-// page is viewed, and shows the ten highest.
+// page is viewed.
 type search struct {
 	Namespace, Name, By string
 	Statistic           string
-	Most                string // SUM or MAX: the metrics for which it is highest come first
+	Most                string // SUM or MAX: the ten metrics for which it is highest are shown
 }
 
 func (s search) expression() string {
@@ -57,15 +53,13 @@ type section struct {
 	Graphs []graph
 }
 
-// actors holds the functions that no caller waits for, and the metrics that count
-// dropped events about mail.
+// actors holds the functions that no caller waits for.
 type actors struct {
 	readers, schedules []named
-	dropped            []metric
-	dead               *string // the queue of dead letters
+	dropped            []metric // of events about mail
+	dead               *string  // the queue of dead letters
 }
 
-// named is a function with its declared name.
 type named struct {
 	Name     string
 	Function *string
@@ -80,7 +74,6 @@ const (
 // and of a million requests at the gateway and at Lambda (10 ms with half a gigabyte).
 const usdOfTable, usdOfRequest = "m1 * 0.125 + m2 * 0.625", "m3 * (1.00 + 0.20 + 0.07)"
 
-// sections returns the dashboard's sections.
 func (d deployment) sections(g *gateway, a actors) []section {
 	api := func(name, statistic string) metric {
 		return metric{"AWS/ApiGateway", name, []by{{"ApiId", g.api.Ref()}}, statistic}
@@ -252,7 +245,6 @@ const (
 // ringingFirst sorts alarms by their state: ALARM, INSUFFICIENT_DATA, OK.
 const ringingFirst = "stateUpdatedTimestamp"
 
-// dashboardBody lays out the sections below the alarms.
 func dashboardBody(alarms []*string, sections []section) map[string]any {
 	arns := make([]string, len(alarms))
 	for i, arn := range alarms {
@@ -286,7 +278,6 @@ func dashboardBody(alarms []*string, sections []section) map[string]any {
 	return map[string]any{"start": "-P1D", "widgets": widgets}
 }
 
-// newDashboard makes the dashboard and outputs its address.
 func (d deployment) newDashboard(stack awscdk.Stack, g *gateway, a actors) {
 	sections := d.sections(g, a)
 	if !d.EndpointMetrics {

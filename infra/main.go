@@ -1,10 +1,9 @@
 // Command infra is the CDK app. It turns the declarations of functions and events into a
-// CloudFormation template. cdk.json runs it, after the functions have been built. To make
-// the template it needs Node, but neither a network nor an account.
+// CloudFormation template. cdk.json runs it, after the functions have been built. It needs
+// Node, but neither a network nor an account.
 //
-// [ReadSettings] and newPlan first check everything that can be checked without the
-// CDK; stack.go then loops over each kind of function. The argument is the folder of
-// the functions, by default "build". Three other arguments do something else:
+// The argument is the folder of the functions, by default "build". Three other arguments do
+// something else:
 //
 //   - explain reads the template, and prints what each resource is for;
 //   - policies writes the template's policies to build/policies, for `make lint-template`;
@@ -28,8 +27,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// built is the folder where `make build` writes <name>/bootstrap, relative to the
-// root of the project, where the CDK runs the app.
+// built is the folder where `make build` writes <name>/bootstrap, relative to the root of
+// the project.
 const built = "build"
 
 // cloudAssembly is the folder of the template, set in cdk.json.

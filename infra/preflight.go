@@ -19,9 +19,9 @@ import (
 	"agentsocial/infra/awscli"
 )
 
-// preflight checks what a deployment needs before it starts: programs, credentials, the
-// account and its quotas. It prints each finding with its remedy. It returns an error if a
-// finding would make the deployment fail; other findings are warnings.
+// preflight checks what a deployment needs before it starts, and prints each finding with
+// its remedy. It returns an error if a finding would make the deployment fail. Other
+// findings are warnings.
 //
 // The arguments are those of the CDK, such as -c stage=dev; they override cdk.json.
 func preflight(ctx context.Context, args []string, now time.Time, out io.Writer) error {
@@ -110,8 +110,7 @@ func (c *checks) warn(remedy, format string, args ...any) {
 	fmt.Fprintf(c.out, "  warning  %s\n           %s\n", fmt.Sprintf(format, args...), remedy)
 }
 
-// ask runs a command of the AWS CLI. If that fails, it warns that something was not
-// checked and returns false.
+// ask runs a command of the AWS CLI. If that fails, ask warns and returns false.
 func (c *checks) ask(what string, out any, args ...string) bool {
 	err := c.aws.Do(c.ctx, out, args...)
 	if err != nil {
@@ -120,9 +119,9 @@ func (c *checks) ask(what string, out any, args ...string) bool {
 	return err == nil
 }
 
-// Versions of the programs. The CDK needs nodeLeast or later; the runbook and the tests use
-// nodeGood. cliLeast is the first series whose `dynamodb update-table` has
-// --on-demand-throughput, the newest option that the runbook uses.
+// The CDK needs nodeLeast or later; the runbook and the tests use nodeGood. cliLeast is the
+// first series with `dynamodb update-table --on-demand-throughput`, the newest option that
+// the runbook uses.
 const (
 	nodeLeast = 18
 	nodeGood  = 22
@@ -251,7 +250,7 @@ func (c *checks) ownStack() {
 }
 
 // leftSecrets finds secrets of an earlier stage of this name. Their names are fixed, so a
-// new stack cannot make its own. With existingSecrets the seal and the pepper must be there.
+// new stack cannot make its own.
 func (c *checks) leftSecrets() {
 	prefix := "agentsocial/" + c.Stage + "/"
 	var answer struct {
@@ -285,7 +284,6 @@ func (c *checks) leftSecrets() {
 	c.ok("nothing of an earlier stage %s is in the way", c.Stage)
 }
 
-// concurrency checks how many executions of functions the account may run at once.
 func (c *checks) concurrency() {
 	var answer struct {
 		AccountLimit struct{ ConcurrentExecutions int }
@@ -310,7 +308,6 @@ func (c *checks) concurrency() {
 	}
 }
 
-// mailing checks what SES needs to send the service's mail.
 func (c *checks) mailing() {
 	if c.MailFrom == "" {
 		c.ok("no mail is sent (mailFrom is empty)")
@@ -335,9 +332,8 @@ func (c *checks) mailing() {
 	c.identity()
 }
 
-// identity checks SES's identity of mailFrom. With mailIdentity existing, SES must have the
-// identity. Otherwise the stack makes it, so no identity of this name may exist outside the
-// stack. An identity that is not verified gets a warning.
+// identity checks SES's identity of mailFrom. With mailIdentity existing, SES must have it.
+// Otherwise the stack makes it, so it must not exist outside the stack.
 func (c *checks) identity() {
 	_, domain, _ := strings.Cut(c.MailFrom, "@")
 	name := domain
@@ -391,7 +387,7 @@ func (c *checks) owns(kind, physical string) bool {
 }
 
 // certificateLeft is the remaining validity below which a certificate gets a warning. ACM
-// has renewed it by then unless something is wrong.
+// normally renews it earlier.
 const certificateLeft = 30 * 24 * time.Hour
 
 // certificate checks that the domain's certificate is issued, covers the domain, and is in

@@ -18,9 +18,8 @@ import (
 // rights lists what a function may do besides writing its log.
 //
 // [leading] restricts reads and writes to the partitions that the function declares. Two
-// weaknesses remain. Most groups may write agents' partitions, which hold credentials, so an
-// intruder in such a group could make a credential and go on through the API. And rights
-// on an index cover the whole index.
+// weaknesses remain. Most groups may write agents' partitions, so an intruder in such a
+// group could make a credential. And rights on an index cover the whole index.
 type rights struct {
 	Reads  tables.Families // items and queries, never a scan
 	Writes tables.Families
@@ -30,24 +29,19 @@ type rights struct {
 	Dead   bool // sends failed calls to the function's dead-letter queue
 }
 
-// rightsOf returns a group's rights.
 func rightsOf(g api.Group) rights {
 	reads, writes := g.Rights()
 	return rights{Reads: reads, Writes: writes, Needs: g.Capabilities()}
 }
 
-// rightsOfReader returns a reader's rights. Its work is in the table and its stream.
 func rightsOfReader(r stream.Function) rights {
 	return rights{Reads: r.Reads, Writes: r.Writes, Needs: app.Table, Stream: true}
 }
 
-// rightsOfSchedule returns a schedule's rights. Its work is in the table, and it may
-// declare further needs.
 func rightsOfSchedule(s schedule.Function) rights {
 	return rights{Reads: s.Reads, Writes: s.Writes, Needs: s.Capabilities(), Dead: !s.Outside}
 }
 
-// rightsOfMail returns the rights of a function that handles events about mail.
 func rightsOfMail(m mailevent.Function) rights {
 	return rights{Reads: m.Reads, Writes: m.Writes, Needs: mailevent.Needs}
 }
@@ -60,15 +54,13 @@ var (
 
 // leading returns the condition that all touched partitions belong to these families; nil
 // if there are no families. IAM judges a transaction by all its writes together, so all
-// writes share one list. The condition also holds for a call without keys, but all
-// actions above have keys.
+// writes share one list. The condition also holds for a call without keys, but all actions
+// above have keys.
 //
-// IAM judges the items of a transaction by the actions of the single operations
-// (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html),
-// and the condition keys of these actions include dynamodb:LeadingKeys
-// (https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html).
-// This has not been tried (UNTRIED.md). If DynamoDB passes no keys to IAM for the items,
-// they are not restricted, and a function has more rights than intended.
+// It has not been tried whether DynamoDB passes IAM the keys of a transaction's items
+// (UNTRIED.md). If not, a function has more rights than intended.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
 func leading(f tables.Families) map[string]any {
 	var patterns []string
 	for _, letter := range f.Letters() {
@@ -80,9 +72,8 @@ func leading(f tables.Families) map[string]any {
 	return map[string]any{"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": patterns}}
 }
 
-// policy turns rights into statements. The CDK's own grants are wider: Scan with every
-// read, BatchWriteItem with every write, ListStreams on everything, and reading and
-// deleting failed batches.
+// policy turns rights into statements. The CDK's own grants are wider, such as Scan with
+// every read.
 func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) awsiam.PolicyDocument {
 	st := d.store
 	var statements []awsiam.PolicyStatement
@@ -130,10 +121,9 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 	}
 	if r.Stream { // only the stream of the table in use
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
-		// The Service Authorization Reference has no type of resource for ListStreams, so only *
-		// is sure to allow it, although DynamoDB's guide has an example with the table's streams.
-		// Without ListStreams Lambda makes no mapping. ListStreams reads nothing but the ARNs of
-		// streams.
+		// The Service Authorization Reference allows ListStreams on * only, although
+		// DynamoDB's guide shows it on the table's streams. Lambda makes no mapping without
+		// it. It reads only ARNs.
 		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, jsii.String("*"))
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))
 		allow("FailedBatchesBucket", []string{"s3:ListBucket"}, nil, st.failed.BucketArn())
@@ -147,9 +137,8 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
 }
 
-// generatedARN returns the ARN of the seal or the pepper for policies. The ARN of a secret
-// ends in six random characters, which the stack does not know if it did not make the
-// secret.
+// generatedARN returns the ARN of the seal or the pepper for policies. The stack does not
+// know the six random characters at the end of an existing secret's ARN.
 func (d deployment) generatedARN(secret awssecretsmanager.ISecret) *string {
 	if d.ExistingSecrets {
 		return jsii.String(*secret.SecretArn() + "-??????")
@@ -157,9 +146,8 @@ func (d deployment) generatedARN(secret awssecretsmanager.ISecret) *string {
 	return secret.SecretArn()
 }
 
-// grantable returns the resources that a capability's action is granted on, and the
-// condition of the grant. There are no resources if the deployment does not use the
-// capability.
+// grantable returns the resources and the condition of the grant of a capability's action.
+// There are no resources if the deployment does not use the capability.
 func (d deployment) grantable(c app.Capability) (resources []*string, condition map[string]any) {
 	switch c.Resource {
 	case "SECRET_ARN":
@@ -177,8 +165,8 @@ func (d deployment) grantable(c app.Capability) (resources []*string, condition 
 		if d.mail == nil {
 			return nil, nil
 		}
-		// From this address only, through any identity: in SES's sandbox a mail also
-		// needs the permission on its recipient's identity.
+		// Only this sender is allowed, but any identity: in SES's sandbox a mail also needs
+		// the permission on its recipient's identity.
 		return []*string{d.mail.identities, d.mail.setARN}, map[string]any{"StringEquals": map[string]any{"ses:FromAddress": d.mail.from}}
 	}
 	panic("infra: the capability " + c.Name + " is on " + c.Resource + ", which is unknown")

@@ -16,16 +16,15 @@ import (
 	"agentsocial/shared/lambda/schedule"
 )
 
-// A tick is one call of a scheduled function by the clock, EventBridge Scheduler. A tick that
-// is lost or fails does no harm, because the next one does the work. A tick that fails is
-// kept as a dead letter for the operator, except a tick of the probe, which has an alarm of
-// its own.
+// A tick is one call of a scheduled function by the clock, EventBridge Scheduler. A tick
+// that is lost or fails does no harm, because the next one does the work. A tick that fails
+// becomes a dead letter, except for the probe, which has its own alarm.
 const (
 	// tickTries bounds the retries of a tick that Lambda did not accept.
 	tickTries = 2
 
 	// sweepTries bounds Lambda's retries of a failed tick. A retry would run beside the
-	// next tick and do the same work.
+	// next tick.
 	sweepTries = 0
 
 	// timeoutMost is Lambda's longest timeout.
@@ -41,9 +40,8 @@ const (
 	// at least two periods of the schedule.
 	stoppedFor = 30 * time.Minute
 
-	// unfinishedMost is the number of ticks of all schedules together that may run out of
-	// time within stoppedFor. A schedule that is called every five minutes and never
-	// finishes exceeds it.
+	// unfinishedMost is the number of ticks that may run out of time within stoppedFor. A
+	// schedule that is called every five minutes and never finishes exceeds it.
 	unfinishedMost = 4
 )
 
@@ -69,10 +67,8 @@ func rateOf(s schedule.Function) (string, error) {
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
 
-// newDeadLetters makes the queue for the failed calls of all schedules: those that Lambda did
-// not accept, and, except for the probe, those that it accepted but that failed or never ran.
-// Each message says which function, and why. With one queue, one alarm on one metric is
-// enough.
+// newDeadLetters makes the queue for the failed calls of all schedules. One queue needs
+// only one alarm.
 func newDeadLetters(stack awscdk.Stack) awssqs.Queue {
 	return awssqs.NewQueue(stack, jsii.String("DeadLetters"), &awssqs.QueueProps{
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED, // so the clock and Lambda need no permission for a key
@@ -127,7 +123,7 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 }
 
 // unreachableTimes is the number of ticks in a row that must fail, or not come, before the
-// alarm of [deployment.watchOutside] rings.
+// alarm rings.
 const unreachableTimes = 2
 
 // watchOutside makes the alarm of a function that calls the service from outside. Lambda
@@ -140,9 +136,8 @@ func (d deployment) watchOutside(s schedule.Function, f awslambda.Function) {
 	})
 }
 
-// limitCalls bounds the retries and the age of a function's asynchronous calls. Their
-// caller does not wait for an answer: Lambda queues the call. A call that fails for good
-// goes to dead. If dead is nil, Lambda drops it.
+// limitCalls bounds the retries and the age of a function's asynchronous calls. A call that
+// fails for good goes to dead. If dead is nil, Lambda drops it.
 func limitCalls(f awslambda.Function, retries int, age time.Duration, dead awssqs.Queue) {
 	props := &awslambda.CfnEventInvokeConfigProps{
 		FunctionName: f.FunctionName(), Qualifier: jsii.String("$LATEST"),
@@ -156,9 +151,7 @@ func limitCalls(f awslambda.Function, retries int, age time.Duration, dead awssq
 	awslambda.NewCfnEventInvokeConfig(f, jsii.String("Calls"), props)
 }
 
-// watch makes the alarm of a schedule that is not called, because the clock has stopped or
-// Lambda turns its calls away. Calls that fail and ticks that run out of time have alarms
-// for all schedules together ([deployment.watchSchedules]).
+// watch makes the alarm of a schedule that is not called.
 func (d deployment) watch(s schedule.Function, f awslambda.Function) {
 	times := max(2, int(stoppedFor/s.Every))
 	d.alarm(f, "Stopped", alarm{
@@ -168,7 +161,6 @@ func (d deployment) watch(s schedule.Function, f awslambda.Function) {
 	})
 }
 
-// watchSchedules makes the alarms of all schedules together.
 func (d deployment) watchSchedules(stack awscdk.Stack, dead awssqs.Queue) {
 	d.alarm(stack, "Fails", alarm{
 		What: "A scheduled function failed, or could not be called. The dead letter says which and why; the next tick does the work.",

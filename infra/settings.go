@@ -19,9 +19,8 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// Settings holds the settings of a deployment, from the context of cdk.json or from
-// `-c name=value`, which passes every value as a string. The README's table explains
-// them; a test compares it with [Settings.all].
+// Settings holds the settings of a deployment, from the context of cdk.json or from `-c
+// name=value`. The README's table explains them.
 type Settings struct {
 	Stage           string // names stack and secrets; only "dev" leaves nothing behind
 	Region, Account string // "": those of the credentials
@@ -76,16 +75,15 @@ type Settings struct {
 	passed
 }
 
-// passed holds what `make deploy` (infra/deploy) finds out and passes. It is not for
-// operators, so cdk.json and the README do not have it.
+// passed holds what `make deploy` (infra/deploy) finds out and passes. Operators do not set
+// it, so cdk.json and the README do not have it.
 type passed struct {
 	Version         string // what is deployed, as `git describe` names it; "" if unknown
 	PreviousVersion string // what was deployed before, for `make rollback`; "" if unknown
-	Unprotected     bool   // whether the stage is being created, so that a failure can remove all of it
+	Unprotected     bool   // the stage is being created, see protected
 }
 
-// DefaultSettings returns the values of settings that neither cdk.json nor the command line
-// sets.
+// DefaultSettings returns the default of each setting.
 func DefaultSettings() Settings {
 	return Settings{
 		Stage: "prod", PowBits: 18, PageBits: 14, MicroUSDPerChar: 10, ThrottleRate: api.DefaultThrottle.Rate, ThrottleBurst: api.DefaultThrottle.Burst,
@@ -115,8 +113,7 @@ const (
 	identityExisting = "existing" // not at all: it is verified already
 )
 
-// Ceilings of settings. AWS publishes no greatest value for these. Its quotas are smaller
-// at first, but can be raised (runbook, "Grow").
+// Ceilings of settings. AWS publishes no greatest value for these.
 const (
 	rateMost        = 1_000_000
 	burstMost       = 500_000
@@ -124,8 +121,8 @@ const (
 	warmMost        = 10_000_000
 )
 
-// copyDaysMost bounds copyDays. As /privacy promises, backups keep what was deleted for at
-// most this many days. Point-in-time recovery reaches back as far.
+// copyDaysMost bounds copyDays. /privacy promises that backups keep deleted data for at
+// most this many days.
 const copyDaysMost = 35
 
 // Disposable reports whether the stage may be destroyed with all its data.
@@ -373,8 +370,7 @@ func boolean(name string, into *bool) setting {
 	}}
 }
 
-// objectText returns the JSON of an object. A setting may hold it as a string or as an
-// object.
+// objectText returns the JSON of a setting that is an object or the JSON of an object.
 func objectText(v any) (object string, ok bool) {
 	if object, ok = v.(string); ok {
 		return object, true
@@ -465,7 +461,6 @@ func areOrigins(v string) bool {
 	return true
 }
 
-// isWebACL reports whether v is [webACLOwn] or the ARN of a web ACL of CloudFront.
 func isWebACL(v string) bool { return v == webACLOwn || webACLForm.MatchString(v) }
 
 // isAddress reports whether v is a mail address in canonical form: SES and IAM

@@ -9,9 +9,9 @@ import (
 	"agentsocial/shared/lambda/mailevent"
 )
 
-// newStack makes the service in one stack: one resource per route, and five to eight per
-// function. [maxResources] keeps it below CloudFormation's 500. Account and region are those
-// of the credentials. If the settings name others, the CDK refuses the credentials.
+// newStack makes the service in one stack. [maxResources] keeps it below CloudFormation's
+// 500. If the settings name another account than the credentials, the CDK refuses the
+// credentials.
 //
 // Only the lasting secrets, the backup vault and what belongs to the edge have fixed names.
 // CloudFormation names everything else, so that retained resources do not block the next
@@ -23,8 +23,8 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 		AnalyticsReporting:    jsii.Bool(false),
 		Env:                   s.target(),
 	})
-	// The bill can be split by these tags once they are activated (runbook, "What it costs").
-	// Each function with its log also has the tag part.
+	// The bill can be split by these tags once they are activated (runbook, "What it
+	// costs").
 	awscdk.Tags_Of(stack).Add(jsii.String("project"), jsii.String("agentsocial"), nil)
 	awscdk.Tags_Of(stack).Add(jsii.String("stage"), jsii.String(s.Stage), nil)
 	store := newStore(stack, s)
@@ -81,7 +81,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	return stack
 }
 
-// target returns the account and region to deploy to, nil if neither is set.
+// target returns the account and region to deploy to; nil if neither is set.
 func (s Settings) target() *awscdk.Environment {
 	if s.Account == "" && s.Region == "" {
 		return nil
@@ -97,8 +97,8 @@ func (s Settings) target() *awscdk.Environment {
 }
 
 // removal returns what happens to data when its resource leaves the stack. A rollback
-// deletes the resources that its deployment made. They are still empty, and secrets that
-// stayed would block the next try by their names.
+// deletes the resources that its deployment made. They are still empty, and the names of
+// secrets would block the next try.
 func (s Settings) removal() awscdk.RemovalPolicy {
 	if s.Disposable() {
 		return awscdk.RemovalPolicy_DESTROY
@@ -108,7 +108,7 @@ func (s Settings) removal() awscdk.RemovalPolicy {
 
 // protected reports whether the stack and its table are protected from deletion. While
 // `make deploy` creates a stage they are not, so that CloudFormation can remove what a
-// failed creation leaves. As soon as the stage exists, a second deployment protects both.
+// failed creation leaves. A second deployment then protects both.
 func (s Settings) protected() bool { return !s.Disposable() && !s.Unprotected }
 
 // removalOfTable keeps a protected table on a rollback, too. A rollback that tried to

@@ -15,16 +15,14 @@ import (
 	"agentsocial/tables"
 )
 
-// An alarm costs 0.10 USD a month for each of its metrics. So alarms watch what callers
-// and operators notice, with as few metrics as possible. A failure has no alarm if it
-// always sets off another. AWS publishes most of these metrics for free.
+// An alarm costs 0.10 USD a month for each of its metrics, so there are few. A failure has
+// no alarm if it always sets off another. Functions behind the gateway need none: if they
+// fail, the gateway answers 5xx.
 //
-// These are the bounds of the alarms for the whole service. readers.go and schedules.go
-// have the alarms of readers and schedules. Functions behind the gateway need none of their
-// own: if they fail, the gateway answers 5xx.
+// These are the bounds of the alarms for the whole service.
 const (
-	// slowest is above the longest intended time: looking up an agent by its mail
-	// address takes two seconds.
+	// slowest is above the longest intended time, the two seconds for looking up an agent
+	// by its mail address.
 	slowest = 3 * time.Second
 
 	// mailsAnHour is far above normal mail, and far below the limits of a day's mails.
@@ -33,19 +31,18 @@ const (
 	// slowOf is the least number of requests in a period for a meaningful p99.
 	slowOf = 20
 
-	// AWS reviews an account at 5 % bounces or 0.1 % complaints. The alarms ring at two
-	// fifths of the first rate and half of the second. Among few mails a rate means
-	// nothing, so at least returnedOf mails must have come back in the period.
+	// AWS reviews an account at 5 % bounces or 0.1 % complaints, and the alarms ring
+	// before. Among few mails a rate means nothing, so at least returnedOf mails must have
+	// come back.
 	bounceRate    = 0.02
 	complaintRate = 0.0005
 	returnedOf    = 3
 )
 
 // throttledMetric counts the requests that the gateway turned away. Only the gateway's
-// access log has them, because no function is called.
+// access log has them.
 const throttledMetric = "throttled"
 
-// watchAll makes the alarms of the service as a whole.
 func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 	ofGateway := func(name, statistic string) metric {
 		return metric{"AWS/ApiGateway", name, []by{{"ApiId", g.api.Ref()}}, statistic}
@@ -53,7 +50,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 	d.alarm(stack, "ServerErrors", alarm{
 		What: "More than 1 % of requests fail with 5xx (or at least half, if fewer than five failed). In the functions' logs, the lines of the failed requests name the endpoint and the cause. If the cause is DynamoDB itself, look at AWS's health page.",
 		Of:   []metric{ofGateway("5xx", "Sum"), ofGateway("Count", "Sum")},
-		Math: "IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0)", Above: 1, Every: 5 * time.Minute, Times: 2, // fewer than five failures count only if they are at least half of the requests
+		Math: "IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0)", Above: 1, Every: 5 * time.Minute, Times: 2,
 	})
 	d.alarm(stack, "Slow", alarm{
 		What: fmt.Sprintf("One request in a hundred takes more than %s. See in the logs which endpoints are slow, and whether the table throttles.", inWords(slowest)),
@@ -84,7 +81,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 	})
 	d.alarm(stack, "BooksUnproved", alarm{
 		What: "At least three of a day's four audits could not prove the books: money moved during the audits, or they ran out of time. Run `make audit TABLE=aws:NAME`, which works while money is moving.",
-		Of:   []metric{d.logged(audit.Unproved)}, Above: 2, Every: 24 * time.Hour, // rings if more than two of the day's four audits proved nothing
+		Of:   []metric{d.logged(audit.Unproved)}, Above: 2, Every: 24 * time.Hour,
 	})
 	d.alarm(stack, "PaymentsUnheard", alarm{
 		What: "A notification from Stripe could not be processed. The log of the function credits names the event and the reason.",
@@ -128,8 +125,8 @@ func (d deployment) loggedAny(messages []string) (of []metric) {
 	return of
 }
 
-// bouncesADay returns the number of bounces in a day above which an alarm rings. It is two
-// fifths of the number at which mails for linking stop.
+// bouncesADay returns the number of bounces in a day above which an alarm rings: two fifths
+// of the number at which mails for linking stop.
 func (d deployment) bouncesADay() float64 { return float64(d.Limits.BouncesDay * 2 / 5) }
 
 func (d deployment) watchMail(stack awscdk.Stack) {
@@ -168,10 +165,9 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 	})
 }
 
-// throttled returns four metrics that together show any throttling. Two count throttled
-// reads and writes of the table. The others count throttled queries, which may read an
-// index, and throttled transactions, which may change what an index lists. DynamoDB
-// publishes no zeros, so an alarm fills them in; otherwise it would never end.
+// throttled returns four metrics that together show any throttling. Queries and
+// transactions may use an index. DynamoDB publishes no zeros, so the alarm fills them in;
+// otherwise it would never end.
 func (d deployment) throttled() []metric {
 	table := by{"TableName", d.store.table.TableName()}
 	of := func(operation string) metric {
@@ -198,10 +194,8 @@ func (d deployment) throttleEvents() (of []metric) {
 // operations lists the DynamoDB operations that functions call.
 var operations = []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}
 
-// tableErrors returns the metrics of DynamoDB's own failures. They have no alarm, because
-// what they cause has alarms: answers with 5xx, late readers and failed ticks. UserErrors are
-// left out: DynamoDB counts them for the whole account, and the count may include failed
-// conditions.
+// tableErrors returns the metrics of DynamoDB's own failures. UserErrors are left out:
+// DynamoDB counts them for the whole account.
 func (d deployment) tableErrors() (of []metric) {
 	for _, o := range operations {
 		of = append(of, metric{"AWS/DynamoDB", "SystemErrors", []by{{"TableName", d.store.table.TableName()}, {"Operation", jsii.String(o)}}, "Sum"})
