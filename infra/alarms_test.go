@@ -17,7 +17,6 @@ import (
 	"agentsocial/shared/api"
 )
 
-// Only CloudWatch publishes to the operators' topic, over TLS and for this account.
 func TestOperators(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		id, topic := s.only(t, "AWS::SNS::Topic")
@@ -40,7 +39,6 @@ func TestOperators(t *testing.T) {
 	mail.expect(t, "subscription", map[string]string{"TopicArn": "${" + id + "}", "Protocol": "email", "Endpoint": alarmMail})
 }
 
-// rings describes an alarm in one line.
 func (r resource) rings() string {
 	p := r.Properties
 	var of string
@@ -76,7 +74,7 @@ func told(m map[string]any, statistic any) string {
 	return s
 }
 
-// kindOf returns the kind of an alarm: the last part of its logical id.
+// kindOf returns the last part of an alarm's logical id.
 func kindOf(id string) string {
 	id = strings.TrimRight(id, "0123456789ABCDEF") // its digest, of eight digits
 	if i := strings.LastIndex(id, "Function"); i >= 0 && i+len("Function") < len(id) && !strings.HasPrefix(id, "Function") {
@@ -85,7 +83,6 @@ func kindOf(id string) string {
 	return id
 }
 
-// The stack has exactly these alarms, and each notifies the operators.
 func TestAlarms(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		table, api := "${TableCD117FA1}", "${Api}"
@@ -123,7 +120,7 @@ func TestAlarms(t *testing.T) {
 		want["Slow"] = fmt.Sprintf("IF(m2 >= 20, m1, 0) of m1=p99 of AWS/ApiGateway Latency ApiId=%s, m2=Sum of AWS/ApiGateway Count ApiId=%[1]s "+above, api, 300, 3000, 3)
 		want["RequestsThrottled"] = fmt.Sprintf("Sum of agentsocial/prod throttled "+above, 300, 100, 1)
 		want["FunctionsThrottled"] = fmt.Sprintf("Sum of AWS/Lambda Throttles "+above, 300, 10, 1)
-		want["TableThrottled"] = fmt.Sprintf(strings.ReplaceAll(strings.ReplaceAll("MAX([FILL(m1, 0), FILL(m3, 0)]) + MAX([FILL(m2, 0), FILL(m4, 0)]) of "+ // DynamoDB publishes no zeros, so an alarm would never end
+		want["TableThrottled"] = fmt.Sprintf(strings.ReplaceAll(strings.ReplaceAll("MAX([FILL(m1, 0), FILL(m3, 0)]) + MAX([FILL(m2, 0), FILL(m4, 0)]) of "+
 			"m1=Sum of AWS/DynamoDB ReadThrottleEvents TableName=T, m2=Sum of AWS/DynamoDB WriteThrottleEvents TableName=T, "+
 			"m3=Sum of AWS/DynamoDB ThrottledRequests TableName=T Operation=Query, m4=Sum of AWS/DynamoDB ThrottledRequests TableName=T Operation=TransactWriteItems ", "=T,", "="+table+","), "=T ", "="+table+" ")+above, 300, 50, 1)
 		want["BooksWrong"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books wrong "+above, 2*6*3600, 0, 1) // two audits
@@ -172,7 +169,6 @@ func TestAlarms(t *testing.T) {
 	})
 }
 
-// A metric counts the requests that the gateway throttles, by the lines of its access log.
 func TestThrottledRequests(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		log, _ := s.named(t, "AWS::Logs::LogGroup", "AccessLog")
@@ -190,7 +186,7 @@ func TestThrottledRequests(t *testing.T) {
 	})
 }
 
-// sources returns the sources of the deployed program.
+// sources returns the source code of the functions, without tests.
 var sources = sync.OnceValues(func() (string, error) {
 	var all strings.Builder
 	for _, folder := range []string{"../functions", "../shared", "../events"} {
@@ -232,17 +228,15 @@ func messages(t *testing.T) (all []string) {
 	return slices.Compact(all)
 }
 
-// The program logs every message that an alarm watches.
 func TestMessagesAreLogged(t *testing.T) {
 	all := messages(t)
 	for _, m := range slices.Concat(unheard, unsent, usedUp, full, []string{audit.Wrong, audit.Unproved, api.EdgeUnknown, api.EdgeAddressed}) {
 		if !slices.Contains(all, m) {
-			t.Errorf("nothing logs %q; the program logs %q", m, all)
+			t.Errorf("the program logs %[2]q, want also %[1]q", m, all)
 		}
 	}
 }
 
-// The dashboard shows failures of exactly the operations that functions may call.
 func TestOperations(t *testing.T) {
 	want := []string{"TransactWriteItems"} // transactions have no action of their own
 	for _, action := range slices.Concat(readActions, writeActions) {
@@ -266,7 +260,6 @@ func TestInWords(t *testing.T) {
 	}
 }
 
-// runbook returns the runbook.
 func runbook(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile("RUNBOOK.md")
@@ -278,7 +271,6 @@ func runbook(t *testing.T) string {
 
 var alarmSection = regexp.MustCompile(`(?m)^## Alarm: ([A-Z]\w+)$`)
 
-// Every alarm has a section with three steps in the runbook, and every section has an alarm.
 func TestRunbookKnowsAlarms(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, which := range []func() (*service, error){ours, edged, whole} {
@@ -296,7 +288,7 @@ func TestRunbookKnowsAlarms(t *testing.T) {
 			}
 		}
 		if !kinds[kind] {
-			t.Errorf("the runbook has a section on %s, but there is no such alarm, or two such sections", kind)
+			t.Errorf("got a runbook section on %s, want one section for each alarm", kind)
 		}
 		delete(kinds, kind)
 	}

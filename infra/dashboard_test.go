@@ -38,12 +38,12 @@ var published = map[string][]string{
 	"AWS/Lambda OnFailureDestinationDeliveredEventCount": {"EventSourceMappingUUID"},
 	"AWS/S3 NumberOfObjects":                             {"BucketName StorageType"},
 	"AWS/SQS NumberOfMessagesSent":                       {"QueueName"},
-	"AWS/SES Send":                                       {""}, "AWS/SES Bounce": {mailDimension}, "AWS/SES Complaint": {mailDimension}, "AWS/SES Reject": {mailDimension}, // newMailing
+	"AWS/SES Send":                                       {""}, "AWS/SES Bounce": {mailDimension}, "AWS/SES Complaint": {mailDimension}, "AWS/SES Reject": {mailDimension},
 	"AWS/SES Reputation.BounceRate": {mailDimension}, "AWS/SES Reputation.ComplaintRate": {mailDimension},
 }
 
 // emitted returns the metrics that the program emits, each with the values of its
-// dimension; nil for a metric without one.
+// dimension; nil for a metric without a dimension.
 func (s *service) emitted(t *testing.T) map[string][]string {
 	t.Helper()
 	values := map[string][]string{metrics.ByMessage: messages(t), metrics.ByReason: {tables.BackBounce, tables.BackComplaint}}
@@ -76,8 +76,7 @@ func (s *service) emitted(t *testing.T) map[string][]string {
 	return all
 }
 
-// wantMetric fails the test unless the metric exists: emitted by the program, or published by
-// AWS.
+// wantMetric fails the test unless the program emits the metric or AWS publishes it.
 func (s *service) wantMetric(t *testing.T, emitted map[string][]string, where, namespace, name string, by [][2]string) {
 	t.Helper()
 	var names []string
@@ -108,7 +107,6 @@ var (
 	operand   = regexp.MustCompile(`\bm\d+\b`)
 )
 
-// page holds the dashboard's body.
 type page struct {
 	Start   string
 	Widgets []struct {
@@ -131,8 +129,6 @@ func (s *service) page(t *testing.T) (p page) {
 	return p
 }
 
-// TestDashboard checks that each metric exists, each expression uses only lines
-// before it, no widgets overlap, and all alarms are shown.
 func TestDashboard(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		taken := map[[2]int]string{}
@@ -141,7 +137,7 @@ func TestDashboard(t *testing.T) {
 		for _, w := range s.page(t).Widgets {
 			what := w.Properties.Title + w.Properties.Markdown
 			if w.X < 0 || w.Width < 1 || w.Height < 1 || w.X+w.Width > 24 {
-				t.Errorf("%s: got x %d and width %d, want it within 0 to 24", what, w.X, w.Width)
+				t.Errorf("%s: got x %d and width %d, want 0 to 24", what, w.X, w.Width)
 			}
 			for x := w.X; x < w.X+w.Width; x++ {
 				for y := w.Y; y < w.Y+w.Height; y++ {
@@ -153,7 +149,7 @@ func TestDashboard(t *testing.T) {
 			}
 			rings = append(rings, w.Properties.Alarms...)
 			if w.Type == "alarm" && w.Properties.SortBy != ringingFirst {
-				t.Errorf("the alarms are sorted by %q, want %q: the runbook says that ringing ones are at the top", w.Properties.SortBy, ringingFirst)
+				t.Errorf("the alarms are sorted by %q, want %q, as the runbook says", w.Properties.SortBy, ringingFirst)
 			}
 			if w.Type == "metric" {
 				if w.Properties.Region != "${AWS::Region}" || len(w.Properties.Metrics) == 0 || what == "" {
@@ -208,7 +204,7 @@ func (s *service) checkGraph(t *testing.T, emitted map[string][]string, what str
 			by = append(by, [2]string{row[i].(string), row[i+1].(string)})
 		}
 		if what == "Payments, a day" && len(s.groups) == len(fakeGroups) {
-			continue // the made-up service has no such endpoints
+			continue // fakeGroups has no such endpoints
 		}
 		s.wantMetric(t, emitted, what, row[0].(string), row[1].(string), by)
 	}
@@ -217,7 +213,6 @@ func (s *service) checkGraph(t *testing.T, emitted map[string][]string, what str
 	}
 }
 
-// Every metric of an alarm exists.
 func TestAlarmMetricsExist(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		emitted := s.emitted(t)
@@ -244,7 +239,6 @@ func TestAlarmMetricsExist(t *testing.T) {
 	})
 }
 
-// If the setting dashboard is false, the stack has neither a dashboard nor its output.
 func TestNoDashboard(t *testing.T) {
 	s := of(t, defaults)
 	if n := len(s.all("AWS::CloudWatch::Dashboard")); n != 0 || s.Outputs["Dashboard"].Value != nil {
@@ -252,8 +246,6 @@ func TestNoDashboard(t *testing.T) {
 	}
 }
 
-// With endpointMetrics false, the dashboard has no graphs of detailed metrics, and the
-// functions emit none.
 func TestNoEndpointMetrics(t *testing.T) {
 	s := of(t, fake)
 	few, all := map[string]bool{}, map[string]bool{}
@@ -302,9 +294,8 @@ func TestNoEndpointMetrics(t *testing.T) {
 	}
 }
 
-// Bounds of the number of custom metrics, of those by endpoint, and of metrics in alarms.
 // CloudWatch charges 0.30 USD a month for a custom metric, and 0.10 for each metric of an
-// alarm. Look at COST.md before raising them.
+// alarm. Look at COST.md before raising these bounds.
 const (
 	metricsMost, metricsOfEndpoints, alarmedMost = 680, 560, 48
 )
@@ -318,7 +309,7 @@ func TestMetricsAreFew(t *testing.T) {
 		switch {
 		case strings.HasSuffix(name, " "+metrics.ByRoute):
 			ofEndpoints += n
-		case name == metrics.Failed+" "+metrics.ByCode: // requests with the same code either all fail or are all refused
+		case name == metrics.Failed+" "+metrics.ByCode: // counted with the refused: a code is either failed or refused
 			n = 0
 		}
 		all += n

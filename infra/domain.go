@@ -7,8 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// baseURL returns the service's address without a trailing slash. It does not contain the
-// stage of the API, which is $default.
+// baseURL returns the service's address without a trailing slash.
 func (g *gateway) baseURL(s Settings, e *edge) *string {
 	switch {
 	case s.Domain != "":
@@ -19,10 +18,9 @@ func (g *gateway) baseURL(s Settings, e *edge) *string {
 	return g.api.AttrApiEndpoint()
 }
 
-// name lets the API answer only under the domain of the settings, with TLS 1.2 or 1.3;
-// AWS's own address is disabled. Signatures, links and the issuer of tokens contain
-// the base URL, so there must be exactly one. With an edge the domain is the edge's, and
-// AWS's address stays enabled, because the edge calls it.
+// name lets the API answer only under the domain, and disables AWS's own address.
+// Signatures, links and the issuer of tokens contain the base URL, so there must be exactly
+// one. With an edge AWS's address stays enabled, because the edge calls it.
 func (g *gateway) name(s Settings) {
 	if s.Domain == "" || s.Edge {
 		return
@@ -44,7 +42,7 @@ func (g *gateway) name(s Settings) {
 	newRecord(g.stack, s, "DomainRecord", "A", domain.AttrRegionalDomainName(), domain.AttrRegionalHostedZoneId())
 }
 
-// newRecord points the domain's DNS record to AWS's name of the service.
+// newRecord points the domain's DNS record to the service's name at AWS.
 func newRecord(stack awscdk.Stack, s Settings, id, kind string, name, zone *string) awsroute53.CfnRecordSet {
 	return awsroute53.NewCfnRecordSet(stack, jsii.String(id), &awsroute53.CfnRecordSetProps{
 		HostedZoneId: jsii.String(s.HostedZone), Name: jsii.String(s.Domain), Type: jsii.String(kind),

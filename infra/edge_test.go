@@ -17,7 +17,6 @@ import (
 	"agentsocial/shared/app"
 )
 
-// bare returns a service with an edge and no other setting, in no particular region.
 func bare(t *testing.T) *service {
 	t.Helper()
 	needNode(t)
@@ -28,15 +27,13 @@ func bare(t *testing.T) *service {
 	return s
 }
 
-// The distribution passes on everything that the service reads, stores only what
-// Cache-Control allows, and stores no errors.
 func TestEdge(t *testing.T) {
 	s := bare(t)
 	cache, policy := s.only(t, "AWS::CloudFront::CachePolicy")
 	if got := plain(policy.Properties["CachePolicyConfig"]); got != `{"Comment":"Stores what Cache-Control allows","DefaultTTL":0,"MaxTTL":86400,"MinTTL":0,"Name":{"Fn::Join":["",["agentsocial-prod-",{"Ref":"AWS::Region"}]]},`+
 		`"ParametersInCacheKeyAndForwardedToOrigin":{"CookiesConfig":{"CookieBehavior":"none"},"EnableAcceptEncodingBrotli":false,"EnableAcceptEncodingGzip":true,`+
 		`"HeadersConfig":{"HeaderBehavior":"whitelist","Headers":["Authorization","X-Agent-Key","Accept"]},"QueryStringsConfig":{"QueryStringBehavior":"all"}}}` {
-		t.Errorf("cache policy is %s, want it to store by query, encoding and the headers %q, for no longer than Cache-Control says", got, cacheKey)
+		t.Errorf("cache policy is %s, want a key of query, encoding and the headers %q, and the lifetime of Cache-Control", got, cacheKey)
 	}
 	function, _ := s.only(t, "AWS::CloudFront::Function")
 	id, d := s.only(t, "AWS::CloudFront::Distribution")
@@ -73,7 +70,7 @@ func TestEdge(t *testing.T) {
 	for _, e := range errors {
 		e := e.(map[string]any)
 		if e["ErrorCachingMinTTL"] != 0.0 || e["ResponsePagePath"] != nil {
-			t.Errorf("errors %v: got %v, want them neither stored nor replaced", e["ErrorCode"], e)
+			t.Errorf("error %v: got %v, want it neither stored nor replaced", e["ErrorCode"], e)
 		}
 	}
 	if len(errors) != len(uncachedErrors) {
@@ -96,18 +93,17 @@ func TestEdge(t *testing.T) {
 			t.Errorf("%s: BASE_URL is %q, want the distribution's", g.Name, got)
 		}
 		if !slices.Contains(list(f.DependsOn), id) {
-			t.Errorf("%s does not wait for the distribution: it would refuse callers before they can come through it", g.Name)
+			t.Errorf("%s does not wait for the distribution", g.Name)
 		}
 	}
 	for _, r := range s.readers {
 		_, f := s.function(t, r.Name)
 		if env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any); env["EDGE_SECRET_ARN"] != nil {
-			t.Errorf("%s has the edge's secret, want only functions behind the API to have it", r.Name)
+			t.Errorf("%s: EDGE_SECRET_ARN is set, want it only in functions behind the API", r.Name)
 		}
 	}
 }
 
-// Only groups may read the edge's secret, and only with an edge.
 func TestEdge_Rights(t *testing.T) {
 	for _, which := range []*service{bare(t), of(t, fake)} {
 		secret := ""
@@ -131,8 +127,6 @@ func TestEdge_Rights(t *testing.T) {
 	}
 }
 
-// With a domain, the distribution has the domain's name, certificate and DNS records, and
-// the gateway has none of them. The setting edgeSecretVersion chooses the secret's version.
 func TestEdge_WithDomain(t *testing.T) {
 	s := of(t, edged)
 	id, d := s.only(t, "AWS::CloudFront::Distribution")
@@ -170,7 +164,7 @@ func TestEdge_WithDomain(t *testing.T) {
 	}
 	rules := plain(acl.Properties["Rules"])
 	if !strings.Contains(rules, `"RateBasedStatement":{"AggregateKeyType":"IP","EvaluationWindowSec":300,"Limit":15000}`) || strings.Contains(rules, "CommonRuleSet") {
-		t.Errorf("rules are %s, want 15000 requests in 300 seconds, half of throttleRate 100, and no rule about contents", rules)
+		t.Errorf("rules are %s, want 15000 requests in 300 seconds and no rule about contents", rules)
 	}
 	if strings.Contains(plain(acl.Properties), `"SampledRequestsEnabled":true`) {
 		t.Error("the web ACL keeps samples of requests, credentials included")
@@ -191,8 +185,7 @@ func TestEdge_WithDomain(t *testing.T) {
 	}
 }
 
-// The dashboard shows the distribution's metrics, which are in us-east-1 for all regions.
-// An alarm watches the edge.
+// The distribution's metrics are in us-east-1 for all regions.
 func TestEdge_Dashboard(t *testing.T) {
 	s := of(t, edged)
 	id, _ := s.only(t, "AWS::CloudFront::Distribution")
@@ -216,14 +209,13 @@ func TestEdge_Dashboard(t *testing.T) {
 	_, alarm := s.named(t, "AWS::CloudWatch::Alarm", "EdgeWrong")
 	for _, message := range []string{api.EdgeUnknown, api.EdgeAddressed} {
 		if got := plain(alarm.Properties["Metrics"]); !strings.Contains(got, `{"Name":"msg","Value":"`+message+`"}`) {
-			t.Errorf("the alarm watches %s, want the lines %q too", got, message)
+			t.Errorf("the alarm EdgeWrong watches %s, want also the message %q", got, message)
 		}
 	}
 }
 
 const webACLARN = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/mine/01234567-89ab-cdef-0123-456789abcdef"
 
-// If the setting edge is false, the template has nothing that belongs to an edge.
 func TestEdge_Off(t *testing.T) {
 	b, err := json.Marshal(of(t, defaults).Resources)
 	if err != nil {
@@ -236,7 +228,6 @@ func TestEdge_Off(t *testing.T) {
 	}
 }
 
-// The edge replaces an address that the caller sent.
 func TestEdge_Address(t *testing.T) {
 	needNode(t)
 	program := addressCode + `console.log(JSON.stringify(handler({viewer: {ip: "203.0.113.9"}, request: {uri: "/v1/me", headers: {"x-agent-key": {value: "k"}, "x-viewer-address": {value: "198.51.100.1"}}}})));`
@@ -246,7 +237,6 @@ func TestEdge_Address(t *testing.T) {
 	}
 }
 
-// The key of a stored answer has every header that the service's answers vary by.
 func TestEdge_KeyHasWhatAnswersVaryBy(t *testing.T) {
 	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: app.DefaultSettings()}
 	a.Settings.BaseURL = "https://agents.example"

@@ -70,11 +70,10 @@ var kinds = []kind{
 	{Type: "AWS::WAFv2::WebACL", For: "blocks floods and known attackers at the edge (setting webAcl); two rules", USD: 7},
 }
 
-// Bounds of a deployment, below AWS's own: 500 resources of a stack, 50 MB of a
-// function's zip.
+// Bounds of a deployment, below AWS's own: 500 resources, and 50 MB of a function's zip.
 const (
-	maxResources = 400        // a stack has fewer
-	maxZip       = 15_000_000 // bytes; a zip has fewer, since Lambda fetches it before a function starts
+	maxResources = 400
+	maxZip       = 15_000_000 // bytes; Lambda fetches the zip before a function starts
 )
 
 // explain prints a table of the resources in a folder's templates. It returns an
@@ -128,7 +127,6 @@ func (e explained) paid() (n int) {
 	return max(1, n) + len(e.Properties.ReplicaRegions)
 }
 
-// checkExplained reports types that are missing in [kinds].
 func checkExplained(counts map[string]int) error {
 	var problems []error
 	for name := range counts {
@@ -168,7 +166,7 @@ func tabulate(w io.Writer, counts, paid map[string]int) error {
 }
 
 // weigh prints the number of the functions' zips and the size of the largest. The CDK makes
-// the zips when it deploys.
+// them only when it deploys, so weigh makes its own.
 func weigh(w io.Writer, assets string) error {
 	var manifest struct {
 		Files map[string]struct {

@@ -10,9 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// patternsOf returns a reader's filters as Lambda's event patterns. One pattern per kind
-// of event covers any number of filters, and INSERT and MODIFY share one if their types are
-// equal. So there are at most three patterns; a mapping may have five.
+// patternsOf returns a reader's filters as Lambda's event patterns. There are at most three
+// patterns; a mapping may have five.
 func patternsOf(f stream.Function) ([]string, error) {
 	types := map[string][]string{} // by event
 	for _, filter := range f.Filters {
@@ -59,7 +58,6 @@ func patternsOf(f stream.Function) ([]string, error) {
 	return patterns, err
 }
 
-// checkBatch checks a reader's batch against Lambda's limits.
 func checkBatch(f stream.Function) error {
 	if f.Batch < 1 || f.Batch > 10000 {
 		return fmt.Errorf("reader %s: a batch of %d records; it must be 1 to 10000", f.Name, f.Batch)

@@ -28,9 +28,8 @@ type function struct {
 	Rights rights
 	Dead   awssqs.Queue // nil if Rights.Dead is false
 
-	// Waited is true if callers wait for the function, and Reader if it reads the
-	// stream. They decide how many executions are reserved for it
-	// ([Settings.reservation]).
+	// Waited is true if callers wait for the function. Reader is true if it reads the
+	// stream. [Settings.reservation] depends on them.
 	Waited, Reader bool
 }
 
@@ -61,12 +60,10 @@ type deployment struct {
 	logs      *logs      // of the functions so far
 }
 
-// newFunction builds a function, its role and its log group. The function itself writes
-// JSON lines with a level and a timestamp. Lambda keeps all of them (TRACE), metrics
-// included. Of Lambda's own lines the log has only those about calls that failed or ran out
-// of time (WARN), because Lambda's three lines for each call would be as large as all other
-// lines
-// (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
+// newFunction builds a function, its role and its log group. The log has all lines of the
+// function itself (TRACE). Of Lambda's own lines it has only those about failed calls
+// (WARN), because Lambda's three lines for each call would be as large as all other lines.
+// https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
 func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Function {
 	scope := constructs.NewConstruct(stack, jsii.String(f.Name))
 	awscdk.Tags_Of(scope).Add(jsii.String("part"), jsii.String(f.Name), nil) // for the bill
@@ -110,10 +107,9 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 
 // environment returns all variables; each function gets those it needs.
 //
-// The version is among them, so that the log, /health and the OpenAPI document name the
-// commit that was deployed. The price is that a deployment of another commit starts all
-// functions anew, even those whose code stayed the same. In the binary (-ldflags) the
-// version would also change every zip, and two builds of the same source would differ.
+// The version is a variable, so a deployment of another commit starts all functions anew.
+// In the binary (-ldflags) it would change every zip, and two builds of the same source
+// would differ.
 func (d deployment) environment() host.Env {
 	e := host.Env{
 		Table: *d.store.table.TableName(), BaseURL: *d.baseURL, Stage: d.Stage,

@@ -5,9 +5,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// outputs adds the stack's outputs: what operators need to know, and what is left for
-// them to do. mail.go and domain.go, among others, add further ones. infra/summary turns
-// the outputs into a list of steps.
+// outputs adds what operators need to know, and what is left for them to do. Other files
+// add further outputs. infra/summary turns them into a list of steps.
 func (d deployment) outputs(stack awscdk.Stack) {
 	region := " --region " + *stack.Region()
 	output(stack, "BaseUrl", d.baseURL, "Where the service answers")

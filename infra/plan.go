@@ -31,7 +31,6 @@ type declared struct {
 	mail      []mailevent.Function
 }
 
-// names returns the names of all functions, which are unique.
 func (d declared) names() (names []string) {
 	for _, g := range d.groups {
 		names = append(names, g.Name)
@@ -96,8 +95,8 @@ func checkNames(names []string) error {
 }
 
 // checkNeeds finds missing needs, which would otherwise fail only when the function is
-// called. The read limit of callers without credentials counts a keyed hash of the address
-// (api.Call.AddressHash), so without the secret such callers would not be limited.
+// called. Without the secret, callers without credentials would not be limited, because
+// their limit counts a keyed hash of the address (api.Call.AddressHash).
 func checkNeeds(g api.Group) error {
 	if g.Effects() && !g.Needs.Has(app.Table) {
 		return fmt.Errorf("group %s has endpoints with an effect, but does not need the table; add app.Table", g.Name)
@@ -117,8 +116,7 @@ func checkNeeds(g api.Group) error {
 }
 
 // checkBuilt checks that every binary exists and that everybody may run it. After a build
-// under a strict umask Lambda may not run a binary, and would only report a missing
-// permission.
+// under a strict umask, Lambda would only report a missing permission.
 func checkBuilt(assets string, names []string) error {
 	const forAll = 0o555
 	var missing []string

@@ -10,8 +10,7 @@ import (
 )
 
 // writePolicies writes each policy of the templates in a folder to a file of its own, for
-// linters of policies, which do not read templates. It replaces each reference by an ARN
-// or a name of the form that the resource gets.
+// linters that do not read templates. It replaces each reference by an example.
 func writePolicies(assembly, into string) error {
 	files, err := filepath.Glob(filepath.Join(assembly, "*.template.json"))
 	if err != nil {
@@ -71,7 +70,7 @@ var pseudo = map[string]string{
 	"AWS::Partition": "aws", "AWS::Region": "eu-central-1", "AWS::AccountId": exampleAccount, "AWS::URLSuffix": "amazonaws.com", "AWS::StackName": "agentsocial-prod",
 }
 
-// exampleARNs holds the ARN of a resource of each type that policies name. % stands for its
+// exampleARNs holds an ARN of each type that policies name. % stands for the resource's
 // name.
 var exampleARNs = map[string]string{
 	"AWS::Backup::BackupVault":    "arn:aws:backup:eu-central-1:" + exampleAccount + ":backup-vault:%",

@@ -22,10 +22,9 @@ func (l *logs) add(f function, log *string) {
 	}
 }
 
-// all returns the names of all functions' log groups.
 func (l logs) all() []*string { return append(append([]*string(nil), l.groups...), l.behind...) }
 
-// query is a saved query of CloudWatch Logs Insights. It answers a question of the runbook.
+// query is a saved query of CloudWatch Logs Insights.
 type query struct {
 	ID   string // part of the logical id
 	Name string // after the stack's name and a slash
@@ -33,8 +32,8 @@ type query struct {
 	Text string
 }
 
-// queries lists the saved queries. Saved queries are free; a run costs by the data that it
-// reads. The field one_in of a line says how many requests the line stands for.
+// queries lists the saved queries. They are free; a run costs by the data that it reads.
+// The field one_in of a line says how many requests the line stands for.
 var queries = []query{
 	{"Endpoints", "requests by endpoint", ofGroups, `filter msg = "request"
 | fields coalesce(one_in, 1) as n

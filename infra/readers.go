@@ -11,29 +11,24 @@ import (
 )
 
 const (
-	// recordAge is the age at which a record goes to the failed batches. The stream itself
-	// drops a record after 24 h. Half of that leaves time to disable a broken reader and
-	// look at the record.
+	// recordAge is the age at which a record goes to the failed batches. The stream keeps a
+	// record for 24 h, so half of that is left to disable a broken reader.
 	recordAge = 12 * time.Hour
 
 	// parallel is the number of batches of one shard that a reader handles at a time. With
-	// more than one, batches that write to the same inbox or the same counters conflict and
-	// are retried. Raise it only if readers fall behind.
+	// more than one, batches that write to the same inbox or the same counters conflict.
 	parallel = 1
 
-	// behindMost allows for several failing batches, and is a small part of the 24 h
-	// that the stream keeps.
+	// behindMost allows for several failing batches, well within the 24 h that the stream
+	// keeps.
 	behindMost = 10 * time.Minute
 
 	// unreadFor bounds the time in which a reader reads nothing while the table is written.
 	unreadFor = 30 * time.Minute
 )
 
-// subscribe maps the table's stream to a reader, from its oldest record on, so that
-// nothing written before the reader is missed.
-//
-// The mapping is a plain CloudFormation resource because the CDK's construct grants
-// rights that are not needed: see [rights].
+// subscribe maps the table's stream to a reader, from its oldest record on, so that nothing
+// is missed. The CDK's construct would grant needless rights: see [rights].
 func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda.CfnEventSourceMapping {
 	patterns, err := patternsOf(r)
 	if err != nil {
@@ -90,9 +85,8 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 	return m
 }
 
-// after makes the deployment of f, a function that writes, wait for the deployment of the
-// readers and their filters, because old filters would drop a new type of record for good.
-// There is no cycle: readers wait only for the table.
+// after makes the deployment of f wait for the readers and their filters, because old
+// filters would drop a new type of record for good.
 func after(f awslambda.Function, readers []awslambda.CfnEventSourceMapping) {
 	own := f.Node().DefaultChild().(awslambda.CfnFunction) // its children need not wait
 	for _, m := range readers {

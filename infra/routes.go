@@ -10,10 +10,9 @@ import (
 	"agentsocial/shared/api"
 )
 
-// DefaultGroup answers requests without a route. These are requests for unknown paths,
-// which it answers in the service's own envelope, and all OPTIONS requests, which
-// endpoints do not declare. The gateway's own CORS setting is off, because it would
-// answer OPTIONS for unknown paths, too.
+// DefaultGroup answers requests without a route: those for unknown paths, and all OPTIONS
+// requests. The gateway's own CORS setting is off, because it would answer OPTIONS for
+// unknown paths, too.
 const DefaultGroup = functions.Fallback
 
 // maxRoutes is the default quota of an HTTP API.
@@ -74,7 +73,6 @@ func routesOf(groups []api.Group) ([]route, error) {
 	return routes, errors.Join(problems...)
 }
 
-// head returns the route for HEAD that goes with the GET route r.
 func (r route) head() route {
 	r.Key, r.ID = "HEAD"+strings.TrimPrefix(r.Key, "GET"), "HEAD"+strings.TrimPrefix(r.ID, "GET")
 	return r
