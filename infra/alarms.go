@@ -46,7 +46,7 @@ type metric struct {
 	Statistic string // "" is "Sum"
 }
 
-// by is a dimension.
+// by is a dimension of a metric.
 type by struct {
 	Name  string
 	Value *string

@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-// With canary, the gateway calls each group through an alias. Only CodeDeploy moves it:
-// gradually, and back if an alarm rings. Nothing else has an alias.
 func TestCanary(t *testing.T) {
 	s := of(t, whole)
 	app, _ := s.only(t, "AWS::CodeDeploy::Application")
@@ -50,8 +48,6 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// Without canary, the stack has no alias, no version, no alarm of a canary and nothing of
-// CodeDeploy.
 func TestCanary_Off(t *testing.T) {
 	s := of(t, defaults)
 	found := map[string]resource{}
@@ -64,6 +60,6 @@ func TestCanary_Off(t *testing.T) {
 		}
 	}
 	if len(found) > 0 {
-		t.Errorf("got %v, want nothing", keys(found))
+		t.Errorf("without canary: got %v, want none", keys(found))
 	}
 }

@@ -23,10 +23,10 @@ type span struct{ least, most int }
 // provisioned returns the capacity that the settings choose.
 //
 // On-demand capacity is paid for by the request, provisioned capacity by the hour.
-// Autoscaling keeps capacityTarget percent of it in use, and follows the load within
-// minutes. A load that rises faster is throttled once it has used up what was unused in the
-// last five minutes. A throttled index throttles the table's writes, so each index may grow
-// as far as the table.
+// Autoscaling keeps capacityTarget percent of provisioned capacity in use, and follows the
+// load within minutes. A load that rises faster is throttled once it has used up the unused
+// capacity of the last five minutes. A throttled index throttles the table's writes, so
+// each index may grow as far as the table.
 func (s Settings) provisioned() capacity {
 	if s.Capacity != capacityProvisioned {
 		return capacity{mode: awsdynamodb.BillingMode_PAY_PER_REQUEST, capReads: s.TableReads, capWrites: s.TableWrites}

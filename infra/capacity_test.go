@@ -9,8 +9,6 @@ import (
 	"agentsocial/tables"
 )
 
-// With capacity provisioned, the table and each index have capacity between their
-// bounds, and follow the load to the target.
 func TestProvisionedCapacity(t *testing.T) {
 	s := of(t, provisioned)
 	_, table := s.only(t, "AWS::DynamoDB::Table")

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// In an account with enough executions each group and each reader has a reservation, so
-// that a flood of requests to one group leaves the others theirs. A function gets no more
-// than its reservation. By default the schedules share what is left.
+// In a large account each group and each reader has a reservation. Then a flood of requests
+// to one group cannot take the executions that other functions need. A function gets no
+// more than its reservation. By default the schedules share what is left.
 
 const (
 	// unreservedLeast is the number of executions that must stay unreserved in an account.
 	unreservedLeast = 100
 
-	// largeAccount is the concurrency from which functions have reservations by default.
-	// AWS gives it to an account that is no longer new.
+	// largeAccount is the concurrency from which functions have reservations by default. It
+	// is what AWS gives an account that is no longer new.
 	largeAccount = 1000
 
 	// readerShare is the percentage that each reader of the stream gets. In a large account
-	// that is at least 36 executions, more than the table has shards under its load.
+	// that is at least 36 executions. The table has fewer shards than that.
 	readerShare = 4
 )
 

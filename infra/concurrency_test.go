@@ -10,8 +10,6 @@ import (
 	"agentsocial/shared/api"
 )
 
-// In a large account each group and each reader has executions of its own. The settings
-// groupConcurrency and reservedConcurrency take precedence over the default shares.
 func TestReservations(t *testing.T) {
 	s := of(t, whole)
 	want := map[string]int{ // 1 900 of 2 000 may be reserved
@@ -38,8 +36,7 @@ func TestReservations(t *testing.T) {
 	})
 }
 
-// Accounts of any size need no further settings. In a large account each group and each
-// reader has a reservation, and a hundred executions stay unreserved.
+// Accounts of any size need no further settings.
 func TestReservationsByAccount(t *testing.T) {
 	d := all()
 	for _, g := range d.groups {
@@ -76,7 +73,6 @@ func TestReservationsByAccount(t *testing.T) {
 	}
 }
 
-// The table and its indexes have the warm throughput of the settings.
 func TestWarmThroughput(t *testing.T) {
 	const warm = `"WarmThroughput":{"ReadUnitsPerSecond":15000,"WriteUnitsPerSecond":5000}`
 	s := of(t, whole)

@@ -37,7 +37,8 @@ const (
 //
 // A copy can leave the region or the account only with AWS Backup's advanced features for
 // DynamoDB. CloudFormation cannot turn them on, so `make preflight` checks them. A backup
-// is encrypted with the key of its vault. Both keys may be AWS's own, also across accounts.
+// and its copy are encrypted with the keys of their vaults. Both may be AWS's own keys,
+// also across accounts.
 // https://docs.aws.amazon.com/aws-backup/latest/devguide/advanced-ddb-backup.html
 // https://docs.aws.amazon.com/aws-backup/latest/devguide/create-cross-account-backup.html
 func (d deployment) copyElsewhere(stack awscdk.Stack) {
@@ -79,8 +80,8 @@ func keepFor(days int) *awsbackup.CfnBackupPlan_LifecycleResourceTypeProperty {
 }
 
 // backupPolicy returns what AWS Backup needs for backups and copies of the table. It lacks
-// dynamodb:CreateBackup on purpose: without the advanced features a backup would succeed
-// that cannot be copied.
+// dynamodb:CreateBackup on purpose: without the advanced features, backups would succeed,
+// but could not be copied.
 func (d deployment) backupPolicy(stack awscdk.Stack, vault awsbackup.CfnBackupVault) awsiam.PolicyDocument {
 	to := jsii.String(d.CopyTo)
 	// AWS Backup names the recovery points.
@@ -102,8 +103,8 @@ func (d deployment) backupPolicy(stack awscdk.Stack, vault awsbackup.CfnBackupVa
 // watchCopies makes the alarm of copies that do not arrive. A copy is the last step, so the
 // alarm also rings if the backup before it fails.
 //
-// AWS does not say whether the metric has the name of the backup's vault or of the copy's,
-// so the alarm adds up both.
+// AWS does not say whether the metric is under the name of the backup's vault or of the
+// copy's, so the alarm adds up both.
 func (d deployment) watchCopies(stack awscdk.Stack, vault awsbackup.CfnBackupVault) {
 	of := func(name *string) metric {
 		return metric{Namespace: "AWS/Backup", Name: "NumberOfCopyJobsCompleted", By: []by{{"BackupVaultName", name}}}

@@ -13,7 +13,7 @@ import (
 // backups lists the types that the setting copyTo adds.
 var backups = []string{"AWS::Backup::BackupPlan", "AWS::Backup::BackupSelection", "AWS::Backup::BackupVault"}
 
-// here returns a stage whose table is copied to another region of its own account.
+// here returns a stage with copyTo in another region of the same account.
 func here(name string, more map[string]any) func() (*service, error) {
 	context := map[string]any{"region": "eu-central-1", "copyTo": "arn:aws:backup:eu-west-1:123456789012:backup-vault:copies"}
 	maps.Copy(context, more)
@@ -25,7 +25,6 @@ var (
 	notCopied = sync.OnceValues(here("not-copied", map[string]any{"copyTo": ""}))
 )
 
-// With copyTo, AWS Backup backs up the table in use once a day, and copies the backup.
 func TestCopies(t *testing.T) {
 	s := of(t, whole)
 	vault, made := s.only(t, "AWS::Backup::BackupVault")
@@ -55,7 +54,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// The table in use is copied, and no other: after a restore, the restored one.
+// The table in use is the restored table.
 func TestCopiesOfRestored(t *testing.T) {
 	const name = "agentsocial-prod-Table-restored"
 	s := of(t, here("restored-copied", map[string]any{"restoredTable": name, "restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/" + name + "/stream/2026-11-21T00:00:00.000"}))
@@ -65,8 +64,6 @@ func TestCopiesOfRestored(t *testing.T) {
 	}
 }
 
-// Only the seal and the pepper are replicated, to the vault's region unless it is the
-// stage's. Nothing else about a secret changes, so its value stays.
 func TestReplicas(t *testing.T) {
 	inRegion := func(region string) string { return `[{"Region":"` + region + `"}]` }
 	for name, c := range map[string]struct {
@@ -90,7 +87,6 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// copyTo adds to a stage only what copies need. Without copyTo the stage has none of it.
 func TestCopiesAddNothingElse(t *testing.T) {
 	off, on := of(t, notCopied), of(t, copied)
 	var added []string
@@ -101,7 +97,7 @@ func TestCopiesAddNothingElse(t *testing.T) {
 			continue
 		}
 		if id != secretID && id != pepperID && plain(before.Properties) != plain(r.Properties) {
-			t.Errorf("%s changes with copyTo from\n  %s\nto\n  %s\nwant no change", id, plain(before.Properties), plain(r.Properties))
+			t.Errorf("%s: copyTo changes it from\n  %s\nto\n  %s\nwant no change", id, plain(before.Properties), plain(r.Properties))
 		}
 	}
 	slices.Sort(added)
@@ -118,16 +114,13 @@ func TestCopiesAddNothingElse(t *testing.T) {
 	}
 }
 
-// A copy is kept no longer than the page /privacy says that backups keep deleted data.
 func TestCopiesKeepThePromise(t *testing.T) {
 	page, err := os.ReadFile("../functions/docs/pages/privacy.md")
 	if want := fmt.Sprintf("Backups of the database keep deleted data for %d days", copyDaysMost); err != nil || !strings.Contains(string(page), want) {
-		t.Errorf("the page /privacy does not say %q: %v", want, err)
+		t.Errorf("/privacy: got error %[2]v, want the sentence %[1]q", want, err)
 	}
 }
 
-// With existingSecrets the stack makes no seal and no pepper. It uses existing secrets with
-// the same names. A function may read one if, and only if, its environment names it.
 func TestExistingSecrets(t *testing.T) {
 	s := of(t, func() (*service, error) {
 		return synthesise("elsewhere", all(), map[string]any{"existingSecrets": "true"})

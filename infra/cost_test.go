@@ -14,7 +14,7 @@ func (s *service) alarmed() (n int) {
 	for _, a := range s.all("AWS::CloudWatch::Alarm") {
 		several, _ := a.Properties["Metrics"].([]any)
 		for _, m := range several {
-			if m.(map[string]any)["MetricStat"] != nil { // otherwise it is an expression
+			if m.(map[string]any)["MetricStat"] != nil { // else it is an expression
 				n++
 			}
 		}
@@ -25,8 +25,7 @@ func (s *service) alarmed() (n int) {
 	return n
 }
 
-// TestCostPageCounts compares the fixed costs in COST.md with the template, which
-// local/tools/bench cannot see.
+// TestCostPageCounts covers the fixed costs, which local/tools/bench cannot see.
 func TestCostPageCounts(t *testing.T) {
 	page, err := os.ReadFile("COST.md")
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import "testing"
 
-// The domain is the API's only address, with TLS 1.2 or later.
 func TestDomain(t *testing.T) {
 	for name, which := range map[string]func() (*service, error){"everything": whole, "dev": dev} {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +32,6 @@ func TestDomain(t *testing.T) {
 	}
 }
 
-// With a hosted zone, the stack makes the DNS record, and no output asks for it.
 func TestRecordOfTheDomain(t *testing.T) {
 	s := of(t, whole)
 	id, _ := s.only(t, "AWS::ApiGatewayV2::DomainName")
@@ -56,7 +54,6 @@ func TestRecordOfTheDomain(t *testing.T) {
 	}
 }
 
-// Without a domain, the API answers at AWS's address.
 func TestNoDomain(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		_, api := s.only(t, "AWS::ApiGatewayV2::Api")

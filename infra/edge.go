@@ -197,9 +197,10 @@ const webACLOwn = "own"
 const floodWindow = 300
 
 // webACL returns the web ACL of the distribution, or nil. The stack's own ACL blocks
-// addresses that AWS knows as attackers, and addresses above [Settings.floodLimit]. It has
-// no rules about contents, because texts about programs look like attacks. Requests are not
-// sampled, because a sample has headers with credentials.
+// addresses that AWS knows as attackers, and addresses that send more than
+// [Settings.floodLimit] allows. It has no rules about contents, because texts about
+// programs look like attacks. Requests are not sampled, because a sample has headers with
+// credentials.
 func (s Settings) webACL(stack awscdk.Stack) *string {
 	if s.WebACL != webACLOwn {
 		if s.WebACL == "" {

@@ -185,7 +185,7 @@ func TestEdge_WithDomain(t *testing.T) {
 	}
 }
 
-// The distribution's metrics are in us-east-1 for all regions.
+// The distribution's metrics are in us-east-1, also if the stack is in another region.
 func TestEdge_Dashboard(t *testing.T) {
 	s := of(t, edged)
 	id, _ := s.only(t, "AWS::CloudFront::Distribution")

@@ -166,7 +166,7 @@ func tabulate(w io.Writer, counts, paid map[string]int) error {
 }
 
 // weigh prints the number of the functions' zips and the size of the largest. The CDK makes
-// them only when it deploys, so weigh makes its own.
+// the zips only when it deploys.
 func weigh(w io.Writer, assets string) error {
 	var manifest struct {
 		Files map[string]struct {

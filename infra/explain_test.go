@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// Every type of resource has an explanation, and every explanation a resource.
 func TestExplained(t *testing.T) {
 	used := map[string]bool{}
 	deployments(t, func(t *testing.T, s *service) {
@@ -49,7 +48,6 @@ var described = map[string]string{
 	"AWS::SecretsManager::Secret":    "Description",
 }
 
-// Every resource that can have a description has one, for people who use the console.
 func TestDescribed(t *testing.T) {
 	deployments(t, func(t *testing.T, s *service) {
 		for id, r := range s.Resources {
@@ -65,7 +63,6 @@ func TestDescribed(t *testing.T) {
 	})
 }
 
-// TestExplain checks the table that `make synth` prints at its end.
 func TestExplain(t *testing.T) {
 	s := of(t, whole)
 	folder := filepath.Join(scratch, "everything", "cdk.out")
@@ -76,13 +73,13 @@ func TestExplain(t *testing.T) {
 	for _, want := range []string{
 		`(?m)^agentsocial-prod: \d+ resources$`,
 		`(?m)^ +1 +AWS::DynamoDB::Table +- +the single table`,
-		`(?m)^ +3 +AWS::SecretsManager::Secret +2\.00 +a key that encrypts tokens`, // two of them are also in another region
+		`(?m)^ +3 +AWS::SecretsManager::Secret +2\.00 +a key that encrypts tokens`, // three, and two replicas
 		fmt.Sprintf(`(?m)^ +\d+ +AWS::CloudWatch::Alarm +%.2f +tells`, float64(s.alarmed())*0.10),
 		`(?m)^ +USD a month without calls +\d+\.\d\d`,
 		`(?m)^ +\d+ zips, the heaviest 0\.0 MB \(`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
-			t.Errorf("output does not match %s:\n%s", want, &out)
+			t.Errorf("output: want a match of %s, got\n%s", want, &out)
 		}
 	}
 	if err := explain(&out, t.TempDir()); err == nil || !strings.Contains(err.Error(), "make synth") {

@@ -12,8 +12,6 @@ import (
 	"agentsocial/tables"
 )
 
-// For any filters, Lambda's patterns match exactly the records that the filters
-// match.
 func TestPatternsMatchWhatFiltersMatch(t *testing.T) {
 	events := []string{"INSERT", "MODIFY", "REMOVE"}
 	types := []string{"post", "vote", "profile", "reaction"}
@@ -51,8 +49,8 @@ func TestPatternsMatchWhatFiltersMatch(t *testing.T) {
 	})
 }
 
-// passes matches a record against a pattern as Lambda does: every leaf of the pattern
-// lists the allowed values.
+// passes matches a record against a pattern as Lambda does: a leaf lists the allowed
+// values.
 func passes(t *rapid.T, pattern string, r tables.StreamRecord) bool {
 	var p map[string]any
 	if err := json.Unmarshal([]byte(pattern), &p); err != nil {

@@ -25,7 +25,7 @@ func TestFunctions(t *testing.T) {
 		for _, x := range s.schedules {
 			timeouts[x.Name], memories[x.Name] = "120", "1024"
 		}
-		timeouts["audit"], timeouts["erase"] = "900", "50" // these two declare their own
+		timeouts["audit"], timeouts["erase"] = "900", "50" // own timeouts
 		for _, m := range s.mail {
 			timeouts[m.Name] = "10"
 		}
@@ -49,7 +49,7 @@ func TestFunctions(t *testing.T) {
 				return id
 			}
 			logging := f.Properties["LoggingConfig"].(map[string]any)
-			if logging["LogFormat"] != "JSON" || logging["ApplicationLogLevel"] != "TRACE" || logging["SystemLogLevel"] != "WARN" { // all lines of ours, and Lambda's own about failures
+			if logging["LogFormat"] != "JSON" || logging["ApplicationLogLevel"] != "TRACE" || logging["SystemLogLevel"] != "WARN" {
 				t.Errorf("%s: logging is %v, want JSON, TRACE and WARN", name, logging)
 			}
 			log := s.Resources[own("log group", logs, logging["LogGroup"])]
@@ -104,7 +104,6 @@ func TestEnvironment(t *testing.T) {
 	})
 }
 
-// With xray, each function may send traces.
 func TestTraces(t *testing.T) {
 	s := of(t, whole)
 	for _, name := range s.names() {
@@ -151,7 +150,6 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// A disposable stage retains nothing, and uses its own settings.
 func TestDevelopmentStage(t *testing.T) {
 	s := of(t, dev)
 	_, table := s.only(t, "AWS::DynamoDB::Table")
@@ -180,7 +178,7 @@ func TestDevelopmentStage(t *testing.T) {
 func TestStack(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		if n := len(s.Resources); n >= 400 {
-			t.Errorf("%d resources; CloudFormation allows 500: split the stack", n)
+			t.Errorf("got %d resources, want fewer than 400; split the stack", n)
 		}
 		tableID, table := s.only(t, "AWS::DynamoDB::Table")
 		bucketID, _ := s.only(t, "AWS::S3::Bucket")
@@ -199,8 +197,7 @@ func TestStack(t *testing.T) {
 	})
 }
 
-// Each function has the deployed version as a variable and as a tag. No other resource has
-// that tag, so that a new version changes functions only.
+// A new version must change functions only.
 func TestVersion(t *testing.T) {
 	tagged := map[string]bool{}
 	for id, r := range of(t, whole).Resources {
@@ -223,8 +220,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// untaggable lists the types of resources that have no tags, and those whose tags would not
-// be in the bill or would say nothing.
+// untaggable lists the types that cannot have tags, and types whose tags would not be in
+// the bill or would say nothing.
 var untaggable = []string{
 	"AWS::ApiGatewayV2::ApiMapping", "AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Route",
 	"AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::Backup::BackupSelection",
@@ -234,7 +231,6 @@ var untaggable = []string{
 	"AWS::SNS::Subscription", "AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy", "AWS::Scheduler::Schedule",
 }
 
-// Everything that can have tags names its project and stage, so that the bill can be split.
 func TestEverythingIsTagged(t *testing.T) {
 	untagged := map[string]bool{}
 	deployments(t, func(t *testing.T, s *service) {
@@ -250,7 +246,7 @@ func TestEverythingIsTagged(t *testing.T) {
 				untagged[r.Type] = true
 			}
 			if has == slices.Contains(untaggable, r.Type) {
-				t.Errorf("%s (%s) has the tags %q, want project and stage, or none if its type is in the list untaggable", id, r.Type, tags)
+				t.Errorf("%s (%s) has the tags %q, want project and stage, or none for a type in untaggable", id, r.Type, tags)
 			}
 		}
 	})

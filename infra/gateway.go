@@ -28,8 +28,8 @@ type gateway struct {
 }
 
 // accessLog is the format of the gateway's line per request. It has what the function's
-// line cannot have: requests that the gateway turned away, and answers when the function
-// did not answer. It has no address, agent or path.
+// line cannot have: what the gateway turned away, and what callers got if the function did
+// not answer. It has no address, agent or path.
 var accessLog = map[string]string{
 	"requestId":         "$context.requestId",
 	"routeKey":          "$context.routeKey",
@@ -89,8 +89,8 @@ func (g *gateway) attach(group string, f awslambda.Function, called *string) {
 
 // inTurn makes CloudFormation change the API's integrations and routes one after another.
 // API Gateway refuses concurrent changes ("Unable to complete operation due to concurrent
-// modification"), and more than about ten changes a second. CloudFormation tries only some
-// of these again, and then rolls everything back.
+// modification"), and more than about ten changes a second. CloudFormation retries only
+// some of these failures, and then rolls everything back.
 //
 // Importing an OpenAPI document would need only one change. But every import replaces all
 // routes of the API in use.
@@ -102,8 +102,8 @@ func (g *gateway) inTurn(part awscdk.CfnResource) {
 }
 
 // open makes the routes. Their logical ids contain neither the group nor the names of
-// parameters, so that a change of these updates a route in place. API Gateway would refuse
-// a new route beside the old one.
+// parameters. A change of either updates a route in place; API Gateway would refuse a new
+// route beside the old one.
 //
 // A route's own throttle replaces the stage's, so it is never higher. The gateway keeps it
 // even when it is no longer in the template; the runbook ("Upgrade") says how to delete it.

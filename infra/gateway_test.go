@@ -8,8 +8,6 @@ import (
 	"testing"
 )
 
-// Every declared endpoint has one route to its group's function. A public GET has a second
-// one for HEAD. The only other route is the default.
 func TestEveryEndpointHasItsRoute(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		want := map[string]string{"$default": "docs"} // function by key
@@ -28,7 +26,7 @@ func TestEveryEndpointHasItsRoute(t *testing.T) {
 			key := plain(r.Properties["RouteKey"])
 			integration := strings.TrimSuffix(strings.TrimPrefix(plain(r.Properties["Target"]), "integrations/${"), "}")
 			if _, twice := got[key]; twice {
-				t.Errorf("there are two routes %s", key)
+				t.Errorf("got two routes %s, want one", key)
 			}
 			got[key] = s.functionBehind(integration)
 		}
@@ -39,7 +37,7 @@ func TestEveryEndpointHasItsRoute(t *testing.T) {
 		}
 		for key := range got {
 			if _, ok := want[key]; !ok {
-				t.Errorf("route %s is not declared", key)
+				t.Errorf("got the route %s, want only declared routes", key)
 			}
 		}
 	})
@@ -61,7 +59,7 @@ func TestOneIntegrationAndOnePermissionPerGroup(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		integrations, permissions := s.all("AWS::ApiGatewayV2::Integration"), s.all("AWS::Lambda::Permission")
 		if len(integrations) != len(s.groups) || len(permissions) != len(s.groups)+len(s.mail) { // TestMailEvents has those of mail
-			t.Errorf("got %d groups, %d integrations and %d permissions, want one integration and one permission for each group, and one more permission for each function of mail", len(s.groups), len(integrations), len(permissions))
+			t.Errorf("got %d groups, %d integrations and %d permissions; want one of each for each group, and %d more permissions for mail", len(s.groups), len(integrations), len(permissions), len(s.mail))
 		}
 		for id, r := range integrations {
 			r.expect(t, id, map[string]string{
@@ -87,8 +85,7 @@ func TestOneIntegrationAndOnePermissionPerGroup(t *testing.T) {
 	})
 }
 
-// CloudFormation makes the integrations and routes one after another: each but the first
-// waits for one other, and no two wait for the same one.
+// Concurrent changes of an API would fail: see inTurn.
 func TestPartsOfTheAPIInTurn(t *testing.T) {
 	deployments(t, func(t *testing.T, s *service) {
 		parts := s.all("AWS::ApiGatewayV2::Integration")
@@ -118,7 +115,7 @@ func TestPartsOfTheAPIInTurn(t *testing.T) {
 			made++
 		}
 		if made != len(parts) || made < 90 {
-			t.Errorf("one after another, %d integrations and routes are made, want all %d", made, len(parts))
+			t.Errorf("got %d integrations and routes in one chain, want all %d, at least 90", made, len(parts))
 		}
 	})
 }
@@ -142,9 +139,8 @@ func TestStage(t *testing.T) {
 	})
 }
 
-// Routes that may hold a process for seconds have their own throttle. The runbook
-// ("Upgrade") must name each: API Gateway keeps the throttle of a removed route, and
-// then refuses the deployment.
+// Slow routes have their own throttle. The runbook ("Upgrade") must name each: API Gateway
+// keeps the throttle of a removed route, and then refuses the deployment.
 func TestSlowRoutes(t *testing.T) {
 	book, err := os.ReadFile("RUNBOOK.md")
 	if err != nil {
@@ -164,8 +160,7 @@ func TestSlowRoutes(t *testing.T) {
 	}
 }
 
-// If the throttle of the stage is lower than a route's own, it also bounds the route. The
-// runbook relies on this before a restore.
+// Before a restore, the runbook sets the stage's throttle to 1.
 func TestSlowRoutesUnderTheThrottle(t *testing.T) {
 	_, stage := of(t, func() (*service, error) {
 		return synthesise("throttled", all(), map[string]any{"throttleRate": "1", "throttleBurst": "1"})
@@ -181,7 +176,6 @@ func TestSlowRoutesUnderTheThrottle(t *testing.T) {
 	}
 }
 
-// The access log is JSON and names neither the caller nor the path.
 func TestAccessLog(t *testing.T) {
 	s := of(t, fake)
 	_, stage := s.only(t, "AWS::ApiGatewayV2::Stage")
@@ -197,12 +191,12 @@ func TestAccessLog(t *testing.T) {
 	}
 	for _, name := range []string{"requestId", "routeKey", "status", "responseLatency", "integrationError"} {
 		if fields[name] == "" {
-			t.Errorf("%s is missing in %s", name, format)
+			t.Errorf("the format of the access log lacks %s: %s", name, format)
 		}
 	}
 	for _, secret := range []string{"identity", "path", "header", "query", "authorizer", "userAgent"} {
 		if strings.Contains(strings.ToLower(format), strings.ToLower(secret)) {
-			t.Errorf("%s is in %s, want it left out", secret, format)
+			t.Errorf("the format of the access log has %s: %s", secret, format)
 		}
 	}
 }

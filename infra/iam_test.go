@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/iam.txt")
 
-// TestGoldenRights compares all rights of the deployment with testdata/iam.txt, which
-// people review. When you review its diff, ask what an intruder in one function gains.
+// TestGoldenRights compares all rights with testdata/iam.txt, which people review. When you
+// review its diff, ask what an intruder in one function gains.
 func TestGoldenRights(t *testing.T) {
 	const file = "testdata/iam.txt"
 	got := rightsIn(&of(t, whole).template)
@@ -35,7 +35,6 @@ func TestGoldenRights(t *testing.T) {
 	}
 }
 
-// rightsIn finds every place that can hold a policy, in a resource of any type.
 func TestRightsInAnything(t *testing.T) {
 	s := of(t, whole)
 	before := rightsIn(&s.template)
@@ -57,11 +56,10 @@ func TestRightsInAnything(t *testing.T) {
 	}
 }
 
-// rightsIn renders all rights of a template: the policies of each resource, and what
-// may call each function.
+// rightsIn renders all rights of a template.
 func rightsIn(t *template) string {
 	var b strings.Builder
-	ids := slices.SortedFunc(maps.Keys(t.Resources), func(x, y string) int { // by the names that are shown
+	ids := slices.SortedFunc(maps.Keys(t.Resources), func(x, y string) int {
 		return cmp.Or(cmp.Compare(logical(x), logical(y)), cmp.Compare(x, y))
 	})
 	for _, id := range ids {
@@ -85,10 +83,9 @@ func rightsIn(t *template) string {
 	return b.String()
 }
 
-// policyProperties matches properties that grant rights without a list of statements.
+// policyProperties matches the names of properties that grant rights.
 var policyProperties = regexp.MustCompile(`^(ManagedPolicyArns|PermissionsBoundary|ResourcePolicy|PolicyDocument|Policy|AssumeRolePolicyDocument)$`)
 
-// findPolicies calls found for everything that grants a right, in the order of names.
 func findPolicies(where string, v any, found func(where string, policy any)) {
 	switch v := v.(type) {
 	case []any:
@@ -126,7 +123,7 @@ func statementLines(policy any) (lines []string) {
 		delete(s, "Effect")
 		delete(s, "Sid")
 		lines = append(lines, head)
-		for _, name := range slices.Sorted(maps.Keys(s)) { // Action, Condition, Principal, Resource, NotAction
+		for _, name := range slices.Sorted(maps.Keys(s)) {
 			values := []string{shown(s[name])}
 			if many, ok := s[name].([]any); ok {
 				values = nil
@@ -149,7 +146,6 @@ func logical(id string) string { return hash.ReplaceAllString(id, "$1") }
 // shown renders a value for people.
 func shown(v any) string { return logical(plain(v)) }
 
-// difference returns, for each resource, the lines that only one of two texts has.
 func difference(want, got string) string {
 	resources := func(text string) map[string][]string {
 		all := map[string][]string{}
@@ -180,7 +176,6 @@ func difference(want, got string) string {
 	return strings.Join(out, "\n")
 }
 
-// copy returns a deep copy.
 func (t *template) copy() *template {
 	c := &template{Resources: map[string]resource{}, Outputs: t.Outputs}
 	for id, r := range t.Resources {

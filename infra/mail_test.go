@@ -9,7 +9,6 @@ import (
 	"agentsocial/shared/app"
 )
 
-// Without mailFrom, the stack sets up nothing in SES and grants no right to it.
 func TestNoMail(t *testing.T) {
 	s := of(t, fake)
 	for id, r := range s.Resources {
@@ -78,8 +77,6 @@ func TestMail(t *testing.T) {
 				t.Errorf("output MailPolicy is %s, want a DMARC record of mail.agents.example with quarantine", got)
 			}
 
-			// Functions that send mail may do so only from that address, with that
-			// configuration set.
 			const arn, condition = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:", ` if {"StringEquals":{"ses:FromAddress":"` + mailFrom + `"}}`
 			var senders []string
 			for name, r := range s.rights() {
@@ -103,8 +100,6 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// With mailIdentity address, the stack lets SES verify a single address. With existing, it
-// makes no identity.
 func TestMailIdentities(t *testing.T) {
 	for identity, c := range map[string]struct{ made, says, silent string }{
 		identityAddress:  {mailFrom, "MailAddress", "MailRecord1 MailPolicy"},
@@ -136,8 +131,6 @@ func TestMailIdentities(t *testing.T) {
 	}
 }
 
-// SES's events about this stage's mail, and no others, call the function. An event that the
-// function cannot handle is kept nowhere, because it contains an address.
 func TestMailEvents(t *testing.T) {
 	s := of(t, ours)
 	if len(s.mail) == 0 {
@@ -151,7 +144,7 @@ func TestMailEvents(t *testing.T) {
 			"EventPattern": `{"detail":{"mail":{"tags":{"ses:configuration-set":[{"Ref":"` + set + `"}]}}},"detail-type":["Email Bounced","Email Complaint Received"],"source":["aws.ses"]}`,
 			"Targets": `[{"Arn":{"Fn::GetAtt":["` + function + `","Arn"]},"Id":"function",` +
 				`"RetryPolicy":{"MaximumEventAgeInSeconds":21600,"MaximumRetryAttempts":2}}]`,
-			"EventBusName": "", // the default bus, the only one that SES sends to
+			"EventBusName": "", // SES sends to the default bus only
 		})
 		_, may := s.named(t, "AWS::Lambda::Permission", m.Name+"FunctionEventsPermission")
 		may.expect(t, m.Name, map[string]string{

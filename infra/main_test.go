@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// fakeGroups declares a group of each kind: one that writes, one that only reads, one that
-// sends mail, one without the table.
+// fakeGroups declares a group that writes, one that only reads, one that sends mail, and
+// one without the table.
 var fakeGroups = []api.Group{
 	{Name: "posts", Needs: app.Table | app.Secret,
 		Reads:  tables.Channels | tables.ParentIndex | tables.RankIndex,
@@ -78,9 +78,7 @@ type service struct {
 }
 
 // The templates of the tests, each made once. ours has the real declarations in production,
-// with mail, the dashboard and metrics by endpoint. fake has the made-up declarations in
-// production, with the dashboard, but without mail and metrics by endpoint. dev has the
-// made-up declarations on a disposable stage with its own domain.
+// fake has the made-up declarations in production, and dev has them on a disposable stage.
 var (
 	ours = sync.OnceValues(func() (*service, error) {
 		return synthesise("real", all(), map[string]any{"mailFrom": mailFrom, "dashboard": true, "endpointMetrics": true})
@@ -126,7 +124,7 @@ func of(t *testing.T, which func() (*service, error)) *service {
 
 // production runs a check on both production templates.
 func production(t *testing.T, check func(*testing.T, *service)) {
-	needNode(t) // skips the whole test, since the code after the subtests needs their results
+	needNode(t) // skips the whole test, not only its subtests
 	t.Run("declared", func(t *testing.T) { check(t, of(t, ours)) })
 	t.Run("fake", func(t *testing.T) { check(t, of(t, fake)) })
 }
@@ -157,7 +155,7 @@ func synthesise(name string, d declared, context map[string]any) (*service, erro
 	return s, json.Unmarshal(b, &s.template)
 }
 
-// stub writes a function's binary, a different one for each function.
+// stub writes a different binary for each function.
 func stub(assets, name string) error {
 	if err := os.MkdirAll(filepath.Join(assets, name), 0o755); err != nil {
 		return err

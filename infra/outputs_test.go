@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// The outputs contain the remaining steps as commands.
 func TestOutputs(t *testing.T) {
 	s := of(t, ours)
 	for name, want := range map[string]string{
@@ -38,7 +37,6 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// The summary names only outputs that exist.
 func TestSummaryKnowsTheOutputs(t *testing.T) {
 	source, err := os.ReadFile("summary/main.go")
 	if err != nil {
@@ -46,7 +44,7 @@ func TestSummaryKnowsTheOutputs(t *testing.T) {
 	}
 	names := regexp.MustCompile(`"([A-Z][a-z]+[A-Z][A-Za-z0-9]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(names) < 10 {
-		t.Fatalf("the summary names only the outputs %v", names)
+		t.Fatalf("got outputs %v in the summary, want at least 10", names)
 	}
 	outputs := map[string]bool{"MailAddress": true} // TestMailIdentities
 	for _, which := range []func() (*service, error){ours, whole, dev} {

@@ -70,8 +70,8 @@ var pseudo = map[string]string{
 	"AWS::Partition": "aws", "AWS::Region": "eu-central-1", "AWS::AccountId": exampleAccount, "AWS::URLSuffix": "amazonaws.com", "AWS::StackName": "agentsocial-prod",
 }
 
-// exampleARNs holds an ARN of each type that policies name. % stands for the resource's
-// name.
+// exampleARNs holds an example of an ARN for each type that policies name. % stands for the
+// resource's name.
 var exampleARNs = map[string]string{
 	"AWS::Backup::BackupVault":    "arn:aws:backup:eu-central-1:" + exampleAccount + ":backup-vault:%",
 	"AWS::DynamoDB::Table":        "arn:aws:dynamodb:eu-central-1:" + exampleAccount + ":table/%",

@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// Each role's policies are written without references.
 func TestWritePolicies(t *testing.T) {
 	s := of(t, whole)
 	into := filepath.Join(t.TempDir(), "policies")
@@ -37,7 +36,7 @@ func TestWritePolicies(t *testing.T) {
 			Statement []struct{ Resource any }
 		}
 		if err := json.Unmarshal(b, &p); err != nil || p.Version == "" || len(p.Statement) == 0 {
-			t.Fatalf("%s: %v\n%s", f.Name(), err, b)
+			t.Fatalf("%s: got error %v, want a version and statements in\n%s", f.Name(), err, b)
 		}
 		for _, x := range p.Statement {
 			for _, r := range list(x.Resource) {

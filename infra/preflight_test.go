@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// standInScript stands in for the AWS CLI and for Node. It prints the file of a command, such
-// as "lambda get-account-settings". A file that begins with "An error" is a refusal.
+// standInScript stands in for the AWS CLI and for Node. It prints the file of a command. A
+// file that begins with "An error" is a refusal.
 const standInScript = `#!/bin/sh
 case "$0" in */node) exec cat "$ANSWERS/node --version" ;; esac
 case "$1" in --version) exec cat "$ANSWERS/version" ;; configure) exit 1 ;; esac
@@ -40,8 +40,8 @@ var healthy = map[string]string{
 	"service-quotas list-aws-default-service-quotas": `{"Quotas": []}`,
 }
 
-// preflightWith runs make preflight with these options of the CDK. Each change replaces an
-// answer; "-" removes it, so that the call is denied.
+// preflightWith runs preflight with options of the CDK. A change replaces an answer; "-"
+// removes it, so that the call is denied.
 func preflightWith(t *testing.T, changes map[string]string, options ...string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,8 +75,7 @@ func preflightWith(t *testing.T, changes map[string]string, options ...string) (
 	return out.String(), err
 }
 
-// ready holds settings with a domain, mail and reservations. With them preflight finds
-// nothing in the healthy account.
+// ready holds settings with which preflight finds nothing in the healthy account.
 var ready = []string{
 	"region=eu-central-1", "account=123456789012", "domain=agents.example", "certificateArn=" + certificateARN,
 	"mailFrom=no-reply@mail.agents.example", "accountConcurrency=2000", "tableReads=20000", "copyTo=arn:aws:backup:eu-west-1:123456789012:backup-vault:copies",
@@ -91,13 +90,11 @@ func TestPreflightFindsNothing(t *testing.T) {
 		"SES sends 50000 mails", "SES has verified mail.agents.example", "certificate of agents.example is issued", "throttleRate 200 is within the account's 10000", "tableReads or warmReads 20000 is within",
 		"AWS Backup can copy tables from eu-central-1", "the vault copies is in eu-west-1"} {
 		if !strings.Contains(out, "  ok       ") || !strings.Contains(out, want) {
-			t.Errorf("got\n%s\nwant it to say %q", out, want)
+			t.Errorf("got\n%s\nwant %q", out, want)
 		}
 	}
 }
 
-// Each finding is printed with its remedy. Only one that makes the deployment fail is an
-// error.
 func TestPreflightFindings(t *testing.T) {
 	const gone = "An error occurred (ValidationError) when calling the DescribeStacks operation: Stack with id agentsocial-prod does not exist"
 	const noIdentity = "An error occurred (NotFoundException) when calling the GetEmailIdentity operation: none"
@@ -163,8 +160,8 @@ func TestPreflightFindings(t *testing.T) {
 	}
 }
 
-// preflight finds a certificate in another region than the API if only the shell names the
-// region. If a setting names the region, ReadSettings refuses the certificate.
+// Only the shell names the region. If a setting named it, ReadSettings would refuse the
+// certificate.
 func TestPreflightCertificateElsewhere(t *testing.T) {
 	s, err := ReadSettings(map[string]any{"domain": "agents.example", "certificateArn": certificateARN})
 	if err != nil {
@@ -179,11 +176,10 @@ func TestPreflightCertificateElsewhere(t *testing.T) {
 	}
 }
 
-// The shell's region is compared with the setting region, and used if that is empty.
 func TestPreflightRegion(t *testing.T) {
 	out, _ := preflightWith(t, map[string]string{"sts get-caller-identity": "-"}, "region=eu-central-1")
 	if strings.Contains(out, "AWS_REGION is") {
-		t.Errorf("got\n%s\nwant no word about a region that the shell does not set", out)
+		t.Errorf("got\n%s\nwant no warning about AWS_REGION, which is not set", out)
 	}
 	var b strings.Builder
 	t.Setenv("AWS_REGION", "eu-west-1")
@@ -198,7 +194,6 @@ func TestPreflightRegion(t *testing.T) {
 	}
 }
 
-// The options override cdk.json as the CDK does.
 func TestPreflightContext(t *testing.T) {
 	got, err := contextFrom([]byte(`{"context": {"stage": "prod", "powBits": 18}}`), []string{"-c", "stage=dev", "--quiet", "-c", `limits={"posts_per_minute":3}`})
 	want := map[string]any{"stage": "dev", "powBits": 18.0, "limits": `{"posts_per_minute":3}`}

@@ -10,7 +10,6 @@ import (
 	"agentsocial/shared/api"
 )
 
-// Each saved query reads the logs that it is about, and the runbook names it.
 func TestQueries(t *testing.T) {
 	book, err := os.ReadFile("RUNBOOK.md")
 	if err != nil {
@@ -54,8 +53,6 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// The saved queries read only fields that log lines have (the program's, the gateway's,
-// Lambda's and CloudWatch's) and the queries' own aliases.
 func TestQueriesReadWhatIsLogged(t *testing.T) {
 	source, err := sources()
 	if err != nil {
@@ -73,7 +70,6 @@ func TestQueriesReadWhatIsLogged(t *testing.T) {
 	}
 }
 
-// The runbook's shell function `requests` runs the saved query "requests by endpoint".
 func TestRunbookAsksTheSavedQuery(t *testing.T) {
 	book, err := os.ReadFile("RUNBOOK.md")
 	if err != nil {

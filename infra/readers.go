@@ -12,7 +12,7 @@ import (
 
 const (
 	// recordAge is the age at which a record goes to the failed batches. The stream keeps a
-	// record for 24 h, so half of that is left to disable a broken reader.
+	// record for 24 h, which leaves time to disable a broken reader.
 	recordAge = 12 * time.Hour
 
 	// parallel is the number of batches of one shard that a reader handles at a time. With

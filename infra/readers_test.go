@@ -50,8 +50,6 @@ func TestMappings(t *testing.T) {
 	})
 }
 
-// All functions but the readers are deployed after the readers and their filters. Readers
-// do not wait for each other.
 func TestReadersAreDeployedFirst(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		mappings := keys(s.all("AWS::Lambda::EventSourceMapping"))
@@ -61,7 +59,7 @@ func TestReadersAreDeployedFirst(t *testing.T) {
 			reader := slices.ContainsFunc(s.readers, func(r stream.Function) bool { return r.Name == name })
 			for _, m := range mappings {
 				if slices.Contains(after, m) == reader {
-					t.Errorf("%s depends on %v, want %s among them: %v", name, after, m, !reader)
+					t.Errorf("%s depends on %v; want %s among them: %v", name, after, m, !reader)
 				}
 			}
 		}
@@ -86,7 +84,6 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// keys returns the keys of a map, sorted.
 func keys[V any](m map[string]V) []string {
 	var k []string
 	for name := range m {

@@ -57,8 +57,8 @@ var (
 // writes share one list. The condition also holds for a call without keys, but all actions
 // above have keys.
 //
-// It has not been tried whether DynamoDB passes IAM the keys of a transaction's items
-// (UNTRIED.md). If not, a function has more rights than intended.
+// Whether DynamoDB passes IAM the keys of a transaction's items has not been tried
+// (UNTRIED.md). If it does not, a function has more rights than intended.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
 func leading(f tables.Families) map[string]any {
@@ -121,9 +121,9 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 	}
 	if r.Stream { // only the stream of the table in use
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
-		// The Service Authorization Reference allows ListStreams on * only, although
-		// DynamoDB's guide shows it on the table's streams. Lambda makes no mapping without
-		// it. It reads only ARNs.
+		// The Service Authorization Reference has no resource for ListStreams but *,
+		// although DynamoDB's guide shows the table's streams. Lambda needs ListStreams to
+		// make a mapping. It reads only ARNs.
 		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, jsii.String("*"))
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))
 		allow("FailedBatchesBucket", []string{"s3:ListBucket"}, nil, st.failed.BucketArn())
@@ -146,8 +146,8 @@ func (d deployment) generatedARN(secret awssecretsmanager.ISecret) *string {
 	return secret.SecretArn()
 }
 
-// grantable returns the resources and the condition of the grant of a capability's action.
-// There are no resources if the deployment does not use the capability.
+// grantable returns the resources and the condition with which a capability's action is
+// granted. There are no resources if the deployment does not use the capability.
 func (d deployment) grantable(c app.Capability) (resources []*string, condition map[string]any) {
 	switch c.Resource {
 	case "SECRET_ARN":

@@ -28,8 +28,7 @@ func (s *service) rights() map[string]rights {
 	return may
 }
 
-// statements returns a role's statements as lines "action on resource [if
-// condition]".
+// statements returns a role's statements as lines "action on resource [if condition]".
 func (s *service) statements(t *testing.T, name string) []string {
 	t.Helper()
 	_, f := s.function(t, name)
@@ -61,7 +60,6 @@ func (s *service) statements(t *testing.T, name string) []string {
 	return lines
 }
 
-// TestRights checks all rights of a function of each kind.
 func TestRights(t *testing.T) {
 	s := of(t, fake)
 	const table = "${TableCD117FA1.Arn}"
@@ -102,7 +100,7 @@ func TestRights(t *testing.T) {
 		"docs":    log("docs"),
 		"history": slices.Concat(log("history"), read("A G H K N Q"), write("G N Q")),
 		"posts":   slices.Concat(log("posts"), read("A C G H K N Q", "by_parent", "by_rank"), write("C G N Q"), secret),
-		"codes":   slices.Concat(log("codes"), read("A G H K N Q"), write("G N Q"), secret, pepper, pay), // without mail
+		"codes":   slices.Concat(log("codes"), read("A G H K N Q"), write("G N Q"), secret, pepper, pay),
 		"inbox":   slices.Concat(log("inbox"), read("A C", "by_author"), write("I"), reader),
 		"tally":   slices.Concat(log("tally"), read("C"), write("A C"), reader),
 
@@ -115,13 +113,11 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// The function docs may write its log and nothing else. It does not know the table's
-// name.
 func TestDocsHasOnlyItsLog(t *testing.T) {
 	s := of(t, ours)
 	for _, line := range s.statements(t, "docs") {
 		if !strings.HasPrefix(line, "logs:") {
-			t.Errorf("docs may %s, want no rights beyond its log", line)
+			t.Errorf("docs may %s, want only the rights to its log", line)
 		}
 	}
 	_, f := s.function(t, "docs")
@@ -137,13 +133,11 @@ func TestDocsHasOnlyItsLog(t *testing.T) {
 			routes++
 		}
 	}
-	if routes != 27 { // thirteen endpoints each with HEAD, and the default route
+	if routes != 27 { // GET and HEAD of 13 endpoints, and the default route
 		t.Errorf("got %d routes to docs, want 27", routes)
 	}
 }
 
-// The function mcp contains all groups with tools. It has the rights of all of them, and
-// one route.
 func TestMCPHasTheRightsOfItsGroups(t *testing.T) {
 	s := of(t, ours)
 	may := map[string]bool{}
@@ -191,7 +185,7 @@ func TestMCPHasTheRightsOfItsGroups(t *testing.T) {
 	}
 }
 
-// keysOf returns the condition that leading keys belong to these families.
+// keysOf returns the condition of [leading] for these families.
 func keysOf(letters []string) string {
 	var patterns []string
 	for _, letter := range letters {
@@ -200,7 +194,6 @@ func keysOf(letters []string) string {
 	return `{"ForAllValues:StringLike":{"dynamodb:LeadingKeys":[` + strings.Join(patterns, ",") + `]}}`
 }
 
-// Every right of every function follows from its declaration.
 func TestNoExtraRights(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		may := s.rights()
@@ -239,7 +232,6 @@ func TestNoExtraRights(t *testing.T) {
 				}
 			}
 		}
-		// Only inline policies of roles grant rights.
 		for _, kind := range []string{"AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::SecretsManager::ResourcePolicy"} {
 			if more := s.all(kind); len(more) > 0 {
 				t.Errorf("got %s %v, want none", kind, keys(more))
@@ -251,7 +243,6 @@ func TestNoExtraRights(t *testing.T) {
 	})
 }
 
-// Neither the made-up docs group nor the real one has a right to the table.
 func TestDocsHasNoTable(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		for _, line := range s.statements(t, "docs") {

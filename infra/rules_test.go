@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// rule holds for every resource of a type. Rules with an ID come from the
-// AwsSolutions pack of cdk-nag, which does not exist for Go; the others are ours.
+// rule holds for every resource of a type. Rules with an ID come from the AwsSolutions pack
+// of cdk-nag, which does not exist for Go.
 type rule struct {
 	ID   string // without the prefix AwsSolutions-; "" for our own
 	Says string
@@ -282,8 +282,7 @@ func init() {
 	}
 }
 
-// beside lists the pack's other rules, by the types that they are about. The stack
-// has no resource of these types; if it gets one, look at these rules.
+// beside lists the pack's rules about types that the stack does not have.
 var beside = []struct{ IDs, Type, Why string }{
 	{"APIG2, APIG3, APIG6, COG4", `^AWS::ApiGateway::`, "for REST APIs: the service validates bodies itself, WAF does not protect HTTP APIs, and Cognito is not used"},
 	{"ASC3", `^AWS::AppSync::`, ""}, {"ATH1", `^AWS::Athena::`, ""}, {"CB3-5", `^AWS::CodeBuild::`, ""}, {"C91", `^AWS::Cloud9::`, ""},
@@ -330,8 +329,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesFind breaks each rule on each resource of its type, and checks that the rule
-// finds the break.
+// TestRulesFind checks that each rule finds a resource that breaks it.
 func TestRulesFind(t *testing.T) {
 	for _, x := range rules {
 		s := of(t, whole)
@@ -357,7 +355,6 @@ func TestRulesFind(t *testing.T) {
 // finding is a resource that breaks a rule, and how.
 type finding struct{ id, what string }
 
-// check applies the rule to one resource.
 func (x rule) check(t *template, id string) (found []finding) {
 	for _, what := range x.Check(t, id, t.Resources[id]) {
 		found = append(found, finding{id, logical(what)})
@@ -382,7 +379,6 @@ func (f finding) name(x rule) string {
 
 func (x rule) excuse(f finding) string { return x.Except[f.name(x)] }
 
-// stage returns the template's stage.
 func (t *template) stage() string {
 	for _, r := range t.all("AWS::SecretsManager::Secret") {
 		if name := plain(r.Properties["Name"]); name != "" {

@@ -46,7 +46,7 @@ func TestSchedules(t *testing.T) {
 			}
 			i = slices.IndexFunc(keys(calls), func(id string) bool { return strings.HasPrefix(id, x.Name+"Function") })
 			if i < 0 {
-				t.Errorf("%s has no invocation settings, so Lambda retries it when it fails; want no retries", x.Name)
+				t.Errorf("%s has no invocation settings, want some: by default Lambda retries", x.Name)
 				continue
 			}
 			failures := `{"OnFailure":{"Destination":` + letters + `}}`
@@ -72,7 +72,6 @@ func TestSchedules(t *testing.T) {
 	})
 }
 
-// Dead letters are encrypted, require TLS, and are kept for two weeks.
 func TestDeadLetters(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		id, queue := s.only(t, "AWS::SQS::Queue")
@@ -80,7 +79,7 @@ func TestDeadLetters(t *testing.T) {
 			"SqsManagedSseEnabled":   "true",
 			"KmsMasterKeyId":         "",
 			"MessageRetentionPeriod": "1209600",
-			"FifoQueue":              "", // the scheduler supports none
+			"FifoQueue":              "", // the scheduler supports no FIFO queue
 			"QueueName":              "",
 		})
 		_, policy := s.only(t, "AWS::SQS::QueuePolicy")
@@ -92,7 +91,6 @@ func TestDeadLetters(t *testing.T) {
 	})
 }
 
-// A tick expires after six hours at most, Lambda's limit.
 func TestTickAge(t *testing.T) {
 	for every, want := range map[time.Duration]float64{5 * time.Minute: 300, 24 * time.Hour: 21600} {
 		if got := *tickAge(schedule.Function{Every: every}); got != want {
@@ -101,7 +99,6 @@ func TestTickAge(t *testing.T) {
 	}
 }
 
-// A schedule's timeout must be within Lambda's limit and shorter than its period.
 func TestRate(t *testing.T) {
 	const m = time.Minute
 	for _, c := range []struct {

@@ -19,8 +19,8 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// Settings holds the settings of a deployment, from the context of cdk.json or from `-c
-// name=value`. The README's table explains them.
+// Settings holds the settings of a deployment, from the context of cdk.json or from options
+// such as `-c stage=dev`. The README's table explains them.
 type Settings struct {
 	Stage           string // names stack and secrets; only "dev" leaves nothing behind
 	Region, Account string // "": those of the credentials
@@ -370,7 +370,7 @@ func boolean(name string, into *bool) setting {
 	}}
 }
 
-// objectText returns the JSON of a setting that is an object or the JSON of an object.
+// objectText returns the JSON of an object. v holds the object, or its JSON as a string.
 func objectText(v any) (object string, ok bool) {
 	if object, ok = v.(string); ok {
 		return object, true

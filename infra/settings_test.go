@@ -66,8 +66,6 @@ const (
 	streamARN     = "arn:aws:dynamodb:eu-central-1:123456789012:table/" + restoredTable + "/stream/2026-01-02T03:04:05.678"
 )
 
-// The README's table, cdk.json and the code have the same settings, defaults and
-// bounds.
 func TestSettingsAreDocumented(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
@@ -84,7 +82,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 	rows, settings := strings.Split(table, "\n"), new(Settings).all()
 	if len(rows) != len(settings) || len(context) != len(settings) {
-		t.Errorf("got %d settings, %d rows in the README and %d names in cdk.json, want as many of each", len(settings), len(rows), len(context))
+		t.Errorf("got %d settings, %d rows in the README and %d names in cdk.json, want equal numbers", len(settings), len(rows), len(context))
 	}
 	for i, s := range settings[:min(len(rows), len(settings))] {
 		by, err := json.Marshal(context[s.Name])
@@ -98,7 +96,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 		cells := strings.Split(strings.Trim(rows[i], "|"), "|")
 		if len(cells) != 4 || strings.TrimSpace(cells[0]) != "`"+s.Name+"`" || strings.TrimSpace(cells[1]) != byDefault ||
 			len(cells[2]) < 10 || strings.ReplaceAll(strings.TrimSpace(cells[3]), "`", "") != s.Want {
-			t.Errorf("the README's row is\n%s, want\n| `%s` | %s | what it is | %s |", rows[i], s.Name, byDefault, s.Want)
+			t.Errorf("the README's row is\n%s\nwant\n| `%s` | %s | what it is | %s |", rows[i], s.Name, byDefault, s.Want)
 		}
 	}
 }
@@ -167,7 +165,6 @@ func TestSettingsRefused(t *testing.T) {
 	}
 }
 
-// Settings that are valid alone may conflict with others.
 func TestSettingsThatConflict(t *testing.T) {
 	const zone, table, stream = "Z0123", restoredTable, streamARN
 	for want, context := range map[string]map[string]any{

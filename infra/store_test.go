@@ -193,7 +193,8 @@ func TestSecrets(t *testing.T) {
 		for id, name := range map[string]string{secretID: "agentsocial/prod/seal", pepperID: "agentsocial/prod/pepper"} {
 			s.Resources[id].expect(t, id, map[string]string{
 				"Name": name,
-				// Another value here voids everything made with the old secret.
+				// A change here generates a new secret, which voids everything made with
+				// the old one.
 				"GenerateSecretString": `{"ExcludePunctuation":true,"IncludeSpace":false,"PasswordLength":64}`,
 			})
 			s.Resources[id].keeps(t, "RetainExceptOnCreate")

@@ -23,7 +23,6 @@ type resource struct {
 	UpdateReplacePolicy string
 }
 
-// all returns the resources of a type, by logical id.
 func (t *template) all(kind string) map[string]resource {
 	found := map[string]resource{}
 	for id, r := range t.Resources {
@@ -47,7 +46,7 @@ func (t *template) only(tt *testing.T, kind string) (string, resource) {
 	panic("unreachable")
 }
 
-// function returns a function by its name, which starts its logical id.
+// function returns a function by its name, with which its logical id starts.
 func (t *template) function(tt *testing.T, name string) (string, resource) {
 	tt.Helper()
 	for id, r := range t.all("AWS::Lambda::Function") {
@@ -123,7 +122,7 @@ func (r resource) expect(t *testing.T, what string, want map[string]string) {
 	t.Helper()
 	for name, w := range want {
 		if got := plain(r.Properties[name]); got != w {
-			t.Errorf("%s: %s is\n  %s, want\n  %s", what, name, got, w)
+			t.Errorf("%s: %s is\n  %s\nwant\n  %s", what, name, got, w)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"agentsocial/tables"
 )
 
-// An alarm costs 0.10 USD a month for each of its metrics, so there are few. A failure has
-// no alarm if it always sets off another. Functions behind the gateway need none: if they
-// fail, the gateway answers 5xx.
+// An alarm costs 0.10 USD a month for each of its metrics, so metrics are few. A failure
+// has no alarm if it always sets off another. Functions behind the gateway need no alarms
+// of their own: if they fail, the gateway answers 5xx.
 //
 // These are the bounds of the alarms for the whole service.
 const (
@@ -31,9 +31,9 @@ const (
 	// slowOf is the least number of requests in a period for a meaningful p99.
 	slowOf = 20
 
-	// AWS reviews an account at 5 % bounces or 0.1 % complaints, and the alarms ring
-	// before. Among few mails a rate means nothing, so at least returnedOf mails must have
-	// come back.
+	// AWS reviews an account at 5 % bounces or 0.1 % complaints; the alarms ring earlier.
+	// Among few mails a rate means nothing, so at least returnedOf mails must have come
+	// back.
 	bounceRate    = 0.02
 	complaintRate = 0.0005
 	returnedOf    = 3

@@ -10,9 +10,7 @@ import (
 	"testing"
 )
 
-// The real declarations in each kind of deployment: with the settings of cdk.json, with
-// every setting changed, on a disposable stage, with provisioned capacity, with an edge,
-// and with a restored table.
+// The real declarations in each kind of deployment.
 var (
 	defaults    = sync.OnceValues(func() (*service, error) { return synthesise("defaults", all(), nil) })
 	whole       = sync.OnceValues(func() (*service, error) { return synthesise("everything", all(), everything) })
@@ -36,7 +34,7 @@ var (
 
 // deployments runs a check on each of these deployments.
 func deployments(t *testing.T, check func(*testing.T, *service)) {
-	needNode(t) // skips the whole test, since the code after the subtests needs their results
+	needNode(t) // skips the whole test, not only its subtests
 	t.Run("defaults", func(t *testing.T) { check(t, of(t, defaults)) })
 	t.Run("everything", func(t *testing.T) { check(t, of(t, whole)) })
 	t.Run("dev", func(t *testing.T) { check(t, of(t, trial)) })
@@ -45,8 +43,7 @@ func deployments(t *testing.T, check func(*testing.T, *service)) {
 	t.Run("restored", func(t *testing.T) { check(t, of(t, restored)) })
 }
 
-// everything gives each setting a value other than its default, except those in
-// others.
+// everything changes each setting, except those in others.
 var everything = map[string]any{
 	"region": "eu-central-1", "account": "123456789012",
 	"domain": "agents.example", "certificateArn": certificateARN, "hostedZone": "Z0123456789",
@@ -60,15 +57,14 @@ var everything = map[string]any{
 
 const deployedVersion = "v1.2.0-3-g0123456789ab"
 
-// others lists settings that choose another kind of deployment, and mailIdentity, whose
-// other values make fewer resources. Other tests cover them.
+// others lists settings that choose another kind of deployment, or make fewer resources.
+// Other tests cover them.
 var others = []string{
 	"capacity", "capacityTarget", "tableReadsLeast", "tableWritesLeast", "indexReadsLeast", "indexWritesLeast",
 	"edge", "webAcl", "edgeSecretVersion",
 	"stage", "mailIdentity", "restoredTable", "restoredStream", "existingSecrets", "unprotected",
 }
 
-// Every setting is in everything or in others, so that no resource goes unchecked.
 func TestEverythingIsSet(t *testing.T) {
 	set, err := ReadSettings(everything)
 	if err != nil {
@@ -84,7 +80,7 @@ func TestEverythingIsSet(t *testing.T) {
 		same := fields.FieldByIndex(f.Index).Equal(usual.FieldByIndex(f.Index))
 		other := slices.ContainsFunc(others, func(o string) bool { return strings.EqualFold(o, name) })
 		if same != other {
-			t.Errorf("everything has setting %s at %v, want it changed there or listed in others", name, fields.FieldByIndex(f.Index))
+			t.Errorf("setting %s is %v in everything, want it changed there or listed in others", name, fields.FieldByIndex(f.Index))
 		}
 	}
 }
