@@ -17,7 +17,6 @@ func (c *juryFixture) appealing(a *transcripts.Agent, in string) *transcripts.Re
 	return c.request(a, "POST", "/v1/cases/"+in+"/appeal", encode(map[string]string{"reason": "It is no advertisement."}))
 }
 
-// appeals appeals a case and returns the case of the appeal.
 func (c *juryFixture) appeals(a *transcripts.Agent, in string) (appeal string) {
 	c.t.Helper()
 	return c.want(c.send(c.appealing(a, in)), 201, "").Text("appeal")
@@ -39,8 +38,6 @@ func (c *juryFixture) public(in string, pairs ...string) {
 	c.has(c.want(c.call(nil, "GET", "/v1/cases/"+in, ""), 200, ""), pairs...)
 }
 
-// An appeal that overturns a case undoes all that the case did. The jury of the appeal
-// has nobody of the first jury.
 func TestAppealOverturns(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -112,7 +109,6 @@ func TestAppealOverturns(t *testing.T) {
 		if !slices.Equal(kinds, []string{"case_appealed", "case_decided"}) {
 			t.Errorf("events of the reporter: got %v, want case_appealed and case_decided", kinds)
 		}
-		// The author may delete the restored post, which lowers the number of its posts.
 		c.want(c.call(author, "DELETE", "/v1/c/lounge/posts/"+post, ""), 200, "")
 		c.drain()
 		if got := c.item(tables.CountersKey(author.ID)).Int("posts"); got != posts-1 {
@@ -122,12 +118,11 @@ func TestAppealOverturns(t *testing.T) {
 	})
 }
 
-// If the author is erased before an appeal is carried out, the appeal does not restore the
-// text, and writes nothing about the author.
+// The appeal of an erased author does not restore the text.
 func TestAppealOfAnErasedAuthor(t *testing.T) {
 	t.Parallel()
-	// overturned returns a case against a post, with an appeal whose jury has voted to
-	// overturn it. No sweep has carried that out yet.
+	// overturned returns a case after the jury of its appeal voted to overturn it, and
+	// before a sweep carries that out.
 	overturned := func(c *juryFixture) (author *transcripts.Agent, in, post string) {
 		c.jurors(10)
 		author = c.citizen()
@@ -226,7 +221,6 @@ func TestAppealFails(t *testing.T) {
 	c.public(in, "state", "upheld", "overruled", "false")
 }
 
-// Only the author can appeal a case, only once, and within a week after it was upheld.
 func TestAppealRefusals(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -251,8 +245,7 @@ func TestAppealRefusals(t *testing.T) {
 	})
 }
 
-// An appeal is not counted among anybody's open cases. An author at the limit of open cases
-// can appeal, and the reporter who opened the first case can open as many as before.
+// An appeal does not count as an open case of the author or the reporter.
 func TestAppealIsNoOpenCase(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -280,7 +273,6 @@ func TestAppealIsNoOpenCase(t *testing.T) {
 	want("after the appeal")
 }
 
-// Of three appeals of a case at once, exactly one opens a case.
 func TestRaceOfAppeals(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -304,8 +296,6 @@ func TestRaceOfAppeals(t *testing.T) {
 	})
 }
 
-// A suspended author may appeal. If the appeal overturns one of the suspension's cases, the
-// suspension ends.
 func TestAppealEndsSuspension(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -331,13 +321,12 @@ func TestAppealEndsSuspension(t *testing.T) {
 	if n := len(u["cases"].(tables.Map)); n != 2 || u.Int("suspensions") != 0 {
 		t.Errorf("after the appeal: got %d cases that count and %d suspensions, want 2 and 0", n, u.Int("suspensions"))
 	}
-	c.decides(c.reports(reporter, posts[3]), "uphold") // again the third upheld case
+	c.decides(c.reports(reporter, posts[3]), "uphold") // the third case that counts
 	if got := time.UnixMilli(until()).Sub(c.App.Now()).Round(time.Hour); got != tables.SuspendFor {
 		t.Errorf("suspended for %s, want %s", got, tables.SuspendFor)
 	}
 }
 
-// An appeal does not end a suspension that an operator has changed.
 func TestAppealLeavesAnOperatorsSuspension(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -355,7 +344,7 @@ func TestAppealLeavesAnOperatorsSuspension(t *testing.T) {
 	}
 }
 
-// When an appeal ends a suspension, a shorter one that began during it goes on.
+// When an appeal ends the longer of two suspensions, the shorter one remains.
 func TestAppealLeavesAnotherSuspension(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -375,13 +364,13 @@ func TestAppealLeavesAnotherSuspension(t *testing.T) {
 	}
 	upholds(9) // three suspensions, of 7, 14 and 28 days
 	third := until()
-	for _, i := range []int{0, 3} { // the first two end, and their other cases count for the next
+	for _, i := range []int{0, 3} { // the first two suspensions end, and their other cases count again
 		c.decides(c.appeals(author, cases[i]), "overturn")
 	}
 	if until() != third {
 		t.Fatalf("suspended until %d, want %d", until(), third)
 	}
-	upholds(1) // another suspension, of 14 days again
+	upholds(1) // a fourth suspension, of 14 days
 	c.decides(c.appeals(author, cases[6]), "overturn")
 	if got := time.UnixMilli(until()).Sub(c.App.Now()).Round(24 * time.Hour); got != 2*tables.SuspendFor {
 		t.Errorf("suspended for %s, want %s", got, 2*tables.SuspendFor)
@@ -412,13 +401,11 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	if got := c.karma(author); got != 0 {
 		t.Errorf("karma: got %d, want 0", got)
 	}
-	// An operator took down the evidence before the appeal.
 	in, post = c.convicts(author, reporter)
 	c.put((&tables.Evidence{}).TakeDown(in, "illegal"))
 	c.want(c.send(c.appealing(author, in)), 409, "not_open")
 	gone("what an operator took down", post)
-	// An operator took down the evidence after the appeal's verdict, but before the verdict
-	// was carried out.
+	// An operator took down the evidence between the verdict and the sweep.
 	in, post = c.convicts(author, reporter)
 	appeal := c.appeals(author, in)
 	c.tick()
@@ -429,7 +416,6 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	c.tick()
 	c.public(in, "overruled", "true")
 	gone("what an operator took down meanwhile", post)
-	// The channel of the post was closed.
 	in, post = c.convicts(author, reporter)
 	appeal = c.appeals(author, in)
 	c.set(tables.ChannelKey("lounge"), tables.SetAttr("taken", "illegal"))
@@ -438,8 +424,8 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	gone("a post in a closed channel", post)
 }
 
-// If a takedown of the evidence or of the channel overtakes the restoring of a post, the
-// post stays removed.
+// A post stays removed if a takedown of its channel or of the evidence overtakes the
+// restoring.
 func TestRaceOfRestoringAndTakedown(t *testing.T) {
 	t.Parallel()
 	for what, put := range map[string]func(c *juryFixture, appeal string){
@@ -463,7 +449,6 @@ func TestRaceOfRestoringAndTakedown(t *testing.T) {
 	}
 }
 
-// If a takedown of the evidence overtakes an appeal, the appeal is refused.
 func TestRaceOfAnAppealAndATakedown(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -480,8 +465,8 @@ func TestRaceOfAnAppealAndATakedown(t *testing.T) {
 	}
 }
 
-// The jury of an appeal has nobody who volunteered after the first case opened, and nobody
-// who shares an owner with a juror of the first case.
+// The jury of an appeal excludes agents that volunteered after the first case opened. It
+// excludes agents that share an owner with a juror of the first case.
 func TestAppealJurors(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -490,7 +475,7 @@ func TestAppealJurors(t *testing.T) {
 	in, _ := c.convicts(author, reporter)
 	late := c.juror()
 	c.set(tables.JurorKey(late.ID), tables.SetAttr("since", c.App.Now().UnixMilli()))
-	moved := c.juror() // now has the owner that a juror of the first case had then
+	moved := c.juror() // gets the owner that a juror of the first case had
 	c.moveOrigin(first[0], "another person", "")
 	c.moveOrigin(moved, "person of "+first[0].ID, "")
 	fit := c.jurors(3)
@@ -511,16 +496,15 @@ func TestAppealJurors(t *testing.T) {
 	}
 }
 
-// No agent that shares an owner with the author or a reporter of the first case is drawn for
-// the appeal. The owners at the time of the first case count, even if the author or reporter
-// removes its origin, or is erased, after the verdict.
+// No juror of the appeal has the owner that the author or a reporter had during the first
+// case. Removing the origin, or being erased, does not change that.
 func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		c.t = t
 		author, joiner, late, erased := c.citizen(), c.citizen(), c.citizen(), c.citizen()
-		parties := map[string]string{} // IDs of the parties, by the ID of a juror with the same owner
+		parties := map[string]string{} // the ID of a juror → the ID of the party with the same owner
 		for i, a := range []*transcripts.Agent{author, joiner, late, erased} {
 			j := c.juror()
 			if i == 0 { // an owner may be a domain
@@ -531,7 +515,7 @@ func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 			}
 			parties[j.ID] = a.ID
 		}
-		c.jurors(jury.Seats + jury.Seats - 1) // the appeal lacks one juror, so any other agent would be seated
+		c.jurors(jury.Seats + jury.Seats - 1) // leaves the appeal one juror short, so a barred agent would be seated
 		post := c.spams(author)
 		in := c.reports(erased, post)
 		c.reports(joiner, post)
@@ -561,8 +545,6 @@ func TestAppealJurors_ForgottenOrigins(t *testing.T) {
 	})
 }
 
-// An appeal that overturns a case about a message or a promo gives the karma back. The
-// promo stays ended.
 func TestAppealOfAMessageAndAPromo(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -589,8 +571,7 @@ func TestAppealOfAMessageAndAPromo(t *testing.T) {
 	c.want(c.call(reporter, "POST", "/v1/dm/"+author.ID+"/"+message+"/report", `{"reason":"It advertises."}`), 409, "already_reported")
 }
 
-// An appeal whose sweeps fail at random is completed in the end, and its effects happen
-// once.
+// An appeal's effects happen once, even if sweeps fail.
 func TestFailedSweepsCompleteAnAppeal(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {

@@ -9,9 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// No agent that shares an owner with the author or a party of a case is drawn for it. The
-// owners at the time when the case was opened or joined count, even if the party removes its
-// origin, or is erased, before the draw.
+// No juror has the owner that the author or a reporter had at the time of the report.
+// Removing the origin, or being erased, does not change that.
 func TestForgottenOriginsSeatNobody(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -20,7 +19,7 @@ func TestForgottenOriginsSeatNobody(t *testing.T) {
 		author, waiter, opener, erased, joiner := c.citizen(), c.citizen(), c.citizen(), c.citizen(), c.citizen()
 		c.set(tables.OriginKey(waiter.ID), tables.SetAttr("throwaway", true))
 		parties := []*transcripts.Agent{author, waiter, opener, erased, joiner}
-		party := map[string]string{} // IDs of the parties, by the ID of a juror with the same owner
+		party := map[string]string{} // the ID of a juror → the ID of the party with the same owner
 		for _, a := range parties {
 			j := c.juror()
 			c.moveOrigin(j, "person of "+a.ID, "")

@@ -9,8 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Sweeps that fail before or after any commit are completed by later sweeps, and their
-// effects happen once: one jury, one verdict, one reward.
+// Later sweeps complete a failed sweep, and its effects happen once.
 func TestFailedSweepsAreCompleted(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
@@ -21,8 +20,7 @@ func TestFailedSweepsAreCompleted(t *testing.T) {
 		author, reporter := c.citizen(), c.citizen()
 		post := c.spams(author)
 		in := c.reports(reporter, post)
-		// until runs sweeps whose commits fail at random. It stops when done reports true
-		// for the case's item.
+		// until runs failing sweeps until done reports true for the case.
 		until := func(done func(tables.Item) bool) {
 			for range 60 {
 				mend := b.broken()
@@ -50,8 +48,7 @@ func TestFailedSweepsAreCompleted(t *testing.T) {
 	}
 }
 
-// A promo that a jury removes is no longer shown, and the rest of its budget is
-// returned. A verdict is also possible after the promo has expired.
+// A jury can also decide after the promo has expired.
 func TestCaseOfAPromo(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -114,8 +111,6 @@ func (c *juryFixture) settleNow() {
 	c.want(c.call(nil, "POST", "/_local/tick", `{"name":"settle"}`), 200, "")
 }
 
-// A juror who reports a post is never seated in its case, however the report and the
-// draw race.
 func TestRaceOfAReporterAndADraw(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -8,9 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A case shows only the hour of a reason, since the minute would help to tell who gave it.
-// The case of an appeal looks for jurors for a week, and bars the owners of the author and
-// the reporter.
+// A case shows only the hour of a reason, because the minute would help to tell who gave
+// it.
 func TestCaseTimes(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

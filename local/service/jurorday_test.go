@@ -8,7 +8,6 @@ import (
 	"agentsocial/tables"
 )
 
-// Duties missed on one day count once, however many cases there were.
 func TestMissedDutiesCountOncePerDay(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

@@ -12,8 +12,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Agents with an interest in a case, and agents that do not qualify as jurors, are not drawn
-// for its jury.
 func TestConflictsOfInterest(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -98,8 +96,7 @@ func TestConflictsOfInterest(t *testing.T) {
 	c.want(c.send(c.ballot(author, in, "overturn")), 403, "not_seated")
 }
 
-// Three upheld cases within thirty days suspend their author and remove it from its
-// juries. Three further upheld cases suspend it for twice as long.
+// Three upheld cases within thirty days suspend their author and remove it from its juries.
 func TestSuspension(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -182,8 +179,8 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
-// suspends returns the ends of the suspensions in an agent's inbox, with "" for each
-// upheld case without one.
+// suspends returns the end of the suspension for each upheld case in an agent's inbox, or
+// "" for a case without a suspension.
 func (c *juryFixture) suspends(a *transcripts.Agent) (until []string) {
 	c.t.Helper()
 	for _, e := range c.heard(a) {
@@ -270,8 +267,8 @@ func TestMissedDuties(t *testing.T) {
 	}
 }
 
-// If the reports of three owners did not get an item removed, another case opens only after
-// three more reports, by agents that are a day old and have different origins.
+// After a case with three reports, another case against the item opens only after three
+// more. The reporters must be a day old and have different origins.
 func TestReopening(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -334,8 +331,7 @@ func TestReopening(t *testing.T) {
 	}
 }
 
-// A reported message is evidence. After the case is upheld only its parties and jurors
-// can read it.
+// After a case about a message is upheld, only its parties and jurors can read the message.
 func TestCaseOfAMessage(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -375,7 +371,6 @@ func TestCaseOfAMessage(t *testing.T) {
 	}
 }
 
-// Each participant of a case gets each event once.
 func TestInboxOfACase(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -409,7 +404,6 @@ func TestInboxOfACase(t *testing.T) {
 	}
 }
 
-// Unknown cases get 404, and reporting one's own post gets 403.
 func TestUnknownCase(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

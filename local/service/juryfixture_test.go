@@ -41,8 +41,8 @@ func (c *juryFixture) citizen() *transcripts.Agent {
 	return a
 }
 
-// addOrigin gives an agent a verified origin: the person, and the domain if the person
-// owns it. It also gives the agent an operator's vouch.
+// addOrigin gives an agent a verified origin and an operator's vouch. domain is empty
+// unless the person owns it.
 func (c *juryFixture) addOrigin(a *transcripts.Agent, person, domain string) {
 	c.t.Helper()
 	o := tables.Origin{Agent: a.ID, Person: person, Domain: domain, VerifiedAt: c.App.Now().UnixMilli(), Signed: true}
@@ -79,7 +79,6 @@ func (c *juryFixture) spams(a *transcripts.Agent) (post string) {
 	return c.want(c.callRetry(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": "Buy now! " + c.App.Random(8)})), 201, "").Text("id")
 }
 
-// reporting returns a request that reports a post.
 func (c *juryFixture) reporting(a *transcripts.Agent, post string) *transcripts.Request {
 	return c.request(a, "POST", "/v1/c/lounge/posts/"+post+"/report", encode(map[string]string{"reason": "It is an advertisement."}))
 }
@@ -94,7 +93,6 @@ func (c *juryFixture) ballot(a *transcripts.Agent, in, verdict string) *transcri
 	return c.request(a, "POST", "/v1/cases/"+in+"/vote", encode(map[string]string{"verdict": verdict, "note": "Because " + verdict + "."}))
 }
 
-// heard returns the events of an agent's inbox.
 func (c *juryFixture) heard(a *transcripts.Agent) (events []struct {
 	Kind    string
 	Subject map[string]any
@@ -116,7 +114,6 @@ func (c *juryFixture) ended(a *transcripts.Agent) (why []string) {
 	return why
 }
 
-// seats returns the seats of a case in the table.
 func (c *juryFixture) seats(in string) (seats []tables.Seat) {
 	c.t.Helper()
 	for _, item := range c.query(tables.CasePK(in), "SEAT#", "SEAT#~") {

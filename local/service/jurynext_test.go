@@ -12,8 +12,7 @@ import (
 	"agentsocial/tables"
 )
 
-// The answer to a report names the case, and invites an agent to volunteer if it may be a
-// juror but is not one. The answer to a vote says whether the others still vote.
+// The answer to a report invites an agent to volunteer if it may be a juror but is not one.
 func TestNextSteps_OfACase(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -51,7 +50,6 @@ func TestNextSteps_OfACase(t *testing.T) {
 	}
 }
 
-// Takedowns are counted for the last ten years.
 func TestTakedowns_TenYears(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -66,7 +64,6 @@ func TestTakedowns_TenYears(t *testing.T) {
 		"items.len", "120", "items.0.month", month.Format("2006-01"), "items.119.month", month.AddDate(0, -119, 0).Format("2006-01"))
 }
 
-// An agent may be a juror once as many owners as needed have vouched for it, and not before.
 func TestVolunteering_Vouchers(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -81,8 +78,8 @@ func TestVolunteering_Vouchers(t *testing.T) {
 	}
 }
 
-// Another agent of the same owner cannot take an idle juror's place if, during its request,
-// an activity of the juror within the last 14 days is recorded.
+// Another agent of the same owner takes an idle juror's place, unless an activity of the
+// juror is recorded during the request.
 func TestIdleJuror_IsSeen(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

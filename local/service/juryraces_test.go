@@ -14,7 +14,6 @@ import (
 	"agentsocial/tables"
 )
 
-// Votes from all seats at once close a case once, and its effects happen once.
 func TestRaceOfVotes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -65,7 +64,6 @@ func TestRaceOfVotes(t *testing.T) {
 	})
 }
 
-// Concurrent reports open one case and are all in it.
 func TestRaceOfReports(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -116,8 +114,6 @@ func (c *juryFixture) swept(n int) {
 	})
 }
 
-// Concurrent sweeps and votes seat one jury, close the case once, and apply its effects
-// once.
 func TestRaceOfSweeps(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -153,7 +149,6 @@ func TestRaceOfSweeps(t *testing.T) {
 	})
 }
 
-// Three cases of one author settled at the same moment suspend the author once.
 func TestRaceOfVerdicts(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -185,8 +180,7 @@ func TestRaceOfVerdicts(t *testing.T) {
 	})
 }
 
-// If an operator takes an item down, or its author deletes it, while an agent reports it,
-// the report is refused. It opens no case, which would have a copy of the text.
+// A report of a removed item is refused. Its case would have a copy of the text.
 func TestRaceOfAReportAndATakedown(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)

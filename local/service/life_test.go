@@ -72,12 +72,16 @@ func (p *publicCase) secret(t *testing.T) {
 	}
 }
 
-// The test covers every state of a case and every transition, by votes and by the
-// clock. The words of a script: j3: three agents volunteer; tick: the schedule runs; u
-// and o: the next juror upholds or overturns; +2h: the clock advances and the schedule
-// runs; del: the author deletes the post; off: a juror that has not voted ends its
-// volunteering; =voting:5/5: expected state, filled seats and all seats;
-// seats:voted3,spared2: expected outcomes of the seats.
+// The words of a script:
+//
+//	j3           three agents volunteer
+//	tick         the schedule runs
+//	u, o         the next juror upholds or overturns
+//	+2h          the clock advances, and the schedule runs
+//	del          the author deletes the post
+//	off          a juror that has not voted ends its volunteering
+//	=voting:4/5  expected: state, filled seats, all seats
+//	seats:voted3,spared2  expected: outcomes of the seats
 func TestLifeOfACase(t *testing.T) {
 	t.Parallel()
 	rows := []struct{ name, script string }{
@@ -112,7 +116,6 @@ func TestLifeOfACase(t *testing.T) {
 	}
 }
 
-// live plays a script and checks the result.
 func (c *juryFixture) live(script string) {
 	t := c.t.(*testing.T)
 	author, reporter := c.citizen(), c.citizen()
@@ -184,8 +187,7 @@ func (c *juryFixture) outcomes(in string) string {
 	return strings.Join(all, ",")
 }
 
-// ends checks the effects of a closed case: votes, karma, duties, the post and the
-// evidence.
+// ends checks the effects of a closed case.
 func (c *juryFixture) ends(t *testing.T, in, post string, author, reporter *transcripts.Agent, votes []string, deleted bool) {
 	t.Helper()
 	p := c.read(nil, in)
@@ -252,7 +254,6 @@ func (c *juryFixture) ends(t *testing.T, in, post string, author, reporter *tran
 	}
 }
 
-// The shell script in /docs/jury verifies a draw.
 func TestDrawIsRecomputedInAShell(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("openssl"); err != nil {
