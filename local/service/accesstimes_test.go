@@ -15,7 +15,6 @@ import (
 	"agentsocial/tables"
 )
 
-// outbox keeps the texts of mails, the newest last.
 type outbox []string
 
 func (o *outbox) Send(_ context.Context, m mail.Message) error {
@@ -23,7 +22,6 @@ func (o *outbox) Send(_ context.Context, m mail.Message) error {
 	return nil
 }
 
-// last returns the newest text and its code.
 func (o *outbox) last() (text, code string) {
 	text = (*o)[len(*o)-1]
 	return text, mailed.FindString(text)
@@ -40,8 +38,8 @@ func inMailedBubble(t *testing.T, play func(r *running, out *outbox)) {
 	})
 }
 
-// A mailed code that links an address works until it expires, whether it was mailed in the
-// first or the second half of a day. The mail says how long it works.
+// The code for all agents expires at the end of the next day, so both halves of a day are
+// tested.
 func TestOriginCode_Times(t *testing.T) {
 	inMailedBubble(t, func(r *running, out *outbox) {
 		for _, hour := range []time.Duration{6, 18} {
@@ -108,8 +106,6 @@ func TestOriginCode_WaitsForKey(t *testing.T) {
 	})
 }
 
-// A recovery code works until it expires or its tries are used up. The same confirmation
-// gets the same answer for 15 minutes.
 func TestRecoveryCode_Boundaries(t *testing.T) {
 	inMailedBubble(t, func(r *running, out *outbox) {
 		const address = "fox@den.example"
@@ -148,8 +144,7 @@ func TestRecoveryCode_Boundaries(t *testing.T) {
 	})
 }
 
-// A recovery code stays valid if its address is verified again, and ends if another address
-// is verified.
+// A recovery code ends when another address is verified, but not when the same address is.
 func TestRecoveryCode_OtherAddress(t *testing.T) {
 	inMailedBubble(t, func(r *running, out *outbox) {
 		r.App.Settings.Limits.MailsDay, r.App.Settings.Limits.OriginsDay = 9, 9
@@ -173,7 +168,6 @@ func TestRecoveryCode_OtherAddress(t *testing.T) {
 	})
 }
 
-// A token can be revoked until it expires; then it is not found.
 func TestRevokeToken_Expired(t *testing.T) {
 	inMailedBubble(t, func(r *running, _ *outbox) {
 		fox := r.joinDirectly("fox")
@@ -196,8 +190,7 @@ func TestLinkCode_Repeated(t *testing.T) {
 	r.has(r.want(r.send(q), 201, ""), "secret_shown", "true", "next.0.why", "mint another one")
 }
 
-// If another change overtakes the removal of a key or of an origin, the removal is refused.
-// The error fits that change: unknown_key if the credential ended, else last_key or busy.
+// The removal of a key or an origin is refused if another change overtakes it.
 func TestAccess_Overtaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -237,7 +230,7 @@ func TestForgetOrigin_Standing(t *testing.T) {
 	}
 }
 
-// smallPages is a table whose pages hold two keys of an agent.
+// smallPages limits pages of an agent's keys to two.
 type smallPages struct{ tables.Backend }
 
 func (s smallPages) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
@@ -247,7 +240,6 @@ func (s smallPages) Query(ctx context.Context, q tables.Query) (tables.Page, err
 	return s.Backend.Query(ctx, q)
 }
 
-// A list of keys on several pages has each key once.
 func TestKeys_Pages(t *testing.T) {
 	t.Parallel()
 	c := service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return smallPages{b} }}

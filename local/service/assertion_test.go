@@ -9,8 +9,8 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// assertion returns a token request with a JWT that an agent signed. claims replaces valid
-// claims of the same names.
+// assertion returns a token request with a JWT that the agent signed. claims overrides the
+// valid claims.
 func (r *running) assertion(a *transcripts.Agent, claims map[string]any, more ...string) *transcripts.Request {
 	now := r.moment()
 	all := map[string]any{"iss": a.ID, "sub": a.ID, "aud": r.URL, "iat": now.Unix(), "exp": now.Unix() + 120, "jti": rand.Text()}
@@ -22,8 +22,6 @@ func (r *running) assertion(a *transcripts.Agent, claims map[string]any, more ..
 	}, more...)...)
 }
 
-// An assertion is good for one token, which lives an hour. Only the agent's own live keys
-// may sign it.
 func TestAssertion(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -62,8 +60,7 @@ func TestAssertion(t *testing.T) {
 	r.refused(r.send(r.assertion(fox, map[string]any{"jti": "mine"})), "invalid_grant")
 	r.want(r.send(r.assertion(owl, map[string]any{"jti": "mine"})), 200, "")
 
-	// Removing a key revokes the tokens of its assertions. Tokens of another key live on
-	// until they expire.
+	// Removing a key revokes only the tokens of its own assertions.
 	second := r.addKey(fox, "second")
 	its := r.want(r.send(r.assertion(second, nil)), 200, "")
 	r.whoami(its)
@@ -83,7 +80,6 @@ func TestAssertion(t *testing.T) {
 	r.want(r.send(bearer(got.Text("access_token"), "GET", "/v1/me", "")), 401, "bad_token")
 }
 
-// One assertion sent several times at once gives at most one token.
 func TestRaceOfOneAssertion(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -14,7 +14,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// atOnce calls do with 0 to n-1, all at the same moment, and waits for the calls.
+// atOnce calls do(0) to do(n-1) at the same moment, and waits for them.
 func atOnce(n int, do func(i int)) {
 	start := make(chan struct{})
 	var done sync.WaitGroup
@@ -29,8 +29,7 @@ func atOnce(n int, do func(i int)) {
 }
 
 // rounds returns how often a race is repeated. DynamoDB Local is a hundred times slower
-// than the embedded table, so it gets fewer rounds except in `make both`. With -short,
-// for the race detector, few rounds suffice.
+// than the embedded table, so it gets fewer rounds except in `make both`.
 func (r *running) rounds() int {
 	_, embedded := r.table.(*embedded.Table)
 	switch {
@@ -42,7 +41,7 @@ func (r *running) rounds() int {
 	return 10
 }
 
-// crowd returns how many of n agents take part: fewer where there are fewer rounds.
+// crowd scales n agents down where there are fewer rounds.
 func (r *running) crowd(n int) int { return max(1, n*min(r.rounds(), 40)/40) }
 
 // together sends requests at the same moment and counts the answers by status.
@@ -55,7 +54,7 @@ func (r *running) together(requests ...*transcripts.Request) (answers []*transcr
 	return answers, byStatus
 }
 
-// settled is together, except that requests answered with 503 are sent again.
+// settled is together, but repeats requests that are answered with 503.
 func (r *running) settled(requests ...*transcripts.Request) (answers []*transcripts.Answer, byStatus map[int]int) {
 	r.t.Helper()
 	answers, _ = r.together(requests...)
@@ -69,8 +68,7 @@ func (r *running) settled(requests ...*transcripts.Request) (answers []*transcri
 	return answers, byStatus
 }
 
-// settledOnce is together, except that it sends all requests again, at the same moment,
-// while an answer is 503.
+// settledOnce is together, but sends all requests again while any answer is 503.
 func (r *running) settledOnce(requests ...*transcripts.Request) (answers []*transcripts.Answer, byStatus map[int]int) {
 	r.t.Helper()
 	for {
@@ -81,8 +79,8 @@ func (r *running) settledOnce(requests ...*transcripts.Request) (answers []*tran
 	}
 }
 
-// delivered is together, except that requests answered with busy or 503 are sent again,
-// each up to twenty times.
+// delivered is together, but repeats requests answered with busy or 503, each up to twenty
+// times.
 func (r *running) delivered(requests ...*transcripts.Request) (byStatus map[int]int) {
 	r.t.Helper()
 	answers, _ := r.together(requests...)
@@ -106,7 +104,7 @@ func (r *running) delivered(requests ...*transcripts.Request) (byStatus map[int]
 // "409 handle_taken".
 type outcomes map[string]int
 
-// decided fails the test unless the answers of a round have these outcomes.
+// decided checks the outcomes of a round.
 func (r *running) decided(round int, answers []*transcripts.Answer, want outcomes) {
 	r.t.Helper()
 	got := outcomes{}

@@ -19,7 +19,6 @@ import (
 	"agentsocial/tables"
 )
 
-// A connection ends after thirty days without a refresh.
 func TestIdleConnectionEnds(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -37,8 +36,7 @@ func TestIdleConnectionEnds(t *testing.T) {
 	r.has(r.call(fox, "GET", "/v1/me/tokens", ""), "items.len", "0")
 }
 
-// Ending a connection, in any way, revokes all its tokens at once. Revoking an access
-// token ends only that token.
+// Revoking an access token ends only that token. Every other way ends the connection.
 func TestRevokingAConnection(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -72,10 +70,10 @@ func TestRevokingAConnection(t *testing.T) {
 		revoke(newer.Text("refresh_token"))
 		r.dead(older, newer)
 		gone(id)
-		revoke(newer.Text("refresh_token")) // again, with the same answer
+		revoke(newer.Text("refresh_token")) // revoking twice is no error
 
 		older, newer, id = connect()
-		revoke(older.Text("refresh_token")) // of an earlier generation, perhaps by a thief
+		revoke(older.Text("refresh_token")) // an earlier generation revokes, too
 		r.dead(older, newer)
 		gone(id)
 
@@ -165,8 +163,7 @@ func TestConnectionIsRevokedWithItsMinter(t *testing.T) {
 	})
 }
 
-// A connection expires with the token that minted its link code. A connection that
-// minted a code lives as long as the connection made with the code.
+// A connection expires with the token that minted its link code.
 func TestConnectionExpiresWithItsMinter(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -223,8 +220,8 @@ func (r *running) listOf(a *transcripts.Answer) []string {
 	return tables.LiveGrants(parsed.Agent, r.item(tables.GrantsKey(parsed.Agent)), 1, r.App.Now().UnixMilli()).IDs()
 }
 
-// If two clients redeem the last use of a link code at once, one gets it. If two ask for
-// the last free place among an agent's connections, one gets it, too.
+// Of two clients that compete for the last use of a link code, or for an agent's last free
+// connection, one wins.
 func TestRaceForTheLastConnection(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -249,8 +246,7 @@ func TestRaceForTheLastConnection(t *testing.T) {
 	})
 }
 
-// If a token is revoked while a link code that it minted is redeemed, either no connection
-// is made, or the connection is revoked too.
+// If a minter is revoked while its link code is redeemed, no connection stays.
 func TestRaceOfRevokingTheMinterOfAConnection(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -271,7 +267,6 @@ func TestRaceOfRevokingTheMinterOfAConnection(t *testing.T) {
 	})
 }
 
-// Codes, verifiers, tokens and assertions appear in no item, log line or error.
 func TestOAuthSecretsAreNeitherStoredNorLogged(t *testing.T) {
 	t.Parallel()
 	var log logs.Buffer
@@ -345,8 +340,6 @@ func TestConnectionLivesAsLongAsItsChild(t *testing.T) {
 	})
 }
 
-// Connections that ended with their minter do not count against the limit of
-// connections.
 func TestRevokedConnectionsDoNotCount(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -61,7 +61,7 @@ func (c *loopbackClient) page(r *running) string {
 	return r.URL + "/oauth/authorize?" + c.Query().Encode()
 }
 
-// hears returns the query with which the browser comes back to the client.
+// hears returns the query of the browser's redirect to the client.
 func (c *loopbackClient) hears(t *testing.T, tab context.Context) url.Values {
 	t.Helper()
 	browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("#here")))
@@ -74,7 +74,6 @@ func (c *loopbackClient) hears(t *testing.T, tab context.Context) url.Values {
 	}
 }
 
-// noScript switches scripts off or on.
 func noScript(off bool) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
@@ -82,9 +81,8 @@ func noScript(off bool) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// unreadable is a script that lists the page's accessibility problems: low contrast
-// (WCAG 1.4.3), no lang, unlabelled fields, a page wider than its window, controls the
-// keyboard cannot reach.
+// unreadable is a script that lists a page's accessibility problems, such as low contrast
+// (WCAG 1.4.3).
 const unreadable = `(() => {
   const wrong = [];
   if (document.documentElement.lang !== "en") wrong.push("no lang");
@@ -114,8 +112,6 @@ func screenshot(t *testing.T, tab context.Context, name string) {
 	}
 }
 
-// A person opens the page on phone and desktop, light and dark, connects by mouse, and
-// gets a code by keyboard. The policy of the page allows no foreign script.
 func TestConsentPageInABrowser(t *testing.T) {
 	tab := browser.Open(t)
 	r := run(t, unlimited())
@@ -151,8 +147,7 @@ func TestConsentPageInABrowser(t *testing.T) {
 		t.Errorf("the client got %v, want a code, its state and this service as iss", q)
 	}
 
-	// By keyboard only. Enter in the email field asks for a code instead of connecting a
-	// new agent.
+	// Enter in the email field asks for a code instead of connecting a new agent.
 	browser.Does(t, tab, chromedp.Navigate(c.page(r)))
 	browser.Does(t, tab, chromedp.WaitEnabled(chromedp.CSS("button.main")))
 	browser.Does(t, tab, chromedp.Focus("summary"))
@@ -165,7 +160,7 @@ func TestConsentPageInABrowser(t *testing.T) {
 		t.Errorf("got the note and fields %q, want them to end with what was typed", got)
 	}
 	screenshot(t, tab, "consent-mailed")
-	// A problem is shown, and gets the focus for screen readers.
+	// A problem gets the focus, for screen readers.
 	browser.Does(t, tab, chromedp.SendKeys(chromedp.CSS("#code"), "ABC"))
 	browser.Does(t, tab, chromedp.Click(chromedp.CSS("button.main")))
 	browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("#problem")))
@@ -183,13 +178,11 @@ func TestConsentPageInABrowser(t *testing.T) {
 	default:
 	}
 
-	// The page runs only its own script.
 	if got := browser.Does(t, tab, chromedp.Evaluate[bool](`(() => { const s = document.createElement("script"); s.textContent = "window.ran = true"; document.body.append(s); return window.ran === true })()`)); got {
 		t.Error("a script that was put into the page ran")
 	}
 }
 
-// Without scripts the page says that it needs them, and the person can still refuse.
 func TestConsentPageWithoutScripts(t *testing.T) {
 	tab := browser.Open(t)
 	r := run(t, unlimited())
@@ -212,7 +205,6 @@ func TestConsentPageWithoutScripts(t *testing.T) {
 	screenshot(t, tab, "consent-bad-client")
 }
 
-// Another site cannot submit the consent form, even with all its fields.
 func TestConsentFromAnotherSiteIsRefused(t *testing.T) {
 	tab := browser.Open(t)
 	r := run(t, unlimited())

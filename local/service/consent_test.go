@@ -22,7 +22,6 @@ import (
 	"agentsocial/tables"
 )
 
-// consent returns a fresh consent page of a client.
 func (r *running) consent(c *transcripts.Connection) *transcripts.Consent {
 	r.t.Helper()
 	a := r.authorizePage(c.Query())
@@ -33,7 +32,6 @@ func (r *running) consent(c *transcripts.Connection) *transcripts.Consent {
 	return page
 }
 
-// authorizePage asks for the consent page with a query.
 func (r *running) authorizePage(q url.Values) *transcripts.Answer {
 	return r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + q.Encode()})
 }
@@ -43,7 +41,7 @@ func (r *running) connection() *transcripts.Connection {
 	return transcripts.NewConnection(r.register("A client"), back)
 }
 
-// sentBack returns the query with which an answer redirects the browser to the client.
+// sentBack returns the query of an answer's redirect to the client.
 func (r *running) sentBack(a *transcripts.Answer) url.Values {
 	r.t.Helper()
 	to, err := a.Back()
@@ -67,7 +65,6 @@ func (r *running) redeems(c *transcripts.Connection, code string) *transcripts.A
 		"code_verifier", c.Verifier, "redirect_uri", c.Redirect, "client_id", c.Client))
 }
 
-// A consent page sent several times at once is accepted once.
 func TestRaceOfOneConsent(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -87,8 +84,8 @@ func TestRaceOfOneConsent(t *testing.T) {
 	})
 }
 
-// From one address a mailed code allows five guesses on the consent page, even at once.
-// After them the right code is refused too.
+// A mailed code allows five guesses on the consent page. After that the right code is
+// refused, too.
 func TestRaceOfGuessesOnTheConsentPage(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -101,7 +98,7 @@ func TestRaceOfGuessesOnTheConsentPage(t *testing.T) {
 		code := r.recoveryCode("fox", "fox@den.example")
 		c := r.connection()
 		counted := int64(0)
-		for round := 0; round < 10 && counted < 5; round++ { // a guess that a busy machine does not judge in time is not counted
+		for round := 0; round < 10 && counted < 5; round++ { // a guess that is not judged in time is not counted
 			var guesses []*transcripts.Request
 			for range 12 {
 				guesses = append(guesses, transcripts.Submit(r.consent(c).Form("connect", filled("handle", "fox", "code", "0000-0000"))))
@@ -137,8 +134,8 @@ func TestConsentsAreLimited(t *testing.T) {
 			t.Errorf("headers: got %v, want Retry-After and text/html", a.Header)
 		}
 	}
-	// Answers without a proof of work, or to a page that is not ours, are not counted:
-	// otherwise they could use up the limit of others behind the same address.
+	// Answers without a proof of work, or to a forged page, are not counted. Otherwise they
+	// could use up the limit of others behind the same address.
 	r.advance(time.Hour)
 	for range 30 {
 		page := r.consent(c)
@@ -149,7 +146,7 @@ func TestConsentsAreLimited(t *testing.T) {
 }
 
 // Reconnections have a limit per minute for all callers together, because each holds a
-// process for seconds. Other answers to the consent page are not limited by it.
+// process for seconds.
 func TestReconnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -165,7 +162,6 @@ func TestReconnectionsAreLimited(t *testing.T) {
 				t.Fatalf("answer %d: got %d, want %d", i+1, got, want)
 			}
 		}
-		// The refusal names the fields to leave empty: a link code beside them is refused, too.
 		const advice = "leave the handle, the mail address and the mailed code empty"
 		if a := lost("link_code", "lc_0"); a.Status != 429 || !strings.Contains(string(a.Body), advice) {
 			t.Errorf("with a link code: got %d %s, want 429 with %q", a.Status, a.Body, advice)
@@ -183,7 +179,6 @@ func TestReconnectionsAreLimited(t *testing.T) {
 	})
 }
 
-// A page's proof of work and sealed request are refused on any other page.
 func TestConsentIsBoundToItsPage(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -197,26 +192,22 @@ func TestConsentIsBoundToItsPage(t *testing.T) {
 	if ans := r.send(transcripts.Submit(a.Form("connect", filled("pow", work)))); ans.Code() != "bad_pow" && ans.Status != 200 { // the work fits both pages by chance, once in 2^14
 		t.Errorf("another page's work: got %d %s, want bad_pow", ans.Status, ans.Body)
 	}
-	// A changed sealed field is refused, wherever the change is.
 	for i := 0; i < len(b.Asked); i += 17 {
 		changed := b.Asked[:i] + string("AB"[b2i(b.Asked[i] == 'A')]) + b.Asked[i+1:]
 		if ans := r.send(transcripts.Submit(b.Form("connect", filled("asked", changed)))); ans.Status != 400 {
 			t.Fatalf("sealed field changed at %d: got %d, want 400", i, ans.Status)
 		}
 	}
-	// Sealed values made for another purpose are refused.
 	for _, other := range []string{strings.TrimPrefix(mine.Client, "dcr_"), r.want(r.call(nil, "GET", "/v1/challenge", ""), 200, "").Text("token")} {
 		if ans := r.send(transcripts.Submit(b.Form("connect", filled("asked", other)))); ans.Status != 400 {
 			t.Errorf("a value sealed for another purpose: got %d, want 400", ans.Status)
 		}
 	}
-	// A form with a repeated field is refused.
 	twice := transcripts.Submit(b.Form("connect", nil))
 	twice.Body = append(twice.Body, "&pow=1"...)
 	if ans := r.send(twice); ans.Status != 400 {
 		t.Errorf("a form with a repeated field: got %d, want 400", ans.Status)
 	}
-	// The page still works.
 	if code := r.sentBack(r.send(transcripts.Submit(b.Form("connect", nil)))).Get("code"); code == "" {
 		t.Error("the page after refused forms: got no code, want one")
 	}
@@ -229,7 +220,6 @@ func b2i(b bool) int {
 	return 0
 }
 
-// The state and the form have a maximum size.
 func TestConsentSizeLimits(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -262,9 +252,7 @@ func TestConsentSizeLimits(t *testing.T) {
 	}
 }
 
-// The page shows what is known of the client and what was typed, and nothing else. Its
-// form is refused if its headers say that another page sent it, if its proof of work has
-// more than 32 characters, or if no scope is chosen.
+// The page shows only what is known of the client and what was typed.
 func TestConsentForm(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -337,11 +325,11 @@ func TestConsentForm(t *testing.T) {
 	})
 }
 
-// hides matches the random parts of a page: its sealed values.
+// hides matches a page's sealed values, which are random.
 var hides = regexp.MustCompile(`name="asked" value="[^"]*"|data-work="[^"]*"`)
 
-// The answers to a request for a mail and to a wrong code, and the time they take, do not
-// tell whether the agent exists, what its origin is, or whether a mail was sent.
+// Neither an answer nor its time tells whether the agent exists, what its origin is, or
+// whether a mail was sent.
 func TestConsentPageRevealsNoAgents(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -396,8 +384,7 @@ func TestConsentPageRevealsNoAgents(t *testing.T) {
 	}
 }
 
-// An agent can reconnect by its origin, once per mail. Its history and inbox report the
-// reconnection as a recovery, and sensitive changes are held.
+// The history and the inbox report a reconnection by origin as a recovery.
 func TestReconnectingIsARecovery(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -428,7 +415,6 @@ func TestReconnectingIsARecovery(t *testing.T) {
 	})
 }
 
-// A recovery that revokes everything also revokes codes that are not redeemed yet.
 func TestRecoveryRevokesConsentCodes(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -444,8 +430,7 @@ func TestRecoveryRevokesConsentCodes(t *testing.T) {
 	}
 }
 
-// Registering a client writes nothing to the table: the registration is sealed in the
-// client ID.
+// A registration is sealed in the client ID.
 func TestClientsAreNotStored(t *testing.T) {
 	t.Parallel()
 	r := run(t, keepingFeed(unlimited()))
@@ -463,8 +448,8 @@ func TestClientsAreNotStored(t *testing.T) {
 	r.consent(transcripts.NewConnection(id, back)) // the client works
 }
 
-// A client's ID can be the URL of its metadata document. The page shows who publishes the
-// document. Only the log says why a document cannot be fetched.
+// A client's ID can be the URL of its metadata document. Only the log says why a document
+// cannot be fetched.
 func TestClientsOfDocuments(t *testing.T) {
 	t.Parallel()
 	const id = "https://den.example/client.json"
@@ -542,8 +527,7 @@ func TestNoOpenRedirect(t *testing.T) {
 	}
 }
 
-// Request objects (RFC 9101), by value or by reference, are refused with a redirect to
-// the client.
+// Request objects (RFC 9101) are refused with a redirect to the client.
 func TestRequestObjectsAreRefused(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

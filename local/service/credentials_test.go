@@ -30,26 +30,23 @@ func (r *running) retry(q *transcripts.Request) (a *transcripts.Answer) {
 	return a
 }
 
-// callRetry is call, sent again while the answer is 503.
+// callRetry is call, repeated while the answer is 503.
 func (r *running) callRetry(a *transcripts.Agent, method, target, body string) *transcripts.Answer {
 	r.t.Helper()
 	return r.retry(r.request(a, method, target, body))
 }
 
-// linkCode mints a link code and returns it.
 func (r *running) linkCode(a *transcripts.Agent, body string) string {
 	r.t.Helper()
 	return r.want(r.callRetry(a, "POST", "/v1/me/link-codes", body), 201, "").Text("code")
 }
 
-// addKeyBody returns the body that adds a key to its agent.
 func addKeyBody(k *transcripts.Agent) string {
 	return encode(map[string]string{
 		"pubkey": k.Pub(), "label": k.Name, "proof": k.Sign("addkey:" + k.ID + ":" + k.Pub()),
 	})
 }
 
-// addKey gives an agent another key.
 func (r *running) addKey(a *transcripts.Agent, name string) *transcripts.Agent {
 	r.t.Helper()
 	k := newKeyOf(a, name)
@@ -85,7 +82,6 @@ func TestRaceForTheLastKeys(t *testing.T) {
 	})
 }
 
-// Concurrent removals of keys keep the count of keys right.
 func TestRaceOfRemovals(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -106,7 +102,6 @@ func TestRaceOfRemovals(t *testing.T) {
 	})
 }
 
-// Two concurrent additions cannot exceed ten keys.
 func TestRaceForTheTenthKey(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -175,7 +170,6 @@ func (r *running) fill(a *transcripts.Agent, n int) {
 	}
 }
 
-// Two concurrent mints cannot exceed fifty live tokens.
 func TestRaceForTheFiftiethToken(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -203,8 +197,7 @@ func TestRaceForTheFiftiethToken(t *testing.T) {
 	})
 }
 
-// A recovery revokes all keys, tokens and link codes at once, and makes room for as
-// many new ones.
+// A recovery also makes room for as many new credentials.
 func TestRecoveryRevokesEveryCredential(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -271,7 +264,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 		r.want(r.callRetry(back, "DELETE", "/v1/me/keys/"+fox.Pub(), ""), 404, "not_found")
 		r.want(r.callRetry(back, "DELETE", "/v1/me/keys/"+back.Pub(), ""), 409, "last_key")
 
-		// There is room again. Revoked keys may be added, and the original one is still original.
+		// Revoked keys may be added again, and the original one is still original.
 		for i, k := range keys[:tables.KeysMost-1] {
 			k.ID = fox.ID
 			ans := r.want(r.callRetry(back, "POST", "/v1/me/keys", addKeyBody(k)), 201, "")
@@ -299,8 +292,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 	})
 }
 
-// Values of tokens and link codes are returned once, and appear in no item, stream
-// record, inbox or log line.
+// Values of tokens and link codes are returned only once.
 func TestSecretsAreNeitherStoredNorLogged(t *testing.T) {
 	t.Parallel()
 	var log logs.Buffer
@@ -320,7 +312,7 @@ func TestSecretsAreNeitherStoredNorLogged(t *testing.T) {
 	code := mint("/v1/me/link-codes", `{"uses":2}`, "code")
 	revoked := mint("/v1/me/tokens", `{"label":"u"}`, "token")
 
-	// Uses and misuses whose answers, items or log lines might repeat a value.
+	// These uses might leave a value in an answer, an item or a log line.
 	r.want(r.bearer(token, "GET", "/v1/me", ""), 200, "")
 	r.want(r.bearer(token, "GET", "/v1/me/keys", ""), 403, "signature_required")
 	r.want(r.bearer(token, "PUT", "/v1/me/memory", "x"), 403, "scope_missing")

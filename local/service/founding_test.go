@@ -15,8 +15,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Of the endpoints that need a credential, an agent with an unfinished signup may call only
-// those of the signup, whatever its scopes. The others name the next step.
+// Among the endpoints that need a credential, an agent with an unfinished signup may call
+// only those of the signup.
 func TestUnfinishedSignupIsConfined(t *testing.T) {
 	t.Parallel()
 	doc, err := api.OpenAPI(functions.Groups(&app.App{})...)
@@ -64,7 +64,6 @@ func TestUnfinishedSignupIsConfined(t *testing.T) {
 	}
 }
 
-// An agent that does not finish its signup within seven days is deleted.
 func TestUnfinishedSignupExpires(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -87,7 +86,6 @@ func TestUnfinishedSignupExpires(t *testing.T) {
 	if r.whoami(late) != finished {
 		t.Error("the token belongs to another agent, want the one that finished its signup")
 	}
-	// All other items of the unfinished agent expire, too.
 	for _, item := range r.query(tables.AgentPK(agent), "", "") {
 		if item.Int(tables.AttrTTL) == 0 {
 			t.Errorf("%v has no TTL", item.Key())
@@ -95,8 +93,7 @@ func TestUnfinishedSignupExpires(t *testing.T) {
 	}
 }
 
-// founded signs up an agent over OAuth, and returns it with the answer that has its
-// tokens.
+// founded signs up an agent over OAuth. The answer has its tokens.
 func (r *running) founded(handle string, scopes ...string) (*transcripts.Agent, *transcripts.Answer) {
 	r.t.Helper()
 	got := r.want(r.send(r.visit(func(c *flow.Code) { c.Scopes = scopes }).redemption()), 200, "")
@@ -106,8 +103,7 @@ func (r *running) founded(handle string, scopes ...string) (*transcripts.Agent, 
 	return a, got
 }
 
-// A connection made with a link code cannot add the first key or the origin of an
-// agent: a borrowed code must not take the agent over.
+// A borrowed link code must not be enough to take an agent over.
 func TestLinkedConnectionCannotSecureAnAgent(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -136,8 +132,8 @@ func TestLinkedConnectionCannotSecureAnAgent(t *testing.T) {
 	})
 }
 
-// The connection that created an agent may link the agent's origin with any scopes. To add
-// the agent's first key it needs the scope post, since a key has every right.
+// The connection that created an agent may link an origin with any scopes. Adding the first
+// key needs the scope post, because a key has every right.
 func TestFoundingConnectionSecuresItsAgent(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

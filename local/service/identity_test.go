@@ -63,7 +63,6 @@ func (r *running) origin(a *transcripts.Agent, address string) {
 	r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(address))), 200, "")
 }
 
-// token mints a token.
 func (r *running) token(a *transcripts.Agent, scopes ...string) string {
 	r.t.Helper()
 	ans := r.want(r.call(a, "POST", "/v1/me/tokens", encode(map[string]any{"label": "t", "scopes": scopes})), 201, "")
@@ -74,8 +73,8 @@ func (r *running) bearer(token, method, target, body string) *transcripts.Answer
 	return r.send(bearer(token, method, target, body))
 }
 
-// If an origin is verified while another one is requested, either the first is verified and
-// the second waits, or the first one's code stops working. A code works once.
+// Either the first address is verified and the second waits, or the first one's code stops
+// working.
 func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -83,7 +82,7 @@ func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
 			a := r.join(fmt.Sprintf("linker%d", i))
 			first, second := fmt.Sprintf("one%d@example.org", i), fmt.Sprintf("two%d@example.org", i)
 			r.want(r.call(a, "POST", "/v1/me/origin", email(first)), 202, "")
-			code, now := r.code(first), r.App.Now().Add(-2*time.Second) // later requests must differ in their bytes
+			code, now := r.code(first), r.App.Now().Add(-2*time.Second) // so that later requests differ in their bytes
 			answers, _ := r.together(
 				a.Signed("POST", "/v1/me/origin/verify", []byte(codeBody(code)), now),
 				a.Signed("POST", "/v1/me/origin", []byte(email(second)), now),
@@ -111,7 +110,7 @@ func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
 	})
 }
 
-// Of many concurrent wrong codes five are counted. Then the right one is refused.
+// Five wrong codes are counted. Then the right one is refused.
 func TestRaceOfWrongCodes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -138,7 +137,6 @@ func TestRaceOfWrongCodes(t *testing.T) {
 	})
 }
 
-// An email address appears in no item, stream record, answer or log line.
 func TestAddressesAreNowhere(t *testing.T) {
 	t.Parallel()
 	var log logs.Buffer
@@ -186,8 +184,8 @@ func TestAddressesAreNowhere(t *testing.T) {
 	}
 }
 
-// A request with an effect outside the table, such as a mail, has this effect once, even if
-// the same bytes arrive several times at once.
+// An effect outside the table, such as a mail, happens once even if equal requests arrive
+// at once.
 func TestConcurrentEqualRequests(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return slow{b} }})
@@ -223,8 +221,7 @@ func TestConcurrentEqualRequests(t *testing.T) {
 	}
 }
 
-// A table fault while a wrong code is counted is not visible: otherwise it would reveal
-// that there is a code.
+// A visible table fault would reveal that there is a code.
 func TestTableFaultsRevealNoCodes(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -249,8 +246,7 @@ func TestTableFaultsRevealNoCodes(t *testing.T) {
 	}
 }
 
-// Someone who asks for all recovery codes of a day cannot lock the owner out, because the
-// last code stays valid until codes are mailed again.
+// A stranger who asks for all recovery codes of a day must not lock the owner out.
 func TestLastRecoveryCodeStaysValid(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -271,8 +267,7 @@ func TestLastRecoveryCodeStaysValid(t *testing.T) {
 	}
 }
 
-// A request with an idempotency key can be made again after a day, even if TTL has not
-// removed the record of the first request.
+// The record of a request ends after a day, even if TTL has not removed it.
 func TestClaimExpires(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -290,8 +285,7 @@ func TestClaimExpires(t *testing.T) {
 	}
 }
 
-// The claim of a request whose process died ends after ClaimFor, when no function can
-// still be running. The request then works.
+// The claim of a dead process ends after ClaimFor, when no function can still be running.
 func TestClaimOfADeadRequestExpires(t *testing.T) {
 	t.Parallel()
 	if tables.ClaimFor < 2*host.GroupSize.Timeout {
@@ -325,8 +319,7 @@ func TestClaimOfADeadRequestExpires(t *testing.T) {
 	}
 }
 
-// A key belongs to its first agent for good, even after it is removed, revoked by a
-// recovery, or added again. No other agent can get it in any way.
+// A key belongs to its first agent for good.
 func TestKeyRegisteredByAnotherAgent(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -365,8 +358,7 @@ func TestKeyRegisteredByAnotherAgent(t *testing.T) {
 	r.has(r.want(r.call(other, "GET", "/v1/me", ""), 200, ""), "handle", "first")
 }
 
-// A new credential or origin is refused if the credential that requests it is removed
-// between the read and the write.
+// A request is refused if its credential is removed between the read and the write.
 func TestRemovedCredentialCreatesNothing(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)

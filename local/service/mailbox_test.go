@@ -26,8 +26,7 @@ func address(t testing.TB, s string) mail.Address {
 	return a
 }
 
-// The mailbox keeps the newest 200 mails, newest first. It prints each mail, but does not
-// log it.
+// The mailbox prints each mail, but logs none.
 func TestMailbox(t *testing.T) {
 	t.Parallel()
 	var printed, logged logs.Buffer
@@ -102,7 +101,7 @@ func TestMailboxFails(t *testing.T) {
 	}
 }
 
-// The mailbox is safe for concurrent use; run with the race detector.
+// This test needs the race detector.
 func TestMailboxIsConcurrent(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous(), Mailed: io.Discard})
@@ -120,8 +119,6 @@ func TestMailboxIsConcurrent(t *testing.T) {
 	r.has(r.call(nil, "GET", "/_local/mail?to=fox@den.example", ""), "len", "160")
 }
 
-// The pepper is kept beside the secret, differs from it, and is the same after a
-// restart. A truncated pepper is refused.
 func TestPepperIsKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

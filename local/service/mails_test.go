@@ -16,8 +16,6 @@ import (
 	"agentsocial/tables"
 )
 
-// If six agents ask at once to link an origin, and three such mails a day are allowed,
-// exactly three are sent.
 func TestRaceForTheLastMails(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -38,8 +36,7 @@ func TestRaceForTheLastMails(t *testing.T) {
 	})
 }
 
-// A client that floods recovery is refused without delay once it is over its limit. Another
-// address is still served.
+// A client that floods recovery is refused without delay once it is over its limit.
 func TestOneClientCannotShutRecovery(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -79,9 +76,8 @@ func TestOneClientCannotShutRecovery(t *testing.T) {
 	}
 }
 
-// Whatever strangers do, an owner who names its address gets a mail at once, with a code
-// that works. The mailbox gets at most four mails in a day and seventeen in a week. The
-// strangers are many, ask as often as they like, and guess codes.
+// Whatever strangers do, the owner of an address gets a mail with a working code at once.
+// The address gets at most four mails a day and seventeen a week.
 func TestStrangersCannotKeepAnAddressFromBeingLinked(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -123,7 +119,7 @@ func TestStrangersCannotKeepAnAddressFromBeingLinked(t *testing.T) {
 			}
 			r.advance(time.Duration(rapid.IntRange(0, 14).Draw(t, "until the owner reads")) * time.Minute)
 			linked := 0
-			for _, m := range r.mailsTo(address) { // the owner tries the code of the newest mail that names it, or names no agent
+			for _, m := range r.mailsTo(address) { // the newest mail that names the owner or no agent
 				names := strings.Contains(m.Subject, "@")
 				if names && !strings.Contains(m.Subject, "@"+owner.Name) {
 					continue
@@ -146,8 +142,7 @@ func TestStrangersCannotKeepAnAddressFromBeingLinked(t *testing.T) {
 	})
 }
 
-// If several agents name one address at once, exactly one mail without a name is sent, and
-// its code links exactly one of them.
+// Agents that name one address at once share one mail, and its code links one of them.
 func TestRaceForASharedCode(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -176,7 +171,6 @@ func TestRaceForASharedCode(t *testing.T) {
 	})
 }
 
-// letter is a mail in the mailbox.
 type letter struct{ Subject, Text string }
 
 // mailsTo returns the mails to an address, newest first.
