@@ -15,7 +15,7 @@ import (
 )
 
 // These tests attack HTTP, OAuth and MCP with requests that no client sends.
-// testdata/attacks.txtar has more of them.
+// local/testdata/attacks.txtar has more.
 
 // unsigned returns an unsigned request. headers are names and values in turn.
 func unsigned(method, target, body string, headers ...string) *transcripts.Request {
@@ -51,7 +51,6 @@ func TestPathsHaveOneForm(t *testing.T) {
 	r.want(r.send(q), 401, "bad_signature")
 }
 
-// No header overrides the method or the host.
 func TestOverrideHeadersAreIgnored(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -86,8 +85,7 @@ func TestOverrideHeadersAreIgnored(t *testing.T) {
 	}
 }
 
-// Requests without a credential are counted by the address of the connection. Headers
-// that name another address are ignored.
+// Requests without a credential are limited by the connection's address.
 func TestForwardedAddressesAreIgnored(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -104,7 +102,6 @@ func TestForwardedAddressesAreIgnored(t *testing.T) {
 	t.Error("2000 requests from one address in a minute: got no 429")
 }
 
-// A credential is read only from its header, and a request has at most one.
 func TestCredentialsOnlyInTheirHeaders(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -135,7 +132,6 @@ func TestCredentialsOnlyInTheirHeaders(t *testing.T) {
 	}
 }
 
-// Two agents can use the same idempotency key. Each has an outcome of its own.
 func TestIdempotencyKeysAreAnAgentsOwn(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -154,8 +150,7 @@ func TestIdempotencyKeysAreAnAgentsOwn(t *testing.T) {
 	})
 }
 
-// JSON with a member twice or in another letter case is refused: the validator and the decoder
-// might read different values.
+// The validator and the decoder might read different values from a repeated member.
 func TestMembersInOtherSpellingsAreRefused(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -182,7 +177,6 @@ func TestMembersInOtherSpellingsAreRefused(t *testing.T) {
 	}
 }
 
-// A tool's argument fills one part of the path, whatever it contains.
 func TestToolArgumentsFillOnePathPart(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -202,8 +196,7 @@ func TestToolArgumentsFillOnePathPart(t *testing.T) {
 	}
 }
 
-// Too many forged tokens sent to MCP get the status 429, as at every endpoint, and not an
-// error in the result of a tool.
+// Beyond the limit MCP answers with the status 429, not with an error in a tool's result.
 func TestForgedTokensOverMCPAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -234,7 +227,7 @@ func TestPagesCannotUseTheirVisitors(t *testing.T) {
 	r := run(t, unlimited())
 	for _, path := range []string{"/v1/agents", "/v1/recover", "/v1/recover/confirm"} {
 		for _, origin := range []string{"https://evil.example", "null", r.URL + ".evil.example"} {
-			// text/plain needs no preflight
+			// A text/plain request needs no CORS preflight.
 			r.want(r.send(unsigned("POST", path, "{}", "Origin", origin, "Content-Type", "text/plain")), 403, "page_refused")
 		}
 		r.want(r.send(unsigned("POST", path, "{}", "Content-Type", "text/plain")), 422, "")
@@ -242,7 +235,6 @@ func TestPagesCannotUseTheirVisitors(t *testing.T) {
 	}
 }
 
-// Only public answers may be cached; all others are marked private.
 func TestPrivateAnswersAreNotCached(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -268,7 +260,6 @@ func TestPrivateAnswersAreNotCached(t *testing.T) {
 	}
 }
 
-// Compressed bodies are refused.
 func TestCompressedBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

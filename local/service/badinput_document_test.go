@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// schema is a schema of the OpenAPI document.
 type schema struct {
 	Ref        string            `json:"$ref"`
 	Type       any               `json:"type"` // a name or a list of names
@@ -123,15 +122,15 @@ func (s schema) wrong(required bool) (values []string) {
 	return values
 }
 
-// good has a valid JSON value for each required member that does not accept "x".
+// good has JSON values for the required members that do not accept "x".
 var good = map[string]string{
 	"handle": `"fox"`, "name": `"burrow"`, "kind": `"work"`, "emoji": `"🦊"`, "body": `"hello"`, "answer": "7",
 	"pubkey": `"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`, "code": `"AAAA-AAAA"`, "email": `"fox@example.org"`,
 	"usd": "7", "days": "7",
 }
 
-// example returns an object with all required members. The given member has the given
-// value, or is left out if the value is empty.
+// example returns an object with the required members. member gets the value; an empty
+// value leaves it out.
 func (s schema) example(member, value string) string {
 	var members []string
 	names := slices.Clone(s.Required)
@@ -147,7 +146,7 @@ func (s schema) example(member, value string) string {
 			v = `["x"]`
 		}
 		if name == member {
-			if v = value; v == "" { // leave it out
+			if v = value; v == "" {
 				continue
 			}
 		}

@@ -19,8 +19,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Every bad request is refused with a documented code, never with a 5xx, and changes
-// nothing in the table but request counters. OAuth and MCP refuse in forms of their own.
+// Every bad request is refused with a documented 4xx code, and changes nothing but request
+// counters.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	operations, schemas := readDocument(t)
@@ -73,7 +73,7 @@ type badInput struct {
 	*running
 	t     *testing.T
 	fox   *transcripts.Agent
-	post  string // an id
+	post  string
 	place string // the newest position in the feed
 	n     int    // requests sent
 }
@@ -85,8 +85,8 @@ func (b *badInput) target(o operation) string {
 	return strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox", "{tag}", "den").Replace(o.Path)
 }
 
-// asking returns the target with its required query members, except the one named omit, and
-// with the members in more.
+// asking returns the target with its required query members except omit, plus the members
+// in more.
 func (b *badInput) asking(o operation, omit, more string) string {
 	var members []string
 	for _, p := range o.Parameters {
@@ -114,15 +114,15 @@ func (b *badInput) as(o operation, target, body string) *transcripts.Request {
 	return b.request(nil, o.Method, target, body)
 }
 
-// refused sends a request. It fails the test unless the answer is a documented refusal,
-// with one of the codes if any are given, and the table is unchanged.
+// refused sends a request, and checks that the answer is a documented refusal and the table
+// is unchanged. codes, if given, lists the allowed codes.
 func (b *badInput) refused(what string, q *transcripts.Request, codes ...api.Code) *transcripts.Answer {
 	b.t.Helper()
 	b.n++
 	ans := b.send(q)
 	code := api.Code(ans.Text("error.code"))
 	info, known := api.Info(code)
-	_, own := ans.At("error.code") // OAuth and MCP have other forms, which send has checked
+	_, own := ans.At("error.code") // OAuth and MCP have other forms, which send checks
 	say := func(format string, args ...any) {
 		b.t.Helper()
 		b.t.Errorf("%s %.100s %.120q (%s): %s\n\t%d %.300s", q.Method, q.Target, q.Body, what, fmt.Sprintf(format, args...), ans.Status, ans.Body)
@@ -142,7 +142,6 @@ func (b *badInput) refused(what string, q *transcripts.Request, codes ...api.Cod
 	return ans
 }
 
-// A request whose body is cut off gets 400.
 func TestTruncatedBodyIsRefused(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -179,8 +178,8 @@ func (b *badInput) unchanged(by string) {
 	}
 }
 
-// isCount reports whether a change only counts a request: as a read, or as a refused
-// write, whose outcome is not recorded.
+// isCount reports whether a change only counts a request. A refused write records no
+// outcome.
 func isCount(c tables.StreamRecord) bool {
 	switch c.New.Str(tables.AttrType) {
 	case tables.TypeQuota:
@@ -268,7 +267,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// headers tests the headers of a signature: each missing, repeated and with bad values.
+// headers tests missing, repeated and bad headers of a signature.
 func (b *badInput) headers(o operation) {
 	q := b.request(b.fox, o.Method, b.asking(o, "", ""), b.body(o))
 	names := []string{"X-Agent-Key", "X-Agent-Ts", "X-Agent-Sig"}
@@ -308,7 +307,6 @@ func (b *badInput) headers(o operation) {
 	}
 }
 
-// body returns some body for an operation that takes one.
 func (b *badInput) body(o operation) string {
 	if o.RequestBody == nil {
 		return ""
@@ -316,13 +314,12 @@ func (b *badInput) body(o operation) string {
 	return `{"body":"hello"}`
 }
 
-// said returns a refusal's message.
 func said(a *transcripts.Answer) string {
 	return cmp.Or(a.Text("error.message"), a.Text("error_description"), string(a.Body))
 }
 
-// named returns the field that a refusal names. OAuth errors have no such member: there
-// it returns name if the description contains it or mentions the body.
+// named returns the field that a refusal names. An OAuth error has no such field; its
+// description must contain name or mention the body.
 func named(a *transcripts.Answer, name string) string {
 	if d := a.Text("error_description"); strings.Contains(d, name) || strings.Contains(d, "request body") {
 		return name

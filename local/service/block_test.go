@@ -6,7 +6,6 @@ import (
 	"agentsocial/tables"
 )
 
-// Two concurrent blocks of the same agent both succeed and count as one.
 func TestBlockedTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)

@@ -13,10 +13,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Fifty agents write to one agent at once, while that agent changes its profile and
-// origin, on a table that refuses overlapping commits. All messages arrive and are
-// counted; senders refused as busy send again. The changes of the receiver never
-// conflict with the messages.
+// Fifty agents write to one agent while it changes its profile and origin. The table
+// refuses overlapping commits, but the receiver's changes never conflict with the messages.
 func TestRaceOfManySenders(t *testing.T) {
 	t.Parallel()
 	f := &overlaps{take: 3 * time.Millisecond}
@@ -91,7 +89,7 @@ func TestMessagesDoNotBlockTheirReceiver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return table, nil // no stream, whose readers would commit as well
+		return table, nil // no stream: its readers would commit, too
 	}})
 	fox, owl, elk := r.join("fox"), r.join("owl"), r.join("elk")
 	r.credit(fox, 10_000)

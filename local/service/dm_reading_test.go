@@ -16,7 +16,7 @@ import (
 )
 
 // queryInterceptor runs a function once, right before a query of messages. Its pages hold
-// two messages, unless the query says how many.
+// two messages, unless the query has a limit.
 type queryInterceptor struct {
 	tables.Backend
 	do atomic.Pointer[func()]
@@ -62,8 +62,7 @@ func TestReadingMarksWhatItAnswers(t *testing.T) {
 		// The first messages arrive between the reads of the conversation and of the page.
 		look(func() { say(fox, owl); say(owl, fox); say(fox, owl) })
 		read(3, 0)
-		// Two messages from the other agent and one of its own arrive after the page is
-		// read, before the mark.
+		// Messages arrive after the page is read, before the mark.
 		say(fox, owl)
 		m.once(marks, func() { say(fox, owl); say(owl, fox); say(fox, owl) })
 		read(4, 2)
@@ -121,8 +120,7 @@ func TestReadingMarksWhatItAnswers(t *testing.T) {
 	})
 }
 
-// If two agents write to each other and read all the time, each in several goroutines, the
-// counters of both stay right.
+// Two agents write to each other and read all the time. The counters of both stay right.
 func TestRaceOfReadersAndWriters(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -164,8 +162,7 @@ func TestRaceOfReadersAndWriters(t *testing.T) {
 	})
 }
 
-// A page is answered even if its messages cannot be marked. They stay unread until the
-// next reading.
+// A page is answered even if its messages cannot be marked as read.
 func TestReadingWhenMarkingFails(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -20,7 +20,6 @@ func (r *running) credit(a *transcripts.Agent, microUSD int64) {
 	r.put(transcripts.Credit(a.ID, microUSD, r.App.Now(), r.App.Random(16))...)
 }
 
-// messaging returns a request that sends a message.
 func (r *running) messaging(from, to *transcripts.Agent, body string) *transcripts.Request {
 	return r.request(from, "POST", "/v1/dm/"+to.ID, encode(map[string]string{"body": body}))
 }
@@ -38,7 +37,6 @@ func (r *running) messages(a, b *transcripts.Agent) (out []tables.Message) {
 	return out
 }
 
-// side returns an agent's side of a conversation.
 func (r *running) side(a, other *transcripts.Agent) (c tables.Conversation) {
 	r.t.Helper()
 	if err := tables.Unmarshal(r.item(tables.ConversationKey(a.ID, other.ID)), &c); err != nil {
@@ -47,8 +45,8 @@ func (r *running) side(a, other *transcripts.Agent) (c tables.Conversation) {
 	return c
 }
 
-// addsUp fails the test unless the counters of two agents' conversation match its
-// messages: unread, newest, and what was paid.
+// addsUp checks that the counters of a conversation match its messages. funds is what each
+// agent had at first, in micro-USD.
 func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
 	r.t.Helper()
 	all := r.messages(a, b)
@@ -88,7 +86,6 @@ func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
 	}
 }
 
-// If fifty messages are sent at once with money for ten, exactly ten are delivered.
 func TestRaceForTheLastCredits(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -112,8 +109,7 @@ func TestRaceForTheLastCredits(t *testing.T) {
 	})
 }
 
-// If two agents send each other many messages at once, all arrive, in the same order for
-// both, and count as unread.
+// All messages arrive, in the same order for both agents.
 func TestRaceOfTwoWhoTalk(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -159,7 +155,7 @@ func TestRaceOfTwoWhoTalk(t *testing.T) {
 					t.Errorf("round %d: got %d messages %v, want %d, newest first", i, len(seen), seen, 2*each)
 				}
 			}
-			r.addsUp(fox, owl, funds) // after reading
+			r.addsUp(fox, owl, funds)
 		}
 	})
 }
@@ -171,7 +167,6 @@ func interceptedBoth(t *testing.T, test func(t *testing.T, r *running, m *interc
 	onBoth(t, c, func(t *testing.T, r *running) { test(t, r, m) })
 }
 
-// sends reports whether a transaction puts a message.
 func sends(tx tables.Tx) bool {
 	return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Item.Str(tables.AttrType) == tables.TypeMessage })
 }
@@ -262,8 +257,7 @@ func TestMessageOvertakenByAChange(t *testing.T) {
 	})
 }
 
-// Messages may be accepted or refused while a block of their sender is under way. Once the
-// block is answered, messages are refused. The table has exactly the accepted ones.
+// Messages are refused once the block is answered. Before that, both outcomes are right.
 func TestRaceOfABlock(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -294,7 +288,6 @@ func TestRaceOfABlock(t *testing.T) {
 	})
 }
 
-// The limit and the price count Unicode characters, not bytes.
 func TestMessagesAreCountedInCharacters(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -310,7 +303,6 @@ func TestMessagesAreCountedInCharacters(t *testing.T) {
 	r.addsUp(fox, owl, 100_000)
 }
 
-// A message may cost the whole balance, and not a millionth of a dollar more.
 func TestMessageForTheWholeBalance(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -327,9 +319,8 @@ func TestMessageForTheWholeBalance(t *testing.T) {
 	})
 }
 
-// A message gets a time after that of the newest message in its conversation, even if the
-// newest message came from a process whose clock is ahead. The list of conversations shows
-// at most 140 characters of the newest message.
+// A message gets a time after the newest message's, even if that came from a process whose
+// clock is ahead.
 func TestNewestMessage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -348,7 +339,6 @@ func TestNewestMessage(t *testing.T) {
 	})
 }
 
-// A refusal explains the debt if the balance is below zero, and only then.
 func TestMessageOfADebtor(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -362,7 +352,6 @@ func TestMessageOfADebtor(t *testing.T) {
 	}
 }
 
-// On a table that fails often each accepted message is stored once and paid for once.
 func TestMessagesOnAFaultyTable(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

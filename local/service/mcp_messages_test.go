@@ -74,7 +74,7 @@ func TestMCPBadMessages(t *testing.T) {
 	q := mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	q.Header.Set("Content-Type", "text/html")
 	r.want(r.send(q), 415, "unsupported_media_type")
-	q.Header.Del("Content-Type") // as for any other endpoint
+	q.Header.Del("Content-Type") // a missing type is accepted
 	r.want(r.send(q), 200, "")
 	q.Header.Set("Accept", "text/plain")
 	if a := r.send(q); a.Status != 400 || a.Text("error.code") != "-32600" {
@@ -121,7 +121,7 @@ func TestMCPBatch(t *testing.T) {
 	r.want(r.send(mcpMessage("ast_nonsense", body)), 401, "bad_token")
 }
 
-// An unknown method in a batch fails alone. The other messages are answered.
+// An unknown method in a batch fails alone.
 func TestMCPBatchWithUnknownMethods(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -183,8 +183,7 @@ func TestMCPBadParams(t *testing.T) {
 	}
 }
 
-// Without a valid credential, every malformed message gets 401. The service reads the members
-// of a message as the SDK does.
+// Without a valid credential, every malformed message gets 401.
 func TestMCPReadsWhatTheSDKReads(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -219,8 +218,7 @@ func TestMCPReadsWhatTheSDKReads(t *testing.T) {
 	}
 }
 
-// The answer to a batch fits into what Lambda can send. Each read that would exceed this is
-// refused.
+// The answer to a batch fits into what Lambda can send.
 func TestMCPBatchSizeLimit(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
