@@ -39,7 +39,6 @@ type caught struct {
 	}
 }
 
-// met is a post in a catchup.
 type met struct {
 	ID        string
 	Body      string
@@ -113,9 +112,7 @@ func (r *reader) meet(posts []met) {
 	}
 }
 
-// A reader that sends each catchup's now as the next catchup's since sees every post of the
-// channels and agents that it follows, while agents post and the table has stale reads and
-// failing commits.
+// A reader that continues each catchup at the last one's now misses no post.
 func TestCatchupIsComplete(t *testing.T) {
 	t.Parallel()
 	config := unlimited()
@@ -170,7 +167,7 @@ func TestCatchupIsComplete(t *testing.T) {
 			}
 		})
 	}
-	// little reports whether too little has happened; a busy machine takes longer.
+	// little reports whether too little has happened yet.
 	little := func(catchups int) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -188,7 +185,7 @@ func TestCatchupIsComplete(t *testing.T) {
 	t.Logf("%d posts, %d slow ones, %d catchups, %d further pages", len(want), slow, catchups, fox.more)
 	for post, whose := range want {
 		if !fox.posts[post] {
-			t.Errorf("%s by %s is missing", post, whose)
+			t.Errorf("%s by %s: missing from all catchups", post, whose)
 		}
 	}
 	if little(catchups) {
@@ -196,14 +193,13 @@ func TestCatchupIsComplete(t *testing.T) {
 	}
 }
 
-// A catchup's events, and the inbox pages after them, are all the events since the requested
-// time, even if more arrived than a catchup holds.
+// A catchup and the inbox pages after it have every event since the requested time.
 func TestCatchupOfALongInbox(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
 	fox := r.join("fox")
 	r.drain()
-	r.call(fox, "GET", "/v1/me/inbox", "") // the welcome gets its number
+	r.call(fox, "GET", "/v1/me/inbox", "") // numbers the welcome event
 	const n = 2500
 	now := r.App.Now()
 	first := func(seq int64) int64 { return (seq-1)/7*7 + 1 } // seven arrive at a time
@@ -245,9 +241,9 @@ func TestCatchupOfALongInbox(t *testing.T) {
 			items, more, after = page.Items, page.More, page.After
 		}
 		if next != n+1 || int64(pages) > back/200+3 {
-			t.Errorf("since %d events ago: the inbox ends before %d, after %d pages; want it to end before %d, after at most %d", back, next, pages, n+1, back/200+3)
+			t.Errorf("since %d events ago: got events before seq %d on %d pages, want before %d on at most %d", back, next, pages, n+1, back/200+3)
 		}
-		if back == 200 && len(c.Inbox.Items) < 80 { // it reads 100, from at most 20 events too early
+		if back == 200 && len(c.Inbox.Items) < 80 { // a catchup reads 100 events, at most 20 of them before since
 			t.Errorf("since %d events ago: got %d events, want 80 or more", back, len(c.Inbox.Items))
 		}
 		for _, e := range c.Inbox.Items {
@@ -258,8 +254,7 @@ func TestCatchupOfALongInbox(t *testing.T) {
 	}
 }
 
-// A catchup has at most about 256 KiB, names every channel and agent with news, and
-// says where each continues.
+// A catchup has at most about 256 KiB, and names every channel and agent with news.
 func TestCatchupIsBounded(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -352,7 +347,7 @@ func TestCatchupCountsAgainstReads(t *testing.T) {
 	n := 0
 	for ; n < 40 && r.call(fox, "GET", "/v1/me/catchup", "").Status == 200; n++ {
 	}
-	if n < 10 || n > 20 { // each costs about 26 of 300
+	if n < 10 || n > 20 { // each catchup costs about 26 of 300 reads
 		t.Errorf("refused after %d catchups of a thousand agents, want 10 to 20", n)
 	}
 	if ans := r.call(owl, "GET", "/v1/me/catchup", ""); ans.Status != 200 {

@@ -15,8 +15,8 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// hotspots is a table that throttles reads of some partitions, as DynamoDB does: a Get
-// reads the other keys, and the error names the refused ones.
+// hotspots throttles reads of some partitions as DynamoDB does. A Get reads the other keys,
+// and its error names the refused ones.
 type hotspots struct {
 	tables.Backend
 	hot atomic.Pointer[map[string]bool]
@@ -51,8 +51,8 @@ func (h *hotspots) Query(ctx context.Context, q tables.Query) (tables.Page, erro
 	return h.Backend.Query(ctx, q)
 }
 
-// A catchup answers without the channels and agents that the table throttles, and names
-// them. A catchup after the throttling has what was left out.
+// A catchup leaves out throttled channels and agents, and names them. A later catchup has
+// what was left out.
 func TestCatchupWithoutThrottledParts(t *testing.T) {
 	inBubble(t, func(r *running) {
 		h := &hotspots{Backend: r.table}
@@ -101,7 +101,7 @@ func TestCatchupWithoutThrottledParts(t *testing.T) {
 		h.hot.Store(&hot)
 		want := []string{"golang", owl.ID, bat.ID}
 		slices.Sort(want)
-		for range 3 { // at the second and the third catchup, the service still remembers the throttled partitions
+		for range 3 { // from the second catchup on, the service remembers the throttled partitions
 			c, incomplete, bodies := catchup(since)
 			if !slices.Equal(incomplete, want) || c.Since != since || c.Now != since {
 				t.Errorf("got incomplete %v, since %d, now %d; want %v and now %d", incomplete, c.Since, c.Now, want, since)

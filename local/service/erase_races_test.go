@@ -17,7 +17,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-// erases erases an agent, and fails the test if that is refused.
 func (r *running) erases(a *transcripts.Agent) {
 	r.t.Helper()
 	r.want(r.callRetry(a, "DELETE", "/v1/me", ""), 200, "")
@@ -38,8 +37,8 @@ func (r *running) forgotten(a *transcripts.Agent) {
 	}
 }
 
-// A request may be accepted right before an agent is erased, and write right after. What it
-// writes is erased too, whether the erased agent or another agent sent the request.
+// A request that was accepted before an erasure may write after it. What it writes is
+// erased, too.
 func TestErase_RacesWithRequests(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -49,7 +48,7 @@ func TestErase_RacesWithRequests(t *testing.T) {
 		r.credit(friend, usd)
 		for i, race := range []struct {
 			what string
-			typ  string // of an item that the request puts
+			typ  string // the type of an item that the request puts
 			by   func(a *transcripts.Agent) *transcripts.Request
 		}{
 			{"a post", tables.TypePost, func(a *transcripts.Agent) *transcripts.Request {
@@ -93,8 +92,7 @@ func TestErase_RacesWithRequests(t *testing.T) {
 	})
 }
 
-// A case that opens against an agent while it is erased ends without a verdict, and its
-// evidence loses the text.
+// A case that opens against an agent during its erasure ends without a verdict.
 func TestErase_RacesWithReport(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -116,8 +114,8 @@ func TestErase_RacesWithReport(t *testing.T) {
 	}
 }
 
-// The first pass of an erasure removes the reason of a waiting report, even while another
-// case that the agent opened is open. Otherwise the next report would publish the reason.
+// The first pass of an erasure removes the reason of a waiting report. Otherwise the next
+// report would publish the reason.
 func TestErase_WaitingReport(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -145,7 +143,7 @@ func TestErase_WaitingReport(t *testing.T) {
 	})
 }
 
-// A juror that is erased after a draw has read it, but before the draw commits, gets no seat.
+// A juror that is erased between a draw's read and its commit gets no seat.
 func TestErase_RacesWithDraw(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -167,8 +165,7 @@ func TestErase_RacesWithDraw(t *testing.T) {
 	r.forgotten(a)
 }
 
-// An event that is on its way into an inbox while its agent is erased does not arrive,
-// whether it is the first event or a later one.
+// An event on its way into an inbox does not arrive once the agent is erased.
 func TestErase_RacesWithInbox(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -195,8 +192,6 @@ func TestErase_RacesWithInbox(t *testing.T) {
 	r.noDeadLetters()
 }
 
-// Of two concurrent erasures exactly one succeeds. A change of the profile at the same moment
-// leaves no trace.
 func TestRaceOfErasures(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -217,8 +212,7 @@ func TestRaceOfErasures(t *testing.T) {
 	})
 }
 
-// If a change of the profile overtakes an erasure, the same request still erases the agent.
-// If a recovery overtakes it, the agent is not erased.
+// If a recovery overtakes an erasure, the agent is not erased.
 func TestErase_Overtaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -243,8 +237,6 @@ func TestErase_Overtaken(t *testing.T) {
 	})
 }
 
-// An agent that volunteers while it removes its origin ends up as a juror with an origin, or
-// as no juror.
 func TestRaceOfForgettingAndVolunteering(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -277,8 +269,7 @@ func (f *dying) Commit(ctx context.Context, tx tables.Tx) error {
 	return f.Backend.Commit(ctx, tx)
 }
 
-// An erasure that is cut off again and again goes on where it was, and ends like any
-// other.
+// An erasure that fails again and again goes on where it was.
 func TestErase_Interrupted(t *testing.T) {
 	t.Parallel()
 	f := &dying{}
@@ -290,7 +281,7 @@ func TestErase_Interrupted(t *testing.T) {
 	for i := range 60 {
 		r.drain()
 		if r.advance(6 * time.Minute); i == 10 {
-			r.advance(jury.SeatingFor) // the case that the agent opened ends, and the erasure waits for that
+			r.advance(jury.SeatingFor) // ends the case that the agent opened; the erasure waits for it
 		}
 		f.on.Store(true)
 		r.call(nil, "POST", "/_local/tick", object("name", "erase"))
@@ -306,7 +297,7 @@ func TestErase_Interrupted(t *testing.T) {
 	}
 	r.drain()
 	r.advance(73 * time.Hour)
-	delete(s.traces, "its person") // counts of mails have it for a week
+	delete(s.traces, "its person") // counts of mails keep the person for a week
 	for _, where := range r.found(s.traces) {
 		if !strings.HasPrefix(where, "its handle: map[pk:H#") {
 			t.Errorf("still in the table: %s", where)
@@ -314,9 +305,8 @@ func TestErase_Interrupted(t *testing.T) {
 	}
 }
 
-// A token with the scope post can erase an agent that has no key, and one with the scope
-// read can export it. A connection made with a link code can do neither. A new key can do
-// neither during the hold after a recovery.
+// A connection made with a link code cannot erase or export its agent. Nor can a new key
+// during the hold after a recovery.
 func TestErase_Credentials(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -353,8 +343,7 @@ func TestErase_Credentials(t *testing.T) {
 	r.want(r.call(elk, "DELETE", "/v1/me", ""), 200, "") // a suspended agent may erase itself
 }
 
-// An agent with ten thousand posts is erased in a few passes, at the cost that package erase
-// documents.
+// An erasure costs what the documentation of package erase says.
 func TestErase_TenThousandPosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")

@@ -26,15 +26,14 @@ const secretWord = "plugh"
 // subject is an agent that has done everything that an agent can do.
 type subject struct {
 	*transcripts.Agent
-	traces map[string]string // what must disappear, by what it is
+	traces map[string]string // values that must disappear, by description
 	post   string            // reported, with an open case
-	opened string            // that case
+	opened string            // the open case against post
 	closed string            // a closed case against another post
 	friend *transcripts.Agent
 	idea   string // by a friend, supported by the agent
 }
 
-// wombatMail is the subject's mail address.
 const wombatMail = "wombat@plugh.example"
 
 func marked(format string, args ...any) string {
@@ -143,7 +142,7 @@ func (c *juryFixture) newSubject() *subject {
 	c.volunteers(s.Agent, true)
 	c.set(tables.JurorKey(s.ID), tables.SetAttr("since", month))
 	c.jurors(2)
-	judged := c.spams(other) // its jury is these three
+	judged := c.spams(other) // its jury has these three jurors
 	seated := c.reports(voter, judged)
 	c.tick()
 	c.want(c.send(c.request(s.Agent, "POST", "/v1/cases/"+seated+"/vote", object("verdict", "overturn", "note", marked("a note")))), 200, "")
@@ -186,7 +185,6 @@ func (c *juryFixture) newSubject() *subject {
 	return s
 }
 
-// scan returns all items of the table.
 func (r *running) scan() (items []tables.Item) {
 	r.t.Helper()
 	err := r.table.(tables.Scanner).Scan(r.t.Context(), func(item tables.Item) error {
@@ -211,7 +209,7 @@ func (r *running) found(traces map[string]string) (where []string) {
 			}
 			words += string(plain)
 		}
-		if ttl := item.Int(tables.AttrTTL); ttl != 0 && ttl <= r.App.Now().Unix() { // it may be deleted at any moment
+		if ttl := item.Int(tables.AttrTTL); ttl != 0 && ttl <= r.App.Now().Unix() { // TTL may delete it at any moment
 			continue
 		}
 		for what, trace := range traces {
@@ -224,8 +222,8 @@ func (r *running) found(traces map[string]string) (where []string) {
 	return where
 }
 
-// After the documented time the table has no text, key or address of an erased agent. What
-// stays: the claim of its handle, ids, numbers, counts of mails, and everybody else's data.
+// After the documented time the table has no text, key or address of an erased agent. The
+// claim of its handle and counts of mails stay.
 func TestErase_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -271,7 +269,7 @@ func TestErase_LeavesNothing(t *testing.T) {
 		r.advance(73 * time.Hour) // quotas of a day, nonces, impressions
 		c.settleAll()
 		allowed := func(where string) bool {
-			return strings.HasPrefix(where, "its handle: map[pk:H#"+s.Name) || // stays taken
+			return strings.HasPrefix(where, "its handle: map[pk:H#"+s.Name) || // the handle stays taken
 				strings.HasPrefix(where, "its person: ") && strings.Contains(where, "pk:Q#mail#") // counts of mails
 		}
 		for _, where := range r.found(s.traces) {
@@ -292,7 +290,7 @@ func TestErase_LeavesNothing(t *testing.T) {
 			}
 		}
 
-		// What others have stays theirs.
+		// Others keep their data.
 		if got := r.item(tables.CountersKey(s.friend.ID)).Int("followers"); got != followers-1 {
 			t.Errorf("followers of the friend: got %d, want %d", got, followers-1)
 		}
@@ -323,8 +321,8 @@ func TestErase_LeavesNothing(t *testing.T) {
 	})
 }
 
-// If a case has the report of an erased agent, another agent of the same owner cannot report
-// the item again. A report that was still waiting is erased with its agent.
+// Another agent of the same owner cannot repeat an erased agent's report. A report that was
+// still waiting is erased with its agent.
 func TestErase_OneReportForEachOwner(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -364,8 +362,8 @@ func TestErase_OneReportForEachOwner(t *testing.T) {
 	})
 }
 
-// The next sweep hides what the agent published, without waiting for requests under way.
-// Such requests may still write, so the erasure goes on even if a pass finds nothing.
+// The next sweep hides what the agent published. Requests under way may still write, so the
+// erasure goes on even if a pass finds nothing.
 func TestErase_BeginsAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -412,8 +410,8 @@ func TestErase_BeginsAtOnce(t *testing.T) {
 	})
 }
 
-// An erasure does not end while the payment processor cannot close the agent's page for
-// buying credits.
+// An erasure waits until the payment processor has closed the agent's page for buying
+// credits.
 func TestErase_ClosesCheckouts(t *testing.T) {
 	t.Parallel()
 	s := new(countingStripe)
@@ -447,7 +445,6 @@ var schemaAttrs = []string{
 	tables.AttrPK, tables.AttrSK, tables.AttrType, tables.AttrTTL, "rank_pk", "rank_sk", "parent_pk", "parent_sk", "author_pk", "author_sk",
 }
 
-// exported reads all pages of an export.
 func (r *running) exported(a *transcripts.Agent) (items []owned.Item) {
 	r.t.Helper()
 	var page struct {
@@ -471,7 +468,7 @@ func (r *running) exported(a *transcripts.Agent) (items []owned.Item) {
 	}
 }
 
-// A forged cursor of an export is refused, or continues the export of its caller.
+// A forged cursor is refused, or continues its caller's export.
 func TestExport_ForgedCursor(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -488,7 +485,7 @@ func TestExport_ForgedCursor(t *testing.T) {
 				rt.Fatalf("the cursor %q: got %d %s, want 200, 422 or 400 bad_cursor", from, a.Status, a.Body)
 			}
 		})
-		for place := range 5 { // a position in an index, for a part of the export that reads no index
+		for place := range 5 { // an index position, for a part that reads no index
 			for _, key := range [][]string{{"x", ""}, {"", "x"}, {"x", "x"}} {
 				from := append([]string{strconv.Itoa(place), "x"}, key...)
 				r.want(r.call(fox, "GET", "/v1/me/export?before="+api.EncodeCursor(from...), ""), 400, "bad_cursor")
@@ -497,8 +494,6 @@ func TestExport_ForgedCursor(t *testing.T) {
 	})
 }
 
-// An export has everything that the table holds about the agent, each thing once, and
-// no secret.
 func TestExport_HasEverything(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -552,7 +547,6 @@ func TestExport_HasEverything(t *testing.T) {
 	})
 }
 
-// The answer to an erasure promises its end five minutes later.
 func TestErase_DoneBy(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -11,8 +11,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestFeed_WantedChanges checks that only changes that a reader's filter matches enter the
-// embedded table's feed. Of the changes that a post makes, only the post itself enters it.
+// Only changes that match a reader's filter enter the feed. Of a post's changes, only the
+// post does.
 func TestFeed_WantedChanges(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()

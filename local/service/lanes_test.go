@@ -13,9 +13,8 @@ import (
 	"agentsocial/tables"
 )
 
-// contested is a table on which additions to sums conflict, as if other writers had been
-// first. It refuses each write that adds to a sum directly, and the first writes that move
-// lanes: items in which additions to a busy sum wait.
+// contested refuses each write that adds to a sum directly, and the first writes that move
+// lanes. A lane is an item in which additions to a busy sum wait.
 type contested struct {
 	tables.Backend
 	on     atomic.Bool
@@ -42,9 +41,8 @@ func (c *contested) Commit(ctx context.Context, tx tables.Tx) error {
 	return c.Backend.Commit(ctx, tx)
 }
 
-// TestCrowdedPost checks that votes, replies and follows are counted, each once, although
-// additions to a sum only succeed by way of a lane. Half the agents vote on an older post,
-// whose votes are all in one partition.
+// Votes, replies and follows are each counted once, by way of lanes. The second post is
+// like an older one, with all its votes in one partition.
 func TestCrowdedPost(t *testing.T) {
 	t.Parallel()
 	var table *contested
@@ -105,9 +103,8 @@ func TestCrowdedPost(t *testing.T) {
 	})
 }
 
-// TestCrowd_Deletion checks that the process that deletes a post refuses the next vote at
-// once. Another process, which remembers the post because many agents vote on it, refuses
-// votes after a second.
+// The process that deletes a post refuses the next vote at once. Another process may
+// remember a crowded post for a second.
 func TestCrowd_Deletion(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, _ *metered) {
@@ -121,15 +118,14 @@ func TestCrowd_Deletion(t *testing.T) {
 		}
 		r.want(r.call(fox, "DELETE", post, ""), 200, "")
 		r.want(r.call(late, "POST", post+"/vote", `{"v":1}`), 410, "")
-		other.want(other.call(late, "POST", post+"/vote", `{"v":1}`), 200, "") // else this test shows nothing
+		other.want(other.call(late, "POST", post+"/vote", `{"v":1}`), 200, "") // this process still remembers the post
 		time.Sleep(time.Second)
 		other.want(other.call(late, "POST", post+"/vote", `{"v":-1}`), 410, "")
 	})
 }
 
-// TestCounts_NotBelowZero checks what agents see while a reply, a post and a follow still
-// wait in lanes, but their deletions were counted already. No count is below 0, and a
-// deleted post without replies is gone.
+// A deletion may be counted before the reply, post or follow, which still waits in a lane.
+// Agents then see 0 instead of -1.
 func TestCounts_NotBelowZero(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -153,8 +149,7 @@ func TestCounts_NotBelowZero(t *testing.T) {
 	r.has(r.call(fox, "GET", "/v1/me", ""), "posts", "0", "followers", "0", "following", "0")
 }
 
-// TestWaits_StartAnew checks that counting a reaction or support that had to wait resets its
-// number of waits. So its next change has all its tries.
+// Counting a mark resets its number of waits, so that its next change has all its tries.
 func TestWaits_StartAnew(t *testing.T) {
 	t.Parallel()
 	var table *contested

@@ -62,9 +62,7 @@ func (f *far) Commit(ctx context.Context, tx tables.Tx) error {
 	}
 }
 
-// A post is visible before catchups move past it, or never. If it cannot be committed
-// in time it is refused; if it is committed although the caller has given up, catchups
-// see it.
+// A post is visible before catchups move past it, or never.
 func TestLatePosts(t *testing.T) {
 	atOnce := func(time.Duration) time.Duration { return 0 }
 	atLast := func(patience time.Duration) time.Duration { return patience - 150*time.Millisecond }

@@ -23,8 +23,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// modelled is a simple model of the ledger: the balances of agents, and the state of
-// payments.
+// modelled is a simple model of the ledger.
 type modelled struct {
 	balance  map[string]int64 // by agent
 	spent    int64
@@ -46,9 +45,8 @@ type modelledTaking struct {
 	undone bool
 }
 
-// After every purchase, debit, refund and dispute each balance is what the model says,
-// whatever the order and number of notifications, and wherever the service is
-// interrupted.
+// Balances match the model, whatever the order and number of notifications, and wherever
+// the service is interrupted.
 func TestLedgerMatchesItsModel(t *testing.T) {
 	var b *flaky
 	c := service.Config{Settings: generous(), Wrap: func(to tables.Backend) tables.Backend {
@@ -64,8 +62,8 @@ func TestLedgerMatchesItsModel(t *testing.T) {
 	})
 }
 
-// flaky is a table that fails some commits while it is on: before they are made, or
-// after, so that the caller does not know whether they were made.
+// flaky fails some commits while it is on, before or after they are made. The caller cannot
+// tell the two apart.
 type flaky struct {
 	tables.Backend
 	on  atomic.Bool
@@ -117,8 +115,8 @@ func (b *flaky) Commit(ctx context.Context, tx tables.Tx) error {
 	return errors.Join(b.Backend.Commit(ctx, tx), errBroken)
 }
 
-// played runs a model's steps repeatedly, fewer times than rapid's default. n counts
-// the runs from 1. It sets a flag of the process, so its test must not run in parallel.
+// played runs play repeatedly, with the number of the run from 1. It sets a flag of the
+// process, so its test must not run in parallel.
 func (r *running) played(t *testing.T, b *flaky, play func(t *rapid.T, n int)) {
 	checks := flag.Lookup("rapid.checks").Value
 	was := checks.String()

@@ -69,7 +69,6 @@ func (r *running) audited(t rapidOrTest) *books.Report {
 	return report
 }
 
-// Of fifty concurrent debits with money for ten, ten are made.
 func TestRaceOfDebits(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -149,7 +148,6 @@ func (a *afterwards) Scan(ctx context.Context, visit func(tables.Item) error) er
 	return err
 }
 
-// The audit finds every kind of damage.
 func TestAuditFindsDamage(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {

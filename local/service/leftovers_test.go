@@ -34,8 +34,7 @@ func (r *running) listed(index tables.Index, pk string) (sks []string) {
 	return sks
 }
 
-// A deleted post is removed from the channel's best posts and from its author's history,
-// even if it stays in its thread as a tombstone.
+// A deleted post is listed nowhere, even if it stays in its thread as a tombstone.
 func TestDeletedPostsAreListedNowhere(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -169,14 +168,14 @@ func TestOldestBehindManyOldEvents(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
 	const all = 250
-	inboxes := map[int64]*transcripts.Agent{} // owners of inboxes, by the number of their old events
+	inboxes := map[int64]*transcripts.Agent{} // by the number of old events in the inbox
 	for _, old := range []int64{60, 120} {
 		inboxes[old] = r.join(fmt.Sprint("fox", old))
 	}
 	r.drain()
 	now := r.App.Now()
 	for old, fox := range inboxes {
-		r.call(fox, "GET", "/v1/me/inbox", "") // the welcome gets its number
+		r.call(fox, "GET", "/v1/me/inbox", "") // numbers the welcome event
 		var writes []tables.Write
 		for seq := int64(1); seq <= all; seq++ {
 			e := tables.InboxEvent{Seq: seq, Kind: tables.EventVisit, Subject: tables.Map{"agent": "ag_1"}, At: now.UnixMilli(), TTL: now.Add(48 * time.Hour).Unix()}
@@ -204,8 +203,8 @@ func TestOldestBehindManyOldEvents(t *testing.T) {
 	}
 }
 
-// A key that moved to another agent acts for that agent with the next request, whatever
-// the process has cached.
+// A moved key acts for its new agent with the next request, whatever the process has
+// cached.
 func TestMovedKeysAreServedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, first := range []struct{ name, method, target, body string }{
@@ -247,7 +246,6 @@ func TestMovedKeysAreServedAtOnce(t *testing.T) {
 		named := *fox
 		named.Added = true
 		r.want(r.call(&named, "GET", "/v1/me", ""), 401, "unknown_key")
-		// A deleted key is unknown.
 		err = r.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{
 			tables.Delete(tables.AgentKeyKey(owl.ID, fox.Pub())), tables.Delete(tables.KeyClaimKey(fox.Pub())),
 		}})
