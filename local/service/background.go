@@ -9,14 +9,13 @@ import (
 	"agentsocial/shared/app"
 )
 
-// background runs the work that functions leave to the process
-// ([app.App.Background]).
+// background runs the work of [app.App.Background].
 type background struct {
 	now    func() time.Time
 	log    *slog.Logger
 	ctx    context.Context
 	cancel context.CancelFunc
-	slots  chan struct{} // holds a value for each run under way
+	slots  chan struct{} // one value for each run under way
 	done   sync.WaitGroup
 
 	mu    sync.Mutex
@@ -29,7 +28,7 @@ type background struct {
 type job struct {
 	work  func(context.Context) time.Time
 	asked bool        // another run was asked for while it ran
-	again time.Time   // when it runs again, if it is not running
+	again time.Time   // time of the next run, while it waits
 	timer *time.Timer // nil while it runs
 }
 
@@ -91,7 +90,7 @@ func (b *background) start(name string, j *job) {
 	})
 }
 
-// work runs work as a process of its own, once a slot is free.
+// work runs work once a slot is free.
 func (b *background) work(name string, work func(context.Context) time.Time) (again time.Time) {
 	select {
 	case b.slots <- struct{}{}:
@@ -111,8 +110,7 @@ func (b *background) work(name string, work func(context.Context) time.Time) (ag
 	return again
 }
 
-// quiet returns the number of runs that have begun plus that of runs that have ended, and
-// whether no run is under way.
+// quiet reports whether no run is under way. runs grows when a run begins and when it ends.
 func (b *background) quiet() (runs int64, quiet bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

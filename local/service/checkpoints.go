@@ -17,9 +17,8 @@ import (
 )
 
 // checkpoints holds each reader's position in each shard, and stores it in the table's
-// database, so that a start continues where the last run ended. A position is stored with
-// a delay. After a crash, the records after the stored position are delivered again, which
-// readers tolerate.
+// database. Positions are stored with a delay, so after a crash readers get some records
+// again.
 type checkpoints struct {
 	store tables.Checkpoints // nil: not stored
 	log   *slog.Logger
@@ -115,8 +114,7 @@ func (p *checkpoints) saveChanged(ctx context.Context) error {
 
 func (p *checkpoints) close() { close(p.stop); <-p.ended }
 
-// formerCheckpoints returns the files beside the table in which earlier versions stored
-// the checkpoints, the newest first.
+// formerCheckpoints returns the files of earlier versions, the newest first.
 func formerCheckpoints(dir, kind string) []string {
 	return []string{filepath.Join(dir, "checkpoints-"+kind+".json"), filepath.Join(dir, "places-"+kind+".json")}
 }
@@ -125,8 +123,8 @@ func formerCheckpoints(dir, kind string) []string {
 var errUnchecked = fmt.Errorf("%w: this kind of table cannot tell whether checkpoints belong to its feed", tables.ErrInvalid)
 
 // adopt moves the checkpoints of an earlier version from its file into the table, unless
-// the table has checkpoints. If those of the file do not fit the table's feed, the readers
-// begin at the oldest change. Whether it uses them or not, adopt removes the file.
+// the table has checkpoints. It then removes the file. If the checkpoints do not fit the
+// feed, readers begin at the oldest change.
 func adopt(ctx context.Context, t *openTable, file string, log *slog.Logger) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {

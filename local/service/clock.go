@@ -14,7 +14,7 @@ import (
 )
 
 // clock is the machine's clock, moved forward by /_local/clock. The offset is stored with
-// the data: without it the data's times would be in the future.
+// the data. Without it, stored times would be in the future.
 type clock struct {
 	ahead atomic.Int64 // ns
 	file  string       // "" in memory
@@ -73,7 +73,7 @@ func (c *clock) advance(d time.Duration) error {
 }
 
 // advance moves the clock of the service and of its functions. It restarts functions
-// outside this process, even if the caller is gone; if that fails, the service fails.
+// outside this process, even if the caller is gone. If that fails, the service fails.
 func (s *Service) advance(d time.Duration) error {
 	s.moving.Lock()
 	defer s.moving.Unlock()

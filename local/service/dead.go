@@ -51,7 +51,6 @@ type deadLetter struct {
 	Event  json.RawMessage `json:"event"`
 }
 
-// page lists the dead letters.
 func (d *deadLetters) page(r *http.Request) (any, int) {
 	all, err := d.all(r.Context())
 	if err != nil {

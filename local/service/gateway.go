@@ -34,7 +34,7 @@ type gateway struct {
 	head     map[string]bool                // whether a GET route answers HEAD
 	fallback host.GatewayHandler
 
-	whole    *rate.Limiter            // shared by the routes that have no throttle of their own; nil: no throttles
+	whole    *rate.Limiter            // shared by routes without a throttle of their own; nil: no throttles
 	throttle map[string]*rate.Limiter // by route
 
 	turns chan struct{} // bounds the requests that functions work on at once; nil: unbounded
@@ -49,9 +49,8 @@ const turnsEach = 32
 // retry at once would take the time that the stream's readers need to catch up.
 const refusedFor = 100 * time.Millisecond
 
-// newGateway makes a function for each group. t throttles all callers together. Unless t
-// is zero, endpoints that declare a Rate have their own throttles instead, as in a
-// deployment.
+// newGateway makes a function for each group. All callers share the throttle t, except at
+// endpoints with a Rate of their own. A zero t means no throttles.
 func newGateway(a *app.App, groups []func(*app.App) api.Group, from Groups, t api.Throttle) (*gateway, error) {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}, head: map[string]bool{}, throttle: map[string]*rate.Limiter{}}
 	if t != (api.Throttle{}) {
@@ -80,8 +79,7 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group, from Groups, t ap
 
 func bucket(t api.Throttle) *rate.Limiter { return rate.NewLimiter(rate.Limit(t.Rate), t.Burst) }
 
-// route returns the function of a request's route and, if the route is throttled, the
-// bucket that its requests take from.
+// route returns the function of a request's route, and the bucket of its throttle or nil.
 func (g *gateway) route(method, path string) (host.GatewayHandler, *rate.Limiter) {
 	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
 	_, pattern := g.routes.Handler(probe)
@@ -95,8 +93,7 @@ func (g *gateway) route(method, path string) (host.GatewayHandler, *rate.Limiter
 	return h, g.whole
 }
 
-// refuse answers a request that reaches no function, or that a function did not
-// answer, as API Gateway does.
+// refuse answers as API Gateway does when no function answers.
 func refuse(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -225,6 +222,5 @@ func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.Gatewa
 	_, _ = w.Write(out) // the caller may be gone
 }
 
-// bodies are buffers of answers that are being written. A string would be written in small
-// pieces.
+// bodies are buffers for answers. A string would be written in small pieces.
 var bodies = sync.Pool{New: func() any { return new([]byte) }}

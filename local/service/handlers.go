@@ -40,9 +40,8 @@ type handlers interface {
 type inProcess struct {
 	app *app.App
 
-	// immortal is set if nothing can end a function by [Kill] or [Die]. Only tables that a
-	// test wraps or opens call these. Each request is then answered in its connection's
-	// goroutine, whose stack already has the size that requests need.
+	// immortal is set if nothing calls [Kill] or [Die]; only tests' tables do. Each request
+	// then runs in its connection's goroutine, whose stack already has the needed size.
 	immortal bool
 }
 
@@ -98,11 +97,10 @@ func (p inProcess) Mail(f mailevent.Function) (host.MailHandler, error) {
 	}, nil
 }
 
-// watched reports whether a test wraps or replaces the functions' table. Such a table may
-// end a function, or block many functions at once.
+// watched reports whether a test wraps or replaces the functions' table. The table may then
+// end a function, or block many at once.
 func (c Config) watched() bool { return c.Wrap != nil || c.Open != nil }
 
-// handlers returns the functions that c configures.
 func (s *Service) handlers(c Config) (_ handlers, err error) {
 	if c.Lambdas == "" {
 		return inProcess{app: s.App, immortal: !c.watched()}, nil
@@ -134,7 +132,7 @@ func (s *Service) gateway(ctx context.Context, c Config, h handlers) (http.Handl
 	return s.outside, nil
 }
 
-// closeFunctions ends the functions outside this process, if there are any.
+// closeFunctions ends the functions outside this process.
 func (s *Service) closeFunctions() {
 	if s.lambda != nil {
 		s.lambda.Close()

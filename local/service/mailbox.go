@@ -27,7 +27,7 @@ type mailbox struct {
 	mu      sync.Mutex
 	mails   []Mail // newest first
 	failing bool
-	sent    int // so far
+	sent    int // mails accepted so far
 
 	returns []host.MailHandler // told when a mail comes back
 }
@@ -125,8 +125,8 @@ func (b *mailbox) set(r *http.Request) (any, int) {
 	return map[string]bool{"fail": b.failing}, http.StatusOK
 }
 
-// back sends the event that SES sends through EventBridge when a mail comes back, for
-// the newest mail to an address.
+// back makes the newest mail to an address come back: it sends the event that SES sends
+// through EventBridge.
 func (b *mailbox) back(ctx context.Context, address, kind, member, recipients string) (any, int) {
 	to, err := mail.ParseAddress(address)
 	if err != nil {
