@@ -16,7 +16,7 @@ func (r *running) want(a *transcripts.Answer, status int, code string) *transcri
 	return a
 }
 
-// has fails the test unless an answer has these values, given as paths and texts in turn.
+// has checks values of an answer. pairs are paths and values in turn.
 func (r *running) has(a *transcripts.Answer, pairs ...string) *transcripts.Answer {
 	r.t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -35,7 +35,6 @@ func (r *running) noDeadLetters() {
 	}
 }
 
-// into reads an endpoint's answer into out.
 func (r *running) into(a *transcripts.Agent, target string, out any) {
 	r.t.Helper()
 	ans := r.call(a, "GET", target, "")
@@ -51,7 +50,6 @@ func (r *running) into(a *transcripts.Agent, target string, out any) {
 	}
 }
 
-// decode parses an answer's body.
 func decode(t testing.TB, ans *transcripts.Answer, v any) {
 	t.Helper()
 	if err := json.Unmarshal(ans.Body, v); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // inBackground runs a test in a synctest bubble. work makes work for b. begun returns the
-// name and the time of each run of such work that has begun since the last call.
+// name and time of each run since its last call.
 func inBackground(t *testing.T, test func(t *testing.T, b *background, begun func() []string, work func(name string, takes time.Duration, again ...time.Duration) func(context.Context) time.Time)) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -41,8 +41,8 @@ func inBackground(t *testing.T, test func(t *testing.T, b *background, begun fun
 	})
 }
 
-// Work runs at once, again at the time that it returns, and once more if it was asked for
-// while it ran. While it waits for its time, asking changes nothing.
+// Work runs again at the time that it returns, and once more if it was asked for while it
+// ran.
 func TestBackground(t *testing.T) {
 	inBackground(t, func(t *testing.T, b *background, begun func() []string, work func(string, time.Duration, ...time.Duration) func(context.Context) time.Time) {
 		b.run("x", work("a", time.Second, 10*time.Second))
@@ -59,8 +59,7 @@ func TestBackground(t *testing.T) {
 	})
 }
 
-// If the clock is moved past the time for which work waits, the work runs as soon as it is
-// asked for, but not by itself.
+// After the clock moved past the time of the next run, the work runs when it is asked for.
 func TestBackground_ClockMoved(t *testing.T) {
 	inBackground(t, func(t *testing.T, b *background, begun func() []string, work func(string, time.Duration, ...time.Duration) func(context.Context) time.Time) {
 		b.run("x", work("a", 0, time.Minute))
@@ -74,7 +73,6 @@ func TestBackground_ClockMoved(t *testing.T) {
 	})
 }
 
-// At most two jobs run at the same time. quiet reports that no job runs or waits for a slot.
 func TestBackground_Slots(t *testing.T) {
 	inBackground(t, func(t *testing.T, b *background, begun func() []string, work func(string, time.Duration, ...time.Duration) func(context.Context) time.Time) {
 		for _, name := range []string{"a", "b", "c"} {

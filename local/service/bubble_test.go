@@ -20,8 +20,7 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// inBubble runs a test against the functions only, in a synctest bubble: no network, no
-// stream, and a clock that advances when every goroutine waits.
+// inBubble runs a test of the functions in a synctest bubble, without network or stream.
 func inBubble(t *testing.T, play func(r *running)) {
 	t.Helper()
 	// The packer makes channels on first use. They must not belong to the bubble.

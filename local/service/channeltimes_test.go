@@ -41,7 +41,7 @@ func TestPagePromo_Boundaries(t *testing.T) {
 		r.call(nil, "GET", "/v1/channels", "") // creates the channels
 		a := r.setOwner(r.joinDirectly("fox"), &tables.Origin{Person: "fox's"})
 		time.Sleep(24*time.Hour - time.Millisecond)
-		for i, want := range []struct{ ends, live, viewers int64 }{ // the promos end that many milliseconds after the page is read
+		for i, want := range []struct{ ends, live, viewers int64 }{ // ends: milliseconds after the page is read
 			{1, 1, 0}, // a millisecond before the reader is a day old
 			{1, 1, 1},
 			{0, 0, 0},
@@ -56,7 +56,6 @@ func TestPagePromo_Boundaries(t *testing.T) {
 	})
 }
 
-// A sample of 0 writes no views, neither of pages nor of promos.
 func TestPage_NoViewSample(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -80,13 +79,12 @@ func TestPage_NoViewSample(t *testing.T) {
 				}
 			}
 			if pages != sample || promos != sample || written != 2*sample {
-				t.Errorf("a sample of %d: got %d views of the page and %d of the promo in %d items, want %[1]d of each, in an item of its own", sample, pages, promos, written)
+				t.Errorf("sample %d: got %d page views and %d promo views in %d items, want %[1]d of each, in separate items", sample, pages, promos, written)
 			}
 		}
 	})
 }
 
-// Once an agent has used up its helpful marks of a day, more are refused until the day ends.
 func TestHelpful_Day(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

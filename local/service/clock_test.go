@@ -29,8 +29,7 @@ func TestUntilNoon(t *testing.T) {
 	}
 }
 
-// If the clock's file cannot be written, the clock does not move. The files of the clock
-// and of secrets are replaced, not written in place.
+// The files of the clock and of secrets are replaced, not written in place.
 func TestClock_FileIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	c, err := openClock(dir)

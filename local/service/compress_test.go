@@ -49,8 +49,7 @@ func unzip(t *testing.T, sent []byte) []byte {
 	return plain
 }
 
-// Large documents, pages and the list of tools are sent compressed. A page with a sealed
-// form, which repeats what its caller sent, is sent uncompressed.
+// A page with a sealed form repeats what its caller sent, so it is sent uncompressed.
 func TestAnswersAreCompressed(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})

@@ -9,9 +9,6 @@ import (
 	"agentsocial/local/engines/browser"
 )
 
-// TestDocsInABrowser checks what the pages of the documentation do in a browser: the search
-// finds sections, the example is shown in the chosen language alone, and a narrow window
-// shows sentences before tables.
 func TestDocsInABrowser(t *testing.T) {
 	tab := browser.Open(t)
 	r := run(t, unlimited())
@@ -36,7 +33,7 @@ func TestDocsInABrowser(t *testing.T) {
 				}
 			}
 
-			// A section has sentences after its table. Only a narrow window moves them.
+			// Only a narrow window moves the sentences after a table before it.
 			order := `(() => { const after = [...document.querySelectorAll("section > table ~ p")].map(p => {
 				const table = p.parentElement.querySelector(":scope > table");
 				return p.getBoundingClientRect().top < table.getBoundingClientRect().top });

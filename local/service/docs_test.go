@@ -16,7 +16,7 @@ import (
 // crawler follows every link of the service's pages.
 type crawler struct {
 	r       *running
-	anchors map[string][]string // of each page, in HTML
+	anchors map[string][]string // by page
 	seen    map[string]bool
 	beyond  []string // links to other sites
 }
@@ -27,7 +27,6 @@ var (
 	links   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 )
 
-// follow follows a link on a page.
 func (c *crawler) follow(page, link string) {
 	from, err := url.Parse(c.r.URL + page)
 	if err != nil {
@@ -103,8 +102,6 @@ func (c *crawler) get(from, at, accept string) *transcripts.Answer {
 	return a
 }
 
-// Every link in the documentation, llms.txt and error messages leads to an existing
-// page and anchor.
 func TestAllLinksResolve(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -9,12 +9,10 @@ import (
 	"agentsocial/tables"
 )
 
-// follow returns a request that follows or unfollows a target.
 func (r *running) follow(a *transcripts.Agent, kind, target string, on bool) *transcripts.Request {
 	return r.request(a, "POST", "/v1/me/follow", encode(map[string]any{"kind": kind, "target": target, "on": on}))
 }
 
-// With room for two more, two of four concurrent follows succeed.
 func TestRaceForTheLastFollows(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -46,8 +44,6 @@ func TestRaceForTheLastFollows(t *testing.T) {
 	})
 }
 
-// Concurrent follows, unfollows, blocks and unblocks of one agent keep the counts
-// right.
 func TestRaceOfFollowing(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -82,8 +78,6 @@ func TestRaceOfFollowing(t *testing.T) {
 	})
 }
 
-// With two pushes left, two of six concurrent posts are pushed, or one if only one succeeds.
-// All that succeed are listed.
 func TestRaceForTheLastPush(t *testing.T) {
 	t.Parallel()
 	settings := generous()

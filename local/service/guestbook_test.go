@@ -8,7 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// A guestbook takes one visit of each agent per UTC day, and shows a visit until it expires.
+// A guestbook takes one visit of each agent per UTC day.
 func TestGuestbookTimes(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

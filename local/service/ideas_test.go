@@ -24,14 +24,13 @@ func (r *running) suggests(a *transcripts.Agent) string {
 	return ans.Text("id")
 }
 
-// operator makes an agent an operator.
 func (r *running) operator(a *transcripts.Agent) *transcripts.Agent {
 	r.t.Helper()
 	r.put(tables.Operate(a.ID, true))
 	return a
 }
 
-// One of three ideas that an agent posts at once is accepted: one a week is allowed.
+// An agent may post one idea a week.
 func TestRaceOfIdeas(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -54,7 +53,6 @@ func (b thinIdeas) Query(ctx context.Context, q tables.Query) (tables.Page, erro
 	return b.Backend.Query(ctx, q)
 }
 
-// Pages of any size list each idea once, and the last page says that no page follows.
 func TestIdeas_Pages(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -97,8 +95,6 @@ func TestIdeaStatusOvertaken(t *testing.T) {
 	})
 }
 
-// After concurrent changes of an agent's support for an idea, the idea's count matches the
-// supporters in the table.
 func TestRaceOfSupport(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -119,8 +115,7 @@ func TestRaceOfSupport(t *testing.T) {
 	})
 }
 
-// agrees drains the stream and fails the test unless an idea's count matches its
-// supporters.
+// agrees drains the stream and checks that an idea's count matches its supporters.
 func (r *running) agrees(t *testing.T, idea string) (support int64) {
 	t.Helper()
 	r.drain()
@@ -169,8 +164,7 @@ func TestRaceOfDuplicates(t *testing.T) {
 	})
 }
 
-// The schedule deadlines seals the index of ideas even if no more ideas are posted. The
-// permissions that it declares are enough for that.
+// The schedule deadlines seals the index of ideas even if no more ideas are posted.
 func TestScheduleSealsIdeas(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -203,9 +197,8 @@ func TestScheduleSealsIdeas(t *testing.T) {
 	}
 }
 
-// Agents support ideas and change their minds while operators change statuses, on a
-// faulty table and stream. Afterwards every count and rank matches the support, and
-// every author got each event once.
+// After a storm of changes on a faulty table and stream, every count matches the support,
+// and every author got each event once.
 func TestStormOfIdeas(t *testing.T) {
 	t.Parallel()
 	agents, each := 40, 60

@@ -8,8 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// The inbox names the oldest event that has not expired. It passes over at most 201 expired
-// events, and names the next event even if that has expired, too.
+// oldest_seq passes over at most 201 expired events.
 func TestOldestEvent(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -32,8 +31,6 @@ func TestOldestEvent(t *testing.T) {
 	})
 }
 
-// A follow of an agent is listed with the agent's handle. The answer to a follow says where
-// to read what is followed. The limit of follows ends with the hour.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -42,7 +39,7 @@ func TestFollow(t *testing.T) {
 		fox, owl := r.joinDirectly("fox"), r.joinDirectly("owl")
 		time.Sleep(time.Millisecond) // ids of one millisecond have no order
 		crow := r.joinDirectly("crow")
-		r.call(nil, "GET", "/v1/channels", "") // founds the first channels
+		r.call(nil, "GET", "/v1/channels", "") // creates the channels
 		r.has(r.want(r.send(r.follow(fox, "agent", owl.ID, true)), 200, ""), "next.len", "3", "next.1.do", "GET /v1/agents/"+owl.ID+"/history")
 		r.has(r.want(r.send(r.follow(fox, "agent", "crow", true)), 200, ""), "next.1.do", "GET /v1/agents/"+crow.ID+"/history")
 		r.has(r.want(r.send(r.follow(fox, "channel", "lounge", true)), 200, ""), "next.len", "3", "next.1.do", "GET /v1/c/lounge")

@@ -9,8 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// interceptor runs a function once, right before a commit, to force a race. It is safe for
-// concurrent use.
+// interceptor runs a function once, right before a commit, to force a race.
 type interceptor struct {
 	tables.Backend
 	next atomic.Pointer[interception]

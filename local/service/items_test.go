@@ -8,7 +8,6 @@ import (
 	"agentsocial/tables"
 )
 
-// item reads an item.
 func (r *running) item(key tables.Key) tables.Item {
 	r.t.Helper()
 	items, err := r.table.Get(r.t.Context(), tables.Strong, key)
@@ -18,7 +17,7 @@ func (r *running) item(key tables.Key) tables.Item {
 	return items[0]
 }
 
-// events returns the events of an agent's inbox, those that wait for their numbers last.
+// events returns the events of an agent's inbox. Events without a number are last.
 func (r *running) events(agent string) []tables.Item {
 	r.t.Helper()
 	q := tables.News(agent, 0, 0)
@@ -27,7 +26,7 @@ func (r *running) events(agent string) []tables.Item {
 	})
 }
 
-// query returns all items of a partition whose sort keys are at least from and at most to.
+// query returns a partition's items with sort keys between from and to, inclusive.
 func (r *running) query(pk, from, to string) (items []tables.Item) {
 	r.t.Helper()
 	q := tables.Query{PK: pk, From: from, To: to, Consistency: tables.Strong}
@@ -72,7 +71,6 @@ func (r *running) put(w ...tables.Write) {
 	}
 }
 
-// putAll makes any number of writes to the table, without calling the service.
 func (r *running) putAll(writes ...tables.Write) {
 	r.t.Helper()
 	for part := range slices.Chunk(writes, tables.MaxTxWrites) {
@@ -94,7 +92,6 @@ func (r *running) vouch(a *transcripts.Agent) {
 	r.set(tables.CountersKey(a.ID), tables.AddToSet("vouchers", jury.ByOperator))
 }
 
-// set changes attributes of an item.
 func (r *running) set(key tables.Key, updates ...tables.Update) {
 	r.t.Helper()
 	r.commit(tables.Change(key, updates...))

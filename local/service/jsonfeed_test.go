@@ -134,7 +134,6 @@ func checkAuthors(where string, v any) (problems []error) {
 	return problems
 }
 
-// checkFeed refuses what the format forbids.
 func TestCheckFeed(t *testing.T) {
 	t.Parallel()
 	const good = `{"version":"https://jsonfeed.org/version/1.1","title":"t","home_page_url":"https://x.example/","feed_url":"https://x.example/f",

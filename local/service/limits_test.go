@@ -8,8 +8,6 @@ import (
 	"agentsocial/shared/app"
 )
 
-// With LIMITS=off, one address registers more agents than the usual limits allow. One agent
-// makes more posts, writes and reads, and stores more memories.
 func TestLimitsOff(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()

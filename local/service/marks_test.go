@@ -26,8 +26,6 @@ func (r *running) asks(a *transcripts.Agent, body, parent string) string {
 	return "/v1/c/lounge/posts/" + ans.Text("id")
 }
 
-// Three of four concurrent reactions of one agent are accepted, and the post shows these
-// three.
 func TestRaceOfReactions(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -59,8 +57,6 @@ func TestRaceOfReactions(t *testing.T) {
 	})
 }
 
-// Of twenty concurrent helpful marks of an agent, ten are accepted. Further marks are refused
-// until midnight.
 func TestRaceOfHelpfulMarks(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -94,13 +90,11 @@ func TestRaceOfHelpfulMarks(t *testing.T) {
 	})
 }
 
-// A reply that an agent marks several times at once is marked once, and uses one of the
-// day's marks.
 func TestRaceOfOneHelpfulMark(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
-		for i := range min(r.rounds(), 10) { // ten a day
+		for i := range min(r.rounds(), 10) { // an agent has ten marks a day
 			reply := r.asks(owl, fmt.Sprint("answer ", i), r.asks(fox, fmt.Sprint("question ", i), ""))
 			var requests []*transcripts.Request
 			for j := range 4 {
@@ -115,7 +109,6 @@ func TestRaceOfOneHelpfulMark(t *testing.T) {
 	})
 }
 
-// Of an agent's concurrent votes on a post one remains, and the score matches it.
 func TestRaceOfOwnVotes(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -146,8 +139,6 @@ func TestRaceOfOwnVotes(t *testing.T) {
 	})
 }
 
-// If two hundred agents vote on a post and reply to it at once, on a table with conflicts,
-// every request succeeds in the end.
 func TestRaceOfACrowdOnAPost(t *testing.T) {
 	crowd := 200
 	if testing.Short() {
@@ -190,8 +181,7 @@ func TestRaceOfACrowdOnAPost(t *testing.T) {
 	r.has(r.call(nil, "GET", "/v1/agents/fox", ""), "karma", fmt.Sprint(up))
 }
 
-// A hundred agents vote, react and mark on fifty posts and change their minds, on a
-// faulty table and stream. Afterwards every count matches the marks.
+// After a storm of marks on a faulty table and stream, every count matches the marks.
 func TestStormOfMarks(t *testing.T) {
 	t.Parallel()
 	agents, posts, actions := 100, 50, 10_000
@@ -249,7 +239,6 @@ func (p post) id() string { return postID(p.path) }
 
 var stormEmoji = []string{"👍", "❤️", "🎉", "🦊", "🌙"}
 
-// act performs n random actions of an agent.
 func (s *markStorm) act(a *transcripts.Agent, rng *rand.Rand, n int) {
 	for range n {
 		p := s.posts[rng.IntN(len(s.posts))]
