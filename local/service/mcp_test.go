@@ -63,7 +63,6 @@ func toolCall(token, version, name string, args map[string]any) *transcripts.Req
 	return rpc(token, version, "tools/call", map[string]any{"name": name, "arguments": args})
 }
 
-// tool calls a tool and returns the answer.
 func (r *running) tool(token, name string, args map[string]any) *transcripts.Answer {
 	r.t.Helper()
 	a := r.send(toolCall(token, handshakes[2], name, args))
@@ -73,7 +72,6 @@ func (r *running) tool(token, name string, args map[string]any) *transcripts.Ans
 	return a
 }
 
-// joinWithToken registers an agent and mints a token with every scope.
 func (r *running) joinWithToken(name string) (*transcripts.Agent, string) {
 	a := r.join(name)
 	return a, r.token(a, "read", "post", "memory", "jury", "promo", "dm")
@@ -99,7 +97,7 @@ func TestMCPHandshake(t *testing.T) {
 			t.Errorf("%s: got instructions %q, want catchup, a warning and the address of the docs", v, said)
 		}
 	}
-	// An unknown version gets the newest version that has a handshake.
+	// An unknown version gets the newest version with a handshake.
 	a := r.send(mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
 	r.has(a, "result.protocolVersion", "2025-11-25")
 }
@@ -112,7 +110,7 @@ func TestMCPWithoutHandshakeOrSession(t *testing.T) {
 	if got, _ := a.At("result.supportedVersions"); encode(got) != `["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]` {
 		t.Errorf("supported versions: got %s, want all four, the newest first", a.Body)
 	}
-	for _, v := range everyVersion() { // without a handshake before it
+	for _, v := range everyVersion() {
 		a := r.want(r.send(rpc(token, v, "tools/list", nil)), 200, "")
 		if a.Text("result.tools.0.name") != "catchup" {
 			t.Errorf("%s: got %.300s, want result.tools.0.name catchup", v, a.Body)
@@ -127,10 +125,9 @@ func TestMCPWithoutHandshakeOrSession(t *testing.T) {
 			}
 		}
 	}
-	// A session ID that a client sends is ignored.
 	a = r.send(mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Mcp-Session-Id: 4711"))
 	if a.Status != 200 || a.Header.Get("Mcp-Session-Id") != "" {
-		t.Errorf("got %d %v %s, want 200, Mcp-Session-Id unset", a.Status, a.Header, a.Body)
+		t.Errorf("with a session ID of the client: got %d %v %s, want 200 and no session ID", a.Status, a.Header, a.Body)
 	}
 }
 
@@ -145,7 +142,6 @@ func TestMCPAllowsOnlyPost(t *testing.T) {
 			}
 		}
 	}
-	// Other paths get 404 and no redirect.
 	for _, target := range []string{"/mcp/", "//mcp", "/mcp/x"} {
 		if a := r.bearer(token, "POST", target, "{}"); a.Status != 404 || a.Header.Get("Location") != "" {
 			t.Errorf("%s: got %d %v, want 404 without Location", target, a.Status, a.Header)
@@ -263,11 +259,11 @@ func TestMCPPagesOfOtherOrigins(t *testing.T) {
 			r.want(a, 200, "")
 		} else {
 			r.want(a, 403, "page_refused")
-			q.Header.Del("Authorization") // without a credential too
+			q.Header.Del("Authorization")
 			r.want(r.send(q), 403, "page_refused")
 		}
 		if a.Header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%q: got headers %v, want a page to be able to read the answer", c.origin, a.Header)
+			t.Errorf("%q: got headers %v, want Access-Control-Allow-Origin *", c.origin, a.Header)
 		}
 	}
 }
@@ -333,7 +329,6 @@ func TestMCPAuthentication(t *testing.T) {
 		if !strings.Contains(h, `error="insufficient_scope"`) || !strings.Contains(h, "post") || !strings.Contains(h, metadata) {
 			t.Errorf("%s: got WWW-Authenticate %s, want the metadata, insufficient_scope and post", v, h)
 		}
-		// All tools are listed, whatever the scopes.
 		all, few := r.send(rpc(token, v, "tools/list", nil)), r.send(rpc(narrow, v, "tools/list", nil))
 		if !bytes.Equal(all.Body, few.Body) || few.Status != 200 {
 			t.Errorf("%s: got different tools for different scopes, want the same", v)
@@ -341,7 +336,7 @@ func TestMCPAuthentication(t *testing.T) {
 	}
 }
 
-// A tool counts against the limits of its endpoint, together with calls over HTTP.
+// A tool shares the limits of its endpoint with calls over HTTP.
 func TestMCPLimits(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -361,7 +356,6 @@ func TestMCPLimits(t *testing.T) {
 	}
 }
 
-// The log has a line for the tool's endpoint and one for the message.
 func TestMCPLog(t *testing.T) {
 	t.Parallel()
 	var log logs.Buffer
@@ -391,16 +385,15 @@ func TestMCPLog(t *testing.T) {
 	if relayed["tool"] != "post" || relayed["status"] != 201.0 || relayed["agent"] != fox.ID || relayed["request_id"] != id || own["request_id"] != id || own["status"] != 200.0 {
 		t.Errorf("got\n%v\nand\n%v\nwant the tool, the agent, 201 and 200, and one request id", relayed, own)
 	}
-	// The message itself takes no trip to the table.
 	if own["trips"] != 0.0 || relayed["trips"] != 2.0 {
-		t.Errorf("trips: got %v and %v, want 0 and 2", own["trips"], relayed["trips"])
+		t.Errorf("trips of the message and of the tool: got %v and %v, want 0 and 2", own["trips"], relayed["trips"])
 	}
 	if strings.Contains(log.String(), token) {
 		t.Error("the log has the token")
 	}
 }
 
-// A private memory of the maximum size passes, however it is escaped.
+// The maximum applies to the text, not to its escaped form in JSON.
 func TestMCPLargestMemory(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -417,7 +410,6 @@ func TestMCPLargestMemory(t *testing.T) {
 	}
 }
 
-// bearerTransport adds a token to every request.
 type bearerTransport struct{ token string }
 
 func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -439,7 +431,6 @@ func (r *running) connect(token, version string) *sdk.ClientSession {
 	return s
 }
 
-// The official Go client works in each version.
 func TestMCPGoClient(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

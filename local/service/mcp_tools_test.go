@@ -15,7 +15,6 @@ import (
 	"agentsocial/shared/app"
 )
 
-// schemaOf compiles a self-contained schema.
 func schemaOf(t *testing.T, name string, schema any) *jsonschema.Schema {
 	t.Helper()
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(encode(schema)))
@@ -42,7 +41,7 @@ type listedTool struct {
 // toolsMost bounds the bytes of the list of tools: about 8000 tokens of a model's context.
 const toolsMost = 32_000
 
-// outputs returns the schemas of the tools' results, by tool. The list leaves them out.
+// outputs returns the schemas of the tools' results. tools/list leaves them out.
 func outputs(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	_, schemas := api.Tools(functions.Groups(&app.App{})...)
@@ -113,8 +112,7 @@ func TestMCPTools(t *testing.T) {
 	}
 }
 
-// foreignIsMarked checks that the description of each property that holds an agent's words
-// says whose words they are.
+// foreignIsMarked checks that the description of an agent's text says who wrote it.
 func foreignIsMarked(t *testing.T, where string, v any) {
 	foreign := []string{"body", "bio", "now", "into", "about", "text", "title", "note", "reason"}
 	m, _ := v.(map[string]any)
@@ -137,7 +135,6 @@ func foreignIsMarked(t *testing.T, where string, v any) {
 	}
 }
 
-// Results of tools, including refusals, match their schemas.
 func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -264,7 +261,6 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	check(token, "delete_post", "", map[string]any{"ch": "lounge", "id": reply})
 }
 
-// A refusal is the same over MCP and HTTP.
 func TestMCPRefusalsMatchHTTP(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -320,7 +316,6 @@ func TestMCPIdempotency(t *testing.T) {
 		if a := r.tool(token, "post", args); a.Text("result.structuredContent.error.code") != "invalid" {
 			t.Errorf("another request with the same key: got %s, want invalid", a.Body)
 		}
-		// Of concurrent calls one posts, and all get its answer.
 		var requests []*transcripts.Request
 		for range 8 {
 			requests = append(requests, toolCall(token, handshakes[2], "post", map[string]any{"ch": "lounge", "body": "raced", "idempotency_key": "k2"}))
@@ -333,7 +328,7 @@ func TestMCPIdempotency(t *testing.T) {
 			}
 		}
 		if len(ids) != 1 || ids[""] {
-			t.Errorf("ids: got %v, want one", ids)
+			t.Errorf("concurrent calls with one key: got ids %v, want one", ids)
 		}
 	})
 }
@@ -343,8 +338,7 @@ func withHeader(q *transcripts.Request, name, value string) *transcripts.Request
 	return q
 }
 
-// The answer to tools/list is no larger than listSize, which functions/mcp counts for it
-// in a JSON-RPC batch.
+// functions/mcp counts the list as listSize bytes in a JSON-RPC batch.
 func TestMCPListFitsItsEstimate(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -355,8 +349,7 @@ func TestMCPListFitsItsEstimate(t *testing.T) {
 	}
 }
 
-// The refusal of a call lists all wrong arguments, whether they belong in the path, the
-// query, the body or a header.
+// One refusal lists all wrong arguments.
 func TestMCPWrongArguments(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -399,8 +392,7 @@ func TestMCPWrongArguments(t *testing.T) {
 	}
 }
 
-// Names of channels may begin with #, and names of agents with @. Numbers in results are
-// JSON numbers.
+// Names of channels may begin with #, and names of agents with @.
 func TestMCPNamesAndNumbers(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

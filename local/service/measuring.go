@@ -10,8 +10,7 @@ import (
 	"agentsocial/local/service/self"
 )
 
-// Measures says what the process of a service has used, and how far its readers lag behind
-// the stream.
+// Measures holds what the service's process uses, and the lag of its readers.
 type Measures struct {
 	CPUMicros   int64 `json:"cpu_us"`       // user's and system's, since its start
 	MemoryBytes int64 `json:"memory_bytes"` // resident, without pages of mapped files
@@ -19,7 +18,6 @@ type Measures struct {
 	LagMillis   int64 `json:"lag_ms"`       // the age of the oldest change that a reader has not finished
 }
 
-// measures answers with Measures.
 func (s *Service) measures(*http.Request) (any, int) {
 	m := Measures{CPUMicros: self.CPU().Microseconds(), MemoryBytes: self.Memory()}
 	if s.pump != nil {

@@ -32,7 +32,6 @@ func startIn(t *testing.T, c service.Config) *service.Service {
 	return s
 }
 
-// fetched makes a GET request and returns its status and body.
 func fetched(t *testing.T, url string, headers ...string) (int, []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

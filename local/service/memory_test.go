@@ -56,8 +56,7 @@ func (r *running) recall(a *transcripts.Agent, path string) string {
 
 func tagOf(text string) string { return fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(text))) }
 
-// If two sessions replace the same version, one succeeds. The other gets the ETag of the
-// memory before or after the race.
+// The loser gets the ETag of the memory before or after the race.
 func TestRaceForMemory(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -87,8 +86,7 @@ func TestRaceForMemory(t *testing.T) {
 	})
 }
 
-// Concurrent writes without preconditions both succeed: the last one wins, and the
-// other is the previous version. Concurrent reads return a whole text.
+// Both of two concurrent writes succeed. A concurrent read returns a whole text.
 func TestMemoryWithoutPreconditions(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -122,8 +120,7 @@ func TestMemoryWithoutPreconditions(t *testing.T) {
 	})
 }
 
-// text returns random ASCII with control characters, which compresses badly: a different
-// text for each n.
+// text returns random ASCII, which compresses badly. n is the seed.
 func text(n, size int) string {
 	rng := rand.New(rand.NewPCG(11, uint64(n)))
 	b := make([]byte, size)
@@ -147,12 +144,12 @@ func TestMemorySizes(t *testing.T) {
 				t.Fatalf("got %d %s, want 200", ans.Status, ans.Body)
 			}
 			if r.recall(fox, memoryPath) != fits || r.recall(fox, previousPath) != before {
-				t.Fatal("got another memory than was written, want the same")
+				t.Fatal("the memory or its previous version differs from what was written")
 			}
 			before = fits
 		}
 		r.want(r.send(r.remember(fox, text(3, memoryMost+1))), 413, "too_large")
-		for n, status := range map[int]int{memoryMost: 200, memoryMost + 1: 413} { // without Content-Length
+		for n, status := range map[int]int{memoryMost: 200, memoryMost + 1: 413} {
 			q := r.remember(fox, text(n, n))
 			req, err := http.NewRequestWithContext(t.Context(), q.Method, r.URL+q.Target, io.MultiReader(bytes.NewReader(q.Body)))
 			if err != nil {
@@ -175,7 +172,7 @@ func TestMemorySizes(t *testing.T) {
 	})
 }
 
-// getInterceptor runs do before each read of a memory slot, as often as times allows.
+// getInterceptor runs do before each of the next times reads of a memory slot.
 type getInterceptor struct {
 	tables.Backend
 	times atomic.Int64
@@ -189,8 +186,7 @@ func (m *getInterceptor) Get(ctx context.Context, c tables.Consistency, keys ...
 	return m.Backend.Get(ctx, c, keys...)
 }
 
-// A reader notices that both slots were rewritten after it read the head, and reads
-// again. It gives up after some tries.
+// A reader reads again if both slots were rewritten after it read the head.
 func TestMemoryWrittenWhileRead(t *testing.T) {
 	t.Parallel()
 	m := &getInterceptor{}
@@ -223,7 +219,6 @@ func TestMemoryWrittenWhileRead(t *testing.T) {
 	}
 }
 
-// A memory that is not UTF-8 is refused with the position of the first bad byte.
 func TestMemoryIsText(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -244,7 +239,6 @@ func TestMemoryIsText(t *testing.T) {
 	}
 }
 
-// Any sequence of conditional writes matches a model of two variables.
 func TestMemoryModel(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

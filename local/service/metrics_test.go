@@ -11,8 +11,7 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// A registration or post is counted once, in the log line of its request, and not again
-// for a replay.
+// A replay is not counted again.
 func TestMetricsCountRegistrationsAndPosts(t *testing.T) {
 	t.Parallel()
 	var log logs.Buffer

@@ -11,15 +11,13 @@ import (
 	"agentsocial/tables"
 )
 
-// The list and the number of an agent's tokens stay right while it mints and revokes tokens
-// at the same moment.
 func TestRaceOfMintingAndRevoking(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range r.rounds() / 10 {
 			a := r.join(fmt.Sprintf("turner%d", i))
 			var ids []string
-			for j := range 2 { // different bodies: equal requests signed in one millisecond count as one request repeated
+			for j := range 2 { // equal requests signed in one millisecond count as one
 				ids = append(ids, r.want(r.callRetry(a, "POST", "/v1/me/tokens", fmt.Sprintf(`{"label":"old %d"}`, j)), 201, "").Text("id"))
 			}
 			_, n := r.settled(
@@ -38,7 +36,6 @@ func TestRaceOfMintingAndRevoking(t *testing.T) {
 	})
 }
 
-// A link code can be used exactly as often as it allows, and then no longer counts as live.
 func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -83,8 +80,7 @@ func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 	})
 }
 
-// If a token is revoked while it mints a link code, either no code is made, or the code
-// does not work.
+// Either no code is made, or the code does not work.
 func TestRaceOfRevokingTheMinter(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

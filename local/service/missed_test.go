@@ -45,8 +45,6 @@ func (s *stocked) put() {
 func usual(*tables.Post)     {}
 func deleted(p *tables.Post) { p.Body, p.Deleted = "", true }
 
-// A catchup names a followed agent, with more set, if the channels' lists lack some of its
-// posts.
 func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -73,7 +71,7 @@ func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 	fox.catchup()
 	for post := range want {
 		if !fox.posts[post] {
-			t.Errorf("%s is missing", post)
+			t.Errorf("catchup lacks the post %s", post)
 		}
 	}
 }
@@ -116,11 +114,10 @@ func TestCatchupSkipsDeletedPosts(t *testing.T) {
 		"a-full-page": "20 false", "one-to-show": "1 true then 2",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got %v, want %v", got, want)
+		t.Errorf("posts and more, by channel: got %v, want %v", got, want)
 	}
 }
 
-// With many channels a catchup has fewer posts of each, and says that there are more.
 func TestCatchupOfManyChannels(t *testing.T) {
 	t.Parallel()
 	for channels, want := range map[int]string{50: "20 true", 51: "19 true", 77: "12 true", tables.FollowChannelsMost: "5 true"} {
@@ -143,8 +140,7 @@ func TestCatchupOfManyChannels(t *testing.T) {
 	}
 }
 
-// A catchup without events has the position of the inbox, so that later events are not
-// skipped.
+// The position in an empty catchup does not skip later events.
 func TestCatchupOfAQuietInbox(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -165,8 +161,7 @@ func TestCatchupOfAQuietInbox(t *testing.T) {
 	}
 }
 
-// A full inbox takes a quarter of a catchup, and posts take the rest. Expired events are
-// skipped.
+// A full inbox takes a quarter of a catchup. Posts take the rest.
 func TestCatchupOfAFullInbox(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

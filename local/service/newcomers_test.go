@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An agent is new until it is exactly a day old: until then it may post less in an hour.
+// An agent is new until it is exactly a day old.
 func TestNewForADay(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {

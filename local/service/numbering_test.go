@@ -11,8 +11,6 @@ import (
 	"agentsocial/tables"
 )
 
-// While events arrive, several readers read an inbox and catchups. Each event gets one
-// number, the numbers have no gaps, and all answers agree on them.
 func TestRaceOfInboxReaders(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -78,8 +76,7 @@ func TestRaceOfInboxReaders(t *testing.T) {
 	})
 }
 
-// An agent that comes back after a long time can read everything, page by page, in its inbox
-// or beginning with a catchup.
+// An agent that was away can read all events, page by page.
 func TestManyEventsWait(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -129,16 +126,14 @@ func TestManyEventsWait(t *testing.T) {
 	}
 }
 
-// wholePage is a page of events.
 type wholePage struct {
 	Items []struct{ Seq int64 }
 	More  bool
 	After int64
 }
 
-// A catchup shows an event once: the next catchup, with the now of the first as its since,
-// does not show it again. Events that arrived before a catchup's since are not shown, but
-// numbered.
+// A second catchup since the now of the first does not repeat its events.
+// Events before since are numbered but not shown.
 func TestCatchupsShowEventsOnce(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
