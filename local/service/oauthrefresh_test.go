@@ -12,9 +12,7 @@ import (
 	"agentsocial/tables"
 )
 
-// A refresh token that is sent again shortly after its use gets the same answer, because the
-// client may have lost the answer or refreshed twice. If it is sent later, it counts as
-// stolen, and the connection ends.
+// A client may lose the answer or refresh twice. A later repetition counts as theft.
 func TestRefreshReplay(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -38,7 +36,7 @@ func TestRefreshReplay(t *testing.T) {
 			t.Error("the token belongs to another agent")
 		}
 	}
-	// The answers second and lost are of one generation, so both refresh tokens work.
+	// second and lost are of one generation.
 	third := r.want(r.send(r.refreshing(lost.Text("refresh_token"))), 200, "")
 	if again := r.want(r.send(r.refreshing(second.Text("refresh_token"))), 200, ""); again.Text("access_token") != third.Text("access_token") {
 		t.Errorf("got %s and %s, want the same access token", third.Body, again.Body)
@@ -57,7 +55,6 @@ func TestRefreshReplay(t *testing.T) {
 	r.dead(a, b, c)
 }
 
-// The time for repeating a refresh is a setting.
 func TestRefreshReplayIsASetting(t *testing.T) {
 	t.Parallel()
 	s := generous()
@@ -69,8 +66,7 @@ func TestRefreshReplayIsASetting(t *testing.T) {
 	r.dead(first, second)
 }
 
-// A refresh token that is sent again does not return an access token that was revoked
-// meanwhile. The newest refresh token still works.
+// The replay does not return an access token that was revoked.
 func TestRefreshReplayAfterRevocation(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -83,8 +79,6 @@ func TestRefreshReplayAfterRevocation(t *testing.T) {
 	})
 }
 
-// Concurrent refreshes all get live access tokens and working refresh tokens. A later reuse
-// of the old refresh token ends the connection.
 func TestRaceOfRefreshes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -123,7 +117,7 @@ func TestRaceOfRefreshes(t *testing.T) {
 	})
 }
 
-// If a refresh races with the reuse of an older refresh token, no token works afterwards.
+// No token works afterwards.
 func TestRaceOfRefreshAndReuse(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -144,7 +138,7 @@ func TestRaceOfRefreshAndReuse(t *testing.T) {
 	})
 }
 
-// A refresh can ask for fewer scopes, for its new access token only.
+// Only the new access token has fewer scopes.
 func TestRefreshNarrows(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -157,15 +151,14 @@ func TestRefreshNarrows(t *testing.T) {
 	less := r.want(r.send(r.refreshing(got.Text("refresh_token"), "scope", "memory  post")), 200, "")
 	r.has(less, "scope", "post memory")
 	r.has(r.want(r.send(bearer(less.Text("access_token"), "GET", "/v1/me", "")), 403, "scope_missing"), "error.scope", "read")
-	// The repeated answer is the narrow one, whatever scopes are requested.
+	// A repeated refresh gets the same narrow answer.
 	r.has(r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, ""), "scope", "post memory", "access_token", less.Text("access_token"))
 	if all := r.want(r.send(r.refreshing(less.Text("refresh_token"))), 200, ""); all.Text("scope") != "read post memory" || r.whoami(all) != fox.ID {
 		t.Errorf("got %s, want scope read post memory, agent fox", all.Body)
 	}
 }
 
-// A refresh needs no client_id. A wrong client_id or resource is refused, and the
-// connection goes on.
+// A refresh needs no client_id. A refused refresh does not end the connection.
 func TestRefreshChecksTheClient(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

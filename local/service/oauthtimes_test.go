@@ -13,8 +13,6 @@ import (
 	"agentsocial/tables"
 )
 
-// A consent page is good for half an hour, a link code until it expires, and an
-// authorization code for a minute. A refresh can be repeated for less than a minute.
 func TestOAuthTimes(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -51,9 +49,7 @@ func TestOAuthTimes(t *testing.T) {
 	})
 }
 
-// Tokens are kept until the second after they expire. Writes, answers to the consent page
-// and reconnections are counted by window. A count is kept until a minute after its window
-// ends. Requests over the limit are refused until the window ends.
+// A count is kept until a minute after its window ends.
 func TestOAuthWindows(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
@@ -62,7 +58,6 @@ func TestOAuthWindows(t *testing.T) {
 		l.ConsentsHour = 50
 		fox, c := r.joinDirectly("fox"), r.connection()
 		time.Sleep(31*time.Minute + 40*time.Second) // into the second half of each window
-		// counted returns the items of the table whose sort keys have a prefix.
 		counted := func(prefix string) (items []tables.Item) {
 			for _, item := range r.scan() {
 				if strings.HasPrefix(item.Str("sk"), prefix) {

@@ -19,7 +19,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// back is the redirect URI of the client in these tests.
+// back is the client's redirect URI.
 const back = "http://127.0.0.1/callback"
 
 // visitor is a client with a code from the consent page.
@@ -123,8 +123,7 @@ func (r *running) whoami(a *transcripts.Answer) string {
 	return r.want(r.retry(bearer(a.Text("access_token"), "GET", "/v1/me", "")), 200, "").Text("id")
 }
 
-// A code works once. If its client uses it again, at once or after it expired, the connection
-// that it made ends.
+// If its client uses a code again, the connection that the code made ends.
 func TestCodeReplay(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -157,16 +156,14 @@ func TestCodeReplay(t *testing.T) {
 			r.refused(r.send(v.redemption()), "invalid_grant")
 		}
 	}
-	// An unused code expires.
 	v := r.visit()
 	r.advance(flow.CodeLives)
 	if a := r.refused(r.send(v.redemption()), "invalid_grant"); !strings.Contains(a.Text("error_description"), "expired") {
-		t.Errorf("got %s, want 'expired' in error_description", a.Body)
+		t.Errorf("an expired code: got %s, want 'expired' in error_description", a.Body)
 	}
 }
 
-// Of two concurrent redemptions of a code at most one gets tokens, and the other
-// revokes them.
+// At most one redemption gets tokens. The other one revokes them.
 func TestRaceOfTwoRedemptions(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -193,8 +190,7 @@ func TestRaceOfTwoRedemptions(t *testing.T) {
 	})
 }
 
-// Only the client that asked for a code can redeem it. Refused attempts do not use it
-// up.
+// A refused redemption does not use the code up.
 func TestRedemptionRefusals(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -258,7 +254,6 @@ func TestRedemptionRefusals(t *testing.T) {
 	}
 }
 
-// No connection is refused or ends because a commit's answer is lost.
 func TestTokensSurviveLostCommitAnswers(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -306,10 +301,9 @@ func TestTokensAreLimited(t *testing.T) {
 		}
 	}
 	r.advance(time.Minute)
-	r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "") // the refresh token still works
+	r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "")
 }
 
-// The header WWW-Authenticate of 401 and 403 tells clients how to connect.
 func TestWWWAuthenticate(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -345,7 +339,7 @@ func TestRedirectURIMayBeLeftOut(t *testing.T) {
 	r.want(r.send(r.visit().redemption("redirect_uri", "")), 200, "")
 }
 
-// Every resource must be ours, and the code's if any (RFC 8707).
+// Every resource must belong to this service and match the code's resource (RFC 8707).
 func TestSeveralResources(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -365,8 +359,7 @@ func TestSeveralResources(t *testing.T) {
 	r.want(r.send(with(any, r.URL+"/mcp", r.URL)), 200, "")
 }
 
-// The token and revocation endpoints ignore a bearer token in the header, which some
-// clients always send. Basic credentials are refused.
+// Some clients send a bearer token with every request. These endpoints ignore it.
 func TestStaleBearerIsIgnored(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -407,8 +400,7 @@ func TestRevokeChecksTheClient(t *testing.T) {
 	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "") // the answer is always 200
 }
 
-// Registrations and forged credentials count against an address, separately from its
-// valid requests.
+// Forged credentials do not use up the address's limit of valid requests.
 func TestForgedCredentialsAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -442,7 +434,7 @@ func TestForgedCredentialsAreLimited(t *testing.T) {
 	for range 20 {
 		r.want(forged(), 429, "rate_limited")
 	}
-	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // proved today
+	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // this process saw its key proved today
 	for range 500 {
 		forged()
 	}
