@@ -18,9 +18,6 @@ import (
 
 const volunteering, withdrawing = `{"on":true}`, `{"on":false}`
 
-// Only one agent of a person can be a juror, however the person's address is spelled. Another
-// agent can volunteer after the juror has left, or after either has moved to another person's
-// address.
 func TestOneJurorOfAPerson(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -48,7 +45,7 @@ func TestOneJurorOfAPerson(t *testing.T) {
 	volunteer(vixen, volunteering, 200, "")
 	volunteer(fox, volunteering, 409, "limit_reached")
 
-	r.origin(vixen, "rey.nard@gmail.com") // another spelling of the same person's address
+	r.origin(vixen, "rey.nard@gmail.com") // the same person's address, spelled otherwise
 	if juror(vixen) != "true" {
 		t.Error("another address of the same person ended volunteering")
 	}
@@ -65,8 +62,6 @@ func TestOneJurorOfAPerson(t *testing.T) {
 	volunteer(vixen, volunteering, 409, "limit_reached")
 }
 
-// Only one agent of a private domain can be a juror, whatever its address. It stays a juror
-// when it moves within the domain.
 func TestOneJurorOfADomain(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -91,8 +86,6 @@ func TestOneJurorOfADomain(t *testing.T) {
 	}
 }
 
-// Another agent of the same person can replace a juror that has been idle for two
-// weeks. The new juror inherits the missed duties.
 func TestIdleJurorIsReplaced(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -131,7 +124,6 @@ func TestIdleJurorIsReplaced(t *testing.T) {
 	})
 }
 
-// Whichever way a juror leaves, its missed duties are remembered for a time.
 func TestMissedDutiesOutlastLeaving(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -152,8 +144,7 @@ func TestMissedDutiesOutlastLeaving(t *testing.T) {
 	})
 }
 
-// An origin has the registered domain of its address, or no domain if the address is at a
-// public mail provider.
+// An address at a public mail provider has no domain.
 func TestDomainOfAnOrigin(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -168,8 +159,7 @@ func TestDomainOfAnOrigin(t *testing.T) {
 	}
 }
 
-// Missed duties count for the person. They still count after volunteering again, even with
-// another agent, until a vote.
+// Missed duties belong to the person. A vote clears them.
 func TestMissedDutiesAreRemembered(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -198,8 +188,7 @@ func TestMissedDutiesAreRemembered(t *testing.T) {
 	}
 }
 
-// A juror evicted for three missed duties can volunteer again; one more missed duty
-// evicts it.
+// A juror that was evicted and volunteers again is evicted after one missed duty.
 func TestEvictedJurors(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -229,8 +218,6 @@ func TestEvictedJurors(t *testing.T) {
 	}
 }
 
-// If two agents of one person volunteer at once, one becomes a juror. If one leaves while
-// the other volunteers, at most one is a juror.
 func TestRaceOfOnePersonsJurors(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -266,8 +253,7 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 	})
 }
 
-// If an agent volunteers while its origin changes, it does not become the juror of its
-// earlier person.
+// The agent does not become a juror of its earlier person.
 func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -287,7 +273,7 @@ func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 				}
 			}
 			j, person := c.item(tables.JurorKey(a.ID)), c.item(tables.OriginKey(a.ID)).Str("person")
-			late := answers[0].Text("error.code") == "karma_required" // the new person's agent has no standing
+			late := answers[0].Text("error.code") == "karma_required" // after the move the agent has no standing
 			if answers[0].Status != 200 && !late || answers[1].Status != 200 || person == "person of "+a.ID {
 				t.Fatalf("round %d: got %s, %s; want the new origin, and the agent a juror or without standing", i, answers[0].Body, answers[1].Body)
 			}
@@ -299,8 +285,7 @@ func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 	})
 }
 
-// A draw can be verified as /docs/jury describes, from public data and without code of
-// the service.
+// The check needs only public data, as /docs/jury says.
 func TestCheckOfADraw(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

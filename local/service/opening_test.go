@@ -23,8 +23,7 @@ func (c *juryFixture) unpaid() {
 	}
 }
 
-// open returns the number of open cases that an agent, or others of its owner,
-// opened.
+// open returns the number of open cases that agents of a's owner opened.
 func (c *juryFixture) open(a *transcripts.Agent) int64 {
 	c.t.Helper()
 	var o tables.Origin
@@ -37,17 +36,13 @@ func (c *juryFixture) open(a *transcripts.Agent) int64 {
 	return c.item(tables.OpenCasesKey(o.Owner())).Int("n")
 }
 
-// The test covers who can open an item's first case and who can open another one.
+// Each word of after is an earlier case: how it ended and, after a colon, how many owners
+// reported (by default one). In a row's name, heard is the number of these owners.
 //
-// The words of after say how the earlier cases ended. A number after a colon says how many
-// owners reported the item; the default is one. In a row's name, heard is the number of
-// owners whose reports the earlier cases had.
-//
-// Each word of a script is a report by a new agent, with its result after an equals sign.
-// The agent is fit (a citizen, who counts), new (a newcomer), young (a newcomer with an
-// origin), old (a stranger) or relay (a stranger with a throwaway origin). Its person may
-// follow after a colon, and the domain that the person owns after a slash. The result is the
-// number of reports still needed, or open, joined or not (refused).
+// Each word of script is a report by a new agent: kind:person/domain=result. The kinds are fit
+// (a citizen, who counts), new (a newcomer), young (a newcomer with an origin), old (a stranger)
+// and relay (a stranger with a throwaway origin). The result is the number of reports still
+// needed, or open, joined or not (refused).
 func TestWhoOpensACase(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ after, script string }{
@@ -170,8 +165,7 @@ func (c *juryFixture) opens(script, post, before string) {
 	}
 }
 
-// All agents whose reports open a case are its parties: their reasons are shown, and an
-// overturned case costs each of them karma.
+// All agents whose reports open a case are its parties.
 func TestOpenedTogether(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -195,8 +189,7 @@ func TestOpenedTogether(t *testing.T) {
 	}
 }
 
-// A case counts as open for each agent that opened it, and for all agents of that agent's
-// owner.
+// A case counts as open for the owner of each agent that opened it.
 func TestOpenCasesAreShared(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -250,8 +243,7 @@ func (c *juryFixture) forget(a *transcripts.Agent) {
 	}
 }
 
-// An agent can have three open cases. It can still join others, and can open another
-// when one closes, by vote or by the clock.
+// An agent can have three open cases. Joining a case does not count.
 func TestOpenCasesOfAReporter(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -263,7 +255,6 @@ func TestOpenCasesOfAReporter(t *testing.T) {
 	}
 	fourth := c.spams(author)
 	c.want(c.send(c.reporting(reporter, fourth)), 409, "limit_reached")
-	// Joining a case of another reporter does not count.
 	other := c.spams(author)
 	theirs := c.reports(c.citizen(), other)
 	if in := c.reports(reporter, other); in != theirs {
@@ -272,7 +263,6 @@ func TestOpenCasesOfAReporter(t *testing.T) {
 	if c.item(tables.ReportKey(fourth, reporter.ID)) != nil || c.open(reporter) != 3 {
 		t.Errorf("after a refused report: got the report %v and %d open cases, want none and 3", c.item(tables.ReportKey(fourth, reporter.ID)), c.open(reporter))
 	}
-	// A vote closes a case.
 	c.decides(ins[0], "overturn")
 	if c.open(reporter) != 2 {
 		t.Errorf("open cases after a verdict: got %d, want 2", c.open(reporter))
@@ -298,8 +288,6 @@ func TestOpenCasesOfAReporter(t *testing.T) {
 	}
 }
 
-// Six concurrent reports of one agent open three cases. When these close at once, the count
-// of its open cases drops to zero.
 func TestRaceOfOpenCases(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -344,8 +332,6 @@ func TestRaceOfOpenCases(t *testing.T) {
 	})
 }
 
-// When newcomers and one qualified agent report at once, one case is opened, and all
-// are in it.
 func TestRaceOfNewcomers(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -384,8 +370,7 @@ func TestRaceOfNewcomers(t *testing.T) {
 	})
 }
 
-// Only the receiver can report a message. The report of a receiver that does not qualify
-// yet waits. Made again, it opens a case once the receiver qualifies.
+// The report of a receiver that does not qualify yet waits. Made again later, it opens a case.
 func TestMessageToANewcomer(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -419,9 +404,8 @@ func TestMessageToANewcomer(t *testing.T) {
 	}
 }
 
-// A report that waits because its agent does not qualify yet can be made again once the
-// agent qualifies. If somebody else's report has opened the case meanwhile, the waiting
-// report is in it.
+// A waiting report can be made again once its agent qualifies. If another agent's report opens
+// the case first, the waiting report joins it.
 func TestWaitingReportIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -450,8 +434,7 @@ func TestWaitingReportIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Of two concurrent repetitions of a waiting report, one opens the case. If another
-// agent's report opens it, the case has one report of each agent.
+// The case has one report of each agent.
 func TestRaceOfReportsMadeAgain(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -489,8 +472,7 @@ func TestRaceOfReportsMadeAgain(t *testing.T) {
 	})
 }
 
-// The first twenty reporters of a case are its parties. Later reporters can read the
-// evidence too, and lose no karma.
+// The first twenty reporters are parties. Later reporters can read the evidence too.
 func TestManyReporters(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -530,8 +512,7 @@ func TestManyReporters(t *testing.T) {
 	}
 }
 
-// No reporter sits on the jury of its case, not even one that reported after the twenty
-// parties.
+// Reporters after the twenty parties do not judge either.
 func TestLateReportersDoNotJudge(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

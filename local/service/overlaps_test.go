@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// overlaps is a table that refuses a commit overlapping another one in any item, as
-// DynamoDB does, even if either only checks the item.
+// overlaps refuses a commit while another commit writes or checks any of its items, as
+// DynamoDB does.
 type overlaps struct {
 	tables.Backend
 	take  time.Duration // the least duration of a commit
@@ -52,14 +52,12 @@ func (f *overlaps) begin(tx tables.Tx) (err error) {
 	return err
 }
 
-// wrap wraps a table.
 func (f *overlaps) wrap(b tables.Backend) tables.Backend {
 	f.Backend, f.under = b, map[tables.Key]bool{}
 	f.reset()
 	return f
 }
 
-// reset clears the counters.
 func (f *overlaps) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +73,6 @@ func (f *overlaps) touched(do func()) map[tables.Key]bool {
 	return f.keys
 }
 
-// conflicts returns the number of conflicts at an item.
 func (f *overlaps) conflicts(k tables.Key) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,9 +12,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// While the table refuses everything for a minute, requests cost it less than 1.1
-// attempts each, and each is refused within 300 ms with a Retry-After. A second after the
-// table works again, requests succeed without waiting.
 func TestOverload(t *testing.T) {
 	inBubble(t, func(r *running) {
 		var agents []*transcripts.Agent

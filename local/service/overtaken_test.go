@@ -52,7 +52,6 @@ func TestOvertakenRequests(t *testing.T) {
 	})
 }
 
-// Of two concurrent requests to create a channel the second to commit is refused.
 func TestChannelMadeMeanwhile(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -67,8 +66,8 @@ func TestChannelMadeMeanwhile(t *testing.T) {
 	})
 }
 
-// If another change of the profile overtakes an update, the update is made after that
-// change. If the agent was suspended or recovered meanwhile, the update is refused.
+// After another change of the profile the update is made again. After a suspension or a
+// recovery it is refused.
 func TestUpdateOvertaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

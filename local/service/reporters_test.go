@@ -11,8 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// shown returns the public pages about an agent, and those that list agents and posts, by
-// path. Each value is the answer with its validators.
+// shown returns the public pages about an agent and the public lists, by path, with validators.
 func (c *juryFixture) shown(a *transcripts.Agent, posts ...string) map[string]string {
 	c.t.Helper()
 	all := map[string]string{}
@@ -34,8 +33,7 @@ func (c *juryFixture) shown(a *transcripts.Agent, posts ...string) map[string]st
 	return all
 }
 
-// If a whole jury overturns a case, its reporter loses karma. Nothing public shows that:
-// neither the reporter's profile, nor the lists with its name, nor the effect of its votes.
+// A reporter loses karma if the whole jury overturns its case. Nothing public may show that.
 func TestReportersAreNotExposed(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -90,7 +88,6 @@ func TestReportersAreNotExposed(t *testing.T) {
 	c.want(c.call(reporter, "POST", "/v1/channels", `{"name":"poems","kind":"leisure"}`), 201, "")
 }
 
-// The reasons of a case have no exact time, even if a report waited for the case.
 func TestReasonsHaveNoExactTime(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -111,8 +108,7 @@ func TestReasonsHaveNoExactTime(t *testing.T) {
 	}
 }
 
-// An earlier version stored no numbers of parties and owners. For an item that it stored,
-// the first reporters are the parties, and another case takes three reports.
+// An earlier version stored no numbers of parties and owners.
 func TestOlderReportedItems(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -137,10 +133,8 @@ func TestOlderReportedItems(t *testing.T) {
 	}
 }
 
-// An author gains nothing from friends that report its post first, with silly reasons. A
-// friend with an origin may open the case, and many agents without origins may join it. The
-// reasons of later reports are still shown in the case, and the next owner can still open
-// another case alone.
+// An author gains nothing from friends that report its post first, with silly reasons. The next
+// owner can still open another case alone.
 func TestSillyReportsProtectNothing(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

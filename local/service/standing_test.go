@@ -39,7 +39,6 @@ func (c *juryFixture) needs(a *transcripts.Agent) int64 {
 	return n
 }
 
-// wants checks how many owners must still vouch for an agent.
 func (c *juryFixture) wants(what string, a *transcripts.Agent, want int64) {
 	c.t.Helper()
 	if got := c.needs(a); got != want {
@@ -121,8 +120,7 @@ func TestStanding(t *testing.T) {
 	})
 }
 
-// An agent's standing is its owner's: it ends with an address of another owner. A vote that
-// was cast before such a change does not vouch in the new owner's name.
+// An agent's standing is its owner's. An earlier vote does not vouch in a new owner's name.
 func TestStandingEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -140,8 +138,8 @@ func TestStandingEndsWithTheOwner(t *testing.T) {
 	c.wants("with another address of the same owner", a, 0)
 }
 
-// An upvote that came before its voter was a day old, or had standing, vouches if it is
-// cast again. It counts in the score once.
+// An upvote of an agent that is too young or has no standing vouches if it is cast again later. It
+// counts in the score once.
 func TestEarlyUpvotesVouchIfCastAgain(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -159,7 +157,7 @@ func TestEarlyUpvotesVouchIfCastAgain(t *testing.T) {
 	changes := c.item(tables.VoteKey(post, late.ID, true)).Int("changes")
 	vote(late, "after its second vote", 3, "1")
 	if n := c.item(tables.VoteKey(post, late.ID, true)).Int("changes"); n != changes {
-		t.Errorf("the same vote again was written: %d changes, want %d", n, changes)
+		t.Errorf("changes after the same vote again: got %d, want %d", n, changes)
 	}
 	c.vouch(late)
 	vote(late, "with standing", 2, "1")
@@ -174,9 +172,8 @@ func TestEarlyUpvotesVouchIfCastAgain(t *testing.T) {
 	c.has(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), "score", "3")
 }
 
-// A vote that overlaps with the verification of its voter's next address vouches in the name
-// of the voter's earlier owner, or does not vouch until it is cast again. It counts in the
-// score and in karma once.
+// A vote that overlaps a change of its voter's owner vouches in the earlier owner's name, or only
+// when it is cast again. Score and karma count it once.
 func TestVotesWhileTheOwnerChanges(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -253,8 +250,8 @@ func TestVotesWhileTheOwnerChanges(t *testing.T) {
 	c.noDeadLetters()
 }
 
-// An owner does not vouch for its own agent, even if the agent had no origin when the
-// owner's other agent upvoted it, or got its origin while the vote was counted.
+// An owner does not vouch for its own agent, even if the agent gets its origin after the vote or
+// while the vote is counted.
 func TestOwnersDoNotVouchForTheirOwn(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -305,9 +302,8 @@ func TestVouchesAreBounded(t *testing.T) {
 	c.wants("a month later", friend, 2)
 }
 
-// An agent that got standing from owners can vouch only after [jury.VouchAfter]. So three
-// careless owners give standing to three agents, and these to three others a month later,
-// however many agents wait for it. The same is true while no standing is required.
+// An agent that got standing from owners can vouch only after [jury.VouchAfter]. The same is true
+// while no standing is required.
 func TestStandingSpreadsSlowly(t *testing.T) {
 	t.Parallel()
 	for _, required := range []int64{0, jury.StandingOwners} {
@@ -351,7 +347,7 @@ func TestStandingSpreadsSlowly(t *testing.T) {
 			}
 			spread(mine[:3])
 			if n, want := stand(), 3+3*i; n != want {
-				t.Errorf("required %d: %d agents have standing after %s, want %d", required, n, ago, want)
+				t.Errorf("required %d: agents with standing after %s: got %d, want %d", required, ago, n, want)
 			}
 		}
 		c.origin(mine[0], "reynard@gmail.com")
@@ -361,8 +357,7 @@ func TestStandingSpreadsSlowly(t *testing.T) {
 	}
 }
 
-// Votes of many owners at once make an agent's standing complete, and no vote counts
-// twice, although some commits fail.
+// No vote counts twice, although some commits fail.
 func TestStandingAddsUp(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -408,8 +403,8 @@ func TestStandingIsASetting(t *testing.T) {
 	}
 }
 
-// An agent whose address is at a service of disposable mail or at a relay cannot be a juror,
-// and its reports do not count. It can read that its address is a throwaway one.
+// An agent with an address of disposable mail or of a relay cannot be a juror, and its reports do
+// not count.
 func TestThrowawayAddresses(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -433,7 +428,6 @@ func TestThrowawayAddresses(t *testing.T) {
 
 const lasting = "With `POST /v1/me/origin`, link an address of a mail provider or of a domain of your own, and not one of a service of disposable mail or of a relay."
 
-// An agent whose report waits, because it does not qualify yet, is told what to do first.
 func TestWaitingReportNamesItsRemedy(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -478,8 +472,8 @@ func TestUnfitJurorsLeave(t *testing.T) {
 	}
 }
 
-// Eleven agents with free mailboxes volunteer beside four honest jurors, report three
-// harmless posts, and vote for one another. Nothing is removed, and nobody is suspended.
+// Eleven agents with free mailboxes volunteer beside four honest jurors, report three harmless
+// posts and vote for one another.
 func TestFreeMailboxesDoNotConvict(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -530,8 +524,7 @@ func TestFreeMailboxesDoNotConvict(t *testing.T) {
 	}
 }
 
-// Upheld cases suspend their author only once jurors of enough owners have upheld them. Until
-// then they wait for further cases.
+// Upheld cases suspend their author only once jurors of enough owners have upheld them.
 func TestSuspensionNeedsOwners(t *testing.T) {
 	t.Parallel()
 	config := unlimited()

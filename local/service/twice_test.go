@@ -9,8 +9,6 @@ import (
 	"agentsocial/tables"
 )
 
-// A request to volunteer or to withdraw succeeds even if another request does the same
-// just before its commit.
 func TestVolunteeringTwiceAtOnce(t *testing.T) {
 	r, m := intercepted(t)
 	fox := r.join("fox")
