@@ -11,8 +11,8 @@ import (
 	"agentsocial/functions/agents"
 )
 
-// localPrefix begins the paths of the pages that exist only locally, such as those for the
-// clock and the mail. They are for tests, demos and curious people.
+// localPrefix begins the paths of pages that exist only locally, for tests, demos and curious
+// people.
 const localPrefix = "/_local/"
 
 var root = &url.URL{Path: "/"}
@@ -64,10 +64,9 @@ func (s *Service) pages(mux *http.ServeMux, profiled bool) {
 
 func problem(s string) map[string]string { return map[string]string{"problem": s} }
 
-// local reports whether a request comes from a program on this machine. Web pages
-// could reach this machine too, and are refused. Their requests have another host name
-// that resolves to this machine, or a header Origin or Sec-Fetch-Site, which browsers
-// send and programs do not.
+// local reports whether a request comes from a program on this machine. A web page could reach
+// this machine too, by a host name that resolves to it. Browsers send a header Origin or
+// Sec-Fetch-Site, and programs do not.
 func local(r *http.Request) bool {
 	return loopback(r.Host) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""
 }
@@ -125,7 +124,6 @@ func (s *Service) tick(r *http.Request) (any, int) {
 	return map[string]bool{"done": true}, http.StatusOK
 }
 
-// drainPage answers once the stream is drained.
 func (s *Service) drainPage(r *http.Request) (any, int) {
 	ctx, cancel := context.WithTimeout(r.Context(), drainWait)
 	defer cancel()

@@ -18,9 +18,9 @@ import (
 	"agentsocial/shared/outside/payments/stripe"
 )
 
-// Parts is a service without a network, a pump or a ticker: the caller makes the
-// requests, delivers the stream's batches and calls the schedules, one step at a time.
-// It runs the same functions with the same permissions as [Service].
+// Parts is a service without a network, a pump or a ticker. The caller makes the requests,
+// delivers the batches and calls the schedules. The functions and their permissions are those
+// of [Service].
 type Parts struct {
 	App       *app.App
 	Gateway   http.Handler
@@ -42,9 +42,9 @@ type PartSchedule struct {
 	Invoke host.TickHandler
 }
 
-// Assemble makes the parts on an App that lacks Box, Pepper and Payments. The secrets
-// come from its Rand. ahead returns by how much the clock of a function's processes is
-// ahead of a.Now; wrap may change the payment processor.
+// Assemble makes the parts on an App that lacks Box, Pepper and Payments. The secrets come from
+// its Rand. ahead returns by how much a function's clock is ahead of a.Now. wrap may change the
+// payment processor.
 func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(payments.Processor) payments.Processor) (*Parts, error) {
 	secret, err := openSecret("", "secret", a.Rand)
 	if err != nil {
@@ -126,7 +126,7 @@ type Groups interface {
 	Group(declare func(*app.App) api.Group) (host.GatewayHandler, error)
 }
 
-// NewGateway returns a gateway for all endpoints in front of a caller's own functions.
+// NewGateway returns a gateway that passes the requests for all endpoints to the functions of from.
 func NewGateway(a *app.App, from Groups, t api.Throttle) (http.Handler, error) {
 	return newGateway(a, functions.All(), from, t)
 }

@@ -16,9 +16,8 @@ const payPrefix = "/_local/pay"
 // localStage is the stage's name in local payments.
 const localStage = "local"
 
-// openPayments returns c.Payments or, by default, the client that also runs in Lambda,
-// connected to the stand-in. A deployed table gets no processor, so play money never
-// reaches it.
+// openPayments returns c.Payments or, by default, the production client connected to the
+// stand-in. A deployed table gets no processor, so play money never reaches it.
 func (s *Service) openPayments(c Config, dir string) (payments.Processor, error) {
 	if c.Payments != nil {
 		return c.Payments, nil

@@ -31,8 +31,7 @@ import (
 	"agentsocial/tables"
 )
 
-// processor returns the client that also runs in Lambda, with a webhook's secret. way is its
-// transport; nil uses the network.
+// processor returns the production client with a webhook's secret. A nil way uses the network.
 func processor(secret string, way http.RoundTripper) payments.Processor {
 	return stripe.New(stripe.Config{Stage: "prod", Way: way, Keys: func(context.Context) (stripe.Keys, error) {
 		return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{secret}}, nil
@@ -53,8 +52,7 @@ func (r *running) notice(secret, body string) *transcripts.Request {
 	return q
 }
 
-// The signature of a notification is verified over its bytes, whether the gateway
-// passes them as text or base64.
+// The signature covers the body's bytes, in either encoding.
 func TestNoticeSignatureThroughTheGateway(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -90,7 +88,6 @@ func TestNoticeSignatureThroughTheGateway(t *testing.T) {
 	}
 }
 
-// A notification has at most 256 KiB.
 func TestNoticeSize(t *testing.T) {
 	t.Parallel()
 	const secret, most = "whsec_size", 256 << 10
@@ -102,8 +99,6 @@ func TestNoticeSize(t *testing.T) {
 	r.want(r.send(r.notice(secret, notice)), 200, "")
 }
 
-// Without the processor's keys credits cannot be bought, and the log tells the operator
-// why. Everything else works.
 func TestWithoutAProcessor(t *testing.T) {
 	t.Parallel()
 	var log logs.Buffer
@@ -116,7 +111,7 @@ func TestWithoutAProcessor(t *testing.T) {
 	for range 3 { // none counts against the limit: the processor was not called
 		a := r.call(fox, "POST", "/v1/me/credits/checkout", `{"usd": 5}`)
 		if a.Status != 503 || a.Text("error.code") != "unavailable" || strings.Contains(string(a.Body), "secret") {
-			t.Errorf("got %d %s, want 503, unavailable", a.Status, a.Body)
+			t.Errorf("a checkout without a processor: got %d %s, want 503, unavailable", a.Status, a.Body)
 		}
 	}
 	if !strings.Contains(log.String(), "fill the secret agentsocial/STAGE/payments") {
@@ -128,9 +123,8 @@ func TestWithoutAProcessor(t *testing.T) {
 	}
 }
 
-// countingStripe stands in for Stripe and counts its calls. It remembers checkout pages by their
-// Idempotency-Key, as Stripe does. While it fails, pages are made but their answers are
-// lost.
+// countingStripe stands in for Stripe and counts its calls. Like Stripe, it remembers pages by
+// their Idempotency-Key. A failing call makes the page and loses the answer.
 type countingStripe struct {
 	mu    sync.Mutex
 	asked int               // number of calls
@@ -161,8 +155,7 @@ func (s *countingStripe) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// heard returns the number of calls and of different pages since the last call of
-// heard.
+// heard returns the number of calls and of different pages since its last call.
 func (s *countingStripe) heard() (asked, pages int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +164,6 @@ func (s *countingStripe) heard() (asked, pages int) {
 	return asked, pages
 }
 
-// fail makes the next n calls fail.
 func (s *countingStripe) fail(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,8 +175,7 @@ func (s *countingStripe) processor() payments.Processor {
 	return processor("whsec_1", s)
 }
 
-// Of an agent's concurrent checkouts only those within the limit reach the processor;
-// equal ones reach it once.
+// Equal checkouts reach the processor once.
 func TestRaceOfCheckouts(t *testing.T) {
 	settings := generous()
 	settings.Limits.CheckoutsPerMinute = 5
@@ -235,8 +226,7 @@ func TestRaceOfCheckouts(t *testing.T) {
 	}
 }
 
-// A checkout whose answer was lost gives the same page when it is sent again, however
-// late. Failed calls of the processor count against the limit.
+// A repeated checkout gives the same page. Failed calls count against the limit.
 func TestCheckoutIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -287,7 +277,6 @@ func TestCheckoutIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// A notification that the service fails to process is sent again until it succeeds.
 func TestNoticeIsSentAgain(t *testing.T) {
 	t.Parallel()
 	var m *failing
@@ -339,8 +328,7 @@ func (f *failing) Commit(ctx context.Context, tx tables.Tx) error {
 	return f.Backend.Commit(ctx, tx)
 }
 
-// A payment is credited after a restart of the service, even if the service then has another
-// URL.
+// After the restart the service has another URL.
 func TestPaymentsOutliveARun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -392,9 +380,8 @@ func TestPaymentsOutliveARun(t *testing.T) {
 	}
 }
 
-// A payment of another stage is logged as a warning. A payment for an unknown agent
-// fails, so that the processor sends it again and an operator sees it. One for an erased
-// agent is recorded, and an operator sees it too.
+// A payment for an unknown agent fails, so that the processor sends it again and an operator
+// sees it.
 func TestNoticesForUnknownAgents(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_nobody"
@@ -432,8 +419,7 @@ func TestNoticesForUnknownAgents(t *testing.T) {
 	}
 }
 
-// A notification that a retry would not fix is accepted and logged as an error: Stripe
-// may disable an endpoint that fails for days.
+// A retry would not fix this notification. Stripe may disable an endpoint that fails for days.
 func TestUnclearNotice(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_unclear"
@@ -466,7 +452,6 @@ func (l listing) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(l()))}, nil
 }
 
-// Notifications of one payment that arrive at once all succeed, and credit it once.
 func TestRaceOfNotices(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_race"
@@ -487,7 +472,6 @@ func TestRaceOfNotices(t *testing.T) {
 	})
 }
 
-// The processor's notifications have no limit; forged ones do.
 func TestNoticesAreNotLimited(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_limits"

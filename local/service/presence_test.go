@@ -16,7 +16,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Of two concurrent visits on one day one is written, with one event.
 func TestRaceOfVisits(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -40,7 +39,6 @@ func TestRaceOfVisits(t *testing.T) {
 	})
 }
 
-// kinds counts an inbox's events by kind.
 func kinds(events []tables.Item) map[string]int {
 	n := map[string]int{}
 	for _, e := range events {
@@ -88,8 +86,6 @@ func (r *running) signup(token, handle string, right bool) *transcripts.Request 
 	}))
 }
 
-// Concurrent requests to finish a signup succeed once: the agent takes one of the
-// handles and gets one welcome.
 func TestRaceOfSignups(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -131,8 +127,6 @@ func TestRaceOfSignups(t *testing.T) {
 	})
 }
 
-// Of two agents that sign up with one handle one gets it. The other's answer can be
-// used with another handle.
 func TestRaceOfSignupsForAHandle(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -153,7 +147,6 @@ func TestRaceOfSignupsForAHandle(t *testing.T) {
 	})
 }
 
-// replaced returns a JSON object with one member replaced.
 func replaced(t *testing.T, body []byte, name string, v any) map[string]any {
 	t.Helper()
 	var m map[string]any
@@ -164,8 +157,6 @@ func replaced(t *testing.T, body []byte, name string, v any) map[string]any {
 	return m
 }
 
-// When changes of tags race with posts, the agent stays listed under each of its tags
-// at its last active hour.
 func TestRaceOfTagsAndActivity(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {

@@ -13,9 +13,8 @@ type processKey struct{}
 
 var errDied = errors.New("the process died")
 
-// Kill ends the function of ctx like the death of its process: the call of Kill never
-// returns, and neither does anything that waits for it. The function's caller gets an
-// error. Tests call it at most once in each run of a function.
+// Kill ends the function of ctx like the death of its process. It never returns, and the
+// function's caller gets an error. Tests call it at most once in each run of a function.
 func Kill(ctx context.Context) {
 	if p, ok := ctx.Value(processKey{}).(*process); ok {
 		close(p.dead)
@@ -23,10 +22,9 @@ func Kill(ctx context.Context) {
 	select {}
 }
 
-// Die ends the function of ctx like [Kill], but leaves no goroutine behind: it ends
-// the calling goroutine, and deferred calls run. Other goroutines of the function end
-// at their next call of Die, so a table that calls Die must do so whenever [Dead]
-// reports true.
+// Die is like [Kill], but leaves no goroutine behind: it ends the calling goroutine, and deferred
+// calls run. A table that calls Die must do so whenever [Dead] reports true, to end the
+// function's other goroutines.
 func Die(ctx context.Context) {
 	if p, ok := ctx.Value(processKey{}).(*process); ok && !Dead(ctx) {
 		close(p.dead)

@@ -26,8 +26,6 @@ func (k *killer) Commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// If a function's process dies, its caller gets an error and another process replaces it.
-// The request can be sent again, the batch is delivered again, and the schedule runs again.
 func TestDeadProcessesAreReplaced(t *testing.T) {
 	t.Run("Kill", func(t *testing.T) { testDeadProcessesAreReplaced(t, service.Kill) })
 	t.Run("Die", func(t *testing.T) { testDeadProcessesAreReplaced(t, service.Die) })

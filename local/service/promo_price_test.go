@@ -7,7 +7,6 @@ import (
 	"agentsocial/tables"
 )
 
-// A promo may cost the whole balance, and as much as its buyer allows, but no more.
 func TestPromoPrice_Boundaries(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -43,8 +42,6 @@ func TestPromoPrice_Boundaries(t *testing.T) {
 	})
 }
 
-// A buyer whose credits are spent between the check and the purchase is refused like any
-// other that has too few.
 func TestPromoPrice_SpentMeanwhile(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

@@ -18,8 +18,8 @@ import (
 	"agentsocial/tables"
 )
 
-// pageFaults is a table whose calls can be replaced: those that a channel's page makes for
-// its promo and its view. Where a function is set, it runs instead of the call.
+// pageFaults is a table that runs a function, if one is set, instead of a call for a channel's
+// page.
 type pageFaults struct {
 	tables.Backend
 	query  atomic.Pointer[func(context.Context) error]            // instead of reading a channel's promos
@@ -81,8 +81,6 @@ func promoted(t *testing.T, wait time.Duration) (*running, *pageFaults, *logs.Bu
 	return r, b, log, r.grown(r.join("reader")), p
 }
 
-// If a call that finds or bills the promo fails or hangs, the page is answered without a
-// promo, and the log says why. If counting the view fails, the page has its promo.
 func TestPageWithoutItsPromo(t *testing.T) {
 	broken := errors.New("broken to bits")
 	fails := func(context.Context) error { return broken }
@@ -127,9 +125,7 @@ func TestPageWithoutItsPromo(t *testing.T) {
 	}
 }
 
-// An impression whose billing has an unknown outcome is billed once or not at all. If it is
-// billed, the page shows the promo, and the viewer's next page of the day shows it again
-// without charge.
+// An impression whose billing has an unknown outcome is billed once or not at all.
 func TestBillingThatIsLate(t *testing.T) {
 	r, b, _, reader, p := promoted(t, 100*time.Millisecond)
 	late := 0
@@ -165,8 +161,8 @@ func TestBillingThatIsLate(t *testing.T) {
 	}
 }
 
-// A promo is billed once a day for a person, or for the owner of a domain, who may have any
-// number of agents and addresses. Impressions of agents without an origin are not billed.
+// A promo is billed once a day for a person or the owner of a domain. Impressions of agents
+// without an origin are not billed.
 func TestBilledOncePerOwner(t *testing.T) {
 	t.Parallel()
 	r, _, _, reader, p := promoted(t, 0)
@@ -202,9 +198,8 @@ func TestBilledOncePerOwner(t *testing.T) {
 	}
 }
 
-// Readers whose impressions are not billed see the same promo for a minute, so that the page
-// keeps its ETag, and then another. Readers whose impressions are billed see different promos
-// in the same minute.
+// Readers that are not billed see one promo a minute, so that the page keeps its ETag. Readers
+// that are billed see different promos within a minute.
 func TestPromoRotation(t *testing.T) {
 	t.Parallel()
 	r, _, _, _, _ := promoted(t, 0)
@@ -254,8 +249,7 @@ func TestPromoRotation(t *testing.T) {
 	}
 }
 
-// Nobody sees a page that was asked for with HEAD: neither its view nor its promo is
-// counted, and nobody is billed.
+// Nobody sees a page that was asked for with HEAD.
 func TestHeadCountsNoView(t *testing.T) {
 	t.Parallel()
 	r, _, _, reader, p := promoted(t, 0)
@@ -285,7 +279,6 @@ func TestHeadCountsNoView(t *testing.T) {
 	}
 }
 
-// A buyer suspended during the purchase buys nothing.
 func TestBuyerSuspendedMeanwhile(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -346,8 +339,7 @@ func TestQuoteEstimate(t *testing.T) {
 	}
 }
 
-// After the end of a channel's promos its page does not query them, even before they
-// are settled.
+// A page does not query ended promos, even before they are settled.
 func TestPageSkipsEndedPromos(t *testing.T) {
 	t.Parallel()
 	r, b, log, reader, _ := promoted(t, 0)

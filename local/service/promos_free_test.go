@@ -7,8 +7,7 @@ import (
 	"agentsocial/shared/rules/promo"
 )
 
-// Five promos of buyers without an origin are shown to anonymous readers a bounded
-// number of times. A billed impression earns them more of these free views.
+// Promos of buyers without an origin have a bounded number of free views.
 func TestFreePromosAreBounded(t *testing.T) {
 	t.Parallel()
 	c := unlimited()

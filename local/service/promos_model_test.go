@@ -14,7 +14,6 @@ import (
 	"agentsocial/tables"
 )
 
-// modelledPromo is a promo in the model.
 type modelledPromo struct {
 	promoView
 	buyer, channel string
@@ -24,8 +23,7 @@ type modelledPromo struct {
 	ended          bool
 }
 
-// After each step, balances, escrows and revenue are what the model says, however
-// promos are bought, seen, removed, expired and settled, and wherever a settlement is
+// After each step, balances, escrows and revenue match the model, wherever a settlement is
 // interrupted.
 func TestPromosMatchTheirModel(t *testing.T) {
 	var b *flaky

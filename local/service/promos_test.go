@@ -30,7 +30,7 @@ type promoView struct {
 	EndsAt             int64 `json:"ends_at"`
 }
 
-// grown makes an agent's impressions billable: it makes the agent a day old, with an origin.
+// grown makes an agent's impressions billable: a day old, with an origin.
 func (r *running) grown(a *transcripts.Agent) *transcripts.Agent {
 	r.t.Helper()
 	r.set(tables.ProfileKey(a.ID), tables.SetAttr("created_at", r.App.Now().Add(-25*time.Hour).UnixMilli()))
@@ -87,9 +87,8 @@ func (r *running) settle(channel string) error {
 	return settle.New(r.App).Handle(r.t.Context())
 }
 
-// midway moves a promo's start so that half of its time has passed. The promo is then behind
-// its pace. midway also sets the last billing to now, so that a settlement does not end the
-// promo as unbilled.
+// midway moves a promo's start so that half of its time has passed and it is behind its pace. The
+// last billing is set to now, so that a settlement does not end the promo as unbilled.
 func (r *running) midway(channel string, p promoView) {
 	r.t.Helper()
 	now := r.App.Now().UnixMilli()
@@ -97,8 +96,6 @@ func (r *running) midway(channel string, p promoView) {
 	r.set(tables.PromoKey(channel, p.ID), tables.SetAttr("created_at", now-half), tables.SetAttr("billed_at", now))
 }
 
-// If many readers load a page at once, each twice, each is billed for once, and the ledger
-// matches.
 func TestRaceOfReaders(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -155,8 +152,7 @@ func TestRaceOfReaders(t *testing.T) {
 	})
 }
 
-// If up to thirty buyers race for the last two places, two get them, each at the price at
-// its purchase. The others are not charged.
+// Each winner pays the price at its purchase.
 func TestRaceForTheLastPlaces(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -218,9 +214,8 @@ func TestRaceForTheLastPlaces(t *testing.T) {
 	})
 }
 
-// If two agents of one person buy promos in a channel concurrently, together they get three
-// and pay for three. Other people and channels are not affected, and a later change of origin
-// does not matter.
+// Agents of one person share the limit of promos in a channel. A later change of origin does not
+// matter.
 func TestRaceOfOneBuyer(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -260,8 +255,7 @@ func TestRaceOfOneBuyer(t *testing.T) {
 	})
 }
 
-// Agents without an origin together get five places in a channel, one each. The other
-// places are for buyers with an origin.
+// Agents without an origin share five places in a channel, one each.
 func TestRaceOfNobodies(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

@@ -8,8 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// An author's posts are pushed up to the limit per day, while the author has at least one
-// follower and at most PushFollowers of them. All posts are stored.
+// Posts are pushed up to the day's limit, if the author has 1 to PushFollowers followers.
 func TestPushedPosts(t *testing.T) {
 	t.Parallel()
 	settings := generous()
