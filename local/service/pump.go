@@ -19,10 +19,9 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// pump stands in for Lambda's event source mappings. For each reader it reads the
-// shards of the table's stream, filters records, delivers batches and retries a batch
-// from the record that failed. If that record keeps failing, it sets aside the rest of the
-// batch.
+// pump stands in for Lambda's event source mappings. It reads the stream's shards for each
+// reader, filters records and delivers batches. It retries a batch from the record that failed.
+// If that record keeps failing, it sets aside the rest of the batch.
 type pump struct {
 	app         *app.App
 	feed        tables.Feed
@@ -38,9 +37,9 @@ type pump struct {
 	work       atomic.Int64 // incremented when a batch begins and ends, for drained
 	mu         sync.Mutex
 	kick       chan struct{}         // closed and replaced to end waits for changes
-	idle       map[string]int64      // by reader and shard: the number of the newest drain during which it found no records
-	unfinished map[string]time.Time  // by reader and shard: the time of the oldest change that it has read, but not finished
-	caughtUp   map[string]time.Time  // by reader and shard: when it last had nothing to do, by the process's clock
+	idle       map[string]int64      // by reader and shard: the newest drain in which the reader found no records
+	unfinished map[string]time.Time  // by reader and shard: the time of the oldest change read but not finished
+	caughtUp   map[string]time.Time  // by reader and shard: when the reader last had nothing to do, by the process's clock
 	since      time.Time             // lagging counts no time before this
 	readings   map[question]*reading // under way
 	chunks     map[string][]chunk    // by shard: the newest chunks
@@ -49,17 +48,15 @@ type pump struct {
 	cancel     context.CancelFunc
 }
 
-// chunk holds the changes of a shard, between two positions, that match a filter of some
-// reader. The first reader that comes to its beginning reads the chunk from the feed. The
-// other readers share it, so nobody may modify its items.
+// chunk holds a shard's changes between two positions that match some reader's filter. The
+// readers share a chunk, so nobody may modify its items.
 type chunk struct {
 	after, end string // positions
 	records    []tables.StreamRecord
 	newest     time.Time // the time of the change at end
 }
 
-// chunksMost bounds the chunks of a shard that are kept for readers that are behind the
-// others.
+// chunksMost bounds the chunks of a shard that are kept for readers that are behind.
 const chunksMost = 32
 
 // from returns the changes that chunks hold after a position. ok is false if no chunk
@@ -82,8 +79,7 @@ type reader struct {
 	handle host.BatchHandler
 }
 
-// matcher returns a function that reports whether a filter of one of the readers matches a
-// record.
+// matcher returns a function that reports whether a filter of any reader matches a record.
 func matcher(readers []reader) func(tables.StreamRecord) bool {
 	var functions []stream.Function
 	for _, r := range readers {
@@ -95,7 +91,6 @@ func matcher(readers []reader) func(tables.StreamRecord) bool {
 // id identifies the reader's position in a shard.
 func (r reader) id(shard string) string { return r.Name + " " + shard }
 
-// readerIDs returns the ids of all readers of a feed.
 func readerIDs(ctx context.Context, feed tables.Feed, readers []reader) (ids []string, err error) {
 	shards, err := feed.Shards(ctx)
 	for _, r := range readers {
@@ -111,10 +106,9 @@ const (
 	shardsEach = 2 * time.Second // the period of listing shards
 	idleWait   = time.Second     // bounds the wait of a read for a change
 
-	// gatherFor is the minimum time between two reads that find changes, once changes have
-	// come for gatherAfter without a pause. It stands in for the batching window of Lambda,
-	// which is a second. Under load a batch then has many changes, and a reader writes their
-	// sums once.
+	// gatherFor is the minimum time between two reads that find changes, once changes have come
+	// for gatherAfter without a pause. It stands in for Lambda's batching window of a second. A
+	// reader then writes the sums of many changes at once.
 	gatherFor   = 100 * time.Millisecond
 	gatherAfter = time.Second
 )
@@ -131,7 +125,6 @@ func startPump(a *app.App, feed tables.Feed, lag time.Duration, exact bool, read
 	return u
 }
 
-// stop ends the pump at once.
 func (u *pump) stop() { u.cancel(); u.done.Wait() }
 
 // readShards reads every shard, children after their parents.
@@ -215,24 +208,24 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	}
 }
 
-// reading is a read of a shard after a position. All readers at that position share it.
+// reading is one read of a shard. Readers with the same question share it.
 type reading struct {
-	found chunk // without an end if there are no changes
+	found chunk // its end is "" if there are no changes
 	done  bool
 	drain int64
 	err   error
 	over  chan struct{} // closed when the read has ended
 }
 
-// question says what to read. Readers with the same question share one reading.
+// question says what to read, and how long to wait for a change.
 type question struct {
 	shard, after string
 	wait         time.Duration
 }
 
-// read reads the next changes of a shard. It also returns the number of the drain that
-// was the newest when the read began. While that drain waits for this reader, read waits
-// only as long as the feed may be late. If atOnce is true, read does not wait at all.
+// read returns the next changes of a shard, and the number of the newest drain at its beginning.
+// If a drain waits for this reader, read waits only for the feed's lag. With atOnce it does not
+// wait.
 func (u *pump) read(ctx context.Context, id, shard, after string, atOnce bool) (_ chunk, done bool, drain int64, err error) {
 	q := question{shard, after, u.lag}
 	u.mu.Lock()
@@ -259,8 +252,7 @@ func (u *pump) read(ctx context.Context, id, shard, after string, atOnce bool) (
 	return l.found, l.done, l.drain, l.err
 }
 
-// ask reads the feed into l, for all readers with the question q. It returns early if a
-// drain closes kick or the pump ends.
+// ask reads the feed into l. It returns early if a drain closes kick or the pump ends.
 func (u *pump) ask(ctx context.Context, q question, l *reading, kick chan struct{}) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -331,18 +323,18 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 	return embedded.Unhurried(ctx)
 }
 
-// A reader that is behind writes more at once, since it mostly waits for commits. It gets
-// larger batches, so that it writes a sum once for more changes. They grow as long as
-// handling one takes less than batchFor. fillMost bounds the reads that fill one.
+// A reader that is behind mostly waits for commits, so it writes more at once. Its batches are
+// larger, so that it writes a sum once for more changes. They grow while handling one takes less
+// than batchFor.
 const (
 	behindWidth = 4  // multiplies the writes at once
 	largeBatch  = 10 // bounds the growth of batches, in batches of the usual size
 	batchFor    = 500 * time.Millisecond
-	fillMost    = 32
+	fillMost    = 32 // bounds the reads that fill a batch
 )
 
-// fill returns the records that match a reader's filters. If the reader is behind, fill reads
-// on until they are a whole batch. It also returns the last chunk that it has read.
+// fill returns the matching records and the last chunk read. For a reader that is behind, it
+// reads on up to a whole batch.
 func (u *pump) fill(ctx context.Context, r reader, id, shard string, size int, c chunk) (wanted []tables.StreamRecord, _ chunk) {
 	for reads := 1; ; reads++ {
 		for _, rec := range c.records {
@@ -364,8 +356,7 @@ func (u *pump) fill(ctx context.Context, r reader, id, shard string, size int, c
 	}
 }
 
-// deliver delivers records in batches of about size records, and returns the size of the
-// next batches.
+// deliver delivers records in batches of about size records, and returns the next size.
 func (u *pump) deliver(ctx context.Context, r reader, id string, size int, wanted []tables.StreamRecord) int {
 	wanted = u.faults.shuffle(wanted)
 	for len(wanted) > 0 && ctx.Err() == nil {
@@ -416,9 +407,8 @@ func (u *pump) finish(id string, left []tables.StreamRecord) {
 	}
 }
 
-// lagging returns the age of the oldest change that a reader has not finished. Time in
-// which no reader could work does not count: the time before the start, the time by which
-// the clock is moved, and the time in which the machine sleeps.
+// lagging returns the age of the oldest change that a reader has not finished. It does not count
+// the time before the start, moves of the clock or the machine's sleep.
 func (u *pump) lagging() (most time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -432,10 +422,9 @@ func (u *pump) lagging() (most time.Duration) {
 	return most
 }
 
-// Writes are refused at random, with a probability that grows with the lag. Refused callers
-// come back after a random time. Even when all writes are refused, the lag still grows while
-// the readers work through what was accepted. If writers are at most twice as fast as the
-// readers, the lag stays below half a minute.
+// Writes are refused at random, and more of them as the lag grows. The lag still grows while the
+// readers work through accepted writes. It stays below half a minute if writers are at most twice
+// as fast as the readers.
 const (
 	slowFrom = 5 * time.Second  // the lag above which some writes are refused
 	slowFull = 12 * time.Second // the lag from which all writes are refused

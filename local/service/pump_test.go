@@ -42,7 +42,6 @@ func (f *slowFeed) add(itemType string) {
 
 func (f *slowFeed) now() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
 
-// reads returns how many reads found records.
 func (f *slowFeed) reads() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,9 +73,8 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 	}
 }
 
-// pumping starts a pump over a feed that delivers a commit at most lag later. Each
-// reader is named for the item types that it reads, one letter each, and calls its
-// function for each record.
+// pumping starts a pump over a feed that delivers a commit at most lag later. A reader's name has
+// one letter for each item type that it reads.
 func pumping(t *testing.T, f *slowFeed, lag time.Duration, handle map[string]func()) *pump {
 	t.Helper()
 	var readers []reader
@@ -116,7 +114,6 @@ func pumpingTo(t *testing.T, f *slowFeed, lag time.Duration, readers []reader) *
 	return u
 }
 
-// A drain waits for a slow read.
 func TestPump_DrainedAfterASlowRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handled := 0
@@ -159,7 +156,6 @@ func TestPump_DrainedAfterASlowBatch(t *testing.T) {
 	})
 }
 
-// A drain waits for the feed's lag.
 func TestPump_DrainedAfterTheLag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lag = 5 * time.Second
@@ -198,8 +194,7 @@ func TestPump_DrainsMeet(t *testing.T) {
 	})
 }
 
-// While changes come one by one, a reader lets some gather before it reads again. What one
-// reader has read is not read again for another.
+// Changes that come one by one gather before the next read. Readers share what was read.
 func TestPump_ReadsFewTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var x, y atomic.Int64
@@ -226,8 +221,7 @@ func TestPump_ReadsFewTimes(t *testing.T) {
 	})
 }
 
-// A reader finds the records after its position in what others have read, or reads them
-// itself.
+// -1 means that no chunk has the position. The reader then reads the feed itself.
 func TestChunks(t *testing.T) {
 	chunks := []chunk{
 		{"3", "8", []tables.StreamRecord{{Seq: "4"}, {Seq: "6"}}, time.Time{}},
@@ -241,8 +235,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// A reader that is behind reads on at once, and gets larger and larger batches. It does not
-// read again what another has read. A reader that is not behind gets what there is.
+// A reader that is behind gets larger and larger batches. The other reader gets what there is.
 func TestPump_FillsBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -280,17 +273,17 @@ func TestPump_FillsBatches(t *testing.T) {
 		synctest.Wait()
 		alone := f.reads()
 		if all := got(1); len(all) < 25 || fmt.Sprint(all[:4]) != "[1 6 6 6]" {
-			t.Errorf("the reader that was not behind got batches of %v, want 1, 6, 6, 6 and so on", all)
+			t.Errorf("batches of the reader that was not behind: got %v, want 1, 6, 6, 6 and so on", all)
 		}
 		time.Sleep(time.Second)
 		if err := u.drained(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if all := fmt.Sprint(got(0)); all != "[1 10 2 21 42 1]" {
-			t.Errorf("the reader that was behind got batches of %s, want [1 10 2 21 42 1]", all)
+			t.Errorf("batches of the reader that was behind: got %s, want [1 10 2 21 42 1]", all)
 		}
 		if n := f.reads() - alone; n > 1 {
-			t.Errorf("got %d reads that found records, want at most 1, since what one reader has read is not read again", n)
+			t.Errorf("reads that found records while one reader caught up: got %d, want at most 1", n)
 		}
 	})
 }
@@ -341,8 +334,6 @@ func TestPump_Widens(t *testing.T) {
 	})
 }
 
-// The lag is the age of the oldest change that a reader has not finished. It does not count
-// what happened before the start, or a move of the clock.
 func TestPump_Lagging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
@@ -354,7 +345,7 @@ func TestPump_Lagging(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if got := u.lagging().Round(time.Second); got != want {
-				t.Errorf("the lag is %s, want %s", got, want)
+				t.Errorf("lag: got %s, want %s", got, want)
 			}
 		}
 		lag(0)

@@ -75,11 +75,10 @@ func (m *streamFaults) batch(n int) int {
 	return 1 + m.intn(n-1)
 }
 
-// again reports whether to deliver a processed batch again.
 func (m *streamFaults) again() bool { return m != nil && m.chance(m.Redeliver) }
 
-// crash returns a context that may end while a function works, as if the function's
-// process died. over ends the context and reports whether the answer is lost.
+// crash returns a context that may end while a function works, as if its process died. over ends
+// the context and reports whether the answer is lost.
 func (m *streamFaults) crash(ctx context.Context) (_ context.Context, over func() bool) {
 	if m == nil || !m.chance(m.Crash) {
 		return ctx, func() bool { return false }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// survive reports that a process died even if its goroutine ends at the same moment. The
-// test runs many at once, so that some goroutines end before survive waits for them.
+// survive reports a death even if the goroutine ends at the same moment. Many run at once, so that
+// some goroutines end before survive waits for them.
 func TestSurvive_DeadAndEnded(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 * runtime.GOMAXPROCS(0) {
