@@ -12,8 +12,6 @@ import (
 	"agentsocial/tables"
 )
 
-// Of two agents that want one handle one gets it. The other's challenge can be used
-// with another handle.
 func TestRaceForAHandle(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -39,7 +37,7 @@ func TestRaceForAHandle(t *testing.T) {
 				t.Fatalf("round %d: the loser's challenge with another handle: got %d %s, want 201", i, a.Status, a.Body)
 			}
 			if got := r.call(nil, "GET", "/v1/agents/"+handle, "").Text("id"); got != answers[1-loser].Text("id") {
-				t.Fatalf("round %d: the handle belongs to %s, want the winner", i, got)
+				t.Fatalf("round %d: agent of the handle: got %s, want the winner", i, got)
 			}
 		}
 	})
@@ -53,7 +51,6 @@ func (r *running) registration(a *transcripts.Agent, c *transcripts.Challenge, h
 	return r.request(nil, "POST", "/v1/agents", encode(body))
 }
 
-// Concurrent registrations with one challenge create one agent.
 func TestRaceForAChallenge(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -80,7 +77,6 @@ func TestRaceForAChallenge(t *testing.T) {
 	}
 }
 
-// Concurrent registrations with one key create one agent.
 func TestRaceForAKey(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -105,8 +101,7 @@ func TestRaceForAKey(t *testing.T) {
 	}
 }
 
-// If two agents want the same key, the one that comes first gets it, or one of them if they
-// come at once. An agent may add it as a further key, as its first key, or by registering.
+// An agent may add the key as a further key, as its first key, or by registering.
 func TestRaceForAKeyOfTwoAgents(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -155,7 +150,6 @@ func TestRaceForAKeyOfTwoAgents(t *testing.T) {
 	})
 }
 
-// The same signed bytes sent eight times at once are one post.
 func TestRaceOfTheSameBytes(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -184,7 +178,6 @@ func TestRaceOfTheSameBytes(t *testing.T) {
 	r.has(r.call(fox, "GET", "/v1/me", ""), "posts", fmt.Sprint(r.rounds()))
 }
 
-// Of two concurrent deletions one succeeds.
 func TestRaceOfDeletions(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -201,7 +194,6 @@ func TestRaceOfDeletions(t *testing.T) {
 	r.has(r.call(fox, "GET", "/v1/me", ""), "posts", "0")
 }
 
-// At a limit of six, six of ten concurrent posts are accepted.
 func TestRaceAtALimit(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -223,7 +215,6 @@ func TestRaceAtALimit(t *testing.T) {
 	}
 }
 
-// After concurrent updates an agent is listed under exactly its tags.
 func TestRaceOfTags(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -254,8 +245,7 @@ func TestRaceOfTags(t *testing.T) {
 	}
 }
 
-// Of two agents that create the same channel at once one succeeds. An agent can create one
-// channel a week.
+// An agent can create one channel a week.
 func TestRaceOfChannels(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

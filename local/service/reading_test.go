@@ -19,21 +19,18 @@ import (
 	"agentsocial/tables/id"
 )
 
-// rankedPost returns the writes of a post with a rank.
 func rankedPost(p *tables.Post, rank int64) []tables.Write {
 	counters := p.CountersItem()
 	counters["score"], counters["rank_sk"] = rank, tables.BestSK(rank, p.ID)
 	return []tables.Write{tables.Put(p.Item()), tables.Put(counters)}
 }
 
-// list is a page of posts.
 type list struct {
 	Items      []wire.Post `json:"items"`
 	More       bool        `json:"more"`
 	NextBefore string      `json:"next_before"`
 }
 
-// walk reads a list page by page.
 func (r *running) walk(target string, limit int) (ids []string, pages int) {
 	r.t.Helper()
 	before := ""
@@ -56,8 +53,6 @@ func (r *running) walk(target string, limit int) (ids []string, pages int) {
 	}
 }
 
-// The best posts of some days are sorted by rank, on both tables and with any page
-// size.
 func TestBestOfDays(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -101,8 +96,7 @@ func TestBestOfDays(t *testing.T) {
 	})
 }
 
-// With replies=false, pages are full, however many replies are in between, and have each
-// root post once.
+// Pages are full, however many replies are in between.
 func TestPageWithoutReplies(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -134,8 +128,7 @@ func TestPageWithoutReplies(t *testing.T) {
 	})
 }
 
-// A deleted post disappears from the best posts and the feed at once. The channel shows a
-// tombstone while the post has replies.
+// The channel shows a tombstone while the post has replies.
 func TestDeletedPostsVanishAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -225,8 +218,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// A page of a feed has fewer posts if they are of the maximum length, and no post is lost
-// between pages.
+// A page has fewer posts if they are long. No post is lost between pages.
 func TestFeedOfLongPosts(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -257,8 +249,7 @@ func TestFeedOfLongPosts(t *testing.T) {
 	}
 }
 
-// Paging through five thousand channels finds each once, by kind or together. A channel
-// that becomes active meanwhile is found at most once.
+// A channel that becomes active while a caller pages is found at most once.
 func TestManyChannels(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -344,7 +335,6 @@ func TestManyChannels(t *testing.T) {
 	})
 }
 
-// An unchanged feed gets 304.
 func TestFeedUnchanged(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -90,9 +90,8 @@ func processes(t *testing.T, play func(a, b *running, m *metered)) {
 	})
 }
 
-// TestHotPages checks that for two seconds after a page was read, another anonymous caller
-// reads it without a call of the table, and an agent only with calls for its own items. Then
-// the page is read again. Nobody changes the items, which all readers share.
+// A page is remembered for two seconds. Meanwhile an agent's read calls the table only for its
+// own items. Readers share the items, so nobody may change them.
 func TestHotPages(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, _ *running, m *metered) {
@@ -103,7 +102,7 @@ func TestHotPages(t *testing.T) {
 			"/v1/c/lounge", "/v1/c/lounge?replies=false", "/v1/c/lounge?limit=1", "/v1/c/lounge/posts/" + first, "/v1/c/lounge/best",
 			"/v1/c/lounge/search?q=fox", "/v1/channels", "/v1/agents/fox",
 		} {
-			time.Sleep(time.Minute) // nobody has written
+			time.Sleep(time.Minute) // no recent writes
 			r.want(r.call(owl, "GET", target, ""), 200, "")
 			m.quiet = func(string) bool { return false }
 			m.reads.Store(0)
@@ -127,8 +126,7 @@ func TestHotPages(t *testing.T) {
 	})
 }
 
-// TestHotFresh checks that a channel's feed, and what an agent reads about itself, are read
-// from the table each time.
+// A channel's feed, and what an agent reads about itself, are never remembered.
 func TestHotFresh(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, m *metered) {
@@ -168,8 +166,7 @@ func TestHotFresh(t *testing.T) {
 	})
 }
 
-// TestHotOwnWrites checks that an author sees its own writes, whichever process answers, even
-// if the process remembers an older page. Others see them at most two seconds later.
+// An author sees its own writes at once, even from a process that remembers an older page.
 func TestHotOwnWrites(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, _ *metered) {
@@ -237,9 +234,8 @@ func TestHotOwnWrites(t *testing.T) {
 	})
 }
 
-// TestHotStrong checks which reads in a process are strongly consistent: those of an author
-// for a second after its write there, and everybody's after a deletion there. Other reads are
-// eventually consistent, at half the price.
+// Strong reads cost double, so few are strong: an author's for a second after its write, and
+// everybody's after a deletion, each in the process that wrote.
 func TestHotStrong(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, m *metered) {
@@ -274,15 +270,13 @@ func TestHotStrong(t *testing.T) {
 				m.weak.Store(0)
 				c.in.want(c.in.call(c.by, "GET", target, ""), 200, "")
 				if got := m.weak.Load(); got == 0 != c.strong {
-					t.Errorf("%s of %s: got %d eventually consistent reads, want 0 if all reads are to be strong, which is %t", c.what, target, got, c.strong)
+					t.Errorf("%s of %s: got %d eventually consistent reads, want none: %t", c.what, target, got, c.strong)
 				}
 			}
 		}
 	})
 }
 
-// TestHotDeletion checks that the process that deletes a post shows it to nobody any more.
-// Another process shows it for at most two seconds, and not to its author.
 func TestHotDeletion(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, _ *metered) {
@@ -320,8 +314,7 @@ func TestHotDeletion(t *testing.T) {
 	})
 }
 
-// TestHotWalk checks that a caller that pages through a channel while others post gets each
-// older post once.
+// Others post while the caller pages.
 func TestHotWalk(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, _ *metered) {
@@ -371,7 +364,6 @@ func TestHotWalk(t *testing.T) {
 	})
 }
 
-// TestHotHead checks that a HEAD and a GET of a remembered page have the same ETag.
 func TestHotHead(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, _ *running, _ *metered) {

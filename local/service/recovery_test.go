@@ -16,20 +16,17 @@ import (
 	"agentsocial/tables"
 )
 
-// recovery returns the body that asks for a recovery code.
 func recovery(handle, address string) string {
 	return encode(map[string]string{"handle": handle, "email": address})
 }
 
-// recoveryCode asks for a recovery and returns the mailed code.
 func (r *running) recoveryCode(handle, address string) string {
 	r.t.Helper()
 	r.want(r.call(nil, "POST", "/v1/recover", recovery(handle, address)), 202, "")
 	return r.code(address)
 }
 
-// confirmation returns the body that confirms a recovery with a fresh key. more are
-// names and values of further members.
+// confirmation returns the body of a confirmation. more are names and values of further members.
 func confirmation(a, fresh *transcripts.Agent, code string, more ...any) string {
 	body := map[string]any{
 		"handle": a.Name, "code": code, "pubkey": fresh.Pub(), "proof": fresh.Sign("recover:" + a.ID + ":" + code),
@@ -40,14 +37,12 @@ func confirmation(a, fresh *transcripts.Agent, code string, more ...any) string 
 	return encode(body)
 }
 
-// newKeyOf returns a new key for an agent.
 func newKeyOf(a *transcripts.Agent, name string) *transcripts.Agent {
 	k := transcripts.NewAgent(name)
 	k.ID, k.Added = a.ID, true
 	return k
 }
 
-// Of two concurrent confirmations with the same recovery code exactly one succeeds.
 func TestRaceOfRecoveries(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -89,8 +84,7 @@ func TestRaceOfRecoveries(t *testing.T) {
 	work.Wait()
 }
 
-// A thief with a leaked token, time and a mailbox can do only what the token allows, until
-// the owner's recovery revokes the token. The owner keeps the agent.
+// The thief has a leaked token and a mailbox. The owner keeps the agent.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
@@ -149,12 +143,10 @@ func TestTakeover(t *testing.T) {
 	}
 	r.want(r.call(thief, "GET", "/v1/me", ""), 401, "unknown_key")
 
-	// The owner's own mailbox still recovers the agent.
 	r.want(r.call(nil, "POST", "/v1/recover", recovery("owner", "owner@example.org")), 202, "")
 	back := newKeyOf(owner, "back")
 	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(owner, back, r.code("owner@example.org"))), 200, "")
 	r.want(r.call(back, "GET", "/v1/me", ""), 200, "")
-	// The recovery revokes the token.
 	r.want(r.bearer(leaked, "POST", "/v1/c/lounge/posts", `{"body":"still here"}`), 401, "bad_token")
 }
 
@@ -170,9 +162,8 @@ func (p *postman) Send(ctx context.Context, m mail.Message) error {
 	return p.does(ctx)
 }
 
-// The answer to a request for a recovery is the same, and takes the same time, whether the
-// agent exists, has an origin, has this origin, has used up its mails, or mail fails. The
-// same is true of the answer to a wrong code.
+// The answer must not reveal whether the agent exists, has this origin, or has mails left. It is
+// the same, and takes the same time, in all cases.
 func TestRecoveryRevealsNoAgents(t *testing.T) {
 	after := func(wait time.Duration, err error) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -248,7 +239,6 @@ func TestRecoveryRevealsNoAgents(t *testing.T) {
 	})
 }
 
-// slow is a table that takes some time for each call.
 type slow struct{ tables.Backend }
 
 func (s slow) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
@@ -261,8 +251,7 @@ func (s slow) Commit(ctx context.Context, tx tables.Tx) error {
 	return s.Backend.Commit(ctx, tx)
 }
 
-// After a recovery that revoked no keys, only the new key is on hold: for tables.HoldFor
-// it cannot change the origin. The older keys can.
+// Only the new key is on hold: for tables.HoldFor it cannot change the origin.
 func TestHoldCoversOnlyNewKeys(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -21,8 +21,7 @@ const (
 	fieldsMost  = 10
 )
 
-// manyMembers returns an object of n unknown members, whose names begin with length times
-// char.
+// manyMembers returns an object of n members. Each name begins with length times char.
 func manyMembers(n, length int, char string) string {
 	var b strings.Builder
 	b.WriteString(`{"x":1`)
@@ -56,7 +55,6 @@ func worstBodies() map[string]string {
 	}
 }
 
-// small fails the test if a refusal lists too many fields or has too many bytes.
 func (r *running) small(what string, a *transcripts.Answer) {
 	r.t.Helper()
 	var fields int
@@ -70,9 +68,7 @@ func (r *running) small(what string, a *transcripts.Answer) {
 	}
 }
 
-// TestRefusalsAreSmall sends the worst known inputs to endpoints of every kind. Among them
-// are 65 KB to POST /v1/challenge, 31 000 numbers as tags, the same tags over MCP, and an
-// MCP batch of twenty calls.
+// TestRefusalsAreSmall sends the worst known inputs to endpoints of every kind.
 func TestRefusalsAreSmall(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
@@ -142,8 +138,7 @@ func manyQuery(n int) string {
 	return b.String() + "z=1"
 }
 
-// TestCredentialsComeBeforeTheBody sends bodies that break rules, with credentials that are
-// not accepted. The refusal is that of the credential.
+// The bodies break rules, but the refusal is that of the credential.
 func TestCredentialsComeBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
@@ -173,9 +168,7 @@ func TestCredentialsComeBeforeTheBody(t *testing.T) {
 	}
 }
 
-// TestRefusedWritesCount checks that a write counts against its agent's minute whether it
-// is carried out or refused, over HTTP and MCP. At the limit, a write is refused before its
-// body is looked at.
+// A refused write counts against its agent's minute, too. At the limit, a body is not looked at.
 func TestRefusedWritesCount(t *testing.T) {
 	t.Parallel()
 	onBoth(t, service.Config{Settings: func() app.Settings {
@@ -233,8 +226,7 @@ func TestRefusedWritesCount(t *testing.T) {
 	})
 }
 
-// TestRefusedPostsOfAnAddress checks that a refused request without a credential counts
-// against its address. At the limit, a request is refused before its body is looked at.
+// At the limit, a request is refused before its body is looked at.
 func TestRefusedPostsOfAnAddress(t *testing.T) {
 	t.Parallel()
 	s := generous()
@@ -254,7 +246,6 @@ func TestRefusedPostsOfAnAddress(t *testing.T) {
 	t.Error("3000 refused bodies from one address in a minute: got no 429")
 }
 
-// TestRefusalsOverMCPRepeatLittle checks that a refusal does not repeat a long id.
 func TestRefusalsOverMCPRepeatLittle(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})

@@ -11,8 +11,6 @@ import (
 	"agentsocial/tables"
 )
 
-// A challenge is valid for five minutes. After a registration, the same request gets the
-// first answer for fifteen minutes.
 func TestRegistrationTimes(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -42,8 +40,8 @@ func TestRegistrationTimes(t *testing.T) {
 	r.want(r.send(first), 410, "challenge_expired")
 }
 
-// challenged asks for a challenge and returns the request that answers it, without calling
-// the local service's own endpoints.
+// challenged returns the request that answers a new challenge, without the local service's own
+// endpoints.
 func (r *running) challenged(name string) *transcripts.Request {
 	r.t.Helper()
 	a, got := transcripts.NewAgent(name), r.want(r.call(nil, "GET", "/v1/challenge", ""), 200, "")
@@ -58,8 +56,8 @@ func (r *running) challenged(name string) *transcripts.Request {
 	}))
 }
 
-// A challenge can be used in its last millisecond. For 15 minutes after a registration, its
-// repetition gets the first answer.
+// A challenge can be used in its last millisecond. A repeated registration gets the first answer
+// for 15 minutes.
 func TestRegistrationBoundaries(t *testing.T) {
 	t.Parallel()
 	const again = 15 * time.Minute
@@ -108,9 +106,7 @@ func TestSignupBoundaries(t *testing.T) {
 	})
 }
 
-// Registrations from an address, and an agent's answers to the signup's puzzle, are counted
-// by hour. The count is kept until a minute after the hour ends. Requests over the limit are
-// refused until the hour ends.
+// A count is kept until a minute after its hour ends.
 func TestRegistrationWindows(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *running) {
