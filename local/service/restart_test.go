@@ -76,7 +76,6 @@ func (f *folder) write(name, content string) {
 	}
 }
 
-// kinds returns the kinds of an agent's inbox events.
 func (f *folder) kinds(a *transcripts.Agent) (kinds string) {
 	f.t.Helper()
 	var inbox struct{ Items []struct{ Kind string } }
@@ -146,7 +145,7 @@ func TestStreamFollowsTheTable(t *testing.T) {
 	}
 }
 
-// The next run goes on where the last one stopped, and delivers nothing again.
+// The next run delivers nothing again.
 func TestStreamGoesOn(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "embedded")
@@ -171,8 +170,8 @@ func (f *folder) checkpoints() map[string]string {
 	return all
 }
 
-// The files in which earlier versions stored checkpoints are adopted if they fit the
-// table. Otherwise the log says that the stream is read again. No event comes twice.
+// Checkpoint files of earlier versions are adopted if they fit the table. Otherwise the stream is
+// read again.
 func TestStreamOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, file, content, says string }{
@@ -289,7 +288,6 @@ func scanned(t *testing.T, path string) map[tables.Key]tables.Item {
 	return all
 }
 
-// The feed drops the changes that all readers have read.
 func TestStreamIsTrimmed(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "embedded")
@@ -316,7 +314,6 @@ func TestStreamIsTrimmed(t *testing.T) {
 	f.works("a second start")
 }
 
-// A damaged file is refused with its name and the remedy, and so is an empty table.
 func TestStartRefusesDamage(t *testing.T) {
 	t.Parallel()
 	whole := newFolder(t, "embedded")
@@ -349,7 +346,6 @@ func TestStartRefusesDamage(t *testing.T) {
 		if now, err := os.ReadFile(f.path(c.file)); err != nil || string(now) != c.content {
 			t.Errorf("%s with %.20q: the file was changed (%v)", c.file, c.content, err)
 		}
-		// The remedy works.
 		if err := os.Remove(f.path(c.file)); err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// running is a service under test, with its table.
 type running struct {
 	*service.Service
 	t       testing.TB
@@ -61,9 +60,8 @@ const localShares = 4
 
 var local = semaphore.NewWeighted(localShares)
 
-// useLocal waits for a share of DynamoDB Local and returns it when the test ends.
-// TABLES=embedded skips these tests: under the race detector they take long and find
-// little.
+// useLocal holds a share of DynamoDB Local until the test ends. TABLES=embedded skips these tests,
+// which take long under the race detector and find little there.
 func useLocal(t *testing.T, share int64) {
 	t.Helper()
 	if os.Getenv("TABLES") == "embedded" {
@@ -87,15 +85,13 @@ func generous() app.Settings {
 	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute, &l.MemoryDay, &l.CheckoutsPerMinute, &l.MessagesPerMinute, &l.FollowsPerHour, &l.ReportsDay} {
 		*most = many
 	}
-	l.SuspensionOwners = 3 // the smallest jury has as many owners; TestSuspensionNeedsOwners asks for more
+	l.SuspensionOwners = 3 // as many owners as the smallest jury has
 	return s
 }
 
-// unlimited returns a configuration with the settings of generous.
 func unlimited() service.Config { return service.Config{Settings: generous()} }
 
-// keepingFeed returns the configuration of a service whose feed a test reads from its
-// beginning.
+// keepingFeed is for tests that read the feed from its beginning.
 func keepingFeed(c service.Config) service.Config { c.KeepFeed = true; return c }
 
 func run(t testing.TB, c service.Config) *running {
@@ -154,8 +150,8 @@ func (r *running) request(a *transcripts.Agent, method, target, body string) *tr
 	return a.Signed(method, target, []byte(body), r.moment())
 }
 
-// moment returns the time for a signature, each millisecond once: two equal requests
-// signed in the same millisecond would be the same request.
+// moment returns each millisecond once. Two equal requests signed in the same millisecond would be
+// the same request.
 func (r *running) moment() time.Time {
 	for {
 		now, last := r.App.Now().UnixMilli(), r.last.Load()
@@ -189,7 +185,6 @@ func (r *running) send(q *transcripts.Request) *transcripts.Answer {
 	return ans
 }
 
-// drain waits until the stream is processed.
 func (r *running) drain() {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
@@ -206,8 +201,7 @@ func (r *running) advance(d time.Duration) {
 	}
 }
 
-// toMinute moves the clock to the start of the next minute, where counters per minute
-// begin.
+// toMinute moves the clock to the start of the next minute.
 func (r *running) toMinute() {
 	r.t.Helper()
 	now := r.App.Now()

@@ -14,7 +14,7 @@ import (
 	"agentsocial/tables"
 )
 
-// ordinary returns a body of the right form.
+// ordinary returns a body that matches the schema.
 func (s schema) ordinary(schemas map[string]schema) string {
 	if s.Ref != "" {
 		return schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]].ordinary(schemas)
@@ -46,7 +46,7 @@ func (s schema) ordinary(schemas map[string]schema) string {
 	return `"x"`
 }
 
-// ordinary returns a target and a body of the right form.
+// ordinary returns a target and a body that match the operation.
 func (o operation) ordinary(schemas map[string]schema) (target, body string) {
 	target = braces.ReplaceAllStringFunc(o.Path, func(name string) string {
 		switch name {
@@ -66,8 +66,7 @@ func (o operation) ordinary(schemas map[string]schema) (target, body string) {
 	return target, body
 }
 
-// Every endpoint that needs a credential accepts tokens of its scope, and refuses all
-// others with the reason.
+// An endpoint refuses tokens of other scopes with the reason.
 func TestScopesOfEveryEndpoint(t *testing.T) {
 	t.Parallel()
 	doc, err := api.OpenAPI(functions.Groups(&app.App{})...)

@@ -67,7 +67,6 @@ func (s *searching) insert(p written) {
 	s.posts = slices.Insert(s.posts, i, p)
 }
 
-// step performs a random action.
 func (s *searching) step() {
 	s.t.Helper()
 	switch x := s.rng.IntN(100); {
@@ -114,8 +113,8 @@ func (s *searching) delete() {
 	p.deleted = true
 }
 
-// late adds a post with an older time, as after a slow commit, when newer posts may be
-// sealed. DynamoDB Local has another clock than the service, so late does nothing there.
+// late adds a post with an older time, as after a slow commit. DynamoDB Local has another clock
+// than the service, so late does nothing there.
 func (s *searching) late() {
 	if _, ok := s.table.(*embedded.Table); !ok {
 		return
@@ -184,8 +183,7 @@ func (s *searching) check() {
 	s.found += len(got)
 }
 
-// A search finds what a scan of all posts finds at any moment, on a faulty table and
-// stream.
+// A search finds what a scan of all posts finds, on a faulty table and stream.
 func TestSearch(t *testing.T) {
 	t.Cleanup(search.Small())
 	const seed = 1
@@ -277,7 +275,6 @@ func TestSilentChannel(t *testing.T) {
 	})
 }
 
-// hesitant is a table with a random delay of each call.
 type hesitant struct{ tables.Backend }
 
 func (h hesitant) wait() { time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond) }
@@ -297,8 +294,7 @@ func (h hesitant) Commit(ctx context.Context, tx tables.Tx) error {
 	return h.Backend.Commit(ctx, tx)
 }
 
-// If a post makes a channel due again while a sweep finishes it, the post is still sealed in
-// the end.
+// A post may make a channel due again while a sweep finishes it.
 func TestSweepsAndPostsMeet(t *testing.T) {
 	t.Cleanup(search.Small())
 	wrap := func(b tables.Backend) tables.Backend { return hesitant{b} }
@@ -354,7 +350,7 @@ func TestSweepsAndPostsMeet(t *testing.T) {
 				break
 			}
 			if time.Now().After(end) {
-				t.Fatalf("channels not sealed after a minute: %v", left)
+				t.Fatalf("channels not sealed after a minute: got %v, want none", left)
 			}
 		}
 	})

@@ -13,8 +13,6 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestRefuses checks that writes are refused only at a lag of more than 5 seconds, and all
-// writes from 12 seconds on.
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct {
 		lag    time.Duration
@@ -30,9 +28,6 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestSlowed checks that while the stream's readers are far behind, writes get the error
-// unavailable with a Retry-After that varies. Tools that write are refused, too. Reads are
-// answered, and so are writes once the readers have caught up.
 func TestSlowed(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
@@ -112,8 +107,7 @@ func TestSlowed(t *testing.T) {
 	}
 }
 
-// TestSlowed_NotAfterSleep checks that a service that keeps up refuses nothing, even if the
-// machine slept after a change and before a reader got it.
+// The machine sleeps after a change, and before a reader gets it.
 func TestSlowed_NotAfterSleep(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()

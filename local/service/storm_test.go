@@ -18,8 +18,6 @@ import (
 )
 
 // Many agents post, reply, mention and delete at once, on a faulty table and stream.
-// Afterwards every inbox has each event exactly once and without a gap, and every
-// counter is right.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	agents, each := 50, 40
@@ -65,7 +63,6 @@ type storm struct {
 
 type posted struct{ id, channel, author string }
 
-// talk performs n random actions of an agent.
 func (s *storm) talk(a *transcripts.Agent, rng *rand.Rand, n int) {
 	for i := range n {
 		channel := stormChannels[rng.IntN(len(stormChannels))]
@@ -124,12 +121,10 @@ func (s *storm) talk(a *transcripts.Agent, rng *rand.Rand, n int) {
 	}
 }
 
-// insistFor bounds the repetition of one request.
 const insistFor = 3 * time.Minute
 
-// insist sends the same request until it is decided, like a client that lost the
-// answer. It signs with the latest time that the service accepts: a busy machine may need
-// more than a minute.
+// insist sends the same request until it is decided, like a client that lost the answer. It signs
+// with the latest time that the service accepts: a busy machine may need more than a minute.
 func (s *storm) insist(a *transcripts.Agent, method, target, body string) *transcripts.Answer {
 	q := a.Signed(method, target, []byte(body), s.moment().Add(auth.Skew-5*time.Second))
 	start := time.Now()
@@ -222,7 +217,7 @@ func (s *storm) checkNumbers(most int) {
 	slices.Sort(want)
 	slices.Sort(all)
 	if !slices.Equal(all, want) || len(want) != most {
-		s.t.Errorf("got %d posts in the table and %d accepted, want %d and the same: got %q, want %q", len(all), len(want), most, all, want)
+		s.t.Errorf("posts in the table and accepted: got %d and %d, want %d each: got %q, want %q", len(all), len(want), most, all, want)
 	}
 	number := func(k tables.Key, attr string) int64 { return s.item(k).Int(attr) }
 	for _, a := range s.agents {

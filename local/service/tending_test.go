@@ -29,8 +29,7 @@ func (s *stuck) Commit(ctx context.Context, tx tables.Tx) error {
 	return s.Backend.Commit(ctx, tx)
 }
 
-// TestTendingHoldsUpNothing checks that posts are counted while the update of their channel's
-// search index takes long, and that a drain waits for the update.
+// A drain waits for the update of a channel's search index. Counting the posts does not.
 func TestTendingHoldsUpNothing(t *testing.T) {
 	t.Parallel()
 	s := &stuck{free: make(chan struct{}), tried: make(chan struct{})}
@@ -88,8 +87,7 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// TestFirstPageHasPosts checks that the first page of a search has an old post that matches,
-// although many newer posts, which are not sealed, do not match.
+// The matching post is older than many posts that are not sealed.
 func TestFirstPageHasPosts(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
