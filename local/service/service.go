@@ -1,5 +1,5 @@
-// Package service is the whole system in one process: the gateway, the
-// functions, the stream and the clock. It runs the same handlers as Lambda.
+// Package service runs the whole system in one process: the gateway, the functions, the stream
+// and the clock. It runs the same handlers as Lambda.
 package service
 
 import (
@@ -44,7 +44,7 @@ type Config struct {
 	Endpoint     string // of a running DynamoDB Local, for a temporary table; "": starts one
 	Log          *slog.Logger
 	Settings     app.Settings // BaseURL is filled in
-	Throttle     api.Throttle // of all callers of this process's gateway; zero: no throttle, not even for single routes
+	Throttle     api.Throttle // of this process's gateway; zero: no throttle, not even for single routes
 	Rand         io.Reader    // crypto/rand if nil
 	Noon         bool         // a new clock starts at the next noon, UTC, so that no day or hour ends during a test
 	Mailed       io.Writer    // receives each mail as text, unless nil
@@ -58,9 +58,9 @@ type Config struct {
 	Wrap         func(tables.Backend) tables.Backend                   // for tests and measurements
 	Open         func() (tables.Backend, tables.Feed)                  // returns a test's own table, used instead of Table
 
-	// Lambdas is the folder of the functions built for Lambda on this machine. Each then
-	// runs in its own processes and writes to Logs; StreamFaults and Rand do not apply,
-	// and the Table must be "dynamodb-local". "": all functions run in this process.
+	// Lambdas is the folder of the functions built for Lambda on this machine; "": all
+	// functions run in this process. Built functions run in processes of their own,
+	// write to Logs, and do not use Rand. The Table must be "dynamodb-local".
 	Lambdas string
 	Logs    io.Writer
 
@@ -170,8 +170,8 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// A deployed table's addresses were hashed with its own pepper: they are unknown
-	// here, and addresses verified here are unknown there.
+	// A deployed table hashed its addresses with its own pepper. They are unknown here, and
+	// addresses verified here are unknown there.
 	if s.pepper, err = openSecret(dir, "pepper", c.Rand); err != nil {
 		return nil, err
 	}
@@ -278,8 +278,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	return s, nil
 }
 
-// raw passes requests on without the redirects of net/http's mux, which cleans paths. API
-// Gateway does not redirect them.
+// raw passes requests on without the redirects of net/http's mux, which API Gateway does not make.
 type raw struct{ mux *http.ServeMux }
 
 func (h raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -346,8 +345,8 @@ func (s *Service) Drain(ctx context.Context) error {
 	return s.pump.drained(ctx)
 }
 
-// Stop ends the service. Running requests are answered until ctx ends; the next start
-// continues the stream where it stopped.
+// Stop ends the service. Running requests are answered until ctx ends. The next start continues
+// the stream where it stopped.
 func (s *Service) Stop(ctx context.Context) error {
 	s.stop()
 	s.unused.close()

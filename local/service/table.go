@@ -25,7 +25,6 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// openTable is a table that a run uses.
 type openTable struct {
 	tables.Backend
 	feed     tables.Feed   // nil if others read the stream
@@ -46,8 +45,7 @@ type openTable struct {
 	setWanted  func(wants func(tables.StreamRecord) bool)      // keeps other changes out of the feed; nil if setReaders is
 }
 
-// localTable is the table's name in DynamoDB Local, or begins it if others share the
-// server.
+// localTable is the table's name in DynamoDB Local, or its beginning if others share the server.
 const localTable = "agentsocial"
 
 func open(ctx context.Context, kind, dir, endpoint string, now func() time.Time) (*openTable, error) {
@@ -74,8 +72,7 @@ func given(b tables.Backend, feed tables.Feed) *openTable {
 // tableFile is the embedded table's file in the folder of the data.
 const tableFile = "table.db"
 
-// lostTable reports whether a folder has the data of a service, but not its embedded
-// table.
+// lostTable reports whether a folder has a service's data without its embedded table.
 func lostTable(kind, dir string) bool {
 	if kind != "embedded" || dir == "" {
 		return false
@@ -156,8 +153,7 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 	}, nil
 }
 
-// waking wakes the table's feed after each request that may have written, here or in a
-// function's own process.
+// waking wakes the table's feed after each request that may have written.
 func (t *openTable) waking(h http.Handler) http.Handler {
 	if t.wake == nil {
 		return h
@@ -179,8 +175,8 @@ func createIfMissing(ctx context.Context, c dynamo.Config, stream bool) error {
 	return err
 }
 
-// awsTimeout bounds one call. A page of a scan has a megabyte. The connection to AWS may be
-// slow, and so may DynamoDB Local on a busy machine.
+// awsTimeout bounds one call. A page of a scan has a megabyte, and the connection to AWS or a busy
+// DynamoDB Local may be slow.
 const awsTimeout = 15 * time.Second
 
 // openAWS finds region, credentials and endpoint (AWS_ENDPOINT_URL_DYNAMODB) as the AWS

@@ -11,8 +11,7 @@ import (
 	recoveries "agentsocial/shared/identity/recovery"
 )
 
-// TestThrottles sends more requests than a route lets through. The gateway answers
-// the others itself, as API Gateway does. Other routes do not share the route's bucket.
+// The gateway refuses requests itself, as API Gateway does. Each route has its own bucket.
 func TestThrottles(t *testing.T) {
 	t.Parallel()
 	const slow = "/v1/recover/confirm"

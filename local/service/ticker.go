@@ -18,7 +18,6 @@ type ticker struct {
 	done   sync.WaitGroup
 }
 
-// tick is a periodic job.
 type tick struct {
 	name  string
 	clock func() time.Time
@@ -31,8 +30,8 @@ type tick struct {
 // sweepEach is the period of the sweep, which removes expired items and trims the feed.
 const sweepEach = time.Minute
 
-// ticks returns the sweep, which follows real time like TTL, and the schedules, which
-// follow the service's clock. A deployed table's schedules run elsewhere.
+// ticks returns the sweep and the schedules. The sweep follows real time, like TTL. The schedules
+// follow the service's clock; those of a deployed table run elsewhere.
 func (s *Service) ticks(from handlers, outside bool) ([]*tick, error) {
 	all := []*tick{{name: "sweep", clock: time.Now, every: sweepEach, do: s.table.sweep}}
 	schedules := events.Schedules()
@@ -69,7 +68,6 @@ func startTicker(ticks []*tick, log *slog.Logger) *ticker {
 	return k
 }
 
-// run runs the job whenever it is due, until ctx ends.
 func (t *tick) run(ctx context.Context, log *slog.Logger) {
 	for ; ctx.Err() == nil; pause(ctx, look) {
 		if err := t.due(ctx); err != nil && ctx.Err() == nil {
@@ -78,7 +76,6 @@ func (t *tick) run(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// due runs the job if it is due.
 func (t *tick) due(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,8 +85,8 @@ func (t *tick) due(ctx context.Context) error {
 	return t.did(ctx)
 }
 
-// now runs the job at once. Its next run is one period later, so that a manual run
-// after a move of the clock is not followed by another.
+// now runs the job at once. Its next run is one period later, so that no second run follows a move
+// of the clock.
 func (t *tick) now(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,10 +99,8 @@ func (t *tick) did(ctx context.Context) error {
 	return err
 }
 
-// stop ends the ticker and its running jobs.
 func (k *ticker) stop() { k.cancel(); k.done.Wait() }
 
-// named returns the job of a name, or nil.
 func (k *ticker) named(name string) *tick {
 	for _, t := range k.ticks {
 		if t.name == name {
@@ -115,7 +110,6 @@ func (k *ticker) named(name string) *tick {
 	return nil
 }
 
-// names returns the jobs' names, for people.
 func (k *ticker) names() string {
 	var names []string
 	for _, t := range k.ticks {

@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// A manual run replaces the scheduled run that was due.
 func TestTick_ManualRunReplacesTheScheduled(t *testing.T) {
 	now, done := time.Unix(1_790_000_000, 0), 0
 	k := &tick{

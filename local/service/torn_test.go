@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables"
 )
 
-// torn is a table whose reads of several items are no snapshot, like those of DynamoDB:
-// some items are read first, the others later.
+// torn is a table whose reads of several items are no snapshot, as in DynamoDB: some items are
+// read first.
 type torn struct {
 	tables.Backend
 	first func(tables.Key) bool
@@ -42,8 +42,7 @@ func (b torn) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key)
 	return items, nil
 }
 
-// The same signed bytes sent several times at once all get the first answer, even if one
-// request reads what another has done, but not its record.
+// A request may read what another has done, but not its record.
 func TestTornReads(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{
@@ -70,8 +69,7 @@ func TestTornReads(t *testing.T) {
 	}
 }
 
-// Votes and support sent again while the stream counts them are answered with a number
-// that includes them once, whichever of mark and counter is read first.
+// The stream counts votes and support while they are sent again. Each counts once.
 func TestRaceOfAskingAgain(t *testing.T) {
 	t.Parallel()
 	orders := map[string]func(tables.Key) bool{

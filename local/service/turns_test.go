@@ -25,8 +25,7 @@ type stuckWriter struct {
 
 func (w *stuckWriter) Write(b []byte) (int, error) { <-w.free; return w.ResponseRecorder.Write(b) }
 
-// Functions work on a bounded number of requests at once. A caller that is slow to read its
-// answer does not count. A request whose turn does not come in time gets 503.
+// A caller that is slow to read its answer takes no turn.
 func TestGateway_Turns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gateway{app: &app.App{Log: slog.New(slog.DiscardHandler)}, turns: make(chan struct{}, 2)}
@@ -48,7 +47,7 @@ func TestGateway_Turns(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if n := under.Load(); n != want {
-				t.Errorf("%s: functions work on %d requests, want %d", when, n, want)
+				t.Errorf("requests in work %s: got %d, want %d", when, n, want)
 			}
 		}
 		check("at first", 2)
@@ -73,7 +72,7 @@ func TestGateway_Turns(t *testing.T) {
 	})
 }
 
-// A service bounds its requests, unless a test may hold them up.
+// A wrapped table may hold requests up, so their number is not bounded.
 func TestGateway_BoundsTurns(t *testing.T) {
 	s, err := Start(t.Context(), Config{Data: Memory, Table: "embedded", Settings: app.DefaultSettings(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -87,7 +86,7 @@ func TestGateway_BoundsTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := cap(h.(*gateway).turns); got != want {
-			t.Errorf("functions work on %d requests at once, want %d", got, want)
+			t.Errorf("requests in work at once: got %d, want %d", got, want)
 		}
 	}
 }

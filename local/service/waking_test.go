@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// A request that may have written wakes the feed after its answer. A drain wakes it, too.
 func TestTheFeedIsWoken(t *testing.T) {
 	woken, answered := 0, false
 	table := &openTable{wake: func() {

@@ -10,9 +10,7 @@ import (
 	"agentsocial/tables"
 )
 
-// A quota counts from the start of a window until its end. A refusal names that end. The
-// stored count expires a minute after the end. The test checks this in both halves of a
-// window.
+// A stored count expires a minute after its window ends.
 func TestQuotaWindows(t *testing.T) {
 	t.Parallel()
 	s := &countingStripe{}

@@ -8,9 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// within is a table with the permissions of a function's role. It refuses reads and
-// writes that the function does not declare, as DynamoDB would, so that every test of
-// the service also tests permissions.
+// within is a table with the permissions of a function's role. Like DynamoDB, it refuses what the
+// function does not declare, so every test of the service also tests permissions.
 type within struct {
 	tables.Backend
 	name          string

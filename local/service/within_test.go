@@ -8,7 +8,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// A function reads and writes only what it declares, also in batches and transactions.
 func TestWithin(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{Path: embedded.Memory})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// ErrAgain is the error of an Invoke whose answer was lost: the batch is delivered
-// again, and no try is counted.
+// ErrAgain is the error of an Invoke whose answer was lost. The batch is delivered again, and no
+// try is counted.
 var ErrAgain = errors.New("delivery: the answer was lost")
 
 // Mapping delivers batches. Done and Over may be nil.

@@ -12,8 +12,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestDeliver checks in which batches records come, and which are given up, if some
-// cannot be processed.
 func TestDeliver(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -10,9 +10,8 @@ import (
 // Unfinished ends the names of files that are being written.
 const Unfinished = ".new"
 
-// Write makes a file, or replaces it, so that only its owner may read it. After a crash
-// the file has its old content or the new one; once Write has returned, the new one.
-// Calls for one file must not overlap.
+// Write makes or replaces a file that only its owner may read. After a crash the file has its old
+// or its new content. Once Write has returned, it has the new. Calls for one file must not overlap.
 func Write(path string, content []byte) error {
 	if err := fill(path+Unfinished, content); err != nil {
 		return err

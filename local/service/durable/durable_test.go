@@ -26,7 +26,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A file whose writer is killed has the whole content of one write.
 func TestWrite_Killed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := durable.Write(path, content(0)); err != nil {

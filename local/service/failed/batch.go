@@ -1,6 +1,5 @@
-// Package failed holds batches of the table's stream that a reader gave up on. Their
-// format and names are those that Lambda uses for failed batches in S3, so one tool
-// reads both.
+// Package failed holds batches of the table's stream that a reader gave up on. Lambda stores its
+// failed batches in S3 in the same format, so one tool reads both.
 package failed
 
 import (

@@ -36,7 +36,6 @@ const invocation = `{
     "payload": PAYLOAD
 }`
 
-// Read parses Lambda's batches and keeps the event unchanged.
 func TestRead_LambdaBatch(t *testing.T) {
 	const event = `{"Records":[ {"eventID":"1", "dynamodb":{"SequenceNumber":"800000000003126276362"}} ]}`
 	quoted, err := json.Marshal(event)
@@ -75,7 +74,6 @@ func TestRead_LambdaBatch(t *testing.T) {
 
 func lambdas(payload string) string { return strings.Replace(invocation, "PAYLOAD", payload, 1) }
 
-// A folder stores batches under Lambda's names until they are deleted.
 func TestFolder(t *testing.T) {
 	ctx := t.Context()
 	folder := failed.Folder(filepath.Join(t.TempDir(), "failed"))

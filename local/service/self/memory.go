@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Memory returns the bytes of this process that are in memory, without pages of mapped
-// files, which the system takes back when it needs them. Where the system does not tell,
-// Memory returns the bytes that Go's runtime has obtained.
+// Memory returns the resident bytes of this process, without pages of mapped files, which the
+// system can take back. Where the system does not tell, it returns the bytes that Go's runtime has
+// obtained.
 func Memory() int64 {
 	b, err := os.ReadFile("/proc/self/statm") // pages: size, resident, shared (those of files), …; see proc(5)
 	if fields := bytes.Fields(b); err == nil && len(fields) > 2 {

@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// CPU grows with the work of this process, and Memory with what it allocates.
 func TestSelf(t *testing.T) {
 	cpu, memory := CPU(), Memory()
 	const more = 64 << 20
