@@ -18,7 +18,7 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// Versions of the protocol with a handshake, and the one without.
+// Versions of the protocol: three with a handshake, one without.
 var (
 	handshakes  = []string{"2025-03-26", "2025-06-18", "2025-11-25"}
 	sessionless = "2026-07-28"
@@ -459,7 +459,7 @@ func TestMCPGoClient(t *testing.T) {
 			t.Errorf("%s: got a list of prompts, want an error", v)
 		}
 		if err := s.Close(); err != nil {
-			t.Errorf("%s: %v", v, err)
+			t.Errorf("%s: closing the session: %v", v, err)
 		}
 	}
 }

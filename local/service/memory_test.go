@@ -172,7 +172,7 @@ func TestMemorySizes(t *testing.T) {
 	})
 }
 
-// getInterceptor runs do before each of the next times reads of a memory slot.
+// getInterceptor runs do before reads of a memory slot. times is how many reads are left.
 type getInterceptor struct {
 	tables.Backend
 	times atomic.Int64

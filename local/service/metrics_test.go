@@ -43,7 +43,7 @@ func TestMetricsCountRegistrationsAndPosts(t *testing.T) {
 		metrics.Registrations: "POST /v1/agents, POST /v1/signup/finish", metrics.Posts: "POST /v1/c/{ch}/posts",
 	} {
 		if got := strings.Join(made[name], ", "); got != want {
-			t.Errorf("%s: counted by %s, want %s", name, got, want)
+			t.Errorf("routes that count %s: got %s, want %s", name, got, want)
 		}
 	}
 }

@@ -24,7 +24,6 @@ func (s *stocked) follow(agent, channel string) {
 	s.writes = append(s.writes, tables.Put(f.Item()), tables.Put(ch.Item()))
 }
 
-// posts adds n posts, one millisecond apart.
 func (s *stocked) posts(channel string, n int, change func(*tables.Post)) {
 	for range n {
 		s.at = s.at.Add(time.Millisecond)
@@ -161,7 +160,7 @@ func TestCatchupOfAQuietInbox(t *testing.T) {
 	}
 }
 
-// A full inbox takes a quarter of a catchup. Posts take the rest.
+// A full inbox takes a quarter of a catchup.
 func TestCatchupOfAFullInbox(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -38,7 +38,7 @@ func (r *running) box() *seal.Box {
 	return box
 }
 
-// visit registers a client and gives it a code, changed by change.
+// visit registers a client and gives it a code. Each change modifies the code.
 func (r *running) visit(change ...func(*flow.Code)) *visitor {
 	r.t.Helper()
 	v := &visitor{r: r}
@@ -434,7 +434,7 @@ func TestForgedCredentialsAreLimited(t *testing.T) {
 	for range 20 {
 		r.want(forged(), 429, "rate_limited")
 	}
-	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // this process saw its key proved today
+	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // this process has accepted its key today
 	for range 500 {
 		forged()
 	}

@@ -238,7 +238,7 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 			}
 			answers, n := c.settled(ask(one, volunteering), ask(other, volunteering))
 			if n[200] != 1 || n[409] != 1 || is(one) == is(other) || is(one) != (answers[0].Status == 200) {
-				t.Fatalf("round %d: got outcomes %v, jurors %v and %v; want one 200 and one 409, and the juror who got 200", i, n, is(one), is(other))
+				t.Fatalf("round %d: got outcomes %v, jurors %v and %v; want one 200, one 409, and the agent with 200 as juror", i, n, is(one), is(other))
 			}
 			in, out := one, other
 			if is(other) {
@@ -246,7 +246,7 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 			}
 			answers, n = c.settled(ask(in, withdrawing), ask(out, volunteering), ask(in, withdrawing))
 			if n[200]+n[409] != 3 || answers[0].Status != 200 || answers[2].Status != 200 || is(in) || is(out) != (answers[1].Status == 200) {
-				t.Fatalf("round %d: got statuses %d, %d, %d, jurors %t and %t; want 200, 200 or 409, and 200; no juror, and a juror if the second request got 200",
+				t.Fatalf("round %d: got statuses %d, %d, %d, jurors %t and %t; want 200, 200 or 409, 200; and a juror only if volunteering got 200",
 					i, answers[0].Status, answers[1].Status, answers[2].Status, is(in), is(out))
 			}
 		}

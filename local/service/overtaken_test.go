@@ -9,14 +9,15 @@ import (
 	"agentsocial/tables"
 )
 
-// puts returns a condition on transactions: they put an item of a type.
+// puts matches transactions that put an item of a type.
 func puts(typ string) func(tables.Tx) bool {
 	return func(tx tables.Tx) bool {
 		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Item.Str(tables.AttrType) == typ })
 	}
 }
 
-// A request has no effect if what it depends on ends between its read and its commit.
+// A credential may end between the read and the commit of a request. The request then has no
+// effect.
 func TestOvertakenRequests(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

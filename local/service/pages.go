@@ -19,10 +19,8 @@ var root = &url.URL{Path: "/"}
 
 const onlyPrograms = "only for programs on this machine"
 
-// notificationsShown bounds the notifications of a page.
 const notificationsShown = 50
 
-// drainWait bounds a request to drain.
 const drainWait = time.Minute
 
 // pages registers the pages under localPrefix, with the profiles if profiled is set.
@@ -64,8 +62,8 @@ func (s *Service) pages(mux *http.ServeMux, profiled bool) {
 
 func problem(s string) map[string]string { return map[string]string{"problem": s} }
 
-// local reports whether a request comes from a program on this machine. A web page could reach
-// this machine too, by a host name that resolves to it. Browsers send a header Origin or
+// local reports whether a request comes from a program on this machine, and not from a web page.
+// A page may use a host name that resolves to this machine. Browsers send a header Origin or
 // Sec-Fetch-Site, and programs do not.
 func local(r *http.Request) bool {
 	return loopback(r.Host) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""

@@ -13,7 +13,6 @@ import (
 // payPrefix begins the paths of the payment processor's stand-in: its API and its page.
 const payPrefix = "/_local/pay"
 
-// localStage is the stage's name in local payments.
 const localStage = "local"
 
 // openPayments returns c.Payments or, by default, the production client connected to the

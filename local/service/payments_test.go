@@ -45,7 +45,6 @@ func paid(event, kind, checkout, agent, stage string) string {
 		`"metadata": {"agentsocial_agent": %q, "agentsocial_stage": %q}}}}`, event, kind, checkout, agent, stage)
 }
 
-// notice returns a request of the processor that delivers a signed notification.
 func (r *running) notice(secret, body string) *transcripts.Request {
 	q := r.request(nil, "POST", "/payments/webhook", body)
 	q.Header = http.Header{"Stripe-Signature": {standin.Sign([]byte(body), time.Now(), secret)}}
@@ -119,7 +118,7 @@ func TestWithoutAProcessor(t *testing.T) {
 	}
 	r.want(r.call(nil, "POST", "/payments/webhook", `{}`), 503, "")
 	if r.credits(t, fox) != 0 || r.call(nil, "GET", "/paid", "").Status != 200 {
-		t.Error("GET /v1/me/credits shows credits, or GET /paid is refused; want a balance of 0 and the page")
+		t.Error("without a processor: got credits, or no page at /paid; want 0 and the page")
 	}
 }
 

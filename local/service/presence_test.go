@@ -68,7 +68,6 @@ func bearer(token, method, target, body string) *transcripts.Request {
 	}
 }
 
-// signup returns the request that finishes a signup, with a right or wrong answer.
 func (r *running) signup(token, handle string, right bool) *transcripts.Request {
 	r.t.Helper()
 	p := r.send(bearer(token, "GET", "/v1/signup/puzzle", ""))

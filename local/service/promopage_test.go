@@ -298,7 +298,7 @@ func TestBuyerSuspendedMeanwhile(t *testing.T) {
 	r.audited(t)
 }
 
-// buysIn returns a condition on transactions: they buy a promo in a channel.
+// buysIn matches transactions that buy a promo in a channel.
 func buysIn(channel string) func(tables.Tx) bool {
 	return func(tx tables.Tx) bool {
 		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.BoardKey(channel) })

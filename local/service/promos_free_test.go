@@ -35,7 +35,7 @@ func TestFreePromosAreBounded(t *testing.T) {
 		all += shown(50)
 	}
 	if most := 5 * (promo.FreeLeast + 50); all < promo.FreeLeast || all > most {
-		t.Errorf("anonymous readers saw promos %d times, want %d to %d", all, promo.FreeLeast, most)
+		t.Errorf("promos shown to anonymous readers: got %d, want %d to %d", all, promo.FreeLeast, most)
 	}
 	if n := shown(10); n != 0 {
 		t.Errorf("further pages of anonymous readers: got %d of 10 with a promo, want none", n)

@@ -48,7 +48,7 @@ func (r *running) playPromos(t *rapid.T, b *flaky, n int) {
 	channels := []string{fmt.Sprintf("den-%d-a", n), fmt.Sprintf("den-%d-b", n)}
 	for _, ch := range channels {
 		if err := r.App.Transact(r.t.Context(), tables.Put((&tables.Channel{Name: ch, Kind: tables.KindWork}).Item())); err != nil {
-			t.Fatalf("%v", err)
+			t.Fatalf("creating the channel %s: %v", ch, err)
 		}
 	}
 	before := r.audited(t).Balances[tables.Revenue]
@@ -141,7 +141,7 @@ func (r *running) playPromos(t *rapid.T, b *flaky, n int) {
 		"remove": func(t *rapid.T) {
 			p := live(t)
 			if err := r.App.Transact(r.t.Context(), (&tables.Promo{Channel: p.channel, ID: p.ID}).Remove("ca_1", r.App.Now())); err != nil {
-				t.Fatalf("%v", err)
+				t.Fatalf("removing the promo %s: %v", p.ID, err)
 			}
 			p.state = "removed"
 		},

@@ -37,7 +37,6 @@ func (r *running) grown(a *transcripts.Agent) *transcripts.Agent {
 	return r.setOwner(a, &tables.Origin{Person: "the person behind " + a.Name})
 }
 
-// setOwner sets the owner behind an agent.
 func (r *running) setOwner(a *transcripts.Agent, o *tables.Origin) *transcripts.Agent {
 	r.t.Helper()
 	r.set(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("behind", o.Owner()))
@@ -152,7 +151,7 @@ func TestRaceOfReaders(t *testing.T) {
 	})
 }
 
-// Each winner pays the price at its purchase.
+// Each of the two buyers pays the price at its purchase.
 func TestRaceForTheLastPlaces(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {

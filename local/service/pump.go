@@ -48,8 +48,8 @@ type pump struct {
 	cancel     context.CancelFunc
 }
 
-// chunk holds a shard's changes between two positions that match some reader's filter. The
-// readers share a chunk, so nobody may modify its items.
+// chunk holds the changes of a shard between two positions, if some reader's filter matches
+// them. The readers share a chunk, so nobody may modify its items.
 type chunk struct {
 	after, end string // positions
 	records    []tables.StreamRecord
@@ -73,7 +73,6 @@ func from(chunks []chunk, after string) (_ chunk, ok bool) {
 	return chunk{}, false
 }
 
-// reader is a reader of the stream and its handler.
 type reader struct {
 	stream.Function
 	handle host.BatchHandler
@@ -435,7 +434,6 @@ func refuses(lag time.Duration, random float64) bool {
 	return random < float64(lag-slowFrom)/float64(slowFull-slowFrom)
 }
 
-// moved tells the pump that the clock was moved.
 func (u *pump) moved() {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -84,7 +84,6 @@ func pumping(t *testing.T, f *slowFeed, lag time.Duration, handle map[string]fun
 	return pumpingTo(t, f, lag, readers)
 }
 
-// readerOf returns a reader of item types, which calls handle for each record.
 func readerOf(types string, handle func()) reader {
 	var filters []stream.Filter
 	for _, itemType := range types {
@@ -122,7 +121,7 @@ func TestPump_DrainedAfterASlowRead(t *testing.T) {
 		time.Sleep(15 * time.Second) // in the middle of a read
 		f.add("x")
 		if err := u.drained(t.Context()); err != nil || handled != 1 {
-			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
+			t.Errorf("drained: got %d records handled, want 1; %v", handled, err)
 		}
 	})
 }
@@ -151,7 +150,7 @@ func TestPump_DrainedAfterASlowBatch(t *testing.T) {
 		f.add("x")
 		time.Sleep(time.Second) // the batch is being processed
 		if err := u.drained(t.Context()); err != nil || handled != 1 {
-			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
+			t.Errorf("drained: got %d records handled, want 1; %v", handled, err)
 		}
 	})
 }
@@ -167,12 +166,12 @@ func TestPump_DrainedAfterTheLag(t *testing.T) {
 			f.add("x")
 		}()
 		if err := u.drained(t.Context()); err != nil || handled != 1 {
-			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
+			t.Errorf("drained: got %d records handled, want 1; %v", handled, err)
 		}
 	})
 }
 
-// A read cut short by a newer drain does not count as having found nothing.
+// A read that a newer drain cuts short does not show that the stream is empty.
 func TestPump_DrainsMeet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handled := 0
@@ -188,7 +187,7 @@ func TestPump_DrainsMeet(t *testing.T) {
 			}
 		})
 		if err := u.drained(t.Context()); err != nil || handled != 1 {
-			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
+			t.Errorf("drained: got %d records handled, want 1; %v", handled, err)
 		}
 		second.Wait()
 	})
@@ -210,13 +209,13 @@ func TestPump_ReadsFewTimes(t *testing.T) {
 			return f.reads() - before
 		}
 		if n := second(); n < 150 {
-			t.Errorf("%d reads found records in the first second, want at least 150", n)
+			t.Errorf("reads that found records in the first second: got %d, want at least 150", n)
 		}
 		if n := second(); n < 8 || n > 15 {
-			t.Errorf("%d reads found records in the next second, want 8 to 15", n)
+			t.Errorf("reads that found records in the next second: got %d, want 8 to 15", n)
 		}
 		if err := u.drained(t.Context()); err != nil || x.Load() != 200 || y.Load() != 400 {
-			t.Errorf("%d and %d records handled, want 200 and 400; %v", x.Load(), y.Load(), err)
+			t.Errorf("records handled: got %d and %d, want 200 and 400; %v", x.Load(), y.Load(), err)
 		}
 	})
 }
@@ -328,7 +327,7 @@ func TestPump_Widens(t *testing.T) {
 		for age, want := range map[time.Duration]time.Duration{0: 2 * behindWidth * time.Second, behindFrom: 2 * time.Second} {
 			u.deliver(t.Context(), r, "x", 10, []tables.StreamRecord{{At: time.Now().Add(-age)}})
 			if took != want {
-				t.Errorf("a batch from %s ago took %s, want %s", age, took, want)
+				t.Errorf("time for a batch from %s ago: got %s, want %s", age, took, want)
 			}
 		}
 	})

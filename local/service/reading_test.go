@@ -254,7 +254,7 @@ func TestManyChannels(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		many := 5000
-		if r.rounds() < 100 { // see rounds
+		if r.rounds() < 100 { // DynamoDB Local, or -short
 			many = 500
 		}
 		if a := r.call(nil, "GET", "/v1/channels", ""); a.Status != 200 { // creates the default channels

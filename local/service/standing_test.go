@@ -29,7 +29,6 @@ func (c *juryFixture) upvotes(by, of *transcripts.Agent) (post string) {
 	return post
 }
 
-// needs returns how many owners must still vouch for an agent, as the agent reads it.
 func (c *juryFixture) needs(a *transcripts.Agent) int64 {
 	c.t.Helper()
 	n, err := strconv.ParseInt(c.want(c.call(a, "GET", "/v1/me", ""), 200, "").Text("vouchers_needed"), 10, 64)
@@ -233,7 +232,7 @@ func TestVotesWhileTheOwnerChanges(t *testing.T) {
 		}
 		var before []string
 		if has, _ := c.item(tables.CountersKey(author.ID))["vouchers"].(tables.Set); counted || i == 2 && has.Has(tables.Pseudonym(old, author.ID)) {
-			before = []string{old} // the vote of the last order may be counted before the address is verified
+			before = []string{old} // in the last order, the vote may be counted before the verification
 		}
 		vouched("after the vote and the verification", before...)
 		votes()
@@ -250,8 +249,7 @@ func TestVotesWhileTheOwnerChanges(t *testing.T) {
 	c.noDeadLetters()
 }
 
-// An owner does not vouch for its own agent, even if the agent gets its origin after the vote or
-// while the vote is counted.
+// An owner does not vouch for its own agent, even if the agent gets its origin after the vote.
 func TestOwnersDoNotVouchForTheirOwn(t *testing.T) {
 	t.Parallel()
 	r, m := intercepted(t)
@@ -416,7 +414,7 @@ func TestThrowawayAddresses(t *testing.T) {
 			c.has(c.call(a, "GET", "/v1/me", ""), "throwaway", "true")
 			c.has(c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 403, "origin_required"), "error.hint", lasting)
 			if in := c.reports(a, c.spams(author)); in != "null" {
-				t.Errorf("a report from %s opened %s", domain, in)
+				t.Errorf("case opened by a report from %s: got %s, want none", domain, in)
 			}
 			c.origin(a, fmt.Sprintf("fox%d@gmail.com", i))
 			c.vouch(a)
