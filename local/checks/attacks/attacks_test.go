@@ -57,7 +57,6 @@ func tests(t *testing.T) map[string]bool {
 	return there
 }
 
-// Every attack on the page names a test, and every named test exists.
 func TestNamedTestsExist(t *testing.T) {
 	there, n := tests(t), 0
 	for line := range strings.Lines(page(t)) {
@@ -77,11 +76,10 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 	}
 	if n < 50 {
-		t.Errorf("%d attacks found, want at least 50", n)
+		t.Errorf("got %d attacks, want at least 50", n)
 	}
 }
 
-// The tests that package oauth's documentation names exist.
 func TestTestsNamedInOAuthExist(t *testing.T) {
 	source, err := os.ReadFile("../../../functions/oauth/oauth.go")
 	if err != nil {

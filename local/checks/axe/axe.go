@@ -16,9 +16,8 @@ import (
 	"agentsocial/local/engines/browser"
 )
 
-// Source returns axe-core's program. root is the root folder of the repository. Unless
-// the program is in root/build/axe, npm fetches it. If npm cannot fetch it, the test is
-// skipped, or fails with CI=true.
+// Source returns axe-core's program. root is the root folder of the repository. If npm
+// cannot fetch the program, the test is skipped, or fails with CI=true.
 func Source(t testing.TB, root string) string {
 	t.Helper()
 	here, build := filepath.Join(root, "local/checks/axe"), filepath.Join(root, "build/axe")
@@ -71,8 +70,8 @@ type failure struct {
 
 func (f *failure) Error() string { return f.err.Error() + ": " + f.said }
 
-// run lists the violations of axe's rules as text: the rule, what it is about, and the
-// elements. It adds a rule of ours: a page is not wider than its window.
+// run lists the violations of axe's rules as text. It adds a rule of ours: a page is not
+// wider than its window.
 const run = `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v =>
   v.id + " (" + v.help + "): " + v.nodes.map(n => n.target.join(" ") + " " + n.html.slice(0, 120)).join(" | ")).concat(
   document.documentElement.scrollWidth > innerWidth ? ["wider than its window: " + document.documentElement.scrollWidth + " px"] : []).join("\n"))`

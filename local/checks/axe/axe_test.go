@@ -26,12 +26,12 @@ import (
 
 const root = "../../.."
 
-// pages is a service with something to look at, and the places of its pages by name.
+// pages is a service with example content.
 type pages struct {
 	*service.Service
 	t      *testing.T
 	fox    *transcripts.Agent
-	places map[string]string
+	places map[string]string // paths or URLs of the pages, by name
 }
 
 func start(t *testing.T) *pages {
@@ -118,13 +118,12 @@ func (p *pages) judged(post string) string {
 	return k.ID
 }
 
-// TestPagesAreAccessible checks every kind of page, light and dark, on a phone and on a
-// desktop. SCREENSHOTS=FOLDER keeps pictures for people.
+// With SCREENSHOTS=FOLDER the test writes a picture of each page into the folder.
 func TestPagesAreAccessible(t *testing.T) {
 	source := axe.Source(t, root)
 	tab := browser.OpenFor(t, 15*time.Minute) // a check of a long page takes seconds
 	p := start(t)
-	form := 0 // index of a form of the examples; 0 is HTTP, and each other form is checked once
+	form := 0 // index of a form of the examples; 0 is HTTP
 	for _, width := range []int64{390, 1280} {
 		browser.Does(t, tab, chromedp.EmulateViewport(width, 844))
 		for _, dark := range []bool{false, true} {
@@ -165,7 +164,6 @@ func picture(t *testing.T, tab context.Context, name string) {
 	}
 }
 
-// TestDefectsAreFound plants defects, one for each thing that the check must see.
 func TestDefectsAreFound(t *testing.T) {
 	source := axe.Source(t, root)
 	tab := browser.Open(t)

@@ -19,8 +19,8 @@ type Report struct {
 	Movements int
 	Uncounted int                                 // movements not yet summed by the stream
 	Unlisted  int                                 // balances missing from the index
-	Balances  map[tables.Account]int64            // of all accounts; Problems reports it if they do not sum to zero
-	Days      map[tables.Account]map[string]int64 // for revenue and the processor: sums by day, as the stream added them up
+	Balances  map[tables.Account]int64            // of all accounts
+	Days      map[tables.Account]map[string]int64 // for revenue and the processor: the stored sums by day
 	Problems  []Problem
 }
 
@@ -46,16 +46,16 @@ type audit struct {
 	profiles  map[tables.Account]bool  // the existing agents
 	takenBack map[tables.Account]int64 // what the processor took back from an account
 	escrow    map[tables.Account]int64 // what is left of the promos' budgets
-	running   map[tables.Account]int64 // stored balances, of the accounts that have one
-	counted   map[tables.Key]int64     // by the key of a day's sum: the total of the movements that are marked as counted in it
+	running   map[tables.Account]int64 // stored balances
+	counted   map[tables.Key]int64     // by the key of a day's sum: the movements that are marked as counted
 	sums      map[tables.Key]int64     // stored sums by day
 }
 
 // countedWithin bounds the time until the stream sums a movement.
 const countedWithin = time.Hour
 
-// Audit reads a table; now is the caller's time. While the table is written, Audit may
-// see half of a movement: see [Settled].
+// Audit reads a table. If the table is in use, Audit may see half of a movement: see
+// [Settled].
 func Audit(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
 	a := &audit{
 		Report: Report{Balances: map[tables.Account]int64{}, Days: map[tables.Account]map[string]int64{}},
@@ -212,8 +212,7 @@ func (a *audit) judge() {
 	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// The maximum number of reads of the table by Settled, and the pause between two reads.
-// Several reads tell errors from movements in progress.
+// Settled reads the table several times, to tell errors from movements in progress.
 const (
 	passes = 3
 	apart  = time.Second
