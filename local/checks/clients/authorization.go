@@ -19,9 +19,8 @@ import (
 // summed matches the conformance suite's summary of a scenario.
 var summed = regexp.MustCompile(`(?m)^[✓✗] ([a-z-]+): (\d+) passed, (\d+) failed`)
 
-// authorization runs the part of the conformance suite that tests authorization
-// servers. (Its scenarios named auth/… test clients.) The suite waits at a port for
-// the browser to come back.
+// authorization runs the conformance suite's scenarios for authorization servers. The
+// suite waits at a port for the browser to come back.
 func authorization(node string) func(context.Context, *running) []result {
 	return func(ctx context.Context, s *running) []result {
 		port, release, err := ports.Free()
@@ -59,7 +58,6 @@ func scenariosIn(out string, err error) []result {
 	return results
 }
 
-// register registers a native client.
 func (s *running) register(name string) (clientID string, err error) {
 	body, err := json.Marshal(map[string]any{"client_name": name, "redirect_uris": []string{"http://127.0.0.1/callback"}})
 	if err != nil {
@@ -77,8 +75,8 @@ func (s *running) register(name string) (clientID string, err error) {
 	return a.Text("client_id"), nil
 }
 
-// consenter runs a program that prints the address of the consent page, and lets the
-// person consent there. The program waits for the consent.
+// consenter runs a program that prints the address of the consent page. The person
+// consents there while the program waits.
 func consenter(ctx context.Context, s *running, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

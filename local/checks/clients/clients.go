@@ -20,7 +20,7 @@ import (
 // patience bounds the time of one program.
 const patience = 2 * time.Minute
 
-// client is a third-party client. Its function takes the client through its steps.
+// client is a third-party client.
 type client struct {
 	name string
 	run  func(context.Context, *running) []result
@@ -60,8 +60,8 @@ func program(name, script string, args ...string) func(context.Context, *running
 	}
 }
 
-// resultsIn reads what a program printed: a line for each step, with its name, a tab, and ok
-// or the problem.
+// resultsIn reads what a program printed: for each step a line with its name, a tab, and
+// ok or the problem.
 func resultsIn(out string, err error) (results []result) {
 	for line := range strings.Lines(out) {
 		if step, said, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
@@ -85,8 +85,6 @@ func output(ctx context.Context, s *running, name string, args ...string) (strin
 	return string(out), err
 }
 
-// command returns a command with the service's addresses and credentials in its
-// environment.
 func command(ctx context.Context, s *running, name string, args ...string) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	bin, err := filepath.Abs(filepath.Join(build, "node_modules", ".bin"))
@@ -113,7 +111,6 @@ func last(out string) string {
 	return lines[len(lines)-1]
 }
 
-// inspector runs MCP Inspector on the command line.
 func inspector(node string) func(context.Context, *running) []result {
 	cli := []string{filepath.Join(build, "node_modules", ".bin", "mcp-inspector"), "--cli"}
 	return func(ctx context.Context, s *running) []result {
@@ -140,9 +137,8 @@ func inspector(node string) func(context.Context, *running) []result {
 	}
 }
 
-// scenarios lists the conformance scenarios for a server with only tools, each with
-// the versions that have it. The others call tools of a test server, or need prompts,
-// resources and the like.
+// scenarios lists the conformance scenarios that a server with only tools can pass, each
+// with the versions that have it.
 var scenarios = map[string][]string{
 	"server-initialize":        {"2025-06-18", "2025-11-25"},
 	"ping":                     {"2025-06-18", "2025-11-25"},
@@ -183,7 +179,7 @@ func conformance(node, version string) func(context.Context, *running) []result 
 }
 
 // failures returns the checks that failed, except the inapplicable ones. The program's
-// exit status is no help, since it counts those checks, too.
+// exit status counts the inapplicable ones, too.
 func failures(out string, err error) string {
 	checks := check.FindAllStringSubmatch(out, -1)
 	var failed []string
@@ -205,7 +201,6 @@ func failures(out string, err error) string {
 	return ""
 }
 
-// table prints what each client could do.
 type table struct {
 	rows   []row
 	failed int

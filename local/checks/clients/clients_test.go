@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-// Checks that a server with only tools cannot pass are ignored; every other failure
-// counts.
 func TestFailures(t *testing.T) {
 	said := func(checks ...string) (out string) {
 		for _, c := range checks {

@@ -19,8 +19,7 @@ const (
 // document is the OpenAPI document, relative to a generator's folder.
 const document = "../../../functions/docs/openapi.json"
 
-// generator makes a client from the OpenAPI document. Our program imports the client, is
-// compiled with it if its language is compiled, and runs.
+// generator makes a client from the OpenAPI document. Our program imports the client.
 type generator struct {
 	name  string
 	dir   string            // in the build folder
@@ -64,8 +63,7 @@ func generators() []generator {
 	}
 }
 
-// generated starts all generators, side by side. Each client that it returns waits for its
-// generator, and then runs our program.
+// generated starts all generators at once. Each returned client waits for its generator.
 func generated(ctx context.Context, s *running) (list []client) {
 	for _, g := range generators() {
 		made := make(chan []result, 1)
@@ -81,7 +79,6 @@ func generated(ctx context.Context, s *running) (list []client) {
 	return list
 }
 
-// make generates and compiles the client. A warning of the generator is a problem.
 func (g generator) make(ctx context.Context, s *running) []result {
 	if err := g.prepare(); err != nil {
 		return []result{{"prepare", err.Error()}}
@@ -111,7 +108,6 @@ func brief(out string, err error) string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%v: %s", err, out[:min(len(out), 600)])), " ")
 }
 
-// prepare empties the client's folder, and puts our files into it.
 func (g generator) prepare() error {
 	dir := filepath.Join(build, g.dir)
 	if err := os.RemoveAll(dir); err != nil {
@@ -137,8 +133,6 @@ func (g generator) prepare() error {
 	return nil
 }
 
-// command runs a command in the client's folder, with the programs of npm and pip first
-// on its path.
 func (g generator) command(ctx context.Context, s *running, args []string) (string, error) {
 	root, err := filepath.Abs(build)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // goClient is the official Go client with golang.org/x/oauth2.
 type goClient struct {
 	s       *running
-	asked   []string // the requests, with the statuses of their answers
+	asked   []string // requests and their statuses, such as "POST /mcp 401"
 	config  *oauth2.Config
 	token   *oauth2.Token
 	session *sdk.ClientSession
@@ -102,7 +102,6 @@ func (g *goClient) consent(_ context.Context, args *auth.AuthorizationArgs) (*au
 	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 }
 
-// remember notes the token that the client uses.
 func (g *goClient) remember(from oauth2.TokenSource) oauth2.TokenSource {
 	return sourceFunc(func() (t *oauth2.Token, err error) {
 		if t, err = from.Token(); err == nil {
@@ -160,7 +159,7 @@ func (g *goClient) revoke(ctx context.Context) error {
 		return errors.New(a.Status)
 	}
 	g.asked = nil
-	if err := g.call(ctx); err != nil { // the refused client asks the person again
+	if err := g.call(ctx); err != nil {
 		return err
 	}
 	return g.asks("POST /mcp 401", "GET /.well-known/oauth-protected-resource/mcp 200")

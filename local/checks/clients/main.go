@@ -1,14 +1,9 @@
-// Command clients runs third-party MCP clients against a service in memory, and
-// prints what each could do: `make test-clients`. It runs the official clients in
-// TypeScript (both generations), Python and Go, oauth4webapi, requests-oauthlib, MCP
-// Inspector, and the conformance suite's scenarios for authorization servers and for
-// servers with tools only. Each connects by OAuth from the address alone (discovery,
-// registration, consent in Chromium, tools, expiry, revocation), or with a token.
+// Command clients runs third-party MCP and OAuth clients against a service in memory, and
+// prints what each could do: `make test-clients`. Each client connects with a token, or by
+// OAuth from the address alone.
 //
-// It also generates clients from the OpenAPI document with openapi-typescript,
-// @hey-api/openapi-ts, openapi-python-client and oapi-codegen. Each must generate without a
-// warning and compile, and a program that uses it must post, read a page and the inbox, and
-// get an error's code. They are generated while the other clients run.
+// It also generates clients from the OpenAPI document. Each must generate without a warning
+// and compile. A program that uses the client must post, read, and get an error's code.
 //
 // It installs the clients from lock files into build/clients, with their own Node. It
 // needs npm, Python, and Chromium for the consent page.
@@ -74,7 +69,6 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// install installs missing clients into the build folder.
 func install(ctx context.Context) error {
 	if err := os.MkdirAll(build, 0o755); err != nil {
 		return err
@@ -108,7 +102,7 @@ func install(ctx context.Context) error {
 			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 			cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 			if err := cmd.Run(); err != nil {
-				// Without its lock file, the incomplete folder is installed again by the next run.
+				// Without its lock file, the next run installs the folder again.
 				return errors.Join(fmt.Errorf("%s: %w", strings.Join(command, " "), err), os.Remove(filepath.Join(build, step.locks[0])))
 			}
 		}
@@ -200,8 +194,7 @@ func (s *running) serveProxy() error {
 		r.Out.Header.Set("Authorization", "Bearer "+s.token)
 	}}
 	s.proxy = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Read the whole body first: if the service answered before it had read the body, the
-		// proxy would close the body.
+		// Read the whole body first: when the service answers early, the proxy closes the body.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
@@ -210,7 +203,7 @@ func (s *running) serveProxy() error {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		proxy.ServeHTTP(w, r)
 	})}
-	go func() { _ = s.proxy.Serve(listener) }() // until it is closed
+	go func() { _ = s.proxy.Serve(listener) }()
 	return nil
 }
 

@@ -20,8 +20,7 @@ import (
 const consenting = time.Minute
 
 // person consents in a browser to connect a client to an agent. A client program posts
-// the address of the consent page to URL, and gets the address that the browser was sent
-// to.
+// the consent page's address to URL, and gets the address that the browser was sent to.
 type person struct {
 	of     *running
 	agent  *transcripts.Agent
@@ -31,7 +30,6 @@ type person struct {
 	URL    string
 }
 
-// callback returns the redirect URI that the client programs use.
 func (p *person) callback() string { return p.URL + "/callback" }
 
 func newPerson(ctx context.Context, of *running, agent *transcripts.Agent) (*person, error) {
@@ -57,7 +55,7 @@ func newPerson(ctx context.Context, of *running, agent *transcripts.Agent) (*per
 	})
 	mux.HandleFunc("POST /{$}", p.asked)
 	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = p.server.Serve(listener) }() // until it is closed
+	go func() { _ = p.server.Serve(listener) }()
 	return p, nil
 }
 
@@ -79,8 +77,7 @@ func (p *person) asked(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, back) // the client may be gone
 }
 
-// consent opens the page, enters a link code, presses Connect when the proof of work
-// is done, and returns the address that the browser is sent to.
+// consent connects the client, and returns the address that the browser is sent to.
 func (p *person) consent(page string) (back string, err error) {
 	code, err := p.linkCode()
 	if err != nil {
@@ -98,7 +95,6 @@ func (p *person) consent(page string) (back string, err error) {
 	return browser.Arrives(ctx, func(place string) bool { return !strings.HasPrefix(place, p.of.URL) })
 }
 
-// linkCode makes a link code as the agent.
 func (p *person) linkCode() (string, error) {
 	body, err := json.Marshal(map[string]int{"uses": 1})
 	if err != nil {
