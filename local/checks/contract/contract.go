@@ -140,7 +140,6 @@ func keys(m map[string]any) (list []string) {
 	return list
 }
 
-// find returns the operation of a request, or nil.
 func (c *Contract) find(method, target string) *operation {
 	return c.operations[c.Route(method, target)]
 }
@@ -156,18 +155,17 @@ func (c *Contract) Route(method, target string) string {
 	if !strings.HasPrefix(route, method+" ") { // the mux has matched HEAD with GET
 		return ""
 	}
-	return strings.TrimSuffix(route, "{$}") // which [api.PatternOf] adds to "/"
+	return strings.TrimSuffix(route, "{$}") // [api.PatternOf] adds it to "/"
 }
 
-// Check reports how an answer violates the document. It ignores answers that are not in
-// the document on purpose: pages of the local service, and refusals of callers that go
-// around an edge.
+// Check reports how an answer violates the document. The document leaves out pages of the
+// local service, and refusals of callers that go around an edge. Check ignores them.
 func (c *Contract) Check(method, target string, status int, header http.Header, body []byte) error {
 	if strings.HasPrefix(target, "/_local/") || status == http.StatusForbidden && isCode(body, api.EdgeRequired) {
 		return nil
 	}
 	o := c.find(method, target)
-	if method == http.MethodHead && status != http.StatusMethodNotAllowed { // HEAD is not in the document: HTTP allows it wherever there is GET
+	if method == http.MethodHead && status != http.StatusMethodNotAllowed { // HTTP allows HEAD wherever there is GET
 		o = c.find(http.MethodGet, target)
 		if len(body) > 0 {
 			return fmt.Errorf("contract: %s %s answers with a body", method, target)

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// document is a small document with an example of everything that is checked.
 const document = `{
   "components": {
     "headers": {"ETag": {}},
@@ -82,11 +81,10 @@ func TestCheck(t *testing.T) {
 
 	tagged := http.Header{"Content-Type": {json}, "Etag": {`"1"`}}
 	if err := c.Check("POST", "/v1/fish", 201, tagged, []byte(`{"id":"a","next":[]}`)); err == nil {
-		t.Error("POST /v1/fish answers with an ETag, which only GET declares: got no error, want one")
+		t.Error("POST /v1/fish with an undeclared ETag: got no error, want one")
 	}
 }
 
-// The service's own document loads, and names the codes of all errors.
 func TestLoad(t *testing.T) {
 	c, err := Load()
 	if err != nil {
@@ -95,7 +93,7 @@ func TestLoad(t *testing.T) {
 	for route, o := range c.operations {
 		for status, a := range o.answers {
 			if status >= "400" && len(a.codes) == 0 {
-				t.Errorf("%s %s names no code", route, status)
+				t.Errorf("%s %s: got no error codes, want at least one", route, status)
 			}
 		}
 	}

@@ -48,13 +48,12 @@ type Fault struct {
 	Kind  Kind
 }
 
-// Table counts commits by place and makes one of them fail. Each time a service restarts, it
-// can wrap the service's new table.
+// Table counts commits by place and makes one of them fail.
 type Table struct {
 	tables.Backend
 	places []Place
 	fault  *Fault
-	kill   func(context.Context) // never returns
+	kill   func(context.Context)
 
 	mu      sync.Mutex
 	count   map[Place]int
@@ -62,13 +61,13 @@ type Table struct {
 	met     *tables.Write   // the first write of the commit that met the fault; a retry has the same pointer
 }
 
-// New makes a table that wraps others. Without a fault (nil), it only counts. kill ends
-// the process to which a context belongs, and never returns.
+// New makes a table without a table below it: see [Table.Around]. If fault is nil, it only
+// counts. kill ends the process of a context, and never returns.
 func New(places []Place, fault *Fault, kill func(context.Context)) *Table {
 	return &Table{places: places, fault: fault, kill: kill, count: map[Place]int{}, strange: map[string]bool{}}
 }
 
-// Around wraps a table.
+// Around wraps a table. A restarted service has a new table to wrap.
 func (t *Table) Around(b tables.Backend) tables.Backend {
 	t.Backend = b
 	return t
@@ -136,8 +135,7 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	return tables.ErrUnknownOutcome
 }
 
-// meets reports whether a commit meets the fault, and whether it is a retry of one that
-// did.
+// meets reports whether a commit meets the fault, and whether the commit is a retry.
 func (t *Table) meets(tx tables.Tx) (meets, again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

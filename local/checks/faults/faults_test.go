@@ -17,7 +17,6 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// Places finds the calls that commit, and nothing else.
 func TestPlaces(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
@@ -32,7 +31,7 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, name := range []string{"functions/dm/send.go post", "events/settle/settle.go forget", "shared/app/seed/seed.go Channels", "shared/api/readlimit.go charge"} {
 		if !slices.Contains(names, name) {
-			t.Errorf("%s is missing in %v", name, names)
+			t.Errorf("got places %v, want also %s", names, name)
 		}
 	}
 	for _, name := range []string{"shared/app/app.go Transact", "shared/app/app.go commit", "shared/api/call.go Commit"} {
@@ -42,7 +41,6 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A fault breaks only the commit that it names, as its kind says.
 func TestFaultHitsOneCommit(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
@@ -97,15 +95,13 @@ func TestFaultHitsOneCommit(t *testing.T) {
 			if n := table.Counts()[here]; n < 2 || len(table.Strange()) > 0 {
 				t.Errorf("got %d commits of the place, want at least 2; commits outside all places: got %v, want none", n, table.Strange())
 			}
-			// Later commits succeed.
 			if err := seed.Channels(&app.App{Table: table, Now: time.Now, Rand: rand.Reader})(t.Context()); err != nil {
-				t.Error(err)
+				t.Errorf("a later commit: got error %v, want none", err)
 			}
 		})
 	}
 }
 
-// A commit by a test belongs to no place.
 func TestCommitByATestHasNoPlace(t *testing.T) {
 	below, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: time.Now})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Place is a call in the source that commits to the table. It prints as FILE:LINE.
+// Place is a call in the source that commits to the table.
 type Place struct {
 	File        string
 	Line, Lines int // the call's first line, and the number of its further lines
@@ -24,8 +24,8 @@ type Place struct {
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Name returns the file and the function that contain the place. A function may contain
-// several places.
+// Name returns the file and the function that contain the place. Several places may have
+// the same name.
 func (p Place) Name() string { return p.File + " " + p.Func }
 
 // has reports whether a line of a file belongs to the call.
@@ -33,8 +33,7 @@ func (p Place) has(file string, line int) bool {
 	return p.File == file && p.Line <= line && line <= p.Line+p.Lines
 }
 
-// commits lists the functions that commit: Commit of tables.Backend and api.Call, and
-// Transact and Once of app.App. The first argument of each is a context.
+// commits lists the functions that commit, of tables.Backend, api.Call and app.App.
 var commits = []string{"Commit", "Transact", "Once"}
 
 // deployed lists the folders of deployed code that uses the table.
@@ -91,7 +90,6 @@ func placesIn(file string) (places []Place, err error) {
 	return places, nil
 }
 
-// isCommit reports whether a call commits: x.Commit(ctx, …) and the like.
 func isCommit(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || !slices.Contains(commits, f.Sel.Name) || len(call.Args) < 2 {

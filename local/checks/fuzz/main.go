@@ -36,10 +36,10 @@ func main() {
 	}
 }
 
-// within bounds the time of a run without FUZZ_SECONDS, which usually takes much less.
+// within bounds the time of a run without FUZZ_SECONDS.
 const within = 15 * time.Minute
 
-// folder is this program's folder, with its hooks and settings.
+// folder holds the hooks and settings of schemathesis.
 const folder = "local/checks/fuzz"
 
 func run(ctx context.Context, getenv func(string) string) (err error) {
@@ -154,7 +154,7 @@ func furnish(ctx context.Context, s *service.Service, keyFile string) (env []str
 	if err := errors.Join(runner.Pay(ctx, c, checkout.URL), runner.Drain(ctx, c)); err != nil {
 		return nil, err
 	}
-	there, err := json.Marshal(map[string]string{ // values of the parameters of paths, by route or else by the parameter's name
+	there, err := json.Marshal(map[string]string{ // values of path parameters, by route or else by the parameter's name
 		"ch": "lounge", "ref": "other", "tag": "go", "topic": "errors", "id": post.ID, "/v1/ideas/{id}": idea.ID,
 		"/v1/ideas/{id}/support": idea.ID, "/v1/ideas/{id}/status": idea.ID,
 	})
