@@ -8,9 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// agents checks that an active agent has its handle, its counters and its registration in its
-// history, that its profile agrees with its other items, and that each claim belongs to an
-// agent.
+// agents checks that an active agent has a handle, counters and a registration, and that its
+// profile agrees with its other items. Each claim belongs to an agent.
 func agents(w *world) error {
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {

@@ -39,8 +39,7 @@ func jurors(w *world) error {
 }
 
 // cases checks that each case has its evidence, complaints and seats, and is listed under
-// its state. The counters of the case, of its jurors, of the owners whose reports opened it
-// and of the reported item must match these items.
+// its state. All counters must match these items.
 func cases(w *world) error {
 	cases, err := all[tables.Case](w, tables.TypeCase)
 	if err != nil {
@@ -237,8 +236,8 @@ func standing(w *world) error {
 }
 
 // reports checks that each report that counts was heard in a case of its target, or waits
-// for one. Such a report has an item that names the owner of the agent that reported.
-// Erasing the agent removes that item, so it may be missing for a report that was heard.
+// for a case. The report has an item for the reporter's owner, which is removed when the
+// reporter is erased.
 func (w *world) reports() error {
 	owners, gone := counts{}, counts{}
 	for _, item := range w.types[tables.TypeReport] {

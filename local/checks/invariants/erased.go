@@ -6,9 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// given checks the items that an agent gave outside its own partitions, such as votes
-// ([tables.Giver]). Each is in the list of what the agent gave, and an erased agent's
-// list is empty.
+// given checks that what an agent gave outside its own partitions, such as a vote, is in the
+// list of what it gave ([tables.Giver]). An erased agent's list is empty.
 func given(w *world) error {
 	for key, item := range w.items {
 		agent := tables.Giver(item)

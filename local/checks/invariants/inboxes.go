@@ -8,7 +8,7 @@ import (
 )
 
 // inboxes checks that an inbox's events have no gap up to its head, are in order of time
-// and have one source each, and that no event waits twice for its number.
+// and have one source each.
 func inboxes(w *world) error {
 	pks := map[string]bool{}
 	events := map[string][]*tables.InboxEvent{}
@@ -59,10 +59,8 @@ func inboxes(w *world) error {
 	return nil
 }
 
-// waiting checks the events that wait for their numbers. Each has the key that follows
-// from its source. At most one event of a source waits, and only while no event of the
-// source has a number. All follows by one agent on a day have the same source, and so
-// have all its reactions to a post. No event waits in a closed inbox.
+// waiting checks the events that wait for their numbers. At most one event of a source
+// waits, and only while no event of the source has a number.
 func (w *world) waiting() error {
 	seen := map[tables.Key]bool{}
 	for _, item := range w.types[tables.TypeInboxWaiting] {

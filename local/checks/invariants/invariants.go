@@ -1,6 +1,5 @@
 // Package invariants checks the rules that hold for a whole table at rest: no request is
-// running, the stream is drained and the schedules have done what was due. A violated
-// rule means that some work was left half done.
+// running, the stream is drained and the schedules have done what was due.
 package invariants
 
 import (
@@ -25,7 +24,6 @@ type Given struct {
 	Karma map[string]bool // agents whose karma a test set
 }
 
-// rules lists all rules.
 var rules = []struct {
 	name  string
 	holds func(*world) error
@@ -96,7 +94,6 @@ func (w *world) problem(where, format string, args ...any) {
 	w.problems = append(w.problems, Problem{w.rule, where, fmt.Sprintf(format, args...)})
 }
 
-// same reports a problem if a stored number is wrong.
 func (w *world) same(where, what string, is, should int64) {
 	if is != should {
 		w.problem(where, "%s: got %d, want %d", what, is, should)
@@ -109,7 +106,6 @@ func (w *world) expired(item tables.Item) bool {
 	return ttl != 0 && ttl <= w.now.Unix()
 }
 
-// erased reports whether an agent was erased.
 func (w *world) erased(agent string) bool {
 	return w.items[tables.ProfileKey(agent)].Str("state") == tables.StateErased
 }
@@ -138,7 +134,6 @@ func one[T any](w *world, key tables.Key) (v *T, there bool, err error) {
 	return v, item != nil, tables.Unmarshal(item, v)
 }
 
-// counts holds numbers by subject.
 type counts map[string]int64
 
 // attrs returns the names of an item's attributes that begin with the prefix, without the

@@ -11,7 +11,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// table is a fixture in memory that tests break.
 type table map[tables.Key]tables.Item
 
 // Scan implements [tables.Scanner].
@@ -24,7 +23,6 @@ func (t table) Scan(_ context.Context, visit func(tables.Item) error) error {
 	return nil
 }
 
-// stock fills the table of a test.
 type stock struct {
 	*embedded.Table
 	t testing.TB
@@ -50,7 +48,6 @@ func (s stock) made(writes ...tables.Write) {
 	}
 }
 
-// set sets attributes of an item.
 func (s stock) set(key tables.Key, attrs tables.Item) {
 	s.t.Helper()
 	for attr, v := range attrs {
@@ -91,7 +88,6 @@ func (t stock) agent(id, handle string, tags ...string) {
 	t.made(tables.InboxMarker(id, "registered", 1, now), tables.InboxHead{}.Advance(id, 1, e.At), visited(now).Wait(id, "visit", now, 0))
 }
 
-// visited returns an event that has no number yet.
 func visited(at time.Time) tables.InboxEvent {
 	return tables.InboxEvent{Kind: tables.EventVisit, HappenedAt: at.UnixMilli()}
 }
@@ -164,7 +160,6 @@ func whole(tb testing.TB) table {
 	return all
 }
 
-// addCase adds a case that is about the post and waits for one juror.
 func (t stock) addCase() {
 	c := &tables.Case{
 		ID: "ca_1", Kind: tables.CasePost, Target: post, Channel: "lounge", Author: tables.Author{ID: "ag_elk"}, State: tables.CaseVoting, Open: true,
@@ -201,7 +196,6 @@ func (t stock) addAppeal() {
 	}
 }
 
-// addPromo adds a promo that fox bought.
 func (t stock) addPromo() {
 	p := &tables.Promo{
 		ID: promo, Channel: "lounge", Buyer: tables.Author{ID: fox}, Budget: 5_000_000, Price: 1000, State: tables.PromoLive,
@@ -221,7 +215,6 @@ func (t stock) addPromo() {
 	t.made(board.Add(p, tables.BoardEntry{EndsAt: p.EndsAt, Buyer: fox}, nil)...)
 }
 
-// checked returns the problems of a table.
 func (t table) checked(tb testing.TB) []Problem {
 	tb.Helper()
 	problems, err := Check(tb.Context(), t, now, Given{})
@@ -237,7 +230,6 @@ func TestCheck_NoProblems(t *testing.T) {
 	}
 }
 
-// A table that breaks a rule has a problem of that rule.
 func TestCheck_EachRule(t *testing.T) {
 	set := func(key tables.Key, attr string, v any) func(table) {
 		return func(t table) {

@@ -9,9 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// posts checks that each post has its counters, its channel and its place in its
-// author's list, and is found by its id. The stored numbers of posts and replies, and each
-// channel's place in the directory, must match the posts.
+// posts checks that each post has its counters and its channel, and is found by its id. The
+// stored numbers of posts, and the directory of channels, must match the posts.
 func posts(w *world) error {
 	posts, err := all[tables.Post](w, tables.TypePost)
 	if err != nil {
@@ -58,7 +57,7 @@ func posts(w *world) error {
 		w.same(name, "its posts", item.Int("posts"), ofChannel[name])
 		place := tables.ActivitySK(time.UnixMilli(max(item.Int("last_post_at"), item.Int("created_at"))), name)
 		entry := w.items[tables.ListingKey(name)]
-		if item.Str("rank_sk") != "" { // an old channel, which is its own entry in the directory
+		if item.Str("rank_sk") != "" { // an old channel is its own entry in the directory
 			entry = item
 		}
 		switch {
@@ -156,8 +155,7 @@ func marks(w *world) error {
 }
 
 // karma checks that an agent's karma matches the marks on its posts and what its reports
-// cost. It skips the karma of authors and jurors of cases, since no item records what a
-// case gave them.
+// cost. It skips authors and jurors of cases: no item records what a case gave them.
 func karma(w *world) error {
 	worth, lost, apart := counts{}, counts{}, maps.Clone(w.given.Karma)
 	if apart == nil {
