@@ -1,7 +1,7 @@
 package main
 
-// equivalent lists mutants that no test can notice, by name, with the reason. They are
-// not run and do not count. Prefer removing such code.
+// equivalent lists mutants that no test can notice, with the reason. They are not run and
+// do not count. Prefer removing such code.
 var equivalent = map[string]string{
 	`events/deadlines/draw.go seat comparison window < c.Windows`:                                                       "nobody was drawn from a window that was not read",
 	`events/deadlines/draw.go window number jury.Window in tables.JurorsFrom(start, jury.Window)`:                       "what is beyond a window is cut off",

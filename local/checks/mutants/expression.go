@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// Mutants of expressions, in the packages that have rules. A mutant moves a comparison to
-// the other side of its boundary, or inverts an equality. It adds one to a number or an
-// amount (and doubles a float), halves a duration, gives a TTL in milliseconds, reverses
-// an order, or makes a cursor repeat the item before it. An amount is a sum of money or
-// a number added to an attribute. It is not a constant.
+// Kinds of mutants of expressions. A mutant moves a comparison to the other side of its
+// boundary, inverts an equality, adds one to an integer, doubles a float, halves a
+// duration, gives a TTL in milliseconds, reverses an order, or makes a cursor repeat an
+// item. An amount is a sum of money or a number added to an attribute, but not a constant.
 const (
 	Comparison Kind = "comparison"
 	Equality   Kind = "equality"
@@ -29,19 +28,15 @@ const (
 // rules lists the folders whose expressions are mutated, including their subfolders.
 var rules = []string{"functions", "events", "shared/identity/auth", "shared/rules", "shared/text", "tables/id"}
 
-// unruled lists exceptions, whose code has no rules of the service: test data, the
-// programs that the quickstart downloads, and code that only backends or the calculation of
-// costs need.
+// unruled lists code in these folders that has no rules of the service.
 var unruled = []string{"functions/ideas/wishes", "functions/docs/programs", "tables/capacity.go", "tables/expression.go"}
 
-// ruled reports whether a folder's or a file's expressions are mutated.
 func ruled(path string) bool {
 	in := func(folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 	return (path == tables || strings.HasPrefix(path, tables+"/") && strings.HasSuffix(path, ".go") || slices.ContainsFunc(rules, in)) &&
 		!slices.ContainsFunc(unruled, in)
 }
 
-// expressions finds the mutants of a package's expressions.
 func (c checked) expressions() (found []Mutant) {
 	for file, parsed := range c.files {
 		if slices.Contains(definitions, file) || !ruled(file) {
@@ -81,7 +76,6 @@ type expressions struct {
 	inTTL          bool
 }
 
-// parents returns the parent of each node of a file.
 func parents(file *ast.File) map[ast.Node]ast.Node {
 	all := map[ast.Node]ast.Node{}
 	var open []ast.Node
@@ -99,8 +93,7 @@ func parents(file *ast.File) map[ast.Node]ast.Node {
 	return all
 }
 
-// visit finds the mutants of a node and its children. It leaves out types, constant
-// declarations, and places where any number would do.
+// visit finds the mutants of a node and its children.
 func (e *expressions) visit(root ast.Node) {
 	ast.Inspect(root, func(n ast.Node) bool { return n != nil && e.node(n) })
 }
@@ -129,7 +122,7 @@ func (e *expressions) node(n ast.Node) bool {
 		if call, ok := n.X.(*ast.CallExpr); ok && e.name(call) == "slices.Reverse" {
 			e.add(Order, n, edit{n.Pos(), n.Pos(), "if !{mutant}.Is({N}) { "}, edit{n.End(), n.End(), " }"})
 		}
-	case *ast.ForStmt: // the start value, as in "for i := 0", is an index, and not mutated
+	case *ast.ForStmt: // a start value, as in "for i := 0", is an index, and is not mutated
 		if n.Cond != nil {
 			e.visit(n.Cond)
 		}
@@ -157,7 +150,6 @@ func (e *expressions) node(n ast.Node) bool {
 	return true
 }
 
-// small reports whether an expression is the constant 0 or 1.
 func (e *expressions) small(x ast.Expr) bool {
 	v := e.info.Types[x].Value
 	if v == nil || v.Kind() != constant.Int {
@@ -190,11 +182,9 @@ var anError = types.Universe.Lookup("error").Type().Underlying().(*types.Interfa
 
 func isError(t types.Type) bool { return t != nil && types.Implements(t, anError) }
 
-// isDuration and isTime report whether a type is time.Duration or time.Time.
 func isDuration(t types.Type) bool { return t != nil && t.String() == "time.Duration" }
 func isTime(t types.Type) bool     { return t != nil && t.String() == "time.Time" }
 
-// constant makes a mutant of a constant expression.
 func (e *expressions) constant(x ast.Expr) {
 	tv := e.info.Types[x]
 	if isDuration(tv.Type) {
@@ -209,16 +199,15 @@ func (e *expressions) constant(x ast.Expr) {
 	}
 }
 
-// isNumber reports whether a type is a basic type of numbers. Constants of a named type
-// are names, not numbers.
+// isNumber reports whether a type is a basic type of numbers. A constant of a named type
+// counts as a name, not a number.
 func (e *expressions) isNumber(t types.Type) bool {
 	basic, ok := t.(*types.Basic)
 	return ok && basic.Info()&(types.IsInteger|types.IsFloat) != 0 && basic.Info()&types.IsUntyped == 0
 }
 
-// version reports whether an expression is a 1 for which any other positive number would
-// do as well. Either it is added to an item's version or an agent's epoch, which only
-// have to change, or it is the number of items read beyond those that a page shows.
+// version reports whether an expression is a 1 that could be any positive number. Versions
+// and epochs only have to change, and a read may exceed a page by any number of items.
 func (e *expressions) version(x ast.Expr) bool {
 	var of ast.Expr
 	switch p := e.parent[x].(type) {
@@ -243,8 +232,8 @@ func (e *expressions) version(x ast.Expr) bool {
 	return slices.Contains([]string{"version", "epoch", "changes", "tallies", "limit"}, strings.ToLower(name)) && e.info.Types[x].Value.String() == "1"
 }
 
-// bounds reports whether adding one to a constant integer is the same as moving its
-// comparison to the other side of the boundary, as in x < 5 and x >= 5.
+// bounds reports whether adding one to a constant integer is the same as moving the
+// boundary of its comparison, as in x < 5.
 func (e *expressions) bounds(x ast.Expr) bool {
 	b, ok := e.parent[x].(*ast.BinaryExpr)
 	if !ok || e.info.Types[x].Value.Kind() != constant.Int {
@@ -296,9 +285,8 @@ func (e *expressions) name(call *ast.CallExpr) string {
 	return ""
 }
 
-// quiet lists packages, functions and methods whose constant arguments are not mutated.
-// They log and format, give up after a while, make random names of any length, or work
-// in parts of any size. api.CheckText checks a limit that the schema checks as well.
+// quiet lists packages, functions and methods whose constant arguments decide nothing.
+// api.CheckText checks a limit that the schema checks as well.
 var quiet = []string{
 	"fmt.", "log/slog.", "strconv.", "errors.", "context.", ".Random", ".SetLimit", "slices.Chunk", "shared/lambda/schedule.Each",
 	"shared/api.CheckText", "shared/api.CheckOptionalText",
@@ -359,10 +347,8 @@ func (e *expressions) formats(call *ast.CallExpr) bool {
 	return false
 }
 
-// module returns the module's path.
 func (e *expressions) module() string { return strings.SplitN(e.types.Path(), "/", 2)[0] }
 
-// binary finds the mutants of a comparison.
 func (e *expressions) binary(b *ast.BinaryExpr) {
 	x, y := e.info.Types[b.X], e.info.Types[b.Y]
 	operator := map[token.Token]string{token.LSS: "Less", token.LEQ: "AtMost", token.GTR: "Greater", token.GEQ: "AtLeast"}[b.Op]
@@ -372,13 +358,12 @@ func (e *expressions) binary(b *ast.BinaryExpr) {
 			edit{b.OpPos, b.OpPos + token.Pos(len(b.Op.String())), ","}, edit{b.End(), b.End(), ")"})
 	case (b.Op == token.EQL || b.Op == token.NEQ) && !x.IsNil() && !y.IsNil() && !isError(x.Type) && !isError(y.Type):
 		if x.Value != nil && e.isNumber(x.Type) || y.Value != nil && e.isNumber(y.Type) {
-			return // the constant has a mutant already, which is harder to notice
+			return // the constant has a mutant already
 		}
 		e.wrap(Equality, b, "{mutant}.Not", nil)
 	}
 }
 
-// literal finds the mutants of a composite literal's values.
 func (e *expressions) literal(l *ast.CompositeLit) {
 	if t := e.info.Types[l].Type; t != nil && strings.HasPrefix(t.String(), "unicode.") {
 		return // a table of code points
@@ -401,7 +386,6 @@ func (e *expressions) literal(l *ast.CompositeLit) {
 	}
 }
 
-// assign finds the mutants of an assignment to fields.
 func (e *expressions) assign(a *ast.AssignStmt) bool {
 	if len(a.Lhs) != len(a.Rhs) {
 		return true
@@ -450,7 +434,6 @@ func isNamed(x ast.Expr, name string) bool {
 	return ok && id.Name == name
 }
 
-// isTTL reports whether a field or an attribute is an item's TTL.
 func (e *expressions) isTTL(key ast.Expr) bool {
 	if s, ok := key.(*ast.SelectorExpr); ok {
 		key = s.Sel
@@ -513,12 +496,11 @@ func (e *expressions) add(kind Kind, n ast.Node, edits ...edit) {
 	e.found = append(e.found, m)
 }
 
-// text returns the source of a node, on one line.
 func (e *expressions) text(n ast.Node) string {
 	return oneLine(e.source[e.file][e.set.Position(n.Pos()).Offset:e.set.Position(n.End()).Offset])
 }
 
-// context returns the source around a constant, since "1" alone says little.
+// context returns the source around a constant: in a name, "1" alone says little.
 func (e *expressions) context(kind Kind, n ast.Node) string {
 	within := e.parent[n]
 	if kind != Number && kind != Duration {
@@ -539,7 +521,7 @@ const contextMost = 50 // bytes
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// alias returns the name under which mutated sources import a package.
+// alias returns the name by which mutated sources import a package.
 func alias(path string) string {
 	return "mutant_" + strings.Map(func(r rune) rune {
 		if strings.ContainsRune("/.-", r) {

@@ -1,7 +1,7 @@
 package main
 
-// free lists constants for which any number is right, by package and name, with the
-// reason. Their uses have no mutants.
+// free lists constants for which any number is right, with the reason. Their uses have no
+// mutants.
 var free = map[string]string{
 	"events/audit.pageMost":        "pages of any size read the same",
 	"events/audit.proveFor":        "the next call goes on with what is left",
@@ -27,8 +27,7 @@ var free = map[string]string{
 	"tables.SettleEvery":           "promos may be settled as often as one likes",
 }
 
-// freeFields lists fields for which any number is right, or whose numbers are checked
-// by tests that are not run here, with the reason.
+// freeFields lists fields that are not mutated, with the reason.
 var freeFields = map[string]string{
 	"Batch":   "a reader handles any number of records",
 	"Cache":   "a cache may keep an answer for any time",

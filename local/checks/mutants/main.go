@@ -1,15 +1,14 @@
 // Command mutants changes one thing in the rules at a time, and checks that a test fails:
-// `make mutants`. It removes each condition of a write, and each marker that such a
-// condition looks for. It moves the boundary of each comparison, changes each number,
-// amount, duration and TTL, reverses orders, and makes cursors repeat an item.
+// `make mutants`. It removes the conditions of writes, and changes comparisons, numbers,
+// durations and orders.
 //
-// It builds all mutants at once into the tests of every package that uses a changed
-// package. Each mutant is an expression in the source with a hook around it, which the
-// environment enables. A first run without mutants must pass; it records which tests
-// reach which mutants. Then each mutant runs the tests that reach it, the shortest first,
-// until one fails. Results are kept in a folder and stay valid until a package's tests
-// or the tested code change. Tools such as gremlins build each mutant by itself and run
-// only the tests of its package, but most rules here are tested by transcripts.
+// All mutants are built into the tests at once; an environment variable enables one. A
+// first run without mutants must pass. It records which tests reach which mutants. Then each
+// mutant runs the tests that reach it, until one fails. Results stay valid until a package's
+// tests or the tested code change.
+//
+// Tools such as gremlins run only the tests of a mutant's package, but most rules here are
+// tested by transcripts.
 package main
 
 import (
@@ -50,7 +49,6 @@ func main() {
 	}
 }
 
-// found holds the results so far.
 type found struct {
 	Stamps  map[string]string // by package: digest of the tests behind these results
 	Units   []Unit            // as run with no mutant active
@@ -63,7 +61,6 @@ type found struct {
 // Notice names the test and package that noticed a mutant; the zero Notice means none.
 type Notice struct{ Pkg, Test string }
 
-// options are the settings of a run: the module's folder, the output's, and the flags.
 type options struct {
 	root, folder, only, kinds string
 	jobs                      int
@@ -71,7 +68,6 @@ type options struct {
 	equivalent                map[string]string
 }
 
-// run tests all mutants of a module that match, and prints the table.
 func run(ctx context.Context, out io.Writer, o options) error {
 	match, err := regexp.Compile(o.only)
 	if err != nil {
@@ -177,8 +173,8 @@ func (s *suite) load() (*found, error) {
 	return f, nil
 }
 
-// affordable returns the first batches that fit the budget, at least one, and reports
-// whether these are all.
+// affordable returns the first batches that fit the budget, and at least one. whole reports
+// whether these are all batches.
 func (s *suite) affordable(batches [][]Unit) (first [][]Unit, whole bool) {
 	var sum time.Duration
 	for i, batch := range batches {
@@ -192,8 +188,8 @@ func (s *suite) affordable(batches [][]Unit) (first [][]Unit, whole bool) {
 	return batches, true
 }
 
-// estimate returns how long it takes to test the mutants without a result. The first
-// tests that reach a mutant mostly notice it; one mutant in oneIn needs all tests.
+// estimate returns how long it takes to test the mutants without a result. It assumes that
+// the first batch of tests notices most mutants.
 func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) time.Duration {
 	const start = 300 * time.Millisecond // the start of a test's process
 	var sum time.Duration
@@ -230,8 +226,7 @@ func (f *found) save() error {
 	return os.Rename(f.file+".new", f.file)
 }
 
-// meetAll runs each unit whose reached mutants are not known yet, in a process of its
-// own.
+// meetAll runs each new unit in a process of its own, to learn which mutants it reaches.
 func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	all, err := s.units(ctx)
 	if err != nil {
@@ -291,7 +286,6 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 	return cmp.Or(ctx.Err(), err)
 }
 
-// atOnce calls do n times, with at most the given number of calls at once.
 func atOnce(most, n int, do func(i int) error) error {
 	var work errgroup.Group
 	work.SetLimit(most)

@@ -17,17 +17,16 @@ import (
 // Kind is the kind of thing that a mutant removes or changes.
 type Kind string
 
-// A Condition is a call that makes a condition, such as tables.Equal. An Item or an
-// Attribute is left behind by a write, for a condition of a later write to look for. An
-// Item is put or deleted under a condition. An Attribute is changed, and a condition in the
-// same file uses it.
+// Kinds of mutants of writes. A Condition is a call that makes a condition, such as
+// tables.Equal. An Item is put or deleted under a condition. An Attribute is changed, and a
+// condition in the same file uses it.
 const (
 	Condition Kind = "condition"
 	Item      Kind = "item"
 	Attribute Kind = "attribute"
 )
 
-// everyKind lists all kinds, in the order of the printed table.
+// everyKind has the order of the printed table.
 var everyKind = []Kind{
 	Condition, Item, Attribute, Comparison, Equality, Number, Amount, Duration, TTL, Order, Cursor,
 }
@@ -35,11 +34,11 @@ var everyKind = []Kind{
 // Mutant is an expression or a statement in the source that is changed, or a call whose
 // effect is removed.
 type Mutant struct {
-	N          int // its number, from 1, in the order of the source; the built tests use it, too
+	N          int // its number, from 1, in the order of the source
 	File, Func string
 	Line       int
 	Kind       Kind
-	Text       string // its source on one line; of a constant, also the expression around it
+	Text       string // its source on one line; for a constant, also the expression around it
 
 	from, to int // where it begins and ends in its file
 	edits    []change
@@ -66,16 +65,15 @@ var (
 	updates = []string{"SetAttr", "RemoveAttr", "Add", "AddToSet", "RemoveFromSet"}
 )
 
-// tables is the package in which conditions and writes are made. The files that define
-// them are not mutated.
+// tables is the package that makes conditions and writes.
 const tables = "tables"
 
+// definitions lists the files that define conditions and writes. They are not mutated.
 var definitions = []string{"tables/condition.go", "tables/backend.go"}
 
 // deployed lists the folders of deployed code that uses the table.
 var deployed = []string{tables, "functions", "shared", "events"}
 
-// find finds all mutants in the deployed sources of a module.
 func find(root string) (all []Mutant, err error) {
 	for _, folder := range deployed {
 		err := fs.WalkDir(os.DirFS(root), folder, func(file string, d fs.DirEntry, err error) error {
@@ -159,7 +157,6 @@ func findIn(root, file string) (found []Mutant, err error) {
 	return found, nil
 }
 
-// calls visits every call inside the functions of a file.
 func calls(file *ast.File, visit func(function string, call *ast.CallExpr)) {
 	for _, decl := range file.Decls {
 		f, ok := decl.(*ast.FuncDecl)
@@ -175,8 +172,8 @@ func calls(file *ast.File, visit func(function string, call *ast.CallExpr)) {
 	}
 }
 
-// constructor returns the name of the function of package tables that a call names, or
-// "". In package tables itself (own), it returns any name without a package.
+// constructor returns the name of the function of package tables that a call names, or "".
+// own says that the file belongs to package tables.
 func constructor(call *ast.CallExpr, own bool) string {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:

@@ -14,7 +14,6 @@ import (
 
 const project = "../../.."
 
-// find finds mutants of this module in the code that decides something, and nowhere else.
 func TestFind(t *testing.T) {
 	all, err := find(project)
 	if err != nil {
@@ -39,7 +38,7 @@ func TestFind(t *testing.T) {
 		`tables/ledger.go Movements order true`,
 	} {
 		if !names[name] {
-			t.Errorf("the mutant %q is missing", name)
+			t.Errorf("got no mutant %q, want one", name)
 		}
 	}
 	for name := range names {
@@ -51,11 +50,10 @@ func TestFind(t *testing.T) {
 		t.Error(err)
 	}
 	if err := known(all, map[string]string{"tables/gone.go": "it is gone"}); err == nil {
-		t.Error("an equivalent that does not exist passes, want an error")
+		t.Error("an equivalent that does not exist: got no error, want one")
 	}
 }
 
-// Each constant in the list of free ones exists.
 func TestFree(t *testing.T) {
 	packages, err := check(project, patterns(project))
 	if err != nil {
@@ -69,7 +67,7 @@ func TestFree(t *testing.T) {
 	}
 	for name := range free {
 		if !exist[name] {
-			t.Errorf("%q is listed as free, but there is no such constant; remove it from the list", name)
+			t.Errorf("free: %q does not exist; remove it", name)
 		}
 	}
 	all, err := find(project)
@@ -83,8 +81,6 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// The table names the test that noticed each mutant, and mutants that no test
-// noticed. Listed equivalents do not count.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	root, folder := t.TempDir(), t.TempDir()
@@ -126,7 +122,6 @@ func TestRun(t *testing.T) {
 		}
 	}
 
-	// Every other kind has mutants that are noticed, and some that are not.
 	got, err = try("functions/rules/", "", nil)
 	if err == nil || !strings.Contains(err.Error(), "functions/rules: ") {
 		t.Errorf("got error %v, want a score that is too small; output\n%s", err, got)
@@ -168,7 +163,6 @@ All comparison i < len(keys) NOT NOTICED`), "\n")
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
 
-	// Known results are not run again, and equivalents do not count.
 	got, err = try("tables/post.go End", "", map[string]string{"tables/post.go End condition ItemExists()": "what is open exists"})
 	if err != nil || strings.Contains(got, "running all tests") || !strings.Contains(got, "left out: what is open exists") ||
 		!strings.Contains(got, "2/2 100.0 %") {
@@ -178,17 +172,14 @@ All comparison i < len(keys) NOT NOTICED`), "\n")
 		t.Errorf("a kind that does not exist: got error %v, want one that names it", err)
 	}
 
-	// A test that fails with no mutant active ends the run.
 	if err := os.WriteFile(filepath.Join(root, "tables/wrong_test.go"), []byte("package tables\n\nimport \"testing\"\n\nfunc TestWrong(t *testing.T) { t.Fail() }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := try("", "", nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails with no mutant active") {
-		t.Errorf("got error %v, want TestWrong named; output\n%s", err, got)
+		t.Errorf("a test that fails without a mutant: got error %v, want one that names TestWrong; output\n%s", err, got)
 	}
 }
 
-// A result is valid while its package's tests are unchanged. "Not noticed" is valid only
-// while the tests of all packages are unchanged.
 func TestResultsStayValid(t *testing.T) {
 	folder := t.TempDir()
 	built := func(pkg, text string) {
@@ -231,8 +222,6 @@ func TestResultsStayValid(t *testing.T) {
 	}
 }
 
-// The tests of a mutant's own package run first, and then the others, the shortest first.
-// Tests that can run together run in batches, which grow.
 func TestBatches(t *testing.T) {
 	var got []string
 	for _, batch := range batches([]Unit{
@@ -257,18 +246,16 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A budget cuts the tests of a mutant, but always leaves the first batch.
 func TestBudget(t *testing.T) {
 	second := []Unit{{Took: time.Second}}
 	for budget, want := range map[time.Duration]int{0: 3, time.Millisecond: 1, time.Second: 1, 2 * time.Second: 2, 3 * time.Second: 3} {
 		first, whole := (&suite{budget: budget}).affordable([][]Unit{second, second, second})
 		if len(first) != want || whole != (want == 3) {
-			t.Errorf("budget %s: got %d of 3 batches, reported as whole: %t; want %d, reported as whole: %t", budget, len(first), whole, want, want == 3)
+			t.Errorf("budget %s: got %d of 3 batches, whole %t; want %d, whole %t", budget, len(first), whole, want, want == 3)
 		}
 	}
 }
 
-// culprit returns the full name of the failed test if the output has it.
 func TestCulprit(t *testing.T) {
 	for output, want := range map[string]string{
 		"--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/b (0.1s)\n--- FAIL: TestC (0s)\n": "TestA/b",

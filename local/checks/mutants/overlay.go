@@ -21,9 +21,8 @@ const (
 	envMet    = "MUTANTS_MET"
 )
 
-// leaf is the folder of a package that is added to a module when tests are built with
-// mutants. Its functions are hooks around expressions: each returns what the source does,
-// unless mutant n is active. The package imports nothing of the module.
+// leaf is the folder of a package that is added to the module. Its functions are hooks
+// around expressions: each returns what the source does, unless mutant n is active.
 const leaf = "shared/mutant"
 
 const leafSource = `package mutant
@@ -139,9 +138,8 @@ func Milliseconds[T ~int64](n int, seconds T) T {
 }
 `
 
-// hook is added to package tables. It replaces what a mutant removes with something
-// valid that does nothing, so that the only condition of a write, or the only write of
-// a transaction, can be removed.
+// hook is added to package tables. It replaces a removed condition or write with a valid
+// one that does nothing, since a write may have no other condition.
 const hook = `package tables
 
 import mutant "{leaf}"
@@ -196,8 +194,8 @@ func MutantCursor(n int, desc bool, cursor *Position) *Position {
 // hooks names the functions that hook declares.
 var hooks = map[Kind]string{Condition: "MutantCondition", Item: "MutantItem", Attribute: "MutantAttribute"}
 
-// overlay writes a module's sources with all mutants, disabled, to a folder. It also writes
-// and returns the file that go's flag -overlay takes. Line numbers do not change.
+// overlay writes a module's sources with all mutants, disabled, to a folder. It returns the
+// file for go's flag -overlay. Line numbers do not change.
 func overlay(root, folder string, all []Mutant) (file string, err error) {
 	replace := map[string]string{}
 	add := func(file, text string) error {
@@ -243,7 +241,7 @@ func overlay(root, folder string, all []Mutant) (file string, err error) {
 func mutated(module, source string, mutants []Mutant) string {
 	type insertion struct {
 		change
-		closes bool // whether it closes a hook, rather than opens it
+		closes bool // closes a hook, rather than opens it
 		size   int  // bytes of source inside the hook
 	}
 	var all []insertion
@@ -268,7 +266,8 @@ func mutated(module, source string, mutants []Mutant) string {
 			all = append(all, insertion{c, c.from == m.to, m.to - m.from})
 		}
 	}
-	// Where several hooks open, the outer one comes first; where several close, the inner.
+	// Where several hooks open, the outer hook comes first. Where several close, the inner
+	// hook does.
 	slices.SortStableFunc(all, func(a, b insertion) int {
 		if order := cmp.Compare(a.from, b.from); order != 0 || a.closes != b.closes {
 			return cmp.Or(order, map[bool]int{true: -1, false: 1}[a.closes])

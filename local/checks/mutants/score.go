@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Percent of mutants that must be noticed: in each package with rules, in each package
-// about money and juries, and among the conditions and markers of all packages together.
+// Percent of mutants that must be noticed.
 const (
 	leastOfRules  = 90
 	leastOfMoney  = 95
@@ -29,8 +28,8 @@ var money = []string{
 // writes lists the kinds that are counted for all packages together.
 var writes = []Kind{Condition, Item, Attribute}
 
-// row returns the name of the printed table's row that counts a mutant, and the least
-// percentage that the row must reach.
+// row returns the printed table's row that counts a mutant, and the percentage that the row
+// must reach.
 func (m Mutant) row() (name string, least float64) {
 	folder := path.Dir(m.File)
 	switch {
@@ -44,7 +43,6 @@ func (m Mutant) row() (name string, least float64) {
 	return folder, leastOfRules
 }
 
-// score counts mutants.
 type score struct{ noticed, all int }
 
 func (s score) String() string {
@@ -54,7 +52,6 @@ func (s score) String() string {
 	return fmt.Sprintf("%d/%d", s.noticed, s.all)
 }
 
-// percent returns the percentage that was noticed; 100 if there are no mutants.
 func (s score) percent() float64 {
 	if s.all == 0 {
 		return 100

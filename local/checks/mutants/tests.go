@@ -17,13 +17,12 @@ import (
 	"time"
 )
 
-// Unit is all tests of a package, or one test of a package with slow tests. It is run once,
-// with no mutant active, to learn which mutants it reaches.
+// Unit is all tests of a package, or one test of a package with slow tests.
 type Unit struct {
 	Pkg   string        // "local/service"
 	Above string        // the parent test of a subtest
 	Test  string        // "" for all
-	Took  time.Duration // run by itself, with no mutant active
+	Took  time.Duration // without a mutant
 	Met   []int         // numbers of the mutants that it reaches, sorted
 }
 
@@ -44,10 +43,9 @@ const (
 	scripts     = "local/testdata"
 )
 
-// suite holds the tests of a module. All mutants are built into them; when tests run, at
-// most one mutant is active.
+// suite holds the tests of a module, with all mutants built in.
 type suite struct {
-	root, folder string // the module's folder, and one for output
+	root, folder string // the module, and the output
 	jobs         int    // tests that run at once
 	budget       time.Duration
 	pkgs         []string
@@ -57,7 +55,6 @@ func (s *suite) binary(pkg string) string {
 	return filepath.Join(s.folder, strings.ReplaceAll(pkg, "/", "-")+".test")
 }
 
-// build builds the tests of all packages that use a package with mutants.
 func (s *suite) build(ctx context.Context, log io.Writer, overlay string) error {
 	list := exec.CommandContext(ctx, "go", append([]string{"list", "-e", "-test", "-overlay", overlay, "-f", "{{.ImportPath}} {{join .Deps \" \"}}"}, tested...)...)
 	list.Dir, list.Stderr = s.root, log
@@ -87,7 +84,6 @@ func (s *suite) build(ctx context.Context, log io.Writer, overlay string) error 
 	return nil
 }
 
-// module returns the path of the module in a folder.
 func module(root string) (string, error) {
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
@@ -135,7 +131,6 @@ func digest(sum io.Writer, file string) error {
 	return err
 }
 
-// units lists the units: a whole package, or each test of a slow one.
 func (s *suite) units(ctx context.Context) (all []Unit, err error) {
 	for _, pkg := range s.pkgs {
 		if !slices.Contains(apart, pkg) {
@@ -172,17 +167,17 @@ func (s *suite) command(ctx context.Context, pkg string, args ...string) *exec.C
 	return cmd
 }
 
-// The time limit of a run. If a mutant is active, it is atLeast + longer × the tests' usual
-// time. If none is, the usual time is not known yet, and the limit is unmutated.
+// The time limit of a run with a mutant is atLeast + longer × the tests' usual time. The
+// limit of a run without a mutant is unmutated.
 const (
 	longer    = 5
 	atLeast   = 20 * time.Second
 	unmutated = 10 * time.Minute
 )
 
-// run runs units that share a package and a parent test, with the given mutant active (0:
-// none). The tests append the numbers of the mutants that they reach to the file met, unless
-// met is "". run returns the test that failed, or "".
+// run runs units that share a package and a parent test, with a mutant active (0: none). The
+// tests append the mutants that they reach to the file met, unless met is "". run returns
+// the test that failed, or "".
 func (s *suite) run(ctx context.Context, mutant int, met string, units ...Unit) (failed string, output []byte) {
 	var names []string
 	took := time.Duration(0)
@@ -220,7 +215,6 @@ func (s *suite) run(ctx context.Context, mutant int, met string, units ...Unit) 
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// culprit finds the full name of the failed test in the output.
 func culprit(output string, err error) (name string) {
 	for _, found := range failure.FindAllStringSubmatch(output, -1) {
 		if name == "" || strings.HasPrefix(found[1], name+"/") {
@@ -236,8 +230,7 @@ func culprit(output string, err error) (name string) {
 	return fmt.Sprintf("(%v)", err)
 }
 
-// meet runs a unit with no mutant active, and notes its time and which mutants it reaches:
-// those that its code asks mutant.Is about. The unit must pass.
+// meet runs a unit without a mutant, and notes its time and the mutants that it reaches.
 func (s *suite) meet(ctx context.Context, u *Unit) error {
 	f, err := os.CreateTemp(s.folder, "met-")
 	if err != nil {
@@ -273,10 +266,8 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 }
 
 // batches returns the units that reach a mutant, in the order in which to run them. Units of
-// the mutant's own package come first. Among those, and among the others, whole packages
-// come before single tests, and shorter units before longer ones of the same group. A whole
-// package is a batch of its own. The time that a batch of single tests may take doubles from
-// batch to batch of a group, from firstBatch up to lastBatch.
+// the mutant's own package come first, whole packages before single tests, and short units
+// before long ones. The batches of a group grow, because the first tests notice most mutants.
 func batches(units []Unit, m Mutant) (all [][]Unit) {
 	units = slices.DeleteFunc(slices.Clone(units), func(u Unit) bool {
 		_, meets := slices.BinarySearch(u.Met, m.N)

@@ -26,7 +26,7 @@ type checked struct {
 	info   *types.Info
 }
 
-// patterns returns the folders of a module that are mutated, for go list.
+// patterns returns the mutated folders of a module, for go list.
 func patterns(root string) (all []string) {
 	for _, folder := range append([]string{tables}, rules...) {
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(folder))); err == nil {
@@ -39,7 +39,6 @@ func patterns(root string) (all []string) {
 	return all
 }
 
-// check parses and type-checks the packages of some folders.
 func check(root string, folders []string) (all []checked, err error) {
 	if root, err = filepath.Abs(root); err != nil {
 		return nil, err
