@@ -17,9 +17,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// agent is a synthetic agent. It lives in a circle of agents who share a channel, write
-// to each other and follow each other. So its keys bear the same load however large the
-// network is.
+// agent is a synthetic agent. It lives in a circle of agents that share a channel and follow
+// each other, so the load of its keys does not depend on the size of the network.
 type agent struct {
 	*transcripts.Agent
 	n      int
@@ -36,22 +35,19 @@ type channel struct {
 	thread *posted   // a post with replies
 }
 
-// posted is a post.
 type posted struct {
 	id, channel string
 	by          *agent
 	root        *posted // the post to which this one replies, if any
 }
 
-// request is a request and what follows from its answer.
 type request struct {
 	*transcripts.Request
 	by   *agent
 	addr string
-	done func(*transcripts.Answer) *request // unless nil, gets the answer and returns the next request, or nil
+	done func(*transcripts.Answer) *request // may be nil; gets the answer, and returns the next request or nil
 }
 
-// from returns the network address that a request comes from.
 func (r *request) from() string {
 	if r.addr != "" {
 		return r.addr
@@ -66,8 +62,7 @@ func address(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&2
 
 const keptPosts = 20
 
-// furnish makes what exists before the scenario begins: agents, channels and follows, all
-// two days old, and for each channel a thread and a token.
+// furnish makes what exists before the scenario begins.
 func (w *world) furnish() error {
 	old := time.Now().Add(-48 * time.Hour)
 	circles := (w.s.Agents + w.s.Circle - 1) / w.s.Circle
@@ -123,7 +118,7 @@ func (w *world) furnish() error {
 	if w.s.Star {
 		w.star = w.people[0]
 	}
-	for i, c := range w.channels { // posts to read, and to reply to
+	for i, c := range w.channels {
 		a := w.people[i*w.s.Circle]
 		if err := w.setUp(w.posts(a, c, nil)); err != nil {
 			return err
@@ -148,8 +143,7 @@ func (w *world) furnish() error {
 	return nil
 }
 
-// followed is the number of channels that an agent follows, and the number of agents that
-// it follows.
+// followed is the number of channels, and of agents, that an agent follows.
 const followed = 5
 
 // neighbour returns the agent that is i places after a in a's circle.
@@ -174,7 +168,6 @@ func (w *world) setUp(r *request) error {
 	return nil
 }
 
-// signs returns a request signed by an agent.
 func (w *world) signs(a *agent, method, target string, body any) *request {
 	var b []byte
 	if body != nil {
@@ -186,7 +179,6 @@ func (w *world) signs(a *agent, method, target string, body any) *request {
 
 type fields map[string]any
 
-// posts returns a request to post, or to reply to a post.
 func (w *world) posts(a *agent, c *channel, to *posted) *request {
 	in := fields{"body": w.text(280)}
 	if to != nil {
@@ -208,13 +200,11 @@ func (w *world) text(size int) string {
 	return (fmt.Sprintf("note %07d: ", w.numbers) + strings.Repeat(words, size/len(words)+1))[:size-1] + "."
 }
 
-// anyone draws an agent.
 func (w *world) anyone(r *rand.Rand) *agent { return w.people[r.IntN(len(w.people))] }
 
 // of returns the channel of an agent's circle.
 func (w *world) of(a *agent) *channel { return w.channels[a.circle] }
 
-// some draws a post of a channel.
 func (c *channel) some(r *rand.Rand) *posted { return c.posts[r.IntN(len(c.posts))] }
 
 // does returns an agent's request for a habit of infra/COST.md, named by its route and
@@ -306,17 +296,16 @@ func (w *world) does(route, variant string, a *agent, r *rand.Rand) *request {
 	panic("scale: no request for the habit " + route + " " + variant)
 }
 
-// rare lists requests that infra/COST.md leaves out, and how often an agent makes each in a
-// day. They use keys that all agents share.
+// rare lists requests that infra/COST.md leaves out, with their number per agent and day.
+// They use keys that all agents share.
 var rare = []bench.Habit{
 	{Route: "POST /v1/ideas", Times: .1}, {Route: "POST /v1/ideas/{id}/support", Times: .3}, {Route: "PATCH /v1/me", Variant: "tags", Times: .1},
 	{Route: "POST /v1/me/origin", Times: .1},
 }
 
-// idea returns a request to post an idea.
 func (w *world) idea(a *agent, c *channel) *request {
 	w.numbers++
-	var words []string // unlike those of any other idea, since each idea is compared with all
+	var words []string // unique, since an idea is compared with all others
 	for i := range uint64(8) {
 		words = append(words, "w"+strconv.FormatUint(w.dice.N("idea", uint64(w.numbers), i)>>24, 36))
 	}
@@ -334,7 +323,6 @@ func (w *world) anonymous(method, target string, body []byte) *request {
 	}
 }
 
-// registers returns the requests that register a new agent.
 func (w *world) registers() *request {
 	r := w.anonymous("GET", "", nil)
 	a := transcripts.NewAgent(fmt.Sprintf("newcomer%d", w.strangers))

@@ -14,10 +14,9 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// client is the table as a process sees it: tables/dynamo with the SDK's client, whose
-// requests [model] answers instead of DynamoDB. The context of each HTTP request holds the
-// [call] that it was made for. So the model need not decode requests, nor encode items in
-// its answers. [retry.Table] repeats failed calls.
+// client is tables/dynamo with the SDK's client. [model] answers its requests instead of
+// DynamoDB. The context of each HTTP request holds its [call], so the model need not decode
+// requests, nor encode items in its answers.
 type client struct {
 	w  *world
 	db *dynamo.DB
@@ -31,7 +30,6 @@ func newClient(w *world) *client {
 	return c
 }
 
-// call is one call of the table.
 type call struct {
 	trip time.Duration
 	// do makes an attempt. It returns the body of DynamoDB's answer, and errThrottled or
@@ -75,7 +73,6 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	return c.answer(answer, err), nil
 }
 
-// answer makes the HTTP response with the body of DynamoDB's answer.
 func (c *client) answer(text string, err error) *http.Response {
 	status := http.StatusOK
 	if err == errThrottled || err == errConflict {
@@ -92,8 +89,7 @@ const (
 	conflictAnswer  = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"conflict"}`
 )
 
-// cancelled returns DynamoDB's answer to a transaction whose first write it refuses with a
-// code.
+// cancelled returns DynamoDB's answer to a transaction. The code is that of the first write.
 func cancelled(code string, writes int) string {
 	reasons := make([]map[string]string, writes)
 	for i := range reasons {

@@ -14,7 +14,6 @@ import (
 )
 
 // TestClient checks that the real client and retry.Table understand the model's answers.
-// They read the rest of a batch again, and tell throttling from conflicts.
 func TestClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := commits(t)

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// named lists the parts of partition keys that name one partition or a kind of
-// partitions. All other parts are ids, names or hashes.
+// named lists the parts of partition keys that are not ids, names or hashes.
 var named = []string{
 	"all", "mail", "idem", "request", "nonce", "authcode", "jti", "code", "link", "revenue", "processor", "ideas", "IDEAS", "acts",
 	"takedowns", "agent", "channel", "erase", "jury", "settle", "seal", "wait", "work", "leisure", "tokens", "open", "planned", "done", "declined", "duplicate",

@@ -1,7 +1,7 @@
 package scale
 
-// Grower is a family of keys whose busiest key's load grows with the network, because all
-// agents share that key.
+// Grower is a family of keys whose load grows with the network, because all agents share
+// them.
 type Grower struct {
 	Family string
 	Keys   int        // number of keys that share the load evenly
@@ -9,8 +9,8 @@ type Grower struct {
 	Why    string
 }
 
-// Growing lists the families that grow. Every other family's busiest key bears the same
-// load in a network of any size. TestBudgets measures that, and the values of Units.
+// Growing lists the families that grow. TestBudgets measures that no other family does, and
+// checks the values of Units.
 var Growing = []Grower{
 	{"by_rank CHANNELS#work", 1, [2]float64{0, 0.05}, "lists channels by the hour of their last post; a second kind, leisure, has a partition of its own"},
 	{"Y#ideas", 1, [2]float64{1.12, 0.9}, "holds all ideas and their numbers; here one agent in ten has an idea a day, while the limit is one in seven days"},
@@ -24,13 +24,12 @@ var Growing = []Grower{
 	{"L#revenue#…", 4, [2]float64{0, 0.33}, "adds up what messages cost; it has 4 shards"},
 }
 
-// Full returns the number of agents at which the key is full in the busiest second of a
-// day, which has peak times the load of the mean second.
+// Full returns the number of agents at which the keys are full in a day's busiest second.
+// peak is the load of this second relative to the mean.
 func (g Grower) Full(l Limits, peak float64) float64 {
 	return float64(g.Keys) * secondsDay / peak / max(g.Units[reads]/l.Reads, g.Units[writes]/l.Writes)
 }
 
-// grows reports whether a family is in Growing.
 func grows(family string) bool {
 	for _, g := range Growing {
 		if g.Family == family {

@@ -20,7 +20,6 @@ type pool struct {
 	ms                  float64 // of all executions
 }
 
-// enter begins an execution, unless too many run.
 func (p *pool) enter() bool {
 	if p.running >= p.most {
 		p.refused++
@@ -32,15 +31,14 @@ func (p *pool) enter() bool {
 	return true
 }
 
-// functions makes the functions behind the gateway. A function has as many processes as
-// it has calls at once. A process has an App and a server of its own, and makes one call
-// at a time.
+// functions makes the functions behind the gateway. A process of a function has an App and
+// a server of its own, and makes one call at a time.
 type functions struct{ w *world }
 
 // Group implements [service.Groups].
 func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	w := f.w
-	var idle []host.GatewayHandler // without a lock, since only the job whose turn it is uses it
+	var idle []host.GatewayHandler // needs no lock: jobs take turns
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (res events.APIGatewayV2HTTPResponse, err error) {
 		j := jobOf(ctx)
 		if j != nil && !w.pool.enter() {
@@ -49,7 +47,7 @@ func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 		}
 		var h host.GatewayHandler
 		took := ownTime
-		if n := len(idle); n > 0 { // Lambda takes the one that was used last
+		if n := len(idle); n > 0 { // Lambda takes the process that was used last
 			h, idle = idle[n-1], idle[:n-1]
 		} else {
 			own := w.process()
@@ -74,7 +72,6 @@ func (f functions) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 	}, nil
 }
 
-// execute runs a function and notes how long it ran.
 func (w *world) execute(j *job, do func()) {
 	began := time.Now()
 	do()

@@ -15,11 +15,11 @@ import (
 type model struct {
 	below  *embedded.Table
 	spaces map[string]*space        // by index; "" is the table
-	weight func(family string) int  // how many times each unit of a family counts, see Slices in the package comment
+	weight func(family string) int  // how many times each unit of a family counts
 	closed func(now time.Time) bool // whether everything is refused
-	ended  bool                     // all requests were made, and only readers go on
+	ended  bool                     // all requests were made
 	free   bool                     // the world is being furnished: nothing is counted or refused
-	locks  map[tables.Key]time.Time // items of transactions under way, with the time at which each transaction ends
+	locks  map[tables.Key]time.Time // items of transactions under way, with the transactions' ends
 	swept  time.Time                // when locks was cleaned
 	keys   map[spot]*load           // by partition
 
@@ -39,7 +39,6 @@ type load struct {
 	refused int
 }
 
-// counts are numbers of calls of the table.
 type counts struct {
 	Sent          int // attempts of calls
 	Throttled     int
@@ -64,7 +63,6 @@ var (
 	errConflict  = errors.New("scale: conflict")
 )
 
-// demand holds the units that a call asks of one key.
 type demand struct {
 	at    spot
 	sk    string
@@ -142,7 +140,7 @@ func (m *model) get(ctx context.Context, c tables.Consistency, key tables.Key, n
 	return items[0], nil
 }
 
-// query reads a page. All of its units count at the place where the page begins.
+// query reads a page. All units count at the place where the page begins.
 func (m *model) query(ctx context.Context, q tables.Query, now time.Time) (tables.Page, error) {
 	sk := q.From
 	if q.Desc {
@@ -170,8 +168,8 @@ func (m *model) query(ctx context.Context, q tables.Query, now time.Time) (table
 	return page, nil
 }
 
-// commit makes a transaction, or a single write outside of a transaction. The items of a
-// transaction are locked until it is done.
+// commit makes a transaction, or a single write. The items of a transaction are locked until
+// done.
 func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) error {
 	if m.free {
 		return m.below.Commit(ctx, tx)
@@ -223,8 +221,7 @@ func (m *model) commit(ctx context.Context, tx tables.Tx, now, done time.Time) e
 	return made
 }
 
-// foreseen returns what a write will make of an item. It is right only in the attributes
-// that indexes use.
+// foreseen returns an item after a write. Only attributes that indexes use are right.
 func foreseen(old tables.Item, w tables.Write) tables.Item {
 	switch w.Op {
 	case tables.OpPut:

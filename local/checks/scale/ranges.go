@@ -36,7 +36,6 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.hash, q.hash), cmp.Compare(p.pk, q.pk), cmp.Compare(p.sk, q.sk))
 }
 
-// kind is a kind of capacity.
 type kind int
 
 const (
@@ -50,10 +49,10 @@ type keyRange struct {
 	from   place
 	second int64 // the second in which used was taken, in unix time
 	used   [2]float64
-	peak   [2]float64 // the most in a second
+	peak   [2]float64 // in the busiest second
 
-	hotSince, hotLast time.Time // first and last of the latest refusals, with no pause above coolAfter between them
-	recent            []place   // places asked for since hotSince; new ones overwrite the oldest
+	hotSince, hotLast time.Time // first and last of the latest refusals; a pause above coolAfter starts anew
+	recent            []place   // places asked for since hotSince
 	next              int
 }
 
@@ -78,9 +77,8 @@ func (s *space) at(p place) *keyRange {
 	return s.ranges[i-1]
 }
 
-// admits reports whether a place's range has capacity left in this second. A call is
-// admitted if any capacity is left, since the units that it takes are known only
-// afterwards.
+// admits reports whether a place's range has any capacity left in this second. The units
+// that a call takes are known only afterwards.
 func (s *space) admits(p place, k kind, now time.Time) bool {
 	r := s.at(p)
 	r.roll(now)
@@ -102,7 +100,6 @@ func (s *space) admits(p place, k kind, now time.Time) bool {
 	return false
 }
 
-// takes counts units of a place's range.
 func (s *space) takes(p place, k kind, units float64, now time.Time) {
 	r := s.at(p)
 	r.roll(now)
@@ -128,15 +125,14 @@ func (r *keyRange) sample(p place) {
 	r.next = (r.next + 1) % samples
 }
 
-// split divides a range in the middle of the places that were asked for. A single item
-// is never divided.
+// split divides a range in the middle of the places that were asked for.
 func (s *space) split(r *keyRange, now time.Time) {
 	asked := slices.SortedFunc(slices.Values(r.recent), place.compare)
 	middle := asked[len(asked)/2]
 	if i, _ := slices.BinarySearchFunc(asked, middle, place.compare); i == 0 { // no place in asked is lower
 		i = slices.IndexFunc(asked, func(p place) bool { return p != middle })
 		if i < 0 {
-			r.hotSince = now // it stays hot
+			r.hotSince = now // a single item is never divided
 			return
 		}
 		middle = asked[i]
@@ -148,7 +144,7 @@ func (s *space) split(r *keyRange, now time.Time) {
 	r.hotSince, r.recent = time.Time{}, nil
 }
 
-// busiest returns the part of the limit that the busiest range took in its busiest second.
+// busiest returns the part of its limit that the busiest range took in a second.
 func (s *space) busiest() (part float64) {
 	for _, r := range s.ranges {
 		part = max(part, r.peak[reads]/s.limits.Reads, r.peak[writes]/s.limits.Writes)

@@ -9,11 +9,10 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// hour is a time at the beginning of a second.
 var hour = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 
-// asks asks a space for n units in each of the given seconds, one unit at a time. It
-// returns how many units were refused in the last second.
+// asks asks a space for n units in each second, one at a time. It returns how many were
+// refused in the last second.
 func asks(s *space, k kind, from time.Time, seconds, n int, at func(second, i int) place) (refused int) {
 	for second := range seconds {
 		now := from.Add(time.Duration(second) * time.Second)
@@ -29,8 +28,6 @@ func asks(s *space, k kind, from time.Time, seconds, n int, at func(second, i in
 	return refused
 }
 
-// TestRange_Limits checks how many units a range serves in each second. Writes and reads
-// have separate limits.
 func TestRange_Limits(t *testing.T) {
 	limits := AWS
 	item := func(int, int) place { return placeOf("A#x", "PROFILE") }
@@ -44,9 +41,8 @@ func TestRange_Limits(t *testing.T) {
 	}
 	s := newSpace("", 1, &limits)
 	if asks(s, writes, hour, 1, 1000, item); asks(s, reads, hour, 1, 1, item) > 0 {
-		t.Error("a range that is full of writes refuses a read")
+		t.Error("a read of a range full of writes: got it refused, want it admitted")
 	}
-	// The limit of another range is separate.
 	two := newSpace("", 2, &limits)
 	var apart [2]place
 	for i := 0; apart[0].pk == "" || apart[1].pk == ""; i++ {
@@ -54,13 +50,10 @@ func TestRange_Limits(t *testing.T) {
 		apart[two.at(p).id] = p
 	}
 	if asks(two, writes, hour, 1, 1000, item); asks(two, writes, hour, 1, 1000, func(int, int) place { return apart[1-two.at(item(0, 0)).id] }) > 0 {
-		t.Error("a full range makes another range refuse a call")
+		t.Error("a write beside a full range: got it refused, want it admitted")
 	}
 }
 
-// TestRange_Splits checks that heat splits a range after the delay and not before, that
-// two halves serve twice as much, that one item is never divided, and that a split does
-// not help the growing end of a collection.
 func TestRange_Splits(t *testing.T) {
 	limits := AWS
 	delay := int(limits.SplitAfter / time.Second)
@@ -73,7 +66,7 @@ func TestRange_Splits(t *testing.T) {
 		at      func(second, i int) place
 		seconds int
 		splits  int
-		least   int // refused of 1500 in the last second
+		least   int // bounds of the refused of 1500 in the last second
 		most    int
 	}{
 		{"many partitions, before the delay", many, delay, 0, 500, 500},
@@ -85,18 +78,16 @@ func TestRange_Splits(t *testing.T) {
 		s := newSpace("", 1, &limits)
 		refused := asks(s, writes, hour, c.seconds, 1500, c.at)
 		if s.splits != c.splits || refused < c.least || refused > c.most {
-			t.Errorf("%s: got %d splits and then %d of 1500 refused, want %d splits and %d to %d", c.name, s.splits, refused, c.splits, c.least, c.most)
+			t.Errorf("%s: got %d splits and %d of 1500 refused, want %d splits and %d to %d refused", c.name, s.splits, refused, c.splits, c.least, c.most)
 		}
 	}
-	// After a pause in which the range was cool, the delay starts anew.
 	s := newSpace("", 1, &limits)
 	asks(s, writes, hour, delay-1, 1500, many)
 	if asks(s, writes, hour.Add(limits.SplitAfter+2*coolAfter), 1, 1500, many); s.splits > 0 {
-		t.Error("a range is split although it was cool for a while")
+		t.Error("a range that was cool for a while: got a split, want none before another delay")
 	}
 }
 
-// commits returns a model on an empty table, and a function that commits.
 func commits(t *testing.T) (*model, func(time.Time, ...tables.Write) error) {
 	t.Helper()
 	below, err := embedded.Open(embedded.Config{})
@@ -115,8 +106,6 @@ func ranked(i int, rank string) tables.Item {
 	return tables.Item{tables.AttrPK: fmt.Sprint("C#", i), tables.AttrSK: "CHANNEL", "rank_pk": "CHANNELS#work", "rank_sk": rank}
 }
 
-// TestIndexThrottlesTheTable checks that a full index refuses writes of the items that it
-// lists, and no others.
 func TestIndexThrottlesTheTable(t *testing.T) {
 	m, commit := commits(t)
 	full := placeOf("CHANNELS#work", "x")
@@ -136,8 +125,6 @@ func TestIndexThrottlesTheTable(t *testing.T) {
 	}
 }
 
-// TestConflicts checks that a write is refused while a transaction with the same item is
-// under way, and that transactions cost double.
 func TestConflicts(t *testing.T) {
 	m, commit := commits(t)
 	a, b := tables.Item{tables.AttrPK: "A#a", tables.AttrSK: "X"}, tables.Item{tables.AttrPK: "A#b", tables.AttrSK: "X"}

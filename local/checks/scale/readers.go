@@ -20,27 +20,26 @@ import (
 
 const (
 	pollEach   = 250 * time.Millisecond // how often Lambda polls each shard
-	busyPause  = time.Second            // pause before a batch that found no free execution is tried again
+	busyPause  = time.Second            // after a batch found no free execution
 	retryPause = 100 * time.Millisecond // doubled at each failure of a batch, the first included
 	retryMost  = 10 * time.Second
-	drainMost  = 10 * time.Minute // how long the readers may go on after the last request
+	drainMost  = 10 * time.Minute // bounds the readers' time after the last request
 )
 
-// reader is a reader of the stream.
 type reader struct {
 	stream.Function
 	declare func(*app.App) stream.Function
 	lanes   map[lane]*queue
 
-	came     int             // records that arrived
+	came     int             // records
 	lags     []time.Duration // of the records that were processed
 	batches  int
 	failed   int           // batches that failed, as a whole or in part
-	given    int           // records that were given up
+	given    int           // records given up
 	waits    int           // times that a batch found no free execution
 	caughtUp time.Duration // from the last request until no record was left
 
-	recovered time.Duration // from the end of its outage until no record was left; 0 without an outage
+	recovered time.Duration // from the end of its outage until no record was left
 }
 
 // lane is a shard, or a part of one: its records are delivered in order.
@@ -64,7 +63,6 @@ func (w *world) openReaders() {
 	}
 }
 
-// left returns the number of records that were neither processed nor given up.
 func (r *reader) left() int { return r.came - len(r.lags) - r.given }
 
 // newest returns the position of the stream's newest record.
@@ -124,7 +122,6 @@ func (w *world) poll() {
 	}
 }
 
-// wake starts a delivery of a lane unless one is running.
 func (w *world) wake(r *reader, l lane, q *queue) {
 	if q.runs || len(q.records) == 0 {
 		return
@@ -142,7 +139,6 @@ func (w *world) wake(r *reader, l lane, q *queue) {
 	})
 }
 
-// deliver delivers a batch as Lambda does.
 func (w *world) deliver(ctx context.Context, j *job, r *reader, q *queue, batch []tables.StreamRecord) {
 	delivery.Mapping{
 		Tries: stream.Retries,

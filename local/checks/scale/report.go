@@ -14,13 +14,11 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// results holds what a run notes about its requests.
 type results struct {
 	requests map[string]*outcomes
 	failed   error
 }
 
-// outcomes counts what became of requests.
 type outcomes struct {
 	Sent      int
 	Answers   map[string]int // by code, or status
@@ -28,9 +26,9 @@ type outcomes struct {
 	Gateway   int // refused by the gateway's throttle
 	Lambda    int // refused by Lambda
 	Calls     int // calls of the table
-	Attempts  int // attempts of these calls
-	InVain    int // attempts made for requests that a function refused
-	MostTries int // most attempts made for one request
+	Attempts  int
+	InVain    int // attempts for requests that a function refused
+	MostTries int // most attempts for one request
 	took      []time.Duration
 	refusal   []time.Duration // of requests that a function refused
 }
@@ -81,8 +79,8 @@ type Result struct {
 	Readers  []*reader
 	Calls    counts
 	Pool     pool
-	Splits   map[string]int     // number of split ranges, by index
-	Ranges   map[string]float64 // share of its limit that the busiest range took in a second, by index
+	Splits   map[string]int     // split ranges, by index
+	Ranges   map[string]float64 // by index: the part of its limit that the busiest range took in a second
 	USD      float64            // cost of the slice
 	Failed   error
 }
@@ -99,7 +97,7 @@ type Hot struct {
 	Refused int        // refused calls of all keys of the family
 }
 
-// share returns the part of the limit that the key takes, on average and at the peak.
+// share returns the part of its limit that the key takes, on average and at the peak.
 func (h Hot) share(l Limits) (mean, peak float64) {
 	return max(h.Units[reads]/l.Reads, h.Units[writes]/l.Writes), max(h.Peak[reads]/l.Reads, h.Peak[writes]/l.Writes)
 }
@@ -165,7 +163,7 @@ func (w *world) result() *Result {
 	return r
 }
 
-// quantile returns a quantile of times, in ms.
+// quantile returns a quantile in ms.
 func quantile(all []time.Duration, q float64) float64 {
 	if len(all) == 0 {
 		return 0
@@ -174,7 +172,6 @@ func quantile(all []time.Duration, q float64) float64 {
 	return float64(sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]) / float64(time.Millisecond)
 }
 
-// ratio returns a/b, or 0 if b is 0.
 func ratio(a, b int) float64 {
 	if b == 0 {
 		return 0
@@ -265,8 +262,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// PrintGrowing prints the keys whose load grows with the network, each with the size of
-// the network at which it is full.
+// PrintGrowing prints the families in Growing, each with the size of the network at which
+// its keys are full.
 func PrintGrowing(out io.Writer) {
 	fmt.Fprintf(out, "\n== keys that all agents share, and the size of the network at which each is full, at %d times the mean load\n", bench.Peak)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -20,7 +20,6 @@ var (
 	parallel = flag.Int("parallel", AWS.Parallel, "batches of a shard that Lambda runs at once, 1 to 10")
 )
 
-// play runs a scenario in a synctest bubble.
 func play(t *testing.T, s Scenario, seed uint64) (r *Result) {
 	t.Helper()
 	// Package pack makes channels on first use. They must not belong to the bubble.
@@ -37,7 +36,7 @@ func play(t *testing.T, s Scenario, seed uint64) (r *Result) {
 	return r
 }
 
-// TestScale is `make scale`.
+// `make scale` runs TestScale.
 func TestScale(t *testing.T) {
 	if *scenario == "" {
 		t.Skip("without -scenario")
@@ -62,9 +61,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestRepeatable checks that one seed gives one table of numbers, however many processors
-// run it, even while the table and Lambda refuse calls and a reader is down. Another seed
-// gives another table.
+// The scenario of TestRepeatable throttles calls, refuses executions, and stops a reader.
 func TestRepeatable(t *testing.T) {
 	limits := AWS
 	limits.Writes, limits.Executions = 12, 4
@@ -79,7 +76,7 @@ func TestRepeatable(t *testing.T) {
 			t.Errorf("seed %d: got %d calls throttled and %d executions refused, want some of each", seed, r.Calls.Throttled, r.Pool.refused)
 		}
 		if r.Whole.OK == 0 || r.Readers[0].lags == nil || r.Readers[0].left() > 0 {
-			t.Errorf("seed %d: got %d requests accepted, and %d records read and %d left; want some, some and none", seed, r.Whole.OK, len(r.Readers[0].lags), r.Readers[0].left())
+			t.Errorf("seed %d: got %d requests accepted, %d records read and %d left; want some, some and 0", seed, r.Whole.OK, len(r.Readers[0].lags), r.Readers[0].left())
 		}
 		var out strings.Builder
 		r.Print(&out)
@@ -87,9 +84,9 @@ func TestRepeatable(t *testing.T) {
 	}
 	first := table(3, 1)
 	if again := table(3, 4); again != first {
-		t.Errorf("seed 3 gives with one processor\n%s\nand with four\n%s", first, again)
+		t.Errorf("seed 3 on four processors: got\n%s\nwant, as on one processor,\n%s", again, first)
 	}
 	if table(4, 1) == first {
-		t.Errorf("seeds 3 and 4 give the same:\n%s", first)
+		t.Errorf("seeds 3 and 4: got the same report, want different reports:\n%s", first)
 	}
 }

@@ -11,23 +11,23 @@ import (
 type Scenario struct {
 	Name, Doc string
 
-	Slice  int  // k: one in k of the network's agents and ranges is simulated, see the package comment
-	Agents int  // agents that make the slice's requests; each may stand for several agents of the slice
+	Slice  int  // k: one in k of the network's agents and ranges is simulated
+	Agents int  // simulated agents; each may stand for several
 	Circle int  // agents that share a channel
-	Ranges int  // ranges of the table and of each index, in the slice
+	Ranges int  // of the table and of each index, in the slice
 	Hub    bool // there is a channel that all follow
 	Star   bool // there is an agent whom all follow and mention
 
 	For   time.Duration // of virtual time
-	Flows []Flow        // their requests come at random times
-	Days  float64       // instead of flows: each agent does what it usually does in this many days
+	Flows []Flow
+	Days  float64 // unless 0, replaces Flows: each agent does what it does in this many days
 
-	Closed Span   // when DynamoDB refuses everything
-	Reader string // the reader that is down
-	Down   Span   // when it is down
+	Closed Span // when DynamoDB refuses everything
+	Reader string
+	Down   Span // when Reader is down
 
-	limits *Limits      // AWS if nil
-	after  func(*world) // looks at the table when all is done
+	limits *Limits // AWS if nil
+	after  func(*world)
 }
 
 // Span is a period; From and To count from the beginning of the scenario.
@@ -41,14 +41,13 @@ func (s Scenario) Limits() Limits {
 	return AWS
 }
 
-// Flow is requests of a kind at a rate.
+// Flow is requests of one kind, at random times.
 type Flow struct {
 	Name string
 	Rate float64 // requests a second, in the slice
 	Make func(*world, *rand.Rand) *request
 }
 
-// weight returns how many times a unit of a family counts in a slice.
 func (w *world) weight(family string) int {
 	if w.s.Slice > 1 && grows(family) {
 		return w.s.Slice
@@ -58,8 +57,8 @@ func (w *world) weight(family string) int {
 
 const secondsDay = 24 * 60 * 60
 
-// habits returns the flows of this many agents, who do what infra/COST.md assumes of
-// agents. factor multiplies how often they do it.
+// habits returns the flows of agents that do what infra/COST.md assumes, factor times as
+// often.
 func habits(agents, factor float64) (all []Flow) {
 	for _, h := range bench.Habits() {
 		all = append(all, Flow{h.Route, h.Times * agents * factor / secondsDay, func(w *world, r *rand.Rand) *request {
@@ -69,7 +68,6 @@ func habits(agents, factor float64) (all []Flow) {
 	return all
 }
 
-// votes returns a flow of votes on the scenario's hot post.
 func votes(rate float64) Flow {
 	return Flow{"votes", rate, func(w *world, r *rand.Rand) *request {
 		return w.signs(w.anyone(r), "POST", "/v1/c/"+w.hot.channel+"/posts/"+w.hot.id+"/vote", fields{"v": 1 - 2*r.IntN(2)})

@@ -26,7 +26,6 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// world is a run of a scenario.
 type world struct {
 	s     Scenario
 	dice  turns.Dice
@@ -42,15 +41,15 @@ type world struct {
 
 	readers   []*reader
 	schedules []*timetable
-	seen      string // position of the newest stream record that poll has read
+	seen      string // position in the stream
 	live      atomic.Int64
-	over      atomic.Bool // readers give up what is left
+	over      atomic.Bool // readers stop
 
 	people    []*agent
 	channels  []*channel
-	hub       *channel // the channel that everybody reads, if the scenario has one
-	star      *agent   // the agent whom everybody follows and mentions, if the scenario has one
-	hot       *posted  // the post that everybody votes on
+	hub       *channel // the channel that all agents read, or nil
+	star      *agent   // the agent that all others follow and mention, or nil
+	hot       *posted  // the post that all agents vote on
 	numbers   int      // texts made so far
 	strangers int
 
@@ -61,8 +60,8 @@ type world struct {
 // job is a run of a function.
 type job struct {
 	*turns.Job
-	calls, attempts atomic.Int64 // calls of the table, and their attempts; some run at once
-	ran, refused    bool         // whether a function got the request; whether Lambda refused it
+	calls, attempts atomic.Int64 // of the table
+	ran, refused    bool         // ran: a function got the request; refused: by Lambda
 
 	mu  sync.Mutex
 	rng *rand.Rand
@@ -72,7 +71,6 @@ type jobKey struct{}
 
 func jobOf(ctx context.Context) *job { j, _ := ctx.Value(jobKey{}).(*job); return j }
 
-// start starts a job.
 func (w *world) start(name string, do func(context.Context, *job)) {
 	w.live.Add(1)
 	j := &job{rng: w.dice.Source(name)}
@@ -82,7 +80,6 @@ func (w *world) start(name string, do func(context.Context, *job)) {
 	})
 }
 
-// pause lets virtual time pass in a job.
 func (w *world) pause(j *job, d time.Duration) {
 	time.Sleep(d)
 	w.turns.Wait(j.Job, "paused")
@@ -98,7 +95,6 @@ func (j *job) chance() float64 {
 
 const base = "https://social.example"
 
-// run runs a scenario in the synctest bubble of t.
 func run(t *testing.T, s Scenario, seed uint64) *Result {
 	w := &world{s: s, dice: turns.Dice(seed)}
 	w.rng = w.dice.Source(s.Name)
@@ -125,17 +121,16 @@ func run(t *testing.T, s Scenario, seed uint64) *Result {
 	return w.result()
 }
 
-// process returns the app of a new process, which has its own budget of retries.
+// process returns the app of a new process with its own budget of retries.
 func (w *world) process() *app.App {
 	own := *w.app
 	own.Table = retry.Over(w.app.Table, own.Intn)
 	return &own
 }
 
-// open assembles the service.
 func (w *world) open() error {
 	set := app.DefaultSettings()
-	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // no proofs of work: they would cost only the callers' time
+	set.BaseURL, set.PowBits, set.PageBits = base, 0, 0 // proofs of work would cost only the callers' time
 	w.app = &app.App{Table: newClient(w), Now: time.Now, Rand: w.dice.Random(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Settings: set, Mail: letters{}}
 	var err error
 	same := func(string) time.Duration { return 0 }
@@ -165,7 +160,6 @@ const (
 	gatewayBurst = 5_000
 )
 
-// play makes the scenario's requests, and then lets the readers finish.
 func (w *world) play() {
 	w.model.free = false
 	w.began = time.Now()
@@ -204,11 +198,10 @@ func (w *world) play() {
 	w.drain()
 }
 
-// arrivals returns the next request's time and a function that makes it, or nil after the
-// last request.
+// arrivals returns the next request's time and a function that makes the request; nil after
+// the last.
 type arrivals func() (at time.Duration, do func(context.Context, *job))
 
-// byChance makes the requests of a scenario's flows, independently of each other.
 func (w *world) byChance() arrivals {
 	total, at := 0.0, time.Duration(0)
 	for _, f := range w.s.Flows {
@@ -231,7 +224,7 @@ func (w *world) byChance() arrivals {
 }
 
 // byDay makes each agent do in the scenario's time what it usually does in w.s.Days days.
-// All circles do the same, each a few milliseconds after the one before it.
+// All circles do the same, each a few milliseconds after the circle before.
 func (w *world) byDay() arrivals {
 	type step struct {
 		at time.Duration
@@ -262,14 +255,12 @@ func (w *world) byDay() arrivals {
 	}
 }
 
-// source returns a source of draws for one request.
 func (w *world) source() *rand.Rand {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return rand.New(rand.NewPCG(w.rng.Uint64(), w.rng.Uint64()))
 }
 
-// ask makes a request and those that follow from it.
 func (w *world) ask(ctx context.Context, j *job, name string, r *request) {
 	for r != nil {
 		began := time.Now()
@@ -289,7 +280,6 @@ func (w *world) ask(ctx context.Context, j *job, name string, r *request) {
 	}
 }
 
-// tick calls the schedules that are due.
 func (w *world) tick() {
 	for _, s := range w.schedules {
 		if now := time.Now(); !now.Before(s.next) {
@@ -297,7 +287,7 @@ func (w *world) tick() {
 			w.start(fmt.Sprintf("%s %d", s.Name, s.runs), func(ctx context.Context, _ *job) {
 				ctx, cancel := context.WithTimeout(ctx, scheduleWithin)
 				defer cancel()
-				_ = s.Invoke(ctx) // the next call does what this one left
+				_ = s.Invoke(ctx) // the next call does what is left
 			})
 		}
 	}
@@ -305,7 +295,6 @@ func (w *world) tick() {
 
 const scheduleWithin = 2 * time.Minute
 
-// timetable is a schedule with its next time.
 type timetable struct {
 	*service.PartSchedule
 	next time.Time
