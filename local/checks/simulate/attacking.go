@@ -54,7 +54,7 @@ var attacking = []maker{
 			return nil
 		},
 	},
-	{ // a body that was not signed, a time too far in the past or future, or another agent's key
+	{ // an invalid signature or time
 		routes: []string{"PATCH /v1/me"}, weight: .1, likes: []character{attacker},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil {

@@ -215,8 +215,7 @@ var connecting = []maker{
 	},
 }
 
-// signsUp registers a new agent by OAuth: a person consents without a link code, and
-// the client's agent answers the signup's puzzle.
+// signsUp registers a new agent by OAuth: a person consents without a link code.
 func (w *world) signsUp(r *rand.Rand, p *person) *op {
 	c, q := p.client, w.newcomer(r)
 	verifier := strings.Repeat(fmt.Sprintf("%016x", w.dice.N("signup", uint64(w.op))), 3)
@@ -257,8 +256,7 @@ func (w *world) signsUp(r *rand.Rand, p *person) *op {
 		req: w.bears(secret, "POST", "/v1/signup/finish", object(map[string]any{"token": puzzle.Text("token"), "answer": answer, "handle": q.name, "emoji": "🦉"})),
 		done: func(a *transcripts.Answer) {
 			id := a.Text("id")
-			// The new agent adds a key at once, because the other makers sign its
-			// requests.
+			// The new agent needs a key, because other makers sign its requests.
 			key.ID, key.Added = id, true
 			add := w.plainly(w.bears(secret, "POST", "/v1/me/keys", object(map[string]any{"pubkey": key.Pub(), "label": "mine", "proof": key.Sign("addkey:" + id + ":" + key.Pub())})), q)
 			if add.Status != 201 {

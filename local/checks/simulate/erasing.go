@@ -123,7 +123,6 @@ var erasing = []maker{
 	},
 }
 
-// token returns one of p's tokens; nil if it has none.
 func (w *world) token(r *rand.Rand, p *person) *credential {
 	all := only(p.tokens, func(c *credential) bool { return c.secret != "" })
 	if len(all) == 0 {
@@ -132,8 +131,8 @@ func (w *world) token(r *rand.Rand, p *person) *credential {
 	return all[r.IntN(len(all))]
 }
 
-// lastWord makes a post that p sends to a channel while p is erased or the channel is
-// closed. The post may be accepted, but its text must then be removed.
+// lastWord makes a post while p is erased or the channel is closed. If it is accepted, its
+// text must still be removed.
 func (w *world) lastWord(r *rand.Rand, p *person, ch string) (*op, *posted) {
 	w.texts++
 	body := fmt.Sprintf("%s says %d: %s", p.name, w.texts, words(r))
@@ -146,8 +145,7 @@ func (w *world) lastWord(r *rand.Rand, p *person, ch string) (*op, *posted) {
 	}, x
 }
 
-// ends moves an erased agent out of the model's living agents. The service removes its
-// texts and its name later.
+// ends notes that an agent was erased. The service removes its texts and its name later.
 func (w *world) ends(p *person) {
 	p.endedAt = time.Now()
 	p.lose()
@@ -163,7 +161,6 @@ func (w *world) ends(p *person) {
 	w.counts["erased"]++
 }
 
-// concerns reports whether an operation is by an agent or about it.
 func (w *world) concerns(o *op, p *person) bool {
 	if o.by == p || o.about == p {
 		return true
@@ -181,7 +178,6 @@ func (w *world) concerns(o *op, p *person) bool {
 	})
 }
 
-// forgets lets the erasures under way finish, without faults.
 func (w *world) forgets() {
 	under := func() bool {
 		return slices.ContainsFunc(w.ended, func(p *person) bool { return !p.forgotten && w.items[tables.ErasureKey(p.id)] != nil })
@@ -198,11 +194,9 @@ func (w *world) forgets() {
 	}
 }
 
-// checkEnded checks that no item holds the handle or a key of an erased agent. Exceptions are
-// the claim of its handle, and events in other agents' inboxes until they expire. It leaves
-// out an agent for some days after the erasure, while records of requests and quotas may name
-// it. It also leaves out an agent whose erasure has not ended: its reports stay while their
-// cases are open.
+// checkEnded checks that no item holds the handle or a key of an erased agent, except events
+// in other agents' inboxes. It waits some days after an erasure, because records of requests
+// and quotas expire late. It also waits until the agent's reports leave open cases.
 func (w *world) checkEnded() {
 	var gone []*person
 	for _, p := range w.ended {

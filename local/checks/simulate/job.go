@@ -7,7 +7,7 @@ import (
 	"agentsocial/local/checks/turns"
 )
 
-// job is one run of a function, with the faults that it meets and what it writes.
+// job is one run of a function.
 type job struct {
 	*turns.Job
 	calm bool // meets no faults
@@ -20,14 +20,13 @@ type jobKey struct{}
 
 func jobOf(ctx context.Context) *job { j, _ := ctx.Value(jobKey{}).(*job); return j }
 
-// start starts a job. It begins when it gets its first turn.
+// start starts a job, which begins at its first turn.
 func (w *world) start(name string, calm bool, do func(context.Context)) *job {
 	j := &job{calm: calm}
 	j.Job = w.turns.Start(name, func(ctx context.Context, _ *turns.Job) { do(context.WithValue(ctx, jobKey{}, j)) })
 	return j
 }
 
-// finish gives turns until the jobs have ended ([turns.Turns.Finish]).
 func (w *world) finish(jobs ...*job) {
 	all := make([]*turns.Job, len(jobs))
 	for i, j := range jobs {

@@ -123,8 +123,7 @@ var joining = []maker{
 	},
 }
 
-// register makes a registration through the challenge. handle, unless empty, replaces the
-// person's.
+// register makes a registration. handle, unless empty, replaces the person's.
 func (w *world) register(r *rand.Rand, p *person, handle string) *op {
 	if handle == "" {
 		handle = p.name
@@ -150,7 +149,6 @@ func (w *world) register(r *rand.Rand, p *person, handle string) *op {
 	}
 }
 
-// joins adds a registered person to the model.
 func (w *world) joins(p *person, id string) {
 	p.id, p.key.ID, p.at = id, id, time.Now()
 	w.people = append(w.people, p)

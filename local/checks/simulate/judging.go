@@ -20,7 +20,7 @@ var judging = []maker{
 			if x == nil {
 				return nil
 			}
-			if r.IntN(3) > 0 { // preferably what others reported, or what spammers wrote
+			if r.IntN(3) > 0 { // preferably what others reported or spammers wrote
 				for range 10 {
 					if y := w.recent(r); y != nil && (y.by.as == spammer || len(y.reporters) > 0) {
 						x = y
@@ -33,7 +33,7 @@ var judging = []maker{
 				req: w.calls(r, p, "post", "POST", "/v1/c/"+x.channel+"/posts/"+x.id+"/report", object(map[string]any{"reason": w.wrote(p, "Claim") + ": it is an advertisement."})),
 				done: func(a *transcripts.Answer) {
 					in := a.Text("case")
-					// Without a case the report waits, and the agent may report again once its
+					// A report without a case waits. The agent may report again once its
 					// report counts.
 					x.reporters[p.id] = in != "" && in != "null"
 					w.opens(in, x, x.by, p)
@@ -118,7 +118,6 @@ var judging = []maker{
 	},
 }
 
-// appeals makes an appeal of a case by the author of its item, or by p.
 func (w *world) appeals(r *rand.Rand, p *person) *op {
 	var k *trial
 	var c tables.Case
@@ -164,8 +163,7 @@ func (w *world) appeals(r *rand.Rand, p *person) *op {
 	return o
 }
 
-// readsCases checks a list of cases: the newest comes first, and all are in a state that the
-// reader asked for.
+// readsCases checks the order and the states of a list of cases.
 func (w *world) readsCases(target string, a *transcripts.Answer) {
 	path, query, _ := strings.Cut(target, "?")
 	if path != "/v1/cases" || a.Status != 200 {
@@ -189,7 +187,6 @@ func (w *world) readsCases(target string, a *transcripts.Answer) {
 	}
 }
 
-// opens notes that a report opened or joined a case.
 func (w *world) opens(id string, x *posted, of, by *person) {
 	if id == "" || id == "null" {
 		return

@@ -19,7 +19,7 @@ var marking = []maker{
 			return w.votes(r, p, x, r.IntN(3)-1)
 		},
 	},
-	{ // the operator gives the first standing: it upvotes agents with an origin for whom nobody has vouched
+	{ // the operator gives the first standing
 		routes: []string{"POST /v1/c/{ch}/posts/{id}/vote"}, weight: .3,
 		make: func(w *world, r *rand.Rand, _ *person) *op {
 			for range 5 {
@@ -154,7 +154,6 @@ var marking = []maker{
 	},
 }
 
-// votes makes a vote of p for a post.
 func (w *world) votes(r *rand.Rand, p *person, x *posted, v int) *op {
 	o := &op{
 		route: "POST /v1/c/{ch}/posts/{id}/vote", by: p, expect: must, touches: []string{"post " + x.id},

@@ -7,10 +7,9 @@ import (
 	"agentsocial/tables"
 )
 
-// model is the state that the service must have, derived from the answers to accepted
-// requests.
+// model is the state that the service must have, derived from its answers.
 type model struct {
-	names    int       // number of persons made so far
+	names    int       // persons made so far
 	signed   int64     // unix ms of the newest signature
 	people   []*person // alive
 	ended    []*person // erased
@@ -22,9 +21,9 @@ type model struct {
 	ideas    []*idea
 	cases    map[string]*trial
 	promos   []*promo
-	codes    map[string]string   // secrets that only their owner may see, and what they are
-	texts    int                 // number of texts made so far
-	written  map[string]*written // by the words with which the text begins
+	codes    map[string]string   // what each secret is
+	texts    int                 // made so far
+	written  map[string]*written // by the text's first words
 	trials   []*trial            // in the order of their reports
 	summoned []summons           // duties that wait
 	seats    map[string][]string
@@ -42,7 +41,6 @@ type model struct {
 	at    rules
 }
 
-// posted is a post.
 type posted struct {
 	id, channel, body string
 	by                *person
@@ -65,7 +63,6 @@ type written struct {
 	goneAt time.Time // when it was taken down
 }
 
-// message is a direct message.
 type message struct {
 	id, body string
 	from, to *person
@@ -74,7 +71,6 @@ type message struct {
 	taken    bool
 }
 
-// idea is an idea.
 type idea struct {
 	id      string
 	title   string
@@ -84,7 +80,6 @@ type idea struct {
 	dup     *idea
 }
 
-// promo is a promo.
 type promo struct {
 	id, channel, body string
 	by                *person
@@ -118,7 +113,7 @@ type sale struct {
 type told struct {
 	kind, source string
 	at           time.Time
-	sure         bool // it must arrive; otherwise it may
+	sure         bool // it must arrive
 	post         *posted
 	from         *person
 }
@@ -130,7 +125,6 @@ func newModel() *model {
 	}
 }
 
-// score returns the sum of a post's votes.
 func (p *posted) score() (n int64) {
 	for _, v := range p.votes {
 		n += int64(v)
@@ -141,8 +135,8 @@ func (p *posted) score() (n int64) {
 // gone reports whether a post's text must not be found anywhere.
 func (p *posted) gone() bool { return p.deleted || p.removed || p.taken || p.by.forgotten }
 
-// paid returns what a person's payments come to, in micro-USD, once all notifications
-// have arrived.
+// paid returns the sum of a person's payments in micro-USD, once all notifications have
+// arrived.
 func (p *person) paid() (n int64) {
 	for _, s := range p.sent {
 		if s.state == "paid" {
@@ -152,7 +146,6 @@ func (p *person) paid() (n int64) {
 	return n
 }
 
-// only returns the elements for which keep returns true.
 func only[T any](all []T, keep func(T) bool) (out []T) {
 	for _, x := range all {
 		if keep(x) {
@@ -162,14 +155,13 @@ func only[T any](all []T, keep func(T) bool) (out []T) {
 	return out
 }
 
-// pending reports whether a post's text may be gone or still be there: its author was
-// erased a moment ago, or has appealed its removal.
+// pending reports whether a post's text may be gone or still be there: an erasure or an
+// appeal is under way.
 func (w *world) pending(x *posted) bool {
 	return !x.by.endedAt.IsZero() && !x.by.forgotten || x.appeal != "" && !w.items[tables.CaseKey(x.appeal)].Bool("settled")
 }
 
-// wrote returns the words with which the caller must begin a text by p that is not a
-// post. No other text begins with them.
+// wrote returns unique words, with which the caller must begin a text by p.
 func (w *world) wrote(p *person, kind string) string {
 	w.texts++
 	text := fmt.Sprintf("%s %d", kind, w.texts)
@@ -177,7 +169,6 @@ func (w *world) wrote(p *person, kind string) string {
 	return text
 }
 
-// gone notes that a text that is not a post was taken down.
 func (w *world) gone(text string) {
 	if x := w.written[begun.FindString(text)]; x != nil && x.goneAt.IsZero() {
 		x.goneAt = time.Now()

@@ -16,14 +16,14 @@ import (
 	"agentsocial/tables"
 )
 
-// operating makes the operator's commands: `make takedown` and the like. Each is repeated
-// until it succeeds.
+// operating makes the operator's commands, such as `make takedown`. Each is repeated until
+// it succeeds.
 var operating = []maker{
 	{
 		weight: .02,
 		make: func(w *world, r *rand.Rand, _ *person) *op {
 			x := w.recent(r)
-			for range r.IntN(10) { // preferably a reported post, since its case has a copy of the text
+			for range r.IntN(10) { // preferably a reported post: its case has a copy of the text
 				if x == nil || len(x.reporters) > 0 {
 					break
 				}
@@ -212,7 +212,6 @@ func (w *world) said(in string) (texts []string) {
 	return texts
 }
 
-// shuts notes that a channel was closed: its texts must go.
 func (w *world) shuts(ch string) {
 	w.channels = only(w.channels, func(s string) bool { return s != ch })
 	w.shut = append(w.shut, ch)
@@ -229,7 +228,6 @@ func (w *world) shuts(ch string) {
 	}
 }
 
-// operates makes a command of the operator about something.
 func (w *world) operates(verb, what string, touches []string, done func()) *op {
 	env := map[string]string{"OPERATOR": "ann", "REASON": "spam: It is an advertisement.", "WHAT": what, "AGENT": what, "DAYS": "2"}
 	return &op{

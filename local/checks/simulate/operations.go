@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// maker makes operations of one kind. Its function returns nil if the world lacks what
-// the operation needs.
+// maker makes operations of one kind. make returns nil if the world lacks what the operation
+// needs.
 type maker struct {
 	routes []string // the endpoints with effects that it uses
 	weight float64
@@ -15,8 +15,7 @@ type maker struct {
 	make   func(w *world, r *rand.Rand, p *person) *op
 }
 
-// makers lists what agents do. To add an endpoint, add a maker: a test checks that each
-// endpoint with an effect has one.
+// makers lists what agents do. A test checks that each endpoint with an effect has a maker.
 var makers = func() []maker {
 	var all []maker
 	for _, some := range [][]maker{joining, posting, marking, talking, paying, judging, wishing, securing, connecting, attacking, reading, erasing, operating} {
@@ -25,7 +24,6 @@ var makers = func() []maker {
 	return all
 }()
 
-// draw draws an operation.
 func (w *world) draw(r *rand.Rand) *op {
 	for range 20 {
 		var p *person
@@ -45,7 +43,6 @@ func (w *world) draw(r *rand.Rand) *op {
 	return nil
 }
 
-// of returns the weight with which a person does the operation.
 func (m *maker) of(p *person) float64 {
 	if p != nil {
 		for _, c := range m.likes {
@@ -64,7 +61,6 @@ func (w *world) weights(p *person) (sum float64) {
 	return sum
 }
 
-// object returns JSON.
 func object(v map[string]any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -73,7 +69,7 @@ func object(v map[string]any) string {
 	return string(b)
 }
 
-// somebody returns a random person other than p, or nil if p is the only one.
+// somebody returns a random person other than p, or nil.
 func (w *world) somebody(r *rand.Rand, p *person) *person {
 	if len(w.people) < 2 {
 		return nil
@@ -85,8 +81,7 @@ func (w *world) somebody(r *rand.Rand, p *person) *person {
 	}
 }
 
-// recent returns a post, mostly a recent one, that is not pending. It returns nil if it
-// finds none.
+// recent returns a post that is not pending, mostly a new one, or nil.
 func (w *world) recent(r *rand.Rand) *posted {
 	n := len(w.posts)
 	if n == 0 {
@@ -103,6 +98,5 @@ func (w *world) recent(r *rand.Rand) *posted {
 	return nil
 }
 
-// mostPeople bounds the agents of a world. The bound rises with time, so newcomers keep
-// coming.
+// mostPeople bounds the agents of a world. The bound rises, so newcomers keep coming.
 func (w *world) mostPeople() int { return min(20+int(3*time.Since(w.began)/day), 80) }

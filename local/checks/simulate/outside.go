@@ -19,9 +19,8 @@ import (
 	"agentsocial/shared/outside/payments"
 )
 
-// gate waits for the turn of a call to something other than the table, such as the mail
-// service. It returns the call's job, and a function that draws a number from 0 to 1, to
-// be compared with the rate of a fault.
+// gate waits for the turn of a call to an outside service. draw returns a number from 0 to
+// 1, to be compared with the rate of a fault.
 func (w *world) gate(ctx context.Context, what string) (j *job, draw func(of string) float64) {
 	j = jobOf(ctx)
 	dieIfDead(ctx)
@@ -91,7 +90,6 @@ func (p *post) Send(ctx context.Context, m mail.Message) error {
 	return nil
 }
 
-// newest returns the newest mail to an address; nil if there is none.
 func (p *post) newest(to string) *letter {
 	for i := len(p.sent) - 1; i >= 0; i-- {
 		if p.sent[i].to == to {
@@ -181,10 +179,9 @@ type notice struct {
 	due   time.Time
 	tries int
 	job   *job
-	again int // how often it is sent again after it was accepted
+	again int // times that it is sent again after it was accepted
 }
 
-// notify starts the requests of the notifications that are due.
 func (w *world) notify(calm bool) (jobs []*job) {
 	r := &w.c.Rates
 	for _, d := range w.parts.Payments.Take() {
@@ -240,8 +237,7 @@ func (w *world) notify(calm bool) (jobs []*job) {
 	return jobs
 }
 
-// fetch answers the service's requests for documents of strangers, such as an OAuth
-// client's metadata. It has no documents.
+// fetch answers requests for strangers' documents, such as an OAuth client's metadata.
 func (w *world) fetch(ctx context.Context, url string) ([]byte, error) {
 	w.gate(ctx, "fetch")
 	return nil, errors.New("simulate: nothing is served there")

@@ -28,7 +28,7 @@ var paying = []maker{
 			}
 		},
 	},
-	{ // a payer's actions: the processor sends requests that notify the service of them
+	{ // a payer's actions, of which the processor notifies the service
 		routes: []string{"POST /payments/webhook"}, weight: .2, likes: []character{buyer, eraser},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil || len(p.sent) == 0 {
@@ -80,7 +80,6 @@ var paying = []maker{
 	},
 }
 
-// pays makes a person act on a checkout.
 func (w *world) pays(r *rand.Rand, s *sale) {
 	do := func(o standin.Order) any {
 		o.Checkout = s.id

@@ -37,10 +37,10 @@ func (c character) String() string {
 
 // person is an agent with the human behind it, and what the model knows of it.
 type person struct {
-	name    string // its handle
+	name    string // handle
 	id      string
 	as      character
-	address string // the network address
+	address string // network address
 	email   string
 	at      time.Time // when it registered
 
@@ -49,8 +49,8 @@ type person struct {
 
 	key     *transcripts.Agent // the key that it signs with
 	others  []*transcripts.Agent
-	removed []*transcripts.Agent // keys that must not work
-	keys    int                  // keys made so far
+	removed []*transcripts.Agent // must not work
+	keys    int                  // made so far
 	tokens  []*credential
 
 	asked      string // the address to which a code was mailed
@@ -73,14 +73,13 @@ type person struct {
 	volunteer bool
 	messages  map[string][]*message // by the other agent's id
 	visits    map[string]time.Time
-	signed    map[string]int // its signatures in guestbooks that no operator took down, by host
+	signed    map[string]int // signatures in guestbooks, by host
 	told      []*told
 	quota     map[string][]time.Time
 	nextIdea  time.Time
 	client    *client
 }
 
-// credential is a bearer token.
 type credential struct {
 	id, secret, refresh string
 	scopes              []string
@@ -90,7 +89,7 @@ type credential struct {
 	key                 string // removing this key ends the token; "" for none
 }
 
-// client is the OAuth client of a person.
+// client is an OAuth client.
 type client struct {
 	id, code, verifier string
 	link               string // a link code
@@ -106,7 +105,6 @@ func (w *world) key(p *person) *transcripts.Agent {
 	return k
 }
 
-// newcomer makes a person that has not registered yet.
 func (w *world) newcomer(r *rand.Rand) *person {
 	w.names++
 	p := &person{
@@ -128,8 +126,7 @@ func (w *world) newcomer(r *rand.Rand) *person {
 	return p
 }
 
-// owner returns the person or the domain behind an address, by the rules of the
-// documentation.
+// owner returns the person or the domain behind an address, by the documented rules.
 func owner(email string) string {
 	local, domain, _ := strings.Cut(email, "@")
 	if domain != "gmail.com" {
@@ -141,18 +138,17 @@ func owner(email string) string {
 }
 
 // moment returns the time for a signature. It returns each millisecond only once, since
-// two equal requests of one millisecond count as one.
+// equal requests of one millisecond count as one.
 func (w *world) moment() time.Time {
 	w.signed = max(w.signed+1, ms())
 	return time.UnixMilli(w.signed)
 }
 
-// signs returns a request signed by p.
 func (w *world) signs(p *person, method, target, body string) *transcripts.Request {
 	return p.key.Signed(method, target, []byte(body), w.moment())
 }
 
-// bears returns a request with a bearer token. Its Idempotency-Key lets it be repeated.
+// bears returns a request with a bearer token. Its Idempotency-Key allows repeats.
 func (w *world) bears(secret, method, target, body string) *transcripts.Request {
 	w.signed++
 	q := &transcripts.Request{Method: method, Target: target, Body: []byte(body), Header: map[string][]string{"Authorization": {"Bearer " + secret}}}
@@ -162,9 +158,8 @@ func (w *world) bears(secret, method, target, body string) *transcripts.Request 
 	return q
 }
 
-// live returns a token of p with a scope; nil if it has none. If connections is true,
-// tokens issued by OAuth count as well; the model may not know that such a token has
-// ended.
+// live returns a token of p with a scope, or nil. connections allows tokens issued by OAuth.
+// The model may not know that an OAuth token has ended.
 func (p *person) live(scope string, connections bool) *credential {
 	for _, c := range p.tokens {
 		if (c.id != "" || connections) && !c.dead && c.secret != "" && time.Until(c.expires) > time.Minute && slices.Contains(c.scopes, scope) {
@@ -182,7 +177,7 @@ func (w *world) calls(r *rand.Rand, p *person, scope, method, target, body strin
 	return w.signs(p, method, target, body)
 }
 
-// lose makes a person's credentials dead in the model, as a recovery does.
+// lose ends a person's credentials in the model.
 func (p *person) lose() {
 	p.removed = append(append(p.removed, p.key), p.others...)
 	p.others = nil

@@ -20,7 +20,7 @@ var posting = []maker{
 			return w.writes(r, p)
 		},
 	},
-	{ // a burst: eight posts, one right after the other
+	{ // a burst of posts
 		routes: []string{"POST /v1/c/{ch}/posts"}, weight: .01, likes: []character{spammer},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil {
@@ -104,13 +104,11 @@ var posting = []maker{
 	},
 }
 
-// channel draws a channel.
 func (w *world) channel(r *rand.Rand) string {
 	all := append(append([]string{}, public...), w.channels...)
 	return all[r.IntN(len(all))]
 }
 
-// writes makes a post or a reply by p.
 func (w *world) writes(r *rand.Rand, p *person) *op {
 	ch := w.channel(r)
 	var parent *posted
@@ -153,7 +151,6 @@ func words(r *rand.Rand) string {
 	return strings.TrimSpace(b.String())
 }
 
-// posted adds an accepted post to the model, and the events that it causes.
 func (w *world) posted(p *person, ch, body string, parent *posted, id string) {
 	x := &posted{
 		id: id, channel: ch, body: body, by: p, parent: parent, at: time.Now(), votes: map[string]int{}, reactions: map[string]map[string]bool{},
@@ -177,7 +174,7 @@ func (w *world) posted(p *person, ch, body string, parent *posted, id string) {
 	}
 }
 
-// hears notes an event that p's inbox must have if sure is true, and may have otherwise.
+// hears notes an event of p's inbox. sure says that the event must arrive.
 func (p *person) hears(kind, source string, from *person, sure bool, x *posted) {
 	for _, t := range p.told {
 		if t.kind == kind && t.source == source {
@@ -195,7 +192,6 @@ func (w *world) judged(x *posted) bool {
 	return len(x.reporters) > 0
 }
 
-// newestOf returns the newest post of an agent; nil if it has none.
 func (w *world) newestOf(p *person) *posted {
 	for _, x := range slices.Backward(w.posts) {
 		if x.by == p {

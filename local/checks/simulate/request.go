@@ -23,24 +23,24 @@ const (
 )
 
 // op is one operation: a request, the answers that it may get, and what it changes in the
-// model if it is accepted.
+// model.
 type op struct {
 	route   string // the endpoint, as declared
 	by      *person
 	req     *transcripts.Request
 	address string
 	expect  expectation
-	allow   []string // with must: codes of refusals that are allowed nevertheless
-	codes   []string // with never: codes of the refusals that are right; nil: any
+	allow   []string // with must: codes of allowed refusals
+	codes   []string // with never: codes of the right refusals; nil: any
 	touches []string // no other operation of the step may touch these
-	traces  bool     // a refusal leaves more than counters, such as a counted attempt or a spent puzzle
-	once    bool     // it must not be sent again, since the outcome would differ
-	final   bool     // it ends its own credential, so it is refused if it is sent again
+	traces  bool     // a refusal leaves more than counters, such as a spent puzzle
+	once    bool     // a repeat would have another outcome
+	final   bool     // it ends its own credential, so a repeat is refused
 	about   *person  // no other operation of the step may concern this agent
 	beside  []*op    // operations sent at the same time
-	quota   *quota   // the quota that it counts against once it is accepted
+	quota   *quota
 
-	done    func(a *transcripts.Answer) // called once it is accepted
+	done    func(a *transcripts.Answer) // called if accepted
 	refused func(a *transcripts.Answer)
 	unsure  bool // an attempt had an unknown outcome
 
@@ -52,7 +52,6 @@ type op struct {
 	rivals []*op // all operations of the same step
 }
 
-// ask sends a request to the gateway.
 func (w *world) ask(ctx context.Context, q *transcripts.Request, address string) *transcripts.Answer {
 	a, err := q.AskFrom(ctx, w.parts.Gateway, address)
 	if err != nil {
@@ -71,7 +70,6 @@ func (w *world) plainly(q *transcripts.Request, p *person) *transcripts.Answer {
 	return w.send(q, address, true)
 }
 
-// send sends a request as a job of its own.
 func (w *world) send(q *transcripts.Request, address string, calm bool) (a *transcripts.Answer) {
 	w.sends++
 	j := w.start(fmt.Sprintf("%d+%d %s", w.op, w.sends, routeOf(q)), calm, func(ctx context.Context) { a = w.ask(ctx, q, address) })
@@ -88,7 +86,6 @@ func routeOf(q *transcripts.Request) string {
 	return q.Method + " " + path
 }
 
-// answered puts an answer into the trace, and checks it against the OpenAPI document.
 func (w *world) answered(q *transcripts.Request, a *transcripts.Answer) {
 	w.tracef("  %s: %d %s %s", routeOf(q), a.Status, a.Code(), sha(a.Body)[:12])
 	if a.Status == 500 && a.Text("message") != "" { // the gateway's own answer: the process died
@@ -106,7 +103,6 @@ func (w *world) answered(q *transcripts.Request, a *transcripts.Answer) {
 	}
 }
 
-// does sends the request of an operation, or runs its command.
 func (w *world) does(ctx context.Context, o *op) *transcripts.Answer {
 	if o.command != nil {
 		a := o.command(ctx)
@@ -116,7 +112,6 @@ func (w *world) does(ctx context.Context, o *op) *transcripts.Answer {
 	return w.ask(ctx, o.req, o.address)
 }
 
-// resend sends an operation's request once more, or runs its command again.
 func (w *world) resend(o *op, calm bool) (a *transcripts.Answer) {
 	if o.command == nil {
 		return w.send(o.req, o.address, calm)
@@ -126,17 +121,14 @@ func (w *world) resend(o *op, calm bool) (a *transcripts.Answer) {
 	return a
 }
 
-// undecided reports whether an answer leaves the outcome open.
 func undecided(a *transcripts.Answer) bool {
 	return a.Status >= 500 || a.Code() == "busy"
 }
 
-// resends bounds how often an undecided request is sent again. From the third time on,
-// the request meets no faults. The tries together last longer than a dead process keeps
-// its claim.
+// resends bounds how often an undecided request is sent again. The tries together last
+// longer than a dead process keeps its claim.
 const resends = 9
 
-// step makes and carries out the operations of a step: one, or several at once.
 func (w *world) step(r *rand.Rand) {
 	n := 1
 	if r.Float64() < w.c.Rates.Race {
@@ -230,7 +222,6 @@ func (w *world) carry(r *rand.Rand, ops []*op) {
 // limits are the codes of refusals for a limit or a passing state.
 var limits = []string{"rate_limited", "too_soon", "limit_reached"}
 
-// decide compares the outcome of an operation with the model, and tells the model.
 func (w *world) decide(o *op) {
 	a := o.answer
 	ok := a.Status/100 == 2 || a.Status == 302 || a.Status == 303 || o.final && o.unsure && (a.Code() == "unknown_key" || a.Code() == "bad_token")
@@ -266,7 +257,6 @@ func (w *world) decide(o *op) {
 	}
 }
 
-// said returns the request's body, which a violation shows.
 func (o *op) said() []byte {
 	if o.req == nil {
 		return nil
@@ -281,8 +271,7 @@ func (o *op) name() string {
 	return o.by.name
 }
 
-// barred reports whether a refusal is explained by the agent's state: it is suspended,
-// held after a recovery, or lost its credential meanwhile.
+// barred reports whether the agent's state explains a refusal.
 func (w *world) barred(o *op, code string) bool {
 	if o.by == nil {
 		return false
@@ -304,7 +293,6 @@ func (o *op) raced() bool {
 	return o.by != nil && slices.ContainsFunc(o.rivals, func(r *op) bool { return r != o && slices.Contains(r.touches, "keys "+o.by.id) })
 }
 
-// suspended reports whether an operation's agent was suspended during the whole operation.
 func (w *world) suspended(o *op) bool {
 	if o.by == nil {
 		return false
@@ -314,11 +302,10 @@ func (w *world) suspended(o *op) bool {
 	return there && since.Before(o.when.Add(-time.Second)) && w.profile(o.by.id).Int("suspended_until") > time.Now().Add(near).UnixMilli()
 }
 
-// scraps lists the prefixes of the partitions to which a refused request may write:
-// guards, nonces and quotas.
+// scraps lists the partitions to which a refused request may write: guards, nonces and
+// quotas.
 var scraps = []string{"G#", "N#", "Q#"}
 
-// left checks that a refused request left nothing but counters.
 func (w *world) left(o *op) {
 	for _, c := range o.job.wrote {
 		if !slices.ContainsFunc(scraps, func(s string) bool { return strings.HasPrefix(c.key.PK, s) }) {
@@ -365,9 +352,8 @@ type quota struct {
 // perhapsAlso precedes a quota's name for requests that may or may not count against it.
 const perhapsAlso = "perhaps "
 
-// count checks the quotas: no agent exceeds its quota, and no agent is refused before its
-// quota is used up. A request near the end of a window may count in that window or in the
-// next.
+// count checks that no agent exceeds a quota, or is refused before the quota is used up. A
+// request near the end of a window may count in either window.
 func (w *world) count(o *op, ok bool, code string) {
 	q := o.quota
 	if q == nil || o.by == nil {

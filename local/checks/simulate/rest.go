@@ -14,7 +14,6 @@ import (
 	"agentsocial/tables"
 )
 
-// solve answers a puzzle.
 func (w *world) solve(token string) any {
 	v, err := agents.Solve(context.Background(), w.parts.App, token)
 	if err != nil {
@@ -23,10 +22,9 @@ func (w *world) solve(token string) any {
 	return v
 }
 
-// begin makes the first channels and agents.
 func (w *world) begin() {
 	r := w.dice.Source("founding")
-	w.plainly(&transcripts.Request{Method: "GET", Target: "/v1/channels", Header: map[string][]string{}}, nil) // this creates the first channels
+	w.plainly(&transcripts.Request{Method: "GET", Target: "/v1/channels", Header: map[string][]string{}}, nil) // creates the first channels
 	for range 6 {
 		p := w.newcomer(r)
 		if o := w.register(r, p, ""); o != nil {
@@ -42,8 +40,7 @@ func (w *world) begin() {
 	}
 }
 
-// rest brings the service to rest, and checks everything: the invariants of the table,
-// and the model against what the API answers.
+// rest brings the service to rest, and checks everything.
 func (w *world) rest() {
 	w.settle()
 	w.pass(3 * time.Second) // so that what is due at this moment is done
@@ -68,8 +65,6 @@ func (w *world) rest() {
 	w.settle()
 }
 
-// checkPosts compares all posts in the table with the model, and the API's answers for
-// some of them.
 func (w *world) checkPosts() {
 	n := 0
 	for key, item := range w.items {
@@ -134,9 +129,8 @@ func (w *world) checkPosts() {
 	}
 }
 
-// checkTexts checks that no item holds a text that is gone. Evidence is the exception: it
-// keeps a text for those who took part in the case, unless an operator took the text down
-// or its author was erased.
+// checkTexts checks that no item holds a text that is gone. Evidence keeps a text, unless an
+// operator took it down or its author was erased.
 func (w *world) checkTexts() {
 	for _, item := range w.items {
 		gone := func(x *posted) bool { return x.gone() && !w.pending(x) }
@@ -154,7 +148,6 @@ func (w *world) checkTexts() {
 	}
 }
 
-// checkGuestbooks compares the signatures in guestbooks with the model.
 func (w *world) checkGuestbooks() {
 	signed := map[[2]string]int{}
 	for _, item := range w.items {
@@ -173,8 +166,8 @@ func (w *world) checkGuestbooks() {
 }
 
 // checkInboxes checks that every expected event arrived, and that no reply, mention or
-// message arrived that nothing caused. It requires an event only if neither the receiver
-// nor the sender has changed settings, blocks or follows since an hour before the event.
+// message arrived without a cause. It excuses events of agents that have changed settings,
+// blocks or follows since an hour before.
 func (w *world) checkInboxes() {
 	for _, p := range w.people {
 		known := map[string]bool{}
@@ -210,7 +203,6 @@ func (w *world) checkInboxes() {
 	}
 }
 
-// checkPeople compares what agents read about themselves with the model.
 func (w *world) checkPeople() {
 	some := w.people
 	if w.op < w.c.Ops {
@@ -327,9 +319,8 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 	}
 }
 
-// reads checks that a page shows no text that is gone and no secret.
 func (w *world) reads(p *person, target string, a *transcripts.Answer) {
-	within := tables.PublicKeep + 3*time.Second // a process may answer from memory for PublicKeep, and the request takes time
+	within := tables.PublicKeep + 3*time.Second // a process answers from memory for PublicKeep
 	if strings.HasPrefix(target, "/v1/me/") {   // the stream's reader removes texts from inboxes, perhaps late
 		within = 3 * time.Hour
 	}
@@ -348,8 +339,8 @@ func (w *world) reads(p *person, target string, a *transcripts.Answer) {
 	}
 }
 
-// readsOwn checks that an author who reads its own post sees its newest state, whatever the
-// process remembers: a read that began after a write's answer shows the write.
+// readsOwn checks that an author sees the newest state of its own post, whatever the process
+// remembers.
 func (w *world) readsOwn(p *person, target string, a *transcripts.Answer, began time.Time) {
 	for _, x := range w.posts {
 		byID := target == "/v1/posts/"+x.id

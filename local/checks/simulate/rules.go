@@ -13,11 +13,11 @@ import (
 // rules holds what the checks of changed items remember between steps.
 type rules struct {
 	events  map[string]int64          // by agent: seq of its newest event
-	moved   map[tables.Account]int64  // sums of movements
+	moved   map[tables.Account]int64  // sums
 	running map[tables.Account]int64  // balances
 	dirty   map[tables.Account]bool   // accounts to compare
 	kinds   map[string]map[string]int // by agent, then "kind source": how many events have a number
-	waits   map[string]map[string]int // the same for events that still wait for their numbers
+	waits   map[string]map[string]int // by agent, then "kind source": how many events wait for a number
 }
 
 func newRules() rules {
@@ -27,8 +27,8 @@ func newRules() rules {
 	}
 }
 
-// watch checks what changed since the last call, so that the cost of a step does not
-// grow with the table. It also sends one old request again.
+// watch checks what changed since the last call, so the cost of a step does not grow with
+// the table. It also sends one old request again.
 func (w *world) watch() {
 	w.newest()
 	for account := range w.at.dirty {
@@ -40,7 +40,6 @@ func (w *world) watch() {
 	w.replay()
 }
 
-// take adds changes to the model and checks them.
 func (w *world) take(all []tables.StreamRecord) {
 	for _, r := range all {
 		w.seen = r.Seq
@@ -73,15 +72,15 @@ func (w *world) take(all []tables.StreamRecord) {
 	}
 }
 
-// lifetimes lists how long expiring items live, as tables/README.md documents it. A row
-// applies to the keys whose pk and sk begin with its pk and sk. The first row that applies counts.
+// lifetimes lists how long expiring items live, as tables/README.md documents it. pk and sk
+// are prefixes. The first row that fits a key applies.
 var lifetimes = []struct {
 	pk, sk      string
 	least, most time.Duration
 	may         bool // some such items never expire
 }{
 	{pk: "I#", sk: "N#", least: 90 * day, most: 90 * day},
-	{pk: "I#", sk: "E#", least: 0, most: 90 * day}, // counted from the event's arrival; the item is written when the event gets its number
+	{pk: "I#", sk: "E#", least: 0, most: 90 * day}, // counted from the event's arrival
 	{pk: "I#", sk: "D#", least: 0, most: 90 * day}, // as long as its event
 	{pk: "M#", sk: "LANE#", may: true},
 	{pk: "M#", least: 30 * day, most: 30 * day},
@@ -112,7 +111,7 @@ var lifetimes = []struct {
 	{pk: "Q#", sk: "vouches", least: 89 * day, most: 90 * day},
 	{pk: "Q#", sk: "helpful", least: 2 * day, most: 2 * day},
 	{pk: "Q#", sk: "promos#", least: 3 * day, most: 3 * day},
-	{pk: "Q#", least: 0, most: 8 * day}, // quotas, of a window of at most a week
+	{pk: "Q#", least: 0, most: 8 * day}, // quotas
 }
 
 const day = 24 * time.Hour
@@ -120,7 +119,6 @@ const day = 24 * time.Hour
 // near is the tolerance for lifetimes: clocks differ, and calls may be late.
 const near = 30 * time.Second
 
-// lives checks a changed item's lifetime.
 func (w *world) lives(r tables.StreamRecord) {
 	ttl := r.New.Int(tables.AttrTTL)
 	left := time.Unix(ttl, 0).Sub(r.At)
@@ -142,14 +140,12 @@ func (w *world) lives(r tables.StreamRecord) {
 	}
 }
 
-// secret matches tokens, refresh tokens, link codes and authorization codes, and the mail
-// addresses of this world.
+// secret matches tokens, codes and mail addresses.
 var secret = regexp.MustCompile(`a(st|sr|sc)_[0-9A-Za-z_-]{20,}|lc_[0-9a-z]{26}\.[0-9A-Za-z_-]+|[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
 var address = regexp.MustCompile(`[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
-// inClear returns an address, a token or a code that a text holds in clear, or "". No
-// item and no log line may hold one.
+// inClear returns an address, a token or a code that a text holds in clear, or "".
 func (w *world) inClear(text string) string {
 	if m := secret.FindString(text); m != "" {
 		return m
@@ -162,7 +158,6 @@ func (w *world) inClear(text string) string {
 	return w.codes[text]
 }
 
-// clear checks that a changed item has no secret in clear.
 func (w *world) clear(r tables.StreamRecord) {
 	eachText(r.New, func(s string) {
 		if found := w.inClear(s); found != "" {
@@ -171,14 +166,12 @@ func (w *world) clear(r tables.StreamRecord) {
 	})
 }
 
-// logged checks a line of the log.
 func (w *world) logged(line string) {
 	if found := w.inClear(line); found != "" {
 		w.violate("secrets", "the log holds %.12s…: %.200s", found, line)
 	}
 }
 
-// eachText visits the strings of an item, in its maps, lists and sets, too.
 func eachText(v any, visit func(string)) {
 	switch v := v.(type) {
 	case string:
@@ -202,8 +195,8 @@ func eachText(v any, visit func(string)) {
 	}
 }
 
-// event checks that a new event leaves no gap in its inbox, is not there twice, and that no
-// post causes more than one event of the kinds reply, mention and post.
+// event checks that a new event leaves no gap in its inbox and is not there twice. A post
+// may cause only one event of the kinds reply, mention and post.
 func (w *world) event(r tables.StreamRecord) {
 	if r.Event != "INSERT" {
 		return
@@ -238,7 +231,6 @@ func (w *world) event(r tables.StreamRecord) {
 	}
 }
 
-// waiting counts the events that wait for their numbers.
 func (w *world) waiting(r tables.StreamRecord) {
 	item, n := r.New, 1
 	switch r.Event {
@@ -272,7 +264,6 @@ func sourceOf(e *tables.InboxEvent) (id string) {
 	return id
 }
 
-// money adds up movements, notes balances, and checks that movements are valid and stay.
 func (w *world) money(r tables.StreamRecord) {
 	if typeOf(r) == tables.TypeBalance {
 		item := r.New
@@ -318,8 +309,7 @@ func (w *world) duty(r tables.StreamRecord) {
 	}
 }
 
-// seated checks that a new juror has standing, is old enough and not erased, is neither the
-// author nor a reporter, and does not share an owner with the parties or the other jurors.
+// seated checks that a new juror may judge the case.
 func (w *world) seated(r tables.StreamRecord) {
 	if r.Event != "INSERT" {
 		return
@@ -364,8 +354,8 @@ func (w *world) seated(r tables.StreamRecord) {
 	}
 }
 
-// settled returns the person's verified mail address, unless it is so new that a draw of
-// jurors may not have seen it.
+// settled returns the person's verified mail address, unless a draw of jurors may not have
+// seen the address yet.
 func (p *person) settled() string {
 	if time.Since(p.verifiedAt) < 5*time.Minute {
 		return ""
@@ -373,10 +363,9 @@ func (p *person) settled() string {
 	return p.verified
 }
 
-// decided notes in the model what the end of a case removes or puts back.
 func (w *world) decided(r tables.StreamRecord) {
 	x := w.byPost[r.New.Str("target")]
-	if x != nil && r.New.Bool("overruled") && !r.Old.Bool("overruled") { // the post is back, unless it is gone for another reason
+	if x != nil && r.New.Bool("overruled") && !r.Old.Bool("overruled") {
 		x.removed = false
 		w.counts["put back"]++
 	}
@@ -391,8 +380,8 @@ func (w *world) decided(r tables.StreamRecord) {
 	}
 }
 
-// counters checks that no counter falls below zero, unless a part of it still waits in a
-// lane ([tables.Lane]).
+// counters checks that no counter falls below zero, unless a part still waits in a lane
+// ([tables.Lane]).
 func (w *world) counters(r tables.StreamRecord) {
 	switch typeOf(r) {
 	case tables.TypePostCounters:
@@ -414,7 +403,6 @@ func (w *world) least(r tables.StreamRecord, names ...string) {
 	}
 }
 
-// lanes reports whether parts of a target's sums still wait in lanes.
 func (w *world) lanes(target tables.Key) bool {
 	pk := tables.LaneKey(target, "", 0).PK
 	for key, item := range w.items {
@@ -428,22 +416,20 @@ func (w *world) lanes(target tables.Key) bool {
 // said matches the beginning of a post's text: the author's name and a number.
 var said = regexp.MustCompile(`[a-z]+\d+ says \d+`)
 
-// begun matches the beginning of the texts that are not posts ([world.wrote]).
+// begun matches the beginning of other texts ([world.wrote]).
 var begun = regexp.MustCompile(`\b(Psst|Idea|Buy|Claim|Note|Plea) \d+\b`)
 
 // named matches the agent's name in texts of profiles and memories.
 var named = regexp.MustCompile(`\bI am ([a-z]+\d+), number|\b([a-z]+\d+) remembers\b`)
 
-// erased returns a text in s that was deleted, removed or taken down longer ago than d, or
-// whose author was erased. It skips texts that may be gone or still there
-// ([world.pending]). If s has no such text, erased returns "".
+// erased returns a text in s that has been gone for d, or "". It skips posts that may be
+// gone or still there ([world.pending]).
 func (w *world) erased(s string, d time.Duration) string {
 	return w.forbidden(s, func(x *posted) bool { return x.gone() && !w.pending(x) && time.Since(x.goneAt) >= d }, d)
 }
 
-// forbidden returns a text in s that must not be there, or "". That is the text of a post
-// that gone accepts, or a text of another kind that has been gone for d or whose author was
-// erased.
+// forbidden returns a text in s that must not be there, or "": of a post that gone accepts,
+// or another text that has been gone for d.
 func (w *world) forbidden(s string, gone func(*posted) bool, d time.Duration) string {
 	for _, m := range said.FindAllString(s, -1) {
 		if all := w.byText[m]; len(all) > 0 && !slices.ContainsFunc(all, func(x *posted) bool { return !gone(x) }) {

@@ -142,7 +142,7 @@ var securing = []maker{
 	{
 		routes: []string{"POST /v1/recover"}, weight: .1, likes: []character{forgetful},
 		make: func(w *world, r *rand.Rand, p *person) *op {
-			for range 10 { // preferably an agent that has something to lose
+			for range 10 { // preferably an agent with credits
 				if p == nil || p.verified != "" && p.paid() > p.spent {
 					break
 				}

@@ -28,11 +28,9 @@ var (
 	without   = flag.String("without", "", "with -world: operations to leave out, such as 10-20,30-31")
 )
 
-// run runs a world in a synctest bubble.
 func run(t *testing.T, c Config) (r *Result) {
 	t.Helper()
-	// These packages make channels and locks on first use, which must not belong to the
-	// bubble.
+	// These packages make channels and locks on first use. The bubble must not own them.
 	if packed, err := pack.Pack([]byte(".")); err != nil {
 		t.Fatal(err)
 	} else if _, err := pack.Unpack(packed); err != nil {
@@ -46,7 +44,7 @@ func run(t *testing.T, c Config) (r *Result) {
 	return r
 }
 
-// TestWorld runs one world, for TestWorlds and the tests of the digest.
+// TestWorld runs in child processes of other tests.
 func TestWorld(t *testing.T) {
 	if !*oneWorld {
 		t.Skip("without -world")
@@ -76,7 +74,7 @@ func TestWorld(t *testing.T) {
 	fmt.Printf("%s%s\n", resultMark, b)
 }
 
-// TestWorlds is `make simulate`.
+// `make simulate` runs TestWorlds.
 func TestWorlds(t *testing.T) {
 	if !*allWorlds {
 		t.Skip("without -worlds")
@@ -91,7 +89,7 @@ func TestWorlds(t *testing.T) {
 		}
 	}
 	if missed := missed(results); *ops >= 20_000 && len(missed) > 0 {
-		t.Errorf("no request was accepted by %s", strings.Join(missed, ", "))
+		t.Errorf("got no accepted request of %s, want at least one of each", strings.Join(missed, ", "))
 	}
 }
 
@@ -107,8 +105,6 @@ func seedsOf(t *testing.T, text string) (all []uint64) {
 	return all
 }
 
-// A short world finds nothing. One seed gives one digest, however many processors run
-// it; another seed gives another.
 func TestDigest(t *testing.T) {
 	probe := func(seed uint64, processors string) *Result {
 		t.Helper()
@@ -123,14 +119,13 @@ func TestDigest(t *testing.T) {
 	}
 	first, again, other := probe(3, "1"), probe(3, "4"), probe(4, "1")
 	if first.Digest != again.Digest {
-		t.Errorf("digests of seed 3: %s with one processor, %s with four", first.Digest, again.Digest)
+		t.Errorf("seed 3 on four processors: got digest %s, want %s as on one", again.Digest, first.Digest)
 	}
 	if first.Digest == other.Digest {
-		t.Errorf("seeds 3 and 4 have the same digest %s", first.Digest)
+		t.Errorf("seeds 3 and 4: got the same digest %s, want different digests", first.Digest)
 	}
 }
 
-// Each endpoint with an effect has a maker.
 func TestEndpoints(t *testing.T) {
 	var used []string
 	for _, m := range makers {
@@ -139,7 +134,7 @@ func TestEndpoints(t *testing.T) {
 	for _, g := range functions.Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
 			if e.Writes() && !slices.Contains(used, e.Route) {
-				t.Errorf("no operation in makers uses %s", e.Route)
+				t.Errorf("%s: got no maker, want at least one", e.Route)
 			}
 		}
 	}

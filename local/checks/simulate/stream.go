@@ -18,18 +18,17 @@ import (
 type reader struct {
 	*service.PartReader
 	at      string    // position of the last record that was read
-	stalled time.Time // it reads nothing until then
+	stalled time.Time // reads nothing until this time
 	runs    int
-	job     *job // the job that delivers to this reader; nil or ended if there is none
+	job     *job // delivers to this reader; may be nil or have ended
 }
 
-// shard is the only shard of the embedded table's stream.
 const shard = "shard-0"
 
-// records bounds the number of records that a reader reads at once.
+// records bounds the records that a reader reads at once.
 const records = 200
 
-// due returns the changes that follow a position of the stream: the first ones, up to most.
+// due returns up to most changes after a position of the stream.
 func (w *world) due(after string, most int) []tables.StreamRecord {
 	all, _, err := w.table.Changes(context.Background(), shard, after, most, 0)
 	if err != nil {
@@ -38,8 +37,8 @@ func (w *world) due(after string, most int) []tables.StreamRecord {
 	return all
 }
 
-// read starts and returns a job that delivers a reader's next changes. It returns nil if
-// it starts none: the reader is busy or stalled, or no change is for it.
+// read starts a job that delivers a reader's next changes. It returns nil if the reader is
+// busy or stalled, or has no changes.
 func (w *world) read(r *reader, calm bool) *job {
 	if r.job != nil && r.job.Runs() || !calm && time.Now().Before(r.stalled) {
 		return nil
@@ -97,11 +96,10 @@ func shuffled(rng *rand.Rand, all []tables.StreamRecord) (out []tables.StreamRec
 	return out
 }
 
-// calmTries is the number of deliveries without faults before a record is set aside. So
-// only a record that cannot be processed is set aside.
+// calmTries is the number of deliveries without faults before a record is given up. Only a
+// record that cannot be processed is given up.
 const calmTries = 3
 
-// deliver delivers a batch as Lambda does.
 func (w *world) deliver(ctx context.Context, r *reader, rng *rand.Rand, batch []tables.StreamRecord) {
 	j := jobOf(ctx)
 	calm, tries := j.calm, 0
@@ -136,7 +134,6 @@ func typeOf(r tables.StreamRecord) string {
 	return r.Old.Str(tables.AttrType)
 }
 
-// timetable is a schedule with its next time.
 type timetable struct {
 	*service.PartSchedule
 	next time.Time
@@ -179,7 +176,6 @@ func (w *world) call(s *timetable, calm bool) (jobs []*job) {
 	return jobs
 }
 
-// pass lets time pass. What is due meanwhile is called.
 func (w *world) pass(d time.Duration) {
 	end := time.Now().Add(d)
 	for {
@@ -201,12 +197,10 @@ func (w *world) pass(d time.Duration) {
 	w.sweep()
 }
 
-// ran remembers jobs that run in the background. Only settle and the end of a run wait for
-// them.
+// ran remembers background jobs. Only settle and the end of a run wait for them.
 func (w *world) ran(jobs ...*job) { w.running = append(only(w.running, (*job).Runs), jobs...) }
 
-// sweepEach is the least time between two sweeps. A sweep removes expired items, as
-// DynamoDB's TTL does.
+// sweepEach is the least time between two removals of expired items.
 const sweepEach = time.Hour
 
 func (w *world) sweep() {
@@ -229,8 +223,7 @@ func (w *world) background() (jobs []*job) {
 	return append(jobs, w.notify(false)...)
 }
 
-// settle brings everything to rest, without faults: the stream is drained, and the
-// schedules have done what is due.
+// settle drains the stream and runs the schedules, without faults, until nothing changes.
 func (w *world) settle() {
 	w.finish(w.running...)
 	for range 60 {
@@ -259,7 +252,6 @@ func (w *world) settle() {
 	w.violate("rest", "the service does not come to rest")
 }
 
-// unread reports whether a reader has not seen all changes.
 func (w *world) unread() bool {
 	for _, r := range w.readers {
 		if len(w.due(r.at, 1)) > 0 {
@@ -269,8 +261,7 @@ func (w *world) unread() bool {
 	return false
 }
 
-// newest adds the stream's new changes to the model, and returns the position of the
-// newest.
+// newest adds the stream's new changes to the model, and returns the newest position.
 func (w *world) newest() string {
 	for all := w.due(w.seen, 1000); len(all) > 0; all = w.due(w.seen, 1000) {
 		w.take(all)

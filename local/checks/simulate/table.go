@@ -14,18 +14,16 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// errUnreachable is the error of a call that did not reach the table.
 var errUnreachable = errors.New("simulate: the table cannot be reached")
 
-// table is the embedded table as the jobs see it: they take turns, and calls fail at
-// the world's rates. Calls outside of a job have neither turns nor faults.
+// table is the embedded table as the jobs see it: they take turns, and calls fail. Calls
+// outside of a job have neither turns nor faults.
 type table struct {
 	*embedded.Table
 	w     *world
-	stale atomic.Bool // whether the call under way is stale
+	stale atomic.Bool // the call under way is stale
 }
 
-// change is a write that a job's commit made.
 type change struct {
 	op  tables.Op
 	key tables.Key
@@ -49,7 +47,6 @@ func openTable(w *world) (*table, error) {
 	return t, nil
 }
 
-// fault is the fault that a call meets, or none.
 type fault int
 
 const (
@@ -73,8 +70,8 @@ type chance struct {
 	p     float64
 }
 
-// begin waits for the turn of a call, and draws its fault. It does not return if the
-// process is dead.
+// begin waits for the turn of a call, and draws its fault. In a dead process it does not
+// return.
 func (t *table) begin(ctx context.Context, kind, what string, chances ...chance) fault {
 	j := jobOf(ctx)
 	if j == nil {
@@ -116,16 +113,14 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 	return f
 }
 
-// dieIfDead ends the calling goroutine if its process is dead.
 func dieIfDead(ctx context.Context) {
 	if service.Dead(ctx) {
 		service.Die(ctx)
 	}
 }
 
-// immortal reports whether a job's process cannot die. MCP's library would leave
-// goroutines behind, unlike a real dead process, and the operator's commands run in no
-// process of the service.
+// immortal reports whether a job's process cannot die. MCP's library would leave goroutines
+// behind. The operator's commands run in no process of the service.
 func immortal(j *job) bool {
 	return strings.HasSuffix(j.Name, " POST /mcp") || strings.Contains(j.Name, " operator ")
 }

@@ -96,8 +96,8 @@ var talking = []maker{
 	},
 }
 
-// purse returns the least and the most that a person may have while a step runs, in
-// micro-USD: notifications and settlements may run at the same time.
+// purse returns the least and the most that a person may have, in micro-USD. Notifications
+// and settlements may run at the same time.
 func (w *world) purse(p *person) (least, most int64) {
 	now := tables.MicroUSD(w.items[tables.BalanceKey(tables.AgentAccount(p.id))])
 	least, most = now, now

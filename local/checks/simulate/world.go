@@ -1,10 +1,7 @@
-// Package simulate runs the whole service in virtual time, in a synctest bubble: the
-// gateway, the functions, the readers of the stream, the schedules, mail, payments, OAuth
-// and MCP, on the embedded table. Agents of different characters use it for weeks, while
-// calls fail, batches are delivered again, schedules are late and processes die. A model
-// beside the service predicts what each accepted request does. The table must agree with
-// the model, and whenever the service is at rest, the invariants of the whole table must
-// hold.
+// Package simulate runs the whole service in virtual time, in a synctest bubble. Agents use
+// it for weeks, while calls fail, batches are delivered again, schedules are late and
+// processes die. A model predicts what each request does, and the table must agree. At rest,
+// the invariants of the whole table must hold.
 //
 // One seed gives one run, byte for byte: `make simulate OPS=20000 SEED=7`.
 package simulate
@@ -32,24 +29,24 @@ import (
 // Config configures a run.
 type Config struct {
 	Seed    uint64
-	Ops     int // number of operations
+	Ops     int // operations
 	Rates   Rates
 	Trace   io.Writer // gets the trace, unless nil
 	Without []Span    // operations to leave out
 }
 
-// Span names operations: the first is From, and the last is the one before To.
+// Span names operations from From up to, but not including, To.
 type Span struct{ From, To int }
 
 // Result is the outcome of a run.
 type Result struct {
 	Seed     uint64
-	Ops      int // number of operations done
+	Ops      int // operations done
 	Digest   string
 	Turns    uint64
 	For      time.Duration  // of virtual time
-	Counts   map[string]int // number of requests by route, and of other events
-	Accepted map[string]int // number of accepted requests by route
+	Counts   map[string]int // requests by route, and other events
+	Accepted map[string]int // accepted requests by route
 	Faults   map[string]int
 	Found    *Violation // nil if nothing was found
 }
@@ -63,7 +60,6 @@ type Violation struct {
 
 func (v *Violation) String() string { return fmt.Sprintf("operation %d: %s: %s", v.Op, v.Rule, v.What) }
 
-// world is a run.
 type world struct {
 	t     *testing.T
 	c     Config
@@ -91,11 +87,9 @@ type world struct {
 	*model
 }
 
-// base is the service's address.
 const base = "https://social.example"
 
-// settings returns a deployment's settings, but without proofs of work: they would only cost
-// time.
+// settings returns a deployment's settings without proofs of work, which only cost time.
 func settings() app.Settings {
 	s := app.DefaultSettings()
 	s.BaseURL, s.PowBits, s.PageBits = base, 0, 0
@@ -127,7 +121,6 @@ func Run(t *testing.T, c Config) *Result {
 	return r
 }
 
-// open assembles the service.
 func (w *world) open() error {
 	var err error
 	if w.table, err = openTable(w); err != nil {
@@ -159,7 +152,6 @@ func (w *world) open() error {
 // checkEach is the number of operations between two checks of the whole table.
 const checkEach = 2500
 
-// live runs the operations.
 func (w *world) live() {
 	w.begin()
 	for w.op = 1; w.op <= w.c.Ops && w.found == nil; w.op++ {
@@ -178,7 +170,7 @@ func (w *world) live() {
 	if w.found == nil {
 		w.rest()
 	}
-	for _, j := range w.running { // a bubble ends only when all of its goroutines have ended
+	for _, j := range w.running { // a bubble ends only after its goroutines
 		j.calm = true
 	}
 	w.finish(w.running...)
@@ -188,8 +180,7 @@ func (w *world) live() {
 	}
 }
 
-// gap draws the time before an operation. Most operations come in bursts. A run of 5000
-// operations takes about two weeks of virtual time.
+// gap draws the time before an operation. Most operations come in bursts.
 func gap(r *rand.Rand) time.Duration {
 	switch x := r.Float64(); {
 	case x < .75:
@@ -201,7 +192,6 @@ func gap(r *rand.Rand) time.Duration {
 	}
 }
 
-// tracef adds a line to the trace.
 func (w *world) tracef(format string, args ...any) {
 	fmt.Fprintf(w.sum, format+"\n", args...)
 	if w.c.Trace != nil {
@@ -209,9 +199,8 @@ func (w *world) tracef(format string, args ...any) {
 	}
 }
 
-// violate reports a broken rule. The first operation that breaks a rule ends the run. If
-// an operation breaks several, violate keeps the one that sorts first, because checks walk
-// maps in any order.
+// violate reports a broken rule, which ends the run. Of several broken rules it keeps the
+// one that sorts first, because checks walk maps in any order.
 func (w *world) violate(rule, format string, args ...any) {
 	v := &Violation{w.op, rule, strings.TrimSpace(fmt.Sprintf(format, args...))}
 	if w.found == nil || v.Op == w.found.Op && v.String() < w.found.String() {
@@ -222,5 +211,4 @@ func (w *world) violate(rule, format string, args ...any) {
 // ms returns the time in unix ms.
 func ms() int64 { return time.Now().UnixMilli() }
 
-// profile returns an agent's profile as the table has it.
 func (w *world) profile(id string) tables.Item { return w.items[tables.ProfileKey(id)] }

@@ -20,17 +20,13 @@ import (
 	"agentsocial/shared/app"
 )
 
-// worldMost bounds the operations of a world: checking a whole table takes time in
-// proportion to the table.
+// worldMost bounds the operations of a world, because checks of a large table take long.
 const worldMost = 20_000
 
-// resultMark begins the line with a world's result.
 const resultMark = "RESULT "
 
-// config returns the configuration of a world.
 func (world) config(seed uint64, ops int) Config { return Config{Seed: seed, Ops: ops, Rates: Usual} }
 
-// child runs a world in a process of its own.
 func child(ctx context.Context, c Config, processors string) (*Result, error) {
 	args := []string{"-test.run=^TestWorld$", "-test.timeout=0", "-world", fmt.Sprintf("-ops=%d", c.Ops), fmt.Sprintf("-seeds=%d", c.Seed)}
 	if len(c.Without) > 0 {
@@ -50,7 +46,7 @@ func child(ctx context.Context, c Config, processors string) (*Result, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// The process panicked: that is a violation too.
+	// The process panicked.
 	return &Result{Seed: c.Seed, Ops: c.Ops, Found: &Violation{c.Ops, "process", fmt.Sprintf("%v\n%.4000s", err, out.String())}}, nil
 }
 
@@ -62,9 +58,8 @@ func spans(all []Span) string {
 	return strings.Join(parts, ",")
 }
 
-// worlds divides operations among worlds, one for each seed, and runs as many worlds at
-// once as there are processors. If the worlds would be too long, it adds worlds with the
-// seeds that follow the last one. If short is false, the first violation ends all worlds.
+// worlds divides operations among worlds, one for each seed. If the worlds would be too
+// long, it adds seeds after the last. Unless short, the first violation ends all worlds.
 func worlds(ctx context.Context, out io.Writer, seeds []uint64, ops int, short bool) ([]*Result, error) {
 	n := max(len(seeds), (ops+worldMost-1)/worldMost)
 	for len(seeds) < n {
@@ -119,7 +114,6 @@ func (r *Result) told() string {
 	return "VIOLATION: " + r.Found.String()
 }
 
-// tell prints what was done.
 func tell(out io.Writer, results []*Result) {
 	sent, accepted, faults := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, r := range results {
@@ -151,7 +145,6 @@ func sortedKeys(m map[string]int) (keys []string) {
 	return keys
 }
 
-// missed lists the endpoints with an effect that accepted no request.
 func missed(results []*Result) (routes []string) {
 	for _, g := range functions.Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
@@ -163,11 +156,10 @@ func missed(results []*Result) (routes []string) {
 	return routes
 }
 
-// shortenMost bounds the runs that look for a shorter way to a violation.
 const shortenMost = 30
 
-// shorten looks for the shortest prefix of a run that breaks the same rule, leaves out
-// operations of the prefix while the rule is still broken, and prints what is left.
+// shorten looks for the shortest prefix of a run that breaks the same rule, then leaves out
+// operations while the rule is still broken.
 func shorten(ctx context.Context, out io.Writer, r *Result) error {
 	rule, tries := r.Found.Rule, 0
 	breaks := func(c Config) (*Violation, error) {
@@ -203,7 +195,7 @@ func shorten(ctx context.Context, out io.Writer, r *Result) error {
 				return err
 			}
 			if v != nil {
-				try.Ops = v.Op // what comes after it does not matter
+				try.Ops = v.Op
 				c, found = try, v
 			}
 		}

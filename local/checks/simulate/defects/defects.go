@@ -1,7 +1,7 @@
 package main
 
-// defect is a wrong line, as a person might write it. The built line contains both the
-// wrong and the right version, and package planted chooses one.
+// defect is a wrong line, as a person might write it. The built line contains the wrong and
+// the right version, and package planted chooses.
 type defect struct {
 	name     string
 	file     string
@@ -9,8 +9,6 @@ type defect struct {
 	tests    []string // packages whose tests are run if the simulation finds nothing
 }
 
-// defects are changes of rules: amounts, limits, comparisons, a cursor, lifetimes, a
-// hold, conflicts of jurors, markers, redeliveries.
 var defects = []defect{
 	{
 		name: "a message costs its bytes", file: "functions/dm/send.go",

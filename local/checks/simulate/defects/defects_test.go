@@ -2,7 +2,6 @@ package main
 
 import "testing"
 
-// Each defect still has exactly one place in the source to change.
 func TestEachDefectHasItsPlace(t *testing.T) {
 	if _, err := plant("../../../..", t.TempDir(), defects); err != nil {
 		t.Error(err)

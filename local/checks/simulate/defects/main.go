@@ -1,8 +1,7 @@
 // Command defects plants defects in the service's rules, one at a time, and prints what
-// finds each: the simulation, or a test of the nearest packages. `make simulate-defects`
+// finds each: the simulation, or a test. `make simulate-defects`
 //
-// All defects are built into one program. The environment says which one is active. With
-// none active, nothing may be found.
+// All defects are built into one program. An environment variable activates one.
 package main
 
 import (
@@ -80,8 +79,7 @@ func run(ctx context.Context, out io.Writer, folder, only string, ops int, seeds
 	return nil
 }
 
-// envPlanted names the environment variable that has the number of the active defect,
-// from 1.
+// envPlanted is the environment variable with the number of the active defect, from 1.
 const envPlanted = "PLANTED"
 
 // planted is the source of the package that the changed lines use.
@@ -107,8 +105,8 @@ func Or[T any](n int, wrong, right T) T {
 }
 `
 
-// plant writes the changed files of the module at root, and an overlay that puts them in
-// the places of the originals (go help build). It returns the overlay's path.
+// plant writes the changed files of the module at root, and an overlay for go build. It
+// returns the overlay's path.
 func plant(root, folder string, defects []defect) (string, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -117,7 +115,7 @@ func plant(root, folder string, defects []defect) (string, error) {
 	if folder, err = filepath.Abs(folder); err != nil {
 		return "", err
 	}
-	sources := filepath.Join(folder, "_sources") // which the go command ignores
+	sources := filepath.Join(folder, "_sources") // the go command ignores _sources
 	if err := os.MkdirAll(sources, 0o755); err != nil {
 		return "", err
 	}
@@ -153,7 +151,6 @@ func plant(root, folder string, defects []defect) (string, error) {
 	return file, os.WriteFile(file, b, 0o644)
 }
 
-// search looks for defects.
 type search struct {
 	overlay, program string
 	ops              int
@@ -165,7 +162,6 @@ var (
 	failed    = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 )
 
-// simulate runs the simulation with a defect, and returns what it finds.
 func (s *search) simulate(ctx context.Context, n int) (string, error) {
 	cmd := exec.CommandContext(ctx, s.program, "-test.run=^TestWorlds$", "-test.timeout=0", "-worlds", "-shortened=false",
 		fmt.Sprintf("-ops=%d", s.ops), "-seeds="+s.seeds)
