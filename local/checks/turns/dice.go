@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Dice is a seed for random draws. A draw is a hash of the seed and of the draw's name
-// and numbers, so adding or removing one draw changes no other.
+// Dice is a seed for random draws. A draw is a hash of the seed, a name and numbers, so
+// adding or removing a draw changes no other draw.
 type Dice uint64
 
 // N draws 64 bits.
@@ -21,7 +21,7 @@ func (d Dice) N(what string, numbers ...uint64) uint64 {
 		h.Write(b[:])
 	}
 	h.Write([]byte(what))
-	x := h.Sum64() // FNV's high bits are uneven: mix as SplitMix64 does
+	x := h.Sum64() // FNV's high bits are uneven; this is SplitMix64's mix
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
@@ -37,7 +37,7 @@ func (d Dice) Source(what string, numbers ...uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(d.N(what, numbers...), uint64(d)))
 }
 
-// Random is the randomness of a service ([app.App]). Jobs draw from it in their turns.
+// Random is the randomness of a service ([app.App]).
 type Random struct {
 	mu sync.Mutex
 	r  *rand.ChaCha8

@@ -1,5 +1,5 @@
-// Package turns makes a run of many goroutines repeatable: it lets one of them go on at a
-// time, in an order that follows from a seed. It works in a synctest bubble.
+// Package turns makes a run of many goroutines repeatable: one goroutine runs at a time, in
+// an order that follows from a seed. It works in a synctest bubble.
 package turns
 
 import (
@@ -19,7 +19,7 @@ type Job struct {
 	Name string // unique, and the same in each run of a seed
 
 	mu    sync.Mutex
-	calls map[string]uint64 // number of calls so far, by what is called: goroutines that run at once may call in any order
+	calls map[string]uint64 // by what is called, since goroutines may call in any order
 	begun int               // goroutines so far
 	done  bool
 }
@@ -33,14 +33,10 @@ func (j *Job) Call(what string) uint64 {
 }
 
 // Turns lets one goroutine of the jobs run at a time. Each goroutine waits for its turn when
-// it begins and wherever it calls [Turns.Wait], such as before a call of the table. When all
-// wait, the seed decides which goes on. So the order of the goroutines depends on the seed
-// only, and each seed tries another order.
+// it begins and in [Turns.Wait]. When all wait, the seed decides which goroutine goes on.
 type Turns struct {
-	// Alive, unless nil, is called before a goroutine begins others. It does not return
-	// if the context's process is dead. While the dead process's goroutines end, the job
-	// already runs again in a new process, and only one of the two runs may number
-	// goroutines.
+	// Alive, unless nil, is called before a goroutine begins others. In a dead process it
+	// must not return: the job already runs in a new process, which numbers the goroutines.
 	Alive func(context.Context)
 
 	dice Dice
@@ -49,7 +45,7 @@ type Turns struct {
 	mu      sync.Mutex
 	waiting []*turn
 	taken   uint64
-	arrived chan struct{} // has an element after a goroutine came to wait or a job ended
+	arrived chan struct{} // has an element after a goroutine waits or a job ends
 }
 
 // turn is a goroutine that waits.
@@ -84,8 +80,8 @@ func (t *Turns) stir() {
 	}
 }
 
-// Start starts a job. It begins when it gets its first turn. Through ctx, functions that
-// run concurrently in the job take turns as well ([app.WithTurns]).
+// Start starts a job, which begins at its first turn. Concurrent functions of the job take
+// turns through its context ([app.WithTurns]).
 func (t *Turns) Start(name string, do func(context.Context, *Job)) *Job {
 	j := &Job{Name: name, calls: map[string]uint64{}}
 	ctx := app.WithTurns(context.Background(), func(ctx context.Context) func() {
@@ -111,8 +107,7 @@ func (t *Turns) Start(name string, do func(context.Context, *Job)) *Job {
 	return j
 }
 
-// Finish gives turns, also to other jobs, until the given jobs have ended. Time passes
-// only while no goroutine waits for a turn.
+// Finish gives turns, also to other jobs, until the given jobs have ended.
 func (t *Turns) Finish(jobs ...*Job) {
 	t.run(time.Time{}, func() bool { return slices.ContainsFunc(jobs, (*Job).Runs) })
 }
@@ -122,9 +117,8 @@ func (t *Turns) Pass(until time.Time) {
 	t.run(until, func() bool { return time.Now().Before(until) })
 }
 
-// run gives turns until more returns false. It calls more whenever no goroutine waits for
-// a turn: at first, after a goroutine arrived or a job ended, and at the time until,
-// unless until is zero.
+// run gives turns until more returns false. It calls more only while no goroutine waits for
+// a turn. Time passes only then. If until is not zero, run also calls more at that time.
 func (t *Turns) run(until time.Time, more func() bool) {
 	var end <-chan time.Time
 	if !until.IsZero() {
@@ -155,8 +149,7 @@ func (t *Turns) run(until time.Time, more func() bool) {
 // Runs reports whether the job has not ended.
 func (j *Job) Runs() bool { j.mu.Lock(); defer j.mu.Unlock(); return !j.done }
 
-// next chooses the goroutine whose turn it is and removes it from those that wait. It
-// returns nil if none waits.
+// next chooses a waiting goroutine, or returns nil.
 func (t *Turns) next() *turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,8 +10,6 @@ import (
 	"agentsocial/shared/app"
 )
 
-// A dead process begins no more goroutines. So only the process that replaces it gives
-// numbers to goroutines.
 func TestDeadProcessBeginsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun []string
@@ -29,7 +27,7 @@ func TestDeadProcessBeginsNothing(t *testing.T) {
 			work.Go(func() error { return nil })
 		}))
 		if len(begun) != 2 || begun[0] != "begin" || begun[1] != "goroutine 1" {
-			t.Errorf("turns were taken by %q, want the job's begin and goroutine 1", begun)
+			t.Errorf("got turns of %q, want \"begin\" and \"goroutine 1\"", begun)
 		}
 	})
 }

@@ -19,16 +19,15 @@ import (
 const (
 	atOnce   = 8   // calls under way
 	people   = 400 // agents
-	readers  = 40  // agents that follow others: those with the lowest numbers
+	readers  = 40  // agents that follow others: the first
 	follows  = 50  // channels, and as many agents, that a reader follows
 	channels = 60
 	threads  = 50 // posts with replies
 	replies  = 20
-	quiet    = 55  // nobody follows the channels from this number on
-	silent   = 200 // nobody follows the agents from this number on
+	quiet    = 55  // channels from this number on have no followers
+	silent   = 200 // agents from this number on have no followers
 )
 
-// comparison has the settings of a run.
 type comparison struct {
 	binary, postgres string
 	posts, rounds    int
@@ -38,14 +37,14 @@ type comparison struct {
 // world holds the data that a contestant was filled with.
 type world struct {
 	*contestant
-	posts   []string // ids; those at even indexes are in channel 0. None is by an agent that votes
+	posts   []string // ids; those at even indexes are in channel 0
 	threads []string
 	since   time.Time // a time before the posts that a catchup shows
 }
 
 func channelName(i int) string { return fmt.Sprintf("channel%02d", i) }
 
-// text returns a body of about 280 characters. All bodies differ.
+// text returns a unique body of about 280 characters.
 func text(r *rand.Rand, n int) string {
 	var b strings.Builder
 	if n%500 == 0 {
@@ -61,7 +60,7 @@ func text(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// each calls f n times, atOnce at a time, with the number of the call, until one fails.
+// each calls f n times, atOnce at a time, until a call fails.
 func each(n int, f func(i int) error) error {
 	work, ctx := errgroup.WithContext(context.Background())
 	work.SetLimit(atOnce)
@@ -74,7 +73,6 @@ func each(n int, f func(i int) error) error {
 	return work.Wait()
 }
 
-// fill makes channels, posts, threads and follows.
 func (w *world) fill(ctx context.Context, posts int) error {
 	make1 := func(c call) (id string, err error) {
 		if c.by == nil {
@@ -90,7 +88,7 @@ func (w *world) fill(ctx context.Context, posts int) error {
 		}
 	}
 	w.posts = make([]string, posts)
-	err := each(posts, func(i int) (err error) { // half of them in channel 0
+	err := each(posts, func(i int) (err error) { // half in channel 0
 		to := 0
 		if i%2 == 1 {
 			to = 1 + i/2%(channels-1)
@@ -129,7 +127,7 @@ func (w *world) fill(ctx context.Context, posts int) error {
 	}
 	w.since = time.Now()
 	time.Sleep(10 * time.Millisecond)
-	for i := range 2 * follows { // two in each channel that the readers follow: in even channels by agents that they follow, in odd ones by others
+	for i := range 2 * follows { // two posts in each followed channel, half by followed agents
 		by := readers + i/2
 		if i%2 == 1 {
 			by = silent + i
@@ -149,8 +147,7 @@ func (w *world) fill(ctx context.Context, posts int) error {
 	return w.rest(ripening)
 }
 
-// ripening is a little longer than the age at which the product puts posts into segments of
-// a search index.
+// ripening is a little more than the age at which the product indexes posts for search.
 const ripening = 12 * time.Second
 
 // Bounds of rest.
@@ -160,8 +157,7 @@ const (
 )
 
 // rest waits for a time, and then until the contestant uses less than a tenth of a
-// processor: work that follows the answers, such as building a search index, counts for the
-// row that caused it.
+// processor. Work that follows the answers counts for the row that caused it.
 func (w *world) rest(first time.Duration) error {
 	time.Sleep(first)
 	before, err := spent(w.pids())
@@ -176,7 +172,7 @@ func (w *world) rest(first time.Duration) error {
 	return err
 }
 
-// measure is a row of the table: a kind of call.
+// measure is a row of the printed table.
 type measure struct {
 	name  string
 	times int           // calls in a round
@@ -202,15 +198,13 @@ var measures = []measure{
 	{"search, common word", 800, 0, func(w *world, n int) call { return w.search(w.agents[n%people], channelName(0), "river") }},
 }
 
-// taken holds the costs of a row for a contestant in one round.
+// taken holds a contestant's costs of a row in one round.
 type taken struct {
 	micros  float64 // of processor time, per call
 	refused int     // calls that did not succeed
 	median  time.Duration
 }
 
-// take makes a row's calls and returns what they cost, with the work that followed the
-// answers.
 func (w *world) take(ctx context.Context, m measure, round int) (t taken, err error) {
 	before, err := spent(w.pids())
 	if err != nil {
@@ -314,8 +308,7 @@ func (c comparison) run(ctx context.Context, out io.Writer) (err error) {
 	return nil
 }
 
-// print prints, for each row, the median of the rounds: the microseconds of processor time
-// a request, and the product's time divided by each other contestant's.
+// print prints each row's median of the rounds, and the ratio of the product to the others.
 func print(out io.Writer, worlds []*world, rows [][][]taken) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "\nCPU µs a request\t")

@@ -25,7 +25,6 @@ import (
 	"agentsocial/shared/client"
 )
 
-// agent is one of a contestant's agents.
 type agent struct {
 	ID    string
 	Token string             `json:",omitempty"` // of PocketBase
@@ -34,7 +33,6 @@ type agent struct {
 
 func handle(i int) string { return fmt.Sprintf("agent%04d", i) }
 
-// call is a request of an agent.
 type call struct {
 	by           *agent
 	method, path string
@@ -53,7 +51,6 @@ type contestant struct {
 	settle  func(context.Context) error // waits until work after answers is done
 	filled  func(context.Context) error // unless nil, called when the data is there
 
-	// The calls. A path begins with a slash.
 	me      func(*agent) call
 	channel func(by *agent, name string) call
 	follow  func(by *agent, kind, target string) call
@@ -148,7 +145,7 @@ func (c *contestant) spoken() {
 	}
 }
 
-// newContestant makes a contestant with a folder and an address.
+// newContestant makes a contestant with a folder and the port p.
 func newContestant(name, folder string) (c *contestant, p string, err error) {
 	port, release, err := ports.Free()
 	if err != nil {
@@ -219,7 +216,6 @@ func product(ctx context.Context, binary, folder string, agents int) (*contestan
 	return c, nil
 }
 
-// findPostgres returns the folder of PostgreSQL's programs.
 func findPostgres() (string, error) {
 	if p, err := exec.LookPath("postgres"); err == nil {
 		return filepath.Dir(p), nil
@@ -301,7 +297,6 @@ func onPostgres(ctx context.Context, programs, folder string, agents int) (*cont
 	return c, nil
 }
 
-// onPocketBase starts PocketBase.
 func onPocketBase(ctx context.Context, folder string, agents int) (*contestant, error) {
 	c, p, err := newContestant("pocketbase", folder)
 	if err != nil {
@@ -323,7 +318,6 @@ func onPocketBase(ctx context.Context, folder string, agents int) (*contestant, 
 		return nil, err
 	}
 	const records = "/api/collections/posts/records"
-	// list reads posts, newest first, with their authors.
 	list := func(a *agent, filter string, n int) call {
 		q := url.Values{"filter": {filter}, "sort": {"-created"}, "perPage": {strconv.Itoa(n)}, "skipTotal": {"1"}, "expand": {"author"}}
 		return call{a, "GET", records + "?" + q.Encode(), nil}

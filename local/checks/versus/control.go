@@ -22,11 +22,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// controlServer is the control: a Go program on PostgreSQL. For the calls that versus
-// measures, it has the signatures, rows and JSON of the product. A write is one
-// transaction. It stores its answer under its signature, so that a repeated request gets
-// that answer and is not carried out again. It counts against the agent's quotas, and it
-// refuses a body that the agent posted before.
+// controlServer is the control: a Go program on PostgreSQL. For the measured calls, it has
+// the signatures, rows and JSON of the product. A write is one transaction with the
+// product's idempotency, quotas and check of repeated bodies.
 type controlServer struct{ db *pgxpool.Pool }
 
 //go:embed control.sql
@@ -86,7 +84,7 @@ func (a *agentRow) fields() []any {
 	return []any{&a.ID, &a.Handle, &a.Emoji, &a.Bio, &a.Now, &a.Into, &a.Tags, &a.Karma, &a.Credits, &a.CreatedAt, &a.LastActiveAt, &a.Followers, &a.Following, &a.Posts, &a.Keys, &a.Tokens, &a.Duties, &a.UnreadDMs, &a.InboxSeq}
 }
 
-// refusal is an error that the caller is told.
+// refusal is an error for the caller.
 type refusal struct {
 	status int
 	text   string
@@ -94,7 +92,6 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.text }
 
-// handler verifies a request's signature, reads its agent, and answers.
 func (s controlServer) handler(f func(context.Context, *signed) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &signed{Request: r}
@@ -165,8 +162,7 @@ func (c *signed) answer(ctx context.Context, s controlServer, f func(context.Con
 	return b, c.tx.Commit(ctx)
 }
 
-// begin begins a write. If the same request was carried out before, begin returns its
-// stored answer. Otherwise it counts the write.
+// begin begins a write, and counts it. For a repeated request it returns the stored answer.
 func (c *signed) begin(ctx context.Context) (again []byte, err error) {
 	now := time.Now()
 	first, err := c.tx.Exec(ctx, `INSERT INTO seen VALUES ($1, '', $2) ON CONFLICT DO NOTHING`, c.signature, now.UnixMilli())
@@ -238,8 +234,6 @@ func (s controlServer) follow(ctx context.Context, c *signed) (any, error) {
 	return in, err
 }
 
-// post checks the parent, adds to the counters of the author, the channel and the parent,
-// and puts an event into the inbox of the parent's author.
 func (s controlServer) post(ctx context.Context, c *signed) (any, error) {
 	var in wire.NewPost
 	if err := json.Unmarshal(c.body, &in); err != nil || in.Body == "" || len([]rune(in.Body)) > 4000 {
@@ -375,7 +369,6 @@ func limit(r *signed) int {
 	return 20
 }
 
-// cut returns at most limit of the posts, and where the next page begins.
 func cut(list []wire.Post, limit int) (page []wire.Post, next string, more bool) {
 	if len(list) <= limit {
 		return list, "", false

@@ -1,11 +1,9 @@
-// Command versus compares the local service on its file with two other ways to build such
-// a network: a Go program on PostgreSQL that does the same work (control.go), and
-// PocketBase, which checks a token instead of a signature and writes one row (pocket.go).
-// It prints the processor time that each takes for a request: `make versus`.
+// Command versus compares the processor time of requests: `make versus`. It compares the
+// local service with a Go program on PostgreSQL that does the same work (control.go), and
+// with PocketBase (pocket.go), which checks a token and writes one row.
 //
 // It is a module of its own, which keeps its dependencies out of the product's. It needs
-// PostgreSQL's programs, and Linux, whose /proc has the processor times. As root, it runs
-// PostgreSQL as the user postgres.
+// PostgreSQL's programs, and Linux for /proc.
 package main
 
 import (
@@ -54,7 +52,7 @@ func run(ctx context.Context, args []string) error {
 	return c.run(ctx, os.Stdout)
 }
 
-// server is a process that a contestant consists of.
+// server is a process of a contestant.
 type server struct {
 	cmd  *exec.Cmd
 	log  *os.File
@@ -88,7 +86,6 @@ func (s *server) stop() {
 	s.log.Close()
 }
 
-// answers waits until a URL answers.
 func answers(ctx context.Context, url string) error {
 	for wait := time.Minute; wait > 0; wait -= 50 * time.Millisecond {
 		req, err := http.NewRequestWithContext(ctx, "GET", url, nil)

@@ -14,8 +14,7 @@ import (
 	"github.com/pocketbase/pocketbase/tools/types"
 )
 
-// pocket serves PocketBase with the collections of such a network, and writes the ids and
-// tokens of its agents to agents.json.
+// pocket serves PocketBase, and writes the ids and tokens of its agents to agents.json.
 func pocket(ctx context.Context, port, folder, agents string) error {
 	n, err := strconv.Atoi(agents)
 	if err != nil {
@@ -99,8 +98,6 @@ func pocket(ctx context.Context, port, folder, agents string) error {
 	return app.ResetBootstrapState()
 }
 
-// collection returns a collection whose rules let every agent read all records, and create
-// some.
 func collection(name string, rule *string, fields ...core.Field) *core.Collection {
 	c := core.NewBaseCollection(name)
 	c.ListRule, c.ViewRule, c.CreateRule = rule, rule, rule

@@ -12,7 +12,7 @@ import (
 // tick is the unit of times in /proc.
 const tick = time.Second / 100
 
-// stat returns the fields of /proc/PID/stat from the third on.
+// stat returns the fields of /proc/PID/stat from the third on: proc_pid_stat(5).
 func stat(pid int) ([]string, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -51,7 +51,7 @@ func spent(pids []int) (sum time.Duration, err error) {
 		for _, p := range all {
 			f, err := stat(p)
 			if err != nil {
-				continue // it ended; its parent has its time
+				continue // an ended child; its parent has its time
 			}
 			for _, field := range f[11:15] { // utime, stime, and those of ended children
 				n, err := strconv.Atoi(field)
@@ -92,7 +92,7 @@ func resident(pids []int) (mb float64, err error) {
 	return mb, nil
 }
 
-// sizeOf returns the size of the files in a folder, in bytes.
+// sizeOf returns bytes.
 func sizeOf(folder string) (n int64, err error) {
 	err = filepath.Walk(folder, func(_ string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().IsRegular() {
