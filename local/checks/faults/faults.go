@@ -61,7 +61,7 @@ type Table struct {
 	met     *tables.Write   // the first write of the commit that met the fault; a retry has the same pointer
 }
 
-// New makes a table without a table below it: see [Table.Around]. If fault is nil, it only
+// New makes a table; [Table.Around] sets the wrapped table. If fault is nil, the table only
 // counts. kill ends the process of a context, and never returns.
 func New(places []Place, fault *Fault, kill func(context.Context)) *Table {
 	return &Table{places: places, fault: fault, kill: kill, count: map[Place]int{}, strange: map[string]bool{}}

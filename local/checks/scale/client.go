@@ -89,7 +89,7 @@ const (
 	conflictAnswer  = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"conflict"}`
 )
 
-// cancelled returns DynamoDB's answer to a transaction. The code is that of the first write.
+// cancelled returns DynamoDB's refusal of a transaction, with a code for the first write.
 func cancelled(code string, writes int) string {
 	reasons := make([]map[string]string, writes)
 	for i := range reasons {

@@ -31,7 +31,7 @@ type reader struct {
 	declare func(*app.App) stream.Function
 	lanes   map[lane]*queue
 
-	came     int             // records
+	came     int             // records that arrived
 	lags     []time.Duration // of the records that were processed
 	batches  int
 	failed   int           // batches that failed, as a whole or in part

@@ -31,9 +31,9 @@
 //     (LAMBDA/lambda-concurrency.html). A new process takes 150 ms, an assumption.
 //   - The gateway admits 10 000 requests a second (GATEWAY/limits.html), and 5 000 at once.
 //
-// The times below are assumed. Each varies by a factor of 0.7 + 0.3 E, where E is
+// The times of calls are assumed. They vary by a factor of 0.7 + 0.3 E, where E is
 // exponential with mean one, so p99 is about twice the mean. The pauses between the tries of
-// a failing record are assumed, too.
+// a failing record are assumed, too: AWS names no time.
 //
 // # What is not modelled
 //
@@ -55,7 +55,7 @@
 // and one in k of the table's ranges. A range then has the same load as in the whole
 // network. A key that all agents share ([Growing]) would have only a k-th of its load, so
 // each of its units counts k times. The slice has fewer conflicts on these keys, because it
-// has fewer readers.
+// has fewer shards and readers.
 package scale
 
 import (
@@ -74,7 +74,7 @@ type Limits struct {
 // AWS are the limits of an account whose concurrency is the usual 1 000.
 var AWS = Limits{Writes: 1000, Reads: 3000, SplitAfter: 5 * time.Minute, Executions: 1000, Parallel: 1}
 
-// Mean times of calls of the table.
+// Mean times of calls. infra/COST.md assumes 5 ms for each trip to the table.
 const (
 	getTrip      = 3 * time.Millisecond
 	batchTrip    = 4 * time.Millisecond

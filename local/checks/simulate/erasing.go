@@ -195,8 +195,8 @@ func (w *world) forgets() {
 }
 
 // checkEnded checks that no item holds the handle or a key of an erased agent, except events
-// in other agents' inboxes. It waits some days after an erasure, because records of requests
-// and quotas expire late. It also waits until the agent's reports leave open cases.
+// in other agents' inboxes. It skips agents whose erasure has not ended, and waits some days
+// for records of requests and quotas to expire.
 func (w *world) checkEnded() {
 	var gone []*person
 	for _, p := range w.ended {

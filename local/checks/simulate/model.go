@@ -21,7 +21,7 @@ type model struct {
 	ideas    []*idea
 	cases    map[string]*trial
 	promos   []*promo
-	codes    map[string]string   // what each secret is
+	codes    map[string]string   // secrets, and what each is
 	texts    int                 // made so far
 	written  map[string]*written // by the text's first words
 	trials   []*trial            // in the order of their reports

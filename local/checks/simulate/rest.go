@@ -166,8 +166,8 @@ func (w *world) checkGuestbooks() {
 }
 
 // checkInboxes checks that every expected event arrived, and that no reply, mention or
-// message arrived without a cause. It excuses events of agents that have changed settings,
-// blocks or follows since an hour before.
+// message arrived without a cause. Recent changes of settings, blocks or follows excuse a
+// missing event.
 func (w *world) checkInboxes() {
 	for _, p := range w.people {
 		known := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 // rules holds what the checks of changed items remember between steps.
 type rules struct {
 	events  map[string]int64          // by agent: seq of its newest event
-	moved   map[tables.Account]int64  // sums
+	moved   map[tables.Account]int64  // sums of movements
 	running map[tables.Account]int64  // balances
 	dirty   map[tables.Account]bool   // accounts to compare
 	kinds   map[string]map[string]int // by agent, then "kind source": how many events have a number
@@ -428,8 +428,8 @@ func (w *world) erased(s string, d time.Duration) string {
 	return w.forbidden(s, func(x *posted) bool { return x.gone() && !w.pending(x) && time.Since(x.goneAt) >= d }, d)
 }
 
-// forbidden returns a text in s that must not be there, or "": of a post that gone accepts,
-// or another text that has been gone for d.
+// forbidden returns a text in s that must not be there, or "". gone selects posts. Other
+// texts must not be there once they have been gone for d.
 func (w *world) forbidden(s string, gone func(*posted) bool, d time.Duration) string {
 	for _, m := range said.FindAllString(s, -1) {
 		if all := w.byText[m]; len(all) > 0 && !slices.ContainsFunc(all, func(x *posted) bool { return !gone(x) }) {

@@ -46,7 +46,7 @@ func child(ctx context.Context, c Config, processors string) (*Result, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// The process panicked.
+	// The process panicked, which is a violation, too.
 	return &Result{Seed: c.Seed, Ops: c.Ops, Found: &Violation{c.Ops, "process", fmt.Sprintf("%v\n%.4000s", err, out.String())}}, nil
 }
 

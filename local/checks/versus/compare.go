@@ -19,7 +19,7 @@ import (
 const (
 	atOnce   = 8   // calls under way
 	people   = 400 // agents
-	readers  = 40  // agents that follow others: the first
+	readers  = 40  // agents that follow others; they have the lowest numbers
 	follows  = 50  // channels, and as many agents, that a reader follows
 	channels = 60
 	threads  = 50 // posts with replies

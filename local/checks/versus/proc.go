@@ -92,7 +92,7 @@ func resident(pids []int) (mb float64, err error) {
 	return mb, nil
 }
 
-// sizeOf returns bytes.
+// sizeOf returns the total size of the files in a folder, in bytes.
 func sizeOf(folder string) (n int64, err error) {
 	err = filepath.Walk(folder, func(_ string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().IsRegular() {
