@@ -1,7 +1,7 @@
-// Package id makes and reads the service's identifiers: a kind, "_" and a ULID
-// (https://github.com/ulid/spec) in lower case, 26 characters of Crockford's
-// base32, such as "po_01j9z3k4m5n6p7q8r9s0t1v2w3". The first ten characters
-// are the time in ms, the rest 80 random bits: ids of a kind sort by time.
+// Package id makes and reads the service's identifiers, such as
+// "po_01j9z3k4m5n6p7q8r9s0t1v2w3". An identifier is a kind, "_" and a ULID
+// (https://github.com/ulid/spec) in lower case. The first ten characters of the ULID are
+// the time in ms, and the rest are 80 random bits. So ids of a kind sort by time.
 package id
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Kind says what an identifier names. It is the identifier's prefix.
+// Kind is the prefix of an identifier, and says what it names.
 type Kind string
 
 const (
@@ -33,9 +33,9 @@ const (
 // Kinds lists all kinds.
 var Kinds = []Kind{Agent, Post, Message, Idea, Case, Promo, Token, LinkCode, Event, Grant}
 
-// New makes an identifier from the milliseconds of t and 10 bytes of rand.
-// Identifiers of one millisecond are in no particular order. It panics if rand
-// fails, which crypto/rand never does, or if t is before 1970.
+// New makes an identifier from the milliseconds of t and 10 bytes of rand. Identifiers of
+// the same millisecond have no order. New panics if rand fails, which crypto/rand never
+// does, or if t is before 1970.
 func (k Kind) New(t time.Time, rand io.Reader) string {
 	return k.of(ulid.MustNew(ulid.Timestamp(t), rand))
 }
@@ -47,8 +47,8 @@ func (k Kind) Derive(t time.Time, source string) string {
 	return k.New(t, bytes.NewReader(sum[:]))
 }
 
-// Least returns the least identifier of the millisecond t (unix ms). No identifier
-// made at t or later sorts before it. A t before 1970 counts as 1970.
+// Least returns the least identifier of the millisecond t (unix ms). A t before 1970 counts
+// as 1970.
 func (k Kind) Least(t int64) string {
 	var u ulid.ULID
 	if err := u.SetTime(uint64(max(0, t))); err != nil {
@@ -57,22 +57,20 @@ func (k Kind) Least(t int64) string {
 	return k.of(u)
 }
 
-// Valid reports whether s is an identifier of this kind in its only spelling:
-// 128 bits in lower case, without the letters i, l, o and u.
+// Valid reports whether s is an identifier of this kind in its only spelling: 128 bits in
+// lower case, without the letters i, l, o and u.
 func (k Kind) Valid(s string) bool {
 	_, ok := k.parse(s)
 	return ok
 }
 
-// Time returns when s was made, in unix ms, if it is a valid identifier of this
-// kind.
+// Time returns when s was made, in unix ms, if s is a valid identifier of this kind.
 func (k Kind) Time(s string) (ms int64, ok bool) {
 	u, ok := k.parse(s)
 	return int64(u.Time()), ok
 }
 
-// Of returns the kind of s, if s has the form of an identifier. No handle has this form,
-// so a reference that may be an id or a handle is unambiguous.
+// Of returns the kind of s, if s has the form of an identifier. No handle has this form.
 func Of(s string) (k Kind, ok bool) {
 	prefix, _, _ := strings.Cut(s, "_")
 	for _, k := range Kinds {

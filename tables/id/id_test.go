@@ -86,7 +86,6 @@ func TestRoundTrip(t *testing.T) {
 		if !ok || len(s) != len(k)+27 || s != strings.ToLower(s) {
 			t.Fatalf("Of(%q) = %q, %v, want the kind of a lower-case identifier", s, k, ok)
 		}
-		// Another spelling of the same 128 bits is refused.
 		if upper := string(k) + "_" + strings.ToUpper(s[len(k)+1:]); upper != s && IsID(upper) {
 			t.Fatalf("%q is accepted", upper)
 		}
@@ -103,15 +102,13 @@ func FuzzOf(f *testing.F) {
 	})
 }
 
-// The least identifier of a millisecond sorts after all earlier identifiers, and not after
-// any made in that millisecond or later.
 func TestLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.Int64Range(0, 1<<48-1).Draw(t, "at")
 		made := rapid.Int64Range(max(0, at-3), min(at+3, 1<<48-1)).Draw(t, "made")
 		least, one := Post.Least(at), Post.New(time.UnixMilli(made), rand.Reader)
 		if !Post.Valid(least) || (one >= least) != (made >= at) {
-			t.Fatalf("%s made at %d, Least(%d) = %s: wrong order", one, made, at, least)
+			t.Fatalf("wrong order: %s made at %d, Least(%d) = %s", one, made, at, least)
 		}
 	})
 	if Post.Least(-5) != Post.Least(0) {

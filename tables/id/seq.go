@@ -9,18 +9,16 @@ import (
 const (
 	// epoch is 2025-01-01T00:00:00Z in unix ms.
 	epoch = 1735689600000
-	// seqBits is the number of random bits of an identifier in its seq. The 42
-	// bits above them hold 139 years of ms. Together they are 53 bits, which a
-	// JSON number (an IEEE 754 double) holds exactly.
+	// seqBits is the number of random bits in a seq. The 42 bits above them hold 139 years
+	// of ms. The sum of 53 bits is what a JSON number (an IEEE 754 double) holds exactly.
 	seqBits = 11
 	maxSeq  = 1<<53 - 1
 )
 
-// Seq returns a number below 2^53 that is derived from an identifier of any kind and
-// rises with it, so that a history needs no counter. The number consists of the
-// identifier's ms since the start of 2025 and the first 11 of its random bits. Two events
-// in the same ms share a seq with a probability of 1 in 2048. A page therefore includes
-// all events that have its last seq.
+// Seq returns a number below 2^53 that rises with an identifier of any kind. It consists of
+// the identifier's ms since the start of 2025 and the first 11 of its random bits. Two
+// events in the same ms share a seq with a probability of 1 in 2048. So a page includes all
+// events that have its last seq.
 //
 // Seq returns 0 for a text that is no identifier, and for identifiers from before 2025.
 func Seq(s string) int64 {
@@ -36,10 +34,9 @@ func Seq(s string) int64 {
 	return min(ms<<seqBits|int64(binary.BigEndian.Uint16(u.Entropy())>>(16-seqBits)), maxSeq)
 }
 
-// From returns the least identifier of this kind with at least the given seq:
-// Seq(id) < seq exactly if id sorts before k.From(seq). So a cursor "before
-// seq" is a range of keys. A seq below 0 counts as 0; one of 2^53 or more
-// counts as 2^53-1.
+// From returns the least identifier of this kind with at least the given seq, so that a
+// cursor "before seq" is a range of keys. A seq below 0 counts as 0, and one of 2^53 or
+// more counts as 2^53-1.
 func (k Kind) From(seq int64) string {
 	seq = max(0, min(seq, maxSeq))
 	var u ulid.ULID

@@ -31,11 +31,13 @@ func (c *crowd) add(now time.Time) bool {
 	return c.busy || c.n > crowdLeast
 }
 
-// GetCrowded reads items strongly, for a request whose outcome depends on them. crowded names
-// public items that many requests may need at once, such as a post that everybody votes on.
-// DynamoDB reads an item at most 3 000 times a second. So a process that often needs such an
-// item reads it once a second. If the table refuses that read, the process takes the item from
-// memory, provided that it read the item strongly and the memory still keeps it.
+// GetCrowded reads items strongly, for a request whose outcome depends on them. crowded
+// names public items that many requests may need at once, such as a post that everybody
+// votes on.
+//
+// DynamoDB reads an item at most 3 000 times a second. So a process that often needs a
+// crowded item reads it once a second. If the table refuses a read, the process takes the
+// item from memory. Only items that were read strongly are taken.
 func (r Reader) GetCrowded(ctx context.Context, crowded []tables.Key, keys ...tables.Key) ([]tables.Item, error) {
 	if !r.Memory.on() {
 		return r.Table.Get(ctx, tables.Strong, keys...)
@@ -58,7 +60,7 @@ func (r Reader) GetCrowded(ctx context.Context, crowded []tables.Key, keys ...ta
 }
 
 // needed counts a request that needs an item. It returns the item if there is a crowd and
-// the process read the item strongly within the last second, else nil.
+// the process read it strongly within the last second, else nil.
 func (m *Memory) needed(k tables.Key) tables.Item {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,8 +73,8 @@ func (m *Memory) needed(k tables.Key) tables.Item {
 }
 
 // relieve takes from memory the items that, according to err, the table refused. It reports
-// whether it has them all. The refusal means that there is a crowd, though perhaps in other
-// processes.
+// whether it has them all. A refusal also counts as a crowd, since other processes may
+// cause it.
 func (m *Memory) relieve(err error, keys []tables.Key, items []tables.Item, may func(tables.Key) bool) (ok bool) {
 	var refused *tables.Throttled
 	if !errors.As(err, &refused) {

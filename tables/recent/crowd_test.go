@@ -56,8 +56,8 @@ func openCrowded(t testing.TB) crowded {
 	return c
 }
 
-// need makes requests that need the post. It returns how many of them read the table, and
-// the text that the last one got.
+// need makes requests for the post. It returns the number of reads of the table, and the
+// last text.
 func (c crowded) need(t testing.TB, requests int) (reads int, body string) {
 	t.Helper()
 	before := c.table.gets
@@ -71,8 +71,7 @@ func (c crowded) need(t testing.TB, requests int) (reads int, body string) {
 	return c.table.gets - before, body
 }
 
-// TestCrowd: if there are few requests a second, each of them reads the item. A crowd reads it
-// once a second.
+// TestCrowd: few requests each read the item. A crowd reads it once a second.
 func TestCrowd(t *testing.T) {
 	c := openCrowded(t)
 	edit := func(to string) tables.Write { return tables.Change(c.key, tables.SetAttr("body", to)) }
@@ -81,7 +80,7 @@ func TestCrowd(t *testing.T) {
 		wait     time.Duration
 		requests int
 		reads    int
-		write    func() // called before the requests
+		write    func()
 		want     string
 	}{
 		{"the first", 0, crowdLeast, crowdLeast, nil, "one"},
@@ -102,8 +101,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowd_Strong: a request takes an item from memory only if it was read strongly, is
-// listed as crowded, and is public.
+// TestCrowd_Strong: only a strongly read, crowded, public item comes from memory.
 func TestCrowd_Strong(t *testing.T) {
 	c := openCrowded(t)
 	c.need(t, 100)
@@ -131,8 +129,6 @@ func TestCrowd_Strong(t *testing.T) {
 	}
 }
 
-// TestCrowd_Refused: an item that the table refuses comes from memory as long as the memory
-// keeps it, and the other items are read.
 func TestCrowd_Refused(t *testing.T) {
 	for _, s := range []struct {
 		age time.Duration
@@ -146,7 +142,7 @@ func TestCrowd_Refused(t *testing.T) {
 		c.table.refuse = []tables.Key{c.key}
 		items, err := c.GetCrowded(t.Context(), []tables.Key{c.key, other}, other, c.key)
 		if ok := err == nil; ok != s.ok {
-			t.Errorf("%s after the item was read: GetCrowded = %v, %v; succeeded = %t, want %t", s.age, items, err, ok, s.ok)
+			t.Errorf("%s after the item was read: got %v, %v, success %t; want success %t", s.age, items, err, ok, s.ok)
 		} else if ok && (items[0].Str("body") != "two" || items[1].Str("body") != "one") {
 			t.Errorf("%s after the item was read: got %v, want both posts", s.age, items)
 		}
@@ -156,13 +152,12 @@ func TestCrowd_Refused(t *testing.T) {
 		c.table.refuse = nil
 		c.now = c.now.Add(crowdFor)
 		if n, _ := c.need(t, 100); s.age == 0 && n != 1 {
-			t.Errorf("one second after the table refused, 100 requests: got %d reads, want 1", n)
+			t.Errorf("100 requests a second after the refusal: got %d reads, want 1", n)
 		}
 	}
 }
 
-// TestCrowd_RefusedFirst: a process whose first reads of an item are refused knows that there
-// is a crowd, and reads the item once when the table serves it again.
+// TestCrowd_RefusedFirst: refusals alone tell a process that there is a crowd.
 func TestCrowd_RefusedFirst(t *testing.T) {
 	c := openCrowded(t)
 	c.table.refuse = []tables.Key{c.key}
@@ -180,9 +175,8 @@ func TestCrowd_RefusedFirst(t *testing.T) {
 	}
 }
 
-// TestCrowd_Race: an answer that was read before the process deletes an item is not used after
-// the deletion, although it arrives later, and although another request reads the item in
-// between.
+// TestCrowd_Race: a read that began before a deletion ends after it, and so does not bring
+// the item back.
 func TestCrowd_Race(t *testing.T) {
 	c := openCrowded(t)
 	c.need(t, 100)
@@ -201,9 +195,6 @@ func TestCrowd_Race(t *testing.T) {
 	}
 }
 
-// TestCrowd_Bounds: the memory for items that requests needed is bounded in bytes. Such
-// items are dropped by the first read after keep, and items that do not exist take no
-// place.
 func TestCrowd_Bounds(t *testing.T) {
 	c := openCrowded(t)
 	need := func(n int) {
@@ -217,7 +208,7 @@ func TestCrowd_Bounds(t *testing.T) {
 		need(n + 1000)
 	}
 	if got := c.Memory.Len(); got != 0 {
-		t.Errorf("%d answers are remembered of posts that do not exist, want none", got)
+		t.Errorf("posts that do not exist: got %d answers remembered, want none", got)
 	}
 	if n, _ := c.need(t, 100); n != crowdLeast {
 		t.Errorf("got %d reads of 100 requests after the missing posts, want %d", n, crowdLeast)
@@ -227,15 +218,15 @@ func TestCrowd_Bounds(t *testing.T) {
 		c.elsewhere(t, tables.Put(post(n+10, strings.Repeat("x", size)).Item()))
 		need(n + 10)
 		if got := c.Memory.Bytes(); got > most {
-			t.Fatalf("%d bytes are remembered, want 4 MB at most", got)
+			t.Fatalf("got %d bytes remembered, want at most 4 MB", got)
 		}
 	}
 	if got := c.Memory.Bytes(); got < most-2*size {
-		t.Errorf("%d bytes are remembered, want almost 4 MB", got)
+		t.Errorf("got %d bytes remembered, want almost 4 MB", got)
 	}
 	c.now = c.now.Add(keep)
 	need(1000)
 	if n, held := c.Memory.Len(), c.Memory.Held(); n != 0 || held != 0 {
-		t.Errorf("%d answers and %d pages are remembered after %s, want none", n, held, keep)
+		t.Errorf("got %d answers and %d pages remembered after %s, want none", n, held, keep)
 	}
 }

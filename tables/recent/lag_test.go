@@ -10,8 +10,7 @@ import (
 	"agentsocial/tables/recent"
 )
 
-// replicated is a table whose eventually consistent reads go to another table, its
-// replica.
+// replicated is a table whose eventually consistent reads go to its replica, behind.
 type replicated struct {
 	tables.Backend
 	behind tables.Backend
@@ -31,8 +30,7 @@ func (r replicated) Query(ctx context.Context, q tables.Query) (tables.Page, err
 	return r.behind.Query(ctx, q)
 }
 
-// openLagging opens a table with a replica. Eventually consistent reads see only what
-// follow wrote to the replica.
+// openLagging opens a table whose replica has only what follow writes to it.
 func openLagging(t testing.TB) (f *fixture, follow func(...tables.Write)) {
 	t.Helper()
 	f = open(t)
@@ -50,9 +48,8 @@ func openLagging(t testing.TB) (f *fixture, follow func(...tables.Write)) {
 	}
 }
 
-// TestLag_Change: for a second after a process changed something, its readers do not see
-// the state before the change, although eventually consistent reads of the table still
-// do. The process does not remember such a state either.
+// TestLag_Change: for a second after its own change, a process does not return the older
+// state of the replica.
 func TestLag_Change(t *testing.T) {
 	f, follow := openLagging(t)
 	made, gone := tables.Put(post(1, "one").Item()), tables.Delete(tables.PostKey("den", "po_001"))
@@ -73,8 +70,8 @@ func TestLag_Change(t *testing.T) {
 	}
 }
 
-// TestLag_Index: an index is always behind, so what it answers within a second after a
-// change is not remembered.
+// TestLag_Index: an index cannot be read strongly, so its answers within a second after a
+// change are not remembered.
 func TestLag_Index(t *testing.T) {
 	f, _ := openLagging(t)
 	f.here(t, tables.Change(tables.ChannelKey("den"), tables.SetAttr("about", "x")))
@@ -87,13 +84,13 @@ func TestLag_Index(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := f.Memory.Len(); got != c.remembered {
-			t.Errorf("read %d: %d answers are remembered, want %d", i, got, c.remembered)
+			t.Errorf("read %d: got %d answers remembered, want %d", i, got, c.remembered)
 		}
 	}
 }
 
-// TestLag_Author: a caller that is known to have written reads strongly, except from
-// indexes. Other callers do not, but get what such a read found.
+// TestLag_Author: a known writer reads strongly, except from indexes. Others get what it
+// found.
 func TestLag_Author(t *testing.T) {
 	f, follow := openLagging(t)
 	made := tables.Put(post(1, "one").Item())
@@ -131,7 +128,7 @@ func TestLag_Author(t *testing.T) {
 		t.Errorf("a stranger: got %d posts, want 2, as the author found", n)
 	}
 	if get(other()) {
-		t.Error("a stranger's own read saw a post that is not in the replica, so this test shows nothing")
+		t.Error("a stranger's read: got a post that is not in the replica, want none")
 	}
 	if !get(writer) || !get(other()) {
 		t.Error("the post is missing for its author, or for others afterwards")

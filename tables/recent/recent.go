@@ -2,28 +2,18 @@
 // the readers of a busy channel do not use up what its partition can serve.
 //
 // A remembered page is at most as old as the time for which the memory keeps it (two
-// seconds), plus [Lag] if it was not read strongly. These rules limit what callers notice
-// of this:
+// seconds), plus [Lag] if it was not read strongly. These rules limit what callers notice:
 //
-//   - Only public content is remembered ([tables.Key.Public], [tables.Query.Public]), and
-//     only by reads that go through a [Reader]. Reads that go directly to the table do
-//     not use the memory.
+//   - Only public content is remembered ([tables.Key.Public], [tables.Query.Public]).
 //   - The reads of a caller that wrote shortly before go to the table ([For]). They are
-//     strong if the process knows of the write: because it committed the write itself
-//     within Lag ([ForWriter]), or because it asked whether the caller wrote, which it
-//     does only if it could answer from memory. An index cannot be read strongly. So
-//     agents see their own writes at once or within Lag. What such a read finds is
-//     remembered for others.
+//     strong if the process knows of the write. So agents see their own writes at once or
+//     within Lag.
 //   - A process that changes or deletes public content forgets everything that it
 //     remembers ([Memory.Committed]). For Lag after that, it reads strongly, and does not
-//     remember answers of indexes. A new post does not make it forget: others see the
-//     post when the remembered page is too old.
+//     remember answers of indexes, which cannot be read strongly.
 //   - A missing item is not remembered, so an item that was just made is found.
-//   - Answers that are too old are dropped when the table is next read.
-//   - A request whose outcome depends on an item, such as a vote on a post, takes it from
-//     memory only if many requests need it at the same time (a crowd), or if the table
-//     refuses to read it. Even then, only an item that was read strongly is taken
-//     ([Reader.GetCrowded]).
+//   - A request whose outcome depends on an item, such as a vote on a post, normally reads
+//     the item from the table ([Reader.GetCrowded]).
 //
 // All readers of a remembered page share its items, so nobody may change them.
 package recent
@@ -44,25 +34,24 @@ const Lag = time.Second
 // Bounds of what a process remembers.
 const (
 	entriesMost = 8192
-	bytesMost   = 4 << 20 // as [tables.Item.Size] counts; the process uses several times as much memory
+	bytesMost   = 4 << 20 // as [tables.Item.Size] counts; the process uses several times as much
 )
 
-// Memory holds what a process remembers. Its zero value and nil remember nothing. It is safe
-// for concurrent use.
+// Memory holds what a process remembers. Its zero value and nil remember nothing. It is
+// safe for concurrent use.
 type Memory struct {
 	now  func() time.Time
 	keep time.Duration
 
 	mu      sync.Mutex
 	entries map[question]*entry
-	order   []*entry // the entries by age, the oldest first
+	order   []*entry // by age, the oldest first
 	bytes   int
 	changes int       // how often the process forgot
 	changed time.Time // when it last forgot
 }
 
-// New returns a memory that keeps each answer for the duration keep, counted from the time
-// when the answer's read began.
+// New returns a memory that keeps each answer for the duration keep after its read began.
 func New(now func() time.Time, keep time.Duration) *Memory {
 	return &Memory{now: now, keep: keep, entries: map[question]*entry{}}
 }
@@ -94,8 +83,7 @@ type entry struct {
 	unread bool // the table refused to read it, so only the crowd is known
 }
 
-// copy returns the page with the same items in a list of its own. The reader may change
-// the list.
+// copy returns the page with a list of its own, which the reader may change.
 func (e *entry) copy() tables.Page {
 	p := tables.Page{Items: slices.Clone(e.page.Items)}
 	if e.page.Next != nil {
@@ -105,8 +93,8 @@ func (e *entry) copy() tables.Page {
 	return p
 }
 
-// caller says whether the caller of some reads wrote just now. That is known from the
-// start, or one call of ask finds it out.
+// caller says whether the caller of some reads wrote just now. If writer is false, the
+// first read that needs to know calls ask.
 type caller struct {
 	writer bool // it is known to have written
 	ask    func(context.Context) bool
@@ -119,10 +107,9 @@ type caller struct {
 type callerKey struct{}
 
 // For returns the context of a caller whose reads may be answered from memory. wrote
-// reports whether the caller wrote so recently that its reads must go to the table. wrote is
-// called at most once, when the memory first has an answer. Concurrent reads wait for the call.
-// Each read that had to wait then calls waited, unless waited is nil; these calls come one
-// after the other. Without For, nothing is answered from memory.
+// reports whether the caller wrote so recently that its reads must go to the table. It is
+// called at most once, when the memory first has an answer. Each concurrent read that has
+// to wait for this call then calls waited, unless waited is nil.
 func For(ctx context.Context, wrote func(context.Context) bool, waited func(context.Context)) context.Context {
 	return context.WithValue(ctx, callerKey{}, &caller{ask: wrote, turn: make(chan struct{}, 1), waited: waited})
 }
@@ -153,8 +140,8 @@ func (c *caller) wroteNow(ctx context.Context) bool {
 	return c.wrote
 }
 
-// Reader reads a table, and answers from memory what the process has read and the
-// memory still keeps. An answer from memory is as consistent as the read that found it.
+// Reader reads a table, and answers from memory what the process has read and the memory
+// still keeps.
 type Reader struct {
 	Memory *Memory // nil: every read is of the table
 	Table  tables.Backend
@@ -194,8 +181,7 @@ func (r Reader) Query(ctx context.Context, q tables.Query) (tables.Page, error) 
 	return page, err
 }
 
-// Get is the Get of [tables.Backend], possibly answered from memory. Each item is remembered
-// by itself.
+// Get is the Get of [tables.Backend], possibly answered from memory.
 func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if !r.Memory.on() {
 		return r.Table.Get(ctx, c, keys...)
@@ -214,8 +200,7 @@ func (r Reader) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 	return items, nil
 }
 
-// fill reads the items that are nil. It remembers an item if may reports true for its
-// key.
+// fill reads the items that are nil, and remembers those for whose keys may reports true.
 func (r Reader) fill(ctx context.Context, c tables.Consistency, keys []tables.Key, items []tables.Item, may func(tables.Key) bool) error {
 	var missing []tables.Key
 	var places []int
@@ -259,14 +244,12 @@ func (m *Memory) begin() moment {
 	return moment{now, m.changes, within(Lag, m.changed, now)}
 }
 
-// within reports whether now is less than d after a time. It reports false if the clock
-// was set back.
+// within reports whether now is less than d after a time; false if the clock was set back.
 func within(d time.Duration, after, now time.Time) bool {
 	age := now.Sub(after)
 	return 0 <= age && age < d
 }
 
-// fresh reports whether an answer is young enough to be given.
 func (m *Memory) fresh(e *entry, now time.Time) bool { return within(m.keep, e.at, now) }
 
 func (m *Memory) find(x question) *entry {
@@ -345,8 +328,8 @@ func (m *Memory) Committed(writes []tables.Write) {
 	m.changed = m.now()
 }
 
-// changes reports whether a write may change existing public content. Every write of a
-// public item may, except the put of a post or of its counters.
+// changes reports whether a write may change existing public content. Only the put of a
+// post or of its counters never does.
 func changes(w tables.Write) bool {
 	if w.Op == tables.OpCheck || !w.Key.Public() {
 		return false

@@ -18,7 +18,7 @@ import (
 
 const keep = 2 * time.Second
 
-// fixture is a process in front of a table that other processes write, too.
+// fixture is a process in front of a table that other processes also write.
 type fixture struct {
 	recent.Reader
 	now time.Time
@@ -37,7 +37,6 @@ func open(t testing.TB) *fixture {
 
 func (f *fixture) time() time.Time { return f.now }
 
-// elsewhere commits as another process does.
 func (f *fixture) elsewhere(t testing.TB, writes ...tables.Write) {
 	t.Helper()
 	if err := f.Table.Commit(context.Background(), tables.Tx{Writes: writes}); err != nil {
@@ -45,7 +44,6 @@ func (f *fixture) elsewhere(t testing.TB, writes ...tables.Write) {
 	}
 }
 
-// here commits as the process itself does.
 func (f *fixture) here(t testing.TB, writes ...tables.Write) {
 	t.Helper()
 	f.elsewhere(t, writes...)
@@ -59,7 +57,7 @@ func post(n int, body string) *tables.Post {
 func stranger(context.Context) bool { return false }
 func author(context.Context) bool   { return true }
 
-// reads returns the bodies of the channel's posts for a caller, and their cost.
+// reads returns the bodies of the channel's posts, and the read's units.
 func (f *fixture) reads(t testing.TB, wrote func(context.Context) bool) (bodies string, units float64) {
 	t.Helper()
 	ctx, used := tables.WithUsage(context.Background())
@@ -76,7 +74,7 @@ func (f *fixture) reads(t testing.TB, wrote func(context.Context) bool) (bodies 
 	return strings.Join(all, " "), used.ReadUnits()
 }
 
-// gets reads a post by its key in the same way.
+// gets returns the body of a post, and the read's units.
 func (f *fixture) gets(t testing.TB, wrote func(context.Context) bool, n int) (body string, units float64) {
 	t.Helper()
 	ctx, used := tables.WithUsage(context.Background())
@@ -87,8 +85,6 @@ func (f *fixture) gets(t testing.TB, wrote func(context.Context) bool, n int) (b
 	return items[0].Str("body"), used.ReadUnits()
 }
 
-// TestPageIsReadOnceInTwoSeconds: a page is read once in two seconds for all callers that
-// did not write just now. Answers from memory cost nothing.
 func TestPageIsReadOnceInTwoSeconds(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -103,9 +99,9 @@ func TestPageIsReadOnceInTwoSeconds(t *testing.T) {
 		{0, stranger, "", "one", true},
 		{keep - 1, stranger, "two", "one", true},
 		{1, stranger, "", "two one", false},
-		{keep / 2, author, "three", "three two one", false},       // an author's read is not from memory
-		{keep / 2, stranger, "", "three two one", true},           // but others get what it found
-		{keep / 2, stranger, "four", "four three two one", false}, // for as long as what other reads found
+		{keep / 2, author, "three", "three two one", false},       // not from memory
+		{keep / 2, stranger, "", "three two one", true},           // what the author found
+		{keep / 2, stranger, "four", "four three two one", false}, // kept no longer than other pages
 		{-time.Hour, stranger, "", "four three two one", false},   // the clock was set back
 	} {
 		f.now = f.now.Add(step.wait)
@@ -118,8 +114,7 @@ func TestPageIsReadOnceInTwoSeconds(t *testing.T) {
 	}
 }
 
-// TestGet: items are remembered one by one. Missing items and items that are not public
-// are not remembered.
+// TestGet: items are remembered one by one.
 func TestGet(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()), tables.Put(post(2, "two").Item()))
@@ -148,8 +143,6 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestReadsPastTheMemory: a read goes to the table if the context has no caller, if there is no
-// memory, or if the content is not public.
 func TestReadsPastTheMemory(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -189,8 +182,7 @@ func TestReadsPastTheMemory(t *testing.T) {
 	}
 }
 
-// TestWroteOnce: whether the caller wrote is asked once, and only if the memory has an
-// answer.
+// TestWroteOnce: the first read finds nothing in memory, so it does not ask.
 func TestWroteOnce(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -206,8 +198,6 @@ func TestWroteOnce(t *testing.T) {
 	}
 }
 
-// TestForgets: the process that changes or deletes a post forgets it at once. New posts,
-// and writes that are not public, do not make it forget.
 func TestForgets(t *testing.T) {
 	gone := post(1, "")
 	for what, c := range map[string]struct {
@@ -230,12 +220,11 @@ func TestForgets(t *testing.T) {
 		f.reads(t, stranger)
 		f.here(t, c.write)
 		if _, units := f.reads(t, stranger); (units > 0) != c.forget {
-			t.Errorf("%s: the next read took %v units; the process forgot = %t, want %t", what, units, units > 0, c.forget)
+			t.Errorf("%s: got a read of %v units, forgot %t; want forgot %t", what, units, units > 0, c.forget)
 		}
 	}
 }
 
-// slow is a table that calls read before it answers a query.
 type slow struct {
 	tables.Backend
 	read func()
@@ -247,7 +236,6 @@ func (s slow) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	return page, err
 }
 
-// TestRace: what was read before a deletion by the process is not remembered after it.
 func TestRace(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -264,8 +252,7 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// TestShared: readers share items, which they must not change, but each gets a list of its
-// own.
+// TestShared: each reader gets a list of its own, which it may clear.
 func TestShared(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()), tables.Put(post(2, "two").Item()))
@@ -285,7 +272,6 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestBounds: a memory is bounded in bytes and in answers, and forgets the oldest.
 func TestBounds(t *testing.T) {
 	f := open(t)
 	const big, all = 200 << 10, 40 // 8 MB
@@ -301,38 +287,37 @@ func TestBounds(t *testing.T) {
 		ctx = recent.For(ctx, stranger, nil)
 		if _, err := (recent.Reader{Memory: f.Memory, Table: none{f.Table}}).Get(ctx, tables.Strong, tables.PostKey("den", post(n, "").ID)); err == nil && used.ReadUnits() == 0 {
 			if remembered++; n < all/2 {
-				t.Errorf("post %d is remembered, want the newest ones", n)
+				t.Errorf("post %d is remembered, want only the newest ones", n)
 			}
 		}
 	}
 	if want := 20; remembered != want {
-		t.Errorf("%d posts of 200 KB are remembered, want %d: 4 MB", remembered, want)
+		t.Errorf("got %d posts of 200 KB remembered, want %d (4 MB)", remembered, want)
 	}
 	was := f.Memory.Len()
 	if f.reads(t, stranger); f.Memory.Len() != was {
-		t.Errorf("after a page of a megabyte %d answers are remembered, want %d, because such a page is too large", f.Memory.Len(), was)
+		t.Errorf("after a page of more than 1 MB: got %d answers remembered, want %d", f.Memory.Len(), was)
 	}
 	for n := range 9000 {
 		_, _ = f.Query(recent.For(t.Context(), stranger, nil), tables.Posts("empty", fmt.Sprintf("po_%06d", n), 1, tables.Eventual))
 	}
 	if got := f.Memory.Len(); got != 8192 {
-		t.Errorf("%d answers are remembered, want 8192, the most", got)
+		t.Errorf("got %d answers remembered, want 8192", got)
 	}
 	f.now = f.now.Add(keep)
 	f.gets(t, stranger, 1)
 	if got := f.Memory.Len(); got != 1 {
-		t.Errorf("%d answers are remembered after %s, want 1, the last", got, keep)
+		t.Errorf("got %d answers remembered after %s, want the last one", got, keep)
 	}
 }
 
-// none is a table whose Get cannot reach it.
+// none is a table that Get cannot reach.
 type none struct{ tables.Backend }
 
 func (none) Get(context.Context, tables.Consistency, ...tables.Key) ([]tables.Item, error) {
 	return nil, tables.ErrUnreachable
 }
 
-// TestFailedGet: an error is not remembered, and comes without items.
 func TestFailedGet(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -347,7 +332,6 @@ func TestFailedGet(t *testing.T) {
 	}
 }
 
-// TestSideBySide: goroutines share a memory.
 func TestSideBySide(t *testing.T) {
 	f := open(t)
 	f.elsewhere(t, tables.Put(post(1, "one").Item()))
@@ -367,9 +351,8 @@ func TestSideBySide(t *testing.T) {
 	all.Wait()
 }
 
-// TestAnswersAreTwoSecondsOldAtMost: whatever this and other processes do, a stranger sees
-// a state of at most two seconds ago, and none from before a deletion by this process. A
-// caller that wrote sees the current state.
+// TestAnswersAreTwoSecondsOldAtMost: a stranger also sees no state from before a deletion
+// by this process, and a caller that wrote sees the current state.
 func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := open(t)
@@ -405,7 +388,7 @@ func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 				return
 			}
 			if wrote(context.Background()) || !slices.ContainsFunc(past, func(s state) bool { return s.bodies == got && f.now.Sub(s.until) < keep }) {
-				r.Fatalf("got %q, want %q or what it was within two seconds: %v", got, text(), past)
+				r.Fatalf("got %q, want %q or a state of the last two seconds: %v", got, text(), past)
 			}
 		}
 		r.Repeat(map[string]func(*rapid.T){
@@ -427,7 +410,6 @@ func TestAnswersAreTwoSecondsOldAtMost(t *testing.T) {
 	})
 }
 
-// A page that is read again takes the place of the one that was remembered before.
 func TestReadAgainReplacesPage(t *testing.T) {
 	f := open(t)
 	for i := range 3 {

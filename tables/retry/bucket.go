@@ -2,11 +2,10 @@ package retry
 
 import "sync"
 
-// bucket bounds how often a process repeats refused calls: a repetition takes five
-// tokens, and a call that the table answers puts one token back. So a table that refuses
-// everything gets twenty repetitions from each process and then none. A table that
-// refuses some calls gets one repetition for every five calls that it answers. The SDK's
-// standard retryer counts in the same way.
+// bucket bounds how often a process repeats refused calls. A repetition takes five tokens,
+// and a call that the table answers puts back one. So a table that refuses everything gets
+// at most twenty repetitions from each process. The SDK's standard retryer counts in the
+// same way.
 type bucket struct {
 	mu     sync.Mutex
 	tokens int
@@ -28,7 +27,6 @@ func (b *bucket) take() bool {
 	return true
 }
 
-// put puts back one token.
 func (b *bucket) put() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// place identifies something that the table throttles by itself: the reads or the writes of
-// a partition, in the table or in an index.
+// place is a part of the table that is throttled by itself: the reads or the writes of a
+// partition, in the table or in an index.
 type place struct {
 	index tables.Index
 	pk    string
@@ -29,15 +29,15 @@ type hot struct {
 	until map[place]time.Time
 }
 
-// any reports whether h.until has a place, even one whose time has passed.
+// any reports whether h.until has a place, even an expired one.
 func (h *hot) any() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.until) > 0
 }
 
-// refuse returns an error that names the keys whose places are remembered; nil if none
-// is. places and keys have the same order.
+// refuse returns an error that names the keys whose places are remembered; nil if there are
+// none. places and keys have the same order.
 func (h *hot) refuse(places []place, keys []tables.Key) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -2,7 +2,6 @@ package retry
 
 import "context"
 
-// manner is how a caller wants its calls repeated.
 type manner int
 
 const (
@@ -15,11 +14,13 @@ type mannerKey struct{}
 
 func mannerOf(ctx context.Context) manner { m, _ := ctx.Value(mannerKey{}).(manner); return m }
 
-// Patiently returns a context whose refused calls are repeated for ten seconds: for work
-// that must not be lost and that nobody waits for.
+// Patiently returns a context whose refused calls are repeated for ten seconds. It is for
+// work that must not be lost and that nobody waits for, such as that of the stream and the
+// clock.
 func Patiently(ctx context.Context) context.Context {
 	return context.WithValue(ctx, mannerKey{}, patient)
 }
 
-// Never returns a context whose calls are not repeated: for work that may be left out.
+// Never returns a context whose calls are not repeated. It is for work that may be left
+// out.
 func Never(ctx context.Context) context.Context { return context.WithValue(ctx, mannerKey{}, never) }

@@ -1,17 +1,14 @@
 // Package retry repeats calls of a table that fail for a moment. Nothing else repeats
-// them, so that a table that refuses everything gets little more than one attempt for
-// each request.
+// them, so a table that refuses everything gets little more than one attempt for each
+// request.
 //
 //   - A conflict is repeated for two seconds: the table works, and the other writer
 //     ends soon.
 //   - A throttled, lost or unsent call is repeated at most twice, and only while the
-//     process has tokens ([bucket]).
+//     process has tokens ([bucket]). With [Patiently] it is repeated for ten seconds, with
+//     [Never] not at all.
 //   - A partition that stays throttled is remembered for a moment ([hot]). Calls of it
 //     then fail without an attempt.
-//
-// A function that the stream or the clock calls must not lose work, and nobody waits for
-// its answer. With [Patiently] its refused calls are repeated for ten seconds. Work that may
-// be left out is never repeated ([Never]).
 package retry
 
 import (
@@ -33,17 +30,17 @@ const (
 	patience = 10 * time.Second // how long a patient caller repeats a refused call
 	apart    = time.Second      // the mean of its pauses while there are no tokens
 
-	// Pauses are random ("full jitter"), so that callers refused together do not come
-	// back together. Their upper bound begins with firstConflict or firstRefusal, and
-	// doubles up to longest, or up to apart for a patient caller's refused call. A
-	// refused call that is not patient waits at most 150 ms in all.
+	// Pauses are random ("full jitter"), so that callers refused together do not come back
+	// together. Their upper bound begins with firstConflict or firstRefusal, and doubles up
+	// to longest (apart for a patient caller). The two pauses of an impatient refused call
+	// take at most 150 ms.
 	firstConflict = 5 * time.Millisecond
 	firstRefusal  = 50 * time.Millisecond
 	longest       = 400 * time.Millisecond
 )
 
-// Table is a table whose calls are repeated. One Table serves a whole process. It is
-// safe for concurrent use.
+// Table is a table whose calls are repeated. One Table serves a whole process. It is safe
+// for concurrent use.
 type Table struct {
 	below  tables.Backend
 	random func(n int64) int64 // in [0, n)
@@ -53,12 +50,12 @@ type Table struct {
 
 var _ tables.Backend = (*Table)(nil)
 
-// Over makes a Table. random returns a random number in [0, n).
+// Over returns a Table over below. random returns a random number in [0, n).
 func Over(below tables.Backend, random func(n int64) int64) *Table {
 	return &Table{below: below, random: random, bucket: bucket{tokens: full}}
 }
 
-// New makes a Table for [Table.Do] alone.
+// New returns a Table for [Table.Do] alone.
 func New(random func(n int64) int64) *Table { return Over(nil, random) }
 
 // Do calls do as if it were a call of the table, and repeats it after the same errors.
@@ -66,11 +63,11 @@ func (t *Table) Do(ctx context.Context, do func() error) error {
 	return t.run(ctx, nil, "", false, true, do)
 }
 
-// Get implements [tables.Backend]. Each attempt reads only the items that no attempt
-// before it has read.
+// Get implements [tables.Backend]. Each attempt reads only the items that are still
+// missing.
 func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	var items []tables.Item
-	var left []int // indices of the keys that no attempt has read yet; nil before an attempt has read a part
+	var left []int // indices of the keys still to read; nil until an attempt has read a part
 	err := t.run(ctx, keys, "", false, true, func() error {
 		part := keys
 		if left != nil {
@@ -135,9 +132,9 @@ func (t *Table) Query(ctx context.Context, q tables.Query) (page tables.Page, er
 	return page, err
 }
 
-// Commit implements [tables.Backend]. After a lost answer it repeats a transaction that
-// has a Tx.Token (which is not a token of the bucket) or may be made twice. A transaction
-// of several writes that has no Tx.Token gets one, which costs nothing.
+// Commit implements [tables.Backend]. After a lost answer, it repeats a transaction that
+// has a Tx.Token or may be made twice. It gives a transaction of several writes a Tx.Token,
+// which costs nothing.
 func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	if tx.Token == "" && len(tx.Writes) > 1 {
 		tx.Token = fmt.Sprintf("%016x%016x", t.random(math.MaxInt64), t.random(math.MaxInt64))
@@ -149,9 +146,9 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	return t.run(ctx, keys, "", true, tx.Token != "" || tx.Twice, func() error { return t.below.Commit(ctx, tx) })
 }
 
-// run makes a call of some keys until it succeeds, fails for good, or may not be
-// repeated. twice says whether it may be made again after a lost answer. Once an answer
-// was lost, a later refusal leaves the outcome open.
+// run makes a call of some keys until it succeeds, fails for good, or may not be repeated.
+// twice says whether it may be made again after a lost answer. If an answer was lost, a
+// later refusal leaves the outcome open.
 func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, write, twice bool, do func() error) error {
 	places := func() []place {
 		at := make([]place, len(keys))
@@ -160,7 +157,7 @@ func (t *Table) run(ctx context.Context, keys []tables.Key, index tables.Index, 
 		}
 		return at
 	}
-	began, lost := time.Now(), false // the machine's clock: this bounds waiting
+	began, lost := time.Now(), false // the machine's clock, since this bounds waiting
 	for tries := 1; ; tries++ {
 		var err error
 		if t.hot.any() {
@@ -190,14 +187,13 @@ func Repeatable(err error) bool {
 	return errors.Is(err, tables.ErrConflict) || refused(err)
 }
 
-// refused reports whether a call was refused or lost, so that repeating it adds to the
-// table's load or waits for the network.
+// refused reports whether a call was refused or lost, so that repeating it adds load.
 func refused(err error) bool {
 	return errors.Is(err, tables.ErrThrottled) || errors.Is(err, tables.ErrUnreachable) || errors.Is(err, tables.ErrUnknownOutcome)
 }
 
 // again decides whether a call is repeated after an error, and how long it waits first.
-// remembered says that no attempt was made, because the partition was throttled a moment ago.
+// remembered says that the partition was remembered as throttled, so no attempt was made.
 func (t *Table) again(ctx context.Context, err error, tries int, took time.Duration, remembered, twice bool) (time.Duration, bool) {
 	how := mannerOf(ctx)
 	switch {
@@ -220,14 +216,13 @@ func (t *Table) again(ctx context.Context, err error, tries int, took time.Durat
 	return t.jitter(firstRefusal, tries, longest), !remembered && tries < attemptsMost && t.bucket.take()
 }
 
-// jitter returns a random pause after a number of tries.
 func (t *Table) jitter(first time.Duration, tries int, most time.Duration) time.Duration {
 	return t.upTo(min(first<<min(tries-1, 10), most))
 }
 
 func (t *Table) upTo(d time.Duration) time.Duration { return time.Duration(t.random(int64(d))) }
 
-// wait waits. It returns false if ctx ended first.
+// wait returns false if ctx ended first.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -239,8 +234,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// remember notes the places that an error says are throttled: those that it names or,
-// if it names none, the place of a call that has only one.
+// remember notes the places that an error names as throttled. If it names none, and the
+// call has only one place, remember notes that place.
 func (t *Table) remember(at []place, err error) {
 	named := map[string]bool{} // by partition
 	for k := range refusedBy(err) {

@@ -25,8 +25,8 @@ func add(k tables.Key) tables.Write { return tables.Change(k, tables.Add("n", 1)
 
 func tokened(token string, w ...tables.Write) tables.Tx { return tables.Tx{Token: token, Writes: w} }
 
-// faulty returns a table with faults, the table below it, and a count of the commits. The
-// function f returns the fault of the n'th commit; the first has number 1.
+// faulty returns a table whose nth commit has the fault f(n), from 1 on. It also returns
+// the table below, and a count of the commits.
 func faulty(t *testing.T, f func(n int64) embedded.Fault) (*retry.Table, *embedded.Table, *atomic.Int64) {
 	t.Helper()
 	commits := new(atomic.Int64)
@@ -52,8 +52,6 @@ func count(t *testing.T, table tables.Backend, k tables.Key) int64 {
 	return items[0].Int("n")
 }
 
-// All attempts of a commit are one transaction: it counts once, whatever fault the first
-// attempts had.
 func TestAttemptsAreOneTransaction(t *testing.T) {
 	for name, fault := range map[string]embedded.Fault{
 		"lost answer": embedded.LostAnswer, "lost request": embedded.LostRequest,
@@ -65,22 +63,20 @@ func TestAttemptsAreOneTransaction(t *testing.T) {
 			}
 			return embedded.None
 		})
-		for i, token := range []string{"a", "b"} { // equal writes in two transactions both count
+		for i, token := range []string{"a", "b"} { // equal writes, but two transactions
 			if err := table.Commit(t.Context(), tokened(token, add(counter))); err != nil {
 				t.Fatalf("%s: got %v, want no error", name, err)
 			}
 			if n := count(t, below, counter); n != int64(i+1) {
-				t.Errorf("%s: count after %d transactions = %d, want %d", name, i+1, n, i+1)
+				t.Errorf("%s: after %d transactions: got count %d, want %d", name, i+1, n, i+1)
 			}
 		}
 		if n := commits.Load(); n != 4 {
-			t.Errorf("%s: got %d commits, want 4: three of the first transaction, one of the second", name, n)
+			t.Errorf("%s: got %d commits, want 3 of the first transaction and 1 of the second", name, n)
 		}
 	}
 }
 
-// After a lost answer, a commit is repeated only if it has or gets a token, or may be
-// made twice.
 func TestLostAnswers(t *testing.T) {
 	for _, c := range []struct {
 		tx       tables.Tx
@@ -104,7 +100,6 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// A refusal after a lost answer leaves the outcome open.
 func TestLostThenRefused(t *testing.T) {
 	for name, then := range map[string]embedded.Fault{"throttled": embedded.Throttled, "conflict": embedded.Conflict} {
 		synctest.Test(t, func(t *testing.T) {
@@ -122,7 +117,7 @@ func TestLostThenRefused(t *testing.T) {
 	}
 }
 
-// Conflicts are repeated for about two seconds, and take no tokens.
+// Conflicts take no tokens.
 func TestConflictsAreGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below, commits := faulty(t, func(int64) embedded.Fault { return embedded.Conflict })
@@ -145,7 +140,6 @@ func TestConflictsAreGivenUp(t *testing.T) {
 	})
 }
 
-// Permanent errors are not repeated.
 func TestPermanentErrors(t *testing.T) {
 	table, below, commits := faulty(t, func(int64) embedded.Fault { return embedded.None })
 	var cancelled *tables.Cancelled
@@ -160,7 +154,6 @@ func TestPermanentErrors(t *testing.T) {
 	}
 }
 
-// Waiting ends with the caller's context.
 func TestRepeatingEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -180,9 +173,8 @@ func TestRepeatingEndsWithContext(t *testing.T) {
 	})
 }
 
-// partitioned is an embedded table that refuses some partitions, as DynamoDB does: a
-// Get reads the others, and the error names the refused keys. It counts attempts by
-// partition.
+// partitioned is a table that refuses some partitions. As in DynamoDB, its Get reads the
+// others, and the error names the refused keys.
 type partitioned struct {
 	tables.Backend
 	mu       sync.Mutex
@@ -202,7 +194,6 @@ func open(t *testing.T) (*retry.Table, *partitioned) {
 	return retry.Over(p, rand.Int64N), p
 }
 
-// refuse counts an attempt, and returns which of its keys are refused.
 func (p *partitioned) refuse(keys ...tables.Key) (refused []tables.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -257,10 +248,9 @@ func (p *partitioned) Commit(ctx context.Context, tx tables.Tx) error {
 func everything(string) bool { return true }
 func nothing(string) bool    { return false }
 
-// tokens numbers the transactions, so that each has a token of its own.
+// tokens numbers the transactions.
 var tokens atomic.Int64
 
-// kinds holds a call of each kind to one partition.
 var kinds = map[string]func(context.Context, tables.Backend, string) error{
 	"get": func(ctx context.Context, b tables.Backend, pk string) error {
 		_, err := b.Get(ctx, tables.Strong, tables.Key{PK: pk, SK: "S"})
@@ -282,9 +272,7 @@ var kinds = map[string]func(context.Context, tables.Backend, string) error{
 	},
 }
 
-// While the table refuses everything for a minute, it gets less than 1.1 attempts for
-// each call, and each caller gets its refusal within 300 ms. When it answers again, calls
-// succeed at once, and later refusals are repeated again.
+// The load on a table that refuses everything stays below 1.1 attempts a call.
 func TestEverythingThrottled(t *testing.T) {
 	for kind, call := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -295,7 +283,7 @@ func TestEverythingThrottled(t *testing.T) {
 				began := time.Now()
 				for ; time.Since(began) < time.Minute; calls++ {
 					at := time.Now()
-					// A partition that was never asked before: nothing is remembered.
+					// A new partition, so that nothing is remembered.
 					if err := call(t.Context(), table, "P"+time.Now().String()); !errors.Is(err, tables.ErrThrottled) {
 						t.Fatalf("got %v, want %v", err, tables.ErrThrottled)
 					}
@@ -303,7 +291,7 @@ func TestEverythingThrottled(t *testing.T) {
 					time.Sleep(50 * time.Millisecond)
 				}
 				if ratio := float64(below.all) / float64(calls); ratio >= 1.1 || ratio < 1 {
-					t.Errorf("got %d attempts of %d calls, %.3f for each; want less than 1.1", below.all, calls, ratio)
+					t.Errorf("got %d attempts of %d calls, %.3f each; want less than 1.1", below.all, calls, ratio)
 				}
 				if slowest > 300*time.Millisecond {
 					t.Errorf("the slowest refusal took %s, want at most 300 ms", slowest)
@@ -324,14 +312,11 @@ func TestEverythingThrottled(t *testing.T) {
 	}
 }
 
-// refuseNext makes p refuse the next n attempts.
 func refuseNext(p *partitioned, n int) {
 	left := p.all + n
 	p.set(func(string) bool { return p.all <= left })
 }
 
-// Calls of throttled partitions do not affect calls of other partitions. After a refusal,
-// calls of the throttled partition fail for a moment without an attempt.
 func TestHalfTheKeysThrottled(t *testing.T) {
 	for kind, call := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -364,7 +349,6 @@ func TestHalfTheKeysThrottled(t *testing.T) {
 	}
 }
 
-// Reads and writes of a partition are throttled separately, and so is an index.
 func TestReadsWritesAndIndexesThrottleApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below := open(t)
@@ -384,7 +368,6 @@ func TestReadsWritesAndIndexesThrottleApart(t *testing.T) {
 	})
 }
 
-// A batch repeats only what was refused, and its error names what it could not read.
 func TestPartsOfABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below := open(t)
@@ -405,23 +388,22 @@ func TestPartsOfABatch(t *testing.T) {
 			t.Errorf("got %v, %v; want three items", items, err)
 		}
 		if below.attempts["a"] != 2 || below.attempts["b"] != 2 {
-			t.Errorf("got attempts %v, want 2 of each: a twice in one batch, b in that batch and once more", below.attempts)
+			t.Errorf("got attempts %v, want 2 of a in one batch, and 2 of b in two batches", below.attempts)
 		}
 		below.set(func(pk string) bool { return pk == "b" })
 		items, err = table.Get(t.Context(), tables.Strong, a, b)
 		var refused *tables.Throttled
 		if !errors.As(err, &refused) || !slices.Equal(refused.Keys, []tables.Key{b}) || items[0] == nil || items[1] != nil {
-			t.Errorf("got %v, %v; want the first item, and that the second was refused", items, err)
+			t.Errorf("got %v, %v; want the first item, and the second refused", items, err)
 		}
 		items, err = table.Get(t.Context(), tables.Strong, a, b)
 		if !errors.As(err, &refused) || !slices.Equal(refused.Keys, []tables.Key{b}) || items != nil {
-			t.Errorf("right after: got %v, %v; want no items, and that the second was refused", items, err)
+			t.Errorf("right after: got %v, %v; want no items, and the second refused", items, err)
 		}
 	})
 }
 
-// A patient caller goes on for ten seconds, even without tokens and while the partition
-// is remembered as throttled. A call that may be left out makes one attempt.
+// A patient caller goes on without tokens, and while the partition is remembered.
 func TestPatientlyAndNever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, below := open(t)
@@ -462,8 +444,6 @@ func TestPatientlyAndNever(t *testing.T) {
 	})
 }
 
-// However a table refuses calls, repetitions never exceed the initial twenty plus one for
-// every five answers.
 func TestBudget(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		share := rapid.Float64Range(0, 1).Draw(r, "share")
@@ -483,7 +463,7 @@ func TestBudget(t *testing.T) {
 				})
 			}
 			if most := calls + 20 + answers/5; attempts > most {
-				t.Errorf("a table that refuses a share of %v: got %d attempts of %d calls with %d answers, want at most %d", share, attempts, calls, answers, most)
+				t.Errorf("share %v refused: got %d attempts of %d calls with %d answers, want at most %d", share, attempts, calls, answers, most)
 			}
 		})
 	})
