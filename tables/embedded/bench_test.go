@@ -68,8 +68,7 @@ func BenchmarkQuery100(b *testing.B) {
 	}
 }
 
-// BenchmarkPage reads the items of a page of 100 posts from a file, as the channel's page
-// does.
+// BenchmarkPage reads a page of 100 posts from a file.
 func BenchmarkPage(b *testing.B) {
 	table := open(b, embedded.Config{Path: filepath.Join(b.TempDir(), "table")})
 	for i := range 100 {

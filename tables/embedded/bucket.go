@@ -9,10 +9,9 @@ import (
 	"agentsocial/tables"
 )
 
-// session is a transaction of the file.
 type session struct {
 	tx    *bbolt.Tx
-	dirty bool // something was written
+	dirty bool // whether something was written
 }
 
 func treesOf(s *session) *trees {
@@ -38,9 +37,8 @@ func (b *bucket) bucket() *bbolt.Bucket {
 	return b.opened
 }
 
-// fillOf returns how full bbolt leaves the pages of a bucket when it splits them. They are
-// left fuller where new keys usually come last: the feed's keys only rise, whereas the keys of
-// tokens are random.
+// fillOf returns how full bbolt leaves the pages of a bucket when it splits them. The
+// feed's keys only rise, so its pages can be nearly full. The keys of tokens are random.
 func fillOf(name string) float64 {
 	switch name {
 	case bucketFeed:
@@ -63,7 +61,7 @@ func (b *bucket) lend(key string) (value string, found bool) {
 	return lent(v), v != nil
 }
 
-// lent returns bytes of the file as a string, without a copy.
+// lent returns bytes as a string, without a copy.
 func lent(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 func (b *bucket) put(key, value string) error {

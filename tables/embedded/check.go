@@ -14,14 +14,14 @@ import (
 const remedy = "replace it with an earlier copy, or remove it to begin with an empty table"
 
 // checkFile refuses a damaged or empty file. bbolt panics or crashes when it reads a
-// damaged file, and treats an empty file as a new table. clean means that nobody has touched
-// the file since this program closed it. Then checkFile skips the check of its pages, which
-// takes seconds.
+// damaged file, and treats an empty file as a new table. clean means that nobody has
+// touched the file since this program closed it. The check of a clean file skips the pages,
+// since reading them takes seconds.
 func checkFile(path string) (clean bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return false, nil // it will be made
+		return false, nil // Open makes it
 	case err != nil:
 		return false, err
 	case !info.Mode().IsRegular():
@@ -50,13 +50,12 @@ func checkFile(path string) (clean bool, err error) {
 	})
 }
 
-// atOnceMost bounds the size of a file that is mapped at once. The pages of a larger one
-// may not all fit into memory.
+// atOnceMost bounds the size of a file that is mapped at once. A larger one may not fit
+// into memory.
 const atOnceMost = 4 << 30
 
-// mapAtOnce returns the flags for mapping a file whose every page will be read. The system
-// then reads the file from the disk in order. Without these flags it reads page by page,
-// without reading ahead, which takes seven times as long.
+// mapAtOnce returns the flags for mapping a file whose every page will be read. With them
+// the system reads the file in order, which is seven times as fast as page by page.
 func mapAtOnce(size int64) int {
 	if size > atOnceMost {
 		return 0
@@ -64,8 +63,8 @@ func mapAtOnce(size int64) int {
 	return mapPopulate
 }
 
-// reading opens a file for reading and calls do. Reading a page that the file lacks is a
-// memory fault, which SetPanicOnFault turns into a panic.
+// reading calls do on a file that is open for reading. Reading a page that the file lacks
+// is a memory fault, which SetPanicOnFault turns into a panic.
 func reading(path string, flags int, do func(tx *bbolt.Tx) error) (err error) {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockPatience, MmapFlags: flags})
 	if err != nil {
@@ -81,13 +80,13 @@ func reading(path string, flags int, do func(tx *bbolt.Tx) error) (err error) {
 	return db.View(do)
 }
 
-// explained adds to an error from bbolt what to do about it. It returns an
-// [os.PathError] unchanged.
+// explained adds to an error from bbolt what to do about it. It returns an [os.PathError]
+// unchanged.
 func explained(err error) error {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return errors.New("another process has the file open; stop it first (is the service running?)")
-	case errors.As(err, new(*os.PathError)): // it cannot be read
+	case errors.As(err, new(*os.PathError)):
 		return err
 	}
 	return fmt.Errorf("the file is not a table, or is damaged: %w; %s", err, remedy)

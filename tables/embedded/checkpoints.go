@@ -26,13 +26,12 @@ func (t *Table) Checkpoints(ctx context.Context) (map[string]string, error) {
 	return all, err
 }
 
-// SetReaders declares the feed's readers. From then on a change stays in the feed until
-// each of them has stored the change's position or a later one, however long that takes.
-// Soon afterwards the change is removed. Without declared readers the feed keeps changes for
-// 24 hours. A reader without a position begins at the oldest change left. The positions of
-// readers that names lacks are forgotten.
+// SetReaders declares the feed's readers. From then on, a change stays in the feed until
+// each of them has stored a position at or after it. Without declared readers, the feed
+// keeps changes for 24 hours. A reader without a position begins at the oldest change left.
+// SetReaders forgets the positions of other readers.
 func (t *Table) SetReaders(ctx context.Context, names []string) error {
-	names = slices.Clone(names) // as in SetCheckpoints
+	names = slices.Clone(names) // the committer may read it after ctx has ended
 	var refusal error
 	err := t.run(ctx, func(s *state) error {
 		fresh := map[string]string{}
@@ -60,17 +59,14 @@ func (t *Table) SetReaders(ctx context.Context, names []string) error {
 	return errors.Join(err, refusal)
 }
 
-// SetWanted declares which changes readers read. From then on other changes do not enter the
-// feed. A reader that later wants more kinds of changes gets those that are made after the
-// new declaration. wants must be quick, and must not change its record, which has no position
-// and no time yet.
+// SetWanted declares which changes enter the feed from then on. wants must be quick, and
+// must not change its record, which has no position and no time yet.
 func (t *Table) SetWanted(wants func(tables.StreamRecord) bool) { t.wants.Store(&wants) }
 
 // beginning is the position of a reader that has read nothing.
 var beginning = fmt.Sprintf("%0*d", seqDigits, 0)
 
-// trimEach bounds the changes that are removed when positions are stored. Usually fewer
-// have come since the last time.
+// trimEach bounds the changes that are removed when positions are stored.
 const trimEach = 4096
 
 // SetCheckpoints implements [tables.Checkpoints]. It removes changes that all declared
@@ -80,7 +76,7 @@ func (t *Table) SetCheckpoints(ctx context.Context, changed map[string]string) e
 	var refusal error
 	err := t.run(ctx, func(s *state) error {
 		if refusal = checkCheckpoints(changed, s.lastSeq()); refusal != nil {
-			return nil // refused: nothing is written, and nothing undone
+			return nil // nothing is written, so nothing need be undone
 		}
 		for reader, seq := range changed {
 			if err := s.checkpoints.put(reader, seq); err != nil {

@@ -60,12 +60,12 @@ func testCheckpoints(t *testing.T, path string) {
 		wantCheckpoints(t, table, stands)
 	}
 	if n := len(changes(t, table, "")); n != 2 {
-		t.Errorf("checkpoints are in the feed: it has %d changes, want 2", n)
+		t.Errorf("after SetCheckpoints: got %d changes in the feed, want 2", n)
 	}
 	if path == embedded.Memory {
 		return
 	}
-	// The positions are in the file. A copy has those of the time when it was made.
+	// A copy has the positions of the time when it was made.
 	copied := filepath.Join(t.TempDir(), "copy")
 	if err := table.Copy(copied); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,6 @@ func testCheckpoints(t *testing.T, path string) {
 	wantCheckpoints(t, open(t, embedded.Config{Path: copied}), stands)
 }
 
-// A file that was made before there were checkpoints opens, and has no positions.
 func TestCheckpoints_OlderFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := open(t, embedded.Config{Path: path})

@@ -35,7 +35,6 @@ func closed(t *testing.T, table *Table) {
 	}
 }
 
-// noise returns bytes that cannot be packed.
 func noise(seed, n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
@@ -56,7 +55,7 @@ func puts(t *testing.T, table *Table, from, to int) {
 	}
 }
 
-// contents returns everything in a closed file except the time when it was closed.
+// contents returns everything in a file but the time when it was closed.
 func contents(t *testing.T, path string) map[string]string {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
@@ -82,8 +81,8 @@ func contents(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// listed reports whether a file has the list of its free pages, according to its newest
-// meta page (bbolt's internal/common.Meta).
+// listed reports whether a file's newest meta page (bbolt's internal/common.Meta) has a
+// list of its free pages.
 func listed(t *testing.T, path string) bool {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -100,7 +99,6 @@ func listed(t *testing.T, path string) bool {
 	return list != 1<<64-1
 }
 
-// A file is clean, and is not read whole at the next start, only if it is as Close left it.
 func TestClose_Clean(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	isClean := func(path, when string, want bool) {
@@ -125,7 +123,7 @@ func TestClose_Clean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	killed := filepath.Join(t.TempDir(), "killed") // as a kill now would leave it
+	killed := filepath.Join(t.TempDir(), "killed")
 	if err := os.WriteFile(killed, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -144,14 +142,12 @@ func TestClose_Clean(t *testing.T) {
 	isClean(path, "written by another program", false)
 }
 
-// A file that may not fit into memory is mapped page by page.
 func TestMapAtOnce(t *testing.T) {
 	if small, large := mapAtOnce(atOnceMost), mapAtOnce(atOnceMost+1); small != mapPopulate || large != 0 {
 		t.Errorf("got flags %#x for a file of 4 GiB and %#x for a larger one, want %#x and 0", small, large, mapPopulate)
 	}
 }
 
-// A file whose list of free pages is damaged is refused.
 func TestOpen_DamagedFreeList(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := openAt(t, path)
@@ -163,20 +159,19 @@ func TestOpen_DamagedFreeList(t *testing.T) {
 	}
 	page, found := os.Getpagesize(), 0
 	for at := 2 * page; at+page <= len(b); at += page {
-		if binary.NativeEndian.Uint16(b[at+8:]) == 0x10 { // a list, maybe a former one
+		if binary.NativeEndian.Uint16(b[at+8:]) == 0x10 { // a list of free pages, maybe an old one
 			clear(b[at : at+page])
 			found++
 		}
 	}
 	if err := os.WriteFile(path, b, 0o600); err != nil || found == 0 {
-		t.Fatalf("got %d lists of free pages in the file, error %v; want at least one", found, err)
+		t.Fatalf("lists of free pages: got %d, %v; want at least one", found, err)
 	}
 	if _, err := Open(Config{Path: path}); err == nil || !strings.Contains(err.Error(), remedy) {
 		t.Fatalf("got %v, want an error with the remedy", err)
 	}
 }
 
-// Close compacts a file that is mostly free pages, and changes nothing else.
 func TestClose_Compacts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := openAt(t, path)
@@ -203,7 +198,7 @@ func TestClose_Compacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := table.engine.(*file)
-	f.compact = time.Nanosecond // too short for a compaction
+	f.compact = time.Nanosecond // no compaction ends in time
 	closed(t, table)
 	large, before := sizeOf(t, path), contents(t, path)
 
@@ -236,7 +231,6 @@ func sizeOf(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// What a kill during a compaction leaves is removed. A small file is compacted on request.
 func TestCloseCompacted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	if err := os.WriteFile(path+compacted, []byte("half"), 0o600); err != nil {
@@ -252,7 +246,7 @@ func TestCloseCompacted(t *testing.T) {
 	}
 	before, after, err := table.CloseCompacted()
 	if err != nil || after > before || after != sizeOf(t, path) {
-		t.Errorf("got %d bytes and then %d, %v; want no more than before, and the file's size", before, after, err)
+		t.Errorf("got %d bytes, then %d, %v; want no more than before, and the file's size", before, after, err)
 	}
 	table = openAt(t, path)
 	for n := range 100 {
@@ -262,14 +256,14 @@ func TestCloseCompacted(t *testing.T) {
 	}
 	closed(t, table)
 	if before, after, err = openAt(t, path).CloseCompacted(); err != nil || after > before {
-		t.Errorf("a clean file: got %d bytes and then %d, %v; want no more than before", before, after, err)
+		t.Errorf("a clean file: got %d bytes, then %d, %v; want no more than before", before, after, err)
 	}
 	if _, _, err := openAt(t, Memory).CloseCompacted(); err == nil {
 		t.Error("a table in memory was compacted")
 	}
 }
 
-// A process that waits for the file while it is replaced opens the new one.
+// A process waits for the file's lock while the file is replaced.
 func TestOpen_ReplacedMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := openAt(t, path)

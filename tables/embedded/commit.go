@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Commit implements [tables.Backend]. Commits are serial, so ErrConflict is
-// only ever injected.
+// Commit implements [tables.Backend]. Commits are serial, so ErrConflict is only ever
+// injected.
 func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	defer tables.Trip(ctx)()
 	if err := ctx.Err(); err != nil {
@@ -59,11 +59,11 @@ func (t *Table) commit(ctx context.Context, p *prepared) (o outcome, err error) 
 	return o, err
 }
 
-// laterMost bounds the commits that wait after they were answered.
+// laterMost bounds the commits that are answered but not yet made.
 const laterMost = 256
 
-// commitLater answers a commit from the newest snapshot, and makes it together with others,
-// at the latest after [linger]. It removes the commit's entry from t.later.
+// commitLater answers a commit from the newest snapshot, and makes it at most [linger]
+// later. It removes the commit's entry from t.later.
 func (t *Table) commitLater(ctx context.Context, p *prepared) (o outcome, err error) {
 	err = t.view(false, func(now *trees) error {
 		_, o = (&state{trees: now}).evaluate(p)
@@ -75,8 +75,7 @@ func (t *Table) commitLater(ctx context.Context, p *prepared) (o outcome, err er
 	}
 	go func() {
 		defer func() { <-t.later }()
-		// The caller accepts that the commit may be lost. If the file fails, other commits
-		// return the error.
+		// The commit may be lost. If the file fails, other commits return the error.
 		_ = t.run(Unhurried(context.WithoutCancel(ctx)), func(s *state) error {
 			_, err := s.commit(p)
 			return err
@@ -85,16 +84,15 @@ func (t *Table) commitLater(ctx context.Context, p *prepared) (o outcome, err er
 	return o, nil
 }
 
-// outcome is the result of a transaction.
 type outcome struct {
-	err           error // of this transaction alone, which has then written nothing
+	err           error // of this transaction alone, which wrote nothing
 	reads, writes float64
 }
 
 func refused(err error) outcome { return outcome{err: err} }
 
-// commit makes all of a transaction's writes or none. Its second result is an error that
-// occurred between writes; such an error undoes the whole group of commits.
+// commit makes all of a transaction's writes or none. Its second result is an error between
+// writes, which undoes the whole group of commits.
 func (s *state) commit(p *prepared) (outcome, error) {
 	if p.token != "" {
 		t, known, err := s.token(p.token)
@@ -126,10 +124,9 @@ func (s *state) commit(p *prepared) (outcome, error) {
 	return o, err
 }
 
-// evaluate computes the changes of a transaction without making them. It checks
-// all conditions, even after one has failed. As in DynamoDB, an invalid write
-// takes precedence over a failed condition, but a write whose own condition
-// failed is not evaluated.
+// evaluate computes the changes of a transaction, and checks all its conditions. As in
+// DynamoDB, an invalid write takes precedence over a failed condition, but a write whose
+// own condition failed is not evaluated.
 func (s *state) evaluate(p *prepared) ([]change, outcome) {
 	changes := make([]change, 0, len(p.writes))
 	var reasons []tables.Reason // nil until a condition fails
@@ -176,7 +173,7 @@ func (s *state) evaluate(p *prepared) ([]change, outcome) {
 	return changes, outcome{writes: all}
 }
 
-// replay answers a repeated transaction.
+// replay returns the outcome of a repeated transaction.
 func (s *state) replay(p *prepared) outcome {
 	sizes := make([]int, len(p.writes))
 	for i, w := range p.writes {

@@ -10,21 +10,20 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A file that is mostly free pages is compacted when it is closed: then nobody waits for an
-// answer, and a kill meanwhile leaves the file as it was. It is not compacted when it is
-// opened, because a start should be quick, nor while it is in use, because bbolt cannot move
-// pages then. If compacting takes longer than compactWithin, the file stays as it is: a
-// process that is told to stop has only a few seconds.
+// A file that is mostly free pages is compacted when it is closed. Nobody waits for an
+// answer then, a start stays quick, and bbolt cannot move pages of a file in use. A
+// compaction that takes longer than compactWithin is given up, because a process that is
+// told to stop has only a few seconds.
 const (
 	compactWithin = 3 * time.Second
 	compactFrom   = 16 << 20 // free bytes, which must also be more than half of the file
 )
 
-// compacted is the suffix of the new file until that file replaces the table's file.
+// compacted is the suffix of the new file until it replaces the table's file.
 const compacted = ".compact"
 
 // CloseCompacted closes the table and compacts its file, however long that takes. It
-// returns the file's size before and after.
+// returns the file's size in bytes before and after.
 func (t *Table) CloseCompacted() (before, after int64, err error) {
 	f, ok := t.engine.(*file)
 	if !ok {
@@ -56,10 +55,10 @@ func (f *file) wasteful() bool {
 	return free >= compactFrom && free > size/2
 }
 
-// compactFile replaces a file by one with few free pages, unless that takes longer than the
-// duration within (0: any time). The new file is whole and durable before it gets the
-// table's name. Other processes wait for the old file's lock until it is closed, and then
-// see that it was replaced (openCurrent).
+// compactFile replaces a file by one with few free pages, unless that takes longer than
+// within (0: no limit). The new file is whole and durable before it gets the table's name.
+// Other processes wait for the lock of the old file, and then see that it was replaced
+// (openCurrent).
 func compactFile(db *bbolt.DB, path string, within time.Duration) (done bool, err error) {
 	temporary := path + compacted
 	if err := removeIfThere(temporary); err != nil {
@@ -112,7 +111,6 @@ var errTooSlow = errors.New("embedded: compacting takes too long")
 // copyStep bounds the bytes that one transaction copies, since it holds them in memory.
 const copyStep = 4 << 20
 
-// copyBucket copies a bucket. It calls proceed before each transaction.
 func copyBucket(to *bbolt.DB, name []byte, from *bbolt.Bucket, proceed func() error) error {
 	c := from.Cursor()
 	for k, v, first := []byte(nil), []byte(nil), true; first || k != nil; first = false {

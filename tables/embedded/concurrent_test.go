@@ -16,8 +16,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestSerializable moves money between accounts in many goroutines, under faults.
-// The sum of the accounts never changes.
+// TestSerializable moves money between accounts under faults. The sum never changes.
 func TestSerializable(t *testing.T) { onBoth(t, testSerializable) }
 
 func testSerializable(t *testing.T, path string) {
@@ -78,7 +77,6 @@ func testSerializable(t *testing.T, path string) {
 	replay(t, table)
 }
 
-// settle repeats a transaction until its outcome is known.
 func settle(ctx context.Context, table tables.Backend, tx tables.Tx) error {
 	for {
 		err := table.Commit(ctx, tx)
@@ -88,8 +86,6 @@ func settle(ctx context.Context, table tables.Backend, tx tables.Tx) error {
 	}
 }
 
-// TestCompareAndSet increments a number in many goroutines, each by a put on
-// condition that the number is as read.
 func TestCompareAndSet(t *testing.T) { onBoth(t, testCompareAndSet) }
 
 func testCompareAndSet(t *testing.T, path string) {
@@ -159,8 +155,7 @@ func testChangesWait(t *testing.T, path string) {
 	}
 }
 
-// A commit whose context ends before it begins is not made; one that has begun is
-// finished.
+// A commit that has begun when its context ends is finished and acknowledged.
 func TestCancelledContext(t *testing.T) { onBoth(t, testCancelledContext) }
 
 func testCancelledContext(t *testing.T, path string) {
@@ -185,7 +180,7 @@ func testCancelledContext(t *testing.T, path string) {
 	}
 }
 
-// A read whose wait is over does not miss what was committed meanwhile.
+// The commit and the end of the wait come at the same time.
 func TestChanges_WaitIsOver(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	synctest.Test(t, func(t *testing.T) {

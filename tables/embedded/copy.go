@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Copy writes a consistent snapshot of a file-backed table to path, as a backup that
-// [Open] accepts. The table may be in use meanwhile. Copy overwrites path.
+// Copy writes a consistent snapshot of a file-backed table to path, as a backup that [Open]
+// accepts. It overwrites path. The table may be in use meanwhile.
 func (t *Table) Copy(path string) error {
 	f, ok := t.engine.(*file)
 	if !ok {

@@ -9,8 +9,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// A copy of a table in use has each transaction completely or not at all, and replaces an
-// existing file.
+// A copy of a table in use has no transaction in part.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	table := open(t, embedded.Config{Path: filepath.Join(dir, "table")})
@@ -46,11 +45,11 @@ func TestCopy(t *testing.T) {
 		seen := map[int64]int{}
 		err = copied.Scan(t.Context(), func(i tables.Item) error { seen[i.Int("n")]++; return nil })
 		if err != nil || len(seen) > 1 {
-			t.Fatalf("got items per transaction %v, %v; want one transaction", seen, err)
+			t.Fatalf("items per transaction: got %v, %v; want one transaction", seen, err)
 		}
 		for n, items := range seen {
 			if items != 20 || n < last {
-				t.Fatalf("got %d items of transaction %d, want 20 of a transaction from %d on", items, n, last)
+				t.Fatalf("got %d items of transaction %d, want 20 of transaction %d or later", items, n, last)
 			}
 			last = n
 		}

@@ -16,7 +16,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// large makes a table of several hundred pages, and returns its file.
 func large(t *testing.T) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "table")
@@ -38,15 +37,13 @@ func large(t *testing.T) []byte {
 	return b
 }
 
-// noise returns bytes that cannot be packed, always the same.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{7}).Read(b) // never fails
 	return b
 }
 
-// used returns the bytes of a file up to the last page in use. A file grows in larger
-// steps.
+// used returns the size of a file up to the last page in use.
 func used(t *testing.T, file []byte) (n int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "table")
@@ -64,7 +61,6 @@ func used(t *testing.T, file []byte) (n int) {
 	return n
 }
 
-// A damaged file is refused with its name and what to do, and is left as it is.
 func TestOpenRefusesDamage(t *testing.T) {
 	whole := large(t)
 	zeroed := func(from, to int) []byte {

@@ -25,8 +25,7 @@ func decodeStored(key, value string) (*stored, error) {
 	return s, err
 }
 
-// readStored decodes an item from the table for a caller that only reads. It keeps no part
-// of value.
+// readStored decodes an item for a caller that only reads. It keeps no part of value.
 func readStored(key, value string, only *tables.Projection) (*stored, error) {
 	if value == "" || value[0] != packedVersion {
 		return decodeOnly(strings.Clone(value), only)
@@ -52,11 +51,11 @@ func decodePacked(key, packed string) (*stored, error) {
 	return s, err
 }
 
-// decodeItem decodes an item. The item's strings are parts of the string encoded.
+// decodeItem decodes an item. Its strings are parts of encoded.
 func decodeItem(encoded string) (*stored, error) { return decodeOnly(encoded, nil) }
 
-// decodeOnly is decodeItem, but the item has only the attributes of a projection, unless
-// that is nil. Its size is the whole item's.
+// decodeOnly decodes the attributes of an item that are in a projection (nil: all). The
+// size is that of the whole item.
 func decodeOnly(encoded string, only *tables.Projection) (*stored, error) {
 	if encoded == "" || encoded[0] != itemVersion {
 		return nil, errBrokenItem
@@ -74,10 +73,9 @@ func decodeOnly(encoded string, only *tables.Projection) (*stored, error) {
 	return &stored{item: item, size: d.size, encoded: encoded}, nil
 }
 
-// maxDepth bounds the nesting of values in a file.
 const maxDepth = tables.MaxNesting + formerNesting
 
-// decoder reads an encoded item. After an error it yields zero values.
+// decoder reads an encoded item. After an error it returns zero values.
 type decoder struct {
 	rest   string
 	size   int // of the names and values read so far, as [tables.Item.Size] counts
@@ -109,8 +107,8 @@ func (d *decoder) varint() int64 {
 	return n
 }
 
-// count reads a number of elements. Each element takes at least one byte, so the number
-// cannot exceed that of the remaining bytes.
+// count reads a number of elements. Each takes at least one byte, so there cannot be more
+// than the remaining bytes.
 func (d *decoder) count() int {
 	n := d.uvarint()
 	if n > uint64(len(d.rest)) {

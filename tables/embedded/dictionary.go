@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// shapes describes the items that a table has most of. The most frequent ones are last, where
-// copies of them take the fewest bytes. A type is followed by the attributes in the order of
-// their names. A name alone stands for any string, name/n for a string of n bytes, and
-// name=value for the string value. Numbers are name# and name#value, true and false name+ and
-// name-, bytes name*, sets name[, and maps name{ … }.
+// shapes describes the items that a table has most of, the most frequent last: copies of
+// those take the fewest bytes. It must never change, because files were packed with it.
 //
-// It must never change, because files were packed with it. Attributes that are not here are
-// stored as well, in more bytes.
+// A line is a type, then the attributes in the order of their names. A name alone stands
+// for any string, name/n for a string of n bytes, and name=value for the string value.
+// Numbers are name# and name#value, booleans name+ and name-, bytes name*, sets name[, and
+// maps name{ … }.
 const shapes = `
 channel_views: agents# n# pk sk ttl# type
 visit: agent/29 at# author_pk/32 author_sk id/29 pk/31 sk/28 ttl# type visitor{ emoji handle id/29 }
@@ -73,7 +72,8 @@ var dictionary = func() string {
 	return string(b)
 }()
 
-// appendShape encodes the attributes of a map up to its end, and returns the words after it.
+// appendShape encodes the attributes of a map up to its end, and returns the words after
+// it.
 func appendShape(b []byte, kind string, words []string) (_ []byte, rest []string) {
 	count := len(b)
 	b = append(b, 0)

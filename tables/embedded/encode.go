@@ -8,14 +8,13 @@ import (
 	"agentsocial/tables"
 )
 
-// An encoded item is a version, then a map: the number of attributes and, in the order of
-// their names, each name with its value. Numbers of attributes, members and elements are
-// varints, and so is the length before each string. The encoding is canonical, so a digest
-// of the writes identifies a transaction.
+// An encoded item is a version, then a map: the number of attributes, and each name with
+// its value, sorted by name. Numbers and lengths of strings are varints. The encoding is
+// canonical, so a digest of the writes identifies a transaction.
 const itemVersion = 1
 
-// packedVersion begins an item in the table. Then come the number in the feed of the change
-// that wrote it, 0 if that is not known, and its encoding, packed (pack.go).
+// packedVersion begins an item in the table. The number in the feed of the change that
+// wrote the item follows (0: unknown), then the packed item (pack.go).
 const packedVersion = 2
 
 func encodeStored(key string, s *stored) (string, error) {
@@ -39,8 +38,8 @@ const (
 // stored.
 const formerNesting = 2
 
-// encodeItem encodes an item of the table after checked updates. Its values may be nested
-// as deeply as earlier versions allowed.
+// encodeItem encodes an item whose updates were checked. Its values may be nested as deeply
+// as earlier versions allowed.
 func encodeItem(item tables.Item) (string, error) {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -52,7 +51,7 @@ func encodeItem(item tables.Item) (string, error) {
 	return string(b), nil
 }
 
-// appendItem encodes an item. An invalid item is an ErrInvalid.
+// appendItem encodes an item, and refuses an invalid one with ErrInvalid.
 func appendItem(b []byte, item tables.Item) ([]byte, error) {
 	return appendMap(append(b, itemVersion), item, 0)
 }
@@ -81,7 +80,6 @@ func appendMap(b []byte, m tables.Map, depth int) ([]byte, error) {
 	return b, nil
 }
 
-// checkName refuses an invalid name of an attribute.
 func checkName(name string) error {
 	switch {
 	case name == "" || !utf8.ValidString(name):
@@ -94,7 +92,7 @@ func checkName(name string) error {
 
 var errTooDeep = invalid("more than %d maps and lists within each other", tables.MaxNesting)
 
-// appendValue encodes a value that is inside as many maps and lists as depth says.
+// appendValue encodes a value that is inside depth maps and lists.
 func appendValue(b []byte, v any, depth int) ([]byte, error) {
 	switch x := v.(type) {
 	case string:

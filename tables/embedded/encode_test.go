@@ -48,7 +48,6 @@ func TestEncode_RoundTrip(t *testing.T) {
 		if item.Size() != decoded.size {
 			t.Fatalf("got size %d, want %d", decoded.size, item.Size())
 		}
-		// A truncated item is an error, wherever it is cut.
 		if _, err := decodeItem(string(b[:rapid.IntRange(0, len(b)-1).Draw(t, "cut")])); err == nil {
 			t.Fatal("decodeItem accepted a truncated item")
 		}
@@ -91,7 +90,6 @@ func TestKeyOrder_UTF8(t *testing.T) {
 	}
 }
 
-// Reading a broken item in a file is an error.
 func TestBrokenFile(t *testing.T) {
 	table, err := Open(Config{Path: filepath.Join(t.TempDir(), "table")})
 	if err != nil {
@@ -115,8 +113,7 @@ func TestBrokenFile(t *testing.T) {
 	}
 }
 
-// An item that an earlier version stored, with more levels than may be written now, can
-// be read and changed.
+// An item with more levels than may be written now can be read and changed.
 func TestFormerNesting(t *testing.T) {
 	table, err := Open(Config{Path: filepath.Join(t.TempDir(), "table")})
 	if err != nil {

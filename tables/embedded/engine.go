@@ -8,17 +8,15 @@ import (
 
 // engine stores a table's trees. file and memory implement it.
 type engine interface {
-	// read returns a consistent view of the trees, for one goroutine at a time,
-	// until end is called.
+	// read returns a consistent view of the trees, for one goroutine at a time, until end
+	// is called.
 	read() (now *trees, end func(), err error)
-	// hold does the same as read, for a view that is kept longer. It is called within
-	// a write, before any change, and returns the state before the write.
+	// hold returns the state before a write, for a view that is kept longer. It is called
+	// within the write, before any change.
 	hold() (before *trees, end func(), err error)
-	// write runs work on the trees, one call at a time. It returns when the
-	// changes are visible and as durable as the engine makes them. If work
-	// fails, write undoes the changes and returns the error. If ctx ends before
-	// work begins, work does not run; once begun, it is finished, within
-	// milliseconds.
+	// write runs work on the trees, one call at a time. It returns when the changes are
+	// visible, and as durable as the engine makes them. If work fails, write undoes the
+	// changes and returns the error. If ctx ends before work begins, work does not run.
 	write(ctx context.Context, work func(*trees) error) error
 	// close waits for running writes. Afterwards all calls fail with ErrClosed.
 	close() error
@@ -44,18 +42,17 @@ type trees struct {
 	lastSeq func() uint64          // the newest one; 0 before the first
 }
 
-// token is the digest of the transaction that used a token, and when it ends.
+// token holds when a token ends, and the digest of the transaction that used it.
 type token struct {
 	end    int64  // unix ms
 	digest string // hash of the transaction's writes
 }
 
-// hashSize is the number of bytes of the hashes of tokens and of their transactions. That
-// is enough, since nobody gains from making two hashes equal.
+// hashSize is the number of bytes in the hashes of tokens and of transactions. It is short,
+// since nobody gains from making two hashes equal.
 const hashSize = 16
 
-// read returns the item under a key, or absent, for callers that only read: the item
-// lacks seq, which a write needs.
+// read returns the item under a key, or absent. The item lacks seq, which a write needs.
 func (t *trees) read(key string) (*stored, error) {
 	encoded, found := t.items.shelf.lend(key)
 	if !found {
@@ -65,8 +62,8 @@ func (t *trees) read(key string) (*stored, error) {
 }
 
 // readRange visits the items with keys in [from, to), backwards if desc, until visit
-// returns false. As with read, the items lack what a write needs. If the projection
-// is not nil, they have just the attributes that it names.
+// returns false. As in read, the items lack seq. They have only the attributes of the
+// projection, unless that is nil.
 func (t *trees) readRange(from, to string, desc bool, only *tables.Projection, visit func(*stored) (more bool, err error)) (err error) {
 	t.items.shelf.walk(from, to, desc, func(key, encoded string) (more bool) {
 		var s *stored

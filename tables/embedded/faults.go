@@ -7,17 +7,17 @@ import (
 	"agentsocial/tables"
 )
 
-// Fault is a failure of a call that DynamoDB allows. A fault that does not
-// apply to a call has no effect.
+// Fault is a failure that DynamoDB allows. A fault that does not apply to a call has no
+// effect.
 type Fault int
 
 const (
 	None        Fault = iota
-	Conflict          // a commit ends with ErrConflict; nothing was written
-	Throttled         // any call ends with ErrThrottled; nothing was done
-	LostRequest       // a commit ends with ErrUnknownOutcome; nothing was written
-	LostAnswer        // a commit ends with ErrUnknownOutcome; everything was written
-	Stale             // an eventually consistent read returns the table as it was some commits ago, and at most 50 ms ago
+	Conflict          // a commit ends with ErrConflict, and writes nothing
+	Throttled         // any call ends with ErrThrottled, and does nothing
+	LostRequest       // a commit ends with ErrUnknownOutcome, and writes nothing
+	LostAnswer        // a commit ends with ErrUnknownOutcome, and writes everything
+	Stale             // an eventually consistent read returns a state that is some commits and at most 50 ms old
 )
 
 // Kinds of calls.
@@ -28,12 +28,12 @@ const (
 	KindCommit = "commit"
 )
 
-// Faults chooses the fault of a call from its kind and keys; a query's key is
-// its PK and From. It must be safe for concurrent use.
+// Faults chooses the fault of a call from its kind and keys. A query's key is its PK and
+// From. Faults must be safe for concurrent use.
 type Faults func(kind string, keys []tables.Key) Fault
 
-// SetFaults sets the faults of later calls; nil means none. Reads can be stale after
-// the next commit, and never show a state from before this call.
+// SetFaults sets the faults of later calls; nil means none. Stale reads never show a state
+// from before this call.
 func (t *Table) SetFaults(f Faults) {
 	t.past.forget()
 	if f == nil {
@@ -51,14 +51,13 @@ func (t *Table) fault(kind string, keys func() []tables.Key) Fault {
 	return (*f)(kind, keys())
 }
 
-// Probabilities of faults, between 0 and 1, each for the calls that it applies
-// to. The sum for a call must not exceed 1.
+// Probabilities holds the probabilities of faults, each between 0 and 1, for the calls that
+// the fault applies to. Their sum for a call must not exceed 1.
 type Probabilities struct {
 	Conflict, Throttled, LostRequest, LostAnswer, Stale float64
 }
 
-// Random makes random faults: the same ones for the same seed and sequence of
-// calls.
+// Random returns random faults, the same ones for the same seed and sequence of calls.
 func Random(seed uint64, p Probabilities) Faults {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -45,15 +45,15 @@ func TestFaults_Commit(t *testing.T) {
 func TestStaleReads(t *testing.T) {
 	onBoth(t, func(t *testing.T, path string) {
 		testGrowth(t, path)
-		synctest.Test(t, func(t *testing.T) { testStaleReads(t, path) }) // in virtual time, since a snapshot is kept for only 50 ms
+		synctest.Test(t, func(t *testing.T) { testStaleReads(t, path) }) // in virtual time, since a snapshot lives for only 50 ms
 	})
 }
 
-// stale makes every read stale for which that is allowed.
+// stale makes every read stale that may be.
 func stale(t *testing.T) embedded.Faults {
 	return func(kind string, keys []key) embedded.Fault {
 		if len(keys) != 1 || keys[0].PK == "" {
-			t.Errorf("got a %s of %v, want one of a single key", kind, keys)
+			t.Errorf("got a %s of %v, want a single key", kind, keys)
 		}
 		return embedded.Stale
 	}
@@ -63,8 +63,8 @@ func numbered(n int64, size int) tables.Write {
 	return tables.Put(item{"pk": "P", "sk": "S", "n": n, "b": make([]byte, size), "rank_pk": "R", "rank_sk": fmt.Sprint(n)})
 }
 
-// testGrowth uses the real clock: to grow beyond its map, the file waits until the
-// snapshots are released.
+// testGrowth uses the real clock: a file that outgrows its map waits for the snapshots'
+// release.
 func testGrowth(t *testing.T, path string) {
 	table := open(t, embedded.Config{Path: path, Faults: stale(t)})
 	for n := range int64(4) {
@@ -129,7 +129,7 @@ func TestRandom_Repeats(t *testing.T) {
 	}
 	one := draw(1)
 	if !slices.Equal(one, draw(1)) || slices.Equal(one, draw(2)) {
-		t.Fatal("got other faults for an equal seed, or the same faults for another seed")
+		t.Fatal("Random: got different faults for one seed, or equal faults for two seeds")
 	}
 	for f := embedded.None; f <= embedded.Stale; f++ {
 		if !slices.Contains(one, f) {

@@ -17,10 +17,9 @@ const (
 	seqDigits = 20
 )
 
-// feedEnd sorts after all keys of the feed.
 var feedEnd = number(uint64(math.MaxUint64)) + "\x00"
 
-// record adds a change to the feed.
+// record adds a change to the feed, if the readers want it.
 func (s *state) record(c *change) error {
 	if err := s.complete(c); err != nil {
 		return err
@@ -39,14 +38,14 @@ func (s *state) record(c *change) error {
 	return s.feed.put(number(seq), &record{key: c.key, at: s.at.UnixMilli(), expired: c.expired, old: c.old, now: c.now, current: c.now != absent})
 }
 
-// complete stores an item, before it changes, in the record of the item's last change.
+// complete copies an item that is about to change into the record of its last change.
 func (s *state) complete(c *change) error {
 	if c.old.seq == 0 { // absent, or its record has it
 		return nil
 	}
 	at := number(c.old.seq)
 	encoded, found := s.feed.shelf.get(at)
-	if !found || len(encoded) < recordHead { // it was trimmed, or reading it will fail
+	if !found || len(encoded) < recordHead { // trimmed, or broken: reading it will fail
 		return nil
 	}
 	return s.feed.shelf.put(at, completed(encoded, c.old.pack(c.key)))
@@ -72,7 +71,6 @@ func streamed(old, now *stored) tables.StreamRecord {
 	return out
 }
 
-// announce wakes readers that wait for changes.
 func (t *Table) announce() {
 	t.feedMu.Lock()
 	defer t.feedMu.Unlock()
@@ -96,9 +94,8 @@ func (t *Table) Shards(ctx context.Context) ([]tables.Shard, error) {
 	return []tables.Shard{{ID: shardID}}, ctx.Err()
 }
 
-// Changes implements [tables.Feed]. All changes are in the order of the
-// commits. After a trimmed sequence number it continues with the oldest change
-// left.
+// Changes implements [tables.Feed]. Changes are in the order of the commits. After a
+// trimmed sequence number it continues with the oldest change left.
 func (t *Table) Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) ([]tables.StreamRecord, bool, error) {
 	if shard != shardID {
 		return nil, false, invalid("there is no shard %q", shard)

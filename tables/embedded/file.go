@@ -15,13 +15,12 @@ import (
 	"agentsocial/tables"
 )
 
-// file is an engine that keeps its trees in a bbolt file, each in a bucket. Writes
-// that wait while the disk is busy are grouped, so that one fsync makes them
-// durable.
+// file is an engine that keeps its trees in a bbolt file, each in a bucket. Writes that
+// wait while the disk is busy are grouped, so that one fsync makes them durable.
 type file struct {
 	db       *bbolt.DB
 	clean    bool          // the file is as its last close left it
-	compact  time.Duration // bounds the compaction at close; 0: close always compacts, however long that takes
+	compact  time.Duration // bounds the compaction at close; 0: close always compacts
 	requests chan *request
 	closing  chan struct{} // closed when close begins
 	stopped  chan struct{} // closed when the committer has ended
@@ -30,21 +29,20 @@ type file struct {
 // lockPatience is how long openFile waits for another process to release the file.
 const lockPatience = time.Second
 
-// growth is the step by which the file grows.
 const growth = 1 << 20
 
-// maxListed bounds the free pages that a commit lists in the file: their list takes 8
-// bytes a page, and each commit writes it. Without a list the next start must read every
-// page to find the free ones. Usually a few hundred are free.
+// maxListed bounds the free pages that a commit lists in the file. The list takes 8 bytes a
+// page, and each commit writes it. Without a list, the next start must read every page to
+// find the free ones.
 const maxListed = 8192
 
 func options() *bbolt.Options {
 	return &bbolt.Options{
 		Timeout: lockPatience,
-		// A commit that outgrows what is mapped waits for all reads that have begun, and
-		// bbolt would begin with 32 KB.
+		// A commit that outgrows the map waits for all reads, and bbolt would begin with 32
+		// KB.
 		InitialMmapSize: growth,
-		FreelistType:    bbolt.FreelistArrayType, // the quicker one for short lists
+		FreelistType:    bbolt.FreelistArrayType, // quick for short lists
 		NoFreelistSync:  true,                    // each commit sets it: see maxListed
 	}
 }
@@ -60,8 +58,8 @@ func openFile(path string) (*file, error) {
 	}
 	db.AllocSize = growth
 	if err = errors.Join(layOut(db), removeIfThere(path+compacted)); err == nil {
-		// A new file's name is durable only once its folder is synced. An
-		// earlier process may have made the file and stopped before that.
+		// A new file's name is durable only once its folder is synced. An earlier process
+		// may have stopped before that.
 		err = syncFolder(filepath.Dir(path))
 	}
 	if err != nil {
@@ -75,8 +73,8 @@ func openFile(path string) (*file, error) {
 	return f, nil
 }
 
-// openCurrent opens the file at a path. While it waits for another process to release the
-// file, that process may replace it by a compacted one.
+// openCurrent opens the file at a path. Another process may replace the file by a compacted
+// one while openCurrent waits for its lock.
 func openCurrent(path string) (*bbolt.DB, error) {
 	for {
 		db, opened, err := openOnce(path)
@@ -174,20 +172,20 @@ var (
 )
 
 // format is the version of the file's layout. Files of former formats can be read. In
-// formats 1 and 2 items are not packed and tokens have other keys; in format 1 the feed also
+// formats 1 and 2, items are not packed and tokens have other keys. In format 1, the feed
 // has old items whole, not as differences. Opening a file converts its tokens. An item is
-// packed when it is next written, and all items are when the file is compacted.
+// packed when it is next written, or when the file is compacted.
 const format = "3"
 
 var formerFormats = []string{"1", "2"}
 
-// markClosed stores when the file is closed. close then gives the file the same time of
-// modification. If the two differ later, the file was written, copied or restored since.
+// markClosed stores when the file is closed. close sets the file's time of modification to
+// the same time. If the two differ later, something else has touched the file.
 func markClosed(tx *bbolt.Tx, at time.Time) error {
 	return tx.Bucket([]byte(bucketMeta)).Put(keyClosed, []byte(number(at.UnixNano())))
 }
 
-// closedAt returns when a file was closed; 0 if it never was.
+// closedAt returns when a file was closed, in unix ns; 0 if it never was.
 func closedAt(tx *bbolt.Tx) int64 {
 	if b := tx.Bucket([]byte(bucketMeta)); b != nil {
 		if v := b.Get(keyClosed); len(v) == 8 {

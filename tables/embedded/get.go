@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Get implements [tables.Backend]. It reads all items at one moment, which
-// DynamoDB does not guarantee.
+// Get implements [tables.Backend]. It reads all items at one moment, which DynamoDB does
+// not guarantee.
 func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	defer tables.Trip(ctx)()
 	if err := ctx.Err(); err != nil {

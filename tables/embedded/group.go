@@ -9,18 +9,17 @@ import (
 	"agentsocial/tables"
 )
 
-// maxGroup bounds the commits that one fsync covers. It allows for all concurrent
-// requests of a laptop, and keeps waits short.
+// maxGroup bounds the commits that one fsync covers. It allows for all concurrent requests
+// of a laptop, and keeps waits short.
 const maxGroup = 128
 
-// linger bounds how long an unhurried write waits for a hurried one, so that one fsync
-// covers both.
+// linger bounds how long an unhurried write waits for a hurried one.
 const linger = 30 * time.Millisecond
 
 type unhurriedKey struct{}
 
-// Unhurried returns a context for writes that nobody waits for. A table in a file lets such
-// a write wait for up to 30 ms, to make it durable together with another one.
+// Unhurried returns a context for writes that nobody waits for. A table in a file delays
+// them by up to 30 ms, so that one fsync covers them and other writes.
 func Unhurried(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unhurriedKey{}, true)
 }
@@ -53,8 +52,8 @@ func (f *file) commitGroups() {
 		select {
 		case r := <-f.requests:
 			group := f.await(r)
-			// Writers whose commits have just finished are about to make more:
-			// letting them run first makes groups larger.
+			// Writers whose commits have just finished are about to make more. Letting them
+			// run first makes groups larger.
 			runtime.Gosched()
 			group = f.gather(group)
 			err := f.commitGroup(group)
@@ -68,8 +67,8 @@ func (f *file) commitGroups() {
 	}
 }
 
-// await returns a group that begins with first. As long as all its requests are unhurried,
-// it waits up to linger for more.
+// await returns a group that begins with first. If all its requests are unhurried, it waits
+// up to linger for more.
 func (f *file) await(first *request) []*request {
 	group := []*request{first}
 	if !first.unhurried {
@@ -105,9 +104,8 @@ func (f *file) gather(group []*request) []*request {
 	return group
 }
 
-// commitGroup runs a group in one transaction of the file. A commit that is
-// refused (a failed condition, an invalid write) has written nothing and is not
-// an error here. An error comes from the file, and undoes the group.
+// commitGroup runs a group in one transaction of the file. A refused commit has written
+// nothing, and is not an error here. An error undoes the group.
 func (f *file) commitGroup(group []*request) error {
 	tx, err := f.db.Begin(true)
 	if err != nil {
@@ -122,7 +120,7 @@ func (f *file) commitGroup(group []*request) error {
 		}
 	}
 	if !s.dirty {
-		return nil // nothing to write to the disk
+		return nil
 	}
 	f.clean = false
 	f.db.NoFreelistSync = f.free() > maxListed*f.db.Info().PageSize

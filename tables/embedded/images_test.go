@@ -12,16 +12,15 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Each change in the feed has the images that the item had before and after that change,
-// however much later the feed is read, however often the item has changed since, and whether
-// or not its later changes entered the feed. A restart or a compaction changes no image.
+// Each change in the feed keeps the images from before and after it, whatever changes the
+// item later.
 func TestChanges_Images(t *testing.T) { onBoth(t, testImages) }
 
 func testImages(t *testing.T, path string) {
 	type images struct{ old, now item }
 	rapid.Check(t, func(t *rapid.T) {
 		os.Remove(path)
-		unwanted := rapid.Int64Range(0, 3).Draw(t, "unwanted") // 3: every change is wanted
+		unwanted := rapid.Int64Range(0, 3).Draw(t, "unwanted")
 		open := func() *embedded.Table {
 			table, err := embedded.Open(embedded.Config{Path: path})
 			if err != nil {
@@ -44,7 +43,7 @@ func testImages(t *testing.T, path string) {
 			w := genWrite(t)
 			old := maps.Clone(items[w.Key])
 			if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{w}}); (err == nil) != items.commit(w) {
-				t.Fatalf("%+v: got %v, want an error if and only if a condition does not hold", w, err)
+				t.Fatalf("%+v: got %v, want an error only if a condition fails", w, err)
 			}
 			if now := maps.Clone(items[w.Key]); !reflect.DeepEqual(old, now) && tables.Item(now).Int("n") != unwanted {
 				want = append(want, images{old, now})

@@ -8,17 +8,15 @@ import (
 	"agentsocial/tables"
 )
 
-// A key in a tree is a sequence of strings, each ended by 00 01, with 00 inside
-// written as 00 FF. So keys sort as the sequences do, and a key begins with an encoded
-// sequence only if its own sequence begins with that one.
+// A key in a tree is a sequence of strings, each ended by 00 01, with 00 inside written as
+// 00 FF. So keys sort as the sequences do.
 const (
 	endOfPart   = "\x00\x01"
-	behindPart  = "\x00\x02" // replaces an end: sorts after all keys with this prefix
+	behindPart  = "\x00\x02" // replaces an end; sorts after all keys with this prefix
 	escapedZero = "\x00\xff"
 )
 
-// rowOf encodes a sequence of strings, the beginning of a key, and appends the
-// rest of the key.
+// rowOf encodes the strings at the beginning of a key, and appends the rest of the key.
 func rowOf(rest string, parts ...string) string {
 	var b strings.Builder
 	n := len(rest)
@@ -81,8 +79,8 @@ func checkKeyPart(what, s string, limit int) error {
 	return nil
 }
 
-// checkIndexKeys refuses what DynamoDB refuses: an index key that is not a
-// string, or is empty. It may be absent.
+// checkIndexKeys refuses, as DynamoDB does, an index key that is not a string or is empty.
+// It may be absent.
 func checkIndexKeys(item tables.Item) error {
 	for _, s := range tables.Indexes {
 		if err := checkIndexKey(item, s.PK, tables.MaxPKSize); err != nil {

@@ -1,19 +1,22 @@
-// Package embedded implements the table in one file, or in memory, for the
-// local service and most tests. It behaves as DynamoDB does, limits and refusals
-// included, and can inject all failures that DynamoDB allows ([Faults]).
+// Package embedded implements the table in one file, or in memory, for the local service
+// and most tests. It behaves as DynamoDB does, limits and refusals included, and can inject
+// all failures that DynamoDB allows ([Faults]).
 //
-// It holds to DynamoDB's documented limits ("Constraints" in the developer guide) on sizes
-// of items, keys, names, transactions and pages, on the members of sets, and on nesting: 32
-// levels, of which an attribute is the first. Package tables has two narrower limits, which
-// both implementations keep. A write has a bounded number of conditions and updates:
-// DynamoDB's own limits, 300 operators and 4 KB of an expression, depend on how the
-// expression is written. A sum must fit an int64: DynamoDB stores 38 digits, which the
-// contract cannot return. Two differences from DynamoDB remain. An update that only removes
-// attributes creates an absent item, as on DynamoDB Local. Entries of an index with equal
-// sort keys are in the order of the items' keys; DynamoDB's order is not specified.
+// Its limits are those that DynamoDB documents ("Constraints" in the developer guide), except
+// for two narrower ones of package tables:
 //
-// Reads, writes and sweeps work on a few ordered trees (engine.go), which are
-// stored durably by bbolt in a file, or in memory as B-trees.
+//   - A write has a bounded number of conditions and updates. DynamoDB's limits, 300
+//     operators and 4 KB of an expression, depend on how the expression is written.
+//   - A sum must fit an int64. DynamoDB stores 38 digits, which the contract cannot return.
+//
+// Two differences from DynamoDB remain:
+//
+//   - An update that only removes attributes creates an absent item, as on DynamoDB Local.
+//   - Entries of an index with equal sort keys are in the order of the items' keys.
+//     DynamoDB's order is not specified.
+//
+// Reads, writes and sweeps work on a few ordered trees (engine.go). bbolt stores them
+// durably in a file; in memory they are B-trees.
 package embedded
 
 import (
