@@ -41,7 +41,6 @@ func (s *script) status(args []string) error {
 	return nil
 }
 
-// compare checks a value against OP VALUE, exists or absent.
 func compare(got string, found bool, args []string) error {
 	if len(args) == 1 {
 		switch {

@@ -1,7 +1,6 @@
 // Package transcripts plays scripts of calls between agents and the service:
-// ../testdata/*.txtar, in the language that commands_test.go describes. Its caller
-// follows the specification and shares no code with the service, so that the scripts
-// test the interface.
+// ../testdata/*.txtar, in the language that commands_test.go describes. Its caller shares
+// no code with the service, so that the scripts test the specification.
 package transcripts
 
 import (
@@ -28,7 +27,7 @@ type Agent struct {
 	Name string
 	Key  ed25519.PrivateKey
 	ID   string // sent as x-agent-id if Added
-	// Added is true if the key was added to the agent later.
+	// Added says that the key was added to an existing agent.
 	Added bool
 }
 
@@ -53,7 +52,7 @@ type Request struct {
 	Body           []byte
 }
 
-// Signed returns a request signed at a time.
+// Signed returns a request that the agent signed at a time.
 func (a *Agent) Signed(method, target string, body []byte, at time.Time) *Request {
 	sum := sha256.Sum256(body)
 	ts := strconv.FormatInt(at.UnixMilli(), 10)
@@ -77,7 +76,7 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	value  any // a decoded JSON body
+	value  any // a decoded JSON body; numbers are json.Number
 }
 
 var client = &http.Client{
@@ -98,7 +97,7 @@ func (r *Request) Send(base string) (*Answer, error) {
 		req.URL.Opaque = base + path
 	}
 	req.Header = r.Header.Clone()
-	if host := req.Header.Get("Host"); host != "" { // net/http ignores the header and sends the field
+	if host := req.Header.Get("Host"); host != "" { // net/http ignores the header, and sends the field
 		req.Host = host
 	}
 	if req.Header == nil {
@@ -126,7 +125,6 @@ func (r *Request) AskFrom(ctx context.Context, h http.Handler, address string) (
 	return read(w.Result())
 }
 
-// read reads an answer.
 func read(res *http.Response) (_ *Answer, err error) {
 	defer res.Body.Close()
 	a := &Answer{Status: res.StatusCode, Header: res.Header}
@@ -144,8 +142,8 @@ func read(res *http.Response) (_ *Answer, err error) {
 	return a, nil
 }
 
-// At returns the value at a path of names and indexes, such as items.0.kind. "len" at
-// the end is the number of elements or members.
+// At returns the value at a path of names and indexes, such as items.0.kind. A last part
+// "len" is the number of elements or members.
 func (a *Answer) At(path string) (any, bool) {
 	v := a.value
 	for _, part := range strings.Split(path, ".") {
@@ -179,8 +177,8 @@ func (a *Answer) At(path string) (any, bool) {
 	return v, true
 }
 
-// Text returns the value at a path as a script writes it: a string without quotes,
-// anything else as JSON, "" if it is absent.
+// Text returns the value at a path as a script writes it: a string without quotes, anything
+// else as JSON, "" if it is absent.
 func (a *Answer) Text(path string) string {
 	v, ok := a.At(path)
 	if !ok {
@@ -207,8 +205,8 @@ func encoded(v any) string {
 
 var pageCode = regexp.MustCompile(`<p class="hint">([a-z_]+)</p>`)
 
-// Code returns the error code of an answer: from the envelope, the form of RFC 6749,
-// or a page for people.
+// Code returns the error code of an answer: from the envelope, the form of RFC 6749, or a
+// page for people.
 func (a *Answer) Code() string {
 	if e, _ := a.At("error"); e != nil {
 		if name, ok := e.(string); ok {
@@ -221,9 +219,9 @@ func (a *Answer) Code() string {
 	return a.Text("error.code")
 }
 
-// Envelope returns what is wrong with the body of an error (spec "Errors"), or "". It
-// checks less of an error in the form of RFC 6749, which has only three members. It accepts
-// every HTML page that may not be cached.
+// Envelope returns what is wrong with the body of an error (spec "Errors"), or "". An error
+// in the form of RFC 6749 has only three members. Every HTML page that may not be cached is
+// right.
 func (a *Answer) Envelope(base string) string {
 	code := a.Text("error.code")
 	e, _ := a.At("error")

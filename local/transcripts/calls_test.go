@@ -36,7 +36,7 @@ func (s *script) keeps(r *Request) error {
 	return c.Check(r.Method, r.Target, s.last.Status, s.last.Header, s.last.Body)
 }
 
-// flags passes the arguments "-name value" to set, and returns the other arguments.
+// flags passes the arguments "-name value" to set, and returns the others.
 func flags(args []string, set func(name, value string) error) (rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		if !strings.HasPrefix(args[i], "-") || args[i] == "-" {

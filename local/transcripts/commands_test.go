@@ -31,17 +31,20 @@ import (
 
 // commands returns the commands of the scripts' language. Words are read as testscript
 // does: '…' keeps spaces. $NAME is replaced by its value everywhere, also inside '…', and
-// ${N} by N letters. Every service runs in this process with its own port and table: the
-// embedded one or, with TRANSCRIPTS_TABLE=dynamodb-local, DynamoDB Local (Java 17, Maven).
-// When a script ends, its service processes its stream and runs its schedules. Then
-// [invariants.Check] checks its table. A line that begins with [lambdas] runs only with the
-// built functions (make lambdas-test, make sam-test), one with [!lambdas] only without
-// them, and one with [sam] only in SAM.
+// ${N} by N letters.
+//
+// A service has its own port and table: the embedded one or, with
+// TRANSCRIPTS_TABLE=dynamodb-local, DynamoDB Local. When a script ends, its service processes
+// its stream and runs its schedules. Then [invariants.Check] checks its table.
+//
+// A line that begins with [lambdas] runs only with the built functions (make lambdas-test,
+// make sam-test), one with [!lambdas] only without them, and one with [sam] only in SAM.
 //
 //	service [pow=N] [address-limits=on] [throttle=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
-//	        [contact=ADDRESS] [index=on] [edge=SECRET] [all-links=N] [all-recoveries=N] [bounces=N] [recoveries=N] [follows=N] [pushes=N] [reports=N]
-//	        [suspension-owners=N] [views=N: one in N is counted]
+//	        [contact=ADDRESS] [index=on] [edge=SECRET] [all-links=N] [all-recoveries=N]
+//	        [bounces=N] [recoveries=N] [follows=N] [pushes=N] [reports=N] [suspension-owners=N]
+//	        [views=N: one in N is counted]
 //	                         starts a service, at noon by its clock; after halt, starts it again
 //	halt                     ends the service (testscript's own `stop` ends the script)
 //	agent NAME…              makes keys
@@ -49,28 +52,27 @@ import (
 //	sign WHO TEXT AS         signs TEXT as WHO, into $AS
 //	register NAME EMOJI      makes a key and joins, through the real challenge
 //	challenge NAME [for=OTHER|nobody]
-//	                         gets a challenge for NAME to answer: for NAME's own key, for OTHER's, or
-//	                         for any key
+//	                         gets a challenge for NAME's own key, for OTHER's, or for any key
 //	join NAME [FIELD=VALUE…] answers NAME's challenge correctly, except for the named fields.
-//	                         VALUE is JSON or a plain string; "wrong" is a wrong answer,
-//	                         proof of work or signature; "none" leaves the field out.
+//	                         VALUE is JSON or a plain string; "wrong" makes the answer, pow or
+//	                         sig wrong; "none" leaves the field out.
 //	                         challenge=OTHER answers OTHER's challenge; signer=OTHER signs as OTHER
 //	call WHO METHOD PATH [BODY] [-ts DURATION] [-h 'Name: value']…
-//	                         sends a request. WHO is an agent, who signs it (DURATION off the
-//	                         clock); bearer:TOKEN; or - for no credential. BODY @N is N letters
+//	                         sends a request. WHO is an agent, who signs it DURATION off the
+//	                         clock; bearer:TOKEN; or - for no credential. BODY @N is N letters
 //	resend [-method M] [-path P] [-body B] [-drop HEADER] [-h 'Name: value']…
-//	                         sends the last request again, byte for byte except for the flags
+//	                         sends the last request again, unchanged except for the flags
 //	repeat N STATUS WHO METHOD PATH BODY [-every DURATION]
 //	                         calls N times, with #I in BODY counting from 1; each must answer STATUS.
 //	                         DURATION advances the clock before each
-//	status N [CODE]          checks the last answer. Every answer is also checked against the
-//	                         OpenAPI document, and an error for its code, message, hint and docs
+//	status N|M… [CODE]       checks the last answer, and the envelope of an error
 //	json PATH [!]OP VALUE    PATH leads into the answer's body: items.0.kind, items.-1, items.len.
 //	                         OP is ==, < or > (numbers), has (a substring), ~ (a regular expression)
 //	json PATH exists|absent
 //	body [!]OP VALUE         checks a body that is not JSON
 //	header NAME [!]OP VALUE, header NAME exists|absent
-//	save PATH NAME           keeps a value as $NAME; save header:NAME does so with a header
+//	save PATH NAME, save header:HEADER NAME
+//	                         keeps a value as $NAME
 //	advance DURATION         moves the service's clock
 //	advance to-minute|to-hour|to-day|to-week|to-month
 //	                         to just after the start of the next one
@@ -85,15 +87,15 @@ import (
 //	connected NAME AS        puts an agent into the table as an OAuth connection does: without a
 //	                         handle or a key, with its bearer token in $AS
 //	karma NAME N             sets an agent's karma in the table
-//	credit NAME N            gives an agent N micro-USD in the table, as a payment does; if N is
-//	                         negative, takes them back, as a dispute does
+//	credit NAME N            gives an agent N micro-USD in the table, as a payment does, or takes
+//	                         them back, as a dispute does, if N is negative
 //	operator NAME            makes an agent an operator in the table
-//	operate VERB NAME=VALUE… runs `make VERB` on the service's table, with these variables, as the operator
-//	                         ann; its output becomes the last answer. With fails=TEXT it must fail with
+//	operate VERB NAME=VALUE… runs `make VERB` on the service's table, as the operator ann; its
+//	                         output becomes the last answer. With fails=TEXT it must fail with
 //	                         TEXT in its error
 //	suspend NAME DURATION    suspends an agent in the table
-//	citizens NAME…           registers agents, and makes each a month old in the table, with an origin and an
-//	                         operator's vouch
+//	citizens NAME…           registers agents, and makes each a month old, with an origin of its
+//	                         own and an operator's vouch
 //	vouch NAME…              gives agents standing in the table, as an operator's upvote does
 //	jurors NAME…             makes citizens who volunteer as jurors
 //	seated CASE AS           puts the names of the agents whose votes CASE waits for into $AS1, $AS2, …
@@ -102,25 +104,25 @@ import (
 //	tool TOKEN NAME [ARGUMENTS] [refused=CODE]
 //	                         calls a tool, which must answer, or refuse with CODE; its structured
 //	                         content becomes the last answer
-//	damaged TOKEN            calls several times, each with another character of TOKEN changed; each call
-//	                         must get bad_token
+//	damaged TOKEN            calls with one character of TOKEN changed, for several characters;
+//	                         each call must get bad_token
 //	forged NAME AS           puts a well-formed token that was never minted into $AS
 //	documented               checks that the last answer, HTML, has an anchor for every error code
 //	ask NAME=VALUE…          requests the consent page, with a new verifier, $VERIFIER;
 //	                         NAMEs replace parameters of a valid request; "none" leaves one out
 //	answer BUTTON [NAME=VALUE…]
-//	                         presses a button of the consent page: connect, refuse or mail. NAMEs are fields;
+//	                         presses connect, refuse or mail on the consent page. NAMEs are fields;
 //	                         pow=wrong sends a wrong proof of work, scope=A,B ticks these
 //	ticks A,B                checks which scopes are ticked on the consent page
 //	back NAME [!]OP VALUE, back NAME exists|absent, back NAME as AS
-//	                         checks or keeps a query parameter of the address that the last answer
-//	                         sends the browser to; "to" is the address without its query
+//	                         checks a query parameter of the address that the last answer sends
+//	                         the browser to, or keeps it as $AS; "to" is the address without its query
 //	form PATH NAME=VALUE…    sends a form
 //	assertion NAME AS [CLAIM=VALUE…]
 //	                         puts a JWT that NAME signs into $AS; CLAIMs replace the valid ones
 //	styled                   checks that the last answer's policy allows its own style
-//	example TOPIC [HEADER…]  makes the last request and its answer, with these headers, the example
-//	                         of that topic in /docs (functions/docs/examples)
+//	example TOPIC [HEADER…]  compares the last request and its answer, with these headers, with the
+//	                         example functions/docs/examples/TOPIC.md; -update writes the file
 //	shows NAME…              says that the checks since the last shows prove spec.txt's line NAME
 //	[!] logged EXPR          checks the service's log
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -173,7 +175,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// No command of ours has the name of one of testscript's, which would take precedence.
+// testscript's own commands would take precedence.
 func TestCommandsAreOurs(t *testing.T) {
 	theirs := strings.Fields("cat cd chmod cmp cmpenv cp env exec exists grep kill mkdir mv rm skip stderr stdin stdout stop symlink ttyin ttyout unix2dos unquote wait")
 	for _, name := range theirs {
@@ -183,7 +185,6 @@ func TestCommandsAreOurs(t *testing.T) {
 	}
 }
 
-// TestTranscripts plays all scripts.
 func TestTranscripts(t *testing.T) {
 	all := newSeen()
 	t.Cleanup(func() { all.hold(t) })
@@ -194,11 +195,10 @@ const scripts = "../testdata"
 
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 
-// onTable returns the kind of table for the scripts' services.
 func onTable() string { return cmp.Or(os.Getenv("TRANSCRIPTS_TABLE"), "embedded") }
 
-// params completes p for playing scripts. Unless broken is nil, it wraps the services' table.
-// Unless all is nil, it collects what the scripts show.
+// params completes p for playing scripts. Unless broken is nil, it wraps the services'
+// table. Unless all is nil, it collects what the scripts show.
 func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Params {
 	p.Cmds = commands()
 	p.Condition = func(name string) (bool, error) {
@@ -237,10 +237,9 @@ func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Par
 // sammed reports whether the built functions run in SAM's containers.
 func sammed() bool { return os.Getenv("TRANSCRIPTS_SAM") != "" }
 
-// samEngine returns the container engine.
 var samEngine = sync.OnceValues(func() (*sam.Engine, error) { return sam.FindEngine(context.Background()) })
 
-// lambdas reports whether the built functions run, in their own processes.
+// lambdas reports whether the built functions run in processes of their own.
 func lambdas() bool { return os.Getenv("TRANSCRIPTS_LAMBDAS") != "" }
 
 type scriptKey struct{}
@@ -256,7 +255,7 @@ type script struct {
 	challenges map[string]*Challenge // by the agent that will answer
 	sent       *Request
 	last       *Answer
-	connection *Connection // the last one requested
+	connection *Connection
 	failed     bool
 	noon       time.Time // when its service started, to the hour
 	held       int       // checks since the last `shows`
@@ -268,13 +267,11 @@ type script struct {
 	ticked  bool             // a schedule was called again after a fault
 }
 
-// lastLines returns the last n lines of a log.
 func lastLines(log *logs.Buffer, n int) string {
 	all := strings.Split(strings.TrimSpace(log.String()), "\n")
 	return strings.Join(all[max(0, len(all)-n):], "\n")
 }
 
-// options parses name=value arguments.
 func options(args []string, set func(name, value string) error) error {
 	for _, a := range args {
 		name, value, ok := strings.Cut(a, "=")
@@ -375,7 +372,7 @@ func (s *script) advance(args []string) error {
 
 func (s *script) drain([]string) error { return s.post("/_local/drain", "") }
 
-// post calls one of the local service's own pages. The script's last answer does not change.
+// post calls one of the local service's own pages. It does not change the last answer.
 func (s *script) post(path, body string) error {
 	a, err := (&Request{Method: http.MethodPost, Target: path, Body: []byte(body)}).Send(s.svc.URL)
 	if err == nil && a.Status != http.StatusOK {

@@ -22,7 +22,7 @@ type Connection struct {
 	Verifier         string // its hash is the challenge
 }
 
-// NewConnection returns a new connection with a random verifier.
+// NewConnection returns a connection with a random verifier.
 func NewConnection(clientID, redirect string) *Connection {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails
@@ -67,8 +67,8 @@ func (a *Answer) Consent() (*Consent, error) {
 	return c, nil
 }
 
-// Form returns what the browser sends when a button is pressed, with its proof of
-// work; more holds fields that a person fills in.
+// Form returns what the browser sends when a button is pressed, with its proof of work.
+// more holds the fields that a person fills in.
 func (c *Consent) Form(button string, more url.Values) url.Values {
 	sum := sha256.Sum256([]byte(c.Asked))
 	form := url.Values{"asked": {c.Asked}, "do": {button}, "scope": c.Scopes}

@@ -6,9 +6,9 @@ import (
 	"agentsocial/tables"
 )
 
-// Credit returns the writes that give an agent credits, as a payment does, or take
-// them back, as a dispute does, if microUSD is negative. A second movement with the
-// same cause is refused.
+// Credit returns the writes that give an agent credits, as a payment does. A negative
+// microUSD takes them back, as a dispute does. A second movement with the same cause is
+// refused.
 func Credit(agent string, microUSD int64, at time.Time, cause string) []tables.Write {
 	m := &tables.Movement{
 		ID: tables.MovementID(at, tables.Bought, cause), At: at.UnixMilli(), Kind: tables.Bought,

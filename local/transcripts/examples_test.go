@@ -19,12 +19,11 @@ import (
 	"time"
 )
 
-// examples is the folder of the examples that /docs shows: a request and its answer
-// for each topic, TOPIC.md.
+// examples is the folder of the examples that /docs shows, TOPIC.md for each topic.
 const examples = "../../functions/docs/examples"
 
-// example compares the last request and its answer with the example of a topic. The
-// example shows the named headers of the answer.
+// example compares the last request and its answer with a topic's example, which shows the
+// named headers of the answer.
 func (s *script) example(args []string) error {
 	if s.seen == nil { // a fault changes answers
 		return nil
@@ -48,8 +47,8 @@ func (s *script) example(args []string) error {
 	return nil
 }
 
-// exchange returns the last request and its answer as Markdown. Values that differ between
-// runs are replaced by stable ones.
+// exchange returns the last request and its answer as Markdown, with stable values for
+// those that differ between runs.
 func (s *script) exchange(topic string, headers []string) []byte {
 	head := func(first string, header http.Header, names ...string) string {
 		for _, name := range names {
@@ -74,7 +73,6 @@ func (s *script) exchange(topic string, headers []string) []byte {
 	return []byte(strings.Join(blocks, "\n"))
 }
 
-// Values that differ between runs, besides the service's address.
 var (
 	anyID     = regexp.MustCompile(`\b([a-z]{2,3})_[0-9a-hjkmnp-tv-z]{26}\b`)
 	anyTime   = regexp.MustCompile(`\b\d{13}\b`)
@@ -87,7 +85,7 @@ var (
 // unchanged.
 func shortened(value string) string {
 	switch {
-	case len(value) == 64 && strings.Trim(value, "0123456789abcdef") == "": // a hash
+	case len(value) == 64 && strings.Trim(value, "0123456789abcdef") == "":
 		return value
 	case len(value) == 43:
 		return "A6EHv_…" // the public key of the test vectors
@@ -131,8 +129,8 @@ func (s *script) stable(topic, text string) string {
 
 var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz")
 
-// The most that an example shows of a list, an object, a text and a line. Of an object with
-// more members, it shows the first and the last few.
+// Bounds of what an example shows. Of an object with more members, it shows the first and
+// the last few.
 const (
 	itemsMost   = 2
 	membersMost = 16
@@ -142,8 +140,8 @@ const (
 	lineMost    = 72
 )
 
-// pretty indents JSON, but keeps a value on one line if it fits. It returns a text that is
-// not JSON unchanged.
+// pretty indents JSON, but keeps a value on one line if it fits. It returns other texts
+// unchanged.
 func pretty(body string) string {
 	if !json.Valid([]byte(body)) {
 		return body

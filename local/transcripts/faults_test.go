@@ -31,7 +31,7 @@ var (
 type played struct {
 	log    strings.Builder
 	failed bool
-	rest   error // what is wrong once the service is at rest
+	rest   error // the problem once the service is at rest
 }
 
 func (p *played) Run(_ string, f func(testscript.T)) {
@@ -56,14 +56,13 @@ func play(script string, broken *faults.Table) *played {
 	return p
 }
 
-// reach is a script that makes a commit at a place.
 type reach struct {
 	script  string
-	commits int // number of all commits that the script makes
+	commits int // all that the script makes
 }
 
-// reaches plays all scripts, and returns for each place the scripts that reach it, the one
-// with the fewest commits first.
+// reaches plays all scripts, and returns the scripts that reach each place, the one with
+// the fewest commits first.
 func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
@@ -99,11 +98,10 @@ func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
 	return by
 }
 
-// together is the number of scripts played at once. It is high, since most of the time a
-// script waits.
+// together is the number of scripts played at once. It is high, since scripts mostly wait.
 const together = 24
 
-// atOnce calls do for each of n jobs, for as many at a time as the constant together says.
+// atOnce calls do for each of n jobs, at most together at a time.
 func atOnce(n int, do func(i int)) {
 	var work errgroup.Group
 	work.SetLimit(together)
@@ -125,7 +123,6 @@ type cell struct {
 // miss it, since some commits depend on chance.
 const turns = 3
 
-// try plays the shortest script that meets the cell's fault.
 func (c *cell) try(places []faults.Place, by []reach) {
 	c.wrong = "no script reaches the place"
 	for _, r := range slices.Repeat(by, turns) {
@@ -148,7 +145,7 @@ func (c *cell) try(places []faults.Place, by []reach) {
 	}
 }
 
-// someFaults tries only a few faults, so that it can be part of every run of the tests.
+// someFaults tries a few faults, few enough for every run of the tests.
 func someFaults(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
@@ -181,7 +178,7 @@ func lastWords(log string) string {
 }
 
 // TestFaults breaks a few commits. With -faults (`make faults`) it breaks a commit at every
-// place in every way, and prints the outcomes.
+// place in every way.
 func TestFaults(t *testing.T) {
 	if lambdas() {
 		t.Skip("the built functions have their own table, which cannot be broken")
@@ -216,7 +213,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// tell prints the table and the problems, and reports whether there are none.
+// tell prints the outcomes, and reports whether there are no problems.
 func tell(out io.Writer, cells []*cell) bool {
 	fmt.Fprintf(out, "%-34s %-15s", "place", "function")
 	for _, k := range faults.Kinds() {

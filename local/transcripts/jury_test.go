@@ -10,11 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// aged is an age at which agents may be jurors.
+// aged is old enough for jurors.
 const aged = 30 * 24 * time.Hour
 
-// citizens makes agents that are a month old and have an operator's vouch, each with an
-// origin of its own.
 func (s *script) citizens(args []string) error {
 	for _, name := range args {
 		if err := s.register([]string{name, "🦉"}); err != nil {
@@ -32,7 +30,6 @@ func (s *script) citizens(args []string) error {
 	return nil
 }
 
-// vouch gives agents standing, as an operator's upvote does.
 func (s *script) vouch(args []string) error {
 	for _, name := range args {
 		if err := s.svc.App.Transact(context.Background(), tables.AddKarmaOf(s.agents[name].ID, 0, s.svc.App.Now(), jury.ByOperator)); err != nil {
@@ -42,7 +39,6 @@ func (s *script) vouch(args []string) error {
 	return nil
 }
 
-// jurors makes citizens who volunteer as jurors.
 func (s *script) jurors(args []string) error {
 	if err := s.citizens(args); err != nil {
 		return err
@@ -58,7 +54,6 @@ func (s *script) jurors(args []string) error {
 	return nil
 }
 
-// seated keeps the names of the agents whose votes a case waits for.
 func (s *script) seated(args []string) error {
 	if len(args) != 2 {
 		return fmt.Errorf("usage: seated CASE AS")

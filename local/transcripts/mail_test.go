@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// mailsTo returns the mails to an address, newest first, from /_local/mail. It does not
-// change the script's last answer.
+// mailsTo returns the mails to an address, newest first, and their number.
 func (s *script) mailsTo(address string) (*Answer, int, error) {
 	a, err := (&Request{Method: http.MethodGet, Target: "/_local/mail?to=" + url.QueryEscape(address)}).Send(s.svc.URL)
 	if err != nil {
@@ -22,7 +21,6 @@ func (s *script) mailsTo(address string) (*Answer, int, error) {
 	return a, n, nil
 }
 
-// codeLine matches the code in a mail's text.
 var codeLine = regexp.MustCompile(`(?m)^    ([0-9A-Z]{4}-[0-9A-Z]{4})$`)
 
 func (s *script) code(args []string) error {

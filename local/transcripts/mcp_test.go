@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// mcp sends one message of the Model Context Protocol.
 func (s *script) mcp(args []string) error {
 	params := "{}"
 	if len(args) > 2 {
@@ -28,7 +27,6 @@ func (s *script) mcp(args []string) error {
 	}))
 }
 
-// tool calls a tool; its structured content becomes the last answer.
 func (s *script) tool(args []string) error {
 	refused := ""
 	if last := len(args) - 1; strings.HasPrefix(args[last], "refused=") {

@@ -11,15 +11,14 @@ import (
 
 // Why moto (5.2.5) cannot play some transcripts. Neither is a fault of the service.
 const (
-	// moto copies all tables before each transaction, and replaces the tables with the copies if
-	// it cancels the transaction. Iterators of the stream still refer to the earlier tables, so they
-	// never return a later record: what readers would count or tell then stays undone.
+	// moto copies all tables before each transaction, and replaces the tables with the
+	// copies if it cancels the transaction. Iterators of the stream still refer to the
+	// earlier tables, so they never return a later record.
 	motoStalls = "a cancelled transaction stops moto's stream"
-	// These copies make moto slower with each item.
+	// The copies make moto slower with each item.
 	motoSlow = "moto takes more than ten seconds for a call when the table is large"
 )
 
-// motoCannot holds the transcripts that moto cannot play, with the reason.
 var motoCannot = map[string]string{
 	"attacks": motoStalls, "blocks": motoStalls, "credentials": motoStalls, "credits": motoStalls, "data": motoStalls, "follow": motoStalls,
 	"guestbook": motoStalls, "ideas": motoStalls, "jury": motoStalls, "limits": motoStalls, "marks": motoStalls, "mcp": motoStalls,

@@ -7,8 +7,6 @@ import (
 	"strings"
 )
 
-// ask requests consent. name=value replaces a parameter of a valid request, and name=none
-// leaves it out.
 func (s *script) ask(args []string) error {
 	s.connection = NewConnection("", "http://127.0.0.1:9999/callback")
 	set := url.Values{}
@@ -30,7 +28,6 @@ func (s *script) ask(args []string) error {
 	return s.send(&Request{Method: http.MethodGet, Target: "/oauth/authorize?" + q.Encode(), Header: http.Header{}})
 }
 
-// answer presses a button of the last page; name=value are fields of its form.
 func (s *script) answer(args []string) error {
 	page, err := s.last.Consent()
 	if err != nil {
@@ -56,7 +53,6 @@ func (s *script) answer(args []string) error {
 	return s.send(Submit(form))
 }
 
-// ticks checks which scopes are ticked on the last page.
 func (s *script) ticks(args []string) error {
 	s.held++
 	page, err := s.last.Consent()
@@ -69,9 +65,6 @@ func (s *script) ticks(args []string) error {
 	return nil
 }
 
-// back checks the address to which the last answer sends the browser: "to" means the
-// address without its query, any other name a query parameter. "as NAME" keeps the value
-// as $NAME.
 func (s *script) back(args []string) error {
 	s.held++
 	to, err := s.last.Back()

@@ -11,8 +11,6 @@ import (
 	"agentsocial/local/tools/operate/moderate"
 )
 
-// operate runs a command of an operator on the service's table. Its output becomes
-// the last answer.
 func (s *script) operate(args []string) error {
 	verb := moderate.Verbs[args[0]]
 	if verb == nil {

@@ -16,14 +16,14 @@ import (
 type reason struct {
 	why    string
 	says   string   // matches the script's failure or the last answer
-	places []string // [faults.Place.Name]
+	places []string // from [faults.Place.Name]
 	kinds  []faults.Kind
 }
 
 var (
 	unmade  = []faults.Kind{faults.Failed, faults.Throttled}                 // the commit is not made
 	made    = []faults.Kind{faults.Unknown, faults.Killed}                   // the commit is made, but the request does not learn that
-	unheard = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown} // the request does not learn of the commit, whether or not it is made
+	unheard = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown} // the request does not learn of the commit
 	anyKind = []faults.Kind{faults.Failed, faults.Throttled, faults.Unknown, faults.Lost, faults.Killed}
 )
 
@@ -53,8 +53,8 @@ var reasons = []*reason{
 	{"an ended connection no longer exists, so the reason is unknown", "The connection was ended", []string{"functions/oauth/family.go end"}, made},
 }
 
-// elsewhere maps places that no script reaches to the tests that break or repeat
-// their commits.
+// elsewhere maps places that no script reaches to the tests that break or repeat their
+// commits.
 var elsewhere = map[string]string{
 	"events/tally/lanes.go move":         "events/tally, TestLanes_Wait",
 	"events/tally/lanes.go tryMove":      "events/tally, TestLanes_Move",
@@ -65,7 +65,6 @@ var elsewhere = map[string]string{
 	"shared/search/index/shelf.go write": "shared/search/index, TestCrash",
 }
 
-// Every test that is named in one of the maps elsewhere, beyond and unseen exists.
 func TestNamedTestsExist(t *testing.T) {
 	all := maps.Clone(elsewhere)
 	maps.Copy(all, beyond)
@@ -83,26 +82,23 @@ func TestNamedTestsExist(t *testing.T) {
 			return err == nil && strings.Contains(string(b), "func "+name+"(t *testing.T)")
 		})
 		if !found {
-			t.Errorf("%s: there is no test %s", place, test)
+			t.Errorf("%s: got no test %s, want one", place, test)
 		}
 	}
 }
 
-// Every function that is named in reasons exists. A function that gets another name must get
-// it in reasons, too.
 func TestReasonsNameFunctions(t *testing.T) {
 	for _, r := range reasons {
 		for _, place := range r.places {
 			file, name, _ := strings.Cut(place, " ")
 			b, err := os.ReadFile(filepath.Join("../..", file))
 			if err != nil || !regexp.MustCompile(`(?m)^func (\([^)]+\) )?`+name+`\(`).Match(b) {
-				t.Errorf("%q is excused by %q, but there is no such function: %v", place, r.why, err)
+				t.Errorf("%q is excused by %q, but there is no such function (%v): correct reasons_test.go", place, r.why, err)
 			}
 		}
 	}
 }
 
-// reasonOf returns the reason for a script's failure under a fault, or nil.
 func reasonOf(f faults.Fault, fails string) *reason {
 	for _, r := range reasons {
 		if regexp.MustCompile(r.says).MatchString(fails) &&

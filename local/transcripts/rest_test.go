@@ -17,8 +17,8 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// around keeps the service's table for the check at the end, and wraps it with the table
-// that breaks a commit.
+// around keeps the service's table for the check at the end. It returns the table that
+// breaks a commit, if there is one.
 func (s *script) around(b tables.Backend) tables.Backend {
 	s.scanner, _ = b.(tables.Scanner)
 	if s.broken == nil {
@@ -27,8 +27,7 @@ func (s *script) around(b tables.Backend) tables.Backend {
 	return s.broken.Around(b)
 }
 
-// named adds an Idempotency-Key to an unsigned request, so that it can be repeated,
-// as careful clients do.
+// named adds an Idempotency-Key to an unsigned request, so that it can be repeated.
 func (s *script) named(r *Request) *Request {
 	const name = "Idempotency-Key"
 	if _, given := r.Header[name]; s.broken != nil && r.Method != http.MethodGet && !given {
@@ -38,16 +37,16 @@ func (s *script) named(r *Request) *Request {
 }
 
 // takenFor is longer than the time for which a schedule reserves work. After it, the work
-// that a failed tick left is due again.
+// of a failed tick is due again.
 const takenFor = 11 * time.Minute
 
-// breaksSchedules reports whether the broken commit is one that schedules may make.
+// breaksSchedules reports whether schedules may make the broken commit.
 func (s *script) breaksSchedules() bool {
 	return s.broken != nil && (s.broken.In("events/") || s.broken.In("shared/search/index/"))
 }
 
 // persist repeats a request, as any client does, if the service failed because of the
-// broken commit. Before it calls a schedule again, it advances the clock by takenFor.
+// broken commit.
 func (s *script) persist(r *Request) (*Answer, error) {
 	before := s.broken != nil && s.broken.Met()
 	a, err := r.Send(s.svc.URL)
@@ -61,10 +60,10 @@ func (s *script) persist(r *Request) (*Answer, error) {
 		}
 		return r.Send(s.svc.URL)
 	}
-	code := a.Text("result.structuredContent.error.code") // of a tool
+	code := a.Text("result.structuredContent.error.code")
 	switch {
 	case a.Status == http.StatusServiceUnavailable || code == string(api.Unavailable):
-		time.Sleep(retry.HotFor) // for this long the process itself refuses calls to a throttled partition
+		time.Sleep(retry.HotFor) // the process refuses calls to a throttled partition for this long
 	case before || a.Status < http.StatusInternalServerError && code != string(api.Internal):
 		return a, nil
 	}
@@ -86,7 +85,7 @@ func (s *script) end(t testscript.T) {
 	if s.sam != nil && err == nil && !s.failed && len(s.sam.Containers()) == 0 {
 		err = errors.New("SAM ran no function in a container")
 	}
-	_ = s.halt(nil) // the script is over
+	_ = s.halt(nil)
 	if p, ok := t.(*played); ok {
 		p.rest = err
 	} else if err != nil {
@@ -94,8 +93,8 @@ func (s *script) end(t testscript.T) {
 	}
 }
 
-// rest brings the service to rest and checks the invariants of its table. No record
-// of the stream may be among the failed batches.
+// rest brings the service to rest, and checks its table and that the stream has no failed
+// batches.
 func (s *script) rest() error {
 	steps := []string{"drain", "tick deadlines", "tick settle", "drain"}
 	if s.broken != nil {

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite testdata/spec.md")
 
 const specTable = "testdata/spec.md"
 
-// way is a way in which an endpoint answers a kind of credential.
+// way is how an endpoint answers a kind of credential.
 type way int
 
 const (
@@ -34,8 +34,7 @@ const (
 	tokenRefused // for its scopes, or because tokens are not accepted
 )
 
-// ways returns the ways in which transcripts must show an endpoint with this
-// credential.
+// ways returns the ways in which transcripts must show an endpoint with this credential.
 func ways(credential string) []way {
 	switch {
 	case credential == "none":
@@ -52,7 +51,7 @@ func (w way) String() string {
 	return [...]string{"done without a credential", "done by a signature", "done by a token", "refused without a credential", "refused to a token"}[w]
 }
 
-// seen collects what transcripts showed, by script.
+// seen collects what transcripts showed.
 type seen struct {
 	mu          sync.Mutex
 	over        set                         // scripts that ended
@@ -74,7 +73,6 @@ func newSeen() *seen {
 	}
 }
 
-// answer notes an answer that a script got.
 func (s *seen) answer(script, route string, r *Request, a *Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +105,6 @@ func (s *seen) answer(script, route string, r *Request, a *Answer) {
 	}
 }
 
-// example notes that a topic has its example.
 func (s *seen) example(topic string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,15 +115,14 @@ func (s *seen) example(topic string) error {
 	return nil
 }
 
-// end notes that a script has ended.
 func (s *seen) end(script string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over[script] = true
 }
 
-// wayOf returns how the service answered a request's credential. The refusal
-// already_registered counts as done, since it comes after authentication.
+// wayOf returns how the service answered a request's credential. already_registered counts
+// as done, since it comes after authentication.
 func wayOf(r *Request, a *Answer) (way, bool) {
 	signed, token := r.Header.Get("x-agent-key") != "", strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ")
 	done := a.Status < 400 || a.Code() == "already_registered"
@@ -145,7 +141,7 @@ func wayOf(r *Request, a *Answer) (way, bool) {
 	return 0, false
 }
 
-// membersOf returns the names in a request's query and in its body or form.
+// membersOf returns the names in a request's query, body and form.
 func membersOf(r *Request) []string {
 	_, raw, _ := strings.Cut(r.Target, "?")
 	all, _ := url.ParseQuery(raw) // valid, since the request was done
@@ -157,8 +153,6 @@ func membersOf(r *Request) []string {
 	return append(slices.Collect(maps.Keys(all)), slices.Collect(maps.Keys(body))...)
 }
 
-// shows notes that the checks since the last command "shows" prove statements of the
-// specification.
 func (s *script) shows(args []string) error {
 	if s.held == 0 {
 		return fmt.Errorf("there was no check since the last command \"shows\"")
@@ -182,11 +176,10 @@ func (s *script) shows(args []string) error {
 	return nil
 }
 
-// name returns the script's name.
 func (s *script) name() string { return s.ts.Name() }
 
-// hold runs after all scripts. It fails the test for every part of the specification that no
-// script shows, and compares the table with the golden.
+// hold runs after all scripts. It fails the test for every part of the specification that
+// no script shows.
 func (s *seen) hold(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
 	if err != nil {
@@ -263,7 +256,6 @@ func (s *seen) lacks() (all []string) {
 	return all
 }
 
-// scriptsOf returns the scripts that got an error code.
 func (s *seen) scriptsOf(c api.Code) set {
 	all := set{}
 	for script := range s.codes[c] {
@@ -330,7 +322,7 @@ func link(script string) string {
 	return fmt.Sprintf("[%s](../../testdata/%[1]s.txtar)", script)
 }
 
-// most returns the script of the first argument whose set in the second is the largest.
+// most returns the script of some that has the largest set in by.
 func most(some set, by map[string]set) (name string) {
 	for _, n := range slices.Sorted(maps.Keys(some)) {
 		if len(by[n]) > len(by[name]) {
@@ -340,7 +332,6 @@ func most(some set, by map[string]set) (name string) {
 	return name
 }
 
-// put adds v to the set of a key.
 func put[K comparable](sets map[K]set, key K, v string) {
 	if sets[key] == nil {
 		sets[key] = set{}
@@ -348,8 +339,6 @@ func put[K comparable](sets map[K]set, key K, v string) {
 	sets[key][v] = true
 }
 
-// lacks reports the endpoints, credentials, members, errors and statements that no script
-// has shown.
 func TestLacks_UntilShown(t *testing.T) {
 	s := newSeen()
 	send := func(r *Request, route string, status int, body string) {
@@ -382,14 +371,14 @@ func TestLacks_UntilShown(t *testing.T) {
 		}
 		before := is()
 		if step.do(); !before || is() {
-			t.Errorf("%q is reported: before %v, after %v; want true, false", step.ends, before, is())
+			t.Errorf("%q: reported before %v, after %v; want true, false", step.ends, before, is())
 		}
 	}
 	send(&Request{Method: "POST", Header: fox}, dm, 201, `{}`)
 	if all := s.lacks(); !slices.Contains(all, dm+" writes, but suggests no next call: add next to its answer") {
-		t.Errorf("got %v, want a complaint about the write whose answer has no next", all)
+		t.Errorf("a write whose answer has no next: got %v, want it reported", all)
 	}
 	if got := string(s.table()); !strings.Contains(got, "| `GET /v1/me` |  | [tale](../../testdata/tale.txtar) |") {
-		t.Errorf("got the table\n%s\nwant a row of GET /v1/me with its script", got)
+		t.Errorf("table: got\n%s\nwant a row of GET /v1/me with its script", got)
 	}
 }

@@ -17,15 +17,14 @@ import (
 //go:embed spec.txt
 var specText string
 
-// promise is one line of the specification.
+// promise is one line of the specification: a statement or an endpoint.
 type promise struct {
 	heading string
-	name    string   // the name of a statement, or the route of an endpoint
-	words   string   // the words of a statement, or the credential of an endpoint
-	members []string // the members of an endpoint's input
+	name    string   // of the statement, or the endpoint's route
+	words   string   // of the statement, or the endpoint's credential
+	members []string // of the endpoint's input
 }
 
-// promises returns the lines of spec.txt, in order.
 func promises() (all []promise) {
 	heading := ""
 	for line := range strings.Lines(specText) {
@@ -47,10 +46,9 @@ func promises() (all []promise) {
 	return all
 }
 
-// endpoint reports whether the line declares an endpoint.
 func (p *promise) endpoint() bool { return strings.Contains(p.name, " ") }
 
-// authOf returns the [api.Auth] that a credential in spec.txt stands for.
+// authOf returns the [api.Auth] of a credential in spec.txt.
 func authOf(credential string) api.Auth {
 	if scope, ok := strings.CutPrefix(credential, "sig|bearer:"); ok {
 		return api.SigOrBearer(scope)
@@ -76,18 +74,16 @@ var unseen = map[api.Code]string{
 	api.Internal: "shared/api, TestInnerErrors",
 }
 
-// deviationsFile lists the deviations from the specification.
 const deviationsFile = "functions/docs/deviations.json"
 
 // deviation is one way in which the service differs from the specification.
 type deviation struct {
-	Heading   string   // a heading of spec.txt
-	Deviation string   // what the service does
-	Reason    string   // why it does so
+	Heading   string // a heading of spec.txt
+	Deviation string
+	Reason    string
 	Routes    []string // the endpoints concerned; none means all
 }
 
-// deviations reads deviationsFile.
 func deviations(t *testing.T) (all []deviation) {
 	t.Helper()
 	f, err := os.Open("../../" + deviationsFile)
@@ -103,8 +99,8 @@ func deviations(t *testing.T) (all []deviation) {
 	return all
 }
 
-// TestSpecification checks that every endpoint of spec.txt is declared and accepts
-// the credentials that spec.txt names, and that every other endpoint gives a reason.
+// Every endpoint of spec.txt is declared with its credentials. Every other endpoint gives a
+// reason.
 func TestSpecification(t *testing.T) {
 	endpoints, names := 0, map[string]int{}
 	declared := declarations()
@@ -118,9 +114,9 @@ func TestSpecification(t *testing.T) {
 		endpoints++
 		got, ok := declared[p.name]
 		if !ok {
-			t.Errorf("%s of spec.txt is not declared", p.name)
+			t.Errorf("%s: in spec.txt, but not declared", p.name)
 		} else if want := authOf(p.words); got != want || want == api.None && p.words != "none" && p.words != "notice" {
-			t.Errorf("%s accepts %+v, but spec.txt says %s", p.name, got, p.words)
+			t.Errorf("%s: got credentials %+v, want %s as in spec.txt", p.name, got, p.words)
 		}
 		delete(declared, p.name)
 	}
@@ -139,8 +135,6 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
-// TestDeviations checks that each deviation is complete, and names headings and
-// routes that exist.
 func TestDeviations(t *testing.T) {
 	headings := set{}
 	for _, p := range promises() {
@@ -171,7 +165,6 @@ func beside() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// declarations returns all declared endpoints with their credentials.
 func declarations() map[string]api.Auth {
 	all := map[string]api.Auth{}
 	for _, g := range functions.Groups(&app.App{}) {

@@ -7,8 +7,6 @@ import (
 	"agentsocial/local/checks/faults"
 )
 
-// The table shows the outcome of each fault at each place, and the reason why a transcript
-// ends early. A broken cell makes tell report a failure.
 func TestTell_OutcomesAndReasons(t *testing.T) {
 	read := faults.Place{File: "functions/dm/read.go", Line: 7, Func: "mark"}
 	cells := func() (all []*cell) {
@@ -33,12 +31,11 @@ func TestTell_OutcomesAndReasons(t *testing.T) {
 		c.do(all)
 		var out strings.Builder
 		if good := tell(&out, all); good != c.good || !strings.Contains(out.String(), c.want) {
-			t.Errorf("%s: tell reports %t, output\n%s\nwant %t and %q in it", name, good, &out, c.good, c.want)
+			t.Errorf("%s: got %t and output\n%s\nwant %t and %q in the output", name, good, &out, c.good, c.want)
 		}
 	}
 }
 
-// A reason applies only if its places, its kinds of fault and its failure all match.
 func TestReasonOf_OnlyWhereItApplies(t *testing.T) {
 	f := faults.Fault{Place: faults.Place{File: "functions/access/live.go", Func: "add"}, Kind: faults.Killed}
 	if reasonOf(f, "FAIL: code: it is absent") == nil {
@@ -56,7 +53,6 @@ func TestReasonOf_OnlyWhereItApplies(t *testing.T) {
 	}
 }
 
-// A cell counts as broken if no script meets its fault.
 func TestCell_BrokenIfNotMet(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
@@ -64,7 +60,7 @@ func TestCell_BrokenIfNotMet(t *testing.T) {
 	}
 	c := &cell{Fault: faults.Fault{Place: faults.Place{File: "functions/none.go", Line: 1}, N: 1}}
 	if c.try(places, []reach{{script: scripts + "/errors.txtar"}}); c.wrong != "no script met the fault" {
-		t.Errorf("a script that misses the fault: got %q, want that no script met it", c.wrong)
+		t.Errorf("a script that misses the fault: got %q, want \"no script met the fault\"", c.wrong)
 	}
 	if c.try(places, nil); c.wrong == "" {
 		t.Error("a place that no script reaches: got no problem, want one")

@@ -7,7 +7,6 @@ import (
 	"net/url"
 )
 
-// form sends a form with the members name=value.
 func (s *script) form(args []string) error {
 	members := url.Values{}
 	err := options(args[1:], func(name, value string) error {
@@ -22,7 +21,6 @@ func (s *script) form(args []string) error {
 	}})
 }
 
-// assertion signs a JWT; claims given as name=value replace the valid ones.
 func (s *script) assertion(args []string) error {
 	a, err := s.who(args[0])
 	if err != nil {

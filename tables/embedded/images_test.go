@@ -12,8 +12,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Each change in the feed keeps the images from before and after it, whatever changes the
-// item later.
+// Each change in the feed keeps its two images, however often the item changes later.
 func TestChanges_Images(t *testing.T) { onBoth(t, testImages) }
 
 func testImages(t *testing.T, path string) {

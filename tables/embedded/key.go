@@ -9,7 +9,8 @@ import (
 )
 
 // A key in a tree is a sequence of strings, each ended by 00 01, with 00 inside written as
-// 00 FF. So keys sort as the sequences do.
+// 00 FF. So keys sort as the sequences do, and keys with the same first strings are next to
+// each other.
 const (
 	endOfPart   = "\x00\x01"
 	behindPart  = "\x00\x02" // replaces an end; sorts after all keys with this prefix

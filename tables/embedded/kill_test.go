@@ -37,7 +37,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victimWrites returns a transaction that puts two items and counts itself.
 func victimWrites(name string) []tables.Write {
 	return []tables.Write{
 		tables.Put(item{"pk": "HALF", "sk": name + "#a", "rank_pk": "R", "rank_sk": name}, tables.NoItem()),
@@ -46,7 +45,6 @@ func victimWrites(name string) []tables.Write {
 	}
 }
 
-// victim commits as fast as it can and prints each commit, until it is killed.
 func victim(path string) error {
 	table, err := embedded.Open(embedded.Config{Path: path})
 	if err != nil {
@@ -70,7 +68,6 @@ func victim(path string) error {
 	return failed
 }
 
-// closingVictim commits a little, and closes and compacts the file, until it is killed.
 func closingVictim(path string) error {
 	for n := 0; ; n++ {
 		table, err := embedded.Open(embedded.Config{Path: path})
@@ -88,11 +85,10 @@ func closingVictim(path string) error {
 	}
 }
 
-// TestKill kills committing processes, one after the other, on one file. Every
-// acknowledged transaction is in the file, and none is there only in part.
+// TestKill kills processes while they commit to a file. Every acknowledged transaction is
+// in the file, and none only in part.
 func TestKill(t *testing.T) { testKill(t) }
 
-// TestKill_Compacting does the same while the file is compacted.
 func TestKill_Compacting(t *testing.T) { testKill(t, victimCloses+"=yes") }
 
 func testKill(t *testing.T, env ...string) {
@@ -168,12 +164,11 @@ func checkVictim(t *testing.T, path string, acknowledged map[string]bool) {
 	maps.Copy(keys, replayed)
 	for k := range keys {
 		if !reflect.DeepEqual(replayed[k], stored[k]) {
-			t.Fatalf("replaying the feed, %v: got %v, want the table's %v", k, replayed[k], stored[k])
+			t.Fatalf("replayed item %v: got %v, want the table's %v", k, replayed[k], stored[k])
 		}
 	}
 }
 
-// all reads all pages of a query.
 func all(t testing.TB, table tables.Backend, q tables.Query) (items []item) {
 	t.Helper()
 	for {
@@ -189,8 +184,8 @@ func all(t testing.TB, table tables.Backend, q tables.Query) (items []item) {
 	}
 }
 
-// replay rebuilds the table from its feed, and checks that the old image of each change
-// is the new image of the item's previous change.
+// replay rebuilds the table from its feed. Each old image must be the new image of the
+// item's previous change.
 func replay(t testing.TB, table *embedded.Table) map[key]item {
 	t.Helper()
 	replayed := map[key]item{}

@@ -27,8 +27,7 @@ func put(ctx context.Context, table *Table, sk string) error {
 	return table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Put(tables.Item{"pk": "P", "sk": sk})}})
 }
 
-// Unhurried writes are made durable together with the next hurried one, which does not
-// wait, or after a while.
+// Unhurried writes share a transaction with the next hurried one, which does not wait.
 func TestUnhurried(t *testing.T) {
 	table := openAt(t, filepath.Join(t.TempDir(), "table"))
 	const rounds = 20
@@ -49,7 +48,7 @@ func TestUnhurried(t *testing.T) {
 		wg.Wait()
 	}
 	if n := transactions(t, table) - before; n > 3*rounds/2 { // on a busy machine an unhurried write may come late
-		t.Errorf("%d writes, of which a third were hurried, took %d transactions, want little more than %d", 3*rounds, n, rounds)
+		t.Errorf("%d writes, a third of them hurried: got %d transactions, want little more than %d", 3*rounds, n, rounds)
 	}
 	begun := time.Now()
 	if err := put(Unhurried(t.Context()), table, "alone"); err != nil || time.Since(begun) < linger {
@@ -66,9 +65,8 @@ func TestUnhurried(t *testing.T) {
 	}
 }
 
-// A commit that may be lost is answered before it is made. It shares a transaction with
-// others, and a condition that no longer holds keeps it from being made. In memory it is made
-// at once, and beyond laterMost it is made before the answer.
+// A commit that may be lost is answered before it is made, except in memory and beyond
+// laterMost. A condition that fails later keeps it from being made.
 func TestLosable(t *testing.T) {
 	table := openAt(t, filepath.Join(t.TempDir(), "table"))
 	count := func(table *Table, most int64) error {
@@ -90,16 +88,16 @@ func TestLosable(t *testing.T) {
 	}
 	before := transactions(t, table)
 	for range 100 {
-		if err := count(table, 80); err != nil && !errors.As(err, new(*tables.Cancelled)) { // refused once 80 are made
+		if err := count(table, 80); err != nil && !errors.As(err, new(*tables.Cancelled)) {
 			t.Fatal(err)
 		}
 	}
 	settled()
 	if n := transactions(t, table) - before; n > 50 { // on a busy machine answers are slow
-		t.Errorf("100 commits that may be lost took %d transactions, want far fewer", n)
+		t.Errorf("100 commits that may be lost: got %d transactions, want far fewer", n)
 	}
 	if n := counted(table); n != 80 {
-		t.Errorf("got %d of 100 commits made, want the 80 whose condition holds", n)
+		t.Errorf("100 commits: got %d made, want the 80 whose condition holds", n)
 	}
 	if err := count(table, 80); !errors.As(err, new(*tables.Cancelled)) {
 		t.Errorf("a commit whose condition fails: got %v, want a refusal", err)

@@ -7,15 +7,16 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// memory is an engine without a file. It does not use bbolt, because one commit of bbolt
-// takes three times the processor time of a signed request that uses no table. It holds items
-// encoded: a decoded item takes several times the memory. A write changes the trees in place,
-// under a lock, in microseconds. It cannot fail, because trees in memory do not fail, so
-// nothing need be undone.
+// memory is an engine without a file. It does not use bbolt: one commit of bbolt takes
+// three times the processor time of a signed request that uses no table. It holds items
+// encoded, since a decoded item takes several times the memory.
+//
+// A write changes the trees in place, under a lock. It cannot fail, so nothing need be
+// undone.
 type memory struct {
 	mu  sync.RWMutex
 	now *trees // nil after close
-	seq uint64 // the feed's last
+	seq uint64 // the feed's newest
 }
 
 func openMemory() *memory {
@@ -62,7 +63,6 @@ func (m *memory) close() error {
 	return nil
 }
 
-// leaves is a shelf in memory.
 type leaves struct{ m btree.Map[string, string] }
 
 func copyOf[V any](t *tree[V]) *tree[V] {
@@ -83,7 +83,7 @@ func (l *leaves) keys(from, to string, visit func(string) bool) {
 
 func (l *leaves) walk(from, to string, desc bool, visit func(string, string) bool) {
 	within := func(key, value string) (more bool) {
-		if desc && key >= to { // where the descent begins
+		if desc && key >= to { // Descend begins at to
 			return true
 		}
 		if key < from || !desc && key >= to {

@@ -13,7 +13,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// heap returns the bytes in use on the heap.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -21,7 +20,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// load is a table that gets ten transactions a second, and whose feed has one reader.
+// load is a table that gets ten transactions a second, and has one reader.
 type load struct {
 	*embedded.Table
 	now time.Time
@@ -63,8 +62,8 @@ func (l *load) sweep(t *testing.T) {
 	}
 }
 
-// A table in memory takes at most as many bytes as its file would. It does not exceed that
-// size under a constant load either, when as much is deleted as is added.
+// A table in memory takes at most as many bytes as its file, also under a constant load
+// that deletes as much as it adds.
 func TestMemory_Size(t *testing.T) {
 	const posts = 2000
 	path := filepath.Join(t.TempDir(), "table")
@@ -90,7 +89,7 @@ func TestMemory_Size(t *testing.T) {
 	l.sweep(t)
 	full := heap() - before
 	if full > info.Size() {
-		t.Errorf("%d posts take %d bytes of memory, want at most the %d of a file", posts, full, info.Size())
+		t.Errorf("%d posts: got %d bytes of memory, want at most the %d of a file", posts, full, info.Size())
 	}
 	most := int64(0)
 	for n := posts; n < 6*posts; n++ {
@@ -106,7 +105,7 @@ func TestMemory_Size(t *testing.T) {
 	}
 	t.Logf("%d bytes in a file, %d in memory, at most %d under load", info.Size(), full, most)
 	if most > info.Size() { // although it also holds the tokens of the last ten minutes
-		t.Errorf("under a constant load %d bytes of memory become %d, want at most the %d of a file", full, most, info.Size())
+		t.Errorf("under a constant load: got %d bytes of memory, then %d; want at most the %d of a file", full, most, info.Size())
 	}
 	runtime.KeepAlive(l)
 }

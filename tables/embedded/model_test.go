@@ -16,10 +16,9 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// model is a simple table: a map.
+// model is a table as a map.
 type model map[key]item
 
-// query answers a query by sorting everything.
 func (m model) query(q tables.Query) (found []item, next *tables.Position) {
 	pk, sk := "pk", "sk"
 	schema, isIndex := q.Index.Schema()
@@ -64,7 +63,6 @@ func (m model) query(q tables.Query) (found []item, next *tables.Position) {
 	return append([]item(nil), found...), next // nil if empty
 }
 
-// commit makes a single write, and reports whether its conditions held.
 func (m model) commit(w tables.Write) bool {
 	old := m[w.Key]
 	for _, c := range w.If {
@@ -181,13 +179,11 @@ func genQuery(t *rapid.T) tables.Query {
 	return q
 }
 
-// TestModel drives the table and the model through the same writes and
-// queries.
 func TestModel(t *testing.T) { onBoth(t, testModel) }
 
 func testModel(t *testing.T, path string) {
 	rapid.Check(t, func(t *rapid.T) {
-		os.Remove(path) // the previous sequence's, if it is a file
+		os.Remove(path) // of the previous check
 		table, err := embedded.Open(embedded.Config{Path: path})
 		if err != nil {
 			t.Fatal(err)
@@ -241,12 +237,11 @@ func testQueryPages(t *testing.T, path string) {
 			t.Errorf("%+v: got %d items in all pages, want 6", q, len(got))
 		}
 	}
-	// Index entries with only keys are small.
 	page, err := table.Query(t.Context(), tables.Query{Index: tables.ByParent, PK: "R"})
 	if err != nil || len(page.Items) != 6 || page.Next != nil || len(page.Items[0]) != 4 {
 		t.Fatalf("got %v, %v; want 6 entries of 4 attributes in one page", page, err)
 	}
-	// A page that stopped exactly at the last item has a Next.
+	// A page that ends at its limit has a Next, even if nothing follows.
 	q := tables.Query{PK: "P", From: "e", To: "f", Limit: 2}
 	page, err = table.Query(t.Context(), q)
 	if err != nil || len(page.Items) != 2 || page.Next == nil {

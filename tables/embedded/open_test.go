@@ -30,13 +30,12 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestUsage checks the units that the table reports; tables/capacity_test.go
-// checks how they are computed.
+// TestUsage checks the reported units. tables/capacity_test.go checks the formulas.
 func TestUsage(t *testing.T) { onBoth(t, testUsage) }
 
 func testUsage(t *testing.T, path string) {
 	table := open(t, embedded.Config{Path: path})
-	i := item{"pk": "P", "sk": "S", "b": make([]byte, 1500), "rank_pk": "R", "rank_sk": "1"} // 2 units, 2 in the index
+	i := item{"pk": "P", "sk": "S", "b": make([]byte, 1500), "rank_pk": "R", "rank_sk": "1"} // 2 units in the table, 2 in the index
 	other := item{"pk": "P", "sk": "T"}
 	commitIt := func(tx tables.Tx) func(context.Context) {
 		return func(ctx context.Context) { table.Commit(ctx, tx) }

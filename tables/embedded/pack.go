@@ -6,25 +6,24 @@ import (
 )
 
 // Items are stored packed: as literal bytes, and as copies of parts of the dictionary
-// (dictionary.go), of the item's key and of the item so far. So the names of attributes and
-// the repeated parts of keys take little space.
+// (dictionary.go), of the item's key and of the item so far.
 //
-// A packed item is the number of its bytes, then steps. A step whose first byte is below 0x80
-// has that many literal bytes plus one. Any other step is a copy: 1LLLDDDD DDDDDDDD has the
-// length minus [shortest], and how far back the copy begins in dictionary, key and item, one
-// after the other. If all bits of the length are set, the rest of the length follows as a
-// varint. If all bits of the distance are 0, the distance follows as a varint. The encoder
+// A packed item is its number of bytes, then steps. A step whose first byte is below 0x80
+// has that many literal bytes plus one. Any other step is a copy, 1LLLDDDD DDDDDDDD. L is
+// the length minus [shortest]; if all its bits are set, a varint with the rest of the
+// length follows. D is the distance back to the beginning of the copy, in the string of
+// dictionary, key and item; if it is 0, a varint with the distance follows. The encoder
 // makes no copy that crosses from one of the three to the next.
 const (
 	shortest    = 4 // bytes of a copy
 	longLength  = 7
 	farDistance = 1 << 12
 	mostLiteral = 0x80
-	mostPacked  = 1 << 20 // bytes of an encoded item, more than any has
+	mostPacked  = 1 << 20 // bytes of an encoded item; more than any item has
 )
 
-// positions holds, by the hash of four bytes, the last position of these bytes plus one; 0
-// means none. Positions beyond 64 KB are left out.
+// positions holds, by the hash of four bytes, their last position plus one; 0 means none.
+// Positions beyond 64 KB are left out.
 type positions [1 << hashBits]uint16
 
 const hashBits = 11
@@ -55,8 +54,8 @@ func appendPacked(b []byte, key, s string) []byte {
 	for i := 0; i+shortest <= len(key); i++ {
 		seen.set(hashOf(key, i), len(dictionary)+i)
 	}
-	begin := len(dictionary) + len(key) // of the item
-	literal := 0                        // the first byte that no step has yet
+	begin := len(dictionary) + len(key) // the position of the item
+	literal := 0                        // the first byte of s that no step has yet
 	for i := 0; i+shortest <= len(s); {
 		h := hashOf(s, i)
 		at := int(seen[h]) - 1
@@ -66,7 +65,7 @@ func appendPacked(b []byte, key, s string) []byte {
 			n = common(s[i:], from(key, s, at))
 		}
 		if n < shortest {
-			i += 1 + (i-literal)>>6 // go faster while nothing repeats
+			i += 1 + (i-literal)>>6 // faster while nothing repeats
 			continue
 		}
 		b = appendLiteral(b, s[literal:i])
@@ -127,7 +126,7 @@ func appendCopy(b []byte, n, back int) []byte {
 	return b
 }
 
-// unpacked returns what was packed for a key.
+// unpacked returns what appendPacked packed for a key.
 func unpacked(key, packed string) (string, error) {
 	d := decoder{rest: packed}
 	size := d.uvarint()

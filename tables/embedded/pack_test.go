@@ -12,7 +12,6 @@ import (
 	"agentsocial/tables"
 )
 
-// What was packed comes back, whatever repeats in it.
 func TestPack_RoundTrip(t *testing.T) {
 	part := rapid.OneOf(
 		rapid.SampledFrom([]string{"a", "pk", "ag_01m85chbdks7psh5m9jqfpq7m3", strings.Repeat("xy", 5000)}),
@@ -30,7 +29,7 @@ func TestPack_RoundTrip(t *testing.T) {
 			t.Fatalf("%q: got %q, %v; want %q", packed, got, err, s)
 		}
 		if most := len(s) + len(s)/mostLiteral + 5; len(packed) > most {
-			t.Fatalf("%d bytes become %d, want at most %d", len(s), len(packed), most)
+			t.Fatalf("packing %d bytes: got %d, want at most %d", len(s), len(packed), most)
 		}
 		if got, err := unpacked(key, packed[:rapid.IntRange(0, len(packed)-1).Draw(t, "cut")]); err == nil && got != s {
 			t.Fatalf("unpacked accepted a truncated item: %q", got)
@@ -38,8 +37,7 @@ func TestPack_RoundTrip(t *testing.T) {
 	})
 }
 
-// Whatever a damaged file holds, unpacking an item ends, with an error or with as many
-// bytes as the packed item states.
+// Unpacking damaged bytes ends, with an error or with the stated number of bytes.
 func TestPack_Broken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringN(0, 20, -1).Draw(t, "key")
@@ -51,7 +49,7 @@ func TestPack_Broken(t *testing.T) {
 	})
 }
 
-// Names of attributes, and text that the key has as well, take few bytes.
+// Names of attributes, and text that is also in the key, take few bytes.
 func TestPack_Small(t *testing.T) {
 	const id = "po_01m882bzwpdc41jbsmwxp9annf"
 	for most, item := range map[int]tables.Item{
@@ -61,15 +59,15 @@ func TestPack_Small(t *testing.T) {
 	} {
 		s := storedOf(t, item)
 		if got := len(s.pack(itemKey(item.Key()))); got > most {
-			t.Errorf("%v: %d bytes become %d, want at most %d", item, len(s.encoded), got, most)
+			t.Errorf("%v: packing %d bytes: got %d, want at most %d", item, len(s.encoded), got, most)
 		}
 	}
 }
 
-// The dictionary never changes, because files were packed with it.
+// Files were packed with the dictionary.
 func TestDictionary(t *testing.T) {
 	const want = "0d9979d0a916355e1326959b9de5dfba6a0bc94b45288d18686fc0d27f896e20"
 	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(dictionary))); got != want {
-		t.Errorf("the dictionary, of %d bytes, has the digest %s, want %s: it must never change", len(dictionary), got, want)
+		t.Errorf("dictionary of %d bytes: got digest %s, want %s: it must never change", len(dictionary), got, want)
 	}
 }

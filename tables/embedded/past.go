@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Bounds of how stale a read may be. maxPastAge uses the real clock, because a held
-// snapshot keeps a file from reusing space, and a commit that grows the file waits until
-// the snapshot is released.
+// Bounds of how stale a read may be. maxPastAge uses the real clock: a commit that grows
+// the file waits until all snapshots are released.
 const (
 	maxPast    = 8
 	maxPastAge = 50 * time.Millisecond
@@ -20,7 +19,6 @@ type past struct {
 	snapshots []*snapshot // the oldest first
 }
 
-// snapshot is the table at one moment.
 type snapshot struct {
 	mu    sync.Mutex
 	trees *trees // nil once released
@@ -65,7 +63,6 @@ func (p *past) drop(s *snapshot) {
 	s.release()
 }
 
-// forget releases all snapshots.
 func (p *past) forget() {
 	p.mu.Lock()
 	snapshots := p.snapshots

@@ -10,12 +10,12 @@ import (
 
 const maxTokenLength = 36 // characters
 
-// prepared is a transaction that has passed all checks that do not depend on
-// the table's contents.
+// prepared is a transaction that has passed the checks that do not need the table's
+// contents.
 type prepared struct {
 	writes        []preparedWrite
 	token         string
-	digest        string // of the writes, if there is a token
+	digest        string // of the writes; "" without a token
 	transactional bool   // billed as a transaction
 	putSize       int    // bytes of all items to be put
 }
@@ -23,10 +23,10 @@ type prepared struct {
 type preparedWrite struct {
 	*tables.Write
 	key string
-	put *stored // OpPut: the item; otherwise absent
+	put *stored // the item of a put; otherwise absent
 }
 
-// buffers are reused for encoding transactions.
+// buffers are reused for encoding.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 func prepare(tx tables.Tx) (*prepared, error) {
@@ -42,8 +42,7 @@ func prepare(tx tables.Tx) (*prepared, error) {
 		token:         tx.Token,
 		transactional: n > 1 || tx.Token != "" || tx.Writes[0].Op == tables.OpCheck,
 	}
-	// Encoding the writes also validates them. The digest of all encoded writes identifies
-	// the transaction.
+	// Encoding the writes also validates them.
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	all := (*buffer)[:0]
@@ -80,7 +79,7 @@ func prepare(tx tables.Tx) (*prepared, error) {
 }
 
 // appendWrite encodes a write, and refuses an invalid one. The encoding of a put ends with
-// its item, and appendWrite also returns where that begins.
+// its item, which begins at item.
 func appendWrite(b []byte, w *tables.Write) (_ []byte, item int, err error) {
 	if err := checkKey(w.Key); err != nil {
 		return nil, 0, err
@@ -130,7 +129,7 @@ func appendOperand(b []byte, v any) []byte {
 	return append(b, 0)
 }
 
-// checkedItem checks an item, whose values are valid, against the table's limits.
+// checkedItem checks an item of valid values against the table's limits.
 func checkedItem(item tables.Item, encoded string) (*stored, error) {
 	if err := checkIndexKeys(item); err != nil {
 		return nil, err

@@ -104,7 +104,7 @@ func span(q tables.Query) (from, to string) {
 	return max(from, after+"\x00"), to // the least key after it
 }
 
-// query visits the results of a query, each with its size and position.
+// query visits the results of a query, each with its size in bytes and its position.
 func (t *trees) query(q tables.Query, visit func(tables.Item, int, tables.Position) (more bool)) error {
 	from, to := span(q)
 	if q.Index == "" {
@@ -135,8 +135,7 @@ func (t *trees) query(q tables.Query, visit func(tables.Item, int, tables.Positi
 	return nil
 }
 
-// cutIndexKey splits an index's key into the position of the entry and the key
-// of its item.
+// cutIndexKey splits an index's key into the entry's position and the item's key.
 func cutIndexKey(row string) (at tables.Position, key string, err error) {
 	var rest string
 	if _, rest, err = cutPart(row); err != nil {

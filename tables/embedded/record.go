@@ -5,27 +5,25 @@ import (
 	"errors"
 )
 
-// record is a change in the feed.
 type record struct {
-	key      string // of the item; "" in records of former formats
+	key      string // of the item; "" in former formats
 	at       int64  // unix ms
 	expired  bool
 	old, now *stored // may be absent
 
-	// current means that the new item is the one in the table, and is not in the record.
-	// After such a record is decoded, now is nil until [trees.restore], and so is old if
-	// there is a difference.
+	// current means that the table has the new item, and the record does not. After
+	// decoding, now is nil until [trees.restore]; so is old if there is a difference.
 	current    bool
 	difference string
 }
 
-// A record, encoded: milliseconds since 1970, flags, the item's key, then the old and the
-// new item, packed, each after its length, which is 0 for an absent item. If there are
-// both, the old item is stored as its difference from the new one. The new item is stored
-// once the item changes again; until then the table has it.
+// An encoded record is its time in unix ms, flags, the item's key, the old item and the new
+// item. Both items are packed, each after its length, and have length 0 if absent. If there
+// are both, the old item is its difference from the new one. The new item is stored once
+// the item changes again; until then the table has it.
 //
-// Files of format 1 have records without differences, and those of formats 1 and 2 have
-// records without keys, with both items, which are not packed.
+// Records of format 1 have no differences. Those of formats 1 and 2 have no keys, always
+// have the new item, and are not packed.
 const (
 	flagExpired = 1 << iota
 	flagDifference
@@ -33,7 +31,7 @@ const (
 	flagCurrent
 )
 
-const recordHead = 9 // bytes before the items
+const recordHead = 9 // bytes before the key
 
 func encodeRecord(_ string, r *record) (string, error) {
 	flags, old, now := byte(flagPacked), "", ""
@@ -62,21 +60,20 @@ func encodeRecord(_ string, r *record) (string, error) {
 	return string(appendString(appendString(appendString(b, r.key), old), now)), nil
 }
 
-// completed returns an encoded record that has its new item. If the record lacks
-// the item, completed adds now.
+// completed returns an encoded record with its new item. It adds now if the item is
+// missing.
 func completed(encoded, now string) string {
 	flags := encoded[recordHead-1]
 	if flags&flagCurrent == 0 {
 		return encoded
 	}
 	b := make([]byte, 0, len(encoded)+binary.MaxVarintLen32+len(now))
-	b = append(b, encoded[:len(encoded)-1]...) // without the last byte, the length 0 of an absent item
+	b = append(b, encoded[:len(encoded)-1]...) // the last byte is the length 0 of an absent item
 	b[recordHead-1] = flags &^ flagCurrent
 	return string(appendString(b, now))
 }
 
-// restore fills in, from the table, the items that a record lacks. key is the record's key
-// in the feed.
+// restore fills in the items that a record lacks. key is the record's key in the feed.
 func (t *trees) restore(key string, r *record) (err error) {
 	if !r.current {
 		return nil
@@ -140,10 +137,9 @@ func decodeRecord(_, encoded string) (*record, error) {
 	return r, err
 }
 
-// attribute is an attribute of an encoded item.
 type attribute struct{ name, value string }
 
-// attributesOf returns the attributes of an encoded item, in the order of their names.
+// attributesOf returns the attributes of an encoded item, sorted by name.
 func attributesOf(encoded string) ([]attribute, error) {
 	if encoded == "" || encoded[0] != itemVersion {
 		return nil, errBrokenItem
@@ -165,8 +161,8 @@ func attributesOf(encoded string) ([]attribute, error) {
 // kindNone takes the place of a value that the old item lacks.
 const kindNone byte = 0
 
-// difference encodes what must be changed in now to get old: for each attribute that
-// differs, its name and its value in old.
+// difference encodes what must be changed in now to get old: the name of each attribute
+// that differs, and its value in old.
 func difference(old, now string) (string, error) {
 	was, err := attributesOf(old)
 	if err != nil {

@@ -31,7 +31,6 @@ func storedOf(t interface{ Fatal(...any) }, item tables.Item) *stored {
 	return s
 }
 
-// Decoded records have the images that they were made from, even if there is only one image.
 func TestRecord_RoundTrip(t *testing.T) {
 	names := rapid.SampledFrom([]string{"a", "b", "c", "d", "é"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +38,7 @@ func TestRecord_RoundTrip(t *testing.T) {
 			return rapid.MapOfN(names, genValue(2), 1, 5).Draw(t, "item")
 		})
 		old, now := item.Draw(t, "old"), item.Draw(t, "new")
-		for name, v := range old { // most attributes stay as they were
+		for name, v := range old {
 			if rapid.Bool().Draw(t, "stays") {
 				now[name] = v
 			}
@@ -68,7 +67,6 @@ func TestRecord_RoundTrip(t *testing.T) {
 	})
 }
 
-// A change of a counter beside a long text takes little space in the feed.
 func TestRecord_Difference(t *testing.T) {
 	body := rand.Text() + rand.Text() + rand.Text() + rand.Text()
 	encoded, err := encodeRecord("", &record{
@@ -77,11 +75,11 @@ func TestRecord_Difference(t *testing.T) {
 		now: storedOf(t, tables.Item{"pk": "P", "sk": "S", "body": body, "n": int64(2)}),
 	})
 	if err != nil || len(encoded) > len(body)+60 {
-		t.Errorf("got %d bytes, %v; want about the %d of one image", len(encoded), err, len(body))
+		t.Errorf("a counter beside a long text: got %d bytes, %v; want about the %d of one image", len(encoded), err, len(body))
 	}
 }
 
-// formerRecord encodes a record as files of former formats have it: format 1 has both images.
+// formerRecord encodes a record as format 1 (with both images) or format 2.
 func formerRecord(t *testing.T, r *record, format string) []byte {
 	b := append(binary.BigEndian.AppendUint64(nil, uint64(r.at)), 0)
 	if r.expired {
@@ -98,9 +96,8 @@ func formerRecord(t *testing.T, r *record, format string) []byte {
 	return appendString(appendString(b, old), r.now.encoded)
 }
 
-// A file of a former format opens, with its items, its feed and its readers' positions. What
-// is written afterwards follows in the feed. Items are packed once they are written or the
-// file is compacted.
+// A file of a former format keeps its items, feed and positions. Its items are packed once
+// they are written or the file is compacted.
 func TestOpen_FormerFormat(t *testing.T) {
 	for _, f := range formerFormats {
 		t.Run(f, func(t *testing.T) { testFormerFormat(t, f) })
@@ -173,7 +170,7 @@ func testFormerFormat(t *testing.T, former string) {
 		})
 		return all
 	}
-	for range 2 { // the second time the file has the present format
+	for range 2 { // the second time in the present format
 		table = openAt(t, path)
 		got, err := table.changesAfter(0, 100)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -186,23 +183,23 @@ func testFormerFormat(t *testing.T, former string) {
 		closed(t, table)
 	}
 	if got := versions(); got != "11" {
-		t.Errorf("the items, which were not written since, have the versions %s (a digit each), want 11", got)
+		t.Errorf("versions of two old items: got %s, want 11", got)
 	}
 	table = openAt(t, path)
-	if err := table.Commit(t.Context(), added); err != nil { // its token is known, so it adds nothing
+	if err := table.Commit(t.Context(), added); err != nil { // a known token, so this adds nothing
 		t.Fatal(err)
 	}
 	put("S", 6)
 	closed(t, table)
 	if got := versions(); got != "21" {
-		t.Errorf("after one item was written, the items have the versions %s (a digit each), want 21", got)
+		t.Errorf("versions after a write of one item: got %s, want 21", got)
 	}
 	table = openAt(t, path)
 	if _, _, err := table.CloseCompacted(); err != nil {
 		t.Fatal(err)
 	}
 	if got := versions(); got != "22" {
-		t.Errorf("after compaction, the items have the versions %s (a digit each), want 22", got)
+		t.Errorf("versions after compaction: got %s, want 22", got)
 	}
 	table = openAt(t, path)
 	items, err := table.Get(t.Context(), tables.Strong, tables.Key{PK: "P", SK: "S"}, tables.Key{PK: "P", SK: "T"})
@@ -212,7 +209,6 @@ func testFormerFormat(t *testing.T, former string) {
 	closed(t, table)
 }
 
-// A file of a later format is refused.
 func TestOpen_LaterFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	closed(t, openAt(t, path))

@@ -26,8 +26,8 @@ func puts(n, size int) (writes []tables.Write) {
 	return writes
 }
 
-// TestRefusedCommits adds a valid write to each invalid one that is alone: nothing of a
-// refused transaction is written.
+// A single invalid write gets a valid neighbour, to show that nothing of a refused
+// transaction is written.
 func TestRefusedCommits(t *testing.T) { onBoth(t, testRefusedCommits) }
 
 func testRefusedCommits(t *testing.T, path string) {
@@ -94,7 +94,6 @@ func testRefusedCommits(t *testing.T, path string) {
 	if err := table.Commit(t.Context(), tables.Tx{Token: strings.Repeat("x", 37), Writes: puts(1, 1)}); !errors.Is(err, tables.ErrInvalid) {
 		t.Errorf("long token: got %v, want %v", err, tables.ErrInvalid)
 	}
-	// An invalid write takes precedence over a failed condition of another write.
 	bad := tables.Change(k, tables.Add("s", 1))
 	fails := tables.Delete(at("X", "Y"), tables.ItemExists())
 	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{fails, bad}}); !errors.Is(err, tables.ErrInvalid) {
@@ -107,7 +106,6 @@ func testRefusedCommits(t *testing.T, path string) {
 	if n := len(changes(t, table, "")); n != 1 {
 		t.Errorf("got %d changes, want 1", n)
 	}
-	// These are just within the limits.
 	commit(t, table, put("b", make([]byte, tables.MaxItemSize-7)),
 		tables.Put(item{"pk": "X", "sk": "L", "l": nested(31)}),
 		tables.Put(item{"pk": "X", "sk": "S", "s": tables.Set{"b", "", "a"}}))

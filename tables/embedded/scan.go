@@ -8,7 +8,7 @@ import (
 
 var _ tables.Scanner = (*Table)(nil)
 
-// beyond sorts after every item's key: no UTF-8 text begins with it.
+// beyond sorts after every item's key, since no UTF-8 text begins with it.
 const beyond = "\xff"
 
 // Scan implements [tables.Scanner]. It sees the table at one moment.

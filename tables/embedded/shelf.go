@@ -10,7 +10,7 @@ import (
 // it.
 type shelf interface {
 	get(key string) (value string, found bool)
-	// lend is get without a copy: the value is valid only until the transaction ends.
+	// lend is get without a copy. The value is valid only until the transaction ends.
 	lend(key string) (value string, found bool)
 	put(key, value string) error
 	remove(key string) error // does nothing if there is no such key
@@ -18,11 +18,10 @@ type shelf interface {
 	// false. The strings are valid only until visit returns. The shelf must not be
 	// changed meanwhile.
 	walk(from, to string, desc bool, visit func(key, value string) (more bool))
-	// keys visits the keys in [from, to), until visit returns false.
+	// keys visits the keys in [from, to) until visit returns false.
 	keys(from, to string, visit func(key string) (more bool))
 }
 
-// treesIn returns the trees on an engine's shelves.
 func treesIn(open func(name string) shelf) *trees {
 	t := &trees{
 		items:       &tree[*stored]{open(bucketItems), encodeStored, decodeStored},
@@ -37,8 +36,7 @@ func treesIn(open func(name string) shelf) *trees {
 	return t
 }
 
-// tree is a map of values ordered by the bytes of its keys. Its errors come from the
-// file.
+// tree is a map of values ordered by the bytes of its keys. Its errors come from the file.
 type tree[V any] struct {
 	shelf  shelf
 	encode func(key string, v V) (string, error)
@@ -89,8 +87,8 @@ func (t *tree[V]) walk(from, to string, desc bool, visit func(key string, v V) (
 	return err
 }
 
-// firstKeys returns the first n keys in [from, to). They are collected first, since a
-// tree must not be changed while it is walked.
+// firstKeys returns the first n keys in [from, to). The caller may then change the tree,
+// which it must not do while walking.
 func (t *tree[V]) firstKeys(from, to string, n int) (keys []string) {
 	if n > 0 {
 		t.shelf.keys(from, to, func(key string) bool {

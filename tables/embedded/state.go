@@ -14,17 +14,17 @@ type state struct {
 	at    time.Time
 	trims bool                           // the feed is trimmed behind its readers
 	wants func(tables.StreamRecord) bool // the changes that enter the feed; nil: all
-	fed   bool                           // whether the feed has grown
+	fed   bool
 }
 
-// change is the change of one item; old and now differ.
+// change is a change of one item; old and now differ.
 type change struct {
 	key      string
 	old, now *stored // may be absent
 	expired  bool
 }
 
-// apply writes a change to the item, the index entries and the feed.
+// apply writes a change to the item, the indexes, the expiry and the feed.
 func (s *state) apply(c *change) error {
 	for i, index := range tables.Indexes {
 		if err := move(s.indexes[i], indexKey(index, c.old.item, c.key), indexKey(index, c.now.item, c.key)); err != nil {
@@ -68,8 +68,7 @@ func indexKey(s tables.IndexSchema, item tables.Item, key string) string {
 	return rowOf(key, pk, sk)
 }
 
-// expiryKey returns the key of an item's entry in expiry; "" if it does not
-// expire.
+// expiryKey returns the key of an item's entry in expiry; "" if it has none.
 func expiryKey(item tables.Item, key string) string {
 	ttl := item.Int(tables.AttrTTL)
 	if ttl <= 0 {
@@ -85,5 +84,5 @@ func number[N int64 | uint64](n N) string {
 	return string(b[:])
 }
 
-// numberIn returns the number at the beginning of a string that has at least 8 bytes.
+// numberIn decodes the first 8 bytes of a string.
 func numberIn(s string) uint64 { return binary.BigEndian.Uint64([]byte(s[:8])) }

@@ -7,14 +7,13 @@ type stored struct {
 	item    tables.Item
 	size    int    // item.Size()
 	encoded string // "" if absent
-	packed  string // for the table and the feed; "" until it is needed
+	packed  string // "" until it is needed
 	seq     uint64 // the number in the feed of the change that wrote it; 0 if not known
 }
 
-// absent is a missing item.
 var absent = &stored{}
 
-// pack returns the item of a key, packed.
+// pack returns the item, packed with its key.
 func (s *stored) pack(key string) string {
 	if s.packed == "" {
 		buffer := buffers.Get().(*[]byte)
@@ -25,5 +24,5 @@ func (s *stored) pack(key string) string {
 	return s.packed
 }
 
-// equal reports whether replacing s by o changes nothing. The encoding is canonical.
+// equal reports whether the items are equal. The encoding is canonical.
 func (s *stored) equal(o *stored) bool { return s.encoded == o.encoded }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// DynamoDB ignores a TTL of more than five years ago, since such a number is
-// probably not a time.
+// DynamoDB ignores a TTL of more than five years ago, which is probably not a time.
 const oldestTTL = 5 * 365 * 24 * time.Hour
 
 // A sweep's steps are small, so that commits do not wait for it.
@@ -17,9 +16,9 @@ const (
 	sweepTokens  = 4096
 )
 
-// Sweep does what DynamoDB does in the background: it removes expired items,
-// with records in the feed that say so, removes expired tokens, and trims the
-// feed. It returns the number of removed items.
+// Sweep does what DynamoDB does in the background: it removes expired items, with records
+// in the feed that say so, and expired tokens, and trims the feed. It returns the number of
+// removed items.
 func (t *Table) Sweep(ctx context.Context) (removed int, err error) {
 	for {
 		more := false
@@ -47,7 +46,6 @@ func (t *Table) Sweep(ctx context.Context) (removed int, err error) {
 	}
 }
 
-// expire removes up to n expired items.
 func (s *state) expire(n int) (removed int, err error) {
 	now := s.at.Unix()
 	for _, key := range s.expiry.firstKeys(number(max(1, now-int64(oldestTTL/time.Second))), number(now), n) {
@@ -63,8 +61,8 @@ func (s *state) expire(n int) (removed int, err error) {
 	return removed, err
 }
 
-// trimFeed removes up to n changes that nobody needs: those that all readers have passed
-// or, without declared readers, those older than 24 hours.
+// trimFeed removes up to n changes that all readers have passed or, without declared
+// readers, that are older than 24 hours.
 func (s *state) trimFeed(n int) (removed int, err error) {
 	if s.trims {
 		return s.trimPassed(n)
@@ -84,8 +82,8 @@ func (s *state) trimFeed(n int) (removed int, err error) {
 	return s.removeRecords(keys)
 }
 
-// trimPassed removes up to n changes that all readers have passed, if readers are
-// declared.
+// trimPassed removes up to n changes that all readers have passed. Without declared readers
+// it removes nothing.
 func (s *state) trimPassed(n int) (removed int, err error) {
 	if !s.trims || n == 0 {
 		return 0, nil

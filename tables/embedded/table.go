@@ -35,7 +35,7 @@ const Memory = ":memory:"
 
 // Config configures a table.
 type Config struct {
-	Path   string           // created if it does not exist; "" or Memory: the table is in memory only
+	Path   string           // created if it does not exist; "" or Memory: in memory only
 	Now    func() time.Time // the clock of TTL, tokens and the feed; time.Now if nil
 	Faults Faults           // see [Table.SetFaults]
 }
@@ -48,8 +48,8 @@ type Table struct {
 	faults  atomic.Pointer[Faults]
 	past    past
 	trims   atomic.Bool                                    // readers are declared
-	wants   atomic.Pointer[func(tables.StreamRecord) bool] // the changes that they read; nil: all
-	later   chan struct{}                                  // has an entry for each commit that was answered, but not made; nil in memory
+	wants   atomic.Pointer[func(tables.StreamRecord) bool] // the changes that enter the feed; nil: all
+	later   chan struct{}                                  // has an entry for each commit that is answered but not made; nil in memory
 	closing chan struct{}                                  // closed when Close begins
 	close   sync.Once
 
@@ -95,8 +95,7 @@ func (t *Table) Close() error {
 	return err
 }
 
-// view reads the current snapshot. If stale is set, it reads an older snapshot instead, if
-// there is any.
+// view reads the current snapshot or, if stale is set and there is any, an older one.
 func (t *Table) view(stale bool, read func(*trees) error) error {
 	if stale {
 		if found, err := t.past.view(read); found {

@@ -12,8 +12,8 @@ import (
 // tokenLife is how long a token makes a transaction idempotent.
 const tokenLife = 10 * time.Minute
 
-// A token's key is the slot of time in which it ends, then a hash of its name. So tokens need
-// no index of their ends, and are removed a slot at a time.
+// A token's key is the slot of time in which it ends, then a hash of its name. So tokens
+// are removed by slot, without an index of their ends.
 const (
 	slotMillis = 1 << 18 // about 4 minutes
 	slotSize   = 4       // bytes
@@ -32,7 +32,7 @@ func hashed(b []byte) string {
 	return string(sum[:hashSize])
 }
 
-// token looks a token up and reports whether it is still valid.
+// token looks a token up, and reports whether it is still valid.
 func (s *state) token(name string) (t token, lives bool, err error) {
 	from, to := s.at.UnixMilli(), s.at.Add(tokenLife).UnixMilli()
 	for end := from - from%slotMillis; end <= to; end += slotMillis {
@@ -45,8 +45,8 @@ func (s *state) token(name string) (t token, lives bool, err error) {
 }
 
 func (s *state) rememberToken(name, digest string) error {
-	// Drop up to two ended tokens for each new one, so that the number of tokens
-	// stays in proportion to the rate of commits even without sweeps.
+	// Drop up to two ended tokens for each new one. So their number stays in proportion to
+	// the rate of commits, even without sweeps.
 	if _, err := s.dropTokens(2); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *state) dropTokens(n int) (dropped int, err error) {
 	return dropped, nil
 }
 
-// A stored token: when it ends, in ms since the beginning of its slot, then the digest.
+// A stored token is its end, in ms since the beginning of its slot, then the digest.
 
 func encodeToken(_ string, t token) (string, error) {
 	b := binary.BigEndian.AppendUint32(make([]byte, 0, 4+hashSize), uint32(t.end%slotMillis))
@@ -80,8 +80,8 @@ func decodeToken(key, b string) (t token, err error) {
 	return token{slot*slotMillis + int64(binary.BigEndian.Uint32([]byte(b))), b[4:]}, nil
 }
 
-// bucketTokenExpiry is in files of formats 1 and 2. Their tokens are in [bucketTokens] under
-// their names, each with its end in unix ms and a longer digest.
+// bucketTokenExpiry is in files of formats 1 and 2. Their tokens are in [bucketTokens]
+// under their names, each with its end in unix ms and a longer digest.
 const bucketTokenExpiry = "token_expiry"
 
 // convertTokens gives the tokens of a file of a former format their present keys.

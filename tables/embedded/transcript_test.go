@@ -20,7 +20,6 @@ type (
 
 func at(pk, sk string) key { return key{PK: pk, SK: sk} }
 
-// clock is a clock that a test moves.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -35,7 +34,6 @@ func open(t testing.TB, c embedded.Config) *embedded.Table {
 	return table
 }
 
-// onBoth runs a test on a table in memory and on one in a file.
 func onBoth(t *testing.T, test func(t *testing.T, path string)) {
 	t.Run("memory", func(t *testing.T) { test(t, embedded.Memory) })
 	t.Run("file", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "table")) })
@@ -57,7 +55,6 @@ func get(t testing.TB, table tables.Backend, k key) item {
 	return items[0]
 }
 
-// want fails unless the table holds exactly this item under its key.
 func want(t testing.TB, table tables.Backend, i item) {
 	t.Helper()
 	if got := get(t, table, i.Key()); !reflect.DeepEqual(got, i) {
@@ -84,7 +81,6 @@ func testWritesAndFeed(t *testing.T, path string) {
 	commit(t, table, tables.Put(one, tables.NoItem()))
 	want(t, table, one)
 
-	// Update attributes that exist and attributes that do not.
 	commit(t, table, tables.Change(k, tables.Add("n", 2), tables.Add("new", -3), tables.SetAttr("s", "text"),
 		tables.AddToSet("tags", "z", "x"), tables.AddToSet("more", "b", "a"), tables.RemoveAttr("b"), tables.RemoveAttr("absent")))
 	two := item{"pk": k.PK, "sk": k.SK, "n": int64(3), "new": int64(-3), "s": "text", "m": one["m"],
@@ -128,7 +124,6 @@ func testWritesAndFeed(t *testing.T, path string) {
 	}
 }
 
-// Changing a value that was written or read does not change the table.
 func TestOwnership(t *testing.T) { onBoth(t, testOwnership) }
 
 func testOwnership(t *testing.T, path string) {
@@ -186,7 +181,7 @@ func TestToken(t *testing.T) {
 			t.Fatalf("got %v, want %v", err, expect)
 		}
 		if got := get(t, table, at("P", "S")).Int("n"); got != n {
-			t.Fatalf("n = %d, want %d", got, n)
+			t.Fatalf("got n = %d, want %d", got, n)
 		}
 	}
 	// A cancelled transaction does not use up its token.
@@ -223,7 +218,7 @@ func testSweep(t *testing.T, path string) {
 	put("moved", int64(1e9-1))
 	put("moved", int64(1e9+1))
 	put("text", "1")
-	put("ancient", int64(1)) // more than five years ago: ignored
+	put("ancient", int64(1)) // ignored
 	put("negative", int64(-5))
 	for range 300 { // more than one step
 		put(strings.Repeat("x", 1+len(changes(t, table, ""))), int64(1e9-1))

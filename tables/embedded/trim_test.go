@@ -23,8 +23,6 @@ type follower struct {
 	saved int // the position that it has stored
 }
 
-// Whatever the order of writing, reading, storing positions, trimming, crashes and
-// restarts, no reader misses a change. A new reader begins at the oldest change left.
 func TestTrim_NoReaderMissesAChange(t *testing.T) { onBoth(t, testTrim) }
 
 func testTrim(t *testing.T, path string) {
@@ -38,7 +36,7 @@ func testTrim(t *testing.T, path string) {
 		defer func() { table.Close() }()
 		ctx := t.Context()
 		readers := map[string]*follower{}
-		newest, oldest := 0, 1 // the last change made, and the first that the stored positions have never all passed
+		newest, oldest := 0, 1 // the last change made, and the first that must still be in the feed
 		read := func(after string, limit int) (numbers []int) {
 			records, _, err := table.Changes(ctx, "shard-0", after, limit, 0)
 			if err != nil {
@@ -65,12 +63,12 @@ func testTrim(t *testing.T, path string) {
 			readers = map[string]*follower{}
 			for _, name := range names {
 				f := before[name]
-				if f == nil { // it begins at the oldest change left
+				if f == nil { // begins at the oldest change left
 					f = &follower{at: newest}
 					if left := read("", 1); len(left) > 0 {
 						f.at = left[0] - 1
 						if left[0] > oldest {
-							t.Fatalf("the oldest change left is %d, want at most %d", left[0], oldest)
+							t.Fatalf("the oldest change left: got %d, want at most %d", left[0], oldest)
 						}
 					}
 					f.saved = f.at
@@ -130,7 +128,7 @@ func testTrim(t *testing.T, path string) {
 				}
 				want := slowest(readers, newest) + 1
 				if left := read("", 1); len(left) > 0 && left[0] != want || len(left) == 0 && want <= newest {
-					t.Fatalf("the oldest changes left are %v, want %d", left, want)
+					t.Fatalf("the oldest change left: got %v, want %d", left, want)
 				}
 			},
 			"restart": func(t *rapid.T) {
@@ -151,7 +149,7 @@ func testTrim(t *testing.T, path string) {
 	})
 }
 
-// slowest returns the least position that a reader has stored.
+// slowest returns the least stored position.
 func slowest(readers map[string]*follower, newest int) int {
 	for _, f := range readers {
 		newest = min(newest, f.saved)
@@ -159,8 +157,7 @@ func slowest(readers map[string]*follower, newest int) int {
 	return newest
 }
 
-// Readers that work side by side with writers get every change once, in order, while the
-// feed is trimmed behind them.
+// Readers get every change once, in order, while the feed is trimmed behind them.
 func TestTrim_WhileReading(t *testing.T) { onBoth(t, testTrimWhileReading) }
 
 func testTrimWhileReading(t *testing.T, path string) {
@@ -210,7 +207,7 @@ func testTrimWhileReading(t *testing.T, path string) {
 	}
 }
 
-// Once the wanted changes are declared, only they enter the feed. Positions have no gaps.
+// Unwanted changes leave no gaps in the positions.
 func TestFeed_WantedChanges(t *testing.T) { onBoth(t, testWantedChanges) }
 
 func testWantedChanges(t *testing.T, path string) {
@@ -221,7 +218,7 @@ func testWantedChanges(t *testing.T, path string) {
 	commit(t, table, put("before", "other", 1))
 	table.SetWanted(func(r tables.StreamRecord) bool {
 		if r.Key.PK != "P" {
-			t.Errorf("SetWanted's function got a change of %v, want one in partition P", r.Key)
+			t.Errorf("wants: got a change of %v, want one in partition P", r.Key)
 		}
 		return r.New.Str(tables.AttrType) == "wanted" || r.Event == "REMOVE" && r.Old.Str(tables.AttrType) == "wanted"
 	})
@@ -245,7 +242,6 @@ func testWantedChanges(t *testing.T, path string) {
 	}
 }
 
-// The feed does not make a file grow, however long changes are written to it.
 func TestTrim_FileSize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := open(t, embedded.Config{Path: path})
@@ -273,11 +269,11 @@ func TestTrim_FileSize(t *testing.T) {
 	}
 	before := size(50)
 	if after := size(200); after > before {
-		t.Errorf("got a file of %d bytes, want at most the %d that it had before", after, before)
+		t.Errorf("got a file of %d bytes, want at most %d as before", after, before)
 	}
 }
 
-// Commits trim more than they add, even if nobody stores a position meanwhile.
+// Commits trim even if nobody stores a position meanwhile.
 func TestTrim_WithCommits(t *testing.T) { onBoth(t, testTrimWithCommits) }
 
 func testTrimWithCommits(t *testing.T, path string) {
@@ -303,6 +299,6 @@ func testTrimWithCommits(t *testing.T, path string) {
 	puts(10)
 	left, _, err := table.Changes(t.Context(), "shard-0", "", 1, 0)
 	if err != nil || len(left) != 1 || left[0].New.Str("sk") != "6001" {
-		t.Errorf("got %v, %v; want that the first change left is 6001", left, err)
+		t.Errorf("the first change left: got %v, %v; want 6001", left, err)
 	}
 }

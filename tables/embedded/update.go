@@ -21,8 +21,7 @@ func updatedItem(key tables.Key, old tables.Item, updates []tables.Update) (*sto
 	return checkedItem(item, encoded)
 }
 
-// updated returns the item after updates. The item shares values with old and with the
-// updates.
+// updated returns the item after updates. It shares values with old and with the updates.
 func updated(key tables.Key, old tables.Item, updates []tables.Update) (tables.Item, error) {
 	item := maps.Clone(old)
 	if item == nil {
@@ -77,8 +76,7 @@ func changedSet(set tables.Set, u tables.Update) tables.Set {
 	return slices.DeleteFunc(slices.Clone(set), gone.Has)
 }
 
-// appendUpdates encodes updates, and refuses those that are invalid for every
-// item.
+// appendUpdates encodes updates, and refuses those that are invalid for every item.
 func appendUpdates(b []byte, updates []tables.Update) ([]byte, error) {
 	if len(updates) == 0 {
 		return nil, invalid("an update without changes")
