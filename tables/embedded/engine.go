@@ -45,7 +45,7 @@ type trees struct {
 // token holds when a token ends, and the digest of the transaction that used it.
 type token struct {
 	end    int64  // unix ms
-	digest string // hash of the transaction's writes
+	digest string
 }
 
 // hashSize is the number of bytes in the hashes of tokens and of transactions. It is short,

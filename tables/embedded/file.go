@@ -39,8 +39,7 @@ const maxListed = 8192
 func options() *bbolt.Options {
 	return &bbolt.Options{
 		Timeout: lockPatience,
-		// A commit that outgrows the map waits for all reads, and bbolt would begin with 32
-		// KB.
+		// A commit that outgrows the map waits for all reads. bbolt would begin with 32 KB.
 		InitialMmapSize: growth,
 		FreelistType:    bbolt.FreelistArrayType, // quick for short lists
 		NoFreelistSync:  true,                    // each commit sets it: see maxListed

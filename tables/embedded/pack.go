@@ -8,12 +8,15 @@ import (
 // Items are stored packed: as literal bytes, and as copies of parts of the dictionary
 // (dictionary.go), of the item's key and of the item so far.
 //
-// A packed item is its number of bytes, then steps. A step whose first byte is below 0x80
-// has that many literal bytes plus one. Any other step is a copy, 1LLLDDDD DDDDDDDD. L is
-// the length minus [shortest]; if all its bits are set, a varint with the rest of the
-// length follows. D is the distance back to the beginning of the copy, in the string of
-// dictionary, key and item; if it is 0, a varint with the distance follows. The encoder
-// makes no copy that crosses from one of the three to the next.
+// A packed item is its number of bytes, then steps:
+//
+//   - A first byte below 0x80 begins that many literal bytes plus one.
+//   - 1LLLDDDD DDDDDDDD is a copy. L is its length minus [shortest]. D is the distance back
+//     to its beginning, where dictionary, key and item stand one after the other.
+//   - If all bits of L are set, a varint with the rest of the length follows. If D is 0, a
+//     varint with the distance follows.
+//
+// The encoder makes no copy that crosses from one of the three to the next.
 const (
 	shortest    = 4 // bytes of a copy
 	longLength  = 7

@@ -218,7 +218,7 @@ func testSweep(t *testing.T, path string) {
 	put("moved", int64(1e9-1))
 	put("moved", int64(1e9+1))
 	put("text", "1")
-	put("ancient", int64(1)) // ignored
+	put("ancient", int64(1)) // older than five years, so not removed
 	put("negative", int64(-5))
 	for range 300 { // more than one step
 		put(strings.Repeat("x", 1+len(changes(t, table, ""))), int64(1e9-1))

@@ -10,7 +10,7 @@ const (
 	// epoch is 2025-01-01T00:00:00Z in unix ms.
 	epoch = 1735689600000
 	// seqBits is the number of random bits in a seq. The 42 bits above them hold 139 years
-	// of ms. The sum of 53 bits is what a JSON number (an IEEE 754 double) holds exactly.
+	// of ms. All 53 bits fit exactly in a JSON number (an IEEE 754 double).
 	seqBits = 11
 	maxSeq  = 1<<53 - 1
 )

@@ -175,8 +175,8 @@ func TestCrowd_RefusedFirst(t *testing.T) {
 	}
 }
 
-// TestCrowd_Race: a read that began before a deletion ends after it, and so does not bring
-// the item back.
+// TestCrowd_Race: an answer that was read before the process deletes the item, but arrives
+// later, is not remembered.
 func TestCrowd_Race(t *testing.T) {
 	c := openCrowded(t)
 	c.need(t, 100)
