@@ -1,6 +1,6 @@
 // Package transcripts plays scripts of calls between agents and the service:
-// ../testdata/*.txtar, in the language that commands_test.go describes. Its caller shares
-// no code with the service, so that the scripts test the specification.
+// ../testdata/*.txtar, in the language that commands_test.go describes. To test the
+// specification, caller.go shares no code with the service.
 package transcripts
 
 import (
@@ -220,8 +220,8 @@ func (a *Answer) Code() string {
 }
 
 // Envelope returns what is wrong with the body of an error (spec "Errors"), or "". An error
-// in the form of RFC 6749 has only three members. Every HTML page that may not be cached is
-// right.
+// in the form of RFC 6749 has only three members. Envelope accepts every HTML page that may
+// not be cached.
 func (a *Answer) Envelope(base string) string {
 	code := a.Text("error.code")
 	e, _ := a.At("error")

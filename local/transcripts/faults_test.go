@@ -77,7 +77,7 @@ func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, code := range table.Strange() {
-			t.Errorf("%s: %s commits, but is not a place", files[i], code)
+			t.Errorf("%s: got a commit by %s, which is not a known place", files[i], code)
 		}
 		if p.failed || p.rest != nil {
 			t.Errorf("%s fails without a fault: %v\n%s", files[i], p.rest, &p.log)

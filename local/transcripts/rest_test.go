@@ -45,8 +45,7 @@ func (s *script) breaksSchedules() bool {
 	return s.broken != nil && (s.broken.In("events/") || s.broken.In("shared/search/index/"))
 }
 
-// persist repeats a request, as any client does, if the service failed because of the
-// broken commit.
+// persist repeats a request if the service failed because of the broken commit.
 func (s *script) persist(r *Request) (*Answer, error) {
 	before := s.broken != nil && s.broken.Met()
 	a, err := r.Send(s.svc.URL)

@@ -13,10 +13,10 @@ import (
 // remedy ends the error for a damaged file.
 const remedy = "replace it with an earlier copy, or remove it to begin with an empty table"
 
-// checkFile refuses a damaged or empty file. bbolt panics or crashes when it reads a
-// damaged file, and treats an empty file as a new table. clean means that nobody has
-// touched the file since this program closed it. The check of a clean file skips the pages,
-// since reading them takes seconds.
+// checkFile refuses a damaged file, on which bbolt panics or crashes. It also refuses an
+// empty file, which bbolt treats as a new table. clean means that nobody has touched the
+// file since this program closed it. Then checkFile does not read the pages, which takes
+// seconds.
 func checkFile(path string) (clean bool, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -80,8 +80,7 @@ func reading(path string, flags int, do func(tx *bbolt.Tx) error) (err error) {
 	return db.View(do)
 }
 
-// explained adds to an error from bbolt what to do about it. It returns an [os.PathError]
-// unchanged.
+// explained adds to an error from bbolt what to do about it.
 func explained(err error) error {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):

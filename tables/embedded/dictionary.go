@@ -72,8 +72,7 @@ var dictionary = func() string {
 	return string(b)
 }()
 
-// appendShape encodes the attributes of a map up to its end, and returns the words after
-// it.
+// appendShape encodes a map up to its end, and returns the words after it.
 func appendShape(b []byte, kind string, words []string) (_ []byte, rest []string) {
 	count := len(b)
 	b = append(b, 0)

@@ -44,7 +44,7 @@ type trees struct {
 
 // token holds when a token ends, and the digest of the transaction that used it.
 type token struct {
-	end    int64  // unix ms
+	end    int64 // unix ms
 	digest string
 }
 
@@ -62,8 +62,8 @@ func (t *trees) read(key string) (*stored, error) {
 }
 
 // readRange visits the items with keys in [from, to), backwards if desc, until visit
-// returns false. As in read, the items lack seq. They have only the attributes of the
-// projection, unless that is nil.
+// returns false. As in read, the items lack seq. They have the attributes of the projection;
+// nil means all.
 func (t *trees) readRange(from, to string, desc bool, only *tables.Projection, visit func(*stored) (more bool, err error)) (err error) {
 	t.items.shelf.walk(from, to, desc, func(key, encoded string) (more bool) {
 		var s *stored

@@ -170,10 +170,9 @@ var (
 	keyClosed = []byte("closed") // when the file was closed, in unix ns
 )
 
-// format is the version of the file's layout. Files of former formats can be read. In
-// formats 1 and 2, items are not packed and tokens have other keys. In format 1, the feed
-// has old items whole, not as differences. Opening a file converts its tokens. An item is
-// packed when it is next written, or when the file is compacted.
+// format is the version of the file's layout. Files of former formats can be read. Opening
+// a file converts its tokens. An item is packed when it is next written, or when the file
+// is compacted.
 const format = "3"
 
 var formerFormats = []string{"1", "2"}

@@ -66,7 +66,7 @@ func TestUnhurried(t *testing.T) {
 }
 
 // A commit that may be lost is answered before it is made, except in memory and beyond
-// laterMost. A condition that fails later keeps it from being made.
+// laterMost.
 func TestLosable(t *testing.T) {
 	table := openAt(t, filepath.Join(t.TempDir(), "table"))
 	count := func(table *Table, most int64) error {

@@ -7,9 +7,9 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// memory is an engine without a file. It does not use bbolt: one commit of bbolt takes
-// three times the processor time of a signed request that uses no table. It holds items
-// encoded, since a decoded item takes several times the memory.
+// memory is an engine without a file. It does not use bbolt, since one commit of bbolt
+// takes three times the processor time of a signed request that uses no table. It holds
+// items encoded, since a decoded item takes several times the memory.
 //
 // A write changes the trees in place, under a lock. It cannot fail, so nothing need be
 // undone.

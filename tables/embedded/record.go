@@ -60,8 +60,7 @@ func encodeRecord(_ string, r *record) (string, error) {
 	return string(appendString(appendString(appendString(b, r.key), old), now)), nil
 }
 
-// completed returns an encoded record with its new item. It adds now if the item is
-// missing.
+// completed returns an encoded record with its new item, adding now if it is missing.
 func completed(encoded, now string) string {
 	flags := encoded[recordHead-1]
 	if flags&flagCurrent == 0 {

@@ -87,8 +87,8 @@ func (t *tree[V]) walk(from, to string, desc bool, visit func(key string, v V) (
 	return err
 }
 
-// firstKeys returns the first n keys in [from, to). The caller may then change the tree,
-// which it must not do while walking.
+// firstKeys returns the first n keys in [from, to), so that the caller can remove them: a
+// tree must not be changed while it is walked.
 func (t *tree[V]) firstKeys(from, to string, n int) (keys []string) {
 	if n > 0 {
 		t.shelf.keys(from, to, func(key string) bool {

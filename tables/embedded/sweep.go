@@ -16,9 +16,8 @@ const (
 	sweepTokens  = 4096
 )
 
-// Sweep does what DynamoDB does in the background: it removes expired items, with records
-// in the feed that say so, and expired tokens, and trims the feed. It returns the number of
-// removed items.
+// Sweep does what DynamoDB does in the background: it removes expired items and tokens, and
+// trims the feed. It returns the number of removed items.
 func (t *Table) Sweep(ctx context.Context) (removed int, err error) {
 	for {
 		more := false

@@ -31,7 +31,6 @@ import (
 // "usually within one second or less" ("Read consistency" in its developer guide).
 const Lag = time.Second
 
-// Bounds of what a process remembers.
 const (
 	entriesMost = 8192
 	bytesMost   = 4 << 20 // as [tables.Item.Size] counts; the process uses several times as much
@@ -93,8 +92,7 @@ func (e *entry) copy() tables.Page {
 	return p
 }
 
-// caller says whether the caller of some reads wrote just now. If writer is false, the
-// first read that needs to know calls ask.
+// caller says whether the caller of some reads wrote just now.
 type caller struct {
 	writer bool // it is known to have written
 	ask    func(context.Context) bool

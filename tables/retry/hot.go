@@ -20,7 +20,6 @@ type place struct {
 // half of it.
 const HotFor = time.Second
 
-// hotMost bounds the places that are remembered.
 const hotMost = 1 << 12
 
 // hot remembers the places that stayed throttled through the last attempt.

@@ -32,8 +32,7 @@ const (
 
 	// Pauses are random ("full jitter"), so that callers refused together do not come back
 	// together. Their upper bound begins with firstConflict or firstRefusal, and doubles up
-	// to longest (apart for a patient caller). The two pauses of an impatient refused call
-	// take at most 150 ms.
+	// to longest (apart for a patient caller).
 	firstConflict = 5 * time.Millisecond
 	firstRefusal  = 50 * time.Millisecond
 	longest       = 400 * time.Millisecond
