@@ -7,41 +7,36 @@ import (
 	"time"
 )
 
-// Backend is a table: conditional transactions, batched reads and range queries
-// over items with the key grammar of this package. tables/dynamo and
-// tables/embedded implement it; tables/conformance tests both.
+// Backend is a table: conditional transactions, batched reads and range queries.
+// tables/dynamo and tables/embedded implement it; tables/conformance tests both.
 //
-// All methods are safe for concurrent use, honour ctx, and report their cost to
-// the [Usage] in ctx, if there is one. Besides the errors named below, each may
-// return ErrThrottled or ErrUnreachable. A backend makes each call once;
-// tables/retry repeats calls.
+// All methods are safe for concurrent use and honour ctx. They report their cost to the
+// [Usage] in ctx, if there is one. Each may also return ErrThrottled or ErrUnreachable. A
+// backend makes each call once; tables/retry repeats calls.
 type Backend interface {
 	// Get reads 1-100 items in one round trip. items[i] belongs to keys[i]
 	// and is nil if there is no such item; a key may occur twice. With a
 	// *Throttled, items holds what was read, or is nil.
 	Get(ctx context.Context, c Consistency, keys ...Key) (items []Item, err error)
 
-	// Query reads one page of one partition, in the order of the sort key's UTF-8 bytes.
-	// A page ends after q.Limit items or about 1 MB, whichever comes first. Page.Next is
-	// nil if and only if the range was read to its end. A page whose limit was reached
-	// exactly at the last item has a Next, and the page after it is empty.
+	// Query reads one page of one partition, in the order of the sort key's UTF-8 bytes. A
+	// page ends after q.Limit items or about 1 MB. Page.Next is nil if and only if the range
+	// was read to its end. If the limit was reached at the last item, the page after it is
+	// empty.
 	Query(ctx context.Context, q Query) (Page, error)
 
-	// Commit makes all of tx's writes or none of them, serializably. A failed
-	// condition is a *Cancelled. ErrConflict means that another transaction
-	// touched the same items: nothing was written. ErrUnknownOutcome means
-	// that the answer was lost: the writes may or may not have been made.
-	// Calling Commit again within ten minutes with the same Tx, including its
-	// Token, is safe and settles the outcome.
+	// Commit makes all of tx's writes or none of them, serializably. A failed condition is a
+	// *Cancelled. After ErrConflict nothing was written. After ErrUnknownOutcome the writes
+	// may or may not have been made: Commit with the same Tx and Token, within ten minutes,
+	// settles the outcome.
 	Commit(ctx context.Context, tx Tx) error
 }
 
 type losableKey struct{}
 
-// Losable returns a context for commits that a crash may lose. A backend may decide on
-// the conditions of such a commit first, return, and make the writes shortly afterwards
-// together with those of other commits, unless a condition no longer holds by then. The
-// commit has no Token.
+// Losable returns a context for commits that a crash may lose. They have no Token. A
+// backend may check the conditions, return, and write shortly afterwards. It drops the
+// writes if a condition no longer holds by then.
 func Losable(ctx context.Context) context.Context { return context.WithValue(ctx, losableKey{}, true) }
 
 // IsLosable reports whether ctx comes from [Losable].
@@ -58,8 +53,8 @@ const (
 	MaxSKSize   = 1024       // bytes
 	MaxNameSize = 64<<10 - 1 // bytes of an attribute's name, at any level
 	MaxNesting  = 31         // maps and lists within each other; the 32nd level is the innermost value
-	// MaxConds and MaxUpdates bound one write. They keep its expressions below
-	// DynamoDB's limits of 300 operators and 4 KB, whatever the conditions are.
+	// MaxConds and MaxUpdates keep the expressions of one write below DynamoDB's limits of
+	// 300 operators and 4 KB.
 	MaxConds   = 32 // conditions and updates by [Add] together
 	MaxUpdates = 200
 )
@@ -75,10 +70,9 @@ var (
 	// ErrOvertaken means that the items that the writes are based on have changed
 	// since they were read: nothing was written.
 	ErrOvertaken = errors.New("tables: overtaken by another write")
-	// ErrInvalid means a programming error: an exceeded limit, two writes for one key,
-	// an empty key, an [Add] to a value other than a number, an [AddToSet] or
-	// [RemoveFromSet] on a value other than a set, a sum that overflows int64, or a Token
-	// reused with other writes.
+	// ErrInvalid means a programming error: an exceeded limit, an empty key, two writes for
+	// one key, an update of a value of the wrong type, a sum that overflows int64, or a
+	// Token reused with other writes.
 	ErrInvalid = errors.New("tables: invalid request")
 )
 
@@ -135,10 +129,10 @@ type Page struct {
 	Next  *Position
 }
 
-// Tx is a set of 1-100 writes to different items. With a Token (1-36
-// characters) it is idempotent for ten minutes: committed again, it does nothing
-// and returns nil. One write without a Token, except a [Check], is made as a single
-// conditional write, for half the price. Everything else is made as a transaction.
+// Tx is a set of 1-100 writes to different items. With a Token (1-36 characters) it is
+// idempotent for ten minutes: committed again, it does nothing and returns nil. A single
+// write without a Token costs half, because it is not made as a transaction. A [Check]
+// always is.
 type Tx struct {
 	Token  string
 	Writes []Write
@@ -196,11 +190,9 @@ func (w Write) When(conds ...Cond) Write {
 	return w
 }
 
-// Else sets the function that explains a failed condition of w. The error that refuse
-// returns becomes the error of the transaction ([Tx.Resolve]). refuse gets the current
-// item, nil if there is none. It may store this item and return [ErrOvertaken]; then the
-// caller decides again, from the stored item. It returns nil if the item does not explain
-// the failure.
+// Else sets the function that explains a failed condition of w. refuse gets the current
+// item, nil if there is none. The error that it returns becomes the error of the
+// transaction ([Tx.Resolve]). It returns nil if the item does not explain the failure.
 func (w Write) Else(refuse func(old Item) error) Write {
 	w.refuse = refuse
 	return w
@@ -209,9 +201,8 @@ func (w Write) Else(refuse func(old Item) error) Write {
 // Means returns a function for [Write.Else] that always returns err.
 func Means(err error) func(Item) error { return func(Item) error { return err } }
 
-// Overtaken returns a function for [Write.Else], for a write based on an item that may
-// have changed since it was read. The function stores the current item in now and
-// returns [ErrOvertaken].
+// Overtaken returns a function for [Write.Else] that stores the current item in now and
+// returns [ErrOvertaken]. The caller can decide again from this item.
 func Overtaken(now *Item) func(Item) error {
 	return func(old Item) error {
 		*now = old
@@ -219,7 +210,7 @@ func Overtaken(now *Item) func(Item) error {
 	}
 }
 
-// OvertakenAs is Overtaken for an item that was unmarshalled into v.
+// OvertakenAs is Overtaken, but unmarshals the current item into v.
 func OvertakenAs(v any) func(Item) error {
 	return func(old Item) error {
 		if err := Unmarshal(old, v); err != nil {
@@ -229,8 +220,8 @@ func OvertakenAs(v any) func(Item) error {
 	}
 }
 
-// Resolve returns the error of the first write with a failed condition whose
-// [Write.Else] returns one; otherwise c.
+// Resolve returns the first error from the [Write.Else] of a failed write; c if there is
+// none.
 func (tx Tx) Resolve(c *Cancelled) error {
 	for i, r := range c.Reasons {
 		if !r.Failed || tx.Writes[i].refuse == nil {
@@ -288,23 +279,20 @@ func (t *Throttled) Is(target error) bool { return target == ErrThrottled }
 func (t *Throttled) Unwrap() error { return t.Cause }
 
 // Feed is a table's change feed. It has every change of an item at least once, in order
-// per item, for 24 hours. (The embedded table may instead keep each change until all
-// readers have read it.)
+// per item, for 24 hours. The embedded table may keep a change until all readers have
+// read it instead.
 type Feed interface {
 	// Shards lists the shards that can still be read, parents before their
 	// children. New shards may appear and closed ones disappear.
 	Shards(ctx context.Context) ([]Shard, error)
 	// Changes reads up to limit changes of a shard after a sequence number ("" for its
-	// beginning). It reads at least once, and repeats until it finds a change or wait
-	// has passed. Unless done is true, it returns without a change or an error only if a
-	// read that began after wait had passed found no change. done means that the shard is
-	// closed and was read to its end.
+	// beginning). It reads until it finds a change, or until a read that began after wait
+	// had passed finds none. done means that the shard is closed and was read to its end.
 	Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []StreamRecord, done bool, err error)
 }
 
-// Checkpoints stores the positions of a feed's readers in the database of the table.
-// So a copy of the database has the positions that fit its feed, and a new database
-// has none.
+// Checkpoints stores the positions of a feed's readers in the database of the table, so
+// that a copy of the database has the positions that fit its feed.
 type Checkpoints interface {
 	// Checkpoints returns the stored positions: reader → sequence number.
 	Checkpoints(ctx context.Context) (map[string]string, error)
@@ -324,6 +312,6 @@ type StreamRecord struct {
 	Event      string    // "INSERT", "MODIFY" or "REMOVE", as in DynamoDB Streams
 	At         time.Time // to the millisecond at best; DynamoDB rounds to seconds
 	Key        Key
-	Old, New   Item // nil for INSERT and REMOVE respectively
+	Old, New   Item // Old is nil for INSERT, New for REMOVE
 	Expired    bool // removed by TTL, not by a caller
 }
