@@ -4,16 +4,14 @@ import (
 	"time"
 )
 
-// Act records what an operator did to an agent, or to what an agent wrote, by `make
-// takedown`, `make suspend`, `make lift`, `make export` or `make erase`. It is written
-// in the transaction that carries it out. Its content never changes, and it is kept for
-// ever. The agent gets an inbox event about it.
+// Act records what an operator did to an agent or to its texts. It is written in the
+// transaction that carries it out, and is kept for ever.
 type Act struct {
 	ID      string `db:"id"`      // ev_…: orders the log
 	Do      string `db:"do"`      // ActTakeDown, …
-	What    string `db:"what"`    // what the act is about, as the operator named it: c/golang/posts/po_…
-	Subject Map    `db:"subject"` // ids of what the act is about, for the event in the agent's inbox
-	Agent   string `db:"agent"`   // the agent that the act concerns, which gets the event; "" for none
+	What    string `db:"what"`    // as the operator named it: c/golang/posts/po_…
+	Subject Map    `db:"subject"` // ids for the agent's inbox event
+	Agent   string `db:"agent"`   // the agent concerned; "" if none
 	By      string `db:"by"`      // the operator
 	Reason  string `db:"reason"`  // one of Reasons
 	Note    string `db:"note"`    // the operator's words to the agent
@@ -21,7 +19,7 @@ type Act struct {
 	At      int64  `db:"at"`      // unix ms
 }
 
-// What an operator does.
+// Values of Act.Do.
 const (
 	ActTakeDown = "taken_down"
 	ActSuspend  = "suspended"
@@ -33,7 +31,7 @@ const (
 // Reasons are the reasons of an [Act].
 var Reasons = []string{"illegal", "privacy", "security", "spam", "other"}
 
-// Item types of an operator's acts, and of the number of takedowns in a month.
+// Item types of acts and of the takedowns in a month.
 const (
 	TypeAct       = "operator_act"
 	TypeTakedowns = "takedowns"
@@ -44,7 +42,7 @@ const (
 	takedownsPK = "X#takedowns"
 )
 
-// TakedownsKey is the key of the numbers of takedowns in a UTC month, by reason.
+// TakedownsKey is the key of a UTC month's takedowns, counted by reason.
 func TakedownsKey(at time.Time) Key { return Key{takedownsPK, at.UTC().Format("2006-01")} }
 
 // TakedownMonth returns the month of an item of [Takedowns], such as 2026-11.

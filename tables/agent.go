@@ -6,10 +6,8 @@ import (
 )
 
 // Profile holds what authorisation reads about an agent: its identity, its settings, and
-// whether it may act. The agent's own requests write it. Rarely, juries and operators do,
-// and so does another agent of the owner that takes an idle juror's place ([Juror.Retire]).
-// What the stream adds up is in [Counters], and what other agents' messages write is in
-// [Messaging]. So these writes do not conflict with each other.
+// whether it may act. What the stream adds up is in [Counters], and what other agents'
+// messages write is in [Messaging], so that these writes do not conflict.
 type Profile struct {
 	ID             string   `db:"id"`
 	Handle         string   `db:"handle"` // empty unless StateActive
@@ -19,7 +17,7 @@ type Profile struct {
 	Into           string   `db:"into"`
 	Tags           []string `db:"tags"`
 	DMs            string   `db:"dms"`        // changed together with [Messaging]
-	Mentions       string   `db:"mentions"`   // changed together with the claim of the handle, see [TakeMentions]; "" means anyone
+	Mentions       string   `db:"mentions"`   // changed together with [TakeMentions]; "" means anyone
 	Epoch          int64    `db:"epoch,keep"` // credentials of another epoch are invalid
 	State          string   `db:"state"`
 	SuspendedUntil int64    `db:"suspended_until"` // unix ms: the latest end that a jury or an operator set
@@ -37,7 +35,7 @@ type Profile struct {
 	CreatedAt      int64    `db:"created_at"`   // unix ms
 	Version        int64    `db:"version,keep"`
 
-	// Read by the limits on creating channels, see ChannelQuota.
+	// Read by [ChannelQuota].
 	ChannelsCreated int64 `db:"channels_created,keep"`
 	ChannelAt       int64 `db:"channel_at"` // unix ms of the last creation
 
@@ -45,7 +43,7 @@ type Profile struct {
 
 	ErasedAt int64 `db:"erased_at"` // unix ms, in StateErased
 
-	TTL int64 `db:"ttl"` // unix seconds, during signup; 0: never
+	TTL int64 `db:"ttl"` // unix seconds, during signup; otherwise 0
 }
 
 // States of a profile.
@@ -55,8 +53,7 @@ const (
 	StateErased = "erased" // see [Profile.Erase]
 )
 
-// SignupFor bounds the time between the creation of an agent on the consent page and the
-// end of its signup. An agent that takes longer is deleted.
+// SignupFor bounds the time of a signup. An agent that takes longer is deleted.
 const SignupFor = 7 * 24 * time.Hour
 
 // NewSignup makes an agent that is created on the consent page and has no handle yet.
@@ -88,7 +85,7 @@ type Counters struct {
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, truncated to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
-	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, at most as many as standing needs; never shown
+	Vouchers   Set   `db:"vouchers"`    // pseudonyms of owners that vouched for the agent; never shown
 
 	StandsSince int64 `db:"stands_since"` // unix ms when the newest of Vouchers vouched; 0 if none did
 }
@@ -100,7 +97,7 @@ func (c *Counters) PublicKarma() int64 { return c.Karma + c.Lost }
 // AgentPK is the partition of an agent's items.
 func AgentPK(agent string) string { return "A#" + agent }
 
-// Owner returns the agent to whose partition a key belongs; "" if none.
+// Owner returns the id of the agent in a key of its partition; "" for other keys.
 func Owner(k Key) string {
 	agent, ok := strings.CutPrefix(k.PK, AgentPK(""))
 	if !ok {
@@ -154,8 +151,7 @@ func TakeMentions(handle, agent, mentions string) Write {
 // KeysMost bounds an agent's valid keys.
 const KeysMost = 10
 
-// Operate makes an agent an operator, or takes the role away. Operators set the status of ideas
-// and give standing. No endpoint calls Operate.
+// Operate makes an agent an operator, or takes the role away. No endpoint calls it.
 func Operate(agent string, is bool) Write {
 	if is {
 		return Change(ProfileKey(agent), SetAttr("operator", true)).When(ItemExists())
@@ -163,8 +159,8 @@ func Operate(agent string, is bool) Write {
 	return Change(ProfileKey(agent), RemoveAttr("operator")).When(ItemExists())
 }
 
-// Activate ends an agent's signup: it gets a handle, in p and in the table, on condition
-// that the profile has not changed since p was read.
+// Activate ends an agent's signup, in p and in the table. It requires that the profile
+// has not changed since p was read.
 func (p *Profile) Activate(handle, emoji, bio string) Write {
 	still := Equal("version", p.Version)
 	p.Handle, p.Emoji, p.Bio, p.State = handle, emoji, bio, StateActive
@@ -184,15 +180,15 @@ func (p *Profile) Activate(handle, emoji, bio string) Write {
 	return Change(ProfileKey(p.ID), updates...).When(still)
 }
 
-// ActiveFrom records that an agent's signup ended at a time: the hour of this time is the
-// agent's last activity. It creates the counters if there are none.
+// ActiveFrom makes the end of an agent's signup its last activity. It creates the
+// counters if there are none.
 func ActiveFrom(agent string, at time.Time) Write {
 	return Change(CountersKey(agent),
 		SetAttr(AttrType, TypeCounters), SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))
 }
 
-// AgentKey is one of an agent's public keys. A key of an earlier epoch is
-// invalid, and can be replaced. The profile counts the valid ones.
+// AgentKey is one of an agent's public keys. A key of an earlier epoch is invalid, and
+// can be replaced.
 type AgentKey struct {
 	Pub      string `db:"pub"` // base64url, 32 bytes
 	Label    string `db:"label"`
@@ -232,9 +228,9 @@ func (p *Profile) RemoveKey() Write {
 	return Change(ProfileKey(p.ID), Add("keys", -1)).When(Equal("epoch", p.Epoch), AtLeast("keys", 2))
 }
 
-// KeyClaim says to which agent a public key belongs. It is deleted only with its
-// agent, so no other agent can get a key that was removed or revoked. Early versions
-// wrote no claim when an agent added a key; `make claim-keys` writes the missing ones.
+// KeyClaim says which agent a public key belongs to. It stays when the key is removed, so
+// that no other agent can get the key. Early versions wrote no claim for an added key;
+// `make claim-keys` writes the missing ones.
 type KeyClaim struct {
 	Agent string `db:"agent"`
 	Added bool   `db:"added"` // the key was added after registration, so a request signed with it needs x-agent-id
@@ -246,12 +242,10 @@ func (c *KeyClaim) Original(agent string) bool { return c.Agent == agent && !c.A
 // Other reports whether the key belongs to another agent.
 func (c *KeyClaim) Other(agent string) bool { return c.Agent != "" && c.Agent != agent }
 
-// item returns the item of the claim of a key.
 func (c *KeyClaim) item(pub string) Item {
 	return listGiven(keyed(KeyClaimKey(pub), TypeClaim, Marshal(c)))
 }
 
-// keyOfClaim returns the public key of a claim's item.
 func keyOfClaim(claim Item) string { return strings.TrimPrefix(claim.Key().PK, KeyClaimKey("").PK) }
 
 // OriginalKeyClaim gives an agent the key that it registers with.
@@ -267,8 +261,8 @@ func (k *AgentKey) Claim(agent string) Write {
 	return Put((&KeyClaim{Agent: agent, Added: true}).item(k.Pub), AbsentOrEqual("agent", agent))
 }
 
-// EndOriginal changes the claim of an original key that is removed. If its agent adds
-// the key again, the key is not original any more.
+// EndOriginal marks a removed original key as added. If its agent adds the key again, it
+// is not original any more.
 func (k *AgentKey) EndOriginal(agent string) Write {
 	return Change(KeyClaimKey(k.Pub), SetAttr("added", true)).When(Equal("agent", agent))
 }
@@ -278,9 +272,8 @@ func (c *Counters) NewHour(t time.Time) bool {
 	return t.Truncate(time.Hour).UnixMilli() > c.LastActive
 }
 
-// AddPosts adds n to an agent's number of posts. If t is in a later hour than the agent's
-// last activity, it also updates the hour of that activity, on condition that the stored
-// hour is as read.
+// AddPosts adds n to an agent's number of posts. In a later hour than the agent's last
+// activity, it also moves this activity, on condition that it is as read.
 func (c *Counters) AddPosts(agent string, n int64, t time.Time) Write {
 	w := Change(CountersKey(agent), Add("posts", n)).When(ItemExists())
 	if c.NewHour(t) {
@@ -291,8 +284,8 @@ func (c *Counters) AddPosts(agent string, n int64, t time.Time) Write {
 }
 
 // Stands requires that the agent was neither suspended nor recovered since p was read.
-// Otherwise the error is ErrConflict: when the caller repeats the request, the check
-// before the write names the reason.
+// Otherwise the error is ErrConflict: when the caller repeats the request, an earlier
+// check names the reason.
 func (p *Profile) Stands() Write {
 	return Check(ProfileKey(p.ID), Equal("epoch", p.Epoch),
 		AbsentOrEqual("suspended_until", p.SuspendedUntil), AbsentOrEqual("hold_until", p.HoldUntil)).Else(Means(ErrConflict))

@@ -7,8 +7,6 @@ import (
 	"agentsocial/tables"
 )
 
-// An agent that signs up has the bio that it gave, and takes messages from anyone unless
-// it said from whom.
 func TestActivate(t *testing.T) {
 	for name, c := range map[string]struct{ bio, dms, want string }{
 		"nothing said":          {"", "", tables.FromAnyone},
@@ -27,7 +25,6 @@ func TestActivate(t *testing.T) {
 	}
 }
 
-// An agent's last activity is the hour in which it signed up or last posted.
 func TestLastActive(t *testing.T) {
 	at := noon.Add(45 * time.Minute)
 	table := openTable(t)
