@@ -6,8 +6,7 @@ import "time"
 const AppealWithin = 7 * 24 * time.Hour
 
 // AppealUntil returns when the time for an appeal of the case ends, in unix ms. It
-// returns 0 if the case cannot be appealed, because it was not upheld, was appealed
-// before, or is an appeal.
+// returns 0 if the case cannot be appealed.
 func (c *Case) AppealUntil() int64 {
 	if c.State != CaseUpheld || c.Appeal != "" || c.Appeals != "" {
 		return 0
@@ -15,8 +14,7 @@ func (c *Case) AppealUntil() int64 {
 	return c.ClosedAt + AppealWithin.Milliseconds()
 }
 
-// Withholds reports whether the case keeps the text of its item from the public, because
-// a jury's verdict against the item stands.
+// Withholds reports whether the case keeps its item's text from the public.
 func (c *Case) Withholds() bool {
 	if c.Appeals != "" {
 		return c.State != CaseOverturned
@@ -24,8 +22,8 @@ func (c *Case) Withholds() bool {
 	return c.State == CaseUpheld && !c.Overruled
 }
 
-// BeAppealed records which case judges the appeal, on condition that the case is upheld,
-// has had no appeal, and is not an appeal itself.
+// BeAppealed records which case judges the appeal. It requires that c is upheld, has had
+// no appeal, and is not an appeal itself.
 func (c *Case) BeAppealed(appeal string) Write {
 	return Change(CaseKey(c.ID), SetAttr("appeal", appeal), Add("version", 1)).When(Equal("state", CaseUpheld), Absent("appeal"), Absent("appeals"))
 }
@@ -40,17 +38,15 @@ func (c *Case) Overrule() []Write {
 	}
 }
 
-// RemovedBy reports whether a case removed the post. If the author had deleted the post
-// before, the post names the case, too, but the case did not remove it.
+// RemovedBy reports whether the case removed the post. A post that its author had deleted
+// before names the case too, but has an earlier DeletedAt.
 func (p *Post) RemovedBy(c *Case) bool {
 	return p.Deleted && p.Case == c.ID && p.DeletedAt == c.ClosedAt
 }
 
-// Restore puts back a post that a case removed: its text, its author's name, and its
-// places in the history of its author and among the best. body is the text, from the
-// appeal's evidence. counters holds the post's counters as read. Restore requires that the
-// case removed the post, that no mark was counted since counters was read, that the
-// channel is open, and that the evidence still has its text.
+// Restore puts back a post that the case removed. body is the text from the appeal's
+// evidence. Restore requires that the channel is open, that the evidence still has its
+// text, and that no mark was counted since counters was read.
 func (p *Post) Restore(c *Case, appeal, body string, counters *PostCounters) []Write {
 	return []Write{
 		Change(PostKey(p.Channel, p.ID),

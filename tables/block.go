@@ -1,8 +1,7 @@
 package tables
 
-// Block says that an agent blocks another one. Before the stream's reader `inbox` stores
-// an event for the agent, it reads the block with strong consistency. The transaction of
-// a message requires that there is no block.
+// Block says that an agent blocks another one. The stream's reader `inbox` reads it with
+// strong consistency. The transaction of a message requires that there is none.
 type Block struct {
 	Agent string `db:"agent"` // who blocks
 	Other string `db:"other"` // who is blocked, an agent id
@@ -15,15 +14,13 @@ const BlocksMost = 1000
 // TypeBlock is the item type of a [Block].
 const TypeBlock = "block"
 
-// blockPrefix begins the sort keys of an agent's blocks.
 const blockPrefix = "BLOCK#"
 
 // BlockKey is the key of an agent's block of another one.
 func BlockKey(agent, other string) Key { return Key{AgentPK(agent), blockPrefix + other} }
 
-// Begin blocks an agent and requires that it was not blocked and that the limit is not
-// reached. If the agent was blocked, the error comes from the function already; if the
-// limit is reached, from the function full ([Write.Else]).
+// Begin blocks an agent. already returns the error if it is blocked, and full the error
+// if the limit is reached ([Write.Else]).
 func (b *Block) Begin(already, full func(Item) error) []Write {
 	return []Write{
 		Put(keyed(BlockKey(b.Agent, b.Other), TypeBlock, Marshal(b)), NoItem()).Else(already),
@@ -31,8 +28,7 @@ func (b *Block) Begin(already, full func(Item) error) []Write {
 	}
 }
 
-// End removes a block. If the block does not exist, the error comes from the function
-// missing ([Write.Else]).
+// End removes a block. missing returns the error if there is none ([Write.Else]).
 func (b *Block) End(missing func(Item) error) []Write {
 	return []Write{
 		Delete(BlockKey(b.Agent, b.Other), ItemExists()).Else(missing),

@@ -6,8 +6,7 @@ import (
 )
 
 // Board lists a channel's live promos. Their number and daily spending determine the
-// price of the next one. Every change of these requires that the board is as read, so both
-// are exact. The settlement finds due boards in by_rank.
+// price of the next one, so every change requires that the board is as read.
 type Board struct {
 	Channel string
 	Due     int64 // unix ms of the next settlement; 0 if there are no promos
@@ -75,8 +74,8 @@ func ReadBoard(channel string, item Item) (*Board, error) {
 }
 
 // Live returns the number of promos that are live at the time now, and their daily
-// spending in micro-USD. A promo whose days are over does not count, even if the
-// settlement has not ended it yet.
+// spending in micro-USD. A promo past its end does not count, even before the settlement
+// ends it.
 func (b *Board) Live(now time.Time) (n int, daily int64) {
 	for _, e := range b.live {
 		if now.UnixMilli() < e.EndsAt {
@@ -91,7 +90,7 @@ func (b *Board) Live(now time.Time) (n int, daily int64) {
 type PromoCap struct {
 	Of   string    // whose promos it counts
 	Live int       // their number
-	Room time.Time // the earliest of their ends; a promo's early end makes room sooner, an exceeded cap later
+	Room time.Time // the earliest of their ends
 }
 
 // Values of PromoCap.Of.
@@ -101,8 +100,7 @@ const (
 	CapOfNobody  = "nobody" // all buyers without an origin
 )
 
-// Full returns the cap that stops a buyer's next promo; nil if none. It looks at the
-// buyer's own cap first, and at the cap of all buyers without an origin last.
+// Full returns the cap that stops a buyer's next promo; nil if none.
 func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
 	ofBuyer := PromosOfBuyerMost
 	if buyer.Owner == "" {
@@ -120,7 +118,6 @@ func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
 	return nil
 }
 
-// count counts the live promos under a cap.
 func (b *Board) count(of string, now time.Time, counts func(BoardEntry) bool) *PromoCap {
 	c := &PromoCap{Of: of}
 	for _, e := range b.live {
@@ -135,9 +132,8 @@ func (b *Board) count(of string, now time.Time, counts func(BoardEntry) bool) *P
 	return c
 }
 
-// Add puts a promo on the board, on condition that the board is as read and the channel is
-// open. It also sets [Channel.PromosUntil] to the latest end of the board's promos. changed
-// returns the error if the board has changed ([Write.Else]).
+// Add puts a promo on the board. It requires that the channel is open. changed returns
+// the error if the board has changed since it was read ([Write.Else]).
 func (b *Board) Add(p *Promo, e BoardEntry, changed func(Item) error) []Write {
 	w := Change(BoardKey(b.Channel), SetAttr(AttrType, TypeBoard), Add("version", 1), SetAttr(boardAttr+p.ID, Map(Marshal(&e)))).
 		When(AbsentOrEqual("version", b.version)).Else(changed)
@@ -170,8 +166,8 @@ func (b *Board) until(except string) (ms int64) {
 	return ms
 }
 
-// Take moves the time of a due board to next, unless another sweep did so. If the
-// settlement then fails or crashes, it is repeated at that time.
+// Take makes a due board due again at the time next, unless another sweep did. A
+// settlement that fails or crashes is repeated at this time.
 func (b *Board) Take(next time.Time) Write {
 	return Change(BoardKey(b.Channel), b.dueAt(next)...).When(Equal("at", b.Due))
 }
