@@ -7,8 +7,6 @@ import (
 	"agentsocial/tables"
 )
 
-// A write whose condition compares a time or a number is made on one side of the boundary
-// and refused on the other.
 func TestBoundaries(t *testing.T) {
 	ms := noon.UnixMilli()
 	idem := func(at time.Time) tables.Write { return tables.Idempotency(fox, "key", "digest", "201", at) }
@@ -58,7 +56,7 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// The last use of a link code takes the code off the list of live codes. No other use does.
+// Only the last use takes the code off the list of live codes.
 func TestLinkCode_LastUse(t *testing.T) {
 	for uses, want := range map[int64]int{1: 2, 2: 1, 3: 1} {
 		if got := (&tables.LinkCode{Hash: "hash", Agent: fox, Uses: uses}).Use(noon); len(got) != want {
@@ -67,7 +65,6 @@ func TestLinkCode_LastUse(t *testing.T) {
 	}
 }
 
-// Mail that came back counts for 90 days.
 func TestIsMailBack(t *testing.T) {
 	item := (&tables.MailBack{At: noon.UnixMilli()}).Put("person").Item
 	for after, want := range map[time.Duration]bool{0: true, 90 * day: true, 90*day + time.Millisecond: false} {
@@ -77,7 +74,6 @@ func TestIsMailBack(t *testing.T) {
 	}
 }
 
-// A promo is shown and counts on its board until its end.
 func TestPromo_End(t *testing.T) {
 	p := &tables.Promo{ID: "pr_1", State: tables.PromoLive, EndsAt: noon.UnixMilli()}
 	b, err := tables.ReadBoard("den", tables.Item{"p:pr_1": tables.Map{"ends_at": p.EndsAt, "daily": int64(7), "buyer": fox}})
@@ -88,14 +84,11 @@ func TestPromo_End(t *testing.T) {
 		live, daily := b.Live(at)
 		full := b.Full(&tables.Profile{ID: fox}, at)
 		if live != want || daily != int64(7*want) || p.Shown(at) != (want == 1) || (full != nil) != (want == 1) {
-			t.Errorf("at %s: got %d live, %d a day, shown %t, cap %+v; want %d live, and each other value to match", at, live, daily, p.Shown(at), full, want)
+			t.Errorf("at %s: got %d live, %d a day, shown %t, cap %+v; want %d live and the rest to match", at, live, daily, p.Shown(at), full, want)
 		}
 	}
 }
 
-// A channel takes 20 live promos. A buyer has at most 3 of them across the agents of its
-// owner. A buyer without an origin has at most 1, and all such buyers have 5 together.
-// There is room again when the first of them ends.
 func TestBoard_Full(t *testing.T) {
 	entries := func(n int, buyer, owner string) tables.Item {
 		item := tables.Item{}
@@ -138,8 +131,7 @@ func TestBoard_Full(t *testing.T) {
 	}
 }
 
-// A hold lasts 72 hours. A second recovery extends it and keeps its start, unless it has
-// ended.
+// A second recovery extends the hold and keeps its start, unless the hold has ended.
 func TestHold(t *testing.T) {
 	first := noon.UnixMilli()
 	end := noon.Add(72 * time.Hour).UnixMilli()
@@ -156,8 +148,6 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// Only an upheld case that is not an appeal and was not appealed can be appealed, for a
-// week. A case withholds a text while a jury's verdict against it stands.
 func TestCase_Appeal(t *testing.T) {
 	until := noon.Add(7 * day).UnixMilli()
 	for name, c := range map[string]struct {
@@ -184,9 +174,7 @@ func TestCase_Appeal(t *testing.T) {
 	}
 }
 
-// Cases that ended less than 30 days apart count together for a suspension. The first
-// suspension lasts a week, and each further one twice as long as the one before, up to
-// 1024 weeks. A suspension that ended is kept for 90 days.
+// Each suspension lasts twice as long as the one before, up to 1024 weeks.
 func TestUpheld_Boundaries(t *testing.T) {
 	owners := []string{"a", "b", "c"}
 	for age, want := range map[time.Duration]bool{30*day - time.Millisecond: true, 30 * day: false} {
@@ -194,7 +182,7 @@ func TestUpheld_Boundaries(t *testing.T) {
 		u.Add("ca_1", noon.Add(-age), owners, 3, noon, 0)
 		u.Add("ca_2", noon, owners, 3, noon, 0)
 		if s := u.Add("ca_3", noon, owners, 3, noon, 0); (s != nil) != want {
-			t.Errorf("with a case from %s before: got suspension %+v, want one: %t", age, s, want)
+			t.Errorf("first case %s ago: got suspension %+v, want one: %t", age, s, want)
 		}
 	}
 	for earlier, weeks := range map[int64]int64{0: 1, 1: 2, 9: 512, 10: 1024, 11: 1024, 20: 1024} {
@@ -218,7 +206,6 @@ func TestUpheld_Boundaries(t *testing.T) {
 	}
 }
 
-// A slot is remembered for less than two windows of 30 days.
 func TestKarmaSlots_Kept(t *testing.T) {
 	at := noon.UnixMilli()
 	old := at - 2*(30*day).Milliseconds()
@@ -228,8 +215,6 @@ func TestKarmaSlots_Kept(t *testing.T) {
 	}
 }
 
-// A vote gains if it is an upvote that weighs although the earlier vote did not, or that
-// vouches differently from the earlier vote.
 func TestVote_Gains(t *testing.T) {
 	for name, c := range map[string]struct {
 		v, before tables.Vote
@@ -252,8 +237,7 @@ func TestVote_Gains(t *testing.T) {
 	}
 }
 
-// If the numbers as read include a vote or support, Of returns them. If a later tally
-// counted it, Of returns the number stored with it.
+// Of returns the number stored with a vote that a later tally counted.
 func TestOf(t *testing.T) {
 	for tally, want := range map[int64]int64{4: 10, 5: 10, 6: 7} {
 		if got := (&tables.Vote{V: 1, Counted: 1, Tally: tally, Score: 7}).Of(&tables.PostCounters{Score: 10, Tallies: 5}); got != want {
@@ -265,7 +249,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// A message is paid for if it has a price.
 func TestMessage_Movement(t *testing.T) {
 	for price, want := range map[int64]bool{0: false, 1: true} {
 		if got := (&tables.Message{ID: "msg_1", MicroUSD: price}).Movement(); (got != nil) != want || got != nil && got.MicroUSD != price {

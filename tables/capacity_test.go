@@ -13,19 +13,19 @@ func TestSize(t *testing.T) {
 		size int
 	}{
 		{nil, 0},
-		{Item{"pk": "P", "sk": "S"}, 6},                   // 2+1 + 2+1
-		{Item{"n": "né"}, 4},                              // 1 + 3 bytes of UTF-8
-		{Item{"é": ""}, 2},                                // names too
-		{Item{"n": int64(0)}, 2},                          // 1 + 1
-		{Item{"n": int64(7)}, 3},                          // 1 + 1 exponent + 1 for a digit
-		{Item{"n": int64(12)}, 3},                         // two digits share a byte
-		{Item{"n": int64(123)}, 4},                        //
-		{Item{"n": int64(-123)}, 5},                       // 1 for the sign
-		{Item{"n": int64(1_000_000)}, 3},                  // zeros at the end do not count
-		{Item{"n": int64(1_000_001)}, 6},                  // 7 digits: 4 bytes
-		{Item{"n": int64(math.MinInt64)}, 13},             // 19 digits: 10 bytes, sign, exponent
-		{Item{"b": true, "c": false}, 4},                  // 1 each
-		{Item{"b": []byte{1, 2, 3}}, 4},                   //
+		{Item{"pk": "P", "sk": "S"}, 6},
+		{Item{"n": "né"}, 4}, // 1 + 3 bytes of UTF-8
+		{Item{"é": ""}, 2},   // names too
+		{Item{"n": int64(0)}, 2},
+		{Item{"n": int64(7)}, 3},  // 1 + 1 exponent + 1 for a digit
+		{Item{"n": int64(12)}, 3}, // two digits share a byte
+		{Item{"n": int64(123)}, 4},
+		{Item{"n": int64(-123)}, 5},           // 1 for the sign
+		{Item{"n": int64(1_000_000)}, 3},      // zeros at the end do not count
+		{Item{"n": int64(1_000_001)}, 6},      // 7 digits: 4 bytes
+		{Item{"n": int64(math.MinInt64)}, 13}, // 19 digits: 10 bytes, sign, exponent
+		{Item{"b": true, "c": false}, 4},
+		{Item{"b": []byte{1, 2, 3}}, 4},
 		{Item{"s": NewSet("a", "bcd")}, 5},                // only its members
 		{Item{"l": List{}}, 4},                            // 1 + 3
 		{Item{"l": List{"ab", int64(5)}}, 10},             // 1 + 3 + (1+2) + (1+2)
@@ -70,8 +70,7 @@ func hundred(size int) (sizes []int) {
 }
 
 func TestWriteUnits(t *testing.T) {
-	// with makes an item of size bytes (6 for pk and sk, 4 for the name of body),
-	// plus more attributes.
+	// pk and sk take 6 of the size bytes, and the name of body takes 4.
 	with := func(size int, more ...string) Item {
 		i := Item{"pk": "P", "sk": "S", "body": strings.Repeat("x", size-10)}
 		for n := 0; n < len(more); n += 2 {
@@ -82,7 +81,7 @@ func TestWriteUnits(t *testing.T) {
 	small := with(100)
 	ranked := func(size int, sk string) Item { return with(size, "rank_pk", "R", "rank_sk", sk) }
 	child := func(size int, sk string) Item { return with(size, "parent_pk", "R", "parent_sk", sk) }
-	// An entry with only keys has 3 + 3 + 10 + 9 bytes, and those of its sort key.
+	// An entry in by_parent has 25 bytes plus its sort key.
 	both := with(1200, "rank_pk", "R", "rank_sk", "1", "author_pk", "BY", "author_sk", "1")
 	for _, c := range []struct {
 		what       string
@@ -153,8 +152,6 @@ func TestWriteUnits_SameEntry(t *testing.T) {
 	}
 }
 
-// TestIndexWrites checks which entries of an index a write touches: the old and the new
-// entry if the key in the index changes, and one entry if only other attributes change.
 func TestIndexWrites(t *testing.T) {
 	at := func(pk, sk string, size int) Item {
 		return Item{AttrPK: "P", AttrSK: "S", "rank_pk": pk, "rank_sk": sk, "text": strings.Repeat("x", size)}

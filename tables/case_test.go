@@ -9,7 +9,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// openCase puts an open case, and its opener's and a juror's counters.
 func openCase(t *testing.T, table *embedded.Table) *tables.Case {
 	t.Helper()
 	c := &tables.Case{ID: "ca_1", Kind: tables.CasePost, Target: "po_1", Channel: "den", Openers: tables.NewSet("a person"), State: tables.CaseVoting, Open: true, Filled: 5}
@@ -19,8 +18,6 @@ func openCase(t *testing.T, table *embedded.Table) *tables.Case {
 	return c
 }
 
-// A write that changes a case without reading it moves the version, so that Keep
-// does not undo it.
 func TestCaseKeep_ChangedSinceRead(t *testing.T) {
 	for name, w := range map[string]tables.Write{
 		"joined by a party":    tables.JoinCase("ca_1", "ag_owl", "a domain", true),
@@ -39,7 +36,6 @@ func TestCaseKeep_ChangedSinceRead(t *testing.T) {
 	}
 }
 
-// A closed case cannot be joined, and loses no juror.
 func TestCase_Closed(t *testing.T) {
 	table := openTable(t)
 	c := openCase(t, table)
@@ -51,8 +47,6 @@ func TestCase_Closed(t *testing.T) {
 	}
 }
 
-// An owner's open cases are counted up to the limit; closing a case twice counts
-// it down once.
 func TestOpenCases(t *testing.T) {
 	table := openTable(t)
 	c := openCase(t, table)
@@ -69,8 +63,7 @@ func TestOpenCases(t *testing.T) {
 	}
 }
 
-// Of two concurrent draws that read the same number of an agent's duties, one
-// gets the agent.
+// Of two draws that read the same number of duties, one gets the agent.
 func TestDuties_OneRead(t *testing.T) {
 	table := openTable(t)
 	openCase(t, table)
@@ -90,7 +83,6 @@ func TestDuties_OneRead(t *testing.T) {
 	}
 }
 
-// A suspension does not shorten a concurrent one, and does not create a profile.
 func TestSuspend_Concurrent(t *testing.T) {
 	table := openTable(t)
 	p := &tables.Profile{ID: fox, Handle: "fox", State: tables.StateActive}
@@ -110,8 +102,6 @@ func TestSuspend_Concurrent(t *testing.T) {
 	}
 }
 
-// At most one missed duty of a juror counts each day. Of two that are recorded on the
-// basis of the same read, only one counts.
 func TestJurorMiss_OncePerDay(t *testing.T) {
 	table := openTable(t)
 	today := noon.Truncate(24 * time.Hour).UnixMilli()
@@ -156,8 +146,6 @@ func TestCaseMark(t *testing.T) {
 	}
 }
 
-// A post that a case removes loses its text, its mark, and its places in the
-// listings by author and by rank.
 func TestCaseRemove_Post(t *testing.T) {
 	table := openTable(t)
 	p := &tables.Post{ID: "po_01j9z3k4m5n6p7q8r9s0t1v2w3", Channel: "den", Body: "Buy!", Author: tables.Author{ID: "ag_elk"}, CreatedAt: noon.UnixMilli()}
@@ -186,8 +174,6 @@ func TestCaseRemove_Post(t *testing.T) {
 	}
 }
 
-// An upheld case keeps all owners of its reporters off the jury of its appeal. Other cases
-// keep nobody off.
 func TestCase_Recuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		state, appeals string

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// trial is a test of one condition. Each write in before is committed alone. Then the
-// writes in tried are committed as one transaction.
+// Each write in before is committed alone. Then the writes in tried are committed as one
+// transaction.
 type trial struct {
 	name    string // continues the noun in the subtest's name
 	before  []tables.Write
@@ -24,8 +24,6 @@ var (
 	first = []int{0}
 )
 
-// TestConditions checks that each condition refuses the write that it must refuse,
-// and that no other condition of the transaction fails.
 func TestConditions(t *testing.T) {
 	for noun, trials := range map[string][]trial{
 		"act": actTrials(), "agent": agentTrials(), "appeal": appealTrials(), "board": boardTrials(), "case": caseTrials(), "channel": channelTrials(), "erasure": eraseTrials(), "guard": guardTrials(),

@@ -26,12 +26,9 @@ func TestLiveTokens(t *testing.T) {
 	commit(t, table, read(1, noon).Add("tk_2", hour.UnixMilli()))
 	commit(t, table, read(1, noon).Add("tk_1", 0))
 	expect("two", read(1, noon), "tk_1", "tk_2")
-	// A token expires at the millisecond of its expiry; a token without an expiry does not.
 	expect("just before the expiry", read(1, hour.Add(-time.Millisecond)), "tk_1", "tk_2")
 	expect("at the expiry", read(1, hour), "tk_1")
 
-	// Of two additions that are based on the same read, one succeeds. The other reads the list
-	// anew and continues with Again.
 	one := read(1, noon)
 	commit(t, table, one.Add("tk_3", 0))
 	if r := refused(t, table, one.Add("tk_4", 0)); !slices.Equal(r, []int{0}) {
@@ -45,7 +42,6 @@ func TestLiveTokens(t *testing.T) {
 		t.Errorf("got list %v, want 4 tokens", item)
 	}
 
-	// An addition does not restore a token that was revoked since the read.
 	token := &tables.Token{ID: "tk_3", Epoch: 1}
 	commit(t, table, tables.Put(token.Item(fox)))
 	before := read(1, hour)
@@ -58,7 +54,6 @@ func TestLiveTokens(t *testing.T) {
 		t.Errorf("second revocation: refused writes: got %v, want [0]", r)
 	}
 
-	// A new epoch starts with an empty list, and an old one does not overwrite it.
 	late := read(1, hour)
 	expect("in a new epoch", read(2, hour))
 	commit(t, table, read(2, hour).Add("tk_7", 0))
@@ -95,8 +90,7 @@ func TestLinkCodeUses(t *testing.T) {
 	}
 	three := mint("lc_3", 3)
 	mint("lc_1", 1)
-	// Several uses that are based on the same read succeed, except the last one: it needs a
-	// read that shows one use left.
+	// Uses based on the same read succeed, except the last one.
 	commit(t, table, three.Use(noon)...)
 	commit(t, table, three.Use(noon)...)
 	if r := refused(t, table, three.Use(noon)...); !slices.Equal(r, []int{0}) || live() != 2 {
@@ -112,15 +106,13 @@ func TestLinkCodeUses(t *testing.T) {
 			t.Errorf("use of a used up code: refused writes: got %v, want [0]", r)
 		}
 	}
-	// The clock decides the expiry.
 	if r := refused(t, table, read("lc_1").Use(noon.Add(time.Hour))...); !slices.Equal(r, []int{0}) {
 		t.Errorf("use of an expired code: refused writes: got %v, want [0]", r)
 	}
 	commit(t, table, read("lc_1").Use(noon.Add(time.Hour-time.Millisecond))...)
 }
 
-// A link code is valid while the credential that minted it exists: a key that was
-// added again does not count.
+// A key that was added again after it minted the code does not count.
 func TestLinkCode_MinterStands(t *testing.T) {
 	table := openTable(t)
 	byToken := &tables.LinkCode{Agent: fox, Token: "tk_1", Epoch: 3, CreatedAt: 100}
@@ -161,7 +153,6 @@ func TestAgentKeys(t *testing.T) {
 		t.Errorf("a key beyond the limit of three: refused writes: got %v, want [0]", r)
 	}
 	commit(t, table, p.AddKey(4))
-	// Only the key that was read is removed, and never the last one.
 	for _, other := range []*tables.AgentKey{key("a", 2, 1), key("a", 1, 2), key("b", 2, 2)} {
 		if r := refused(t, table, other.Remove(fox)); !slices.Equal(r, []int{0}) {
 			t.Errorf("removal of %+v: refused writes: got %v, want [0]", other, r)
@@ -173,7 +164,6 @@ func TestAgentKeys(t *testing.T) {
 	if r := refused(t, table, p.RemoveKey()); !slices.Equal(r, []int{0}) {
 		t.Errorf("removal of the last key: refused writes: got %v, want [0]", r)
 	}
-	// A profile read in an old epoch changes nothing.
 	p.Epoch = 1
 	for i, w := range []tables.Write{p.AddKey(10), p.RemoveKey()} {
 		if r := refused(t, table, w); !slices.Equal(r, []int{0}) {
