@@ -7,11 +7,9 @@ import (
 	"slices"
 )
 
-// These functions compute what DynamoDB bills for on-demand requests, by the
-// rules of "Capacity unit consumption" and "Item sizes and formats" in its
-// developer guide. The embedded table and the cost budgets use them: DynamoDB
-// reports what a call consumed, but DynamoDB Local's figures differ from the
-// bill.
+// These functions compute what DynamoDB bills for on-demand requests, by the rules of
+// "Capacity unit consumption" and "Item sizes and formats" in its developer guide. The
+// figures that DynamoDB Local reports differ from the bill.
 
 const (
 	readUnitSize  = 4 << 10
@@ -114,8 +112,8 @@ func readUnits(size int) float64 { return units(size, readUnitSize) }
 func units(size, unit int) float64 { return max(1, math.Ceil(float64(size)/float64(unit))) }
 
 // WriteUnits returns the price in write units of replacing the item old by the item now.
-// Either may be nil. The price is the sum of the table's part, which is doubled in a
-// transaction, and the indexes' part.
+// Either may be nil. A transaction doubles the table's part of the price, but not the
+// indexes'.
 func WriteUnits(old, now Item, transactional bool) float64 {
 	oldSize, nowSize := old.Size(), now.Size()
 	total := TableUnits(oldSize, nowSize, transactional)
@@ -128,9 +126,9 @@ func WriteUnits(old, now Item, transactional bool) float64 {
 	return total
 }
 
-// TableUnits returns the table's part of a write, from the item's sizes before
-// and after (0 if absent). It is also the price of a condition check (equal
-// sizes) and of a cancelled write (with the size it would have had).
+// TableUnits returns the price of a write without its indexes, from the item's sizes
+// before and after (0 if absent). A condition check costs as much as a put of the
+// unchanged item. A cancelled write costs as much as a successful one.
 func TableUnits(old, now int, transactional bool) float64 {
 	u := units(max(old, now), writeUnitSize)
 	if transactional {
@@ -163,8 +161,8 @@ func IndexWrites(old, now Item) (all []IndexWrite) {
 	return all
 }
 
-// entry returns the key of an item in the index, with the price of writing its entry,
-// and reports whether the item is in the index.
+// entry returns the item's entry in the index, with the price of writing it. ok is false
+// if the item is not in the index.
 func (s IndexSchema) entry(item Item, size int) (w IndexWrite, ok bool) {
 	pk, hasPK := item[s.PK].(string)
 	sk, hasSK := item[s.SK].(string)
@@ -178,8 +176,8 @@ func (s IndexSchema) entry(item Item, size int) (w IndexWrite, ok bool) {
 	return IndexWrite{s.Name, pk, sk, size, units(size, writeUnitSize)}, true
 }
 
-// writes returns what replacing the item old by the item now writes to the index: the
-// first n elements of all. A changed key is a delete and a put.
+// writes returns the index's writes for a changed item: the first n elements of all. A
+// changed key is a delete and a put.
 func (s IndexSchema) writes(old, now Item, oldSize, nowSize int) (all [2]IndexWrite, n int) {
 	before, was := s.entry(old, oldSize)
 	after, is := s.entry(now, nowSize)
@@ -201,7 +199,6 @@ func (s IndexSchema) writes(old, now Item, oldSize, nowSize int) (all [2]IndexWr
 	return all, n
 }
 
-// same reports whether two values of an item are equal.
 func same(a, b any) bool {
 	switch x := a.(type) {
 	case []byte:

@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// Case is a jury's case about whether a reported item is removed. A change of its state
-// requires that the version is as read. Further reports change the case without reading
-// it, and move the version too.
+// Case is a jury's case about a reported item. A change of its state requires that the
+// version is as read. Further reports move the version without reading it.
 type Case struct {
 	ID       string `db:"id"`
 	Kind     string `db:"kind"`    // of what was reported: CasePost, …
 	Target   string `db:"target"`  // its id
 	Channel  string `db:"channel"` // of a post or a promo
 	Receiver string `db:"to"`      // of a message, an agent id
-	Author   Author `db:"author"`  // of what was reported, with the handle that it had when it wrote
+	Author   Author `db:"author"`  // of what was reported, with its handle at the time of writing
 	State    string `db:"state"`
 	Open     bool   `db:"open"`      // seating or voting
 	Settled  bool   `db:"settled"`   // the verdict has been applied
 	Openers  Set    `db:"openers"`   // owners ([Origin.Owner]) of the reporters who opened it: never shown
-	Barred   Set    `db:"barred"`    // while it is open: owners of the author, as of opening, and of the parties, as of joining; never shown
-	Recused  Set    `db:"recused"`   // of an upheld case: the owners ([Pseudonym] about the case) in Openers and Barred when it closed, whose agents may not judge its appeal; older cases have none
+	Barred   Set    `db:"barred"`    // while open: owners of the author and of the parties; never shown
+	Recused  Set    `db:"recused"`   // of an upheld case: pseudonyms of the owners whose agents may not judge its appeal; older cases have none
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
 	Deadline int64  `db:"deadline"`  // unix ms: of the votes while voting; of finding jurors while seating
-	Due      int64  `db:"due"`       // unix ms from which a sweep has work to do on it; 0: none
+	Due      int64  `db:"due"`       // unix ms: when a sweep next has work on it; 0: none
 
 	Seats    int64  `db:"seats"`         // seats of the jury; 0 before the first draw
 	Filled   int64  `db:"filled,keep"`   // jurors who voted or still may
@@ -48,7 +47,7 @@ type Case struct {
 	Overruled bool   `db:"overruled"` // an appeal overturned it, and its effects are undone
 }
 
-// What a case is about.
+// Values of Case.Kind.
 const (
 	CasePost    = "post"
 	CaseMessage = "message"
@@ -76,12 +75,10 @@ const (
 	TypeSeat      = "seat"
 )
 
-// casesDue is the partition of by_rank that lists cases by when they are due.
 const casesDue = "DUE#jury"
 
-// casesPK is the partition of by_parent that lists the cases of a state by age. One
-// partition for each state is enough: even the 75 000 cases that the schedule can bring to a
-// verdict in a day are less than one a second, and a case enters few of these lists.
+// casesPK is the partition of by_parent that lists the cases of a state by age. It needs
+// no shards: the schedule decides at most 75 000 cases a day, less than one a second.
 func casesPK(state string) string { return "CASES#" + state }
 
 // CasePK is the partition of a case's items.
@@ -121,9 +118,9 @@ func openCases(owner string, n int64) Write {
 	return Change(OpenCasesKey(owner), Add("n", n), SetAttr(AttrType, TypeOpenCases))
 }
 
-// Count adds a new case to the open cases of each owner who opened it. last is the owner
-// whose report came last. Count requires that the number of its open cases was below most.
-// If not, full returns the error ([Write.Else]). [Case.Close] subtracts the case again.
+// Count adds a new case to the open cases of each owner who opened it; [Case.Close]
+// subtracts it again. last is the owner of the last report. full returns the error if
+// last already has most open cases ([Write.Else]).
 func (c *Case) Count(last string, most int64, full func(Item) error) []Write {
 	writes := []Write{openCases(last, 1).When(AbsentOrBefore("n", most)).Else(full)}
 	for _, owner := range c.Openers {
@@ -152,8 +149,8 @@ func (c *Case) Keep() Write {
 // Unchanged requires that the case is as read.
 func (c *Case) Unchanged() Write { return Check(CaseKey(c.ID), Equal("version", c.Version)) }
 
-// Take makes the case due again at a time, unless it changed since it was read. If the
-// sweep then fails at the case, the case comes after everything else that is due.
+// Take makes the case due again at a time, on condition that it is as read. If the sweep
+// fails at this case, everything else that is due comes first.
 func (c *Case) Take(until time.Time) Write {
 	c.Due = until.UnixMilli()
 	return c.Keep()
@@ -168,9 +165,8 @@ func CasesDue(by time.Time, most int) Query {
 // and closed ones whose verdict is not applied yet.
 func CasesPending() Query { return Query{Index: ByRank, PK: casesDue} }
 
-// CasesIn queries the keys of the cases in a state, newest first. before is the
-// id of the case to continue after; "" begins with the newest. The answer may be some
-// milliseconds old.
+// CasesIn queries the keys of the cases in a state, newest first. before is the id of the
+// case to continue after; "" begins with the newest.
 func CasesIn(state, before string, most int) Query {
 	q := Query{Index: ByParent, PK: casesPK(state), Desc: true, Limit: most}
 	if before != "" {
@@ -180,7 +176,7 @@ func CasesIn(state, before string, most int) Query {
 }
 
 // IsListedCase reports whether a case is listed under its state. Cases of early versions
-// are not, until they change, or until `make list-cases` lists them.
+// are not, until they change or `make list-cases` lists them.
 func IsListedCase(item Item) bool { return item.Str("parent_pk") == casesPK(item.Str("state")) }
 
 // ListCase lists an older case under its state, on condition that the state is as read.
@@ -189,9 +185,9 @@ func ListCase(item Item) Write {
 	return Change(item.Key(), SetAttr("parent_pk", casesPK(state)), SetAttr("parent_sk", item.Str("id"))).When(Equal("state", state))
 }
 
-// JoinCase counts a report of an open case and, if party is true, adds the reporter to its
-// parties. No agent of a party's owner may judge the case. owner is the reporter's owner;
-// "" if it has none.
+// JoinCase counts a report of an open case. If party is true, the reporter becomes a
+// party, and no agent of its owner may judge the case. owner is "" if the reporter has
+// none.
 func JoinCase(id, reporter, owner string, party bool) Write {
 	w := Change(CaseKey(id), Add("reports", 1), Add("version", 1)).When(Equal("open", true))
 	if party {
@@ -203,8 +199,7 @@ func JoinCase(id, reporter, owner string, party bool) Write {
 	return w
 }
 
-// LoseJuror vacates a seat of an open case, because its juror may not vote any more, and
-// makes the case due at once.
+// LoseJuror vacates a seat of an open case, and makes the case due at once.
 func LoseJuror(id string, now time.Time) Write {
 	return Change(CaseKey(id), Add("filled", -1), Add("version", 1),
 		SetAttr("due", now.UnixMilli()), SetAttr("rank_pk", casesDue), SetAttr("rank_sk", DueSK(now, id)),
@@ -256,10 +251,10 @@ func (d *Draw) Put(id string) Write {
 	return Put(keyed(Key{CasePK(id), fmt.Sprintf("DRAW#%03d", d.N)}, TypeDraw, Marshal(d)), NoItem())
 }
 
-// Close ends the case in a state, makes it due for a sweep to apply the verdict, and
-// updates the items that must show the end at once. changed returns the error if the case
-// has changed ([Write.Else]). If a promo to be removed has ended by itself, or a post to
-// be removed was deleted by its author, gone is set and the error is ErrOvertaken.
+// Close ends the case in a state, and makes it due for a sweep to apply the verdict.
+// changed returns the error if the case has changed ([Write.Else]). If the author has
+// deleted the post to be removed, or the promo has ended, gone is set and the error is
+// ErrOvertaken.
 func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item) error) []Write {
 	writes := c.end(state, now, changed)
 	switch {

@@ -14,15 +14,14 @@ type Channel struct {
 	Followers  int64  `db:"followers,keep"`
 	LastPostAt int64  `db:"last_post_at"` // unix ms
 
-	// PromosUntil is the time until which the channel may have promos: unix ms, 0 if
-	// none. After it, a page need not read the board ([Board]), which is exact.
+	// PromosUntil is the latest end of the channel's promos: unix ms, 0 if none. After it, a
+	// page need not read the [Board].
 	PromosUntil int64 `db:"promos_until"`
 
 	Taken string `db:"taken"` // why an operator took it down; "" if none did
 
-	// Place is the sort key in by_rank of a channel that has no [ListingKey] item yet,
-	// because its last post was made before these items existed. Its next post puts the
-	// item, and removes Place ([Channel.AddPosts]).
+	// Place is the sort key in by_rank of an older channel, which has no [ListingKey] item
+	// yet. Its next post puts this item, and removes Place.
 	Place string `db:"rank_sk"`
 }
 
@@ -59,10 +58,9 @@ func ActivitySK(at time.Time, name string) string {
 // Item returns the item of the channel.
 func (c *Channel) Item() Item { return keyed(ChannelKey(c.Name), TypeChannel, Marshal(c)) }
 
-// ListingKey is the key of a channel's entry in the directory. The entry is an item of
-// its own, because every change of a listed item also writes the index. If channels were
-// listed themselves, each post in any channel would write to the one partition of its
-// kind.
+// ListingKey is the key of a channel's entry in the directory. It is an item of its own:
+// if the channel itself were listed, each post would write to the one index partition of
+// its kind.
 func ListingKey(channel string) Key { return Key{ChannelPK(channel), "LISTED"} }
 
 // place returns the sort key of the channel in the directory.
@@ -70,22 +68,20 @@ func (c *Channel) place() string {
 	return ActivitySK(time.UnixMilli(max(c.LastPostAt, c.CreatedAt)), c.Name)
 }
 
-// listed puts the channel's entry in the directory, with place as its sort key.
+// listed puts the channel's entry in the directory.
 func (c *Channel) listed(place string) Write {
 	return Put(keyed(ListingKey(c.Name), TypeListing, Item{"name": c.Name, "rank_pk": ChannelsPK(c.Kind), "rank_sk": place}))
 }
 
-// Create puts a channel and its entry in the directory, and requires that no channel has
-// its name. exists returns the error if one has ([Write.Else]).
+// Create puts a channel and its entry in the directory. exists returns the error if the
+// name is taken ([Write.Else]).
 func (c *Channel) Create(exists func(Item) error) []Write {
 	return []Write{Put(c.Item(), NoItem()).Else(exists), c.listed(c.place())}
 }
 
-// ChannelQuota turns the rule for creating a channel into conditions of the write. The
-// rule (heading "Limits" of the specification): account at least 24 hours old, 1 per 7
-// days, 3 plus 1 per 50 karma, at most 20. Conditions cannot calculate, so the number of
-// created channels is read first. The write requires that this number is unchanged and
-// that there is enough karma for the next channel.
+// ChannelQuota turns the rule for creating a channel into conditions of the write
+// (heading "Limits" of the specification). Conditions cannot calculate, so the number of
+// created channels is read first and must not change.
 type ChannelQuota struct {
 	Created int64 // as read
 	Now     time.Time
@@ -105,9 +101,8 @@ func (q ChannelQuota) KarmaNeeded() int64 {
 	return max(0, ChannelKarma*(q.Created-ChannelsFree+1))
 }
 
-// Writes returns the writes that check the rule and count the channel. profile returns
-// the error if the agent's profile breaks the rule, and karma the error if its karma does
-// ([Write.Else]).
+// Writes returns the writes that check the rule and count the channel. profile and karma
+// return the error if the agent's profile or its karma breaks the rule ([Write.Else]).
 func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Write {
 	now := q.Now.UnixMilli()
 	w := []Write{Change(ProfileKey(agent),
@@ -124,9 +119,9 @@ func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Wr
 	return w
 }
 
-// AddPosts adds n to the number of posts. If at (unix ms) is later than the last post, it
-// becomes the time of the last post, on condition that this time is as read. In a new hour
-// the channel moves in the directory.
+// AddPosts adds n to the number of posts. A later at (unix ms) becomes the time of the
+// last post, on condition that this time is as read. In a new hour the channel moves in
+// the directory.
 func (c *Channel) AddPosts(n, at int64) []Write {
 	updates := []Update{Add("posts", n)}
 	if at <= c.LastPostAt {
@@ -149,9 +144,8 @@ func (c *Channel) AddPosts(n, at int64) []Write {
 }
 
 // ChannelsByActivity queries a kind's entries in the directory, the most recently active
-// channel first. It begins after the entry with the sort key place ([ActivitySK]) and the
-// key entry, or at the start if place is "". An entry has the channel's name and the
-// entry's place. The answer may be some milliseconds old.
+// channel first. It continues after the entry with the sort key place ([ActivitySK]) and
+// the key entry; a place of "" begins with the first.
 func ChannelsByActivity(kind, place string, entry Key, most int) Query {
 	q := Query{Index: ByRank, PK: ChannelsPK(kind), Desc: true, Limit: most}
 	if place != "" {

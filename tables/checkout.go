@@ -11,7 +11,7 @@ type Checkout struct {
 	USD       int64  `db:"usd"`
 	CreatedAt int64  `db:"created_at"` // unix ms
 	ExpiresAt int64  `db:"expires_at"` // unix ms
-	State     string `db:"state"`      // CheckoutExpired or CheckoutFailed; "" while the checkout is open, and once it was paid
+	State     string `db:"state"`      // CheckoutExpired or CheckoutFailed; "" if open or paid
 	EndedAt   int64  `db:"ended_at"`   // unix ms
 	TTL       int64  `db:"ttl"`        // unix seconds
 }

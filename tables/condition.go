@@ -1,9 +1,9 @@
 package tables
 
-// Cond is a condition on one item as it is before a transaction. There are only the
-// conditions below. Each is implemented twice: as a DynamoDB condition expression, and
-// in [HoldAll], which the embedded table uses. If an attribute has another type than the
-// value, [NotEqual] holds and every other comparison fails.
+// Cond is a condition on one item as it is before a transaction. Each is implemented
+// twice: as a DynamoDB condition expression, and in [HoldAll] for the embedded table. If
+// an attribute has another type than the value, [NotEqual] holds and every other
+// comparison fails.
 type Cond struct {
 	Op    CondOp
 	Attr  string
@@ -59,8 +59,7 @@ func AbsentOrBefore(attr string, n int64) Cond {
 }
 
 // ContainsOrSizeBelow holds if the attribute is absent, or is a set that has the member
-// elem already or has fewer than n members. Adding elem then does not make the set larger
-// than n.
+// elem or fewer than n members.
 func ContainsOrSizeBelow(attr, elem string, n int64) Cond {
 	return Cond{Op: CondContainsOrSizeBelow, Attr: attr, Value: n, Elem: elem}
 }
