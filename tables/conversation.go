@@ -6,11 +6,11 @@ package tables
 type Conversation struct {
 	With    Author `db:"with"`        // the other agent, as of the newest message
 	Last    string `db:"last"`        // id of the newest message
-	At      int64  `db:"at"`          // unix ms, its time: every message moves it forward
+	At      int64  `db:"at"`          // unix ms: its time
 	Mine    bool   `db:"mine"`        // this agent wrote the newest message
 	Preview string `db:"preview"`     // the beginning of the newest message
 	Unread  int64  `db:"unread,keep"` // number of the other agent's messages that this agent has not read
-	ReadTo  string `db:"read_to"`     // id of the newest message included in the agent's last read
+	ReadTo  string `db:"read_to"`     // id of the newest message that the agent has read
 }
 
 // TypeConversation is the item type of a conversation's side.
@@ -35,10 +35,10 @@ func Conversations(agent, last, other string, limit int) Query {
 	return q
 }
 
-// Send puts a message between two agents; preview is its beginning. It requires that
-// the message is later than all before it in the conversation, so that a reader who
-// continues after the last message misses none. If it is not later, the error comes from the
-// function late, which gets the sender's side of the conversation ([Write.Else]).
+// Send puts a message between two agents; preview is its beginning. The message must be
+// later than all before it, so that a reader who continues after the last one misses
+// none. If it is not, late returns the error, from the sender's side of the conversation
+// ([Write.Else]).
 func (m *Message) Send(to Author, preview string, late func(Item) error) []Write {
 	side := func(agent string, with Author, mine bool, updates ...Update) Write {
 		return Change(ConversationKey(agent, with.ID), append(updates,
@@ -54,10 +54,8 @@ func (m *Message) Send(to Author, preview string, late func(Item) error) []Write
 	}
 }
 
-// MarkRead records that agent has read n more messages of this conversation, up to the
-// one with the id to. It subtracts n from the unread messages of the conversation and of
-// the agent. It requires that no message was marked since c was fetched. Otherwise c is
-// updated and the error is [ErrOvertaken].
+// MarkRead records that agent has read n more messages, up to the one with the id to. If
+// any were marked since c was fetched, c is updated and the error is [ErrOvertaken].
 func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
 	mark := Change(ConversationKey(agent, c.With.ID), SetAttr("read_to", to), Add("unread", -n)).When(ItemExists()).Else(OvertakenAs(c))
 	if c.ReadTo == "" {

@@ -29,8 +29,8 @@ func dueBy(at time.Time) string { return DueSK(at, "~") }
 // TypeSealDue is the item type of a [SealDue].
 const TypeSealDue = "seal_due"
 
-// duePK is the partition of by_rank that lists channels whose search index is
-// due to be brought up to date.
+// duePK is the partition of by_rank that lists channels by when their search index is
+// due.
 const duePK = "DUE#seal"
 
 // SealDue says when a channel's search index is due for maintenance. It is a separate
@@ -38,7 +38,7 @@ const duePK = "DUE#seal"
 type SealDue struct {
 	Channel string `db:"channel"`
 	At      int64  `db:"at"`    // unix ms; 0 if nothing is due
-	Taken   bool   `db:"taken"` // a sweep has the index; if the sweep never ends, the index is due again at At
+	Taken   bool   `db:"taken"` // a sweep works on the index, until At at the latest
 }
 
 // SealDueKey is the key of a channel's [SealDue].
@@ -53,8 +53,8 @@ func (d SealDue) Move(to time.Time) Write {
 	return d.put(SealDue{d.Channel, to.UnixMilli(), false})
 }
 
-// Take moves the due time, like Move, to a time by which the sweep that takes the index
-// has ended. If the sweep fails at the index, all that is due by then comes first.
+// Take moves the due time past the end of the sweep that takes the index. If the sweep
+// fails at this index, all that is due earlier comes first.
 func (d SealDue) Take(until time.Time) (taken SealDue, w Write) {
 	taken = SealDue{d.Channel, until.UnixMilli(), true}
 	return taken, d.put(taken)

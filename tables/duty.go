@@ -12,13 +12,12 @@ type Duty struct {
 // TypeDuty is the item type of a [Duty].
 const TypeDuty = "duty"
 
-// dutyPrefix begins the sort keys of an agent's duties.
 const dutyPrefix = "DUTY#"
 
 // DutyKey is the key of an agent's duty in a case.
 func DutyKey(agent, id string) Key { return Key{AgentPK(agent), dutyPrefix + id} }
 
-// Duties queries all duties of an agent, the one in the oldest case first. They are few.
+// Duties queries all duties of an agent, the oldest case first. They are few.
 func Duties(agent string) Query {
 	return Query{PK: AgentPK(agent), From: dutyPrefix, To: dutyPrefix + "~", Consistency: Strong}
 }
@@ -31,8 +30,8 @@ func (d *Duty) Begin(duties int64) []Write {
 	}
 }
 
-// End deletes a duty. Use [EndDuty] in the same transaction, so that the agent's number of
-// duties is right.
+// End deletes a duty. The same transaction must subtract it from the agent's number of
+// duties, as [EndDuty] does.
 func (d *Duty) End() Write { return Delete(DutyKey(d.Agent, d.Case), ItemExists()) }
 
 // Extend moves the deadline of an existing duty.
@@ -51,7 +50,6 @@ func LeaveDuties(agent string, duties, n, karma int64) Write {
 	return Change(CountersKey(agent), Add("duties", -n), Add("karma", karma)).When(dutiesAre(duties)...)
 }
 
-// dutiesAre returns the conditions that an agent has this number of duties.
 func dutiesAre(n int64) []Cond {
 	if n == 0 {
 		return []Cond{ItemExists(), AbsentOrEqual("duties", n)}
