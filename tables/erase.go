@@ -2,10 +2,8 @@ package tables
 
 import "time"
 
-// An agent that erases itself, or that an operator erases, ends in one transaction, which
-// invalidates the agent's credentials, clears the claim of its handle, and deletes its
-// origin, its place in the pool of jurors and its tags. It also puts an [Erasure], by
-// which a schedule finds the agent and removes its other names and texts. Ids stay.
+// [Profile.Erase] ends an agent in one transaction. It also puts an [Erasure], by which a
+// schedule finds the agent and removes its other names and texts. Ids stay.
 
 // Erasure records that erasing an agent is not finished.
 type Erasure struct {
@@ -17,11 +15,10 @@ type Erasure struct {
 // TypeErasure is the item type of an [Erasure].
 const TypeErasure = "erasure"
 
-// erasuresDue is the partition of by_rank that lists erasures by when they are due.
 const erasuresDue = "DUE#erase"
 
 // EraseAfter is the least duration of an erasure. Requests that began before the agent
-// ended, by the agent or by others about it, have ended by then.
+// ended are over by then.
 const EraseAfter = time.Minute
 
 // ErasureKey is the key of an agent's [Erasure].
@@ -50,10 +47,9 @@ func ErasuresDue(by time.Time, most int) Query {
 	return Query{Index: ByRank, PK: erasuresDue, To: dueBy(by), Limit: most}
 }
 
-// Erase ends the agent. j is its place in the pool of jurors, or nil. It requires that
-// the profile, and whether the agent is a juror, are as read. changed returns the error
-// if they are not ([Write.Else]). The condition on the version covers the epoch, because
-// whatever moves the epoch also moves the version.
+// Erase ends the agent. j is its place in the pool of jurors, or nil. changed returns the
+// error if the profile or this place is not as read ([Write.Else]). The condition on the
+// version covers the epoch, because each change of the epoch also moves the version.
 func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Write {
 	left := &Profile{
 		ID: p.ID, State: StateErased, Epoch: p.Epoch + 1, CreatedAt: p.CreatedAt, Version: p.Version + 1, ErasedAt: now.UnixMilli(),
@@ -70,8 +66,8 @@ func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Wri
 }
 
 // EraseAgain makes the schedule look again for items of an agent that was erased at a
-// time (unix ms), even if that erasure was finished. The schedule begins after
-// [EraseAfter], when the index surely has the items that were just listed.
+// time (unix ms). The schedule begins after [EraseAfter], when the index has the items
+// that were just listed.
 func EraseAgain(agent string, at int64, now time.Time) Write {
 	return Put((&Erasure{Agent: agent, At: at, Due: now.Add(EraseAfter).UnixMilli()}).Item())
 }
@@ -84,9 +80,8 @@ func (p *Post) Erase(now time.Time) []Write {
 	return []Write{tombstone, p.Unrank()}
 }
 
-// Erase removes the texts of an idea, its author's name and its places in all lists, on
-// condition that it is as read. Its count of support stays, and so do its links to
-// duplicates.
+// Erase removes an idea's texts, its author's name and its places in all lists, on
+// condition that it is as read. Its support and its links to duplicates stay.
 func (i *Idea) Erase() []Write {
 	idea := Change(IdeaKey(i.ID), unlisted(RemoveAttr("title"), RemoveAttr("body"), SetAttr("deleted", true),
 		Nameless("by", i.By.ID), Add("changes", 1), RemoveAttr("parent_pk"), RemoveAttr("parent_sk"))...)
@@ -96,9 +91,8 @@ func (i *Idea) Erase() []Write {
 	}
 }
 
-// Erase removes a promo's text and its buyer's name. A live promo is no longer shown,
-// and the next settlement ends it. It requires that the promo is in the state in which
-// it was read.
+// Erase removes a promo's text and its buyer's name. A live promo is no longer shown, and
+// the next settlement ends it. The promo's state must be as read.
 func (p *Promo) Erase(now time.Time) Write {
 	w := Change(p.Item().Key(), RemoveAttr("body"), SetAttr("erased", true), Nameless("buyer", p.Buyer.ID)).When(Equal("state", p.State))
 	if p.State == PromoLive {
@@ -119,9 +113,9 @@ func (m *Message) Erase() Write {
 		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("erased", true), Nameless("from", m.From.ID)).When(ItemExists())
 }
 
-// EraseOther removes the name of the erased agent c.With from c, the other agent's side of
-// their conversation, as read. It also removes the beginning of the newest message if
-// c.With wrote it. agent is the id of the other agent.
+// EraseOther removes the name of the erased agent c.With from the conversation's side of
+// agent. It also removes the preview if c.With wrote it. It requires that no message was
+// added since c was read.
 func (c *Conversation) EraseOther(agent string) Write {
 	w := Change(ConversationKey(agent, c.With.ID), Nameless("with", c.With.ID)).When(Equal("last", c.Last))
 	if !c.Mine {
@@ -130,8 +124,8 @@ func (c *Conversation) EraseOther(agent string) Write {
 	return w
 }
 
-// Erase removes the name of a case's author, and closes the case if it is open: nobody
-// decides it any more. It requires that the case is as read.
+// Erase removes the name of a case's author, and closes the case if it is open. It
+// requires that the case is as read.
 func (c *Case) Erase(now time.Time) []Write {
 	c.Author = Author{ID: c.Author.ID}
 	if c.Open {
@@ -146,9 +140,8 @@ func (e *Evidence) Erase(id string) Write {
 	return Change(EvidenceKey(id), RemoveAttr("body")).When(Present("body"))
 }
 
-// LeaveOpener removes an owner from those who opened a closed case, on condition that the
-// case is as read. In an open case these owners stay, because their agents may not judge
-// it.
+// LeaveOpener removes an owner from the openers of a closed case, on condition that the
+// case is as read. An open case keeps them, because their agents may not judge it.
 func (c *Case) LeaveOpener(owner string) Write {
 	return Change(CaseKey(c.ID), RemoveFromSet("openers", owner), Add("version", 1)).When(Equal("version", c.Version))
 }
@@ -162,8 +155,8 @@ func EraseReason(complaint Item) Write {
 // ForgetOpenCases removes the count of an owner's open cases if it is 0.
 func ForgetOpenCases(owner string) Write { return Delete(OpenCasesKey(owner), Before("n", 1)) }
 
-// ReportOwner returns the owner in the key of a report's item, if [Report.OnceForOwner]
-// put it; "" if the key has the agent that reported.
+// ReportOwner returns the owner in the key of an item of [Report.OnceForOwner]; "" for an
+// item of [Report.Once].
 func ReportOwner(item Item) string {
 	k := ReportKey(item.Str("target"), "")
 	if who := item.Key().SK[len(k.SK):]; who != item.Str("by") {
@@ -172,9 +165,8 @@ func ReportOwner(item Item) string {
 	return ""
 }
 
-// EraseWaiting returns the writes that withdraw an agent's waiting report, and delete
-// the record that its owner reported, because no case heard the report. It returns
-// none if no report of the agent waits.
+// EraseWaiting withdraws an agent's waiting report, and deletes the record that its owner
+// reported, because no case heard it. It returns nil if no report of the agent waits.
 func (r *Reported) EraseWaiting(agent string) (writes []Write) {
 	had := false
 	for who, v := range r.Waits {
@@ -195,9 +187,8 @@ func (r *Reported) EraseWaiting(agent string) (writes []Write) {
 	return writes
 }
 
-// EraseOwner replaces the item of [Report.OnceForOwner] by one under the owner's
-// [Pseudonym], which does not name the erased agent. It requires that the item is
-// there.
+// EraseOwner replaces the item of [Report.OnceForOwner] by an item with the owner's
+// [Pseudonym] and no agent.
 func (r *Report) EraseOwner(owner string) []Write {
 	left := *r
 	left.By = ""
@@ -207,10 +198,9 @@ func (r *Report) EraseOwner(owner string) []Write {
 	}
 }
 
-// EraseGiven removes an agent from an item that it gave: its name, its texts, and the
-// item's place in the agent's list. It deletes a signature, a link code and the claim of a
-// key. What was counted stays counted, except support for an idea. ok is false if the
-// item's type has no rule here.
+// EraseGiven removes an agent's name and texts from an item that it gave, and the item
+// from the agent's list. What was counted stays counted, except support for an idea. ok
+// is false if the item's type has no rule here.
 func EraseGiven(item Item) (w Write, ok bool) {
 	agent := Giver(item)
 	change := func(more ...Update) (Write, bool) {

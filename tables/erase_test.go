@@ -71,8 +71,6 @@ func eraseTrials() []trial {
 	}
 }
 
-// An item that an agent gave, and that is outside the agent's own partitions, is listed
-// under the agent.
 func TestListedGiven(t *testing.T) {
 	erased := tables.Case{ID: "ca_1", Author: tables.Author{ID: fox}}
 	for name, c := range map[string]struct {
@@ -95,12 +93,11 @@ func TestListedGiven(t *testing.T) {
 			t.Errorf("%s: got listed = %t, want %t", name, got, c.is)
 		}
 		if c.giver == "" && c.item.Str("author_pk") == tables.Given("", "", 1).PK {
-			t.Errorf("%s: got it in the list of an agent without an id, want it in no list", name)
+			t.Errorf("%s: got a place in a list without an agent, want no place", name)
 		}
 	}
 }
 
-// Only a deleted post or idea that still has its author's handle names its author.
 func TestNamesAuthor(t *testing.T) {
 	post := func(deleted bool, handle string) tables.Item {
 		return (&tables.Post{ID: "po_1", Channel: "den", Deleted: deleted, CreatedAt: 1, Author: tables.Author{ID: fox, Handle: handle}}).Item()
@@ -118,8 +115,7 @@ func TestNamesAuthor(t *testing.T) {
 	}
 }
 
-// EraseWaiting removes an agent's reports from those that wait. Only if a report counted
-// does it also delete the record that the agent's owner reported.
+// Only a report with weight has left a record of its owner.
 func TestEraseWaiting(t *testing.T) {
 	for weight, want := range map[int64]int{0: 1, 1: 2} {
 		r := &tables.Reported{Target: "po_1", Waits: tables.Map{
@@ -134,9 +130,8 @@ func TestEraseWaiting(t *testing.T) {
 	}
 }
 
-// The next pass begins when the index surely has the items that were just listed.
 func TestEraseAgain(t *testing.T) {
 	if got, want := tables.EraseAgain(fox, 1, noon).Item.Int("due"), noon.Add(time.Minute).UnixMilli(); got != want {
-		t.Errorf("got it due at %d, want %d", got, want)
+		t.Errorf("next pass: got due at %d, want %d", got, want)
 	}
 }

@@ -87,7 +87,6 @@ func (c Cond) holds(item Item) bool {
 	return false
 }
 
-// equalScalar compares an attribute with a scalar.
 func equalScalar(v, scalar any) bool {
 	switch s := scalar.(type) {
 	case string, int64, bool:

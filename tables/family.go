@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Families is a set of kinds of partitions, identified by the first letter of
-// their keys, and of indexes. Permissions on the table are by family: infra
-// grants them by the leading keys that a function uses, and the local service
-// enforces the same.
+// Families is a set of kinds of partitions and of indexes. The first letter of a
+// partition's key is its kind. Permissions on the table are by family: infra grants them,
+// and the local service enforces the same.
 type Families uint32
 
 const (

@@ -4,7 +4,7 @@ import "time"
 
 // Follow says that an agent follows another one, or a channel.
 type Follow struct {
-	ID     string `db:"id"`     // ev_…: differs if the agent follows the target again later; contains the time
+	ID     string `db:"id"`     // ev_…: another if the agent follows the target again later
 	Agent  string `db:"agent"`  // who follows
 	Kind   string `db:"kind"`   // FollowAgent or FollowChannel
 	Target string `db:"target"` // an agent id or a channel's name
@@ -26,7 +26,6 @@ const (
 // TypeFollow is the item type of a [Follow].
 const TypeFollow = "follow"
 
-// followPrefix begins the sort keys of what an agent follows.
 const followPrefix = "FOLLOW#"
 
 // FollowKey is the key of an agent's follow of a target.
@@ -44,10 +43,10 @@ func (f *Follow) Item() Item {
 	return item
 }
 
-// Begin starts a follow and requires that it is new and within the limits: on follows of
-// its kind, and on new follows in an hour. old is the graph's item as read. If the follow
-// is not new, the error comes from the function already. If a limit is reached, it comes
-// from the function full, which gets the graph's current item ([Write.Else]).
+// Begin starts a follow and drops the counts of past hours in old, the graph's item as
+// read. already returns the error if the follow exists. full returns the error if the
+// limit of its kind or of the hour is reached; it gets the graph's current item
+// ([Write.Else]).
 func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full func(Item) error) []Write {
 	hour := followsHour(now)
 	updates := []Update{SetAttr(AttrType, TypeGraph), Add(f.counter(), 1), Add(hour, 1)}
@@ -63,8 +62,7 @@ func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full fun
 	}
 }
 
-// End ends a follow. If the follow does not exist, the error comes from the function
-// missing ([Write.Else]).
+// End ends a follow. missing returns the error if there is none ([Write.Else]).
 func (f *Follow) End(missing func(Item) error) []Write {
 	return []Write{
 		Delete(FollowKey(f.Agent, f.Kind, f.Target), ItemExists()).Else(missing),
@@ -119,10 +117,9 @@ func AddFollowing(agent string, n int64) Write {
 	return Change(CountersKey(agent), Add("following", n)).When(ItemExists())
 }
 
-// TypeGraph is the item type of an agent's counts in the social graph: the
-// agents and channels it follows, its blocks and, in an attribute named for the
-// hour, its new follows. Conditions on these make the limits exact. Other
-// agents' follows do not write it.
+// TypeGraph is the item type of an agent's counts in the social graph: what it follows,
+// its blocks, and its new follows by hour. Conditions on these counts make the limits
+// exact. Follows by other agents do not write it.
 const TypeGraph = "graph"
 
 // GraphKey is the key of an agent's graph item.

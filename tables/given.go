@@ -1,19 +1,16 @@
 package tables
 
-// An agent gives items that are in partitions of others: a vote, a report, a seat, a
-// signature, the claim of a key. They are listed under the agent in by_author, so that
-// the agent can export and erase them. `make list-given` lists items that are older than
-// the list. If the agent of such an item is erased already, the schedule then erases the
-// item too ([EraseAgain]).
+// An agent gives items that are in partitions of others, such as votes, reports and
+// signatures. by_author lists them under the agent, so that it can export and erase them.
+// `make list-given` lists items that are older than this list.
 
 // givenPK is the partition of by_author that lists what an agent gave.
 func givenPK(agent string) string { return "GIVEN#" + agent }
 
 func givenSK(k Key) string { return k.PK + "/" + k.SK }
 
-// Giver returns the agent that gave an item: the item is about the agent, but outside
-// the agent's own partitions. It returns "" for other items, and for those that
-// another list has, such as posts.
+// Giver returns the agent that gave an item. It returns "" for other items, and for those
+// that another list has, such as posts.
 func Giver(item Item) string {
 	inside := func(attr string) string { m, _ := item[attr].(Map); return Item(m).Str("id") }
 	switch item.Str(AttrType) {
@@ -88,9 +85,8 @@ func authorAttr(item Item) string {
 	return ""
 }
 
-// Given queries the keys of the items that an agent gave. If prefix is not "", it queries
-// only those in partitions whose keys begin with prefix. The answer may be some
-// milliseconds old.
+// Given queries the keys of the items that an agent gave, in partitions whose keys begin
+// with prefix.
 func Given(agent, prefix string, most int) Query {
 	q := Query{Index: ByAuthor, PK: givenPK(agent), Limit: most}
 	if prefix != "" {
