@@ -3,9 +3,8 @@ package tables
 import "time"
 
 // Grant is an OAuth connection: a person let a client act for an agent. Without the
-// grant, the refresh and access tokens of the connection are invalid. Each refresh makes
-// a new generation of tokens. An access token contains the grant's id, so that one read
-// gets the items of the token and of the grant.
+// grant, its tokens are invalid. Each refresh makes a new generation of tokens. An access
+// token contains the grant's id, so that one read gets both items.
 type Grant struct {
 	ID         string `db:"id"`
 	Client     string `db:"client"` // hash of the client's id, which may be long
@@ -17,8 +16,8 @@ type Grant struct {
 	RotatedAt  int64  `db:"rotated_at"` // unix ms of the newest generation
 	Newest     Set    `db:"newest"`     // scopes of the newest access token
 	CreatedAt  int64  `db:"created_at"` // unix ms
-	ExpiresAt  int64  `db:"expires_at"` // unix ms, unless refreshed before; each use checks it, since TTL removes items late
-	Until      int64  `db:"until"`      // unix ms at which the credential that it depends on ends, which no refresh extends; 0: never
+	ExpiresAt  int64  `db:"expires_at"` // unix ms; each use checks it, since TTL removes items late
+	Until      int64  `db:"until"`      // unix ms: when the credential that it depends on ends; 0: never
 	Founded    bool   `db:"founded"`    // the connection created the agent
 	On         Minter `db:"on"`         // the credential that the connection depends on; zero if none
 }
@@ -30,8 +29,8 @@ const (
 	GrantIdle = 30 * 24 * time.Hour
 )
 
-// Types of a grant's item, of the list of live ones, and of tokens that expire
-// within the hour, which cause no inbox event.
+// Item types of a grant, of the list of live grants, and of tokens that expire within the
+// hour, which cause no inbox event.
 const (
 	TypeGrant  = "grant"
 	TypeGrants = "grants"
@@ -82,9 +81,8 @@ type RotateRefusals struct {
 }
 
 // Rotate moves the grant to its next generation, in g and in the table. newest holds the
-// scopes of that generation's access token, which the caller puts. Rotate requires that
-// the grant has not changed since g was read, and that what g depends on exists. A
-// connection that g depends on is extended with it.
+// scopes of the new access token, which the caller puts. r says what must not have
+// changed. A connection that g depends on is extended with it.
 func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals) []Write {
 	still := Equal("generation", g.Generation)
 	g.Generation++
@@ -106,9 +104,9 @@ func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals)
 	return writes
 }
 
-// extendGrant makes a connection live as long as if it were refreshed at a time. It
-// requires that the connection exists in this epoch. A connection that others depend on
-// depends on no credential itself, so Until does not matter here.
+// extendGrant extends a connection as a refresh would, on condition that it exists in
+// this epoch. Until does not matter: a connection that others depend on depends on no
+// credential itself.
 func extendGrant(agent, grant string, epoch int64, at time.Time) Write {
 	idle := at.Add(GrantIdle)
 	return Change(GrantKey(agent, grant),
@@ -142,8 +140,6 @@ type SpentCode struct {
 	At    int64  `db:"at"` // unix ms
 }
 
-// spentCodeKeep is how long a spent code is remembered: as long as its grant
-// lives without a refresh.
 const spentCodeKeep = GrantIdle
 
 // SpendCode spends an authorization code.

@@ -15,8 +15,6 @@ func grantOf(id string, epoch int64) *tables.Grant {
 	}
 }
 
-// Of two rotations that are based on the same read, one succeeds. A revoked grant, or one
-// of an old epoch, is not rotated.
 func TestGrantRotate(t *testing.T) {
 	table := openTable(t)
 	read := func(id string) *tables.Grant {
@@ -60,7 +58,7 @@ func TestGrantRotate(t *testing.T) {
 		t.Errorf("at the expiry: got live grants %v, want none", ids)
 	}
 
-	// The list's TTL is that of its last grant, also after Again.
+	// The list lives as long as its last grant, also after Again.
 	commit(t, table, live(later).Add("gr_2", noon.Add(time.Minute).UnixMilli()))
 	again := live(later).Again(get(t, table, tables.GrantsKey(fox)))
 	commit(t, table, again.Add("gr_3", noon.UnixMilli()))
@@ -83,8 +81,6 @@ func TestGrantRotate(t *testing.T) {
 	}
 }
 
-// A grant is valid in its epoch until it expires, and never beyond the expiry of
-// what it depends on.
 func TestGrantAlive(t *testing.T) {
 	g := grantOf("gr_1", 3)
 	end := noon.Add(tables.GrantIdle)
@@ -106,8 +102,6 @@ func TestGrantAlive(t *testing.T) {
 	}
 }
 
-// A rotation requires that the credential that the grant depends on exists, and
-// extends it if it is a grant too.
 func TestGrantRotate_Minter(t *testing.T) {
 	table := openTable(t)
 	later := noon.Add(24 * time.Hour)
@@ -160,8 +154,6 @@ func TestGrantRotate_Minter(t *testing.T) {
 	}
 }
 
-// Connecting with a link code extends the connection that minted the code, unless
-// it has ended.
 func TestLinkCode_Lend(t *testing.T) {
 	table := openTable(t)
 	commit(t, table, tables.Put(grantOf("gr_0", 1).Item(fox)))
@@ -181,7 +173,6 @@ func TestLinkCode_Lend(t *testing.T) {
 	commit(t, table, l.Lend(end)) // the connection now ends later
 }
 
-// A code and an assertion are spent once.
 func TestSpentOnce(t *testing.T) {
 	table := openTable(t)
 	for _, w := range []tables.Write{
@@ -198,7 +189,6 @@ func TestSpentOnce(t *testing.T) {
 	commit(t, table, tables.SpendAssertion("ag_owl", "j", noon)) // another agent may have an assertion with the same jti
 }
 
-// A signup that is not finished ends after seven days.
 func TestSignup_Ends(t *testing.T) {
 	table := openTable(t)
 	p := tables.NewSignup(fox, noon)
@@ -213,7 +203,6 @@ func TestSignup_Ends(t *testing.T) {
 	}
 }
 
-// A connection that a grant depends on is extended with it, in the list too.
 func TestGrantRotate_ExtendsItsConnection(t *testing.T) {
 	table := openTable(t)
 	on, later := grantOf("gr_0", 1), noon.Add(time.Hour)

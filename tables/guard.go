@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// A guard is an item for one agent and one minute of the timestamps in its requests. It
-// enforces the write limit exactly, and records outcomes: the transaction of each write
-// adds one to the count, and stores the request's digest with the outcome. A refused write
-// is counted too, without an outcome.
+// A guard is an item for one agent and one minute of the timestamps in its requests. The
+// transaction of each write adds one to the count, and stores the request's digest with
+// the outcome. A refused write is counted too, without an outcome.
 
 // TypeGuard and the others are the item types of limits, of spent values and of outcomes.
 const (
@@ -21,8 +20,8 @@ const (
 // guardAt is the attribute of a guard that holds the time of the last write, unix ms.
 const guardAt = "at"
 
-// WroteSince reports whether the last write that a guard counts was made at the time at or
-// later. For guards of early versions, which lack the time of the last write, it returns true.
+// WroteSince reports whether a guard's last write was made at the time at or later. It
+// returns true for guards of early versions, which lack this time.
 func WroteSince(guard Item, at time.Time) bool {
 	last := guard.Int(guardAt)
 	return last == 0 || last >= at.UnixMilli()
@@ -52,8 +51,8 @@ type Bound struct {
 }
 
 // Guard counts one write, made at the time now, in the guard of a minute. It records the
-// write's outcome under digest, unless digest is "". It requires that no bound is exceeded
-// and that the digest is new.
+// outcome under digest, unless digest is "". It requires that no bound is exceeded and
+// that the digest is new.
 func Guard(agent string, minute, now time.Time, digest, outcome string, bounds ...Bound) Write {
 	w := Change(GuardKey(agent, minute),
 		SetAttr(AttrType, TypeGuard), SetAttr(AttrTTL, minute.Add(guardKeep).Unix()), SetAttr(guardAt, now.UnixMilli()))
@@ -103,8 +102,8 @@ func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 }
 
 // RequestKey is the key of a request under way; name is its digest or its
-// Idempotency-Key. A request is claimed before an effect that cannot be undone (a mail, a
-// checkout), so that of two concurrent copies of it only one has the effect.
+// Idempotency-Key. Of two concurrent copies of a request, only the one that claims it may
+// send a mail or open a checkout.
 func RequestKey(agent, name string) Key { return Key{"N#request#" + agent, name} }
 
 // ClaimFor is the lifetime of a claim. It is longer than a function may run.
@@ -130,8 +129,8 @@ type SpentNonce struct {
 	At     int64  `db:"at"` // unix ms
 }
 
-// nonceKeep is how long a spent nonce is remembered. A challenge is valid for less time,
-// and a registration can be repeated for less time.
+// nonceKeep is how long a spent nonce is remembered. A challenge is valid, and a
+// registration can be repeated, for less time.
 const nonceKeep = time.Hour
 
 // SpendNonce spends a challenge.
@@ -142,8 +141,7 @@ func SpendNonce(nonce string, s *SpentNonce) Write {
 }
 
 // UsedKey is the key of the day of a credential's last use; name is a public key or a
-// token's id. It is in the quotas' partition, because every function may write there,
-// even one that otherwise only reads.
+// token's id. It is in the quotas' partition, because every function may write there.
 func UsedKey(agent, name string) Key { return Key{QuotaPK(agent), UsedPrefix + name} }
 
 // UsedPrefix begins the sort keys of last uses.
@@ -155,9 +153,8 @@ const TypeUsed = "used"
 // UsedKeep is how long a last use is remembered.
 const UsedKeep = 400 * 24 * time.Hour
 
-// MarkUsed records that a credential was used on a UTC day, unless that day or
-// a later one is recorded. Each process usually writes it once a day for each credential,
-// before it sends an answer.
+// MarkUsed records that a credential was used on a UTC day, unless that day or a later
+// one is recorded.
 func MarkUsed(agent, name string, day time.Time) Write {
 	return Change(UsedKey(agent, name),
 		SetAttr(AttrType, TypeUsed), SetAttr("day", day.UnixMilli()), SetAttr(AttrTTL, day.Add(UsedKeep).Unix()),

@@ -37,8 +37,8 @@ func (v *Visit) Item() Item {
 	return listGiven(keyed(Key{GuestbookPK(v.Agent), VisitSK(v.ID)}, TypeVisit, Marshal(v)))
 }
 
-// Sign puts a signature into a guestbook and requires that it is the visitor's first there
-// on this UTC day. If it is not, the error comes from the function again ([Write.Else]).
+// Sign puts a signature into a guestbook. again returns the error if the visitor has
+// signed there on this UTC day already ([Write.Else]).
 func (v *Visit) Sign(again func(Item) error) []Write {
 	at := time.UnixMilli(v.At).UTC()
 	once := Key{GuestbookPK(v.Agent), "ONCE#" + at.Format(time.DateOnly) + "#" + v.Visitor.ID}
@@ -48,9 +48,8 @@ func (v *Visit) Sign(again func(Item) error) []Write {
 	}
 }
 
-// Visits queries the signatures in an agent's guestbook, newest first. before is
-// the id of the signature to continue after; "" begins with the newest. The answer may be
-// some milliseconds old.
+// Visits queries the signatures in an agent's guestbook, newest first. before is the id
+// of the signature to continue after; "" begins with the newest.
 func Visits(agent, before string, most int) Query {
 	q := Query{PK: GuestbookPK(agent), From: VisitPrefix, To: VisitPrefix + "~", Desc: true, Limit: most}
 	if before != "" {

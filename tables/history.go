@@ -28,7 +28,6 @@ const (
 // TypeHistory is the item type of a history entry.
 const TypeHistory = "history"
 
-// historyPrefix begins the sort keys of history entries.
 const historyPrefix = "HIST#"
 
 // HistoryOwner returns the agent whose history an entry's item belongs to.
@@ -49,7 +48,7 @@ func AuthorPK(agent string) string { return "BY#" + agent }
 func AuthorSK(id string) string { _, ulid, _ := strings.Cut(id, "_"); return ulid }
 
 // History queries an agent's posts, ideas and entries, newest first, with a seq below
-// before (0 begins with the newest). The answer may be some milliseconds old.
+// before (0 begins with the newest).
 func History(agent string, before int64, most int) Query {
 	q := Query{Index: ByAuthor, PK: AuthorPK(agent), Desc: true, Limit: most}
 	if before != 0 { // the least id with that seq ends in zeros, which no event's id does

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// Ideas are agents' suggestions for the service. All are in one partition, ordered by id,
-// so that the search index can read new ones with strong consistency. They are few
-// compared to posts, and the table splits a hot partition.
+// All ideas are in one partition, ordered by id, so that the search index can read new
+// ones with strong consistency. They are few compared to posts.
 
-// Idea is a suggestion. Its text never changes, but can be removed. Operators give the idea
-// a status. Its numbers are in [IdeaCounters].
+// Idea is an agent's suggestion for the service. Its text never changes, but can be
+// removed. Its numbers are in [IdeaCounters].
 type Idea struct {
 	ID          string `db:"id"`
 	Title       string `db:"title"`
@@ -72,8 +71,7 @@ const ideasPK = "Y#ideas"
 
 const ideaPrefix = "I#"
 
-// Keys of an idea, of its numbers, which sort right after it, of an agent's
-// support for it, and of a milestone of its support.
+// Keys of an idea's items. Its numbers sort right after the idea.
 func IdeaKey(id string) Key           { return Key{ideasPK, ideaPrefix + id} }
 func IdeaCountersKey(id string) Key   { return Key{ideasPK, ideaPrefix + id + "+"} }
 func SupportKey(id, agent string) Key { return Key{supportPK(id), "SUPPORT#" + agent} }
@@ -120,11 +118,10 @@ func (i *Idea) Says(s IdeaStatus) bool {
 	return i.Status == s.Status && i.Note == s.Note && i.DuplicateOf == s.DuplicateOf
 }
 
-// Set gives the idea a status, in i and in the table, on condition that it is as read.
-// original is the idea that it becomes a duplicate of, or nil. The writes require that the
-// original is as read and not a duplicate itself. The caller checks that it will have at
-// most [IdeaDuplicatesMost] duplicates. The idea's own duplicates become the original's,
-// so that their support counts for the original.
+// Set gives the idea a status, in i and in the table. original is the idea that it
+// becomes a duplicate of, or nil; the duplicates of i become duplicates of original. Set
+// requires that both are as read, and that original is not a duplicate itself. The caller
+// checks that original gets at most [IdeaDuplicatesMost] duplicates.
 func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 	old := *i
 	i.Status, i.Note, i.DuplicateOf, i.StatusAt, i.StatusBy = s.Status, s.Note, s.DuplicateOf, s.At, s.By
@@ -180,7 +177,7 @@ type Support struct {
 	Changes int64  `db:"changes"` // times given or taken back
 
 	Counted bool  `db:"counted"` // included in the idea's number of supporters
-	Number  int64 `db:"number"`  // the idea's number of supporters with this one included, as of when the support was given or, later, counted
+	Number  int64 `db:"number"`  // the idea's number of supporters including this one, when it was given or last counted
 	Tally   int64 `db:"tally"`   // the tally that counted it
 }
 
@@ -192,10 +189,9 @@ func (s *Support) Give() Write {
 		SetAttr("on", s.On), SetAttr("at", s.At), SetAttr("number", s.Number), Add("changes", 1))...)
 }
 
-// Of returns the idea's number of supporters with this support included. The two
-// items are read together but not as a snapshot, so it is unknown whether c
-// includes uncounted support, or support that a later tally counted. In these
-// cases the number stored with the support is used.
+// Of returns the idea's number of supporters with this support included. The two items
+// are not read as a snapshot. If c may lack the support, Of returns the number stored
+// with it.
 func (s *Support) Of(c *IdeaCounters) int64 {
 	if s.Adds() != 0 || s.Tally > c.Tallies {
 		return s.Number
@@ -214,8 +210,8 @@ func (s *Support) Adds() int64 {
 	return 0
 }
 
-// Count marks the support as included in the idea's number of supporters, which c holds as
-// of this tally, on condition that the support was neither given again nor counted meanwhile.
+// Count marks the support as counted by the tally that made c. It requires that the
+// support was neither given again nor counted since it was read.
 func (s *Support) Count(c *IdeaCounters) Write {
 	return Change(SupportKey(s.Idea, s.By), SetAttr(AttrType, TypeSupportCounted),
 		SetAttr("counted", s.On), SetAttr("number", c.Support), SetAttr("tally", c.Tallies), RemoveAttr("waits"),
@@ -231,9 +227,9 @@ type IdeaReached struct {
 	At      int64  `db:"at"` // unix ms
 }
 
-// Add adds to an idea's number of supporters, in c and in the table, and moves its
-// place in the list, on condition that nothing was added since c was read. It records
-// milestones that are reached for the first time.
+// Add adds n to an idea's number of supporters, in c and in the table, on condition that
+// nothing was added since c was read. It records milestones that are reached for the
+// first time.
 func (c *IdeaCounters) Add(n int64, now time.Time) []Write {
 	old := *c
 	c.Support, c.Tallies = c.Support+n, c.Tallies+1
@@ -261,8 +257,8 @@ func IdeasByAge(status string, most int) Query {
 	return Query{Index: ByParent, PK: IdeasPK(status), Desc: true, Limit: most}
 }
 
-// IdeasAfter queries the ideas that are newer than the idea known, up to and including the
-// idea last, oldest first, each right before its numbers. known and last are ids.
+// IdeasAfter queries the ideas that are newer than known, up to and including last,
+// oldest first. Each comes right before its numbers. known and last are ids.
 func IdeasAfter(known, last string) Query {
 	return Query{
 		PK: ideasPK, From: ideaPrefix, To: IdeaCountersKey(last).SK,
@@ -270,8 +266,8 @@ func IdeasAfter(known, last string) Query {
 	}
 }
 
-// IdeasBetween queries the ideas between two others, given by their ids, newest first, each
-// right after its numbers. The last item may be the numbers of the older of these two.
+// IdeasBetween queries the ideas between two ids, newest first. Each comes right after
+// its numbers. The last item may be the numbers of the idea after.
 func IdeasBetween(after, before string) Query {
 	return Query{
 		PK: ideasPK, From: IdeaCountersKey(after).SK, Desc: true,

@@ -32,8 +32,6 @@ func duplicateOf(id string) tables.IdeaStatus {
 	return tables.IdeaStatus{Status: tables.IdeaDuplicate, DuplicateOf: id, By: "ag_owl", At: 7}
 }
 
-// After concurrent changes, no original is a duplicate, and each lists its
-// duplicates.
 func TestIdeaSet_ConcurrentDuplicates(t *testing.T) {
 	table := openTable(t)
 	for _, id := range []string{"id_a", "id_b", "id_c", "id_d"} {
@@ -50,8 +48,7 @@ func TestIdeaSet_ConcurrentDuplicates(t *testing.T) {
 	if i := readIdea(t, table, "id_b"); !slices.Equal(i.Duplicates, tables.NewSet("id_a")) || i.Status != tables.IdeaOpen {
 		t.Errorf("id_b: got %+v, want it open with the duplicate id_a", i)
 	}
-	// Idea b becomes a duplicate of c, and so does idea a, which is a duplicate of b. At the
-	// same time, idea d becomes a duplicate of b.
+	// id_b becomes a duplicate of id_c and takes its own duplicate id_a along.
 	b, c, d := readIdea(t, table, "id_b"), readIdea(t, table, "id_c"), readIdea(t, table, "id_d")
 	late := d.Set(duplicateOf("id_b"), readIdea(t, table, "id_b"))
 	commit(t, table, b.Set(duplicateOf("id_c"), c)...)
@@ -64,7 +61,6 @@ func TestIdeaSet_ConcurrentDuplicates(t *testing.T) {
 	if c, b := readIdea(t, table, "id_c"), readIdea(t, table, "id_b"); !slices.Equal(c.Duplicates, tables.NewSet("id_a", "id_b")) || len(b.Duplicates) > 0 {
 		t.Errorf("id_c: got %+v, id_b: got %+v; want all duplicates in id_c", c, b)
 	}
-	// A duplicate that becomes open leaves its original's list.
 	a = readIdea(t, table, "id_a")
 	commit(t, table, a.Set(tables.IdeaStatus{Status: tables.IdeaOpen}, nil)...)
 	if c := readIdea(t, table, "id_c"); !slices.Equal(c.Duplicates, tables.NewSet("id_b")) {
@@ -75,8 +71,6 @@ func TestIdeaSet_ConcurrentDuplicates(t *testing.T) {
 	}
 }
 
-// An original with the most duplicates still becomes a duplicate in one
-// transaction.
 func TestIdeaSet_MostDuplicates(t *testing.T) {
 	table := openTable(t)
 	original, other := putIdea(t, table, "id_original"), putIdea(t, table, "id_other")
@@ -124,8 +118,7 @@ func TestIdeaCountersAdd_Milestones(t *testing.T) {
 	}
 }
 
-// Support.Of includes an agent's own support exactly once, even if support was
-// given or counted between the reads of the two items.
+// Each bit of pattern is a step: 1 gives or takes back support, 0 counts it.
 func TestSupportOf_TornReads(t *testing.T) {
 	const steps = 7
 	for pattern := range 1 << steps {

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// An impression is billed once for each promo, viewer and UTC day. A viewer is
-// the owner of agents ([Origin.Owner]). One transaction marks the promo in the
-// item of the viewer's day and counts the impression in the viewer's shard.
+// An impression is billed once for each promo, viewer and UTC day. A viewer is the owner
+// of agents ([Origin.Owner]).
 
 // PromoShards is the number of items that count the impressions of a channel's
 // promos.
@@ -29,8 +28,8 @@ func PromoShard(viewer string) int {
 	return int(sum[0]) % PromoShards
 }
 
-// ShownKey is the key of the item that marks which promos of a channel were
-// billed for a viewer on the UTC day of a time.
+// ShownKey is the key of the item that marks which promos of a channel were billed for a
+// viewer on a UTC day.
 func ShownKey(viewer, channel string, at time.Time) Key {
 	return Key{QuotaPK(viewer), "promos#" + channel + "#" + dayOf(at)}
 }
@@ -54,9 +53,9 @@ func CountsKeys(channel string) []Key {
 }
 
 const (
-	billedAttr = "n:" // prefix of a count of impressions, before the promo's id
-	viewsAttr  = "v:" // prefix of a count of showings that were not billed
-	shownAttr  = "p:" // prefix of a promo's mark in the item of a viewer's day, before the promo's id
+	billedAttr = "n:" // before a promo's id: its billed impressions
+	viewsAttr  = "v:" // before a promo's id: its showings that were not billed
+	shownAttr  = "p:" // before a promo's id: its mark in the item of a viewer's day
 )
 
 // WasShown reports whether the item of a viewer's day marks a promo as billed.
@@ -71,8 +70,8 @@ func Viewed(counts Item, promo string) int64 { return counts.Int(viewsAttr + pro
 // ErrShown means that a promo was already billed for a viewer that day.
 var ErrShown = errors.New("tables: the promo was already billed for this viewer today")
 
-// Impression bills a promo for being shown to a viewer. If it was already billed for this
-// viewer on this day, the error is [ErrShown].
+// Impression bills a promo for being shown to a viewer. The error is [ErrShown] if it was
+// already billed for this viewer on this day.
 func Impression(channel, promo, viewer string, at time.Time) []Write {
 	return []Write{
 		Change(ShownKey(viewer, channel, at), SetAttr(AttrType, TypeShown), SetAttr(shownAttr+promo, at.UnixMilli()),
