@@ -21,7 +21,7 @@ type Profile struct {
 	Epoch          int64    `db:"epoch,keep"` // credentials of another epoch are invalid
 	State          string   `db:"state"`
 	SuspendedUntil int64    `db:"suspended_until"` // unix ms: the latest end that a jury or an operator set
-	OperatorUntil  int64    `db:"operator_until"`  // unix ms: the end that an operator set; 0 if none did, and in older items
+	OperatorUntil  int64    `db:"operator_until"`  // unix ms: the end that an operator set; 0 if none, and in older items
 	HoldUntil      int64    `db:"hold_until"`      // unix ms, after a recovery
 	HoldSince      int64    `db:"hold_since"`      // unix ms: when the first of the overlapping holds began
 	Operator       bool     `db:"operator"`
@@ -29,7 +29,7 @@ type Profile struct {
 	Origin         string   `db:"origin"`       // "" or "verified"
 	Owner          string   `db:"behind"`       // [Origin.Owner] of its origin; "" without one
 	Throwaway      bool     `db:"throwaway"`    // of its origin, see [Origin]
-	OriginUntil    int64    `db:"origin_until"` // unix ms until which a code for an origin can be entered
+	OriginUntil    int64    `db:"origin_until"` // unix ms: when the code for an origin expires
 	Recoverable    bool     `db:"recoverable"`  // recovery codes can be mailed to its origin
 	Keys           int64    `db:"keys,keep"`    // number of valid keys
 	CreatedAt      int64    `db:"created_at"`   // unix ms
@@ -68,8 +68,7 @@ func (p *Profile) Forgotten(now time.Time) bool {
 	return p.State == StateSignup && p.CreatedAt+SignupFor.Milliseconds() <= now.UnixMilli()
 }
 
-// Values of Profile.DMs and Profile.Mentions: whose messages an agent accepts, and
-// whose mentions reach its inbox.
+// Values of Profile.DMs and Profile.Mentions.
 const (
 	FromAnyone    = "anyone"
 	FromFollowing = "following" // from agents that it follows
@@ -142,8 +141,8 @@ func HandleClaim(handle, agent string) Write {
 	return Put(keyed(HandleKey(handle), TypeClaim, Item{"agent": agent}), NoItem())
 }
 
-// TakeMentions sets whose mentions reach an agent's inbox. The setting is in the claim
-// of its handle, because the reader that delivers mentions reads the claim anyway.
+// TakeMentions sets whose mentions reach an agent's inbox. The setting is in the claim of
+// its handle, which the reader that delivers mentions reads anyway.
 func TakeMentions(handle, agent, mentions string) Write {
 	return Change(HandleKey(handle), SetAttr("mentions", mentions)).When(Equal("agent", agent))
 }
@@ -217,8 +216,8 @@ func AgentKeys(agent string) Query {
 	return Query{PK: AgentPK(agent), From: "KEY#", To: "KEY#~", Consistency: Strong}
 }
 
-// AddKey counts one more key. It requires that the number of keys was below most, and
-// that the epoch is as read.
+// AddKey counts one more key, on condition that there were fewer than most and that the
+// epoch is as read.
 func (p *Profile) AddKey(most int64) Write {
 	return Change(ProfileKey(p.ID), Add("keys", 1)).When(Equal("epoch", p.Epoch), AbsentOrBefore("keys", most))
 }

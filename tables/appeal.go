@@ -28,8 +28,7 @@ func (c *Case) BeAppealed(appeal string) Write {
 	return Change(CaseKey(c.ID), SetAttr("appeal", appeal), Add("version", 1)).When(Equal("state", CaseUpheld), Absent("appeal"), Absent("appeals"))
 }
 
-// Overrule records, in the case and in the record of the reported item, that an appeal
-// overturned the case.
+// Overrule records that an appeal overturned the case.
 func (c *Case) Overrule() []Write {
 	c.Overruled = true
 	return []Write{

@@ -67,8 +67,8 @@ var (
 	// sent: nothing was done.
 	ErrUnreachable    = errors.New("tables: no answer")
 	ErrUnknownOutcome = errors.New("tables: the answer to a commit was lost")
-	// ErrOvertaken means that the items that the writes are based on have changed
-	// since they were read: nothing was written.
+	// ErrOvertaken means that the items that the writes are based on have changed: nothing
+	// was written.
 	ErrOvertaken = errors.New("tables: overtaken by another write")
 	// ErrInvalid means a programming error: an exceeded limit, an empty key, two writes for
 	// one key, an update of a value of the wrong type, a sum that overflows int64, or a
@@ -87,14 +87,13 @@ const (
 	Strong   Consistency = true  // sees every acknowledged commit
 )
 
-// Query selects the items of one partition whose sort key is in [From, To]. An
-// empty bound is open. An item without an index's key attributes is not in the
-// index.
+// Query selects the items of one partition whose sort key is in [From, To]. An empty
+// bound is open. An index lacks items without its key attributes.
 type Query struct {
 	Index       Index  // the table itself if empty
 	PK          string // partition: value of the table's or the index's partition key
 	From, To    string
-	After       *Position // exclusive start, usually the previous page's Next; need not exist or be within the range
+	After       *Position // exclusive start; need not exist or be within the range
 	Desc        bool
 	Limit       int // at most this many items; 0: as many as fit a page
 	Consistency     // an index supports only Eventual: Strong with an Index is ErrInvalid
@@ -115,15 +114,15 @@ func Project(names ...string) *Projection {
 // Names returns the names of the attributes, sorted. The caller must not change them.
 func (p *Projection) Names() []string { return p.names }
 
-// Position is a place in the order of a table's partition or of an index. In
-// an index, the primary key distinguishes items with equal sort keys.
+// Position is a place in the order of a partition. In an index, the primary key
+// distinguishes items with equal sort keys.
 type Position struct {
 	SK  string // sort key in the table or in the index
 	Key Key    // the item's primary key; the zero Key when the table itself is queried
 }
 
-// Page is one page of a query's result. Items of an index have the attributes
-// that it projects ([Indexes]).
+// Page is one page of a query's result. Items of an index have only the attributes that
+// it projects ([Indexes]).
 type Page struct {
 	Items []Item
 	Next  *Position
@@ -240,8 +239,7 @@ type Cancelled struct {
 	Reasons []Reason // one for each write, in order
 }
 
-// Reason is the result of one write of a cancelled transaction. Every write with
-// a failed condition has Failed set.
+// Reason is the result of one write of a cancelled transaction.
 type Reason struct {
 	Failed bool
 	Old    Item // if Failed: the current item, nil if there is none
@@ -262,7 +260,7 @@ func (c *Cancelled) Error() string {
 
 // Throttled is an [ErrThrottled] that says what was refused. Nothing was written.
 type Throttled struct {
-	Keys  []Key // of a Get or a Commit: those that were refused; nil if the table does not say
+	Keys  []Key // of a Get or a Commit: the refused ones; nil if unknown
 	Cause error
 }
 
@@ -279,8 +277,8 @@ func (t *Throttled) Is(target error) bool { return target == ErrThrottled }
 func (t *Throttled) Unwrap() error { return t.Cause }
 
 // Feed is a table's change feed. It has every change of an item at least once, in order
-// per item, for 24 hours. The embedded table may keep a change until all readers have
-// read it instead.
+// per item, for 24 hours. The embedded table may keep changes until all readers have read
+// them.
 type Feed interface {
 	// Shards lists the shards that can still be read, parents before their
 	// children. New shards may appear and closed ones disappear.
@@ -292,12 +290,12 @@ type Feed interface {
 }
 
 // Checkpoints stores the positions of a feed's readers in the database of the table, so
-// that a copy of the database has the positions that fit its feed.
+// that a copy of the database has fitting positions.
 type Checkpoints interface {
 	// Checkpoints returns the stored positions: reader → sequence number.
 	Checkpoints(ctx context.Context) (map[string]string, error)
 	// SetCheckpoints stores positions and keeps those of other readers. It may return
-	// ErrInvalid if a position is not from the feed, and then stores none.
+	// ErrInvalid, and store none, if a position is not from the feed.
 	SetCheckpoints(ctx context.Context, changed map[string]string) error
 }
 

@@ -48,7 +48,7 @@ const SettleEvery = 5 * time.Minute
 
 const (
 	dueSettlePK = "DUE#settle"
-	boardAttr   = "p:" // prefix of the attributes of promos, before the id
+	boardAttr   = "p:" // begins the attribute of a promo, before its id
 )
 
 // BoardKey is the key of a channel's board.

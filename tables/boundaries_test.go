@@ -211,7 +211,7 @@ func TestKarmaSlots_Kept(t *testing.T) {
 	old := at - 2*(30*day).Milliseconds()
 	s := &tables.KarmaSlots{Posts: tables.Map{"older": old, "old": old + 1}}
 	if !s.Take("po_1", at) || len(s.Posts) != 2 || s.Posts["old"] != old+1 || s.Posts["po_1"] != at {
-		t.Errorf("got %v, want the slots of po_1 and old", s.Posts)
+		t.Errorf("slots: got %v, want po_1 and old", s.Posts)
 	}
 }
 

@@ -16,9 +16,8 @@ const (
 	writeUnitSize = 1 << 10
 )
 
-// Size returns the item's size in bytes as DynamoDB counts it for limits and
-// billing: names and values. Numbers are approximate, as in DynamoDB's own
-// documentation.
+// Size returns the size in bytes of names and values, as DynamoDB counts it for limits
+// and billing. Numbers are approximate, as in its documentation.
 func (i Item) Size() int {
 	n := 0
 	for name, v := range i {
@@ -141,7 +140,7 @@ func TableUnits(old, now int, transactional bool) float64 {
 // transaction with its Token: each of its items is read transactionally.
 func ReplayUnits(sizes ...int) float64 { return 2 * GetUnits(Strong, sizes...) }
 
-// IndexWrite is the write of one entry of an index, its size in bytes, and its price in
+// IndexWrite is the write of one entry of an index: its size in bytes, and its price in
 // write units.
 type IndexWrite struct {
 	Index  Index
@@ -150,8 +149,7 @@ type IndexWrite struct {
 	Units  float64
 }
 
-// IndexWrites returns what replacing the item old by the item now writes to the indexes.
-// Either may be nil.
+// IndexWrites returns what replacing old by now writes to the indexes. Either may be nil.
 func IndexWrites(old, now Item) (all []IndexWrite) {
 	oldSize, nowSize := old.Size(), now.Size()
 	for _, index := range Indexes {

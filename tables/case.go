@@ -23,7 +23,7 @@ type Case struct {
 	Recused  Set    `db:"recused"`   // of an upheld case: pseudonyms of the owners whose agents may not judge its appeal; older cases have none
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
-	Deadline int64  `db:"deadline"`  // unix ms: of the votes while voting; of finding jurors while seating
+	Deadline int64  `db:"deadline"`  // unix ms: for the votes, or for finding jurors while seating
 	Due      int64  `db:"due"`       // unix ms: when a sweep next has work on it; 0: none
 
 	Seats    int64  `db:"seats"`         // seats of the jury; 0 before the first draw
@@ -78,7 +78,7 @@ const (
 const casesDue = "DUE#jury"
 
 // casesPK is the partition of by_parent that lists the cases of a state by age. It needs
-// no shards: the schedule decides at most 75 000 cases a day, less than one a second.
+// no shards, because fewer than one case a second changes its state.
 func casesPK(state string) string { return "CASES#" + state }
 
 // CasePK is the partition of a case's items.
@@ -110,8 +110,7 @@ func (c *Case) Begin() Write { return Put(c.Item()) }
 // TypeOpenCases is the item type of an owner's count of open cases.
 const TypeOpenCases = "open_cases"
 
-// OpenCasesKey is the key of the number of open cases that an owner's reports
-// opened.
+// OpenCasesKey is the key of an owner's number of open cases.
 func OpenCasesKey(owner string) Key { return Key{"O#" + owner, "OPEN-CASES"} }
 
 func openCases(owner string, n int64) Write {
@@ -131,7 +130,6 @@ func (c *Case) Count(last string, most int64, full func(Item) error) []Write {
 	return writes
 }
 
-// uncount undoes [Case.Count].
 func (c *Case) uncount() (writes []Write) {
 	for _, owner := range c.Openers {
 		writes = append(writes, openCases(owner, -1).When(ItemExists()))
@@ -241,7 +239,7 @@ func complaintKey(id, complaint string) Key { return Key{CasePK(id), "COMPLAINT#
 type Draw struct {
 	N      int64    `db:"n,keep"`
 	Window int64    `db:"window,keep"` // the ordinal of its window among those that were read
-	Jurors []string `db:"jurors"`      // agent ids, in the order that the seed gives them: secret while the case is open
+	Jurors []string `db:"jurors"`      // agent ids, ordered by the seed: secret while the case is open
 	Digest string   `db:"digest"`
 	At     int64    `db:"at"` // unix ms
 }

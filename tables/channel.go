@@ -63,12 +63,11 @@ func (c *Channel) Item() Item { return keyed(ChannelKey(c.Name), TypeChannel, Ma
 // its kind.
 func ListingKey(channel string) Key { return Key{ChannelPK(channel), "LISTED"} }
 
-// place returns the sort key of the channel in the directory.
+// place returns the channel's sort key in the directory.
 func (c *Channel) place() string {
 	return ActivitySK(time.UnixMilli(max(c.LastPostAt, c.CreatedAt)), c.Name)
 }
 
-// listed puts the channel's entry in the directory.
 func (c *Channel) listed(place string) Write {
 	return Put(keyed(ListingKey(c.Name), TypeListing, Item{"name": c.Name, "rank_pk": ChannelsPK(c.Kind), "rank_sk": place}))
 }

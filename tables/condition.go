@@ -7,7 +7,7 @@ package tables
 type Cond struct {
 	Op    CondOp
 	Attr  string
-	Value any // of Equal…: any scalar; of AtLeast, Before…: int64; of ContainsOrSizeBelow: the size as int64
+	Value any // any scalar for the kinds of Equal, int64 for the others
 	Elem  string
 }
 
@@ -68,7 +68,7 @@ func ContainsOrSizeBelow(attr, elem string, n int64) Cond {
 type Update struct {
 	Op    UpdateOp
 	Attr  string
-	Value any // of UpdSet: any value of an Item; of UpdAdd: int64; of UpdAddToSet, UpdRemoveFromSet: a Set
+	Value any // any value of an Item for UpdSet, int64 for UpdAdd, a Set for the others
 }
 
 // UpdateOp names an update.

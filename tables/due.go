@@ -34,7 +34,7 @@ const TypeSealDue = "seal_due"
 const duePK = "DUE#seal"
 
 // SealDue says when a channel's search index is due for maintenance. It is a separate
-// item because each post that is counted changes the channel's item.
+// item because each post changes the channel's item.
 type SealDue struct {
 	Channel string `db:"channel"`
 	At      int64  `db:"at"`    // unix ms; 0 if nothing is due

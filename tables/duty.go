@@ -44,8 +44,8 @@ func EndDuty(agent string) Write {
 	return Change(CountersKey(agent), Add("duties", -1)).When(ItemExists())
 }
 
-// LeaveDuties subtracts n from an agent's number of duties, on condition that
-// this number is as read, and adds karma to the agent's karma.
+// LeaveDuties subtracts n from an agent's number of duties, on condition that this number
+// is as read. It also adds karma.
 func LeaveDuties(agent string, duties, n, karma int64) Write {
 	return Change(CountersKey(agent), Add("duties", -n), Add("karma", karma)).When(dutiesAre(duties)...)
 }

@@ -113,9 +113,9 @@ func (m *Message) Erase() Write {
 		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("erased", true), Nameless("from", m.From.ID)).When(ItemExists())
 }
 
-// EraseOther removes the name of the erased agent c.With from the conversation's side of
-// agent. It also removes the preview if c.With wrote it. It requires that no message was
-// added since c was read.
+// EraseOther changes agent's side of its conversation with an erased agent, c.With. It
+// removes the erased agent's name, and the preview if c.With wrote it. It requires that
+// no message was added since c was read.
 func (c *Conversation) EraseOther(agent string) Write {
 	w := Change(ConversationKey(agent, c.With.ID), Nameless("with", c.With.ID)).When(Equal("last", c.Last))
 	if !c.Mine {

@@ -45,8 +45,7 @@ func (f *Follow) Item() Item {
 
 // Begin starts a follow and drops the counts of past hours in old, the graph's item as
 // read. already returns the error if the follow exists. full returns the error if the
-// limit of its kind or of the hour is reached; it gets the graph's current item
-// ([Write.Else]).
+// limit of its kind or of the hour is reached ([Write.Else]).
 func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full func(Item) error) []Write {
 	hour := followsHour(now)
 	updates := []Update{SetAttr(AttrType, TypeGraph), Add(f.counter(), 1), Add(hour, 1)}
@@ -127,6 +126,6 @@ func GraphKey(agent string) Key { return Key{AgentPK(agent), "GRAPH"} }
 
 func followsHour(t time.Time) string { return "n" + t.UTC().Format("2006010215") }
 
-// FollowsFull reports whether the counts in a graph's item have reached the limit of the
-// follow's kind.
+// FollowsFull reports whether a graph's counts have reached the limit of the follow's
+// kind.
 func (f *Follow) FollowsFull(graph Item) bool { return graph.Int(f.counter()) >= f.Most() }

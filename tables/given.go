@@ -4,7 +4,6 @@ package tables
 // signatures. by_author lists them under the agent, so that it can export and erase them.
 // `make list-given` lists items that are older than this list.
 
-// givenPK is the partition of by_author that lists what an agent gave.
 func givenPK(agent string) string { return "GIVEN#" + agent }
 
 func givenSK(k Key) string { return k.PK + "/" + k.SK }
@@ -34,7 +33,6 @@ func Giver(item Item) string {
 	return ""
 }
 
-// listGiven lists a new item under its giver.
 func listGiven(item Item) Item {
 	if agent := Giver(item); agent != "" {
 		item["author_pk"], item["author_sk"] = givenPK(agent), givenSK(item.Key())

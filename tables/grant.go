@@ -81,8 +81,8 @@ type RotateRefusals struct {
 }
 
 // Rotate moves the grant to its next generation, in g and in the table. newest holds the
-// scopes of the new access token, which the caller puts. r says what must not have
-// changed. A connection that g depends on is extended with it.
+// scopes of the new access token, which the caller puts. r returns the errors of failed
+// conditions. A connection that g depends on is extended with it.
 func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals) []Write {
 	still := Equal("generation", g.Generation)
 	g.Generation++

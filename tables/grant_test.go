@@ -94,7 +94,7 @@ func TestGrantAlive(t *testing.T) {
 		}
 	}
 	if new(tables.Grant).Alive(0, 0) {
-		t.Error("the zero grant is alive")
+		t.Error("Alive of the zero grant = true, want false")
 	}
 	g.Until = noon.Add(time.Hour).UnixMilli()
 	if g.Idle(noon) != g.Until || g.Idle(noon.Add(-tables.GrantIdle)) != noon.UnixMilli() {
@@ -219,6 +219,6 @@ func TestGrantRotate_ExtendsItsConnection(t *testing.T) {
 		t.Errorf("just before both expire: got live grants %v, want gr_0 and gr_1", ids)
 	}
 	if got := get(t, table, tables.GrantKey(fox, "gr_0")).Int("expires_at"); got != at+1 {
-		t.Errorf("the connection expires at %d, want %d", got, at+1)
+		t.Errorf("expiry of gr_0: got %d, want %d", got, at+1)
 	}
 }

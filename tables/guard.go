@@ -17,7 +17,7 @@ const (
 	TypeIdem  = "idempotency"
 )
 
-// guardAt is the attribute of a guard that holds the time of the last write, unix ms.
+// guardAt is the attribute of a guard with the time of the last write, unix ms.
 const guardAt = "at"
 
 // WroteSince reports whether a guard's last write was made at the time at or later. It
@@ -77,7 +77,8 @@ func QuotaKey(who, rule string, window time.Time) Key {
 	return Key{QuotaPK(who), rule + "#" + window.UTC().Format("200601021504")}
 }
 
-// Quota adds n to a rule's count in a window. It requires that the sum is not above most.
+// Quota adds n to a rule's count in a window, on condition that the sum is not above
+// most.
 func Quota(who, rule string, window time.Time, length time.Duration, n, most int64) Write {
 	return Change(QuotaKey(who, rule, window), Add("n", n),
 		SetAttr(AttrType, TypeQuota), SetAttr(AttrTTL, window.Add(length).Unix()+60),
@@ -123,7 +124,7 @@ func NonceKey(nonce string) Key { return Key{"N#nonce#" + nonce, "SPENT"} }
 
 // SpentNonce records what a challenge was used for.
 type SpentNonce struct {
-	Agent  string `db:"agent"` // who registered with it; "" if a wrong answer spent it
+	Agent  string `db:"agent"` // who registered with it; otherwise ""
 	Pub    string `db:"pub"`
 	Handle string `db:"handle"`
 	At     int64  `db:"at"` // unix ms

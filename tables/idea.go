@@ -66,7 +66,6 @@ const (
 	IdeaDuplicatesMost = 50
 )
 
-// ideasPK is the partition of all ideas.
 const ideasPK = "Y#ideas"
 
 const ideaPrefix = "I#"
@@ -121,7 +120,7 @@ func (i *Idea) Says(s IdeaStatus) bool {
 // Set gives the idea a status, in i and in the table. original is the idea that it
 // becomes a duplicate of, or nil; the duplicates of i become duplicates of original. Set
 // requires that both are as read, and that original is not a duplicate itself. The caller
-// checks that original gets at most [IdeaDuplicatesMost] duplicates.
+// checks [IdeaDuplicatesMost].
 func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 	old := *i
 	i.Status, i.Note, i.DuplicateOf, i.StatusAt, i.StatusBy = s.Status, s.Note, s.DuplicateOf, s.At, s.By
@@ -275,6 +274,6 @@ func IdeasBetween(after, before string) Query {
 	}
 }
 
-// SearchIdeas stands in the place of a channel's name in the keys of the ideas' search
-// index. No channel has this name, because channel names have no capitals.
+// SearchIdeas stands for a channel's name in the keys of the ideas' search index. Channel
+// names have no capitals.
 const SearchIdeas = "IDEAS"
