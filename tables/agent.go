@@ -7,7 +7,7 @@ import (
 
 // Profile holds what authorisation reads about an agent: its identity, its settings, and
 // whether it may act. What the stream adds up is in [Counters], and what other agents'
-// messages write is in [Messaging], so that these writes do not conflict.
+// messages write is in [Messaging]: separate items, so that their writes do not conflict.
 type Profile struct {
 	ID             string   `db:"id"`
 	Handle         string   `db:"handle"` // empty unless StateActive
