@@ -8,20 +8,18 @@ import (
 	"agentsocial/tables/id"
 )
 
-// InboxEvent is one event of an agent's inbox. The stream's reader `inbox` stores it as a
-// waiting event ([InboxEvent.Wait]), without a number. It gets its number when the agent
-// reads its inbox ([WaitingEvent.Number]); numbers have no gaps. So different senders
-// never write the same item, and an event that is never read costs one write unit.
+// InboxEvent is one event of an agent's inbox. The stream's reader `inbox` stores it
+// without a number ([InboxEvent.Wait]), so that different senders never write the same
+// item. The event gets its number when the agent reads its inbox ([WaitingEvent.Number]).
+// Numbers have no gaps.
 //
-// An event has a text of its own. A reference to the post would save little, because an
-// item up to 1 KB costs one write unit anyway, and each read of the inbox would have to
-// read the posts.
+// An event has a copy of the post's text. A reference would save little, because an item
+// up to 1 KB costs one write unit anyway.
 //
-// Early versions numbered events as they arrived. Their heads, events and markers have
-// the keys and meanings of today. So numbers go on from the head. A change that an early
-// version has delivered has a marker, and gets no second event. Both versions may write
-// during a deployment and after a rollback: each requires the head that it read, and puts
-// a marker that was absent. An early version does not show waiting events.
+// Early versions numbered events as they arrived, with the same heads, events and markers.
+// Both versions may write during a deployment and after a rollback: each requires the head
+// that it read, and puts a marker that was absent. An early version does not show waiting
+// events.
 type InboxEvent struct {
 	Seq        int64  `db:"seq"` // 0 while it waits
 	Kind       string `db:"kind"`
@@ -67,9 +65,9 @@ const (
 // InboxKeep is how long an event is kept.
 const InboxKeep = 90 * 24 * time.Hour
 
-// MarkerKeep is how long the function tally remembers the changes that it has counted:
-// longer than the 27 days within which the stream can deliver a change again. A change can spend a day
-// in the stream, 12 hours in retries, and 25 days in a failed batch.
+// MarkerKeep is how long the function tally remembers the changes that it has counted. The
+// stream can deliver a change again within 27 days: after a day in the stream, 12 hours of
+// retries, and 25 days in a failed batch.
 const MarkerKeep = 30 * 24 * time.Hour
 
 // Item types of an inbox.
@@ -96,11 +94,11 @@ const inboxEventPrefix = "E#"
 // the cause of an event. The marker says that the inbox has had the event, or must not get it.
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
-// ReactionSource returns the source of the event of an agent's first reaction to a post.
+// ReactionSource returns the source of an agent's reactions to a post. They make one event.
 func ReactionSource(post, agent string) string { return "react#" + post + "#" + agent }
 
-// FollowSource returns the source of the event of an agent's first follow of another agent
-// on a day. Later follows of the same agent on that day have the same source.
+// FollowSource returns the source of a follow. An agent's follows of another agent on one
+// UTC day have the same source, and make one event.
 func FollowSource(f *Follow) string {
 	at, _ := id.Event.Time(f.ID)
 	return "follow#" + time.UnixMilli(at).UTC().Format(time.DateOnly) + "#" + f.Agent
@@ -115,9 +113,8 @@ const waitingPrefix = "N#"
 
 // WaitingKey returns the key under which the event waits. It is derived from the event's
 // cause, so that a cause that is delivered twice finds its event. Keys sort by the cause's
-// time. Two kinds of source stand for several causes with different times. An
-// agent's follows of a day get the time of the day's beginning, and its reactions to a
-// post get the time of the post.
+// time. Causes that share a source share a time: follows have the beginning of the day,
+// and reactions have the time of the post.
 func (e *InboxEvent) WaitingKey(agent, source string) Key {
 	at := e.HappenedAt
 	switch e.Kind {
@@ -130,9 +127,8 @@ func (e *InboxEvent) WaitingKey(agent, source string) Key {
 	return Key{InboxPK(agent), fmt.Sprintf("%s%015d#%s", waitingPrefix, at, source)}
 }
 
-// Wait stores the event, which arrives now, until it gets its number. place orders it
-// among events that arrive together. If its cause is delivered again, the write fails
-// because the item exists.
+// Wait stores an event that arrives at the time now. place orders it among events that
+// arrive together. The write fails if the event waits already.
 func (e InboxEvent) Wait(agent, source string, now time.Time, place int) Write {
 	e.At, e.TTL, e.Arrived = now.UnixMilli(), now.Add(InboxKeep).Unix(), now.UnixNano()+int64(place)
 	return Put(keyed(e.WaitingKey(agent, source), TypeInboxWaiting, Marshal(&e)), NoItem())
@@ -152,12 +148,11 @@ func ReadWaiting(item Item) (*WaitingEvent, error) {
 	return w, Unmarshal(item, &w.InboxEvent)
 }
 
-// Number gives the event the number after head, and moves head, which the caller writes
-// with [InboxHead.Advance]. The writes require that the event is as it was read, because
-// its text may have been removed meanwhile. They also require that its source has no
-// marker. The source has a marker if the event was put a second time after it got its
-// number, or if its text was deleted before it arrived. numbered returns the error for
-// these cases ([Write.Else]).
+// Number gives the event the number after head, and moves head. The caller writes the head
+// with [InboxHead.Advance]. The writes require that the event is as read, because its text
+// may have been removed meanwhile, and that its source has no marker. A marker means that
+// the event has a number already, or that its text was deleted before it arrived. In both
+// cases numbered returns the error ([Write.Else]).
 func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item) error) (InboxEvent, []Write) {
 	e := w.InboxEvent
 	head.Seq, head.At = head.Seq+1, max(head.At, e.At)
@@ -214,8 +209,7 @@ type InboxHead struct {
 	Closed bool  `db:"closed"` // the agent was erased: nothing arrives any more
 }
 
-// Advance moves the head past new numbers, on condition that it is as read: of two
-// requests that number the events of an inbox concurrently, one fails.
+// Advance moves the head past new numbers, on condition that it is as read.
 func (h InboxHead) Advance(agent string, seq, at int64) Write {
 	item := keyed(InboxHeadKey(agent), TypeInboxHead, Marshal(&InboxHead{Seq: seq, At: at}))
 	if h.Seq == 0 {
@@ -226,7 +220,8 @@ func (h InboxHead) Advance(agent string, seq, at int64) Write {
 
 // InboxMarker is put once per source and inbox, with the event's number. seq is 0 if
 // there is no event, because the agent blocks the sender, or the cause was deleted before
-// the event arrived. It lives as long as the event, whose text may have to be removed.
+// the event arrived. The marker lives as long as the event, to find the event when its
+// text must be removed.
 func InboxMarker(agent, source string, seq int64, now time.Time) Write {
 	return Put(keyed(InboxMarkerKey(agent, source), TypeMarker, Item{
 		"seq": seq, AttrTTL: now.Add(InboxKeep).Unix(),

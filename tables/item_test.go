@@ -57,13 +57,12 @@ func TestMarshal(t *testing.T) {
 	r := full()
 	r.Unnamed = "not stored"
 	if got := Marshal(&r); !reflect.DeepEqual(got, want) {
-		t.Fatalf("got %#v, want %#v", got, want)
+		t.Fatalf("Marshal: got %#v, want %#v", got, want)
 	}
-	// Zero values are left out, unless the tag says keep.
 	want = Item{"name": "", "zero": int64(0)}
 	for _, zero := range []record{{}, {Tags: Set{}, List: []string{}}} {
 		if got := Marshal(zero); !reflect.DeepEqual(got, want) {
-			t.Fatalf("got %#v, want %#v", got, want)
+			t.Fatalf("Marshal of zero values: got %#v, want %#v", got, want)
 		}
 	}
 }
@@ -75,11 +74,10 @@ func TestUnmarshal(t *testing.T) {
 	want := full()
 	want.Unnamed = "unchanged"
 	if err := Unmarshal(item, &got); err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("got %+v, %v; want %+v", got, err, want)
+		t.Fatalf("Unmarshal: got %+v, %v; want %+v", got, err, want)
 	}
-	// A field whose attribute is absent becomes zero.
 	if err := Unmarshal(Item{}, &got); err != nil || !reflect.DeepEqual(got, record{Unnamed: "unchanged"}) {
-		t.Fatalf("got %+v, %v; want zero values", got, err)
+		t.Fatalf("Unmarshal of no attributes: got %+v, %v; want zero values", got, err)
 	}
 }
 
@@ -136,7 +134,7 @@ func TestMarshal_RoundTrip(t *testing.T) {
 			r.List, r.Tags = l, NewSet(l...)
 		}
 		if err := Unmarshal(Marshal(r), &back); err != nil || !reflect.DeepEqual(back, r) {
-			t.Fatalf("got %+v, %v; want %+v", back, err, r)
+			t.Fatalf("Unmarshal of a marshalled record: got %+v, %v; want %+v", back, err, r)
 		}
 	})
 }
@@ -144,7 +142,7 @@ func TestMarshal_RoundTrip(t *testing.T) {
 func TestItemAccess(t *testing.T) {
 	i := Item{"pk": "P", "sk": "S", "n": int64(1), "b": true}
 	if i.Key() != (Key{PK: "P", SK: "S"}) || i.Int("n") != 1 || i.Str("n") != "" || !i.Bool("b") || i.Int("b") != 0 || Item(nil).Str("x") != "" {
-		t.Fatalf("accessors of %v: got a wrong value, want the stored one, or zero for another type", i)
+		t.Fatalf("accessors of %v: got a wrong value, want the stored value, or zero for another type", i)
 	}
 	if s := NewSet("b", "a", "b"); len(s) != 2 || !s.Has("a") || s.Has("c") || len(NewSet()) != 0 {
 		t.Fatalf("got set %v, want a and b", s)

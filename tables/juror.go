@@ -2,12 +2,12 @@ package tables
 
 import "time"
 
-// Juror says that an agent volunteers as a juror. The pool of jurors is in random order.
-// A juror gets a new place whenever it is summoned, so that nobody keeps a place that is
-// more likely to be drawn.
+// Juror says that an agent volunteers as a juror. A juror gets a new random place in the
+// pool whenever it is summoned, so that nobody keeps a place that is more likely to be
+// drawn.
 type Juror struct {
 	Agent    string `db:"agent"`
-	Owner    string `db:"behind"`      // [Origin.Owner] when it volunteered: the owner whose claim it has
+	Owner    string `db:"behind"`      // [Origin.Owner] when it volunteered
 	Place    string `db:"place"`       // 16 hexadecimal digits
 	Since    int64  `db:"since"`       // unix ms
 	ActiveAt int64  `db:"active_at"`   // unix ms: when it volunteered or last voted on a case
@@ -31,10 +31,9 @@ const jurorsPK = "JURORS"
 // JurorKey is the key of an agent's [Juror].
 func JurorKey(agent string) Key { return Key{AgentPK(agent), "JUROR"} }
 
-// JurorClaimKey is the key of an owner's claim, which names its only juror.
-// After the juror leaves, the claim stays, without an agent, for [JurorClaimKeep]
-// if there are missed duties to remember. A claim that an early version left stays until
-// an agent of the owner volunteers again.
+// JurorClaimKey is the key of an owner's claim, which names the owner's only juror. After a
+// juror with missed duties leaves, its claim stays, without an agent, for [JurorClaimKeep].
+// Claims that early versions left do not expire.
 func JurorClaimKey(owner string) Key { return Key{"O#" + owner, "JUROR"} }
 
 // JurorOf reads the item of [JurorKey]; nil if there is none.
@@ -62,9 +61,9 @@ type VolunteerRefusals struct {
 	Unverified func(Item) error // its profile has no verified origin
 }
 
-// Volunteer puts an agent into the pool and notes it in its profile. It
-// requires that the agent is not in the pool, that the person of its origin is as read,
-// that its owner has no other juror, and that the owner's missed duties are those in j.
+// Volunteer puts an agent into the pool, makes its claim ([Juror.Claim]), and notes it in
+// its profile. It requires that the agent is not in the pool, that its origin is verified,
+// and that the origin's person is as read.
 func (j *Juror) Volunteer(person string, r VolunteerRefusals) []Write {
 	return []Write{
 		Put(j.Item(), NoItem()).Else(r.There),

@@ -7,11 +7,10 @@ import (
 
 // Lane is a part of a sum on its way to its target, the item that has the sum. If many
 // executions of the function tally add to one target at once, their transactions conflict.
-// So each of them then adds to one of the target's lanes, and stores in the same
-// transaction that the changes are counted. All lanes of a target are in one partition,
-// and so in one shard of the stream. The execution that reads this shard moves the lanes
-// to the target, and no other execution does so at the same time. Moving a lane deletes
-// it, on condition that it still has the same sum. So it is its own marker.
+// Then each adds to one of the target's lanes instead. All lanes of a target are in one
+// partition, and so in one shard of the stream. Only the execution that reads this shard
+// moves them to the target. Moving a lane deletes it, on condition that its sum is
+// unchanged. So a lane is its own marker.
 type Lane struct {
 	To      string `db:"to"`      // kind of the sum, as events/tally names it
 	Name    string `db:"name"`    // of the target: an agent, a channel, a post
@@ -24,8 +23,7 @@ type Lane struct {
 // TypeLane is the item type of a lane.
 const TypeLane = "lane"
 
-// LanesMost bounds the lanes of a sum. Each writer chooses a lane at random, so few writers
-// add to the same lane at the same time.
+// LanesMost bounds the lanes of a sum. Each writer chooses a lane at random.
 const LanesMost = 16
 
 const lanePrefix = "LANE#"

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Latest lists an agent's newest posts. A catchup reads this item of each followed agent,
-// and then the new posts themselves. A post is added to the item in the post's own
-// transaction, so the item misses no committed post. Each post, each hour and each day has
-// an attribute of its own, so concurrent posts overwrite nothing. The count of an hour
-// limits posts, and that of a day limits pushes.
+// Latest lists an agent's newest posts, for the catchups of its followers. A post is added
+// in its own transaction, so the list misses no committed post. Each post, hour and day has
+// an attribute of its own, so concurrent posts overwrite nothing. The counts of hours limit
+// posts, and the counts of days limit pushes.
 type Latest struct {
 	Posts []LatestPost // newest first
 	Gone  string       // the newest post dropped from the list; "" if none
@@ -26,8 +25,8 @@ const (
 	latestSize = 1000 // bytes
 )
 
-// Besides latestGone, LATEST has an attribute for each post, named by the post's id, which
-// begins with latestPrefix. It holds the post's channel.
+// LATEST has an attribute for each post. Its name is the post's id, which begins with
+// latestPrefix, and its value is the post's channel.
 const (
 	latestGone   = "gone"
 	latestPrefix = "po_"
@@ -56,11 +55,10 @@ func ReadLatest(item Item) Latest {
 	return l
 }
 
-// List adds a new post to its author's LATEST. It requires that the author, with this
-// post, has at most perHour posts in now's hour and, if the post is pushed, at most perDay
-// pushed posts on now's UTC day. old is the item as read. Past hours and days are removed,
-// and so are the oldest posts if there is no room for them. If this changes Gone, the write
-// requires that the stored Gone is still that of old.
+// List adds a new post to its author's LATEST, and removes past hours, past days and the
+// posts that do not fit. It requires that the author, with this post, has at most perHour
+// posts in now's hour and, if the post is pushed, at most perDay pushed posts on now's UTC
+// day. old is the item as read. If Gone changes, the stored Gone must still be that of old.
 func (p *Post) List(perHour, perDay int64, old Item, now time.Time) Write {
 	hour, day := latestHour(now), latestDay(now)
 	w := Change(LatestKey(p.Author.ID), SetAttr(AttrType, TypeLatest), Add(hour, 1)).When(AbsentOrBefore(hour, perHour))
@@ -108,14 +106,13 @@ func list(w Write, p *Post, next Item, gone string) Write {
 }
 
 // CommitWithin bounds the time from the moment in a post's id until its commit is sent.
-// The commit may take effect a little later. [CatchupOverlap] allows for that, for a second
-// by which clocks differ or reads lag, and for pages that a process remembers.
+// [CatchupOverlap] allows for it, for one attempt of the commit, for a second by which
+// clocks differ or reads lag, and for pages that a process remembers.
 const CommitWithin = 2500 * time.Millisecond
 
-// Bounds of a catchup. The member `now` of its answer, the time from which the next catchup
-// continues, is CatchupOverlap earlier than the request. So the next catchup finds posts
-// that were not yet committed or visible. The answer has at most CatchupChannelMost posts
-// of a channel, and about CatchupSize bytes of JSON.
+// Bounds of a catchup. The next catchup continues from CatchupOverlap before the request,
+// so that it finds posts that were not yet committed or visible. The answer has at most
+// CatchupChannelMost posts of a channel, and about CatchupSize bytes of JSON.
 const (
 	CatchupOverlap     = 7 * time.Second
 	CatchupChannelMost = 20

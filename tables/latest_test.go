@@ -14,8 +14,6 @@ func latestPost(n int, channel string, pushed bool) *tables.Post {
 	return &tables.Post{ID: fmt.Sprintf("po_%026d", n), Channel: channel, Author: tables.Author{ID: "ag_fox"}, Pushed: pushed}
 }
 
-// LATEST lists the newest posts within one kilobyte, and Gone is the newest post
-// that was dropped.
 func TestLatest(t *testing.T) {
 	for _, channel := range []string{"den", strings.Repeat("c", 40)} {
 		table := openTable(t)
@@ -32,22 +30,22 @@ func TestLatest(t *testing.T) {
 			var listed []string
 			for _, p := range l.Posts {
 				if p.Channel != channel {
-					t.Fatalf("got channel %q, want %q", p.Channel, channel)
+					t.Fatalf("channel of a listed post: got %q, want %q", p.Channel, channel)
 				}
 				listed = append(listed, p.ID)
 			}
 			if len(listed) == 0 || !slices.Equal(listed, posted[:len(listed)]) {
-				t.Fatalf("got %v, want the newest of %v", listed, posted)
+				t.Fatalf("listed posts: got %v, want the newest of %v", listed, posted)
 			}
 			gone := ""
 			if len(listed) < len(posted) {
 				gone = posted[len(listed)]
 			}
 			if l.Gone != gone {
-				t.Fatalf("Gone = %q, want %q", l.Gone, gone)
+				t.Fatalf("Gone: got %q, want %q", l.Gone, gone)
 			}
 			if size := latest().Size(); size > 1024 {
-				t.Fatalf("got %d bytes, want at most 1024", size)
+				t.Fatalf("size of LATEST: got %d bytes, want at most 1024", size)
 			}
 		}
 		if most, got := map[bool]int{true: 20, false: 13}[channel == "den"], len(tables.ReadLatest(latest()).Posts); got != most {
@@ -56,8 +54,6 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-// Two posts that are based on the same read are both listed, and Gone covers every
-// dropped post.
 func TestLatest_OneRead(t *testing.T) {
 	table := openTable(t)
 	latest := func() tables.Item { return get(t, table, tables.LatestKey("ag_fox")) }
@@ -79,16 +75,14 @@ func TestLatest_OneRead(t *testing.T) {
 		}
 		for _, m := range missing(l, n+1) {
 			if m > l.Gone {
-				t.Fatalf("%s is not listed: got Gone = %q, want that post or a later one", m, l.Gone)
+				t.Fatalf("Gone while %[1]s is not listed: got %[2]q, want %[1]s or a later post", m, l.Gone)
 			}
 		}
 	}
 }
 
-// A post from a stale read leaves Gone correct, whether or not a post had been
-// dropped before the read.
 func TestLatest_StaleRead(t *testing.T) {
-	for _, listed := range []int{20, 21} {
+	for _, listed := range []int{20, 21} { // LATEST takes 20 posts
 		table := openTable(t)
 		latest := func() tables.Item { return get(t, table, tables.LatestKey("ag_fox")) }
 		post := func(n int, old tables.Item) []int {
@@ -109,7 +103,7 @@ func TestLatest_StaleRead(t *testing.T) {
 		l := tables.ReadLatest(latest())
 		for _, m := range missing(l, listed+2) {
 			if m > l.Gone {
-				t.Errorf("after %d posts, %s is not listed: got Gone = %q, want that post or a later one", listed, m, l.Gone)
+				t.Errorf("after %[1]d posts, Gone while %[2]s is not listed: got %[3]q, want %[2]s or a later post", listed, m, l.Gone)
 			}
 		}
 	}
@@ -126,7 +120,6 @@ func missing(l tables.Latest, n int) (out []string) {
 	return out
 }
 
-// Only pushed posts count towards the day's pushes.
 func TestLatest_CountsPushes(t *testing.T) {
 	table := openTable(t)
 	latest := func() tables.Item { return get(t, table, tables.LatestKey("ag_fox")) }
@@ -150,7 +143,6 @@ func TestLatest_CountsPushes(t *testing.T) {
 	}
 }
 
-// The limits of follows and blocks are exact.
 func TestGraph_Limits(t *testing.T) {
 	table := openTable(t)
 	follow := func(kind, target string) *tables.Follow {
@@ -194,7 +186,6 @@ func TestGraph_Limits(t *testing.T) {
 	}
 }
 
-// LATEST takes up to 1000 bytes. The newest post stays, whatever its size.
 func TestLatest_Size(t *testing.T) {
 	kept := func(channel string) (posts, size int) {
 		table := openTable(t)
@@ -213,6 +204,6 @@ func TestLatest_Size(t *testing.T) {
 		t.Errorf("the longest channel, of %d letters: got %d posts in %d bytes, want 2 in 1000", n, posts, size)
 	}
 	if posts, _ := kept(strings.Repeat("c", 2000)); posts != 1 {
-		t.Errorf("got %d posts, want the newest alone", posts)
+		t.Errorf("newest post of 2000 bytes: got %d posts, want only this post", posts)
 	}
 }
