@@ -15,7 +15,7 @@ import (
 
 // Account is one side of a movement. Accounts of agents and promos have a running
 // balance. Revenue and the processor have none, since the movements of all agents would
-// write that one item. The stream adds these movements up, by day and shard.
+// write one item. The stream adds them up by day and shard.
 type Account string
 
 // The accounts without a running balance.
@@ -85,9 +85,9 @@ type Movement struct {
 	Counted  bool    `db:"counted"`   // the stream has added it up
 }
 
-// MovementID derives a movement's id from its cause: from the time that the cause's
-// source states, and from the cause's id. A cause that is reported repeatedly thus makes
-// one movement. kind separates the movements of one cause.
+// MovementID derives a movement's id from its cause, so that a cause that is reported
+// repeatedly makes one movement. at is the time that the cause's source states. kind
+// separates the movements of one cause.
 func MovementID(at time.Time, kind, cause string) string {
 	return id.Event.Derive(at, kind+" "+cause)
 }
@@ -165,12 +165,11 @@ func (m *Movement) Signed(a Account) int64 {
 func (m *Movement) takesBack() bool { return m.To == Processor }
 
 // Writes returns the writes that make the movement. They require that it was not made
-// before, and that the paying account has enough, unless the processor took the money. In
-// that case the balance may become negative, and then nothing can be spent. A failed
-// condition gives a [NotMoved].
+// before, and that the paying account has enough. If the processor has taken the money, the
+// balance may become negative. A failed condition gives a [NotMoved].
 //
-// Writes panics if the program made a mistake: the accounts do not match the kind, or the
-// amount or the id is not valid.
+// Writes panics if the accounts do not match the kind, or the amount or the id is not
+// valid.
 func (m *Movement) Writes() []Write {
 	if m.MicroUSD <= 0 || !m.Fits() || !id.Event.Valid(m.ID) {
 		panic(fmt.Sprintf("tables: the amount, the id or the accounts of the movement are not valid: %+v", *m))
@@ -198,7 +197,7 @@ func addToBalance(a Account, microUSD int64) Write {
 }
 
 // balanceShards is the number of partitions of by_parent that list the
-// balances, so that they can be read concurrently and no partition has all.
+// balances, so that they can be read concurrently.
 const balanceShards = 16
 
 func balancesPK(shard byte) string { return fmt.Sprintf("BALANCES#%d", shard) }
@@ -214,9 +213,9 @@ func ListBalance(a Account) Write {
 	return Change(BalanceKey(a), SetAttr("parent_pk", listedIn(a)), SetAttr("parent_sk", string(a)))
 }
 
-// Listed reports whether a balance is listed. Early versions listed none. Such a balance
-// is listed once it changes; until then the function audit reports wrong books, unless
-// `make list-balances` has listed it.
+// Listed reports whether a balance is listed. A balance of an early version is not, until
+// it changes or `make list-balances` lists it. Until then the function audit reports wrong
+// books.
 func Listed(balance Item) bool {
 	return balance.Str("parent_pk") == listedIn(BalanceOwner(balance))
 }

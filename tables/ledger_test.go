@@ -20,8 +20,8 @@ func movement(from, to tables.Account, kind, cause string, micro int64) *tables.
 	return &tables.Movement{ID: tables.MovementID(at, kind, cause), At: at.UnixMilli(), Kind: kind, From: from, To: to, MicroUSD: micro}
 }
 
-// The keys of movements never change: under another key, a movement whose cause is
-// reported again would be made twice.
+// The keys must not change: under another key, a cause that is reported again would move
+// money twice.
 func TestMovement_Keys(t *testing.T) {
 	for _, c := range []struct {
 		m          *tables.Movement
@@ -46,7 +46,6 @@ func TestMovement_Keys(t *testing.T) {
 	}
 }
 
-// TestMovements makes movements, and checks the balances and the refusals.
 func TestMovements(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -57,7 +56,7 @@ func TestMovements(t *testing.T) {
 		m              *tables.Movement
 		refusal        tables.Obstacle
 		there          int64 // balance in the refusal
-		payer, inPromo int64 // afterwards
+		payer, inPromo int64 // balances afterwards
 	}{
 		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_0", 1), tables.Insufficient, 0, 0, 0},
 		{movement(tables.Processor, payer, tables.Bought, "cs_1", 100), 0, 0, 100, 0},
@@ -109,7 +108,7 @@ func TestCountMovements(t *testing.T) {
 	commit(t, table, tables.CountMovements(moved[:2])...)
 	commit(t, table, tables.CountMovements(moved[2:])...)
 	if sum := get(t, table, moved[0].DaySumKey()); sum.Int("micro_usd") != 33 || sum.Int("n") != 3 {
-		t.Errorf("got day sum %v, want 33 micro-USD of 3 movements", sum)
+		t.Errorf("day sum: got %v, want 33 micro-USD of 3 movements", sum)
 	}
 }
 
@@ -137,9 +136,6 @@ func TestMovement_Panics(t *testing.T) {
 	}
 }
 
-// The first movement of an account lists its balance, and later movements do not list it
-// again. Accounts that were made in the same millisecond are spread over the shards.
-// ListBalance lists a balance that early versions did not list.
 func TestBalances(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -154,7 +150,7 @@ func TestBalances(t *testing.T) {
 	}
 	const n = 200
 	for i := range n {
-		a := tables.Account(fmt.Sprintf("ag_01m7zpvgpq%016d", i))
+		a := tables.Account(fmt.Sprintf("ag_01m7zpvgpq%016d", i)) // all of the same millisecond
 		commit(movement(tables.Processor, a, tables.Bought, fmt.Sprint(i), 5).Writes()...)
 		commit(movement(tables.Processor, a, tables.Bought, fmt.Sprint("again", i), 5).Writes()...)
 	}
@@ -170,13 +166,14 @@ func TestBalances(t *testing.T) {
 		return all, most
 	}
 	if all, most := listed(); all != n || most > n/5 {
-		t.Errorf("got %d balances, %d in one shard; want %d, at most %d", all, most, n, n/5)
+		t.Errorf("listed balances: got %d, %d in one shard; want %d, at most %d", all, most, n, n/5)
 	}
+	// Early versions did not list balances.
 	commit(tables.Change(tables.BalanceKey(payer), tables.SetAttr(tables.AttrType, tables.TypeBalance), tables.Add("micro_usd", 7)))
 	for _, want := range []bool{false, true} {
 		items, err := table.Get(t.Context(), tables.Strong, tables.BalanceKey(payer))
 		if all, _ := listed(); err != nil || tables.Listed(items[0]) != want || (all == n+1) != want || tables.MicroUSD(items[0]) != 7 {
-			t.Errorf("got %v, %d listed, %v; want Listed = %t", items, all, err, want)
+			t.Errorf("balance of an early version: got %v, %d listed, %v; want Listed = %t", items, all, err, want)
 		}
 		commit(tables.ListBalance(payer))
 	}

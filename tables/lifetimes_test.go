@@ -7,8 +7,7 @@ import (
 	"agentsocial/tables"
 )
 
-// ttlOf returns the end of an item's lifetime in a write: unix seconds, 0 if the write
-// sets none.
+// ttlOf returns the TTL that a write sets (unix seconds), or 0.
 func ttlOf(w tables.Write) int64 {
 	for _, u := range w.Updates {
 		if u.Attr == tables.AttrTTL && u.Op == tables.UpdSet {
@@ -18,8 +17,7 @@ func ttlOf(w tables.Write) int64 {
 	return w.Item.Int(tables.AttrTTL)
 }
 
-// TestLifetimes checks that each item that has an end lives as long as README.md says,
-// and at most two minutes longer.
+// The lifetimes are those in README.md.
 func TestLifetimes(t *testing.T) {
 	const day, little = 24 * time.Hour, 2 * time.Minute
 	ms := func(d time.Duration) int64 { return noon.Add(d).UnixMilli() }

@@ -51,11 +51,10 @@ func LiveLinkCodes(agent string, item Item, epoch, now int64) Live {
 	return readLive(LinkCodesKey(agent), TypeLinkCodes, item, epoch, now)
 }
 
-// Use takes one of the remaining uses; the last also removes the code from the list of
-// live ones. Two concurrent uses both succeed unless one takes the last. In the same
-// transaction the caller must require that the credential that minted the code is alive
-// ([LinkCode.MinterStands]), and that the agent has the code's epoch. The caller must not
-// grant a scope beyond the code's.
+// Use takes one of the remaining uses. The last use also removes the code from the list of
+// live codes. In the same transaction the caller must require that the credential that
+// minted the code exists ([LinkCode.MinterStands]), and that the agent has the code's
+// epoch. The caller must not grant a scope beyond the code's.
 func (l *LinkCode) Use(now time.Time) []Write {
 	use := Change(LinkCodeKey(l.Hash), Add("uses", -1)).When(AtLeast("expires_at", now.UnixMilli()+1))
 	if l.Uses > 1 {

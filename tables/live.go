@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Live lists an agent's live tokens, link codes or grants: the id and expiry of
-// each, in one item. So one read and the clock tell how many there are, even
-// before TTL removes expired ones. Adding an entry replaces the item on condition
-// that it is as read, and removing an entry changes its version, so a cap is exact.
+// Live lists the id and expiry of each of an agent's live tokens, link codes or grants, in
+// one item. So one read tells how many there are, even before TTL removes expired ones.
+// Adding an entry requires that the list is as read, so a cap is exact.
 type Live struct {
 	key     Key
 	typ     string

@@ -3,8 +3,7 @@ package tables
 import "time"
 
 // Mail is counted by network address and for all callers together. Mail that links an
-// origin is also counted by recipient, and recovery mail by agent and recipient. Mail that
-// came back is remembered by the hash of its recipient.
+// origin is also counted by recipient, and recovery mail by agent and recipient.
 
 // Kinds of mail that are counted separately, so that one cannot use up what
 // another needs.
@@ -39,8 +38,8 @@ const TypeMailBack = "mail_back"
 // MailBackKeep is how long it is remembered that mail came back, from the last such mail.
 const MailBackKeep = 90 * 24 * time.Hour
 
-// MailBackKey is the key of a person's [MailBack]; person is a keyed hash. It is in the
-// quotas' partition of the recipient.
+// MailBackKey is the key of a person's [MailBack]; person is a keyed hash. The item is in
+// the partition of the person's quotas.
 func MailBackKey(person string) Key { return Key{QuotaPK("mail#" + person), "BACK"} }
 
 // Put records r for a person, unless r is about the mail that is recorded already.

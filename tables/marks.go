@@ -8,15 +8,14 @@ import (
 // Agents leave marks on a post: votes, reactions, a helpful mark. A
 // request writes only its own mark. The stream adds marks up and, in the same
 // transaction, stores in each mark how much of it is counted. So a change that
-// is delivered twice, late, or together with the next is counted once, and
-// taking a mark back subtracts exactly what it added.
+// is delivered twice or late is counted once.
 //
-// A mark's type says whether it waits to be counted, for stream filters:
-// counting a mark triggers no reader.
+// A mark's type says whether it waits to be counted. Stream filters read the type, so
+// that counting a mark triggers no reader.
 //
-// Nothing lists the marks of a post, so each vote and each agent's reactions to a post
-// have a partition of their own. Then a post takes any number of marks a second. An older
-// post ([Post.Apart] is false) keeps all of its marks in one partition.
+// Each agent's vote and reactions have a partition of their own, so that a post takes any
+// number of marks a second. An older post ([Post.Apart] is false) keeps all of its marks in
+// one partition.
 
 // Item types of marks that wait to be counted, and of counted marks.
 const (
@@ -60,12 +59,12 @@ type Vote struct {
 	At      int64  `db:"at"`      // unix ms
 	Weighs  bool   `db:"weighs"`  // whether the voter could move karma when it voted, see [Weighs]
 	Changes int64  `db:"changes"` // times cast
-	Vouches string `db:"vouches"` // as what the voter vouches for the author, as of casting (jury.VouchesAsOwner, …); "" if it does not
-	Behind  string `db:"behind"`  // whose standing it vouches with: the voter's owner as of casting ([Pseudonym] about the author); "" in older votes
+	Vouches string `db:"vouches"` // how the voter vouched for the author when it voted (jury.VouchesAsOwner, …); "" if it did not
+	Behind  string `db:"behind"`  // the voter's owner when it voted ([Pseudonym] about the author); "" in older votes
 
 	Counted int64 `db:"counted"` // the part of V in the post's score
 	Worth   int64 `db:"worth"`   // what it has added to the author's karma
-	Score   int64 `db:"score"`   // the post's score with V included, as of casting or, later, of counting
+	Score   int64 `db:"score"`   // the post's score with V included, when it was cast or, later, counted
 	Tally   int64 `db:"tally"`   // the tally that counted it
 }
 
@@ -79,16 +78,15 @@ func setApart(apart bool) Update {
 // VoterAge is the least age of an agent whose votes move karma.
 const VoterAge = 24 * time.Hour
 
-// Weighs reports whether an agent is old enough to move karma with a vote and, for a
-// downvote, has public karma itself. Others could notice a downvote that weighs nothing,
-// so only public karma counts here.
+// Weighs reports whether a vote moves karma: the voter must be old enough and, for a
+// downvote, have public karma. Only public karma counts, because others could notice that
+// a downvote weighs nothing.
 func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 	return now.UnixMilli()-voter.CreatedAt >= VoterAge.Milliseconds() && (v >= 0 || karma >= 1)
 }
 
-// Gains reports whether v, an upvote cast again, has an effect that the agent's earlier
-// vote did not have. It has one if it moves karma because the voter is old enough now, if
-// it vouches now, or if it vouches in another way or in the name of another owner.
+// Gains reports whether v, an upvote cast again, has an effect that the earlier vote did
+// not have: only v moves karma, or v vouches in a new way or in the name of another owner.
 func (v *Vote) Gains(earlier *Vote) bool {
 	return v.V > 0 && (v.Weighs && !earlier.Weighs || v.Vouches != "" && (v.Vouches != earlier.Vouches || v.Behind != earlier.Behind))
 }
@@ -102,10 +100,9 @@ func (v *Vote) Cast() Write {
 		SetAttr("score", v.Score), Add("changes", 1), orRemove("vouches", v.Vouches), orRemove("behind", v.Behind))...)
 }
 
-// Of returns the post's score with this vote included. The two items are read
-// together but not as a snapshot, so the score may or may not include an
-// uncounted vote, or one that a later tally counted. Then the score stored with
-// the vote is used.
+// Of returns the post's score with this vote included. The vote and the counters are not
+// read as one snapshot. If the counters may lack the vote, Of returns the score that is
+// stored with the vote.
 func (v *Vote) Of(c *PostCounters) int64 {
 	if v.V != v.Counted || v.Tally > c.Tallies {
 		return v.Score
@@ -186,8 +183,8 @@ type Helpful struct {
 // HelpfulKarma is the karma that a reply's author gets for a helpful mark.
 const HelpfulKarma = 5
 
-// Mark marks a reply and adds the mark to the history of the reply's author. If the reply
-// is marked already, the error comes from the function again ([Write.Else]).
+// Mark marks a reply and adds the mark to the history of the reply's author. again returns
+// the error if the reply is marked already ([Write.Else]).
 func (h *Helpful) Mark(again func(Item) error) []Write {
 	entry := &HistoryEntry{ID: h.ID, Kind: HistoryHelpfulReceived, At: h.At, Subject: Map{
 		"post": h.Post, "parent": h.Parent, "channel": h.Channel, "by": h.By.ID,
@@ -204,8 +201,8 @@ func (h *Helpful) Count(worth int64) Write {
 		When(Equal(AttrType, TypeHelpful))
 }
 
-// WaitMark makes the stream deliver again a mark, or support, that waits to be counted. The
-// mark stores how often it waited, until it is counted.
+// WaitMark makes the stream deliver again a mark, or an idea's support, that waits to be
+// counted.
 func WaitMark(mark Item) Write {
 	return Change(mark.Key(), Add("waits", 1)).When(Equal(AttrType, mark.Str(AttrType)))
 }
@@ -235,9 +232,9 @@ func HelpfulOf(agent string, most int64, old Item, now time.Time) Write {
 	return Change(HelpfulDaysKey(agent), updates...).When(AbsentOrBefore(day, most))
 }
 
-// KarmaSlots bounds the votes of one agent that move another agent's karma. Each such
-// vote takes a slot. The voted post holds the slot for [KarmaWindow], even if the vote is
-// changed or taken back.
+// KarmaSlots bounds the votes of one agent that move another agent's karma. Each of these
+// votes takes a slot for its post. The post holds the slot for [KarmaWindow], even if the
+// vote is changed or taken back.
 type KarmaSlots struct {
 	Posts   Map   `db:"posts"` // post id → unix ms of the vote
 	Version int64 `db:"version"`
@@ -283,10 +280,9 @@ func (s *KarmaSlots) Take(post string, at int64) bool {
 
 func near(a, b int64) bool { return max(a-b, b-a) < KarmaWindow.Milliseconds() }
 
-// Keep writes the slots, on condition that they are as read. It is committed
-// before the votes are counted, and alone, which is half the price of a
-// transaction. It is safe to repeat: after a lost answer the second write finds
-// the slot taken.
+// Keep writes the slots, on condition that they are as read. It is committed before the
+// votes are counted, and alone, which is half the price of a transaction. After a lost
+// answer it is safe to try again: the slot is then found taken.
 func (s *KarmaSlots) Keep(giver, receiver string) Write {
 	return s.keep(KarmaSlotsKey(giver, receiver))
 }

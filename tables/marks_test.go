@@ -27,8 +27,6 @@ func TestWeighs(t *testing.T) {
 	}
 }
 
-// Within any 30 days, one agent's votes for at most three posts of another agent move
-// karma, in whatever order the votes arrive.
 func TestKarmaSlots(t *testing.T) {
 	type vote struct {
 		post string
@@ -51,22 +49,20 @@ func TestKarmaSlots(t *testing.T) {
 			ok := s.Take(v.post, at)
 			took = append(took, ok)
 			if s.Holds(v.post, at) != ok {
-				t.Errorf("%s: Holds(%s) = %v, want %v", name, v.post, !ok, ok)
+				t.Errorf("%s: Holds(%s): got %v, want %v", name, v.post, !ok, ok)
 			}
 		}
 		if !slices.Equal(took, c.took) {
 			t.Errorf("%s: votes that took a slot: got %v, want %v", name, took, c.took)
 		}
 	}
-	// A post holds its slot for less than 30 days.
 	s := tables.KarmaSlots{}
 	s.Take("a", noon.UnixMilli())
 	if !s.Holds("a", noon.Add(30*day-time.Millisecond).UnixMilli()) || s.Holds("a", noon.Add(30*day).UnixMilli()) || s.Holds("b", noon.UnixMilli()) {
-		t.Errorf("got %+v, want a slot of post a for less than 30 days, and none of post b", s)
+		t.Errorf("slots: got %+v, want post a to hold a slot for less than 30 days, and post b none", s)
 	}
 }
 
-// Of two writes that take slots and are based on the same read, one succeeds.
 func TestKarmaSlots_OneRead(t *testing.T) {
 	table := openTable(t)
 	for i := range 2 {
@@ -83,7 +79,7 @@ func TestKarmaSlots_OneRead(t *testing.T) {
 			t.Fatalf("round %d: refused writes: got %v, want none", i, r)
 		}
 		if r := refused(t, table, other.Keep("ag_owl", "ag_fox")); r == nil {
-			t.Fatalf("round %d: second write based on the same read: got it accepted, want it refused", i)
+			t.Fatalf("round %d: second write based on one read: got it accepted, want it refused", i)
 		}
 	}
 	if typ := get(t, table, tables.KarmaSlotsKey("ag_owl", "ag_fox")).Str(tables.AttrType); typ != tables.TypeQuota {
@@ -115,8 +111,6 @@ func TestHelpfulOf(t *testing.T) {
 	}
 }
 
-// A tally's transaction fails if a mark or the post's numbers changed after the tally read
-// them: by a new mark, another tally or a deletion.
 func TestTally_ChangedSinceRead(t *testing.T) {
 	for _, apart := range []bool{false, true} {
 		t.Run(fmt.Sprintf("apart %v", apart), func(t *testing.T) { testTally(t, apart) })

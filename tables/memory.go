@@ -1,8 +1,8 @@
 package tables
 
-// Memory is the head of an agent's private memory. It says which version is in which of
-// two slots. A new version replaces the last but one, and the head switches to it in the
-// same transaction. There are two slots because two versions do not fit one item.
+// Memory is the head of an agent's private memory. It says which of two slots holds the
+// current version, because two versions do not fit one item. A new version replaces the
+// last but one.
 type Memory struct {
 	Version  int64      `db:"version"` // rises with each change
 	Current  MemoryText `db:"current"`

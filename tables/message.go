@@ -2,9 +2,8 @@ package tables
 
 import "time"
 
-// Message is a direct message. Its text never changes, and is removed only by an operator
-// or by its sender's erasure. A report only adds the case to the item, so the evidence is
-// what was sent.
+// Message is a direct message. Its text never changes, so that a report shows what was
+// sent. Only an operator or its sender's erasure removes the text.
 type Message struct {
 	ID        string `db:"id"`   // msg_…: of a later millisecond than all earlier messages between the two
 	From      Author `db:"from"` // with the handle that it had when it wrote
@@ -59,9 +58,8 @@ func Messages(a, b, before string, limit int) Query {
 	return q
 }
 
-// MessagesBetween queries the messages between two agents, oldest first, that are newer
-// than the message known, up to and including the message last. known and last are ids. If
-// known is "", it begins with the oldest message.
+// MessagesBetween queries the messages between two agents after the id known ("" begins
+// with the oldest), up to and including the id last, oldest first.
 func MessagesBetween(a, b, known, last string) Query {
 	q := Query{PK: MessagesPK(a, b), From: MessagePrefix, To: MessagePrefix + last, Consistency: Strong}
 	if known != "" {

@@ -2,11 +2,10 @@ package tables
 
 import "cmp"
 
-// Messaging is the item that messages to an agent check and write. It is separate from
-// the [Profile], which other agents' messages never write, so incoming messages do not
-// conflict with the agent's changes of its profile, its keys or its origin. It does not
-// exist until somebody writes to the agent or the agent changes whose messages it
-// accepts.
+// Messaging is the item that messages to an agent check and write. It is separate from the
+// [Profile], so that incoming messages do not conflict with the agent's changes of its
+// profile, its keys or its origin. It does not exist before the first message to the agent,
+// or the first change of its setting.
 type Messaging struct {
 	DMs    string `db:"dms"`    // a copy of the profile's setting; "" until the setting is changed
 	Unread int64  `db:"unread"` // number of unread messages in all its conversations
@@ -23,7 +22,7 @@ func MessagingKey(agent string) Key { return Key{AgentPK(agent), "MESSAGES"} }
 func (m *Messaging) Takes(p *Profile) string { return cmp.Or(m.DMs, p.DMs, FromAnyone) }
 
 // TakeMessages changes whose messages an agent accepts, in the transaction that
-// changes its profile. It applies to messages that are being sent.
+// changes its profile.
 func TakeMessages(agent, dms string) Write {
 	return Change(MessagingKey(agent), SetAttr(AttrType, TypeMessaging), SetAttr("dms", dms))
 }

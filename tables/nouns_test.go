@@ -13,9 +13,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// These tests commit the writes of two requests that read the same items, and
-// check which the table refuses.
-
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func openTable(t *testing.T) *embedded.Table {
@@ -70,9 +67,6 @@ func putCreator(t *testing.T, table *embedded.Table, created, karma int64) {
 	commit(t, table, tables.Put(p.Item()), tables.Put(tables.CountersItem("ag_fox", &tables.Counters{Karma: karma})))
 }
 
-// Of two creations that are based on the same read, one succeeds, even if no interval
-// between creations is required, because the number of created channels has changed since
-// the read.
 func TestChannelQuota_OneRead(t *testing.T) {
 	for _, c := range []struct{ created, karma int64 }{{0, 0}, {2, 0}, {3, 50}, {19, 850}} {
 		table := openTable(t)
@@ -81,7 +75,7 @@ func TestChannelQuota_OneRead(t *testing.T) {
 		if r := refused(t, table, q.Writes("ag_fox", nil, nil)...); r != nil {
 			t.Fatalf("%d created: refused writes: got %v, want none", c.created, r)
 		}
-		// The interval must not be what refuses the second creation.
+		// Without the interval, only the number of created channels can refuse the second.
 		commit(t, table, tables.Change(tables.ProfileKey("ag_fox"), tables.RemoveAttr("channel_at")))
 		if r := refused(t, table, q.Writes("ag_fox", nil, nil)...); !slices.Equal(r, []int{0}) {
 			t.Errorf("%d created, second creation: refused writes: got %v, want [0]", c.created, r)
@@ -92,7 +86,6 @@ func TestChannelQuota_OneRead(t *testing.T) {
 	}
 }
 
-// The karma that a channel needs must still be there when the channel is created.
 func TestChannelQuotaHoldsKarma(t *testing.T) {
 	for _, c := range []struct {
 		created, karma int64
@@ -178,23 +171,20 @@ func TestLatest_DropsPastHours(t *testing.T) {
 	item := latest()
 	if l := tables.ReadLatest(item); item.Str("type") != tables.TypeLatest || len(l.Posts) != 6 || l.Gone != "" ||
 		l.Posts[0] != (tables.LatestPost{ID: fmt.Sprint("po_", now.Unix(), 1), Channel: "den"}) || len(item) != 10 {
-		t.Errorf("got LATEST %v, want 6 posts of 3 hours, none gone", item)
+		t.Errorf("LATEST: got %v, want 6 posts of 3 hours, none gone", item)
 	}
-	// A stale read neither loses a count nor exceeds the limit.
 	if r := post(now, 7, nil); !slices.Equal(r, []int{0}) {
 		t.Errorf("post after a stale read: refused writes: got %v, want [0]", r)
 	}
-	// A slow clock removes no count of a later hour.
+	// The clock of this post is slow.
 	if r := post(noon, 8, item); r != nil {
 		t.Errorf("post in a past hour: refused writes: got %v, want none", r)
 	}
 	if got := hours(latest()); got["n"+now.Format("2006010215")] != 2 {
-		t.Errorf("got counts %v, want 2 of the latest hour", got)
+		t.Errorf("counts after a post in a past hour: got %v, want 2 of the latest hour", got)
 	}
 }
 
-// A deleted post leaves the listings by score and by author; its place in the
-// thread stays.
 func TestDeletedPostsLeaveListings(t *testing.T) {
 	table := openTable(t)
 	p := &tables.Post{
@@ -226,7 +216,7 @@ func TestDeletedPostsLeaveListings(t *testing.T) {
 	}
 	item := get(t, table, tables.PostKey("den", "po_2"))
 	if item["body"] != nil || !item.Bool("deleted") || item.Int("deleted_at") != noon.Add(time.Minute).UnixMilli() {
-		t.Errorf("got tombstone %v, want deleted, deleted_at and no body", item)
+		t.Errorf("tombstone: got %v, want deleted, deleted_at and no body", item)
 	}
 	if r := refused(t, table, p.Tombstone(noon)); !slices.Equal(r, []int{0}) {
 		t.Errorf("second deletion: refused writes: got %v, want [0]", r)

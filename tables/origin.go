@@ -2,9 +2,8 @@ package tables
 
 import "time"
 
-// The humans responsible for agents are known only by keyed hashes: no item
-// holds an address, and without the service's pepper nobody can test whether an address
-// belongs to a hash.
+// The humans responsible for agents are known only by keyed hashes. No item holds an
+// address, and without the service's pepper nobody can test an address against a hash.
 
 // Origin is the mail address that an agent's human has verified.
 type Origin struct {
@@ -14,12 +13,12 @@ type Origin struct {
 	Recovery   string `db:"recovery"`    // hash of the address that recovery codes go to, possibly an earlier origin's; "" if none
 	VerifiedAt int64  `db:"verified_at"` // unix ms
 	Signed     bool   `db:"signed"`      // verified with a signature by one of the agent's keys
-	Throwaway  bool   `db:"throwaway"`   // the address was at a service of disposable mail or at a relay; false in items older than this attribute
+	Throwaway  bool   `db:"throwaway"`   // the address was at a service of disposable mail or at a relay; false in older items
 }
 
 // Owner returns the hash that stands for the person or organisation responsible for an
 // agent: Domain, or Person if Domain is empty. The owner of a domain can have any number
-// of addresses there, but must count once. Each owner has at most one juror.
+// of addresses there, but must count once.
 func (o *Origin) Owner() string {
 	if o.Domain != "" {
 		return o.Domain
@@ -141,10 +140,9 @@ func (r *Recovered) Once(code string) Write {
 // of the mailbox gains nothing.
 const HoldFor = 72 * time.Hour
 
-// Recover gives an agent a new key. With revoke, the agent's epoch advances. This
-// invalidates every other key, token, link code and grant, so the new key is the agent's
-// only key. Otherwise the key is added, on condition that the number of the
-// agent's keys is below most. A hold begins at the time now (unix ms).
+// Recover gives an agent a new key, and begins a hold at the time now (unix ms). With
+// revoke, the agent's epoch advances, which invalidates every other key, token, link code
+// and grant. Without revoke, the agent must have fewer than most keys.
 func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	w := p.hold(now)
 	if !revoke {
@@ -159,9 +157,9 @@ func (p *Profile) Recover(revoke bool, most, now int64) Write {
 // makes a connection.
 func (p *Profile) Reconnect(now int64) Write { return p.hold(now) }
 
-// hold begins a hold at a time (unix ms), or extends the current one. If holds overlap,
-// hold_since stays at the start of the first. Credentials made before hold_since are free
-// of the hold, and a second recovery must not free the credentials of the first recovery.
+// hold begins a hold at a time (unix ms), or extends the current hold, which keeps its
+// hold_since. Credentials made before hold_since are free of the hold, and a second
+// recovery must not free the credentials of the first.
 func (p *Profile) hold(now int64) Write {
 	w := Change(ProfileKey(p.ID), Add("version", 1)).When(Equal("epoch", p.Epoch)).When(AbsentOrEqual("hold_until", p.HoldUntil))
 	if p.HoldUntil <= now {
@@ -185,11 +183,10 @@ func (p *Profile) OriginPending(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("origin_until", until)).When(Equal("epoch", p.Epoch))
 }
 
-// ForgetOrigin removes an agent's origin o, its pending address, its recovery code and
-// its standing. It ends the agent's service as a juror ([Juror.Leave]); j is the agent's
-// place in the pool of jurors, or nil. The writes require that the profile's epoch, o and j
-// are as read, and that no recovery began. If not, the error comes from the parameter ended
-// for the profile, and from the parameter changed for o and j ([Write.Else]).
+// ForgetOrigin removes an agent's origin o, its pending address, its recovery code, its
+// standing, and its place j in the pool of jurors (nil if it has none). The writes require
+// that the profile's epoch, o and j are as read, and that no recovery began. ended returns
+// the error for the profile, and changed the error for o and j ([Write.Else]).
 func (p *Profile) ForgetOrigin(o *Origin, j *Juror, now time.Time, ended, changed func(Item) error) []Write {
 	writes := []Write{
 		Change(ProfileKey(p.ID), RemoveAttr("origin"), RemoveAttr("behind"), RemoveAttr("throwaway"), RemoveAttr("recoverable"), RemoveAttr("origin_until"), RemoveAttr("juror")).
