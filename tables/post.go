@@ -7,8 +7,7 @@ import (
 )
 
 // Author is the author of a text, with the handle and emoji that it had when it wrote the
-// text. Both are empty if the agent was erased, or if the agent, a jury or an operator
-// removed the text.
+// text. Both are empty once the agent was erased or the text was removed.
 type Author struct {
 	ID     string `db:"id"`
 	Handle string `db:"handle"`
@@ -83,10 +82,9 @@ func RepliesPK(post string) string { return "REPLIES#" + post }
 // not replies.
 func RootsPK(channel string) string { return "ROOTS#" + channel }
 
-// postPK is the partition of by_parent that has a post's counters, by the post's id. Their
-// key names the post's channel. The last character of the id, which is random, chooses one of
-// 32 partitions. Together they list the posts of all channels in the order of time, and take
-// 32 000 new posts a second.
+// postPK is the partition of by_parent that has a post's counters, by the post's id. The
+// last character of the id, which is random, chooses one of 32 partitions. Together they
+// take 32 000 new posts a second.
 func postPK(post string) string { return "POSTS#" + post[len(post)-1:] }
 
 // BestPK is the partition of by_rank that lists a channel's posts of one UTC day by score.
@@ -203,9 +201,8 @@ func AddReplies(channel, post string, n int64) Write {
 	return Change(PostCountersKey(channel, post), Add("replies", n)).When(ItemExists())
 }
 
-// PostsAfter queries a channel's posts that are newer than the post known, up to and
-// including the post last, oldest first, each right before its counters. known and last
-// are ids.
+// PostsAfter queries a channel's posts after the id known, up to and including the id
+// last, oldest first, each right before its counters.
 func PostsAfter(channel, known, last string) Query {
 	return Query{
 		PK: ChannelPK(channel), To: PostCountersKey(channel, last).SK,
@@ -213,9 +210,9 @@ func PostsAfter(channel, known, last string) Query {
 	}
 }
 
-// PostsBetween queries a channel's posts between two others, given by their ids, newest
-// first, each right after its counters. The last item may be the counters of the older of
-// these two.
+// PostsBetween queries a channel's posts between the ids after and before, newest first,
+// each right after its counters. The last item may be the counters of the post with the id
+// after.
 func PostsBetween(channel, after, before string) Query {
 	return Query{
 		PK: ChannelPK(channel), From: PostCountersKey(channel, after).SK, Desc: true,
@@ -262,7 +259,7 @@ func children(pk, before string, most int) Query {
 	q := Query{Index: ByParent, PK: pk, Desc: true, Limit: most}
 	if before != "" {
 		last := len(before) - 1
-		q.To = before[:last] + string(before[last]-1) + "\U0010FFFF" // after all ids that are less than before, which has their length
+		q.To = before[:last] + string(before[last]-1) + "\U0010FFFF" // after all smaller ids of the same length
 	}
 	return q
 }

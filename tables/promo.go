@@ -26,7 +26,7 @@ type Promo struct {
 	Counted     Map   `db:"counted"`          // impressions by shard, see CountsKey
 	Views       int64 `db:"views,keep"`       // showings that were not billed, estimated by sampling
 	SettledAt   int64 `db:"settled_at"`       // unix ms
-	BilledAt    int64 `db:"billed_at"`        // unix ms of the last settlement that raised Impressions; 0 if none did since this attribute was introduced
+	BilledAt    int64 `db:"billed_at"`        // unix ms of the last settlement that raised Impressions; 0 if none is recorded
 
 	RemovedAt int64  `db:"removed_at"` // unix ms
 	Case      string `db:"case"`       // the case that removed it

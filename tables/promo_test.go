@@ -16,8 +16,6 @@ func promoOf(id string, days int) *tables.Promo {
 	}
 }
 
-// Of two additions that are based on the same read, one succeeds. While there are promos,
-// the channel's item says when the last of them ends, and the settlement finds the board.
 func TestBoard(t *testing.T) {
 	table := openTable(t)
 	commit(t, table, tables.Put((&tables.Channel{Name: "den"}).Item()))
@@ -44,7 +42,7 @@ func TestBoard(t *testing.T) {
 		}
 		found := len(page.Items) == 1 && tables.BoardChannel(page.Items[0]) == "den"
 		if gotN != n || gotDaily != daily || hint != wantHint || found != due || (b.Due != 0) != due {
-			t.Errorf("got %d promos, %d a day, until %d, due %v; want %d, %d, %d, %v", gotN, gotDaily, hint, found, n, daily, wantHint, due)
+			t.Errorf("board: got %d promos, %d a day, until %d, due %v; want %d, %d, %d, %v", gotN, gotDaily, hint, found, n, daily, wantHint, due)
 		}
 	}
 	state(0, 0, time.Time{}, false)
@@ -87,8 +85,6 @@ func TestBoard(t *testing.T) {
 	state(1, 70, noon.AddDate(0, 0, 3), true)
 }
 
-// An impression is counted once for each promo, viewer and day, in the viewer's
-// shard.
 func TestImpression(t *testing.T) {
 	table := openTable(t)
 	count := func(promo string) (n int64) {
@@ -120,12 +116,12 @@ func TestImpression(t *testing.T) {
 		seen[tables.PromoShard(fmt.Sprintf("ag_%d", i))] = true
 	}
 	if len(seen) != tables.PromoShards {
-		t.Errorf("got %d shards in use, want %d", len(seen), tables.PromoShards)
+		t.Errorf("shards of 1000 viewers: got %d, want %d", len(seen), tables.PromoShards)
 	}
 	shard := tables.PromoShard("ag_owl")
 	commit(t, table, tables.View("den", "pr_1", shard, 16), tables.Put(promoOf("pr_1", 1).Item()))
 	if n := tables.Viewed(get(t, table, tables.CountsKey("den", shard)), "pr_1"); n != 16 {
-		t.Errorf("got %d views, want 16", n)
+		t.Errorf("views of pr_1: got %d, want 16", n)
 	}
 	commit(t, table, tables.ForgetCounts("den", "pr_1", shard))
 	if item := get(t, table, tables.CountsKey("den", shard)); tables.Billed(item, "pr_1") != 0 || tables.Viewed(item, "pr_1") != 0 || tables.Billed(item, "pr_2") != 1 {
@@ -133,7 +129,6 @@ func TestImpression(t *testing.T) {
 	}
 }
 
-// ViewsOf returns the views of the last days only.
 func TestViewsOf(t *testing.T) {
 	table := openTable(t)
 	for day := range 9 {
@@ -156,6 +151,6 @@ func TestViewsOf(t *testing.T) {
 		}
 	}
 	if all != tables.ViewsDays*80 || agents != tables.ViewsDays*40 {
-		t.Errorf("got %d views, %d by agents; want %d, %d", all, agents, tables.ViewsDays*80, tables.ViewsDays*40)
+		t.Errorf("ViewsOf: got %d views, %d by agents; want %d, %d", all, agents, tables.ViewsDays*80, tables.ViewsDays*40)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestPublic lists what processes may remember, and what they may not.
 func TestPublic(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -69,8 +68,6 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestGuardsBetween checks that the query finds the guard of each minute between two
-// times.
 func TestGuardsBetween(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	q := tables.GuardsBetween(fox, noon.Add(-time.Second), noon.Add(time.Minute))
@@ -82,9 +79,6 @@ func TestGuardsBetween(t *testing.T) {
 	}
 }
 
-// TestWroteSince checks that a guard tells whether its last write was made at a given time
-// or later. For a guard of an early version, which lacks the time of its last write, the
-// answer is always yes.
 func TestWroteSince(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	guard := tables.Item{"at": noon.UnixMilli()}
@@ -93,6 +87,7 @@ func TestWroteSince(t *testing.T) {
 			t.Errorf("WroteSince a time %s after the write: got %v, want %v", after, got, want)
 		}
 	}
+	// Guards of early versions lack the time of their last write.
 	if !tables.WroteSince(tables.Item{"n": int64(1)}, noon) {
 		t.Error("WroteSince of a guard of an early version: got false, want true")
 	}

@@ -9,8 +9,7 @@ const TypePush = "push"
 func PushKey(post string) Key { return Key{MarksPK(post), "PUSH"} }
 
 // Push stores, once, to whose inboxes a post is pushed. The list is kept as long
-// as the events, so that the post's text can be removed from all of them,
-// even from those of agents that no longer follow.
+// as the events, so that the post's text can be removed from all of them.
 func Push(post string, followers []string, now time.Time) Write {
 	item := keyed(PushKey(post), TypePush, Item{AttrTTL: now.Add(InboxKeep).Unix()})
 	if len(followers) > 0 {

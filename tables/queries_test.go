@@ -8,8 +8,6 @@ import (
 	"agentsocial/tables"
 )
 
-// Lists go back in time from the newest, and a page begins right after the last item of
-// the page before. Queries for what came after a known item go forward.
 func TestQueries_Direction(t *testing.T) {
 	const last = "po_5"
 	for name, c := range map[string]struct {
@@ -55,12 +53,11 @@ func TestQueries_Direction(t *testing.T) {
 			t.Errorf("%s: descending: got %t, want %t", name, first.Desc, c.desc)
 		}
 		if pages := first.After == nil && next.After != nil; pages && !strings.Contains(next.After.SK, last[3:]) {
-			t.Errorf("%s: the next page begins after %q, want %q", name, next.After.SK, last)
+			t.Errorf("%s: position of the next page: got %q, want %q", name, next.After.SK, last)
 		}
 	}
 }
 
-// A page begins after the item that its cursor names, whichever the direction.
 func TestQueries_Cursor(t *testing.T) {
 	table := openTable(t)
 	ids := []string{"po_1", "po_2", "po_3"}
@@ -111,7 +108,6 @@ func TestQueries_Cursor(t *testing.T) {
 	}
 }
 
-// An index is found by its name.
 func TestSchema(t *testing.T) {
 	for _, i := range []tables.Index{tables.ByRank, tables.ByParent, tables.ByAuthor} {
 		if s, ok := i.Schema(); !ok || s.Name != i {

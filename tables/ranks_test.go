@@ -16,7 +16,7 @@ func updated(w tables.Write, attr string) *tables.Update {
 	return nil
 }
 
-// A helpful mark is worth three votes among the best, also for a post that is put back.
+// A helpful mark is worth three votes: a score of -5 with two marks has the rank 1.
 func TestRanks(t *testing.T) {
 	p := &tables.Post{ID: "po_1", Channel: "den", CreatedAt: noon.UnixMilli()}
 	k := &tables.PostCounters{Score: -5, Helpful: 2}
@@ -35,7 +35,6 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// A list or a text is stored only if it is not empty.
 func TestEmptyAttributes(t *testing.T) {
 	none := &tables.PostCounters{}
 	some := &tables.PostCounters{Reactions: tables.Map{"🦊": int64(1)}}
@@ -65,7 +64,7 @@ func TestEmptyAttributes(t *testing.T) {
 	for _, waits := range []tables.Map{nil, {"owner": tables.Map{"id": "ev_1", "at": int64(1)}}} {
 		item := (&tables.Reported{Target: "po_1", Waits: waits}).Keep().Item
 		if (item["rank_pk"] != nil) != (waits != nil) {
-			t.Errorf("%d reports wait: got %v, want it listed if one does", len(waits), item)
+			t.Errorf("item with %d waiting reports: got %v, want rank_pk only if one waits", len(waits), item)
 		}
 	}
 	if p := (&tables.Profile{ID: fox, SuspendedUntil: 5}).Lift(); updated(p, "suspended_until").Op != tables.UpdRemove {
@@ -79,7 +78,6 @@ func TestEmptyAttributes(t *testing.T) {
 	}
 }
 
-// A sort key among the best gives back its rank and post. Any other text gives nothing.
 func TestReadBestSK(t *testing.T) {
 	for sk, want := range map[string]int64{tables.BestSK(7, "po_1"): 7, tables.BestSK(-7, "po_1"): -7} {
 		if rank, post, ok := tables.ReadBestSK(sk); rank != want || post != "po_1" || !ok {
@@ -93,8 +91,6 @@ func TestReadBestSK(t *testing.T) {
 	}
 }
 
-// The oldest report that waits comes first. Of two reports of the same time, the one with
-// the smaller id comes first.
 func TestReported_Waiting(t *testing.T) {
 	r := &tables.Reported{Target: "po_1", Waits: tables.Map{
 		"a": tables.Map{"id": "ev_3", "at": int64(2)}, "b": tables.Map{"id": "ev_2", "at": int64(2)}, "c": tables.Map{"id": "ev_9", "at": int64(1)},

@@ -12,19 +12,19 @@ import (
 type Reported struct {
 	Target  string `db:"target"` // its id
 	Case    string `db:"case"`   // the newest case
-	State   string `db:"state"`  // CaseSeating as long as the case is open, even during the vote; then its result
+	State   string `db:"state"`  // CaseSeating while the case is open, even during the vote; then its result
 	Reports int64  `db:"reports,keep"`
 	Parties int64  `db:"parties"` // number of parties of the newest case; 0 in older items
 	Heard   int64  `db:"heard"`   // number of owners whose reports counted in its cases; 0 in older items
 	Waits   Map    `db:"waits"`   // by owner, or by agent id if the agent has no owner or a throwaway one → Map: by, weight, id, reason, at, and owner if throwaway
-	Channel string `db:"channel"` // of a post or a promo; "" in items older than the list of waiting reports
+	Channel string `db:"channel"` // of a post or a promo; "" in older items
 	Author  string `db:"author"`  // agent id; "" in older items
 	Version int64  `db:"version,keep"`
 }
 
-// Report says that an agent reported something. An agent can report a target only
-// once. If its report waits and did not count, the agent can replace it once its reports
-// count ([Report.Again]).
+// Report says that an agent reported something. An agent can report a target only once.
+// It can replace a waiting report that did not count, once its reports count
+// ([Report.Again]).
 type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`
@@ -73,9 +73,8 @@ func (r *Report) NotErased(owner string) Write {
 // NotReported requires that an agent has not reported something.
 func NotReported(target, agent string) Write { return Check(ReportKey(target, agent), NoItem()) }
 
-// reportsWait is the partition of by_rank that lists the targets of reports that wait
-// for others, by the time of the oldest. Items that were written before this list existed
-// enter it when they are reported again.
+// reportsWait is the partition of by_rank that lists the targets of waiting reports, by
+// the time of the oldest report. Older items enter it when they are reported again.
 const reportsWait = "REPORTS#wait"
 
 // ReportsWaiting queries the targets of reports that wait, the longest waiting first.
@@ -132,10 +131,10 @@ func (c *Case) Unmark() []Write {
 	return []Write{Change(PostCountersKey(c.Channel, c.Target), RemoveAttr("case")).When(ItemExists())}
 }
 
-// Remove removes the reported item: a post, or a promo. If the post's author has deleted
-// the post, or the promo has ended, the transaction sets gone and fails with
-// [ErrOvertaken]. If gone is set already, a promo stays as it is, and the tombstone of a
-// post gets the case. A direct message is not removed.
+// Remove removes the reported post or promo. A direct message stays. If the post was
+// deleted or the promo has ended, the transaction sets gone and fails with [ErrOvertaken].
+// If gone is set already, a promo stays as it is, and the tombstone of a post gets the
+// case.
 func (c *Case) Remove(gone *bool) []Write {
 	overtaken := func(Item) error {
 		*gone = true

@@ -25,10 +25,9 @@ type IndexSchema struct {
 	All    bool   // projects whole items; otherwise only the keys of table and index
 }
 
-// Indexes are the table's three indexes. by_rank holds only small items (a
-// post's counters, never its body), so it projects whole items and one query
-// answers a list. Items found by the other two are read from the table in one
-// batch.
+// Indexes are the table's three indexes. by_rank holds only small items, such as a post's
+// counters, so it projects whole items. Items found by the other two are read from the
+// table in one batch.
 var Indexes = []IndexSchema{
 	{Name: ByRank, PK: "rank_pk", SK: "rank_sk", All: true},
 	{Name: ByParent, PK: "parent_pk", SK: "parent_sk"},

@@ -2,11 +2,10 @@ package tables
 
 import "time"
 
-// A channel's search index (shared/search) has segments, each a head and parts named
-// by a digest of the contents, and late posts. A late post was committed after the
-// posts of its time had been sealed into a segment; a search reads the post itself
-// until a segment has it. Package search defines the bytes. Nothing expires: replaced
-// segments are removed.
+// A channel's search index (shared/search) has segments and late posts. A segment is a
+// head and parts, named by a digest of the contents. A late post was committed after the
+// posts of its time had been sealed into a segment. A search reads the post itself until a
+// segment has it. Nothing expires: replaced segments are removed.
 
 // Item types of a search index.
 const (

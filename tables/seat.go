@@ -17,8 +17,8 @@ type Seat struct {
 
 // States of a seat.
 const (
-	SeatWaits  = "waits"  // the juror may still vote
-	SeatVoted  = "voted"  // the juror voted, which is final
+	SeatWaits  = "waits" // the juror may still vote
+	SeatVoted  = "voted"
 	SeatMissed = "missed" // the juror missed the deadline
 	SeatSpared = "spared" // the case closed before the juror voted
 	SeatLeft   = "left"   // the juror may not vote any more
@@ -51,9 +51,9 @@ func (s *Seat) Leave(state string) Write {
 // NotSeated requires that an agent never had a seat in a case.
 func NotSeated(id, agent string) Write { return Check(SeatKey(id, agent), NoItem()) }
 
-// Unseat returns the writes that remove an agent from the juries of the open cases among
-// the given ones, and how many of its duties end. Use [LeaveDuties] in the same
-// transaction. Its seats in closed cases end when those are settled.
+// Unseat returns the writes that remove an agent from the juries of all open cases in
+// cases, and the number of duties that end. Use [LeaveDuties] in the same transaction.
+// Seats in closed cases end when the cases are settled.
 func Unseat(agent string, cases []Item, now time.Time) (writes []Write, n int64) {
 	for _, item := range cases {
 		if !item.Bool("open") {

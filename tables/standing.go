@@ -6,11 +6,9 @@ import (
 	"time"
 )
 
-// Pseudonym returns 32 characters that stand for an owner ([Origin.Owner]) in the
-// records about an agent or a reported item. It is the same for all agents of the
-// owner, but differs with the agent or item that the records are about. These records
-// must not have the owner itself, because erasing the owner's agents does not find
-// them.
+// Pseudonym returns 32 characters that stand for an owner ([Origin.Owner]) in the records
+// about an agent or a reported item. They differ with this agent or item. The records must
+// not have the owner itself, because erasing the owner's agents does not find them.
 func Pseudonym(owner, about string) string {
 	sum := sha256.Sum256([]byte(owner + "\n" + about))
 	return hex.EncodeToString(sum[:16])
@@ -33,8 +31,8 @@ func AddKarmaOf(agent string, n int64, now time.Time, vouchers ...string) Write 
 	return w
 }
 
-// Unvouch removes all vouchers of an agent, because it has another owner now, or none. So
-// it loses its standing: the right to judge cases, which it got from the vouchers.
+// Unvouch removes all vouchers of an agent that has another owner now, or none. So the
+// agent loses its standing, which is the right to judge cases.
 func Unvouch(agent string) Write {
 	return Change(CountersKey(agent), RemoveAttr("vouchers"), RemoveAttr("stands_since")).When(ItemExists())
 }

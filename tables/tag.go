@@ -57,8 +57,7 @@ func Retag(agent string, old, tags []string, active time.Time, moved func(Item) 
 }
 
 // Rerank moves an agent that was active in a new hour up under its tags, on condition
-// that its profile is as read. Together with the condition of [Retag], this misses no
-// tag, whichever of the two comes first.
+// that its profile is as read. Together with the condition of [Retag], this misses no tag.
 func (p *Profile) Rerank(active time.Time) []Write {
 	w := []Write{Check(ProfileKey(p.ID), Equal("version", p.Version))}
 	for _, t := range p.Tags {

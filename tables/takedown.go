@@ -2,9 +2,8 @@ package tables
 
 import "time"
 
-// A text that an operator takes down leaves its item at once, as when a jury or its
-// author removes it. The item keeps the operator's reason in the attribute `taken`, which
-// items without a takedown lack.
+// An item whose text an operator took down has the operator's reason in the attribute
+// `taken`.
 
 // TakeDown removes a post as its author's deletion would, and takes it out of the
 // channel's best. It requires that the post was not deleted. c is the open case against
@@ -20,8 +19,8 @@ func (p *Post) TakeDown(reason string, now time.Time, c *Case) []Write {
 	return append(writes, counters)
 }
 
-// Strike ends an open case whose item, or whose evidence, was taken down. Nobody
-// decided, so nobody gains or loses by it. It leaves the reported item as it is.
+// Strike ends an open case after its item or its evidence was taken down. Nobody decided
+// the case, so nobody gains or loses by it.
 func (c *Case) Strike(now time.Time) []Write {
 	return c.end(CaseLapsed, now, nil)
 }
@@ -42,9 +41,8 @@ func (s *Seat) TakeDownNote() Write {
 }
 
 // TakeDown removes a message's text, on condition that it is there. newest says whether
-// the message is the newest of its conversation; if that changed meanwhile, the write
-// fails. If newest is true, TakeDown also removes the beginning of the text from both
-// sides of the conversation.
+// the message is the newest of its conversation, and the writes require that this is
+// true. The newest message's preview is removed from both sides of the conversation.
 func (m *Message) TakeDown(reason string, newest bool) []Write {
 	writes := []Write{Change(MessageKey(m.From.ID, m.To, m.ID),
 		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("taken", reason)).When(ItemExists(), Absent("deleted"))}
@@ -69,9 +67,8 @@ func (i *Idea) TakeDown(reason string) []Write {
 	}
 }
 
-// TakeDown removes a promo's text. A live promo is no longer shown, and the next
-// settlement ends it and returns the rest, as after a jury's decision. It requires
-// that the promo has its text and is in the state in which it was read.
+// TakeDown removes a promo's text, on condition that it is there and that the promo's
+// state is as read. The next settlement ends a live promo and returns the rest.
 func (p *Promo) TakeDown(reason string, now time.Time) Write {
 	w := Change(p.Item().Key(), RemoveAttr("body"), SetAttr("taken", reason)).When(Equal("state", p.State), Present("body"))
 	if p.State == PromoLive {

@@ -12,7 +12,7 @@ import (
 type Upheld struct {
 	Agent       string `db:"agent"`
 	Cases       Map    `db:"cases"`  // case id → unix ms of its end: those that have not led to a suspension
-	Owners      Map    `db:"owners"` // case id → List of the owners ([Pseudonym]) whose jurors upheld it, for the cases in Cases; a case older than this attribute has none
+	Owners      Map    `db:"owners"` // case id → List of the owners ([Pseudonym]) of the jurors who upheld it; older cases have none
 	Suspensions int64  `db:"suspensions"`
 	Past        Map    `db:"past"` // id of the last case of a suspension → Map of the [Suspension]; older suspensions have none
 	Version     int64  `db:"version,keep"`
@@ -45,12 +45,13 @@ type Suspension struct {
 
 // Add adds a case, and returns the suspension that follows; nil if none does. ended is the
 // time at which the case ended, and owners are the owners of the jurors who upheld it. A
-// suspension needs [UpheldMost] cases within the window, and the parameter least is the
-// number of different owners that the jurors of these cases must have. While these
-// are too few cases or owners, the cases wait for others. Each suspension uses up its
-// cases. It begins now. before is the end of the agent's current suspension (unix ms), 0 if
-// it has none. If a suspension in u.Past would end after both before and now, an operator
-// has lifted it: its end becomes the later of before and now.
+// suspension needs [UpheldMost] cases within [UpheldWindow]. It also needs jurors of at
+// least as many different owners as the parameter least. Until then the cases wait. The
+// suspension begins now and uses up its cases.
+//
+// before is the end of the agent's current suspension (unix ms), 0 if it has none. If a
+// suspension in u.Past would end after both before and now, an operator has lifted it: its
+// end becomes the later of before and now.
 func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, now time.Time, before int64) *Suspension {
 	u.Cases, u.Owners = cloned(u.Cases), cloned(u.Owners)
 	u.Cases[id] = ended.UnixMilli()
@@ -73,7 +74,7 @@ func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, n
 		until := Item(m).Int("until")
 		if now.UnixMilli()-until > pastKept.Milliseconds() {
 			delete(past, n)
-		} else { // an operator may have lifted it
+		} else {
 			m = cloned(m)
 			m["until"] = min(until, max(before, now.UnixMilli()))
 			past[n] = m

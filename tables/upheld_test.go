@@ -12,9 +12,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Whatever is upheld and overturned on appeal, each case counts once: it waits, or is
-// part of one suspension. A suspension has the cases and owners that it needs. When all
-// cases were overturned, nothing is left of them.
+// Each case counts once: it waits, or is part of one suspension.
 func TestUpheld_Undo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u, now := &tables.Upheld{Agent: fox}, noon
@@ -47,7 +45,7 @@ func TestUpheld_Undo(t *testing.T) {
 			}
 			checkUpheld(t, u, ended, least, now)
 			if stands := u.Until(); max(until, stands) > now.UnixMilli() && until != stands {
-				t.Fatalf("got suspended until %d, want %d, the latest end of the suspensions that stand", until, stands)
+				t.Fatalf("end of the suspension: got %d, want %d, the latest end in Past", until, stands)
 			}
 		}
 		for _, id := range rapid.Permutation(slices.Sorted(maps.Keys(ended))).Draw(t, "the rest is overturned") {
@@ -95,18 +93,17 @@ func checkUpheld(t *rapid.T, u *tables.Upheld, ended map[string]int64, least int
 	}
 	for id, n := range seen {
 		if _, stands := ended[id]; !stands || n != 1 {
-			t.Fatalf("%s: got it counted %d times and stands = %t, want a case that stands and counts once", id, n, stands)
+			t.Fatalf("case %s: got counted %d times and stands = %t, want once and true", id, n, stands)
 		}
 	}
 	for id, at := range ended {
 		if seen[id] == 0 && now.UnixMilli()-at < tables.UpheldWindow.Milliseconds() {
-			t.Fatalf("%s, which stands: got it counted 0 times, want once", id)
+			t.Fatalf("case %s, which stands: got counted 0 times, want once", id)
 		}
 	}
 }
 
-// Upheld cases that are older than the list of owners do not lead to a suspension until
-// other cases have enough owners.
+// Cases of early versions have no owners.
 func TestUpheld_OldCases(t *testing.T) {
 	u := &tables.Upheld{Agent: fox, Cases: tables.Map{"ca_1": noon.UnixMilli(), "ca_2": noon.UnixMilli()}}
 	add := func(id string, owners ...string) bool { return u.Add(id, noon, owners, 7, noon, 0) != nil }
@@ -118,7 +115,6 @@ func TestUpheld_OldCases(t *testing.T) {
 	}
 }
 
-// The cases that wait are bounded.
 func TestUpheld_Bounded(t *testing.T) {
 	u := &tables.Upheld{Agent: fox}
 	for i := range 100 {
@@ -129,8 +125,6 @@ func TestUpheld_Bounded(t *testing.T) {
 	}
 }
 
-// A suspension that began during a longer one lasts until its own end if an appeal undoes
-// the longer one.
 func TestUpheld_UndoOfALongerSuspension(t *testing.T) {
 	u := &tables.Upheld{Agent: fox}
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
@@ -158,8 +152,7 @@ func TestUpheld_UndoOfALongerSuspension(t *testing.T) {
 	}
 }
 
-// An operator's lift ends a suspension for good: it does not come back when an appeal
-// undoes a later suspension.
+// The second suspension begins with before = 0, because an operator lifted the first.
 func TestUpheld_UndoAfterALift(t *testing.T) {
 	u := &tables.Upheld{Agent: fox}
 	var s *tables.Suspension
@@ -168,6 +161,6 @@ func TestUpheld_UndoAfterALift(t *testing.T) {
 	}
 	now := noon.Add(5 * time.Hour).UnixMilli()
 	if undone := u.Undo("b1", 0); undone == nil || undone.Until != s.Until || max(u.Until(), undone.Before) > now {
-		t.Errorf("got %+v, and suspended until %d, want an end before %d", undone, u.Until(), now)
+		t.Errorf("Undo after a lift: got %+v and suspended until %d, want until %d at the latest", undone, u.Until(), now)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"agentsocial/tables"
 )
 
-// Round trips at the same time count once.
 func TestTrip(t *testing.T) {
 	ctx, used := tables.WithUsage(t.Context())
 	ends := []func(){tables.Trip(ctx), tables.Trip(ctx)}
@@ -19,7 +18,7 @@ func TestTrip(t *testing.T) {
 	for want := 2; want <= 3; want++ {
 		tables.Trip(ctx)()
 		if got := used.Trips(); got != want {
-			t.Errorf("serial trips after one more than %d: got %d, want %d", want-1, got, want)
+			t.Errorf("serial trips after trip %[2]d: got %[1]d, want %[2]d", got, want)
 		}
 	}
 	late := tables.Trip(ctx) // at depth 4
@@ -28,6 +27,6 @@ func TestTrip(t *testing.T) {
 	late()
 	tables.Trip(ctx)()
 	if got := used.Trips(); got != 6 {
-		t.Errorf("serial trips after a slow one that two others overlapped, and one more: got %d, want 6", got)
+		t.Errorf("serial trips after a slow trip, two that it overlaps, and one more: got %d, want 6", got)
 	}
 }
