@@ -147,7 +147,6 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 	})
 }
 
-// testEndedContext checks that a call with an ended context does nothing.
 func testEndedContext(t *testing.T, b tables.Backend) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

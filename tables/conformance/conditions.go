@@ -26,9 +26,8 @@ func states() map[string]tables.Item {
 	return items
 }
 
-// testConditions checks each condition with each state of an attribute and with
-// no item ("none"). One transaction checks all states, so that several
-// checks fail at once.
+// testConditions checks each condition in one transaction of all states, and of no item
+// ("none"), so that several checks fail at once.
 func testConditions(t *testing.T, b tables.Backend) {
 	items := states()
 	names := []string{"none"}
@@ -120,8 +119,6 @@ func testConditions(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testConditionsOfOperations tests each operation, alone and with another write,
-// with conditions that hold and that fail, on an item and on none.
 func testConditionsOfOperations(t *testing.T, b tables.Backend) {
 	there, absent, beside := k("op", "there"), k("op", "absent"), k("op", "beside")
 	old := item(there, "n", int64(1), "b", []byte{0}, "s", tables.NewSet("x"))

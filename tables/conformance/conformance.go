@@ -57,7 +57,6 @@ func Run(t *testing.T, open func(*testing.T) tables.Backend) {
 	}
 }
 
-// k makes a key.
 func k(pk, sk string) tables.Key { return tables.Key{PK: pk, SK: sk} }
 
 // item makes an item of a key and pairs of attribute and value.
@@ -73,7 +72,6 @@ func commit(ctx context.Context, b tables.Backend, writes ...tables.Write) error
 	return b.Commit(ctx, tables.Tx{Writes: writes})
 }
 
-// mustCommit makes writes that must succeed.
 func mustCommit(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	t.Helper()
 	if err := commit(t.Context(), b, writes...); err != nil {
@@ -81,7 +79,6 @@ func mustCommit(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	}
 }
 
-// mustCancel makes writes that a condition must cancel, and compares the reasons.
 func mustCancel(t *testing.T, b tables.Backend, want []tables.Reason, writes ...tables.Write) {
 	t.Helper()
 	err := commit(t.Context(), b, writes...)
@@ -95,8 +92,8 @@ func mustCancel(t *testing.T, b tables.Backend, want []tables.Reason, writes ...
 	}
 }
 
-// mustRefuse makes writes that must fail with ErrInvalid. It makes a
-// single write again, together with another write.
+// mustRefuse makes writes that must fail with ErrInvalid. It also makes a single write
+// together with another.
 func mustRefuse(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	t.Helper()
 	if err := commit(t.Context(), b, writes...); !errors.Is(err, tables.ErrInvalid) {
@@ -123,7 +120,7 @@ func read(t *testing.T, b tables.Backend, key tables.Key) tables.Item {
 	return items[0]
 }
 
-// wantItem checks the item under a key. If want is nil, there must be none.
+// wantItem checks the item under a key; nil means none.
 func wantItem(t *testing.T, b tables.Backend, key tables.Key, want tables.Item) {
 	t.Helper()
 	if got := read(t, b, key); !reflect.DeepEqual(got, want) {
@@ -131,7 +128,6 @@ func wantItem(t *testing.T, b tables.Backend, key tables.Key, want tables.Item) 
 	}
 }
 
-// query returns one page.
 func query(t *testing.T, b tables.Backend, q tables.Query) tables.Page {
 	t.Helper()
 	p, err := b.Query(t.Context(), q)

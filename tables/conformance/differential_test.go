@@ -22,16 +22,14 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// defaults are the number of sequences on one pair of tables and their average length,
-// unless flags set them. DynamoDB Local makes some 300 transactions a second, and
-// fewer the longer a stream is.
+// defaults are the number of sequences on one pair of tables, and their average length.
+// DynamoDB Local makes some 300 transactions a second.
 var defaults = map[string]string{"rapid.checks": "30", "rapid.steps": "40"}
 
 var rounds = flag.Int("rounds", 1, "pairs of tables that the differential test compares, one after the other")
 
-// TestDifferential runs random sequences of operations on the embedded table and
-// on DynamoDB Local, and compares every answer, then the remaining items, then the
-// feeds. A long run, which can be repeated with its seed:
+// TestDifferential compares the embedded table with DynamoDB Local. A long run, which can be
+// repeated with its seed:
 //
 //	go test ./tables/conformance -run TestDifferential -v -timeout 1h -rounds 100 -rapid.seed 1
 func TestDifferential(t *testing.T) {
@@ -62,8 +60,8 @@ func TestDifferential(t *testing.T) {
 	t.Logf("seed %d: %d calls of both tables with %d operations", seed, calls, operations)
 }
 
-// now is the embedded table's time, by which items expire. It is in the future, because
-// DynamoDB Local now and then removes an item that has expired by real time.
+// now is the embedded table's time. It is in the future, because DynamoDB Local sometimes
+// removes an item that has expired by real time.
 var now = time.Date(2100, 7, 1, 12, 0, 0, 0, time.UTC)
 
 // DynamoDB Local applies a token to all of its tables, so each sequence in each process
@@ -73,7 +71,6 @@ var (
 	process   = rand.Uint32()
 )
 
-// differ compares a pair of tables.
 func differ(t *testing.T) *pair {
 	here, err := embedded.Open(embedded.Config{Now: func() time.Time { return now }})
 	if err != nil {
@@ -95,7 +92,7 @@ func differ(t *testing.T) *pair {
 		commit := on(func(step *rapid.T) { p.commit(step, s.tx()) })
 		rt.Repeat(map[string]func(*rapid.T){
 			"commit":       commit,
-			"commit again": commit, // so that it is drawn twice as often as each other operation
+			"commit again": commit, // drawn twice as often as the others
 			"query":        on(func(step *rapid.T) { p.query(step, s.query()) }),
 			"get":          on(func(step *rapid.T) { p.get(step, s.key(), s.key(), s.key()) }),
 			"stale read":   on(func(step *rapid.T) { p.stale(step, s) }),
@@ -117,7 +114,7 @@ func differ(t *testing.T) *pair {
 	}
 
 	if got, want := scanned(t, here), scanned(t, there.(tables.Scanner)); !reflect.DeepEqual(got, want) {
-		t.Errorf("scans differ: the embedded table has %d items, DynamoDB Local %d", len(got), len(want))
+		t.Errorf("scans differ: embedded %d items, DynamoDB Local %d", len(got), len(want))
 	}
 	records, err := conformance.Follow(p.ctx, here)
 	if err != nil {
@@ -134,7 +131,7 @@ func differ(t *testing.T) *pair {
 		}
 	}
 	if len(got) != len(want) {
-		t.Errorf("the embedded feed has changes of %d items, DynamoDB Local's feed of %d", len(got), len(want))
+		t.Errorf("items with changes in the feed: embedded %d, DynamoDB Local %d", len(got), len(want))
 	}
 	expired := 0
 	for _, r := range records {
@@ -143,7 +140,7 @@ func differ(t *testing.T) *pair {
 		}
 	}
 	if expired != p.expired {
-		t.Errorf("the embedded feed has %d removals of expired items, want %d", expired, p.expired)
+		t.Errorf("expired items in the embedded feed: got %d, want %d", expired, p.expired)
 	}
 	t.Logf("%d sequences, %d calls with %d operations, commits %v, %d changes, %d expired, %d of %d eventual reads were stale",
 		sequences-first, p.calls, p.operations, p.outcomes, len(records), p.expired, p.old, p.eventual)
@@ -190,7 +187,6 @@ func (p *pair) commit(t *rapid.T, tx tables.Tx) {
 	p.compare(t, tx, p.here.Commit(p.ctx, tx), p.there.Commit(p.ctx, tx))
 }
 
-// compare compares the results of a commit.
 func (p *pair) compare(t *rapid.T, tx tables.Tx, here, there error) {
 	t.Helper()
 	p.calls++
@@ -217,8 +213,8 @@ func (p *pair) get(t *rapid.T, keys ...tables.Key) {
 	}
 }
 
-// query compares a range page by page. A page of 1 MB may end at different items,
-// so the pages of a large range are compared together.
+// query compares a range page by page. A page of 1 MB may end at different items, so the
+// pages of a large range are compared as one.
 func (p *pair) query(t *rapid.T, q tables.Query) {
 	t.Helper()
 	here, hereSize := drain(t, p.ctx, p.here, q)
@@ -233,8 +229,8 @@ func (p *pair) query(t *rapid.T, q tables.Query) {
 	}
 }
 
-// samePages compares the pages of a query. The order of an index's items with equal sort
-// keys is undefined, so such items may be on different pages.
+// samePages compares the pages of a query. Items of an index with equal sort keys have no
+// defined order, so they may be on different pages.
 func samePages(q tables.Query, here, there []tables.Page) bool {
 	if q.Index == "" {
 		return reflect.DeepEqual(here, there)
@@ -263,7 +259,7 @@ func samePages(q tables.Query, here, there []tables.Page) bool {
 }
 
 // stale makes some commits, and then an eventually consistent read of the embedded table.
-// The read may show the table as it was before any of these commits. A strong read may not.
+// The read may show the table as it was before any of these commits.
 func (p *pair) stale(t *rapid.T, s *sequence) {
 	q := s.query()
 	q.Consistency, q.Limit, q.After, q.From, q.To = tables.Eventual, 100, nil, "", ""
@@ -319,9 +315,8 @@ func sizeOf(page tables.Page) (size int) {
 	return size
 }
 
-// fault commits on the embedded table with a fault. Then the transaction is repeated as
-// its caller would: always if nothing was written, and after a lost answer if it has a
-// token.
+// fault commits on the embedded table with a fault, and then again as a caller would. After
+// a lost answer, only a transaction with a token can be repeated.
 func (p *pair) fault(t *rapid.T, tx tables.Tx, fault embedded.Fault) {
 	p.here.SetFaults(func(string, []tables.Key) embedded.Fault { return fault })
 	err := p.here.Commit(p.ctx, tx)
@@ -368,7 +363,7 @@ func (p *pair) expire(t *rapid.T, prefix string) {
 		}
 	}
 	if removed != 0 {
-		t.Fatalf("the sweep removed %d items more than have expired in DynamoDB Local, want 0", removed)
+		t.Fatalf("items that the sweep removed beyond those expired in DynamoDB Local: got %d, want 0", removed)
 	}
 }
 

@@ -20,8 +20,7 @@ func RunFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed)) 
 // after the write.
 const feedWait = 250 * time.Millisecond
 
-// follow reads a feed to its current end: until each shard is done or returns no
-// changes.
+// follow reads a feed until each shard is done or returns no changes.
 func follow(ctx context.Context, f tables.Feed) ([]tables.StreamRecord, error) {
 	shards, err := f.Shards(ctx)
 	if err != nil {
@@ -55,7 +54,6 @@ type change struct {
 	Old, New tables.Item
 }
 
-// byKey returns the changes of each item, in order.
 func byKey(records []tables.StreamRecord) map[tables.Key][]change {
 	out := map[tables.Key][]change{}
 	for _, r := range records {
@@ -70,10 +68,12 @@ func testFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed))
 	full := item(one, "n", int64(1), "b", []byte{0, 1}, "e", "", "s", tables.NewSet("x", "y"),
 		"m", tables.Map{"l": tables.List{int64(1), false}}, "rank_pk", "r", "rank_sk", "s")
 	mustCommit(t, b, tables.Put(full))
-	mustCommit(t, b, tables.Put(full))                                  // changes nothing
-	mustCommit(t, b, tables.Change(one, tables.SetAttr("n", int64(1)))) // nor this
-	mustCommit(t, b, tables.Change(one, tables.RemoveAttr("none")))     // nor this
-	mustCommit(t, b, tables.Delete(k("none", "1")))                     // nor this
+	// These four commits change nothing.
+	mustCommit(t, b, tables.Put(full))
+	mustCommit(t, b, tables.Change(one, tables.SetAttr("n", int64(1))))
+	mustCommit(t, b, tables.Change(one, tables.RemoveAttr("none")))
+	mustCommit(t, b, tables.Delete(k("none", "1")))
+
 	mustCancel(t, b, []tables.Reason{{Failed: true, Old: full}, {}}, tables.Delete(one, tables.NoItem()), tables.Put(item(two)))
 	mustCommit(t, b, tables.Change(one, tables.RemoveAttr("b"), tables.RemoveAttr("m"), tables.RemoveAttr("s")))
 	small := item(one, "n", int64(1), "e", "", "rank_pk", "r", "rank_sk", "s")
@@ -109,8 +109,6 @@ func testFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed))
 	}
 }
 
-// testResumedFeed reads a feed with several limits. Each call continues after the
-// last change of the call before it.
 func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed)) {
 	b, f := open(t)
 	const n = 12

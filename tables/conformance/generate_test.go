@@ -12,9 +12,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// sequence draws operations on few items, so that the operations interact. The
-// partitions of each sequence have a prefix of their own, so that many sequences share
-// one table.
+// sequence draws operations on few items, so that the operations interact. Its partitions
+// have a prefix of their own, so that many sequences share one table.
 type sequence struct {
 	t      *rapid.T
 	prefix string
@@ -42,7 +41,6 @@ func (s *sequence) key() tables.Key {
 	return tables.Key{PK: s.prefix + pick(s, "pk", "p", "q"), SK: pick(s, "sk", sortKeys...)}
 }
 
-// set draws a set of one to three members.
 func (s *sequence) set() tables.Set {
 	return tables.NewSet(rapid.SliceOfN(rapid.SampledFrom(members), 1, 3).Draw(s.t, "members")...)
 }
@@ -55,8 +53,7 @@ func (s *sequence) number() int64 {
 	return rapid.Int64Range(-3, 5).Draw(s.t, "small")
 }
 
-// ttl draws a time of expiry, in Unix seconds, at or next to a bound: 0, -1, now, and five
-// years ago, before which DynamoDB ignores it.
+// ttl draws a time of expiry near a bound. DynamoDB ignores times more than five years ago.
 func (s *sequence) ttl() int64 {
 	const fiveYears = 5 * 365 * 24 * 60 * 60
 	return pick(s, "ttl", 0, -1, now.Unix()-fiveYears, now.Unix()) + pick[int64](s, "around", -1, 0, 1)
@@ -83,14 +80,13 @@ func (s *sequence) deep() any {
 	return v
 }
 
-// below draws a number from 0 to n - 1.
 func (s *sequence) below(n int) int { return rapid.IntRange(0, n-1).Draw(s.t, "n") }
 
 func (s *sequence) fault() embedded.Fault {
 	return pick(s, "fault", embedded.Conflict, embedded.Throttled, embedded.LostRequest, embedded.LostAnswer)
 }
 
-// value draws a value for an attribute: mostly one of its usual type.
+// value draws a value for an attribute, mostly of its usual type.
 func (s *sequence) value(attr string) any {
 	kind := map[string]string{"n": "number", "s": "string", "b": "binary", "set": "set", tables.AttrTTL: "ttl"}[attr]
 	if kind == "" || s.chance("another type", 5) {
@@ -119,8 +115,8 @@ func (s *sequence) value(attr string) any {
 }
 
 // indexKey draws a value for a key attribute of an index. Many items share a sort key that
-// ends with "tie". No bound or position of a query equals such a key, since the order of
-// items with equal sort keys is undefined.
+// ends with "tie". No bound or position of a query does, since the order of items with equal
+// sort keys is undefined.
 func (s *sequence) indexKey(k tables.Key, attr string, isPK bool) any {
 	switch {
 	case s.chance("no index key", 25):

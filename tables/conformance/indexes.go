@@ -9,7 +9,6 @@ import (
 	"agentsocial/tables"
 )
 
-// testIndexes moves an item into an index, within it and out of it.
 func testIndexes(t *testing.T, b tables.Backend) {
 	for _, index := range tables.Indexes {
 		t.Run(string(index.Name), func(t *testing.T) {
@@ -55,7 +54,6 @@ func testIndexes(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testProjections checks that by_rank has whole items, and the other indexes only keys.
 func testProjections(t *testing.T, b tables.Backend) {
 	whole := item(k("a", "1"), "type", "post", "v", int64(1), "ttl", int64(99), "b", []byte{0}, "s", tables.NewSet("x"),
 		"rank_pk", "R", "rank_sk", "r", "parent_pk", "P", "parent_sk", "p", "author_pk", "A", "author_sk", "a")
@@ -73,8 +71,8 @@ func testProjections(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testTies pages through an index in which several items share a sort key. Their
-// order is undefined, but no page may miss one.
+// testTies pages through an index in which several items share a sort key. The order of
+// these items is undefined.
 func testTies(t *testing.T, b tables.Backend) {
 	want := []string{}
 	for i := range 12 {
@@ -140,8 +138,6 @@ func testTies(t *testing.T, b tables.Backend) {
 	})
 }
 
-// testRefusedIndexKeys checks that an index's key attribute may be absent, but
-// must otherwise be a non-empty string.
 func testRefusedIndexKeys(t *testing.T, b tables.Backend) {
 	key := k("refused", "1")
 	mustCommit(t, b, tables.Put(item(key)))

@@ -141,8 +141,6 @@ func testNesting(t *testing.T, b tables.Backend) {
 	wantItem(t, b, key, nil)
 }
 
-// testLongExpressions makes the largest expressions of each kind of condition and
-// update, and exceeds each by one condition or update.
 func testLongExpressions(t *testing.T, b tables.Backend) {
 	key := k("expressions", "1")
 	conds := map[string]func(attr string) tables.Cond{
@@ -202,7 +200,6 @@ func testLongExpressions(t *testing.T, b tables.Backend) {
 	})
 }
 
-// testLargeSums checks that a sum is refused if and only if it overflows an int64.
 func testLargeSums(t *testing.T, b tables.Backend) {
 	const most, least = int64(math.MaxInt64), int64(math.MinInt64)
 	key := k("sums", "1")

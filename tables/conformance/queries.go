@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// letters fills partition "p" with the sort keys b, d, f, h, and puts items into
-// similar partitions that must never be found.
+// letters fills partition "p" with the sort keys b, d, f, h, and puts items into similar
+// partitions.
 func letters(t *testing.T, b tables.Backend) {
 	t.Helper()
 	for _, sk := range []string{"h", "b", "f", "d"} {
@@ -38,7 +38,7 @@ func testQueries(t *testing.T, b tables.Backend) {
 		{"", "a", ""},
 		{"b\x00", "", "dfh"},
 		{"", "b\x00", "b"},
-		{"f", "d", ""}, // reversed
+		{"f", "d", ""},
 	} {
 		for _, desc := range []bool{false, true} {
 			want := strings.Split(c.want, "")
@@ -59,8 +59,6 @@ func testQueries(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testSomeAttributes reads some attributes of items. That costs as many read units as
-// reading the whole items.
 func testSomeAttributes(t *testing.T, b tables.Backend) {
 	whole := item(k("p", "b"), "v", "b", "n", int64(7), "m", tables.Map{"a": "x", "b": tables.List{"y", int64(-300)}},
 		"s", tables.NewSet("one", "two"), "flag", false, "bytes", []byte{1, 2, 3}, "text", strings.Repeat("lorem ", 1000))
@@ -104,8 +102,7 @@ func testSomeAttributes(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testPaging reads ranges with several limits. A page that stops at its limit has
-// a Next, even after the last item.
+// A page that stops at its limit has a Next, even after the last item.
 func testPaging(t *testing.T, b tables.Backend) {
 	letters(t, b)
 	for _, c := range []struct {
@@ -146,8 +143,6 @@ func testPaging(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testCursors starts queries after keys that exist, after keys that do not, and after
-// keys outside the range.
 func testCursors(t *testing.T, b tables.Backend) {
 	letters(t, b)
 	for _, desc := range []bool{false, true} {
@@ -198,8 +193,8 @@ func testRefusedQueries(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testOrder checks that sort keys are in the order of UTF-8 bytes, which is the order
-// of code points. UTF-16 (U+10000 before U+FB00) and languages have other orders.
+// testOrder checks that sort keys are in the order of UTF-8 bytes. UTF-16 has another order:
+// U+10000 before U+FB00.
 func testOrder(t *testing.T, b tables.Backend) {
 	ordered := []string{
 		"\x00", "\x00\x00", "\x01", " ", "#", "0", "00", "1", "10", "2", "A", "Z", "Z\x00", "a", "a\x00", "a\x01", "aa", "b", "~", "\x7f",

@@ -67,9 +67,8 @@ func testUpdates(t *testing.T, b tables.Backend) {
 	})
 }
 
-// testUpdatesOfNothing updates items that do not exist. An update that only
-// removes attributes must not fail. Whether it creates an item is not checked: DynamoDB Local
-// creates one, DynamoDB does not.
+// testUpdatesOfNothing does not check whether an update that only removes attributes creates
+// an item: DynamoDB Local creates one, DynamoDB does not.
 func testUpdatesOfNothing(t *testing.T, b tables.Backend) {
 	for name, c := range map[string]struct {
 		updates []tables.Update

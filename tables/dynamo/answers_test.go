@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// script is a fake DynamoDB that returns prepared answers in order, then repeats
-// the last one, and records the requests.
+// script is a fake DynamoDB that gives prepared answers in order, then repeats the last.
 type script struct {
 	mu       sync.Mutex
 	answers  []answer
@@ -24,8 +23,7 @@ type request struct {
 	body map[string]any
 }
 
-// answer is an answer of DynamoDB: an error if it has a code, a dropped connection
-// if its status is 0.
+// An answer with status 0 drops the connection.
 type answer struct {
 	status int
 	code   string
@@ -42,7 +40,6 @@ var (
 	failed     = answer{status: 400, code: "ConditionalCheckFailedException", body: `"Item":{"pk":{"S":"a"},"sk":{"S":"b"},"n":{"N":"7"}}`}
 )
 
-// cancelledFor returns the answer for a transaction cancelled with these reasons.
 func cancelledFor(codes ...string) answer {
 	var reasons []string
 	for _, c := range codes {
@@ -81,8 +78,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, body)
 }
 
-// play opens a table whose DynamoDB follows a script. Its timeout is long enough
-// for a busy machine.
+// play opens a table on a script. The timeout is long, for a busy machine.
 func play(t *testing.T, answers ...answer) (*DB, *script) {
 	t.Helper()
 	s := &script{answers: answers}

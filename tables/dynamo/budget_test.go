@@ -15,8 +15,7 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// refusing is DynamoDB's end of the connection: it answers each request with the error
-// code, or with success if code is "".
+// refusing answers each request with the error code, or with success if code is "".
 type refusing struct {
 	requests int
 	code     string
@@ -35,9 +34,6 @@ func (f *refusing) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// While DynamoDB throttles everything for a minute, it gets less than 1.1 requests for
-// each call, and each call fails within 300 ms. Afterwards it gets one request for each
-// call.
 func TestRequestsWhileThrottled(t *testing.T) {
 	for name, c := range map[string]struct{ code, body string }{
 		"table":       {"ProvisionedThroughputExceededException", ""},
@@ -61,14 +57,14 @@ func TestRequestsWhileThrottled(t *testing.T) {
 				for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(50 * time.Millisecond) {
 					at := time.Now()
 					if err := call(); !errors.Is(err, tables.ErrThrottled) {
-						t.Fatalf("got %v, want %v", err, tables.ErrThrottled)
+						t.Fatalf("throttled call: got %v, want %v", err, tables.ErrThrottled)
 					}
 					if took := time.Since(at); took > 300*time.Millisecond {
-						t.Errorf("a refusal took %s, want at most 300 ms", took)
+						t.Errorf("time of a throttled call: got %s, want at most 300 ms", took)
 					}
 				}
 				if ratio := float64(far.requests) / float64(n); ratio >= 1.1 {
-					t.Errorf("got %d requests for %d calls, %.3f for each; want less than 1.1", far.requests, n, ratio)
+					t.Errorf("requests for %[2]d throttled calls: got %[1]d, %.3[3]f for each; want less than 1.1", far.requests, n, ratio)
 				}
 				far.code, far.requests = "", 0
 				for range 50 {

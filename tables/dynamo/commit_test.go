@@ -25,8 +25,6 @@ var (
 	tokened = tables.Tx{Token: "token", Writes: []tables.Write{put, other}}
 )
 
-// TestCommitOutcomes checks the error of a commit for each answer of DynamoDB, and that the
-// commit is sent once.
 func TestCommitOutcomes(t *testing.T) {
 	errCancelled := errors.New("cancelled") // stands for a *Cancelled
 	for name, c := range map[string]struct {
@@ -74,7 +72,7 @@ func TestCommitOutcomes(t *testing.T) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
-				t.Errorf("the error quotes DynamoDB's message: %v", err)
+				t.Errorf("error: got %v, want it without DynamoDB's message", err)
 			}
 			for _, kind := range []error{tables.ErrThrottled, tables.ErrConflict, tables.ErrInvalid, tables.ErrUnknownOutcome, tables.ErrUnreachable} {
 				if kind != c.want && errors.Is(err, kind) {
@@ -86,13 +84,12 @@ func TestCommitOutcomes(t *testing.T) {
 				t.Errorf("got %d attempts, want 1", len(asked))
 			}
 			if token := asked[0].body["ClientRequestToken"]; len(c.tx.Writes) > 1 && (token == nil || token == "") {
-				t.Error("got a transaction without a token")
+				t.Error("token of the transaction: got none, want one")
 			}
 		})
 	}
 }
 
-// A single write without a token is sent alone, everything else as a transaction.
 func TestCommitForms(t *testing.T) {
 	check := tables.Check(tables.Key{PK: "a", SK: "b"}, tables.NoItem())
 	change := tables.Change(tables.Key{PK: "a", SK: "b"}, tables.Add("n", 1))
@@ -140,7 +137,6 @@ func silent(arrived chan<- struct{}) *http.Client {
 	}}}
 }
 
-// The outcome is unknown if the caller's context or the timeout ends a commit.
 func TestCommitAbandoned(t *testing.T) { synctest.Test(t, testCommitAbandoned) }
 
 func testCommitAbandoned(t *testing.T) {
@@ -160,11 +156,10 @@ func testCommitAbandoned(t *testing.T) {
 	}
 }
 
-// A throttled transaction names the throttled keys.
 func TestThrottledKeys(t *testing.T) {
 	db, _ := play(t, cancelledFor("None", "ThrottlingError"))
 	var refused *tables.Throttled
 	if err := db.Commit(t.Context(), tokened); !errors.As(err, &refused) || !reflect.DeepEqual(refused.Keys, []tables.Key{other.Key}) {
-		t.Errorf("got %v, want that %v was throttled", err, other.Key)
+		t.Errorf("throttled transaction: got %v, want the key %v", err, other.Key)
 	}
 }

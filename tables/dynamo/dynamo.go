@@ -1,10 +1,9 @@
 // Package dynamo implements the table on Amazon DynamoDB, for production, and
 // on DynamoDB Local.
 //
-// It does not use the SDK's configuration chain or the environment: a Lambda
-// function's start-up time is mostly the initialisation of linked packages, so
-// the client is made from [Config] only. The streams client is separate, in
-// tables/dynamo/streams.
+// The client is made from [Config] only, not by the SDK's configuration chain: a Lambda
+// function's start-up time is mostly the initialisation of linked packages. The streams
+// client is separate, in tables/dynamo/streams.
 package dynamo
 
 import (

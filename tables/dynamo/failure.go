@@ -57,8 +57,7 @@ func (f *failure) Unwrap() []error {
 	return []error{f.kind, f.cause}
 }
 
-// newFailure classifies the error of a call. sent says whether its request was
-// sent at all.
+// newFailure classifies the error of a call. sent says whether its request was sent.
 func newFailure(name string, err error, sent bool) *failure {
 	f := &failure{name: name, fate: fateLost, cause: err}
 	status := 0
@@ -87,8 +86,7 @@ func newFailure(name string, err error, sent bool) *failure {
 	case "ValidationException", "SerializationException", "IdempotentParameterMismatchException":
 		f.kind = tables.ErrInvalid
 	case "TransactionInProgressException":
-		// An earlier attempt with this token is still under way, so the outcome
-		// is open: this is no conflict.
+		// An earlier attempt with this token is still under way, so the outcome is open.
 		f.fate = fateLost
 	case "TransactionCanceledException":
 		f.fate, f.kind = cancellation(err)
@@ -125,7 +123,6 @@ func cancellation(err error) (fate, error) {
 	return fateRefused, nil
 }
 
-// isThrottle reports whether a cancellation's reason is a throttle.
 func isThrottle(code string) bool {
 	switch code {
 	case "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
@@ -139,7 +136,6 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{tables.ErrInvalid}, args...)...)
 }
 
-// commitError returns the error of a commit whose call failed.
 func (f *failure) commitError() error {
 	switch f.fate {
 	case fateLost:
@@ -150,7 +146,6 @@ func (f *failure) commitError() error {
 	return f
 }
 
-// readError returns the error of a read whose call failed.
 func (f *failure) readError() error {
 	if f.fate == fateLost || f.fate == fateUnsent {
 		f.kind = tables.ErrUnreachable
@@ -158,8 +153,6 @@ func (f *failure) readError() error {
 	return f
 }
 
-// throttledKeys returns the keys that a cancelled transaction's reasons name as
-// throttled.
 func throttledKeys(given []types.CancellationReason, writes []write) (keys []tables.Key) {
 	for i, r := range given[:min(len(given), len(writes))] {
 		if isThrottle(aws.ToString(r.Code)) {

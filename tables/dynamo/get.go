@@ -12,9 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Get implements [tables.Backend]. It uses GetItem for one key and BatchGetItem
-// for several. DynamoDB returns at most 16 MB per batch; more takes further
-// round trips.
+// Get implements [tables.Backend]. DynamoDB returns at most 16 MB per batch; more takes
+// further round trips.
 func (db *DB) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if len(keys) == 0 || len(keys) > tables.MaxGetKeys {
 		return nil, invalid("a read has %d keys, want 1 to %d", len(keys), tables.MaxGetKeys)

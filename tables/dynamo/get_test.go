@@ -32,7 +32,7 @@ func TestGetUnprocessed(t *testing.T) {
 		}
 		asked := s.requests()[0].body["RequestItems"].(map[string]any)["table"].(map[string]any)["Keys"].([]any)
 		if len(asked) != 2 {
-			t.Errorf("got a request for %v, want each key once", asked)
+			t.Errorf("keys of the first request: got %v, want each key once", asked)
 		}
 	})
 	t.Run("the rest does not come", func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestGetUnprocessed(t *testing.T) {
 			items, err := db.Get(t.Context(), tables.Eventual, keys...)
 			var refused *tables.Throttled
 			if !errors.As(err, &refused) || !reflect.DeepEqual(refused.Keys, c.refused) || !reflect.DeepEqual(items, c.items) {
-				t.Errorf("%s: got %v, %v; want %v, and that %v was refused", name, items, err, c.items, c.refused)
+				t.Errorf("%s: got %v, %v; want %v, and %v throttled", name, items, err, c.items, c.refused)
 			}
 			if n := len(s.requests()); n != len(c.answers) {
 				t.Errorf("%s: got %d requests, want %d", name, n, len(c.answers))
@@ -61,8 +61,6 @@ func TestGetUnprocessed(t *testing.T) {
 	})
 }
 
-// A read that gets no complete answer fails with ErrUnreachable, a throttled one with
-// ErrThrottled. Each read is sent once.
 func TestReadsFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer answer
@@ -86,8 +84,7 @@ func TestReadsFail(t *testing.T) {
 	}
 }
 
-// The usage sums the units that DynamoDB reports. A repeated transaction costs
-// read units.
+// A repeated transaction costs read units.
 func TestUsage(t *testing.T) {
 	ctx, usage := tables.WithUsage(t.Context())
 	bill := func(capacity string) answer {
@@ -107,7 +104,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Reading a value that this package never stores is an error.
 func TestForeignItems(t *testing.T) {
 	for _, v := range []string{`{"N":"1.5"}`, `{"N":"9223372036854775808"}`, `{"NULL":true}`, `{"NS":["1"]}`, `{"L":[{"NULL":true}]}`} {
 		db, _ := play(t, answer{status: 200, body: `{"Item":{"pk":{"S":"a"},"sk":{"S":"b"},"v":` + v + `}}`})

@@ -78,10 +78,10 @@ func check(q tables.Query) (keys tables.IndexSchema, err error) {
 	return keys, nil
 }
 
-// begin returns the exclusive start key of a query. DynamoDB refuses some queries that
-// the contract allows: a reversed range, a start outside the range, and (only in the
-// table, where sort keys are unique) a start at the range's far end. Such a query's result
-// is either nothing (empty) or the whole range.
+// begin returns the exclusive start key of a query. DynamoDB refuses some queries that the
+// contract allows: a reversed range, a start outside the range and, in the table, a start
+// at the range's far end. For these queries begin reports an empty result, or returns no
+// start key if the result is the whole range.
 func begin(q tables.Query, keys tables.IndexSchema) (start attributes, empty bool, err error) {
 	backwards := q.From != "" && q.To != "" && q.From > q.To
 	if q.After == nil {

@@ -42,11 +42,9 @@ func encodeMap(m map[string]any, depth int) (attributes, error) {
 	return out, nil
 }
 
-// encode refuses text that is not UTF-8: DynamoDB's JSON would replace it
-// silently, so that two keys could become one.
-//
-// It also refuses values that are nested too deeply, because DynamoDB Local notices
-// some of those only after it has checked the conditions.
+// encode refuses text that is not UTF-8: DynamoDB's JSON would silently replace it, and two
+// keys could become one. It refuses values that are nested too deeply, because DynamoDB
+// Local notices some of them only after it has checked the conditions.
 func encode(v any) (types.AttributeValue, error) { return encodeWithin(v, 0) }
 
 func encodeWithin(v any, depth int) (types.AttributeValue, error) {

@@ -22,7 +22,7 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 		return nil, false, tables.ErrInvalid
 	}
 	lostPlace := false
-	var waited time.Duration // sum of the pauses; the time that reads take does not count
+	var waited time.Duration // sum of the pauses, without the reads
 	for {
 		iterator, err := f.iterator(ctx, shard, after, lostPlace)
 		if err != nil {
@@ -111,9 +111,9 @@ func (f *Feed) noteSign() {
 }
 
 // iterator returns the iterator that the last call kept, if that call ended at the position
-// after. Otherwise it makes a new one, which begins after that position. If the position is
-// "", or lost because the stream no longer keeps it, the new one begins at the shard's
-// oldest change.
+// after. Otherwise it makes an iterator that begins after this position. If the position is
+// "", or the stream no longer keeps it (lost), the iterator begins at the shard's oldest
+// change.
 func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (string, error) {
 	f.mu.Lock()
 	m, ok := f.marks[shard]

@@ -125,8 +125,7 @@ func (f *Feed) stream(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", failure("ListStreams", err)
 	}
-	// A table whose stream was switched off and on has several streams; the
-	// newest is live.
+	// A table has several streams after its stream was switched off and on. The newest is live.
 	if len(out.Streams) == 0 {
 		return "", fmt.Errorf("streams: table %q has no stream", f.table)
 	}

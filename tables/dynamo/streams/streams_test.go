@@ -15,7 +15,6 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// Parents come before their children, and missing parents are dropped.
 func TestParentsFirst(t *testing.T) {
 	got := parentsFirst([]tables.Shard{{ID: "c", Parent: "b"}, {ID: "d", Parent: "b"}, {ID: "b", Parent: "a"}, {ID: "z"}, {ID: "a", Parent: "gone"}})
 	want := []tables.Shard{{ID: "a"}, {ID: "b", Parent: "a"}, {ID: "c", Parent: "b"}, {ID: "d", Parent: "b"}, {ID: "z"}}
@@ -24,14 +23,14 @@ func TestParentsFirst(t *testing.T) {
 	}
 }
 
-// exchange is a request to DynamoDB Streams and its answer. Field holds is a text that the
-// request's body contains. The answer is an error's code or a body.
+// exchange is a request and its answer. The request's body contains holds. The answer is an
+// error's code or a body.
 type exchange struct{ api, holds, code, body string }
 
 // stalled is the code of an answer that comes late.
 const stalled = "stalled"
 
-// play opens a feed whose DynamoDB Streams expects these requests, in order.
+// play opens a feed on a fake DynamoDB Streams that expects these requests, in order.
 func play(t *testing.T, exchanges ...exchange) *Feed {
 	t.Helper()
 	n := 0
@@ -39,7 +38,7 @@ func play(t *testing.T, exchanges ...exchange) *Feed {
 		body, _ := io.ReadAll(r.Body)
 		api := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "DynamoDBStreams_20120810.")
 		if n == len(exchanges) || exchanges[n].api != api || !strings.Contains(string(body), exchanges[n].holds) {
-			t.Errorf("request %d (from 0): got %s %s, want these requests in order: %+v", n, api, body, exchanges)
+			t.Errorf("request %d, counted from 0: got %s %s, want these in order: %+v", n, api, body, exchanges)
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
@@ -104,7 +103,7 @@ func TestChanges(t *testing.T) {
 		f.sign = time.Time{}
 		read(t, f, "", want, true)
 		if time.Since(f.sign) > time.Minute {
-			t.Errorf("the last sign was at %s, want now", f.sign)
+			t.Errorf("last sign: got %s, want now", f.sign)
 		}
 	})
 	t.Run("a removal under another name", func(t *testing.T) {
@@ -171,8 +170,6 @@ func TestShards_Pages(t *testing.T) {
 	}
 }
 
-// The pauses between reads of an idle shard grow to IdlePoll. A change, or Wake, makes
-// them short again, and Wake ends a long one.
 func TestPausesOfAnIdleShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const short, long = 20 * time.Millisecond, time.Second
@@ -187,35 +184,35 @@ func TestPausesOfAnIdleShard(t *testing.T) {
 			return d
 		}
 		if got := paused(time.Hour); got != short {
-			t.Errorf("the first pause took %s, want %s", got, short)
+			t.Errorf("first pause: got %s, want %s", got, short)
 		}
 		begun, reads := time.Now(), 0
 		for time.Since(begun) < time.Minute {
 			idle := time.Since(f.sign)
 			if got, most := paused(time.Hour), max(short, idle/4); got > most || got > long {
-				t.Fatalf("a pause of %s after %s without a change, want at most %s", got, idle, min(most, long))
+				t.Fatalf("pause after %[2]s without a change: got %[1]s, want at most %[3]s", got, idle, min(most, long))
 			}
 			reads++
 		}
 		if reads > 80 {
-			t.Errorf("%d reads in an idle minute, want at most 80", reads)
+			t.Errorf("reads in an idle minute: got %d, want at most 80", reads)
 		}
 		if got := paused(300 * time.Millisecond); got != 300*time.Millisecond {
-			t.Errorf("with 300 ms left: got a pause of %s, want 300 ms", got)
+			t.Errorf("pause with 300 ms left: got %s, want 300 ms", got)
 		}
 		time.AfterFunc(long/2, f.Wake)
 		if got := paused(time.Hour); got != long/2 {
-			t.Errorf("with a Wake after %[2]s: got a pause of %[1]s, want %[2]s", got, long/2)
+			t.Errorf("pause with a Wake after %[2]s: got %[1]s, want %[2]s", got, long/2)
 		}
 		time.AfterFunc(short/2, f.Wake)
 		if got := paused(time.Hour); got != short {
-			t.Errorf("a pause right after Wake took %s, want %s", got, short)
+			t.Errorf("pause right after Wake: got %s, want %s", got, short)
 		}
 
 		steady := Open(Config{Table: "table", Region: "local", Poll: short})
 		time.Sleep(time.Minute)
 		if got, err := steady.pause(t.Context(), time.Hour); got != short || err != nil {
-			t.Errorf("without IdlePoll: got a pause of %s, error %v; want %s", got, err, short)
+			t.Errorf("pause without IdlePoll: got %s, error %v; want %s", got, err, short)
 		}
 	})
 }
