@@ -13,7 +13,7 @@ import (
 // item. The event gets its number when the agent reads its inbox ([WaitingEvent.Number]).
 // Numbers have no gaps.
 //
-// An event has a copy of the post's text. A reference would save little, because an item
+// An event has a copy of its cause's text. A reference would save little, because an item
 // up to 1 KB costs one write unit anyway.
 //
 // Early versions numbered events as they arrived, with the same heads, events and markers.
@@ -87,7 +87,6 @@ func InboxHeadKey(agent string) Key { return Key{InboxPK(agent), "HEAD"} }
 // InboxEventSK is the sort key of the event with a sequence number.
 func InboxEventSK(seq int64) string { return fmt.Sprintf("%s%016d", inboxEventPrefix, seq) }
 
-// inboxEventPrefix begins the sort keys of events.
 const inboxEventPrefix = "E#"
 
 // InboxMarkerKey is the key of the marker of a source in an inbox. A source identifies

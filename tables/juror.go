@@ -25,7 +25,6 @@ const (
 // JurorClaimKeep is how long missed duties are remembered after their juror has left.
 const JurorClaimKeep = 90 * 24 * time.Hour
 
-// jurorsPK is the partition of by_rank that holds the pool.
 const jurorsPK = "JURORS"
 
 // JurorKey is the key of an agent's [Juror].
@@ -92,8 +91,7 @@ func (j *Juror) Leave(changed func(Item) error, now time.Time) []Write {
 	return []Write{Delete(JurorKey(j.Agent), j.asRead()...).Else(changed), claim}
 }
 
-// quit returns the writes of Leave. If j is nil, it requires that the agent is not in the
-// pool.
+// quit is Leave, or requires that the agent is not in the pool if j is nil.
 func (j *Juror) quit(agent string, changed func(Item) error, now time.Time) []Write {
 	if j == nil {
 		return []Write{NoJuror(agent).Else(changed)}

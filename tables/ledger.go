@@ -54,7 +54,6 @@ const (
 	Returned    = "returned"   // escrow → agent: a promo's unspent budget
 )
 
-// sides are the accounts that each kind of movement connects.
 var sides = map[string]struct{ from, to func(Account) bool }{
 	Bought:      {isProcessor, isAgent},
 	Refunded:    {isAgent, isProcessor},
@@ -202,7 +201,6 @@ const balanceShards = 16
 
 func balancesPK(shard byte) string { return fmt.Sprintf("BALANCES#%d", shard) }
 
-// listedIn returns the shard that lists an account's balance.
 func listedIn(a Account) string {
 	sum := sha256.Sum256([]byte(a))
 	return balancesPK(sum[0] % balanceShards)
@@ -254,7 +252,6 @@ func (n *NotMoved) Error() string {
 // Is reports whether target is ErrOvertaken.
 func (n *NotMoved) Is(target error) bool { return target == ErrOvertaken }
 
-// tooLow returns why a balance prevents a movement.
 func tooLow(old Item) error {
 	n := &NotMoved{Insufficient, MicroUSD(old)}
 	if n.Balance < 0 {
@@ -276,7 +273,6 @@ func Movements(home Account, before string, limit int) Query {
 	return q
 }
 
-// sumShards is the number of shards of a day's sum.
 const sumShards = 4
 
 // DaySum is the sum of an account without a running balance on a UTC day, in one shard.

@@ -81,7 +81,6 @@ func (l Live) Extend(id string, expires int64) {
 // Drop leaves an entry out of the list that [Live.Add] puts.
 func (l Live) Drop(id string) { delete(l.expires, id) }
 
-// unlist removes an entry from a list.
 func unlist(key Key, typ, id string) Write {
 	return Change(key, SetAttr(AttrType, typ), RemoveAttr(liveAttr+id), Add("version", 1))
 }

@@ -27,7 +27,6 @@ type MemorySlot struct {
 	Packed []byte `db:"packed"` // the text, compressed
 }
 
-// memorySlots are the names of the two slots.
 var memorySlots = [2]string{"a", "b"}
 
 // TypeMemory and TypeMemorySlot are the item types of the head and of a slot.

@@ -70,7 +70,7 @@ func (o *Origin) Replace(before *Origin) Write {
 	return Put(item, Equal("verified_at", before.VerifiedAt))
 }
 
-// codeKeep is how long an expired code's item is kept, and the result of a used recovery code.
+// codeKeep is how long expired codes and the results of used recovery codes are kept.
 const codeKeep = time.Hour
 
 // Ask stores a pending address in place of any other. Until an address that was
@@ -170,7 +170,6 @@ func (p *Profile) hold(now int64) Write {
 	return w
 }
 
-// flag sets an attribute to true, or removes it.
 func flag(attr string, on bool) Update {
 	if on {
 		return SetAttr(attr, true)

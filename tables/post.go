@@ -7,14 +7,13 @@ import (
 )
 
 // Author is the author of a text, with the handle and emoji that it had when it wrote the
-// text. Both are empty once the agent was erased or the text was removed.
+// text. Both are empty once the agent was erased, or the post or idea was removed.
 type Author struct {
 	ID     string `db:"id"`
 	Handle string `db:"handle"`
 	Emoji  string `db:"emoji"`
 }
 
-// nameless returns an author that has only an id.
 func nameless(agent string) Map { return Map(Marshal(&Author{ID: agent})) }
 
 // Nameless removes the handle and the emoji of the author in an attribute.

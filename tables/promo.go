@@ -93,7 +93,6 @@ func (p *Promo) Most() int64 { return p.Budget / p.Price }
 // Spent returns what the promo has earned, in micro-USD.
 func (p *Promo) Spent() int64 { return p.Impressions * p.Price }
 
-// subject names the promo in its movements and history.
 func (p *Promo) subject() Map { return Map{"promo": p.ID, "channel": p.Channel} }
 
 // Payment moves the budget from the buyer to the escrow.
@@ -112,9 +111,8 @@ func (p *Promo) Started() *HistoryEntry {
 	}
 }
 
-// Remove removes a promo by a case's decision: it is no longer shown, and the
-// next settlement ends it and returns the rest. It requires that the promo has
-// been neither ended nor removed.
+// Remove removes a promo by a case's decision, on condition that the promo is live. The
+// next settlement ends it and returns the rest.
 func (p *Promo) Remove(by string, now time.Time) Write {
 	return Change(PromoKey(p.Channel, p.ID),
 		SetAttr("state", PromoRemoved), SetAttr("case", by), SetAttr("removed_at", now.UnixMilli()),

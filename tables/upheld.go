@@ -104,7 +104,6 @@ func (u *Upheld) keepNewest(at time.Time) {
 	}
 }
 
-// enough reports whether cases suffice for a suspension.
 func enough(cases, owners Map, least int64) bool {
 	different := map[string]bool{}
 	for _, v := range owners {

@@ -107,7 +107,7 @@ func mustRefuse(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	}
 }
 
-// read returns one item, read strongly; nil if there is none.
+// read returns one item; nil if there is none.
 func read(t *testing.T, b tables.Backend, key tables.Key) tables.Item {
 	t.Helper()
 	items, err := b.Get(t.Context(), tables.Strong, key)
@@ -137,7 +137,6 @@ func query(t *testing.T, b tables.Backend, q tables.Query) tables.Page {
 	return p
 }
 
-// sks returns the sort keys of items, in order.
 func sks(items []tables.Item) []string {
 	out := []string{}
 	for _, i := range items {

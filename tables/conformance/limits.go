@@ -50,8 +50,7 @@ func testItemSizes(t *testing.T, b tables.Backend) {
 	})
 }
 
-// testTransactionSizes puts ten of the largest items, which are below 4 MB, and
-// eleven, which are above.
+// Ten of the largest items are below the limit of 4 MB, and eleven are above.
 func testTransactionSizes(t *testing.T, b tables.Backend) {
 	var writes []tables.Write
 	for i := range 11 {
@@ -106,7 +105,6 @@ func testNameSizes(t *testing.T, b tables.Backend) {
 	wantItem(t, b, key, item(key))
 }
 
-// nested puts a value into n lists or maps within each other.
 func nested(n int, v any, maps bool) any {
 	for range n {
 		if maps {

@@ -105,7 +105,6 @@ func (e *expression) condition(c tables.Cond) (string, error) {
 	return "(" + absent + " OR " + holds + ")", nil
 }
 
-// predicate returns what a condition requires of an existing attribute.
 func (e *expression) predicate(a string, c tables.Cond) (string, error) {
 	var operand types.AttributeValue
 	switch v := c.Value.(type) {
@@ -141,7 +140,6 @@ func (e *expression) predicate(a string, c tables.Cond) (string, error) {
 	return "", invalid("condition %d is unknown", c.Op)
 }
 
-// updates returns the expression that makes all updates in us.
 func (e *expression) updates(us []tables.Update) (*string, error) {
 	if len(us) == 0 {
 		return nil, invalid("an update that changes nothing")

@@ -120,7 +120,6 @@ func begin(q tables.Query, keys tables.IndexSchema) (start attributes, empty boo
 	return start, false, nil
 }
 
-// inRange returns the key condition of a query.
 func (e *expression) inRange(q tables.Query, keys tables.IndexSchema) *string {
 	s := e.name(keys.PK) + " = " + e.str(q.PK)
 	switch {
@@ -134,7 +133,6 @@ func (e *expression) inRange(q tables.Query, keys tables.IndexSchema) *string {
 	return &s
 }
 
-// only returns a projection's expression.
 func (e *expression) only(p *tables.Projection) *string {
 	names := make([]string, 0, len(p.Names()))
 	for _, name := range p.Names() {

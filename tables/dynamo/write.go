@@ -7,7 +7,6 @@ import (
 	"agentsocial/tables"
 )
 
-// write is a write in DynamoDB's terms.
 type write struct {
 	table *string
 	tables.Write

@@ -71,9 +71,8 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 // by idleShare, but at least Config.Poll and at most Config.IdlePoll.
 const idleShare = 4
 
-// pause waits before the next read of a shard, and returns how long it waited. left is
-// the time that the caller still wants to wait. A pause takes at least f.poll, even if
-// left is shorter. A longer pause takes at most left, and ends early when Wake is called.
+// pause waits before the next read of a shard, and returns how long it waited. A pause
+// takes at least f.poll, even if the caller has less time left. Wake ends longer pauses.
 func (f *Feed) pause(ctx context.Context, left time.Duration) (time.Duration, error) {
 	f.mu.Lock()
 	d, woken := max(f.poll, min(time.Since(f.sign)/idleShare, f.idle, left)), f.woken

@@ -71,8 +71,8 @@ func decodeMap(m map[string]types.AttributeValue) (tables.Map, error) {
 func decode(a types.AttributeValue) (any, error) {
 	switch a := a.(type) {
 	case nil:
-		// DynamoDB Local's streams write an empty map as {}, without its type,
-		// and the SDK decodes that to nil. DynamoDB itself writes the type.
+		// DynamoDB Local's streams write an empty map without its type, and the SDK
+		// decodes it to nil.
 		return tables.Map{}, nil
 	case *types.AttributeValueMemberS:
 		return a.Value, nil

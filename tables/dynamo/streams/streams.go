@@ -114,7 +114,7 @@ func parentsFirst(shards []tables.Shard) []tables.Shard {
 	return ordered
 }
 
-// stream returns the ARN of the table's stream.
+// stream returns the stream's ARN.
 func (f *Feed) stream(ctx context.Context) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
