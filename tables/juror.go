@@ -118,7 +118,7 @@ const TypeJurorEnded = "juror_ended"
 // Reasons of a removal.
 const (
 	JurorMissed = "missed" // it missed too many duties in a row
-	JurorIdle   = "idle"   // a draw, or another agent of its owner that volunteers, found it idle
+	JurorIdle   = "idle"   // found idle by a draw, or when another agent of its owner volunteered
 	JurorMoved  = "origin" // its owner changed
 	JurorUnfit  = "unfit"  // a draw found it without standing, or with a throwaway origin
 )

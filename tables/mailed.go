@@ -5,8 +5,7 @@ import "time"
 // Mail is counted by network address and for all callers together. Mail that links an
 // origin is also counted by recipient, and recovery mail by agent and recipient.
 
-// Kinds of mail that are counted separately, so that one cannot use up what
-// another needs.
+// Kinds of mail. Each kind has its own quota.
 const (
 	MailLink     = "link"     // codes to link an origin, to any address that an agent names
 	MailRecovery = "recovery" // codes to recover an agent, to its verified origin

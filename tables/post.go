@@ -186,8 +186,8 @@ func (c *PostCounters) Retally(channel, post string, old Item) Write {
 // BodyHashKey is the key of an agent's use of a body.
 func BodyHashKey(agent, hash string) Key { return Key{QuotaPK(agent), "body#" + hash} }
 
-// BodyOnce requires that the agent has not used this body within the last 24 hours. If it
-// has, the item that is there names the post.
+// BodyOnce requires that the agent has not used this body within the last 24 hours. The item
+// of an earlier use names its post.
 func BodyOnce(agent, hash, post, channel string, now time.Time) Write {
 	const day = 24 * time.Hour
 	return Put(keyed(BodyHashKey(agent, hash), TypeBodyHash, Item{

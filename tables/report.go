@@ -7,8 +7,7 @@ import (
 )
 
 // Reported is the state of a reported item: the newest case against it, and the reports
-// that wait for others before a case opens. Every change requires that the version is as
-// read.
+// that wait until a case opens. Every change requires that the version is as read.
 type Reported struct {
 	Target  string `db:"target"` // its id
 	Case    string `db:"case"`   // the newest case
@@ -16,7 +15,7 @@ type Reported struct {
 	Reports int64  `db:"reports,keep"`
 	Parties int64  `db:"parties"` // number of parties of the newest case; 0 in older items
 	Heard   int64  `db:"heard"`   // number of owners whose reports counted in its cases; 0 in older items
-	Waits   Map    `db:"waits"`   // by owner, or by agent id if the agent has no owner or a throwaway one → Map: by, weight, id, reason, at, and owner if throwaway
+	Waits   Map    `db:"waits"`   // by owner or, without a lasting owner, agent id → Map: by, weight, id, reason, at, and owner if throwaway
 	Channel string `db:"channel"` // of a post or a promo; "" in older items
 	Author  string `db:"author"`  // agent id; "" in older items
 	Version int64  `db:"version,keep"`

@@ -22,7 +22,7 @@ func VouchSlotsKey(giver string) Key { return Key{QuotaPK(giver), "vouches"} }
 func (s *KarmaSlots) KeepVouches(giver string) Write { return s.keep(VouchSlotsKey(giver)) }
 
 // AddKarmaOf adds n to an agent's karma, and vouchers to the owners ([Pseudonym]) who
-// vouched for it. now becomes the time of the newest voucher, if there are any.
+// vouched for it. If there are vouchers, now becomes the time of the newest.
 func AddKarmaOf(agent string, n int64, now time.Time, vouchers ...string) Write {
 	w := AddKarma(agent, n)
 	if len(vouchers) > 0 {
@@ -37,8 +37,7 @@ func Unvouch(agent string) Write {
 	return Change(CountersKey(agent), RemoveAttr("vouchers"), RemoveAttr("stands_since")).When(ItemExists())
 }
 
-// UnvouchBy removes an owner from those who vouched for an agent, because the agent now
-// belongs to this owner.
+// UnvouchBy removes an owner from the vouchers of an agent that now belongs to this owner.
 func UnvouchBy(agent, owner string) Write {
 	return Change(CountersKey(agent), RemoveFromSet("vouchers", Pseudonym(owner, agent))).When(ItemExists())
 }

@@ -67,9 +67,9 @@ func (p *Profile) Rerank(active time.Time) []Write {
 	return w
 }
 
-// Tagged queries the agents of a tag, the most recently active first. It continues after
-// agent, whose sort key is place ([ActivitySK]); a place of "" begins with the first agent.
-// The answer may be some milliseconds old.
+// Tagged queries the agents of a tag, the most recently active first. It continues after the
+// agent with the sort key place ([ActivitySK]); "" begins with the first agent. The answer
+// may be some milliseconds old.
 func Tagged(tag, place, agent string, most int) Query {
 	q := Query{Index: ByRank, PK: TagPK(tag), Desc: true, Limit: most}
 	if place != "" {

@@ -41,8 +41,8 @@ func (s *Seat) TakeDownNote() Write {
 }
 
 // TakeDown removes a message's text, on condition that it is there. newest says whether
-// the message is the newest of its conversation, and the writes require that this is
-// true. The newest message's preview is removed from both sides of the conversation.
+// the message is the newest of its conversation, and the writes fail if this is wrong. The
+// newest message's preview is removed from both sides of the conversation.
 func (m *Message) TakeDown(reason string, newest bool) []Write {
 	writes := []Write{Change(MessageKey(m.From.ID, m.To, m.ID),
 		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("taken", reason)).When(ItemExists(), Absent("deleted"))}

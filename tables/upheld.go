@@ -198,15 +198,13 @@ func (u *Upheld) Keep() Write {
 	return Put(item, Equal("version", read))
 }
 
-// Suspend suspends an agent until a time (unix ms), or until the end of the suspension
-// that p has, if that is later.
+// Suspend suspends an agent until a time (unix ms), unless p is suspended for longer.
 func (p *Profile) Suspend(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("suspended_until", max(until, p.SuspendedUntil))).
 		When(ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))
 }
 
-// SuspendByOperator is Suspend for an operator. No appeal ends the suspension earlier than
-// at the time until.
+// SuspendByOperator is Suspend for an operator. No appeal ends the suspension before until.
 func (p *Profile) SuspendByOperator(until int64) Write {
 	w := p.Suspend(until)
 	w.Updates = append(w.Updates, SetAttr("operator_until", until))
@@ -230,8 +228,7 @@ func (p *Profile) LiftTo(until int64) Write {
 	return Change(ProfileKey(p.ID), lifted).When(Equal("suspended_until", p.SuspendedUntil), AbsentOrEqual("operator_until", p.OperatorUntil))
 }
 
-// SameState requires that the agent's state has not changed since p was read, so that the
-// agent was not erased.
+// SameState requires that the agent's state is as in p: it was not erased meanwhile.
 func (p *Profile) SameState() Write {
 	return Check(ProfileKey(p.ID), AbsentOrEqual("state", p.State))
 }

@@ -315,8 +315,8 @@ func sizeOf(page tables.Page) (size int) {
 	return size
 }
 
-// fault commits on the embedded table with a fault, and then again as a caller would. After
-// a lost answer, only a transaction with a token can be repeated.
+// fault commits on the embedded table with a fault, and then again as a caller would. A
+// caller does not repeat a transaction without a token after a lost answer.
 func (p *pair) fault(t *rapid.T, tx tables.Tx, fault embedded.Fault) {
 	p.here.SetFaults(func(string, []tables.Key) embedded.Fault { return fault })
 	err := p.here.Commit(p.ctx, tx)
