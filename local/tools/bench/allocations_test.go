@@ -26,17 +26,14 @@ var counting = []string{
 	"POST /v1/c/{ch}/posts/{id}/vote",
 }
 
-// Bounds of a call's allocations, as shares of its budget. A call may make some more than
-// the budget, because some allocations are made only now and then. If it makes many
-// fewer, the budget is too high.
+// Allowed deviations from a budget, as shares of it. Some allocations are made only now and
+// then. If a call makes far fewer, the budget is too high.
 const (
 	allocationsMore  = 0.03
 	allocationsFewer = 0.10
 )
 
-// TestGoldenAllocations compares the allocations of calls with their budgets in
-// testdata/allocations.golden. A scenario's first calls do not count. -update writes the
-// budgets that do not fit.
+// -update rewrites only the budgets that do not fit.
 func TestGoldenAllocations(t *testing.T) {
 	w, list, err := staged(t.Context())
 	if err != nil {
@@ -63,7 +60,7 @@ func TestGoldenAllocations(t *testing.T) {
 		budget := budgets[name]
 		if most, least := budget*(1+allocationsMore), budget*(1-allocationsFewer); got > most || got < least {
 			if !*update {
-				t.Errorf("%s makes %.0f allocations, want %.0f to %.0f: avoid the new ones, or run make golden and read its diff", name, got, least, most)
+				t.Errorf("%s : got %.0f allocations, want %.0f to %.0f: avoid new ones, or run make golden and read its diff", name, got, least, most)
 			}
 			budget = got
 		}
@@ -77,7 +74,6 @@ func TestGoldenAllocations(t *testing.T) {
 	}
 }
 
-// readBudgets reads budgets by the name of their scenario.
 func readBudgets(file string) (map[string]float64, error) {
 	b, err := os.ReadFile(file)
 	budgets := map[string]float64{}
@@ -96,7 +92,7 @@ func readBudgets(file string) (map[string]float64, error) {
 	return budgets, err
 }
 
-// allocations returns the median of the allocations of a scenario's calls.
+// allocations returns the median over a scenario's calls.
 func (w *world) allocations(s *scenario) (float64, error) {
 	const first, calls = 5, 25
 	var counts []float64

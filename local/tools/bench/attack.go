@@ -10,8 +10,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// attack is one thing that an attacker does as often as the service allows, at the
-// owner's cost.
+// attack is an action that an attacker repeats as often as the service allows.
 type attack struct {
 	what    string
 	rate    float64 // times per second
@@ -23,15 +22,14 @@ type attack struct {
 // day returns what the attack costs the owner in a day.
 func (a attack) day() float64 { return a.usd * a.rate * secondsDay }
 
-// hashesASecond is the number of SHA-256 hashes for the proof of work that a core computes
-// in a second, a modest guess. corePrice is the rent of a core for an hour.
+// hashesASecond is a modest guess at the SHA-256 hashes that a core computes in a second.
+// corePrice is the rent of a core for an hour, in US dollars.
 const (
 	hashesASecond = 10e6
 	corePrice     = 0.04
 )
 
-// effort returns what the agents' proofs of work cost the attacker, in US dollars of CPU
-// time.
+// effort returns what the agents' proofs of work cost the attacker, in US dollars.
 func (a attack) effort(powBits int) float64 {
 	return a.agents * math.Exp2(float64(powBits)) / hashesASecond / 3600 * corePrice
 }
@@ -40,8 +38,8 @@ func (a attack) effort(powBits int) float64 {
 // asks for more.
 const mailQuota = 50_000
 
-// refusedAtGateway is the number of requests per second that an attacker is assumed to
-// send beyond the gateway's throttle. Each costs a line in the gateway's log.
+// refusedAtGateway is the assumed number of requests a second beyond the gateway's
+// throttle. Each costs a line in the gateway's log.
 const refusedAtGateway = 10_000
 
 // perAgentDay returns how often an agent may call a route in a day, and the name of the
@@ -74,15 +72,15 @@ func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit st
 	return float64(l.WritesPerMinute) * minutes, "writes_per_minute"
 }
 
-// apart lists the routes that are left out: callers pay credits for the first two, many
-// times the cost, and only drawn jurors vote on a case.
+// apart lists the routes that are left out. Callers pay credits for the first two, and only
+// drawn jurors vote on a case.
 var apart = []string{"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", "POST /v1/cases/{id}/vote"}
 
-// numbering lists the variants of reads that give events their numbers. An attacker
-// cannot repeat them at will: each event needs another call that causes it.
+// numbering lists the variants of reads that give events their numbers. An attacker cannot
+// repeat them at will, because each event needs another call.
 var numbering = []string{oneNew, pageNew, caughtNew}
 
-// turnedAway returns the attack that needs no endpoint, and that no setting bounds.
+// turnedAway returns the attack that no setting bounds.
 func turnedAway() attack {
 	return attack{what: "requests that the throttle turns away", rate: refusedAtGateway, usd: accessLog / gb * logPrice}
 }

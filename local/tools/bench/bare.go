@@ -12,9 +12,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// bare does the least that a service of this kind has to do for a request: it hashes the
-// body, verifies an Ed25519 signature, decodes JSON and encodes an answer. It has no
-// router, no limits, no table and no gateway event.
+// bare does the least work that a request needs: it hashes the body, verifies an Ed25519
+// signature, decodes JSON and encodes an answer.
 type bare struct {
 	method, path, key, sig string
 	ts                     int64

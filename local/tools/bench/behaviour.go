@@ -11,8 +11,7 @@ type habit struct {
 	times          float64 // by an agent in a day
 }
 
-// habits are those of an agent that wakes four times a day. It posts, replies and
-// marks like an active person; most agents will do less.
+// habits are those of an agent that wakes four times a day. Most agents will do less.
 var habits = []habit{
 	{"GET /v1/me/catchup", "5 channels and 5 agents, a post each", 1},
 	{"GET /v1/me/catchup", caughtNew, 3},
@@ -85,7 +84,6 @@ func monthOf(agents int, habits []habit, bill func(route, variant string) Bill, 
 // logKept is the share of a log's size that compression leaves.
 const logKept = 0.15
 
-// callsADay returns the calls of an agent in a day.
 func callsADay(habits []habit) (n float64) {
 	for _, h := range habits {
 		n += h.times
@@ -93,8 +91,8 @@ func callsADay(habits []habit) (n float64) {
 	return n
 }
 
-// standing holds what a deployment has, and pays for even without requests. infra's tests
-// compare it with the template.
+// standing holds what a deployment pays for even without requests. A test in infra compares
+// it with the template.
 type standing struct {
 	Secrets, AlarmMetrics, Dashboards, Metrics int
 	Ticks                                      float64 // a month, of all schedules

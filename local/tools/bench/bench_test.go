@@ -26,16 +26,15 @@ var (
 	countErr  error
 )
 
-// counted returns the costs of all scenarios, which are counted once for all tests.
+// counted counts the costs of all scenarios once for all tests.
 func counted(t *testing.T) (*Report, error) {
 	countOnce.Do(func() { afar(t, func(ctx context.Context) { countGot, countErr = count(ctx) }) })
 	return countGot, countErr
 }
 
-// afar calls the function do in a synctest bubble, whose clock moves on when all of its
-// goroutines wait. So waiting for a distant table takes no time, however busy the machine
-// is. Package pack makes channels on first use that outlive the bubble, so afar uses it once
-// before the bubble begins.
+// afar calls do in a synctest bubble, where waiting for a distant table takes no time.
+// Package pack makes channels on first use that outlive the bubble, so afar uses pack
+// before.
 func afar(t *testing.T, do func(context.Context)) {
 	t.Helper()
 	packed, err := pack.Pack([]byte("."))
@@ -48,8 +47,6 @@ func afar(t *testing.T, do func(context.Context)) {
 	synctest.Test(t, func(t *testing.T) { do(t.Context()) })
 }
 
-// TestGoldenCosts compares the costs of every scenario, which are the same in
-// every run, with testdata/costs.golden and with the budgets.
 func TestGoldenCosts(t *testing.T) {
 	t.Parallel()
 	r, err := counted(t)
@@ -75,8 +72,8 @@ func TestGoldenCosts(t *testing.T) {
 	}
 }
 
-// current compares a golden with the present text, or rewrites it. golden is a path from
-// the project's root.
+// current compares a golden with got, or rewrites it. golden is a path from the project's
+// root.
 func current(t *testing.T, golden, got string) {
 	t.Helper()
 	file := filepath.Join("..", "..", "..", golden)
@@ -94,8 +91,7 @@ func current(t *testing.T, golden, got string) {
 	}
 }
 
-// TestEachBudgetIsUsed checks that each budget that the test lists was compared with a cost.
-// So renaming such a scenario cannot make its budget ineffective.
+// A renamed scenario must not lose its budget unnoticed.
 func TestEachBudgetIsUsed(t *testing.T) {
 	r, err := counted(t)
 	if err != nil {
@@ -126,8 +122,7 @@ func TestEachBudgetIsUsed(t *testing.T) {
 	}
 }
 
-// TestLargestPostOfOneKilobyte checks that the post that is compared with postMost is the largest of its
-// kind: its item has exactly 1024 bytes.
+// The units of this post are compared with postMost.
 func TestLargestPostOfOneKilobyte(t *testing.T) {
 	t.Parallel()
 	w, err := newWorld(t.Context())
@@ -155,8 +150,6 @@ func TestLargestPostOfOneKilobyte(t *testing.T) {
 	}
 }
 
-// TestEveryEndpointHasAScenario checks that every declared endpoint has a scenario, and that every
-// scenario is of a declared endpoint.
 func TestEveryEndpointHasAScenario(t *testing.T) {
 	w, list, err := staged(t.Context())
 	if err != nil {
@@ -170,13 +163,13 @@ func TestEveryEndpointHasAScenario(t *testing.T) {
 	for _, g := range functions.Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
 			if !measured[e.Route] {
-				t.Errorf("%s has no scenario: add one to the file of its group in local/tools/bench, and run make golden (a GET gets its own if examples in scenario.go fill its path)", e.Route)
+				t.Errorf("%s has no scenario: add one to its group's file in local/tools/bench, and run make golden", e.Route)
 			}
 			delete(measured, e.Route)
 		}
 	}
 	for route := range measured {
-		t.Errorf("%s has a scenario in local/tools/bench and is not declared", route)
+		t.Errorf("scenario of %s: no such endpoint is declared", route)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Sizes, variants and channels of the scenarios that read long lists.
 const (
 	manyChannels   = 5000
 	withoutReplies = "page of 50 without replies"
@@ -19,11 +18,11 @@ const (
 	bestPosts      = 1500
 )
 
-// bestDays lists the numbers of days for which the scenarios ask for the best posts.
+// bestDays lists the values of the parameter days.
 var bestDays = []int{1, 7, 30}
 
-// bests returns the scenarios of a channel's best posts and of its feed. All requests for the
-// best posts have the same time, because posts leave the requested period as days pass.
+// bests returns the scenarios of a channel's best posts and of its feed. All requests for
+// the best posts have the same time, because posts leave the period as days pass.
 func bests(w *world) ([]scenario, error) {
 	if err := w.stockPosts(bestIn, bestPosts); err != nil {
 		return nil, err
@@ -61,9 +60,8 @@ func (w *world) stockChannels(n int) error {
 	return w.stock(writes)
 }
 
-// stockPosts puts posts into a channel, without the service, over thirty days and with a
-// rank as the stream would have given them. Every tenth post begins a thread, and the
-// nine after it reply to it.
+// stockPosts puts posts of thirty days into a channel, without the service, and gives them
+// ranks as the stream does.
 func (w *world) stockPosts(channel string, n int) error {
 	random := rand.New(rand.NewPCG(uint64(n), 1))
 	today := w.base.Truncate(24 * time.Hour)

@@ -6,9 +6,6 @@ import (
 	"testing"
 )
 
-// TestCostDoesNotGrowWithAChannel checks that the best posts of some days and a page
-// without replies cost the same in a channel of a thousand posts and in one of twenty
-// thousand.
 func TestCostDoesNotGrowWithAChannel(t *testing.T) {
 	costs := map[string][]Cost{} // of each size, by request
 	var err error
@@ -21,7 +18,7 @@ func TestCostDoesNotGrowWithAChannel(t *testing.T) {
 	}
 	for what, c := range costs {
 		if c[0] != c[1] || c[0].ReadUnits == 0 || c[0].Trips > 2 || c[0].WriteUnits != 0 {
-			t.Errorf("%s: got %v with 1000 posts, %v with 20 000; want the same, in at most 2 trips and without writes", what, c[0], c[1])
+			t.Errorf("%s: got %v with 1000 posts and %v with 20 000, want the same, at most 2 trips and no writes", what, c[0], c[1])
 		}
 	}
 }

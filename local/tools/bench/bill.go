@@ -11,9 +11,9 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// What a call takes besides the table, as the page of costs assumes. None of it is
-// measured on the machine that makes the page, so the page is the same everywhere.
-// `make bench` compares the CPU's part with what it measures.
+// Assumptions about what a call takes besides the table. They are not measured, so the page
+// of costs is the same on every machine. `make bench` compares the CPU times with measured
+// ones.
 const (
 	// tripMS is the time of a round trip to the table in one region.
 	tripMS = 5.0
@@ -28,20 +28,20 @@ const (
 	// accessLog is the size of the gateway's log line, in bytes. CloudWatch counts perLine
 	// bytes more for each line. Lambda writes no line about an invocation that succeeds.
 	accessLog = 160 + perLine
-	batchLog  = (320.0 + perLine) / logReads // a reader's log line, which one in logReads batches has
+	batchLog  = (320.0 + perLine) / logReads // a reader's log line, spread over logReads batches
 	perLine   = 26
 
 	// logReads is the setting of that name in cdk.json. One in logReads quick reads has a
-	// log line, and so has one in logReads of the readers' quick batches.
+	// log line, and one in logReads quick batches of a reader.
 	logReads = 16
 
 	// packSpeed is the number of bytes that a whole processor compresses in a
 	// millisecond.
 	packSpeed = 130_000
 
-	// gathered is the number of changes that a reader of the stream gets in one
-	// invocation. A shard has about one change a second in a network of any size, because
-	// the number of shards grows with the stored data.
+	// gathered is the number of changes that a reader of the stream gets in one invocation.
+	// The number of shards grows with the stored data, so a shard has only about one change
+	// a second.
 	gathered = 1
 
 	// readerTrips is the number of trips that a reader's invocation takes.
@@ -51,8 +51,8 @@ const (
 	headerBytes = 500
 )
 
-// cpuMS returns the time of a whole processor that a call of an endpoint takes, the
-// table's client included.
+// cpuMS returns the time of a whole processor that a call takes, the table's client
+// included.
 func cpuMS(route, variant string) float64 {
 	for _, c := range cpuClasses {
 		if slices.Contains(c.of, route) || slices.Contains(c.of, route+" "+variant) {
@@ -66,8 +66,7 @@ func cpuMS(route, variant string) float64 {
 // reports a call that takes more than twice the time of its class.
 const cpuUsual = 0.5
 
-// bareMS is the processor time on Lambda of the bare handler, which the bench compares
-// endpoints with: most of it is one signature.
+// bareMS is the processor time of the bare handler on Lambda. Most of it is one signature.
 const bareMS = 0.12
 
 var cpuClasses = []struct {
@@ -81,16 +80,15 @@ var cpuClasses = []struct {
 	{10, []string{"POST /v1/ideas", "GET /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress, unchanged"}},
 }
 
-// waitMS lists the times for which calls keep their function waiting for anything but the
-// table. A search for an agent by its mail is answered after two seconds, and Stripe and
-// SES take some time.
+// waitMS lists the times that calls wait for anything but the table. A search for an agent
+// by its mail is answered after two seconds.
 var waitMS = map[string]float64{
 	"POST /v1/recover": 2000, "POST /v1/recover/confirm": 2000, "POST /oauth/authorize " + consentMail: 2000, "POST /oauth/authorize " + consentMailed: 2000,
 	"POST /v1/me/credits/checkout": 600, "POST /v1/me/origin": 100,
 	"GET /oauth/authorize a client whose id is a URL": 500, // its metadata is fetched from its server
 }
 
-// Bill holds the costs of a call, or of a million calls.
+// Bill holds the costs of a call, or of many calls, in US dollars.
 type Bill struct {
 	Table    float64 // its own units
 	After    float64 // units of the stream's readers for its changes, each delivered alone
@@ -155,8 +153,7 @@ func (t Taken) bill() Bill {
 	}
 }
 
-// unpacked returns the bill of the same call if the caller does not accept gzip, as an
-// attacker does not.
+// unpacked returns the bill of the same call for a caller that does not accept gzip.
 func (t Taken) unpacked() Bill {
 	t.Bytes = max(t.Bytes, t.Plain)
 	return t.bill()
@@ -170,8 +167,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sampled counts a line at the share at which such lines are written. The log has only a
-// sample of some lines.
+// sampled counts a line with the attribute one_in as 1/logReads of a line.
 type sampled struct {
 	slog.Handler
 	lines *lines
@@ -204,8 +200,8 @@ func (t timeless) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return timeless{t.Handler.WithAttrs(attrs)}
 }
 
-// rates returns, by route, the requests a second that the gateway admits to the routes
-// with a limit of their own.
+// rates returns the requests a second that the gateway admits, for each route with a limit
+// of its own.
 func rates() map[string]int {
 	r := map[string]int{}
 	for _, g := range functions.Groups(&app.App{}) {

@@ -12,26 +12,23 @@ func verdict(got, most float64, what string, args ...any) Verdict {
 	return Verdict{fmt.Sprintf(what, args...), got, most}
 }
 
-// cpuMost bounds the CPU time of a signed request, including the table in memory, as a
-// multiple of the bare handler's.
+// cpuMost bounds the CPU time of a signed request, as a multiple of the bare handler's. It
+// includes the table in memory.
 const cpuMost = 3
 
 // cpuMore lists the signed requests that may take more than cpuMost. The comments name
 // the work that the bare handler does not do.
 var cpuMore = map[string]float64{
-	// The table copies a hundred items, since the handler may change them, and the
-	// handler makes fifty posts of them. The bare handler's posts are made before it is
-	// timed.
+	// The table copies a hundred items, and the handler makes fifty posts of them.
 	"GET /v1/c/{ch} page of 50, signed": 4,
-	// The same for fifty events, each with a subject of its own.
+	// The handler reads fifty events, each with a subject of its own.
 	"GET /v1/me/inbox page of 50": 4.5,
-	// The same for fifty tokens and the days of their use.
+	// The handler reads fifty tokens and the days of their use.
 	"GET /v1/me/tokens 50": 4,
-	// The request reads forty-two items, in two batched trips.
+	// The handler reads forty-two items, in two batched trips.
 	"GET /v1/c/{ch}/posts/{id} thread of 20 replies, signed": 3.5,
-	// The handler counts the text's graphemes, looks for mentions in it and hashes it,
-	// all in time proportional to its length. A long text hardly slows down the bare
-	// handler's SHA-256 and JSON.
+	// The handler counts graphemes, looks for mentions and hashes the text, in time
+	// proportional to its length.
 	"POST /v1/c/{ch}/posts 4000 characters": 4,
 }
 
@@ -39,8 +36,8 @@ var cpuMore = map[string]float64{
 // index entries and the guard.
 const postMost = 14
 
-// voteMost bounds the write units of a vote's request, including the entry in the list of
-// what the voter gave. talliedMost bounds those of a vote in a tally of ten.
+// voteMost bounds the write units of a vote's request, including its entry in the voter's
+// list. talliedMost bounds the units of each vote in a tally of ten.
 const (
 	voteMost    = 5
 	talliedMost = 4
@@ -50,7 +47,7 @@ const (
 type budget struct {
 	most     float64
 	variants map[string]float64 // bounds of variants that differ from most
-	signed   float64            // additional trips of a signed request to read its credential, on routes that need none
+	signed   float64            // more trips of a signed request, to read its credential, on routes that need none
 }
 
 // ordinary is the budget of the routes that budgets does not list: one trip to read, and
@@ -67,13 +64,13 @@ var budgets = map[string]budget{
 	"GET /v1/dm/{ref}": {most: 3, variants: map[string]float64{nothingUnread: 2}},
 	"GET /v1/c/{ch}": {most: 1, signed: 1, variants: map[string]float64{
 		withoutReplies: 2, promoted: 2, // the second trip reads the posts that an index lists, or the promos
-		promotedAgain: 3, promotedBilled: 4, // read by an agent; read and billed
+		promotedAgain: 3, promotedBilled: 4, // a signed read; the same, billed
 	}},
 	"GET /v1/c/{ch}/posts/{id}": {most: 2, signed: 1},
 	"GET /v1/posts/{id}":        {most: 2, signed: 1},
 	"GET /v1/me/keys":           {most: 2, signed: 1},
-	// One trip reads the handle's claim. Then each place that holds items of the agent takes
-	// a trip, and a place that is an index takes another, which reads the items.
+	// One trip reads the handle's claim. Each place with items of the agent takes one more,
+	// and an index takes two.
 	"GET /v1/me/export": {most: 15},
 	"GET /v1/ideas":     {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
 	// A purchase checks whether its agent was erased.
@@ -85,22 +82,21 @@ var budgets = map[string]budget{
 	// Events that wait are read and get their numbers.
 	catchupRoute:       {most: 1 + catchupTrips, variants: map[string]float64{caughtNew: 1 + catchupTrips + 2}},
 	"GET /v1/me/inbox": {most: 2, variants: map[string]float64{oneNew: 3, pageNew: 5}},
-	// For a batch, one trip reads the credential. Then each refused call takes one trip to
-	// read and one to be counted. The meter adds up the trips of all calls.
+	// One trip reads the credential of a batch. Each refused call then takes one trip to
+	// read and one to be counted.
 	mcpRoute:    {most: 2, variants: map[string]float64{refusedBatch: 1 + 2*batchOf}},
 	ideaRoute:   {most: likenTrips},
 	searchRoute: {most: searchTrips},
-	// A mail is counted before it is sent, and its code is stored afterwards. Likewise a
-	// payment page is counted before the processor makes it, and stored afterwards. A
-	// recovery also looks up the agent by its handle first.
+	// A mail is counted before it is sent, and its code is stored afterwards.
 	"POST /v1/me/origin": {most: 3},
-	// Both routes of recovery first count the request against its network address.
-	"POST /v1/recover":             {most: 4},
-	"POST /v1/recover/confirm":     {most: 4},
+	// Recovery also looks up the handle, and counts the request against its network
+	// address.
+	"POST /v1/recover":         {most: 4},
+	"POST /v1/recover/confirm": {most: 4},
+	// A payment page is counted before the processor makes it, and stored afterwards.
 	"POST /v1/me/credits/checkout": {most: 3},
-	// The page is marked as used before anything is looked up: for a link code, its
-	// agent and its minter; for a handle, its agent. A try of a mailed code is counted
-	// before the code is compared.
+	// The page is marked as used before anything is looked up. A try of a mailed code is
+	// counted before the code is compared.
 	"POST /oauth/authorize": {variants: map[string]float64{
 		consentNew: 1, consentRefused: 0, consentLink: 3, consentMail: 4, consentMailed: 4,
 	}},
@@ -126,8 +122,7 @@ func tripsMost(row Row) float64 {
 	return most
 }
 
-// costVerdicts compares the counted costs with the budgets. The verdicts are the same in
-// every run.
+// costVerdicts compares the counted costs with the budgets.
 func costVerdicts(r *Report) []Verdict {
 	var v []Verdict
 	for _, row := range r.Rows {

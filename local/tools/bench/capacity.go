@@ -12,22 +12,22 @@ const (
 	// The capacity for it is never idle, so it can be reserved.
 	quiet = 0.5
 
-	// The least capacities, as they are set: of the table, and of its three indexes together.
+	// The least capacity of the table, and of its three indexes together.
 	leastOfTable, leastOfIndexes = 25, 3 * 5
 
-	// scalingPolicies counts the policies, for reads and for writes, of the table and its three
-	// indexes. Each has alarmsOfPolicy alarms.
+	// scalingPolicies counts the policies for reads and writes of the table and its three
+	// indexes. Each policy has alarmsOfPolicy alarms.
 	scalingPolicies, alarmsOfPolicy = 8, 4
 )
 
 // plan is a way to pay for the table's capacity.
 type plan struct {
 	target   float64 // the setting capacityTarget
-	discount float64 // on reserved capacity, which is what the quietest hour needs; 0: nothing is reserved
+	discount float64 // on reserved capacity; 0 reserves nothing
 	rare     bool    // with the table class Standard-IA
 }
 
-// The plans of the page. AWS's console suggests a target of 70 %.
+// The plans of the page. oneYearAt has the target that AWS's console suggests.
 var (
 	hourly     = plan{target: target}
 	oneYear    = plan{target: target, discount: reservedOneYear}
@@ -63,6 +63,5 @@ func (m month) provisionedTotal(p plan) float64 {
 func (m month) rareSaves() float64 { return m.storage * (1 - rareStoragePrice/storagePrice) }
 
 // rarePays returns the number of years after which Standard-IA costs less, if the data
-// grows by the same amount each year. adds is what the class adds to the price of a
-// month's units.
+// grows evenly. adds is what the class adds to the price of a month's units.
 func (m month) rarePays(adds float64) float64 { return adds / m.rareSaves() }

@@ -28,8 +28,7 @@ const (
 	consentMailed  = "mailed code"
 )
 
-// documentOf stands in for the fetcher of a client's metadata. It takes no time, since the
-// time of a real fetch depends on the network.
+// documentOf stands in for the fetcher of a client's metadata.
 func documentOf(_ context.Context, at string) ([]byte, error) {
 	if at != clientURL {
 		return nil, errors.New("there is one document only")
@@ -39,8 +38,7 @@ func documentOf(_ context.Context, at string) ([]byte, error) {
 	})), nil
 }
 
-// consenting returns the scenarios of clients that register, and of people who are asked
-// whether a client may act for an agent.
+// consenting returns the scenarios of clients that register, and of the consent page.
 func consenting(w *world) ([]scenario, error) {
 	known, err := w.linked(w.at(-1), 1)
 	if err != nil {
@@ -72,7 +70,7 @@ func consenting(w *world) ([]scenario, error) {
 			return request{}, errors.New("the page has no field \"asked\"")
 		}
 		r := formed(answer, append(pairs, "asked", asked[1], "pow", "0", "scope", "read")...)
-		r.address = fmt.Sprintf("10.77.%d.%d", i>>8&255, i&255) // each comes from an address of its own, since addresses have a limit
+		r.address = fmt.Sprintf("10.77.%d.%d", i>>8&255, i&255) // addresses have a limit
 		return r, nil
 	}
 	given := func(pairs ...string) func(int) (call, error) {

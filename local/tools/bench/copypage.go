@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// What the setting copyTo makes, as infra/copies.go has it. A test in infra compares the
-// numbers.
+// What the setting copyTo makes. A test in infra compares the numbers with infra/copies.go.
 const (
 	backupDays       = 2 // days that a backup stays beside the table
 	copyDays         = 7
@@ -15,7 +14,7 @@ const (
 )
 
 // copied returns what a daily copy of the table in another region adds in a month. Every
-// backup is a full one, and indexes are not in it.
+// backup is full, without the indexes.
 func (m month) copied() float64 {
 	size := m.kept.table / gb
 	return size*((backupDays+copyDays)*backupStoragePrice+daysAMonth*betweenRegionsPrice) + copyAlarmMetrics*alarmPrice + copySecrets*secretPrice

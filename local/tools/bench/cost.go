@@ -16,21 +16,19 @@ type Cost struct {
 // perMillion returns the price of the units of a million calls, in US dollars.
 func (c Cost) perMillion() float64 { return c.ReadUnits*readPrice + c.WriteUnits*writePrice }
 
-// readSample is the number of reads of which one is counted (shared/api, readSample).
+// readSample is shared/api's constant of that name: one in readSample reads is counted.
 const readSample = 16
 
-// readLimitShare returns the mean cost of counting a read of weight one against the
-// read limit. One read in readSample is counted, after its answer is made; the others
-// cost nothing. A heavier read costs this times its weight, up to readSample times. The
-// scenarios run without the read limit, because it counts by chance.
+// readLimitShare returns the mean cost of counting a read of weight one against the read
+// limit. A heavier read costs this times its weight, up to readSample times. The scenarios
+// run without the read limit, because it counts by chance.
 func readLimitShare() Cost {
 	w := tables.Quota(somebody, "reads", time.Unix(0, 0), time.Minute, readSample, 1)
 	return Cost{WriteUnits: alone(w) / readSample}
 }
 
-// firstUse returns the cost of recording that a credential was used, after the answer
-// is made, on its first request of a day in each process. The scenarios run without
-// that: see unnoted.
+// firstUse returns the cost of recording a credential's first use of a day in a process.
+// The scenarios run without that: see unnoted.
 func firstUse() Cost {
 	return Cost{Trips: 1, WriteUnits: alone(tables.MarkUsed(somebody, strings.Repeat("A", 43), time.Unix(0, 0)))}
 }

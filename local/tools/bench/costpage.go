@@ -27,8 +27,7 @@ func throttleOf(agents int) int {
 	return max(throttle, int(math.Ceil(peak*float64(agents)*callsADay(habits)/secondsDay)))
 }
 
-// standingNow returns the resources of infra that cost the same without any calls. A test in
-// infra compares the numbers of secrets and of alarms' metrics with the template.
+// standingNow returns the resources that cost the same without any calls.
 func standingNow() standing {
 	ticksOf := func(schedules []func(*app.App) schedule.Function) (ticks float64) {
 		for _, s := range schedules {
@@ -41,9 +40,8 @@ func standingNow() standing {
 		Secrets: 3, AlarmMetrics: 35, Metrics: metricsOf(metrics.Sets(false)), Ticks: ticksOf(events.Schedules()) + probes,
 		tick:   Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million},
 		Probes: probes,
-		// A probe makes three requests. Each runs a group's function, which has 512 MB, for
-		// 20 ms. The probe's own tick runs 300 ms longer than other ticks, since it waits for
-		// the answers.
+		// Each request of a probe runs a function of 512 MB for 20 ms. The probe's own tick
+		// runs 300 ms longer than other ticks, since it waits for the answers.
 		probe: Bill{
 			Table: 6 * readPrice / million, Gateway: probeReads * requestPrice / million,
 			Lambda: (probeReads*(invocationPrice+20*gbSecondPrice*1000/2) + 300*gbSecondPrice*1000) / million,
@@ -54,8 +52,8 @@ func standingNow() standing {
 // probeReads is the number of requests of a tick of events/probe.
 const probeReads = 3
 
-// metricsOf returns how many custom metrics there are if every endpoint is called, and
-// both refuses and fails.
+// metricsOf returns the number of custom metrics if every endpoint is called, refuses and
+// fails.
 func metricsOf(sets []metrics.Set) (n int) {
 	for _, s := range sets {
 		times := 1
@@ -83,7 +81,7 @@ func metricsOf(sets []metrics.Set) (n int) {
 	return n
 }
 
-// mailAlarmMetrics is the number of metrics of the alarms that the setting mailFrom adds.
+// mailAlarmMetrics is the number of alarm metrics that the setting mailFrom adds.
 const mailAlarmMetrics = 12
 
 // warnings is a guess at the number of different messages of warnings and errors in a
@@ -308,8 +306,7 @@ func routes() (n int) {
 	return n
 }
 
-// signed returns a function that reports whether a route needs a credential. Calls of such
-// routes are limited by agent.
+// signed returns a function that reports whether a route needs a credential.
 func signed() func(route string) bool {
 	needed := map[string]bool{}
 	for _, g := range functions.Groups(&app.App{}) {

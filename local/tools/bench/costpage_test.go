@@ -14,7 +14,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestGoldenCostPage compares the page of costs with what the meter says.
 func TestGoldenCostPage(t *testing.T) {
 	t.Parallel()
 	r, err := counted(t)
@@ -26,7 +25,6 @@ func TestGoldenCostPage(t *testing.T) {
 	current(t, costPage, b.String())
 }
 
-// The bill of a million calls is as calculated by hand.
 func TestBill(t *testing.T) {
 	post := Taken{
 		Cost:    Cost{Trips: 2, ReadUnits: 7, WriteUnits: 13},
@@ -40,11 +38,12 @@ func TestBill(t *testing.T) {
 	}{
 		{"7 reads at 0.125 and 13 writes at 0.625", got.Table, 0.875 + 8.125},
 		{"5 reads and 11 writes", got.After, 0.625 + 6.875},
-		// Three invocations, and half a GB for 1 + 2×5 + 0.5×1769/512 ms and twice 1 + 3×5.
+		// Three invocations: half a GB for 1 + 2×5 + 0.5×1769/512 ms, and twice for 1 + 3×5
+		// ms.
 		{"Lambda", got.Lambda, 0.6 + 0.5*(11+1.727539+32)*1000*0.0000133334},
 		{"a request", got.Gateway, 1},
 		{"1024 bytes a call at 0.09 a GB", got.Transfer, 1e6 / 1048576 * 0.09},
-		// 600 + 186, and twice a sixteenth of 346.
+		// 600 + 186 bytes, and two batches with a sixteenth of 346 bytes each.
 		{"829.25 bytes a call at 0.50 a GB", got.Log, 1e6 * 829.25 / 1073741824 * 0.5},
 		{"no mail", got.Mail, 0},
 	} {
@@ -52,21 +51,19 @@ func TestBill(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", x.what, x.got, x.want)
 		}
 	}
-	// 130 000 bytes take a ms of a whole processor to compress. A caller that does not
-	// accept compression gets all of them.
+	// A whole processor compresses 130 000 bytes in a ms.
 	packed := Taken{Bytes: 30_000, Plain: 130_000}
 	if got, want := packed.bill().Lambda-(Taken{Bytes: 30_000}).bill().Lambda, 0.5*1769/512/1000*0.0000133334; math.Abs(got-want) > 1e-12 {
 		t.Errorf("compressing: got %v USD, want %v", got, want)
 	}
 	if got, want := packed.unpacked().Transfer, 130_500.0/1073741824*0.09; math.Abs(got-want) > 1e-12 {
-		t.Errorf("the plain answer: got %v USD, want %v", got, want)
+		t.Errorf("the transfer of the plain answer: got %v USD, want %v", got, want)
 	}
 	if mail := (Taken{Mails: 1}).bill().Mail; mail != 0.0001 {
 		t.Errorf("a mail: got %v USD, want 0.0001", mail)
 	}
 }
 
-// The bill of a month of a thousand agents with two habits is as calculated by hand.
 func TestMonth(t *testing.T) {
 	h := []habit{{"POST /x", "", 2}, {"GET /x", "", 3}}
 	bill := func(route, _ string) Bill {
@@ -76,8 +73,8 @@ func TestMonth(t *testing.T) {
 		return Bill{Gateway: 1e-6}
 	}
 	m := monthOf(1000, h, bill, standing{Secrets: 3, AlarmMetrics: 20, Dashboards: 1, Metrics: 100})
-	// The calls are 60 000 of the first habit and 90 000 of the second. Each agent has
-	// 12 000 + 2×90 000 bytes in the table, and 2×10 000 in indexes, which have no backups.
+	// 60 000 calls of the first habit and 90 000 of the second. Each agent has 12 000 +
+	// 2×90 000 bytes in the table, and 2×10 000 in indexes.
 	for _, x := range []struct {
 		what      string
 		got, want float64
@@ -95,8 +92,6 @@ func TestMonth(t *testing.T) {
 	}
 }
 
-// Provisioned capacity is paid by the hour. On average half of it is used, and it is
-// never below the least. What the quietest hour needs is reserved, in whole blocks.
 func TestProvisioned(t *testing.T) {
 	const leastReads, leastWrites, alarms = 720 * 40 * 0.00013, 720 * 40 * 0.00065, 3.2
 	for _, x := range []struct {
@@ -105,12 +100,13 @@ func TestProvisioned(t *testing.T) {
 		plan  plan
 		want  float64
 	}{
-		// 2 592 000 000 units a month are 1000 a second; twice that is bought.
+		// 2 592 000 000 units a month are 1000 a second. Half of the capacity is used, so
+		// twice that is bought.
 		{"writes", Cost{WriteUnits: 2_592_000_000}, hourly, 2000*720*0.00065 + leastReads + alarms},
 		{"reads", Cost{ReadUnits: 2_592_000_000}, hourly, 2000*720*0.00013 + leastWrites + alarms},
 		{"nothing", Cost{}, hourly, leastReads + leastWrites + alarms},
-		// The quietest hour uses 500 a second, which takes a capacity of 833: eight
-		// blocks.
+		// The quietest hour uses 500 a second. At a target of 0.6 this takes 833 units:
+		// eight blocks.
 		{"writes, reserved", Cost{WriteUnits: 2_592_000_000}, plan{target: 0.6, discount: 0.5}, (2000-400)*720*0.00065 + leastReads + alarms},
 		{"a higher target", Cost{WriteUnits: 2_592_000_000}, plan{target: 0.75}, 1600*720*0.00065 + leastReads + alarms},
 		{"Standard-IA", Cost{WriteUnits: 2_592_000_000}, rarely, 1.25*(2000*720*0.00065+leastReads) + alarms},
@@ -123,38 +119,34 @@ func TestProvisioned(t *testing.T) {
 	}
 }
 
-// Standard-IA costs three fifths less for storage, which after some years makes up for its
-// dearer units.
+// Standard-IA costs three fifths less for storage.
 func TestStandardIA(t *testing.T) {
 	m := month{storage: 250, Bill: Bill{Units: Cost{WriteUnits: 2_592_000_000}}}
 	if got, want := m.provisionedTotal(rarely), m.provisioned(rarely)+100; math.Abs(got-want) > 1e-6 {
-		t.Errorf("got %v, want %v", got, want)
+		t.Errorf("month with Standard-IA: got %v USD, want %v", got, want)
 	}
 	if got := m.rarePays(300); math.Abs(got-2) > 1e-9 { // storage costs 150 less a month for each year of growth
-		t.Errorf("Standard-IA pays after %v years, want 2", got)
+		t.Errorf("Standard-IA pays: got after %v years, want 2", got)
 	}
 }
 
-// A copy elsewhere costs what nine full backups take, thirty transfers, two secrets and an
-// alarm of two metrics. Indexes are not in it.
+// Nine backups, thirty transfers, two secrets and an alarm of two metrics. Indexes are not
+// copied.
 func TestCopied(t *testing.T) {
 	m := month{kept: space{10 * gb, 40 * gb}}
 	if got, want := m.copied(), 10*9*0.10+10*30*0.02+2*0.40+2*0.10; math.Abs(got-want) > 1e-9 {
-		t.Errorf("got %v, want %v", got, want)
+		t.Errorf("a copy in another region: got %v USD, want %v", got, want)
 	}
 }
 
-// A server costs its hours, its disk with backups, its logs, and what leaves it. The
-// machines for each size have the cores that the page's assumptions ask for, and those
-// for the largest network have at most twice as many.
 func TestServers(t *testing.T) {
 	m := month{kept: space{60 * gb, 40 * gb}, sent: 100, logs: 1, Bill: Bill{Transfer: 9, Log: 2}}
 	s := machines{hours: 0.1, disk: 0.2, least: 20, balance: true, across: true}
 	if got, want := s.usd(m), 72+0.2*150+0.095*150+9+2+1+0.008*100+0.02*50; math.Abs(got-want) > 1e-9 {
-		t.Errorf("got %v, want %v", got, want)
+		t.Errorf("with data: got %v USD, want %v", got, want)
 	}
 	if got, want := s.usd(month{}), 72+0.2*20+0.095*20; math.Abs(got-want) > 1e-9 {
-		t.Errorf("without data: got %v, want %v", got, want)
+		t.Errorf("without data: got %v USD, want %v", got, want)
 	}
 	for _, n := range networks {
 		if len(serversOf(n)) != 2 {
@@ -172,7 +164,6 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// A month's amount is paid tier by tier.
 func TestTiers(t *testing.T) {
 	for _, x := range []struct {
 		amount, want float64
@@ -187,7 +178,6 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-// Each new item counts for as long as it stays in the table.
 func TestKeptBytes(t *testing.T) {
 	at := time.Unix(1_790_000_000, 0)
 	item := func(key string, more tables.Item) tables.Item {
@@ -226,8 +216,6 @@ func TestKeptBytes(t *testing.T) {
 	}
 }
 
-// An edge saves what a stored answer would cost at the API, and costs its own price for
-// each request.
 func TestEdgePays(t *testing.T) {
 	b := Bill{Gateway: 1e-6, Table: 2e-6, Transfer: 0.9e-6} // 10 KB, roughly: 0.00001 GB
 	near := func(what string, got, want float64) {
@@ -250,9 +238,7 @@ func TestEdgePays(t *testing.T) {
 	near("a month", m.edged(), callsADay(habits)*30*1.1-1024*0.005+0.4+0.2)
 }
 
-// The runbook's table “Grow” has the number of shards that each network's data needs
-// after a year. A partition that has split holds 5 GB, and a new table has four
-// partitions.
+// A partition that has split holds 5 GB, and a new table has four partitions.
 func TestRunbookHasEnoughShards(t *testing.T) {
 	t.Parallel()
 	r, err := counted(t)
@@ -277,8 +263,6 @@ func TestRunbookHasEnoughShards(t *testing.T) {
 	}
 }
 
-// A network that nobody uses costs at most 5 USD a month, and one of a thousand agents
-// at most 15.
 func TestSmallNetworksAreCheap(t *testing.T) {
 	t.Parallel()
 	idle := standingNow()
@@ -297,8 +281,7 @@ func TestSmallNetworksAreCheap(t *testing.T) {
 	t.Logf("%.2f USD idle, %.2f with a thousand agents", idle.usd(), m.total())
 }
 
-// What an attack costs follows from the smallest of three bounds: the throttle, the
-// limits, and SES's quota of mails.
+// The smallest of three bounds counts: the throttle, the limits, and SES's quota of mails.
 func TestAttacks(t *testing.T) {
 	costly := Taken{Cost: Cost{WriteUnits: 520}}
 	all := []Row{
@@ -315,17 +298,17 @@ func TestAttacks(t *testing.T) {
 	// 200 a second are 17 280 000 a day. An agent may write 50 000 KiB a day: 195.3 times
 	// 256 KiB.
 	if want := math.Ceil(17_280_000 / (50_000.0 / 256)); first.agents != want {
-		t.Errorf("it takes %v agents, want %v", first.agents, want)
+		t.Errorf("writing memories takes %v agents, want %v", first.agents, want)
 	}
 	if usd := first.day(); usd < 17.28*325 || usd > 17.28*328 {
-		t.Errorf("it costs %v USD a day, want 5616 to 5668", usd)
+		t.Errorf("writing memories costs %v USD a day, want 5616 to 5668", usd)
 	}
 	for _, a := range list {
 		switch {
 		case strings.Contains(a.what, "/slow") && (a.rate > 50_000/86_400.0+1e-9 || a.agents != 0):
-			t.Errorf("got %+v, want it bounded by the quota of mails", a)
+			t.Errorf("attack that sends mails: got %+v, want it bounded by SES's quota", a)
 		case strings.Contains(a.what, "/open") && a.bounded != "`throttleRate`":
-			t.Errorf("got %+v, want an open endpoint bounded by throttleRate", a)
+			t.Errorf("attack on an open endpoint: got %+v, want it bounded by throttleRate", a)
 		}
 	}
 }

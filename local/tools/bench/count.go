@@ -1,7 +1,6 @@
-// Package bench measures what each endpoint costs. Round trips and units come from the
-// table's own meter and are the same in every run; `make golden` writes them. `make
-// bench` measures times. They depend on the machine and the run, so only their ratios mean
-// something.
+// Package bench measures what each endpoint costs. Round trips and units are the same in
+// every run; `make golden` writes them. `make bench` measures times, and only their ratios
+// mean something.
 package bench
 
 import (
@@ -35,7 +34,7 @@ func count(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	defer w.close()
-	if err := w.drain(ctx); err != nil { // changes made while the world was set up (furniture.go) belong to no scenario
+	if err := w.drain(ctx); err != nil { // changes of the setup belong to no scenario
 		return nil, err
 	}
 	var log lines
@@ -58,8 +57,7 @@ func (w *world) costOf(c call) (Cost, error) {
 	return w.meter.cost(), err
 }
 
-// take makes a scenario's call and counts what it uses, and what the stream's readers do
-// because of it.
+// take makes a scenario's call, and counts what the call and the stream's readers use.
 func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err error) {
 	w.random.begin(s.name())
 	c, err := s.prepare()
@@ -109,9 +107,8 @@ func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err
 	return t, w.tidy(c)
 }
 
-// keeps returns what the table holds after a year of one call a day: the call's own
-// changes, those that the readers make because of them, and, for a post, a share of the
-// search index.
+// keeps returns what the table holds after a year of one call a day. This includes the
+// readers' changes and, for a post, a share of the search index.
 func (w *world) keeps(ctx context.Context, all []tables.StreamRecord) (space, error) {
 	for {
 		records, err := w.changes(ctx)

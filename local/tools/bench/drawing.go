@@ -18,9 +18,8 @@ type drawCost struct {
 	Cost
 }
 
-// costsOfDraws measures, for pools of several sizes, the cost of a sweep that seats a
-// jury, from finding the due case to the commit of the draw. One volunteer in three
-// cannot be drawn.
+// costsOfDraws measures the sweep that seats a jury, for each size of the pool. One
+// volunteer in three cannot be drawn.
 func costsOfDraws(ctx context.Context, pools ...int) ([]drawCost, error) {
 	var costs []drawCost
 	for _, pool := range pools {
@@ -45,7 +44,7 @@ func (w *world) costOfDraw(ctx context.Context, pool int) (Cost, error) {
 		}
 	}
 	var cost Cost
-	for i := range 3 { // the smallest cost counts: a draw reads more than ten volunteers only if too few of the first ten can be drawn
+	for i := range 3 { // the smallest cost counts: a draw reads more if too few of the first ten volunteers can be drawn
 		in, err := w.accuse(w.at(i), w.authors[0], w.authors[1])
 		if err != nil {
 			return cost, err

@@ -31,8 +31,8 @@ func hit(b Bill) float64 {
 	return (edgeRequestPrice+edgeFunctionPrice)/million + b.Transfer/egressPrice*edgeEgressPrice
 }
 
-// pays returns the share of calls that the edge must answer from its store so that the
-// calls cost no more than without it. Above 1, an edge never pays.
+// pays returns the share of calls that the edge must answer from its store to pay for
+// itself. Above 1, an edge never pays.
 func pays(b Bill) float64 { return (passed(b) - b.total()) / (passed(b) - hit(b)) }
 
 // edged returns what an edge adds to a month if it stores nothing that agents ask for:

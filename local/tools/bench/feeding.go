@@ -16,8 +16,8 @@ const (
 	catchupTrips = 3
 	// caughtNew is the variant of a catchup that gives an event its number.
 	caughtNew = "5 channels and 5 agents, a post each, an event"
-	// eventsBehind is many more events than one catchup reads, so the catchup must look
-	// for the first event after the time in its parameter since.
+	// eventsBehind is many more events than one catchup reads. The catchup must search for
+	// the first event after its parameter since.
 	eventsBehind = 3000
 )
 
@@ -82,8 +82,7 @@ func feeding(w *world) ([]scenario, error) {
 }
 
 // following returns the scenario of a new agent that follows a target. sign is 0 for the
-// first follow, 1 if the agent has followed the target before, and -1 if it has, and now ends
-// that follow.
+// first follow, 1 for a follow again, and -1 for the end of a follow.
 func (w *world) following(variant string, sign int, target string) scenario {
 	const route = "POST /v1/me/follow"
 	kind := tables.FollowAgent

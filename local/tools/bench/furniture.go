@@ -77,7 +77,7 @@ func (w *world) furnish(ctx context.Context) error {
 	return w.drain(ctx)
 }
 
-// weigh finds the largest body whose item has at most one kilobyte.
+// weigh sets w.kilo.
 func (w *world) weigh(ctx context.Context, at time.Time) error {
 	const some = 500
 	post, err := w.post(at, w.authors[0], writeTo, body(0, some), "")

@@ -14,8 +14,8 @@ import (
 	flow "agentsocial/shared/identity/oauth"
 )
 
-// tokensLink is the variant in which the lifetime of the token that minted the link code
-// has to be looked up.
+// tokensLink is the variant in which a token minted the link code. The token's lifetime has
+// to be looked up.
 const tokensLink = "code, with a token's link code"
 
 // granting returns the scenarios in which clients get tokens.

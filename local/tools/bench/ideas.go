@@ -16,8 +16,8 @@ const (
 	supportRoute = "POST /v1/ideas/{id}/support"
 	ideasSigned  = "page of 10, signed"
 
-	// likenTrips bounds the trips of posting an idea, which include comparing it with any
-	// number of others.
+	// likenTrips bounds the trips of posting an idea, however many others it is compared
+	// with.
 	likenTrips = 6
 )
 

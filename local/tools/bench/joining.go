@@ -128,7 +128,7 @@ func reading(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// again makes each request twice and returns the second, so that no events wait for their
+// again makes each request twice and returns the second. By then no events wait for their
 // numbers.
 func (w *world) again(r request) func(int) (call, error) {
 	return func(i int) (call, error) {

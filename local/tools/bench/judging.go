@@ -142,8 +142,8 @@ func behind(agent string, at time.Time) []tables.Write {
 	}
 }
 
-// able lets an agent's report open a case, without the service: the agent becomes old
-// enough and gets an owner and standing, and none of the owner's cases counts as open.
+// able lets an agent's report open a case, without the service. The agent gets an old
+// account, an owner and standing, and none of the owner's cases counts as open.
 func able(a *agent, at time.Time) []tables.Write {
 	return []tables.Write{
 		tables.Change(tables.OriginKey(a.id), tables.SetAttr("person", "the person behind "+a.id)),
@@ -157,8 +157,8 @@ func vouched(agent string) tables.Write {
 	return tables.Change(tables.CountersKey(agent), tables.AddToSet("vouchers", jury.ByOperator))
 }
 
-// trial makes a case with five jurors that waits for votes. The last jurors, as many as
-// upheld says, have voted to uphold.
+// trial makes a case that waits for its jurors' votes. The last jurors, upheld of them,
+// have voted to uphold.
 func (w *world) trial(at time.Time, author *agent, jurors []*agent, upheld int) (opened string, err error) {
 	if opened, err = w.accuse(at, author, w.authors[int(at.UnixMilli()/1000)%len(w.authors)]); err != nil {
 		return "", err

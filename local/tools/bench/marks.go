@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// The route and the stream share of votes whose units have budgets (budget.go).
 const (
 	voteRoute  = "POST /v1/c/{ch}/posts/{id}/vote"
 	votesBatch = "tally of a vote, 10 by 10 agents"
@@ -36,8 +35,8 @@ func marks(w *world) ([]scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	// again returns a scenario. To prepare a call it makes a post, and sends the requests that
-	// before returns for it. The call is the request that last returns for it.
+	// again returns the scenario of the request last. Each call has a new post, and the
+	// requests of before come first.
 	n := 0
 	again := func(variant string, before []func(by *agent, post string) request, last func(by *agent, post string) request) scenario {
 		author, by := people[n], people[n+1]
@@ -92,7 +91,7 @@ func (w *world) answered(at time.Time, asker, by *agent, n int) (reply string, e
 }
 
 // markShares measures what the stream's readers do with marks: one alone, and ten of one
-// post, whose rank among the best changes.
+// post.
 func (w *world) markShares(ctx context.Context, at time.Time) ([]StreamShare, error) {
 	people, err := w.recruits(11)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 // far is the time that each call of the table takes while costs are counted.
 const far = 4 * time.Millisecond
 
-// network delays the calls of a table. Calls in memory are so short that the first of two
-// parallel calls has often ended when the second begins; they would be counted as two
-// serial round trips. With the delay they overlap, as they do in Lambda.
+// network delays the calls of a table, so that parallel calls overlap as they do in Lambda.
+// In memory the first has often ended when the second begins, and they would count as two
+// trips.
 type network struct {
 	tables.Backend
 	away *atomic.Int64 // time.Duration
 }
 
-// trip counts a round trip in the caller's usage. The call itself gets a usage of its
-// own, whose units are added to the caller's at the end.
+// trip counts a round trip in the caller's usage. At the end it adds the units that the
+// call used.
 func (n network) trip(ctx context.Context) (inner context.Context, end func()) {
 	arrived := tables.Trip(ctx)
 	inner, usage := tables.WithUsage(ctx)
@@ -50,8 +50,8 @@ func (n network) Commit(ctx context.Context, tx tables.Tx) error {
 	return n.Backend.Commit(ctx, tx)
 }
 
-// unnoted is a table that does not record a credential's first use of a day, which would
-// happen only once in a scenario: see firstUse.
+// unnoted is a table that does not record a credential's first use of a day. That would
+// happen in only one call of a scenario: see firstUse.
 type unnoted struct{ tables.Backend }
 
 func (u unnoted) Commit(ctx context.Context, tx tables.Tx) error {

@@ -128,7 +128,7 @@ func bearer(token string) map[string]string {
 	return map[string]string{"authorization": "Bearer " + token}
 }
 
-// connected makes an agent as OAuth does, without a handle, and its token.
+// connected makes an agent without a handle, as OAuth does, and its token.
 func (w *world) connected(at time.Time) (token string, err error) {
 	p := &tables.Profile{ID: id.Agent.New(at, w.app.Rand), State: tables.StateSignup, Epoch: 1, CreatedAt: at.UnixMilli()}
 	t := &tables.Token{ID: id.Token.New(at, w.app.Rand), Scopes: tables.NewSet("read", "post"), Epoch: 1, CreatedAt: at.UnixMilli()}

@@ -1,8 +1,8 @@
 package bench
 
-// Prices in US dollars, in us-east-1, without free tiers and taxes, as of the date below.
-// Each comment names the AWS page with the price: look there before you rely on a price,
-// and then change the date. `make golden` makes infra/COST.md from these prices.
+// Prices in US dollars, in us-east-1, without free tiers and taxes, as of pricesOf. Each
+// comment names the AWS page with the price. `make golden` makes infra/COST.md from these
+// prices.
 const (
 	pricesOf = "22 November 2026"
 
@@ -23,7 +23,7 @@ const (
 	reservedThreeYears = 0.77
 	reservedBlock      = 100
 
-	// The same page: the table class Standard-IA, whose backups cost the same.
+	// The same page: the table class Standard-IA. Its backups cost the same as Standard's.
 	rareStoragePrice = 0.10
 	rareUnits        = 1.25 // times the price of a unit of Standard
 
@@ -37,8 +37,8 @@ const (
 	invocationPrice = 0.20         // a million
 	gbSecondPrice   = 0.0000133334 // a GB of memory and second, by the millisecond
 
-	// https://aws.amazon.com/api-gateway/pricing/: HTTP API, requests of up to
-	// 512 KB. What the gateway throttles it does not charge for
+	// https://aws.amazon.com/api-gateway/pricing/: HTTP API, requests of up to 512 KB.
+	// Throttled requests are free
 	// (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-pricing.html).
 	requestPrice = 1.00 // a million; see requestTiers
 
@@ -92,8 +92,8 @@ const (
 	tickPrice = 1.00 // a million ticks
 )
 
-// tier is a price by volume. It applies to the part of a month's amount up to most. The last
-// tier has no end, and its most is 0.
+// tier is a price by volume, for the part of a month's amount up to most. The last tier has
+// no end: its most is 0.
 type tier struct{ most, price float64 }
 
 // The tiers, from the pages named above.

@@ -11,10 +11,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// This benchmark measures how fast `inbox` writes events when the stream brings many:
-// each to an inbox of its own, or all to one inbox. It compares that with raw batches,
-// which put the same number of items without conditions or reads. No way of writing
-// events can be faster than that.
+// This benchmark measures how fast `inbox` writes events when the stream brings many, each
+// to an inbox of its own or all to one. It compares that with raw batches: puts without
+// conditions or reads. Events cannot be written faster than these.
 const (
 	spreadOver  = 200 // inboxes
 	pushRounds  = 40
@@ -43,9 +42,8 @@ type pushRow struct {
 // share returns the pace of events as a fraction of the pace of raw writes.
 func (p pushRow) share() float64 { return float64(p.raw) / float64(p.took) }
 
-// pushes measures events spread over inboxes and in a burst to one. Rounds of events and
-// of raw writes take turns, so that other load on the machine affects both; the best
-// round of each counts.
+// pushes measures events spread over inboxes and in a burst to one. Rounds of events and of
+// raw writes take turns, so that other load on the machine affects both.
 func pushes(ctx context.Context, rounds int) ([]pushRow, error) {
 	w, err := newWorld(ctx)
 	if err != nil {

@@ -2,9 +2,7 @@ package bench
 
 import "testing"
 
-// TestPushesKeepUp checks that inbox events are written at no less than 0.12 of the pace of
-// raw batches, and in a burst to one inbox at no less than a quarter of it. An idle machine
-// reaches twice as much.
+// An idle machine reaches twice the required pace.
 func TestPushesKeepUp(t *testing.T) {
 	var slow []pushRow
 	for range 3 { // other programs may be using the machine

@@ -92,8 +92,8 @@ func (w *world) linked(at time.Time, n int) ([]*agent, error) {
 	return list, nil
 }
 
-// origins returns the scenarios of an agent's origin, and of recovery by mail to it.
-// Requests that take two seconds to hide their outcome are made as rarely as possible.
+// origins returns the scenarios of an agent's origin, and of recovery by mail. Recovery is
+// not timed: it takes two seconds, to hide its outcome.
 func origins(w *world) ([]scenario, error) {
 	known, err := w.linked(w.at(-1), 1)
 	if err != nil {

@@ -87,7 +87,6 @@ func toolsOf(token, body string) request {
 	}}
 }
 
-// tokenOf mints a token.
 func (w *world) tokenOf(by *agent) (string, error) {
 	var out struct{ Token string }
 	err := w.ask(w.base, request{route: "POST /v1/me/tokens", by: by, body: encode(map[string]any{"label": "bench"})}, 201, &out)

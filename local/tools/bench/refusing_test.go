@@ -10,16 +10,13 @@ import (
 	"agentsocial/local/service/self"
 )
 
-// A refused request may take as much CPU time as an accepted one of the same size, and may
-// make more allocations, which are small. The table in memory hardly counts here. With a
-// deployed table, most of the cost is the table's, and a refused request uses it less.
+// A refused request may take as much CPU time as an accepted one of the same size, and more
+// allocations, which are small.
 const (
 	refusedCPU    = 1.0
 	refusedAllocs = 3.5
 )
 
-// TestRefusedTakesNoMoreThanAccepted compares the worst refused requests with the
-// largest accepted post, over HTTP and MCP, all in one run.
 func TestRefusedTakesNoMoreThanAccepted(t *testing.T) {
 	w, list, err := staged(t.Context())
 	if err != nil {

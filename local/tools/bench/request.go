@@ -126,8 +126,8 @@ func publicKey(key ed25519.PrivateKey) string {
 	return auth.EncodeKey(key.Public().(ed25519.PublicKey))
 }
 
-// registration gets and solves a challenge, and returns the request that registers with
-// it. The agent has no id yet.
+// registration solves a challenge, and returns the request that registers with it. The
+// agent has no id yet.
 func (w *world) registration(at time.Time) (request, *agent, error) {
 	w.agents++
 	n := w.agents
@@ -148,7 +148,7 @@ func (w *world) registration(at time.Time) (request, *agent, error) {
 	proof := ed25519.Sign(a.key, []byte("register:"+ch.Nonce+":"+a.handle))
 	return request{
 		route:   "POST /v1/agents",
-		address: fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255), // each from an address of its own, because addresses have a limit
+		address: fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255), // addresses have a limit
 		body: encode(map[string]any{
 			"pubkey": a.pub, "handle": a.handle, "emoji": "🦊", "bio": "An agent of the bench.",
 			"token": ch.Token, "pow": "0", "answer": answer, "sig": auth.EncodeKey(proof),

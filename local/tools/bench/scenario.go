@@ -56,7 +56,7 @@ func scenarios(w *world) ([]scenario, error) {
 		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, refusing, origins, messages, juries, paying, promoting, boards, feeding, documents, owning,
 	} {
 		name := runtime.FuncForPC(reflect.ValueOf(part).Pointer()).Name()
-		w.random.begin(name[strings.LastIndexByte(name, '.')+1:]) // without the package, whose path differs in the package's own tests
+		w.random.begin(name[strings.LastIndexByte(name, '.')+1:]) // without the package's path, which differs in its tests
 		list, err := part(w)
 		if err != nil {
 			return nil, err

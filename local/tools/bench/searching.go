@@ -111,8 +111,8 @@ type pond struct {
 // pace is the time between two posts.
 const pace = 30 * time.Second
 
-// newPond makes a channel without posts. Its posts begin so far in the past that, when there
-// are as many as most says, the newest has the world's present time.
+// newPond makes a channel without posts. Its posts begin so far in the past that post
+// number most has the world's present time.
 func newPond(w *world, channel string, most int) *pond {
 	p := &pond{world: w, language: newLanguage(), channel: channel, at: w.app.Now().Add(-time.Duration(most) * pace)}
 	a := *w.app

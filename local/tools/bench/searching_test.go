@@ -10,8 +10,7 @@ import (
 	"agentsocial/tables"
 )
 
-// TestSearchesInAGrowingChannel checks that searches in a growing channel stay within their
-// budgets, and find the same posts as reading every post. With -v it prints the costs.
+// With -v the test prints the costs.
 func TestSearchesInAGrowingChannel(t *testing.T) {
 	afar(t, func(ctx context.Context) {
 		w, err := newWorld(ctx)
@@ -33,7 +32,7 @@ func TestSearchesInAGrowingChannel(t *testing.T) {
 			share := p.share().WriteUnits
 			t.Logf("%d posts: %.2f write units each", n, share)
 			if share >= searchWrites {
-				t.Errorf("got %.2f write units a post, want less than %v", share, searchWrites)
+				t.Errorf("index: got %.2f write units a post, want less than %v", share, searchWrites)
 			}
 		}
 	})

@@ -2,16 +2,15 @@ package bench
 
 import "slices"
 
-// machines holds what a network of some size would need if it ran on servers with
-// PostgreSQL. The sizes are estimates, since nobody has built this. The page of costs
-// names the assumptions.
+// machines holds what a network of some size would need on servers with PostgreSQL. The
+// sizes are estimates, since nobody has built this.
 type machines struct {
 	agents int
 	what   string
 	hours  float64 // USD an hour
 
-	// Processors in one zone, of the servers and of the database. A burstable machine
-	// counts with the share that it may use all the time.
+	// Processors in one zone. A burstable machine counts with the share that it may use all
+	// the time.
 	servers, database float64
 
 	disk    float64 // USD for a GB of data in a month
@@ -49,10 +48,9 @@ func cores(agents int) (servers, database float64) {
 	return servers, databaseTimes * servers
 }
 
-// usd returns what a month costs on these machines. The answers and the logs are as large
-// as the service's. The rows take as much as the table and its indexes, with half as
-// much again for PostgreSQL's indexes and free space. Backups of 35 days take twice the
-// size of the data, of which AWS charges half.
+// usd returns what a month costs on these machines. PostgreSQL's indexes and free space
+// take half as much again as the table and its indexes. Backups of 35 days take twice the
+// size of the data, and AWS charges for half of that.
 func (s machines) usd(m month) float64 {
 	disk := max(s.least, 1.5*(m.kept.table+m.kept.indexes)/gb)
 	usd := s.hours*hoursMonth + s.disk*disk + databaseBackups*disk + m.Transfer + m.Log + m.logs

@@ -12,10 +12,8 @@ import (
 	fast "github.com/klauspost/compress/gzip"
 )
 
-// sizes returns the bytes of an answer as sent, and without compression.
-//
-// Texts of the bench repeat one sentence, so they compress far better than agents' texts.
-// A compressed answer with such texts is compressed anew, with prose in their place.
+// sizes returns the bytes of an answer as sent, and without compression. The bench's
+// repeated texts compress too well, so prose replaces them before compression.
 func (w *world) sizes(res response) (sent, plain int, err error) {
 	body := []byte(res.Body)
 	if res.IsBase64Encoded {
@@ -49,8 +47,8 @@ func (w *world) sizes(res response) (sent, plain int, err error) {
 // repeated matches the texts that [body] makes.
 var repeated = regexp.MustCompile(`the quick brown fox[a-z ]*`)
 
-// withProse replaces each repeated text by a piece of the documentation of the same
-// length, each time the next piece.
+// withProse replaces each repeated text by the next piece of the documentation, of the same
+// length.
 func (w *world) withProse(answer []byte) []byte {
 	at := 0
 	return repeated.ReplaceAllFunc(answer, func(text []byte) []byte {

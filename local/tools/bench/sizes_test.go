@@ -5,8 +5,6 @@ import (
 	"testing"
 )
 
-// Prose replaces repeated texts with texts of the same length. It starts over only when
-// it has come to its end.
 func TestWithProse(t *testing.T) {
 	w := &world{prose: []byte("Once there was an agent, which wrote a long letter to others.")} // for two texts
 	text := body(7, 40)

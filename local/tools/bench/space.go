@@ -18,7 +18,7 @@ func (s space) plus(t space, n float64) space {
 // (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html).
 const ofEntry = 100
 
-// singles lists the types of which an agent has one item. perAgent includes these items.
+// singles lists the types of items that an agent has only once. perAgent includes them.
 var singles = []string{
 	tables.TypeLatest, tables.TypeGraph, tables.TypeMemory, tables.TypeMemorySlot, tables.TypeMessaging, tables.TypeInboxHead,
 }
@@ -27,9 +27,8 @@ var singles = []string{
 const year = 365
 
 // kept returns what changes leave behind if they happen once a day for a year: new items
-// until they expire, less the items that are removed before they expire. It leaves out
-// what a change adds to an older item, because that is a counter, or replaces what the
-// last change wrote.
+// until they expire, less the items that are removed earlier. Changes of older items do not
+// count: they change a counter, or replace what the last change wrote.
 func kept(records []tables.StreamRecord) (sum space) {
 	last, from := map[tables.Key]tables.Item{}, map[tables.Key]int64{}
 	for _, r := range records {

@@ -25,10 +25,8 @@ const (
 	eventBatch = "inbox event, 8 for one inbox"
 )
 
-// streamShares measures what the stream's readers do with new posts, alone and in
-// batches. The posts have the usual size. In each hour, an earlier post has already
-// moved the channel in the list of channels. No post makes a reader tend a
-// search index, which has a share of its own.
+// streamShares measures what the stream's readers do with new posts, alone and in batches.
+// No post makes a reader tend a search index, which has a share of its own.
 func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	w.random.begin("stream")
 	w.random.quiet = true

@@ -11,9 +11,9 @@ import (
 // fewest is the smallest number of calls from which a time means something.
 const fewest = 100
 
-// BenchmarkScenario times the calls of each scenario, except those with costOnly, and the same
-// number of calls of the bare handler: `make bench`. The metric x-bare is the ratio of their
-// CPU times, which a busy machine changes little. The benchmark logs what is over its budget.
+// BenchmarkScenario (`make bench`) times the scenarios without costOnly, and as many calls
+// of the bare handler. The metric x-bare is the ratio of their CPU times, which a busy
+// machine changes little.
 func BenchmarkScenario(b *testing.B) {
 	w, list, err := staged(b.Context())
 	if err != nil {

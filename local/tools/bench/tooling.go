@@ -5,9 +5,9 @@ import "time"
 const (
 	mcpRoute = "POST /mcp"
 	meBearer = "with a token"
-	// toolMost bounds the CPU time of a tool's call, as a multiple of the same request
-	// to the endpoint: the message is read and written twice as JSON, it contains the
-	// answer twice, and the SDK opens and closes a session.
+	// toolMost bounds the CPU time of a tool's call, as a multiple of the same request to
+	// the endpoint. The message is read and written twice as JSON, and the SDK opens and
+	// closes a session.
 	toolMost = 15
 )
 

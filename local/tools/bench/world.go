@@ -25,9 +25,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// world is a deployment in this process: a table in memory, a function for
-// each group behind the gateway's events, the stream's readers, and a clock
-// and randomness that are the same in every run.
+// world is a deployment in this process, with a table in memory. Its clock and randomness
+// are the same in every run.
 type world struct {
 	app      *app.App
 	feed     *embedded.Table
@@ -84,8 +83,8 @@ func newWorld(ctx context.Context) (*world, error) {
 	w.app.Fetch = documentOf
 	w.app.Settings.PowBits = 0    // the caller's work, not the service's
 	w.app.Settings.PageBits = 0   // the browser's work
-	w.app.Settings.MaxReads = 0   // it would count some reads, by chance: see readLimitShare
-	w.app.Settings.ViewSample = 0 // likewise: see viewShare
+	w.app.Settings.MaxReads = 0   // it counts by chance: see readLimitShare
+	w.app.Settings.ViewSample = 0 // it counts by chance: see viewShare
 	w.app.Settings.PromoWait = 0
 	w.app.Settings.LogReads = 1 // every line is written; a line of a sample names its share
 	for _, declare := range functions.All() {
@@ -185,8 +184,8 @@ type source struct {
 	quiet bool // no id made from it starts the maintenance of a search index (search.IsTurn)
 }
 
-// begin starts a new sequence for the named part of the run. So the cost of a part does
-// not depend on how much randomness earlier parts took.
+// begin starts a new sequence for the named part of the run. The part's cost then does not
+// depend on the randomness that earlier parts took.
 func (s *source) begin(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

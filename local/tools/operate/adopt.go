@@ -14,9 +14,8 @@ import (
 )
 
 // adopt makes RESTORED, a table that AWS Backup restored from a copy, ready for the stage
-// of TABLE, whose own table is empty. It sets up what a restore leaves out, puts among
-// the failed batches what the reader tally has not counted, prints the settings that switch
-// the stage to RESTORED, and proves the books of RESTORED. It can be repeated.
+// of TABLE, whose own table is empty. It sets up what a restore leaves out, and queues what
+// the reader tally has not counted as failed batches. It can be repeated.
 func adopt(ctx context.Context, j job) error {
 	if !j.Deployed {
 		return errors.New("only a deployed stage can adopt a table; set TABLE=aws:NAME to the stage's own table")
@@ -66,7 +65,7 @@ func adopt(ctx context.Context, j job) error {
 	return j.tell(report)
 }
 
-// prefixOf returns how the names of a stage's tables begin, given the name of one of them
+// prefixOf returns the beginning that the names of a stage's tables share
 // (infra/settings.go, tablePrefix).
 func prefixOf(table string) string {
 	stage, _, ok := strings.Cut(table, "-Table")

@@ -23,8 +23,8 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// cloud stands in for AWS: DynamoDB Local with point-in-time recovery and tags added,
-// and the parts of S3 and Lambda that the commands use.
+// cloud stands in for AWS: DynamoDB Local with point-in-time recovery and tags, and parts
+// of S3 and Lambda.
 type cloud struct {
 	t      *testing.T
 	config dynamo.Config
@@ -83,8 +83,8 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, c.here(r))
 }
 
-// here returns a request with the test's own access key and region, by which DynamoDB Local
-// finds its tables. It checks no signature.
+// here puts the test's own access key and region into a request. DynamoDB Local finds its
+// tables by them, and checks no signature.
 func (c *cloud) here(r *http.Request) *http.Request {
 	own, err := c.config.Credentials.Retrieve(r.Context())
 	if err != nil {
@@ -289,7 +289,6 @@ func (c *cloud) all(op string) (asked []map[string]any) {
 	return asked
 }
 
-// counts returns the number of requests to each operation of DynamoDB.
 func (c *cloud) counts() map[string]int {
 	n := map[string]int{}
 	c.locked(func() {

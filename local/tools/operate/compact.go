@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// compact gives back the space in the embedded table's file that nothing uses. The
-// service does so itself when it stops, if that space is more than half of the file.
+// compact shrinks the embedded table's file. The service does so itself when it stops, if
+// more than half of the file is unused.
 func compact(_ context.Context, j job) error {
 	t, ok := j.Backend.(*embedded.Table)
 	if !ok {

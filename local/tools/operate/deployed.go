@@ -23,7 +23,7 @@ import (
 )
 
 // deployedFailures finds the bucket where Lambda leaves the batches that the readers of a
-// deployed table failed to process. The operator only has to know the table's name.
+// deployed table failed to process.
 func deployedFailures(ctx context.Context, j job) (failed.Store, reader, error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -82,8 +82,8 @@ func mappingsOf(ctx context.Context, j job, c *lambda.Client) (m mappings, err e
 	return m, nil
 }
 
-// function returns the ARN of a reader's function. CloudFormation builds the
-// function's name from those of the stack and the reader (infra/function.go).
+// function returns the ARN of a reader's function. CloudFormation builds the function's
+// name from the stack's and the reader's names (infra/function.go).
 func (m mappings) function(reader string) (string, error) {
 	i := slices.IndexFunc(m.functions, func(arn string) bool { return strings.Contains(arn, inName(reader)) })
 	if i < 0 {

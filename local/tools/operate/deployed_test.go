@@ -55,8 +55,6 @@ func peopled(t *testing.T, table tables.Backend) []tables.StreamRecord {
 	}
 }
 
-// The commands operator, audit, redrive, restore-drill, restore and replay work on a deployed
-// table.
 func TestDeployed(t *testing.T) {
 	c := newCloud(t)
 	records := peopled(t, dynamo.Open(c.config))
@@ -81,7 +79,7 @@ func TestDeployed(t *testing.T) {
 	c.locked(func() { c.fails = false })
 	out, err = makes(t, "redrive", env)
 	if !errors.Is(err, errStay) || len(c.keys()) != 2 {
-		t.Errorf("got error %v, objects %q; want errStay and 2 objects", err, c.keys())
+		t.Errorf("a batch with an unreadable record: got error %v, objects %q; want errStay and 2 objects", err, c.keys())
 	}
 	says(t, out, nil, "s3://"+bucketName, "passed      aws/lambda/aaaa-uuid/"+whole, part+": 1 of its 2 records failed again", "1 of 2 failed")
 	if strings.Index(out, part) > strings.Index(out, whole) {
@@ -98,8 +96,7 @@ func TestDeployed(t *testing.T) {
 	}
 	c.locked(func() { delete(c.objects, failed.Prefix+"foreign") })
 
-	// The command calls the table's own function for the reader, not the one that the batch
-	// names.
+	// The command calls only readers of the table, whatever a batch names.
 	c.leave("arn:aws:lambda:eu-central-1:123456789012:function:payroll", whole, records[:1])
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "function:payroll is not a reader of this table") {
 		t.Errorf("a foreign function: got output %s, error %v; want errStay", out, err)
@@ -156,8 +153,7 @@ func TestDeployed(t *testing.T) {
 		t.Errorf("got deletions %v, want one of the drill's table", d)
 	}
 
-	// A restored table is set up like its source. Changes that its readers may have
-	// missed are put among the failed batches.
+	// A restored table is set up like its source, and missed changes become failed batches.
 	for _, at := range []time.Time{time.Now().Add(2 * time.Hour), time.Now().Add(-40 * 24 * time.Hour)} {
 		if _, err := does("restore", at); err == nil || !strings.Contains(err.Error(), "can be restored to times from") {
 			t.Errorf("AT=%s: got error %v, want the possible times", at, err)
@@ -180,14 +176,14 @@ func TestDeployed(t *testing.T) {
 	}
 	c.setUp(restored)
 
-	// An interrupted restore continues, and repeats no finished step.
+	// An interrupted restore continues.
 	updates := func() int { return len(c.all("UpdateTable")) + len(c.all("UpdateTimeToLive")) }
 	n := updates()
 	vars["RESTORED"] = restored
 	out, err = does("restore", at)
 	says(t, out, err, `"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "sum to zero")
 	if updates() != n || len(c.all("RestoreTableToPointInTime")) != 2 {
-		t.Errorf("got %d updates, want %d; restores %v, want 2", updates(), n, c.all("RestoreTableToPointInTime"))
+		t.Errorf("restore again: got %d updates, want %d; restores %v, want 2", updates(), n, c.all("RestoreTableToPointInTime"))
 	}
 	for _, x := range []struct {
 		name string
@@ -210,8 +206,8 @@ func TestDeployed(t *testing.T) {
 	}
 	c.leave(tallyARN, part, records)
 
-	// With AT, the restored table processes the other table's records that were
-	// written by then. Later records stay, in case the operator goes back to the other table.
+	// With AT, the restored table processes the other table's records up to that time.
+	// Later records stay, in case the operator goes back to the other table.
 	env["TABLE"] = "aws:" + restored
 	out, err = makes(t, "redrive", env)
 	if !errors.Is(err, errStay) || strings.Count(out, "it belongs to another table, "+name+":") != 3 || len(c.keys()) != 4 {
@@ -221,19 +217,17 @@ func TestDeployed(t *testing.T) {
 	out, err = makes(t, "redrive", env)
 	says(t, out, err, part+": 2 of its 2 records were written after AT", "0 of 3 failed batches passed")
 	if len(c.keys()) != 4 {
-		t.Errorf("got objects %q, want 4", c.keys())
+		t.Errorf("redrive with an early AT: got objects %q, want 4", c.keys())
 	}
 	c.leave(tallyARN, part, records[:1])
 	env["AT"] = at.UTC().Format(time.RFC3339)
 	out, err = makes(t, "redrive", env)
 	says(t, out, err, "3 of 3 failed batches passed")
 	if keys := c.keys(); !slices.Equal(keys, []string{"access-log"}) {
-		t.Errorf("got objects %q, want only the access log", keys)
+		t.Errorf("redrive with AT: got objects %q, want only the access log", keys)
 	}
 }
 
-// A table that AWS Backup restored from a copy gets what the restore left out. What tally had
-// not counted when the copy was made is counted by a redrive, once.
 func TestAdopt(t *testing.T) {
 	c := newCloud(t)
 	restored := c.config
@@ -285,7 +279,7 @@ func TestAdopt(t *testing.T) {
 	}
 	c.setUp(restored.Table)
 
-	// The stage now uses the restored table. Its readers count what waited.
+	// The stage now uses the restored table.
 	redrive := map[string]string{"TABLE": "aws:" + restored.Table, "AT": time.Now().Add(time.Minute).UTC().Format(time.RFC3339)}
 	if c.call, err = inProcess(job{Table: &service.Table{Backend: dynamo.Open(restored), Now: time.Now}, getenv: func(string) string { return "" }}); err != nil {
 		t.Fatal(err)
@@ -304,8 +298,8 @@ func TestPrefixOf(t *testing.T) {
 	}
 }
 
-// The commands operator, audit, redrive and restore-drill work on DynamoDB Local. Only one
-// process can run DynamoDB Local on a folder, so all commands share one table here.
+// Only one process can run DynamoDB Local on a folder, so all commands share one table
+// here.
 func TestDynamoDBLocal(t *testing.T) {
 	dynamodbtest.Config(t) // skips the test without Java
 	dir := t.TempDir()
@@ -343,7 +337,7 @@ func TestDynamoDBLocal(t *testing.T) {
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.ProfileKey(fox))
 	if err != nil || !items[0].Bool("operator") {
-		t.Errorf("got items %v, error %v; want the profile of an operator", items, err)
+		t.Errorf("operator: got items %v, error %v; want the profile of an operator", items, err)
 	}
 }
 
@@ -370,8 +364,7 @@ func granted(t *testing.T, verb string) map[string]bool {
 	return actions
 }
 
-// setUp fails the test unless the last request of each kind set a restored table up like its
-// source.
+// setUp checks that the last requests set a restored table up like its source.
 func (c *cloud) setUp(restored string) {
 	c.t.Helper()
 	for op, want := range map[string]string{

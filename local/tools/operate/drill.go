@@ -19,16 +19,15 @@ type backup struct {
 	remove func(context.Context) error // call close first
 }
 
-// copier makes a backup of the table as of a time that it chooses. It calls the function
-// past once, after that time.
+// copier makes a backup of the table as of a time that it chooses. It calls past once,
+// after that time.
 type copier func(ctx context.Context, past func() error) (*backup, error)
 
 var errBackup = errors.New("the copy differs from the table")
 
-// restoreDrill proves that a table can be restored, and removes what it made. It restores a
-// deployed table by point-in-time recovery and copies the file of the embedded table.
-// DynamoDB Local has no backups, so there it copies the items. For a local table it also
-// plays a restore in another region or account, which has only the copied items.
+// restoreDrill proves that a table can be restored, and removes what it made. A deployed
+// table is restored by point-in-time recovery, and a local one is copied. For a local table
+// it also plays a restore in another region or account.
 func restoreDrill(ctx context.Context, j job) error {
 	switch {
 	case j.Deployed:
@@ -39,9 +38,8 @@ func restoreDrill(ctx context.Context, j job) error {
 	return j.drill(ctx, j.copyFile)
 }
 
-// drill reads the table before and after the time of a backup. Every item that was
-// the same both times must be in the backup, byte for byte, and the backup's books
-// must be right. A wrong backup is kept for inspection.
+// drill reads the table before and after the time of a backup. Every item that was the same
+// both times must be in the backup, byte for byte. A wrong backup is kept for inspection.
 func (j job) drill(ctx context.Context, copy copier) error {
 	before, err := take(ctx, j)
 	if err != nil {

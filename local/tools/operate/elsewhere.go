@@ -36,10 +36,9 @@ const (
 	clockFile  = "clock" // how far a local service's clock is ahead
 )
 
-// elsewhere plays the local part of a restore in another region or account. The copy that
-// arrives there has only the table's items: no stream, and no positions of its readers.
-// elsewhere opens such a copy with the service's secrets and shows that it works. Then it
-// opens it with other secrets and shows what is lost without them. It leaves nothing behind.
+// elsewhere plays the local part of a restore in another region or account, where the copy
+// has no stream. It opens the copy with the service's secrets and shows that it works. With
+// other secrets it shows what is lost.
 func (j job) elsewhere(ctx context.Context, b tables.Scanner, at time.Time) error {
 	dir, err := os.MkdirTemp("", "agentsocial-elsewhere-")
 	if err != nil {
