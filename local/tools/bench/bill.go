@@ -129,7 +129,6 @@ type Taken struct {
 	Keeps   space // what is stored after a year of one call a day
 }
 
-// bill returns what the call costs.
 func (t Taken) bill() Bill {
 	invocations := 1 + float64(t.Changes)/gathered
 	gbMS := float64(host.GroupSize.Memory) / 1024

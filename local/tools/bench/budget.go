@@ -103,7 +103,6 @@ var budgets = map[string]budget{
 	"POST /oauth/token": {most: 2, variants: map[string]float64{tokensLink: 3}},
 }
 
-// tripsMost returns how many trips the request of a row may take.
 func tripsMost(row Row) float64 {
 	b, own := budgets[row.route]
 	if !own {

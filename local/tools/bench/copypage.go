@@ -20,7 +20,6 @@ func (m month) copied() float64 {
 	return size*((backupDays+copyDays)*backupStoragePrice+daysAMonth*betweenRegionsPrice) + copyAlarmMetrics*alarmPrice + copySecrets*secretPrice
 }
 
-// copySection writes what the setting copyTo costs.
 func (r *Report) copySection(out io.Writer, head, row func(...string), months []month) {
 	fmt.Fprintf(out, `
 ## A copy elsewhere

@@ -12,7 +12,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-// drawCost is the cost of drawing a jury from a pool.
 type drawCost struct {
 	pool int
 	Cost

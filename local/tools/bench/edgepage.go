@@ -42,7 +42,6 @@ func (m month) edged() float64 {
 	return requests*(edgeRequestPrice+edgeFunctionPrice) + usd(m.sent, edgeTiers) - m.Transfer + secretPrice + 2*alarmPrice
 }
 
-// edgeSection writes what the setting edge costs, and when it pays.
 func (r *Report) edgeSection(out io.Writer, head, row func(...string), months []month) {
 	fmt.Fprintf(out, `
 ## An edge

@@ -82,7 +82,7 @@ func feeding(w *world) ([]scenario, error) {
 }
 
 // following returns the scenario of a new agent that follows a target. sign is 0 for the
-// first follow, 1 for a follow again, and -1 for the end of a follow.
+// first follow, 1 for a repeated follow, and -1 for unfollowing.
 func (w *world) following(variant string, sign int, target string) scenario {
 	const route = "POST /v1/me/follow"
 	kind := tables.FollowAgent

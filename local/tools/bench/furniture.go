@@ -9,7 +9,6 @@ import (
 	"agentsocial/tables"
 )
 
-// What the scenarios read and write.
 const (
 	pageChannel = "golang" // has more posts than a page
 	threadIn    = "research"

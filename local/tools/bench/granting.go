@@ -105,7 +105,6 @@ func granting(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// tokens holds the tokens that a client gets.
 type tokens struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`

@@ -24,7 +24,7 @@ const (
 // ideaBoards lists the numbers of existing ideas with which a new one is compared.
 var ideaBoards = []int{10, 1000, 10_000}
 
-// slate holds the existing ideas. They consist of words of language.
+// slate holds the existing ideas.
 type slate struct {
 	*world
 	*language

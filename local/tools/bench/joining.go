@@ -27,7 +27,6 @@ func joining(w *world) ([]scenario, error) {
 // cold is the variant in which the agent of a key must be looked up.
 const cold = "without, cold key cache"
 
-// profiles returns the scenarios of agents' profiles.
 func profiles(w *world) ([]scenario, error) {
 	writers, err := w.recruits(3)
 	if err != nil {

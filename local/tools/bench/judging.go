@@ -157,8 +157,8 @@ func vouched(agent string) tables.Write {
 	return tables.Change(tables.CountersKey(agent), tables.AddToSet("vouchers", jury.ByOperator))
 }
 
-// trial makes a case that waits for its jurors' votes. The last jurors, upheld of them,
-// have voted to uphold.
+// trial makes a case that waits for its jurors' votes. The last `upheld` jurors have voted
+// to uphold.
 func (w *world) trial(at time.Time, author *agent, jurors []*agent, upheld int) (opened string, err error) {
 	if opened, err = w.accuse(at, author, w.authors[int(at.UnixMilli()/1000)%len(w.authors)]); err != nil {
 		return "", err

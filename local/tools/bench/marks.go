@@ -29,14 +29,13 @@ func reacting(by *agent, post, emoji string, on bool) request {
 	return mark("POST /v1/c/{ch}/posts/{id}/react", by, writeTo, post, map[string]any{"emoji": emoji, "on": on})
 }
 
-// marks returns the scenarios of votes, reactions and helpful marks.
 func marks(w *world) ([]scenario, error) {
 	people, err := w.recruits(15) // two for each scenario that again makes, and one who answers
 	if err != nil {
 		return nil, err
 	}
-	// again returns the scenario of the request last. Each call has a new post, and the
-	// requests of before come first.
+	// again returns a scenario of the request last. To prepare a call it makes a post, and
+	// sends the requests in before.
 	n := 0
 	again := func(variant string, before []func(by *agent, post string) request, last func(by *agent, post string) request) scenario {
 		author, by := people[n], people[n+1]
@@ -81,7 +80,6 @@ func marks(w *world) ([]scenario, error) {
 	}}), nil
 }
 
-// answered makes a question and a reply to it.
 func (w *world) answered(at time.Time, asker, by *agent, n int) (reply string, err error) {
 	question, err := w.post(at, asker, writeTo, body(n, usual), "")
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 // memoryMost is the size of the largest memory that an agent may have.
 const memoryMost = 256 << 10
 
-// memories returns the scenarios of private memories.
 func memories(w *world) ([]scenario, error) {
 	owners, err := w.recruits(6)
 	if err != nil {

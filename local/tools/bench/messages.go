@@ -11,7 +11,6 @@ import (
 // nothingUnread is the variant in which reading messages writes nothing.
 const nothingUnread = "page of 50, nothing unread"
 
-// messages returns the scenarios of direct messages.
 func messages(w *world) ([]scenario, error) {
 	people, err := w.recruits(pageSize + 12)
 	if err != nil {

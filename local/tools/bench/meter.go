@@ -34,7 +34,7 @@ func (m *meter) Handle(ctx context.Context, r slog.Record) error {
 			return true
 		})
 		m.mu.Lock()
-		if m.tool { // the line belongs to the same message
+		if m.tool {
 			c.Trips, c.ReadUnits, c.WriteUnits = c.Trips+m.last.Trips, c.ReadUnits+m.last.ReadUnits, c.WriteUnits+m.last.WriteUnits
 		}
 		m.last, m.tool = c, tool

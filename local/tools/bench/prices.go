@@ -96,7 +96,6 @@ const (
 // no end: its most is 0.
 type tier struct{ most, price float64 }
 
-// The tiers, from the pages named above.
 var (
 	requestTiers = []tier{{300, requestPrice}, {0, 0.90}} // by million requests
 	egressTiers  = []tier{{10 * tb, egressPrice}, {50 * tb, 0.085}, {150 * tb, 0.07}, {0, 0.05}}

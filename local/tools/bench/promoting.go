@@ -15,7 +15,6 @@ import (
 // promotedIn is a channel with as many promos as a channel may have.
 const promotedIn = "promoted"
 
-// promoting returns the scenarios of promos.
 func promoting(w *world) ([]scenario, error) {
 	people, err := w.recruits(3)
 	if err != nil {

@@ -29,7 +29,6 @@ const (
 	burstLeast  = 0.25
 )
 
-// pushRow is the result of one case.
 type pushRow struct {
 	name      string
 	events    int           // that a round writes

@@ -70,7 +70,6 @@ func refusing(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// toolMessage returns a call of the tool post.
 func toolMessage(id int, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"post","arguments":%s}}`, id, arguments)
 }

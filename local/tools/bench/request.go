@@ -19,7 +19,6 @@ import (
 	"agentsocial/tables"
 )
 
-// agent is a caller.
 type agent struct {
 	id, handle, pub string
 	key             ed25519.PrivateKey
@@ -156,7 +155,6 @@ func (w *world) registration(at time.Time) (request, *agent, error) {
 	}, a, nil
 }
 
-// register makes an agent.
 func (w *world) register(at time.Time) (*agent, error) {
 	r, a, err := w.registration(at)
 	if err != nil {

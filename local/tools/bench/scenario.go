@@ -35,7 +35,6 @@ func (s *scenario) name() string {
 	return s.route + " (" + s.variant + ")"
 }
 
-// prepare returns the next call.
 func (s *scenario) prepare() (call, error) {
 	i := s.made
 	s.made++
@@ -106,7 +105,6 @@ func plainReads(w *world, have []scenario) (list []scenario) {
 	return list
 }
 
-// staged returns a world and its scenarios.
 func staged(ctx context.Context) (*world, []scenario, error) {
 	w, err := newWorld(ctx)
 	if err != nil {

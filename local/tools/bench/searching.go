@@ -72,7 +72,6 @@ func (l *language) text(i int) string {
 	return b.String()
 }
 
-// searched is something to look for.
 type searched struct{ what, q string }
 
 // searches returns a search of every kind. The 300th word is in about one post of a
@@ -180,7 +179,6 @@ func (p partition) Commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// searches returns the scenarios of searching.
 func searches(w *world) ([]scenario, error) {
 	p := newPond(w, searchIn, searchPosts)
 	err := p.grow(context.Background(), searchPosts)

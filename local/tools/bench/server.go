@@ -63,7 +63,6 @@ func (s machines) usd(m month) float64 {
 	return usd
 }
 
-// serversOf returns the machines for a size.
 func serversOf(agents int) []machines {
 	return slices.DeleteFunc(slices.Clone(servers), func(s machines) bool { return s.agents != agents })
 }

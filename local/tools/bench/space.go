@@ -49,7 +49,6 @@ func kept(records []tables.StreamRecord) (sum space) {
 	return sum
 }
 
-// stored returns the bytes that an item takes.
 func stored(item tables.Item) space {
 	s := space{table: float64(item.Size() + ofEntry)}
 	for _, entry := range tables.IndexWrites(nil, item) {

@@ -11,7 +11,6 @@ import (
 	"agentsocial/tables"
 )
 
-// channels returns the scenarios of making and listing channels.
 func channels(w *world) ([]scenario, error) {
 	list := request{route: "GET /v1/channels"}
 	page := request{route: "GET /v1/c/{ch}", path: "/v1/c/" + pageChannel}
@@ -44,7 +43,6 @@ func channels(w *world) ([]scenario, error) {
 	}, nil
 }
 
-// posts returns the scenarios of posts.
 func posts(w *world) ([]scenario, error) {
 	writers, err := w.recruits(9)
 	if err != nil {

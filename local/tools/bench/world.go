@@ -51,7 +51,6 @@ type world struct {
 // minute of its own, and that an agent's posts keep the limit of an hour.
 const tick = 61 * time.Second
 
-// newWorld opens a world and furnishes it with what scenarios read.
 func newWorld(ctx context.Context) (*world, error) {
 	w := &world{handlers: map[string]host.GatewayHandler{}, readers: map[string]stream.Function{}}
 	// The time is not a full second, because a number that ends in zeros is a byte
@@ -156,7 +155,6 @@ func (w *world) drain(ctx context.Context) error {
 	}
 }
 
-// handle lets every reader process records.
 func (w *world) handle(ctx context.Context, records []tables.StreamRecord) error {
 	for _, name := range slices.Sorted(maps.Keys(w.readers)) {
 		f := w.readers[name]

@@ -174,8 +174,7 @@ func (f found) String() string {
 	}, "; ")
 }
 
-// join registers the agent, verifies its address, mints a token, and gets two challenges,
-// which are sealed.
+// join registers the agent, verifies its address, mints a token, and gets two challenges.
 func (d *drilled) join(ctx context.Context, dir string) error {
 	s, err := open(ctx, dir)
 	if err != nil {

@@ -7,11 +7,10 @@ import (
 	"agentsocial/tables"
 )
 
-// listGiven completes the lists of what agents gave ([tables.Giver]: votes, reports,
-// seats, signatures and the like) in a table that is older than these lists. For an agent
-// that was erased already, it lets the schedule `erase` run again, which now finds the
-// items in the list. listGiven also removes the names of authors from posts and ideas
-// whose texts are gone. It can be repeated, and can run while the table is in use.
+// listGiven completes the lists of what agents gave ([tables.Giver]) in a table that is
+// older than these lists. It erases erased agents again, so that the schedule `erase` finds
+// the listed items. It also removes the names of authors from deleted posts and ideas. It
+// can be repeated, and can run while the table is in use.
 func listGiven(ctx context.Context, j job) error {
 	erased := map[string]tables.Item{} // profiles of erased agents
 	var given []tables.Item

@@ -10,17 +10,14 @@ import (
 	"agentsocial/tables"
 )
 
-// heldKey is a public key in the table, with the agent that has it.
 type heldKey struct {
 	tables.AgentKey
 	agent string
 }
 
-// claimKeys claims added keys that early versions of the service stored without a claim,
-// each for the agent that had it first. It removes such a key from all other agents. If
-// the key is an agent's only one, it leaves the key there and says so. It can be
-// repeated, and can run while the table is in use: a request that adds a key meanwhile
-// also claims it.
+// claimKeys claims keys that early versions stored without a claim, each for the agent that
+// had it first. It removes such a key from all other agents, unless it is an agent's only
+// one. It can be repeated, and can run while the table is in use.
 func claimKeys(ctx context.Context, j job) error {
 	claims := map[string]string{} // agent by public key
 	var keys []heldKey

@@ -7,9 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// listBalances adds to the index of balances those that early versions of the service left
-// out. It can be repeated, and can run while the table is in use: a balance that changes
-// meanwhile is listed by that change.
+// listBalances adds balances that early versions left out to the index of balances. It can
+// be repeated, and can run while the table is in use.
 func listBalances(ctx context.Context, j job) error {
 	var unlisted []tables.Account
 	err := j.Scan(ctx, func(item tables.Item) error {

@@ -1,11 +1,8 @@
-// Command operate maintains a table: `make adopt`, `make audit`, `make claim-keys`, `make
-// compact`, `make list-balances`, `make list-cases`, `make list-given`, `make list-posts`,
-// `make operator`, `make redrive`, `make replay`, `make restore-drill` and `make restore`,
-// with the TABLE and DATA of `make run`. Package moderate adds the commands about agents
-// and their texts, such as `make reports`. Command operate works on the embedded table, on
-// DynamoDB Local and on a deployed table (TABLE=aws:NAME), for which it finds region and
-// credentials as the AWS CLI does. Only one process can open the embedded table: stop the
-// service first. infra/RUNBOOK.md says when to use each command.
+// Command operate maintains a table, with the TABLE and DATA of `make run`. Each command is
+// a make target, such as `make audit`. It works on the embedded table, on DynamoDB Local,
+// and on a deployed table (TABLE=aws:NAME) with the region and credentials of the AWS CLI.
+// Only one process can open the embedded table: stop the service first. infra/RUNBOOK.md
+// says when to use each command.
 package main
 
 import (
@@ -69,7 +66,6 @@ func run(ctx context.Context, verb string, getenv func(string) string, out io.Wr
 	return do(ctx, job{t, getenv, out, 10 * time.Second, time.Minute})
 }
 
-// allVerbs returns the names of all commands, in order.
 func allVerbs() []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(verbs)), maps.Keys(moderate.Verbs))
 	slices.Sort(all)
@@ -89,5 +85,4 @@ func (j job) at(usual time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// say prints a line.
 func (j job) say(format string, args ...any) { fmt.Fprintf(j.out, "  "+format+"\n", args...) }

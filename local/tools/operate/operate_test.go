@@ -73,7 +73,6 @@ func stop(t *testing.T, s *service.Service) {
 	}
 }
 
-// makes runs a command as make does, with an environment.
 func makes(t *testing.T, verb string, env map[string]string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -81,7 +80,6 @@ func makes(t *testing.T, verb string, env map[string]string) (string, error) {
 	return out.String(), err
 }
 
-// says fails the test on an error, or if the output lacks a part.
 func says(t *testing.T, out string, err error, parts ...string) {
 	t.Helper()
 	if err != nil {
@@ -110,7 +108,6 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// A compacted file is smaller, and has the same items.
 func TestCompact(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -156,7 +153,6 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// The audit proves correct books and names what is wrong in broken ones.
 func TestAudit(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -201,14 +197,11 @@ func TestAudit(t *testing.T) {
 		!strings.Contains(out, "all accounts: they come to 1, not to 0") || strings.Contains(out, "sum to zero") {
 		t.Errorf("wrong books: got output\n%s\nerror %v; want fox's balance and the sum of all accounts as problems", out, err)
 	}
-	// A backup has the same wrong books.
 	if out, err := makes(t, "restore-drill", env); !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "the copy is kept") || !strings.Contains(out, "they come to 1") {
 		t.Errorf("a backup with wrong books: got output\n%s\nerror %v; want its problem, and the copy kept", out, err)
 	}
 }
 
-// Unlisted balances are listed with their amounts. Other balances do not change,
-// and none is created.
 func TestListBalances(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -235,8 +228,6 @@ func TestListBalances(t *testing.T) {
 	}
 }
 
-// A key that early versions added without a claim goes to the agent that had it first.
-// Another agent loses it, unless it has no other key.
 func TestClaimKeys(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -280,7 +271,6 @@ func TestClaimKeys(t *testing.T) {
 	}
 }
 
-// An agent becomes an operator, and stops being one.
 func TestOperator(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -322,8 +312,6 @@ func opened(t *testing.T, dir string) *service.Table {
 	return table
 }
 
-// A good backup of the embedded table is removed; one that differs from the table
-// is reported and kept.
 func TestRestoreDrill(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -400,9 +388,7 @@ func TestRestoreDrill(t *testing.T) {
 	}
 }
 
-// A copy elsewhere has neither the stream nor the readers' positions. What waited for the
-// reader tally is still counted. With the service's secrets everything works; with other
-// secrets an agent has only its keys and tokens. The drill leaves nothing behind.
+// A copy elsewhere has neither the stream nor the readers' positions.
 func TestRestoreDrillElsewhere(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
@@ -456,7 +442,6 @@ func TestRestoreDrillElsewhere(t *testing.T) {
 	}
 }
 
-// Items say by themselves whether tally has counted them.
 func TestWaiting(t *testing.T) {
 	movement := func(to tables.Account, counted bool) tables.Item {
 		m := tables.Movement{ID: fox, From: tables.Processor, To: to, MicroUSD: 1, Counted: counted}
@@ -486,8 +471,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// In a table older than the index of posts by id, list-posts makes the posts found by their
-// ids. A second run lists none. The posts' counters stay as they are.
+// The table is older than the index of posts by id.
 func TestListPosts(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := start(t, dir, false)
@@ -522,8 +506,7 @@ func TestListPosts(t *testing.T) {
 	}
 }
 
-// In an old table a case is in no list. list-cases lists it under its state. A second run
-// lists none.
+// The table is older than the lists of cases.
 func TestListCases(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := start(t, dir, false)
@@ -545,9 +528,7 @@ func TestListCases(t *testing.T) {
 	}
 }
 
-// The table is older than the lists of what agents gave. Votes and the like are listed,
-// and deleted posts lose their authors' names. An agent that was erased before is erased
-// again. A second run finds nothing.
+// The table is older than the lists of what agents gave.
 func TestListGiven(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -584,7 +565,7 @@ func TestListGiven(t *testing.T) {
 	defer table.Close()
 	page, err := table.Query(t.Context(), tables.Given(fox.ID, "", 10))
 	if err != nil || len(page.Items) != len(listed) {
-		t.Errorf("got %v, %v, want %v", page.Items, err, listed)
+		t.Errorf("fox's list: got %v, %v, want %v", page.Items, err, listed)
 	}
 	again, err := table.Query(t.Context(), tables.ErasuresDue(time.Now().Add(2*tables.EraseAfter), 10))
 	if err != nil || len(again.Items) != 1 || again.Items[0].Key() != tables.ErasureKey(gone.ID) {
@@ -592,7 +573,7 @@ func TestListGiven(t *testing.T) {
 	}
 	page, err = table.Query(t.Context(), tables.Given(gone.ID, "", 10))
 	if err != nil || len(page.Items) != 1 || page.Items[0].Key() != left {
-		t.Errorf("got %v, %v, want %v for the erasure to find", page.Items, err, left)
+		t.Errorf("elk's list: got %v, %v, want %v", page.Items, err, left)
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.PostKey("lounge", "po_2"))
 	if author, _ := items[0]["author"].(tables.Map); err != nil || author["handle"] != nil || author["id"] != fox.ID {

@@ -15,24 +15,19 @@ import (
 )
 
 // reader gives a batch to a function, and returns how many records the function processed,
-// counted from the first. A function that fails has processed none. An error means that the
-// call itself failed.
+// counted from the first. An error means that the call itself failed.
 type reader func(ctx context.Context, b *failed.Batch, records []record) (n int, err error)
 
 // errStay means that some batches were not processed, or failed again.
 var errStay = errors.New("some batches stay")
 
-// redrive processes again the batches that readers gave up, the oldest first. Batches in
-// S3 go to the deployed functions, batches in a local table's folder to the same handlers
-// in this process. No effect happens twice: the markers of processed records live longer
-// than a batch is kept (tables.MarkerKeep). A batch that passes is removed; a batch with a
-// record that fails again stays as it is.
+// redrive processes again the batches that readers gave up, the oldest first. No effect
+// happens twice: the markers of processed records live longer than a batch is kept
+// (tables.MarkerKeep).
 //
-// After a restore one bucket holds the batches of two tables. A batch of the other table
-// is skipped, since this table may not have its changes. AT, set to the time
-// that `make restore` or `make adopt` prints, includes such batches: records written by then
-// are processed, later ones are left out, and their batch stays in case the operator goes
-// back to the other table.
+// After a restore one bucket holds the batches of two tables. Without AT, the other table's
+// batches are skipped. With AT, their records up to AT are processed. Later records stay,
+// in case the operator goes back to the other table.
 //
 // The dead letters of schedules are not redriven, since the next tick did their work.
 func redrive(ctx context.Context, j job) error {
@@ -119,9 +114,8 @@ func (j job) again(ctx context.Context, store failed.Store, call reader, key str
 	return o, err
 }
 
-// through handles failures as Lambda does, but without retries. It calls the reader again
-// with the records from the failed one on, and halves a batch whose first record fails. It
-// returns how many records failed in a batch of their own.
+// through handles failures as Lambda does, but without retries: it halves a batch whose
+// first record fails. It returns how many records failed in a batch of their own.
 func through(ctx context.Context, b *failed.Batch, records []record, call reader) (left int, err error) {
 	for len(records) > 0 {
 		n, err := call(ctx, b, records)
@@ -174,9 +168,8 @@ func recordsOf(event []byte) ([]record, error) {
 	return records, nil
 }
 
-// eventOf returns the event to call a function with. It copies each record byte for
-// byte, so that the event is no larger than the original: json.Marshal would escape
-// <, > and & to six bytes each.
+// eventOf returns the event to call a function with. It copies each record byte for byte,
+// since json.Marshal would escape <, > and & to six bytes each.
 func eventOf(records []record) []byte {
 	texts := make([][]byte, len(records))
 	for i, r := range records {

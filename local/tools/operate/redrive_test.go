@@ -17,8 +17,6 @@ import (
 	"agentsocial/tables"
 )
 
-// A batch that a local reader gave up is kept after the service stops, and is removed once
-// it passes.
 func TestRedrive(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, true)
@@ -60,7 +58,7 @@ func TestRedrive(t *testing.T) {
 	for round := range 2 {
 		out, err := makes(t, "redrive", env)
 		if !errors.Is(err, errStay) {
-			t.Errorf("got error %v, want errStay", err)
+			t.Errorf("redrive of a batch with an unreadable record: got error %v, want errStay", err)
 		}
 		want := "1 of 2 failed batches passed"
 		if round > 0 {
@@ -83,7 +81,7 @@ func TestRedrive(t *testing.T) {
 		t.Errorf("LIMITS=off: got error %v, want none", err)
 	}
 	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "LIMITS": "{"}); err == nil || !strings.Contains(err.Error(), "LIMITS") {
-		t.Errorf("got error %v, want one that names LIMITS", err)
+		t.Errorf("invalid LIMITS: got error %v, want one that names LIMITS", err)
 	}
 }
 
@@ -106,7 +104,6 @@ func letters(t *testing.T, dir string) (string, error) {
 	return string(text), err
 }
 
-// As with Lambda, a failing batch is halved, and continues after the failed record.
 func TestFailingBatchIsHalved(t *testing.T) {
 	for n := 1; n < 12; n++ {
 		for bad := range 1 << n {
@@ -141,7 +138,7 @@ func TestFailingBatchIsHalved(t *testing.T) {
 	broken := errors.New("broken")
 	records := []record{{seq: "a"}, {seq: "b"}}
 	if _, err := through(t.Context(), nil, records, func(context.Context, *failed.Batch, []record) (int, error) { return 0, broken }); err != broken {
-		t.Errorf("got error %v, want %v", err, broken)
+		t.Errorf("a call that fails: got error %v, want %v", err, broken)
 	}
 	for _, c := range []struct {
 		failures []string
@@ -188,8 +185,7 @@ func (f *sparse) Changes(_ context.Context, shard, _ string, _ int, _ time.Durat
 	return page, false, nil
 }
 
-// All changes of the hour are replayed, although a closed shard has empty pages and
-// the stream is throttled. An open shard is read until it is silent.
+// An open shard is read until a page is empty, so record 6 is not read.
 func TestReplay_ReadsPastEmptyPages(t *testing.T) {
 	at := time.Date(2026, 11, 22, 1, 30, 0, 0, time.UTC)
 	of := func(seq string, before time.Duration) []tables.StreamRecord {

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// replayed is the period whose changes are replayed. Readers that are this far
-	// behind have raised an alarm before.
+	// replayed is how far back changes are replayed. Readers that are further behind have
+	// raised an alarm before.
 	replayed = time.Hour
 
 	// streamKeeps is the time for which a stream keeps its records.
 	streamKeeps = 24 * time.Hour
 
-	// replaySize bounds a batch, in bytes of items: a third of the payload that a
-	// function accepts, since the JSON of the items is longer.
+	// replaySize bounds a batch, in bytes of items: a third of the payload that a function
+	// accepts, since JSON is longer.
 	replaySize = 2 << 20
 )
 
@@ -57,9 +57,8 @@ func replay(ctx context.Context, j job) error {
 	return nil
 }
 
-// changes returns the changes of the hour before at. A restored table needs them:
-// its stream begins empty, so changes that the readers had not processed by then
-// would never be processed.
+// changes returns the changes of the hour before at. A restored table's stream begins
+// empty, so it lacks the changes that readers had not processed by then.
 func (r recovery) changes(ctx context.Context, at time.Time) ([]tables.StreamRecord, error) {
 	if r.Now().Sub(at) > streamKeeps-replayed {
 		r.say("replay      the stream no longer has the hour before %s; changes that readers had not processed by then are lost", at.UTC().Format(time.RFC3339))
@@ -68,9 +67,8 @@ func (r recovery) changes(ctx context.Context, at time.Time) ([]tables.StreamRec
 	return r.between(ctx, at.Add(-replayed), at)
 }
 
-// keep puts changes among the failed batches of the named readers, or of all readers if none
-// is named, so that `make redrive` processes the changes that were not processed yet. It
-// returns the number of batches.
+// keep puts changes among the failed batches of the named readers, or of all readers if
+// none is named. It returns the number of batches.
 func (r recovery) keep(ctx context.Context, records []tables.StreamRecord, some ...string) (n int, err error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -118,9 +116,8 @@ func (r recovery) between(ctx context.Context, first, last time.Time) ([]tables.
 	}), first, last)
 }
 
-// read reads each shard to its end, or to a record after the time last. A page may be empty
-// although later pages are not. A shard with a child is closed and reports its end. An open
-// shard counts as read when nothing came for r.patience.
+// read reads each shard to its end, or to a record after last. An empty page does not end a
+// closed shard. An open shard counts as read when nothing came for r.patience.
 func (r recovery) read(ctx context.Context, feed tables.Feed, first, last time.Time) ([]tables.StreamRecord, error) {
 	var shards []tables.Shard
 	err := r.unhurried(ctx, func() (err error) { shards, err = feed.Shards(ctx); return err })

@@ -16,8 +16,7 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// restore restores a deployed table, as of the time AT, to another table. It prints
-// the settings that switch the service to it, then reads both tables. With RESTORED,
+// restore restores a deployed table, as of the time AT, to another table. With RESTORED,
 // the name of the other table, it continues an interrupted restore.
 func restore(ctx context.Context, j job) error {
 	if !j.Deployed {
@@ -203,8 +202,7 @@ func (r recovery) pause(ctx context.Context) error {
 	}
 }
 
-// complete sets up what DynamoDB does not restore: stream, expiry, tags, point-in-time
-// recovery, and deletion protection if the source has it. It can be repeated: it skips what
+// complete sets up what DynamoDB does not restore. It can be repeated: it skips what
 // DynamoDB would refuse to set up again.
 func (r recovery) complete(ctx context.Context, name string) (*types.TableDescription, error) {
 	source, err := r.active(ctx, r.Dynamo.Table)

@@ -36,7 +36,6 @@ func take(ctx context.Context, t tables.Scanner) (*survey, error) {
 	})
 }
 
-// count returns how many items of each type a table holds.
 func count(ctx context.Context, t tables.Scanner) (map[string]int, error) {
 	types := map[string]int{}
 	return types, t.Scan(ctx, func(i tables.Item) error {
@@ -53,9 +52,8 @@ func (s *survey) still(o *survey) {
 // shown bounds the number of items whose keys a report names.
 const shown = 10
 
-// compare checks that a copy has all items of s, which must hold only items that did
-// not change around the time of the copy. It returns the problems, and what the copy
-// holds.
+// compare checks that a copy has all items of s, and returns what the copy holds. s must
+// hold only items that did not change around the time of the copy.
 func (s *survey) compare(ctx context.Context, source, copied tables.Scanner) (held *survey, problems []string, err error) {
 	if held, err = take(ctx, copied); err != nil {
 		return nil, nil, err

@@ -1,19 +1,14 @@
-// Command weigh compares every function with hello, a Lambda function that only reads
-// an item, written as in AWS's documentation: the size of its zip, and the time from
-// its start to its first poll for work. It fails if a function has more than twice hello's
-// zip or start-up time, or a zip above 15 MB. `make weigh` builds all functions, and calls
-// it.
+// Command weigh compares every function with hello, a Lambda function that only reads an
+// item: the size of its zip, and the time from its start to its first poll. It fails if a
+// function has more than twice hello's, or a zip above 15 MB. `make weigh` builds all
+// functions, and calls it.
 //
-// The zips are the deployed ones, for arm64. The start-ups are of the same programs built
-// for this machine. The programs start in turns, and the fastest of many starts counts,
-// since other load only adds to the time. Only the ratios mean anything: Lambda's 512 MB
-// come with 29 % of a processor, and a new environment does more than start a program.
+// The zips are for arm64, and the start-ups of the same programs built for this machine.
+// The fastest of many starts counts, since other load only adds to the time. Only the
+// ratios mean anything.
 //
-// The function bare is listed, but not used as a bound. It is smaller than hello, since it
-// builds its client as the service's functions do. mcp has 2.05 times bare's zip and takes
-// 1.9 times as long to start, because it holds nine groups, the MCP SDK and the clients of
-// Stripe and SES. docs has 1.6 times bare's zip, since it reads the edge's secret. No other
-// function has more than 1.4 times bare's zip.
+// The function bare is listed, but is no bound. mcp has 2.05 times bare's zip, because it
+// holds nine groups, the MCP SDK and the clients of Stripe and SES.
 package main
 
 import (
@@ -60,7 +55,6 @@ func main() {
 	}
 }
 
-// function is a function to weigh.
 type function struct {
 	name, bootstrap string // bootstrap is the program built for this machine
 	zip             int    // bytes of the zip
@@ -93,7 +87,6 @@ func run(ctx context.Context, out io.Writer, deployed, here string) error {
 	return verdict(all)
 }
 
-// names returns the names of all functions of the service.
 func names() (names []string) {
 	a := &app.App{}
 	for _, g := range functions.Groups(a) {
@@ -128,7 +121,7 @@ func zipped(bootstrap string) (int, error) {
 }
 
 // environment is a valid environment for every function. What the values name need not
-// exist, since a function uses nothing of it before its first invocation.
+// exist, since no function uses it before its first invocation.
 var environment = map[string]string{
 	"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none",
 	"TABLE": "none", "BASE_URL": "https://service.example", "STAGE": "weigh",

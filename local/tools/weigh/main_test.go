@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// The error names exactly the exceeded bounds.
 func TestVerdict(t *testing.T) {
 	hello := &function{name: hello, zip: 3 << 20, least: 3 * time.Millisecond}
 	for _, x := range []struct {

@@ -32,8 +32,6 @@ const (
 
 var postKey = tables.PostKey("den", postID)
 
-// If an author appeals, or an agent reports a post, while an operator takes the text down,
-// the new case is closed and has no text.
 func TestTakedown_RacesWithNewCase(t *testing.T) {
 	now := time.Now()
 	evidence := &tables.Evidence{Body: "secret", SHA256: "x"}
@@ -86,7 +84,6 @@ func TestTakedown_RacesWithNewCase(t *testing.T) {
 	}
 }
 
-// The record of a takedown does not name an author who was erased.
 func TestTakedown_OfErasedAuthor(t *testing.T) {
 	for state, named := range map[string]bool{tables.StateActive: true, tables.StateErased: false} {
 		t.Run(state, func(t *testing.T) {

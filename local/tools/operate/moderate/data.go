@@ -17,9 +17,9 @@ import (
 // errErased says that a handle's agent was erased.
 var errErased = errors.New("is erased")
 
-// export writes everything that the table holds about an agent as one JSON document, to
-// the file OUT, or without OUT to the command's output. Exports of one agent by the same
-// operator for the same reason are recorded once in a UTC day.
+// export writes everything that the table holds about an agent as JSON, to the file OUT or
+// to the command's output. Exports of one agent by the same operator for the same reason
+// are recorded once in a UTC day.
 func export(ctx context.Context, d *Desk) error {
 	agent, a, err := d.aboutAgent(ctx, tables.ActExport)
 	if err != nil {

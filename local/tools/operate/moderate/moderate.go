@@ -1,8 +1,7 @@
-// Package moderate holds the operator's powers over agents and what they write: `make
-// reports`, `make takedown`, `make suspend`, `make lift`, `make export`, `make erase` and
-// `make operator-log`. The commands work on any table. A deployed table may be in use. Each
-// effect and its record ([tables.Act]) are one transaction, so a command that is repeated
-// changes nothing and records nothing.
+// Package moderate holds the operator's commands about agents and their texts, such as
+// `make takedown`. They work on any table, and on a deployed one while it is in use. Each
+// effect and its record ([tables.Act]) are one transaction, so a repeated command changes
+// nothing and records nothing.
 package moderate
 
 import (
@@ -36,7 +35,6 @@ func Open(t tables.Backend, now func() time.Time, getenv func(string) string, ou
 	}
 }
 
-// wait waits for a time, or until ctx ends.
 func wait(ctx context.Context, t time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -50,7 +48,6 @@ var Verbs = map[string]func(context.Context, *Desk) error{
 	"reports": reports, "takedown": takedown, "suspend": suspend, "lift": lift, "export": export, "erase": erase, "operator-log": showLog,
 }
 
-// say prints a line.
 func (d *Desk) say(format string, args ...any) { fmt.Fprintf(d.out, "  "+format+"\n", args...) }
 
 // find returns the agent that a ref names: a handle, with or without @, or an id.
@@ -74,7 +71,6 @@ func (d *Desk) find(ctx context.Context, ref string) (agent string, err error) {
 	return agent, nil
 }
 
-// all returns all items of a query.
 func (d *Desk) all(ctx context.Context, q tables.Query) (items []tables.Item, err error) {
 	for {
 		page, err := d.Table.Query(ctx, q)
@@ -99,7 +95,6 @@ func one[T any](ctx context.Context, d *Desk, key tables.Key) (v *T, ok bool, er
 	return v, true, tables.Unmarshal(items[0], v)
 }
 
-// profile reads an agent's profile.
 func (d *Desk) profile(ctx context.Context, agent string) (*tables.Profile, error) {
 	p, ok, err := one[tables.Profile](ctx, d, tables.ProfileKey(agent))
 	if err == nil && !ok {
@@ -108,7 +103,7 @@ func (d *Desk) profile(ctx context.Context, agent string) (*tables.Profile, erro
 	return p, err
 }
 
-// age formats how long ago a time was. ms is that time in unix ms.
+// age formats how long ago ms was, a time in unix ms.
 func (d *Desk) age(ms int64) string { return span(d.Now().Sub(time.UnixMilli(ms))) }
 
 // span formats a duration in its largest unit.

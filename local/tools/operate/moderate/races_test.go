@@ -40,7 +40,6 @@ func commit(t *testing.T, table tables.Backend, writes ...tables.Write) {
 	}
 }
 
-// do runs a command.
 func do(t *testing.T, table tables.Backend, verb string, env map[string]string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -59,7 +58,6 @@ func acts(t *testing.T, table tables.Backend) []tables.Item {
 	return page.Items
 }
 
-// together runs functions at the same time.
 func together(fs ...func()) {
 	var work sync.WaitGroup
 	for _, f := range fs {
@@ -75,8 +73,6 @@ const (
 	postID = "po_01j9z3k4m5n6p7q8r9s0t1v2w3"
 )
 
-// Two operators and the author remove a post at the same time: the text is gone,
-// and there is one record if an operator was first, none if the author was.
 func TestTakedown_RacesWithDeletion(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		p := &tables.Post{ID: postID, Channel: "den", Author: owl, Body: "secret", CreatedAt: 1}
@@ -111,8 +107,6 @@ func TestTakedown_RacesWithDeletion(t *testing.T) {
 	})
 }
 
-// A message is taken down while another arrives. Afterwards both lists of conversations
-// show the beginning of the other message.
 func TestTakedown_RacesWithMessage(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		elk := tables.Author{ID: elkID, Handle: "elk"}
@@ -151,8 +145,6 @@ func TestTakedown_RacesWithMessage(t *testing.T) {
 	})
 }
 
-// One operator suspends an agent while another lifts the suspension, each twice.
-// Afterwards the profile agrees with the records, and each change has one record.
 func TestSuspend_RacesWithLift(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		commit(t, table, tables.Put((&tables.Profile{ID: owl.ID, Handle: "owl", State: tables.StateActive}).Item()),
@@ -178,13 +170,11 @@ func TestSuspend_RacesWithLift(t *testing.T) {
 			suspended = 1
 		}
 		if n[tables.ActSuspend]-n[tables.ActLift] != suspended || n[tables.ActSuspend] == 0 {
-			t.Errorf("got %v records, and suspended until %d; want a suspension, and as many lifts, or one fewer if it is still suspended", n, items[0].Int("suspended_until"))
+			t.Errorf("got records %v, suspended until %d; want as many lifts as suspensions, or one fewer if still suspended", n, items[0].Int("suspended_until"))
 		}
 	})
 }
 
-// An operator takes down the text of a promo that a jury removed, while the settlement
-// ends the promo: the past promo has no text.
 func TestTakedown_RacesWithSettlement(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		p := &tables.Promo{ID: "pr_01j9z3k4m5n6p7q8r9s0t1v2w3", Channel: "den", Buyer: owl, Body: "secret", Budget: 1, Price: 1, Impressions: 1, State: tables.PromoRemoved}
@@ -217,8 +207,6 @@ func TestTakedown_RacesWithSettlement(t *testing.T) {
 	})
 }
 
-// Two operators and the agent itself erase it at the same time: it is erased once, with
-// one record if an operator was first.
 func TestErase_RacesWithItself(t *testing.T) {
 	onBoth(t, func(t *testing.T, table tables.Backend) {
 		p := &tables.Profile{ID: owl.ID, Handle: "owl", State: tables.StateActive, Epoch: 1}

@@ -10,8 +10,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// reports lists what waits for people, the oldest first: reports without a case, open
-// cases, and jurors' seats that wait for a vote.
+// reports lists what waits for people, the oldest first.
 func reports(ctx context.Context, d *Desk) error {
 	waiting, err := d.waiting(ctx)
 	if err != nil {
@@ -38,7 +37,7 @@ func reports(ctx context.Context, d *Desk) error {
 	return nil
 }
 
-// when formats a time. ms is that time in unix ms.
+// when formats a time in unix ms.
 func when(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
 
 // waiting returns the targets of reports that wait, except targets that are gone.
@@ -80,11 +79,11 @@ func (d *Desk) gone(ctx context.Context, r *tables.Reported) (bool, error) {
 	return false, nil
 }
 
-// place returns what `make takedown` calls the target of reports.
+// place returns the target of reports as `make takedown` names it.
 func place(r *tables.Reported) string { return placed(r.Target, r.Channel, r.Author, receiver(r)) }
 
-// receiver returns the agent that received a reported message. It is the reporter, since
-// nobody else can report the message.
+// receiver returns the agent that received a reported message: the reporter, since nobody
+// else can report it.
 func receiver(r *tables.Reported) string {
 	if waits := r.Waiting(); len(waits) > 0 {
 		return waits[0].Str("by")
@@ -92,7 +91,7 @@ func receiver(r *tables.Reported) string {
 	return ""
 }
 
-// placeOf returns what `make takedown` calls the target of a case.
+// placeOf returns the target of a case as `make takedown` names it.
 func placeOf(c *tables.Case) string { return placed(c.Target, c.Channel, c.Author.ID, c.Receiver) }
 
 func placed(target, channel, author, receiver string) string {
@@ -105,8 +104,7 @@ func placed(target, channel, author, receiver string) string {
 	return "dm/" + author + "/" + receiver + "/" + target
 }
 
-// open returns the open cases, and their seats that wait for a vote, both with the oldest
-// first.
+// open returns the open cases and their seats that wait for a vote, the oldest first.
 func (d *Desk) open(ctx context.Context) (cases []*tables.Case, seats []*tables.Seat, err error) {
 	items, err := d.all(ctx, tables.CasesPending())
 	if err != nil {

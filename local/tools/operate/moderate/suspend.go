@@ -14,8 +14,8 @@ import (
 // daysMost bounds a suspension: ten years.
 const daysMost = 3650
 
-// suspend suspends an agent until DAYS days after the next midnight, UTC, so that the same
-// command on the same day sets the same end. The agent leaves its juries.
+// suspend suspends an agent until DAYS days after the next midnight, UTC, so that a
+// repeated command sets the same end. The agent leaves its juries.
 func suspend(ctx context.Context, d *Desk) error {
 	days, err := strconv.Atoi(d.getenv("DAYS"))
 	if err != nil || days < 1 || days > daysMost {

@@ -21,9 +21,9 @@ const forms = "c/CHANNEL/posts/ID, c/CHANNEL/promos/ID, c/CHANNEL, dm/AGENT/AGEN
 // errGone says that there is nothing to take down.
 var errGone = errors.New("its text is gone already")
 
-// taking reads what is to be taken down, returns the writes that take it down, and sets
-// the Agent and the Subject of the act. It is called again if another write came first. It
-// returns [errGone] if there is nothing left.
+// taking returns the writes that take something down, and sets the Agent and the Subject of
+// the act. It is called again if another write came first. It returns [errGone] if there is
+// nothing left.
 type taking func(ctx context.Context, a *tables.Act) ([]tables.Write, error)
 
 // takedown removes a text wherever the service shows it.
@@ -163,7 +163,7 @@ func (d *Desk) copies(ctx context.Context, target, author, reason string) (*copi
 			c.checks = append(c.checks, k.Unchanged())
 		}
 	}
-	if c.open == nil || c.open.Appeals != "" { // otherwise ending the case changes the record
+	if c.open == nil || c.open.Appeals != "" { // the end of an open first case changes the record anyway
 		c.checks = append(c.checks, tables.Check(tables.ReportedKey(target), tables.Equal("version", r.Version)))
 	}
 	return c, nil
@@ -311,7 +311,6 @@ func (d *Desk) message(from, to, message string) taking {
 	}
 }
 
-// idea takes an idea down.
 func (d *Desk) idea(idea string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		i, ok, err := one[tables.Idea](ctx, d, tables.IdeaKey(idea))
@@ -330,8 +329,7 @@ func (d *Desk) idea(idea string) taking {
 }
 
 // evidence takes down the texts of a case, and of its appeal or of the case that it
-// appeals: the evidence, the reasons of the reports and the notes of the jurors. What
-// the case is about stays.
+// appeals. The post or message in question stays.
 func (d *Desk) evidence(in string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		c, writes, err := d.file(ctx, in, a.Reason)
@@ -356,9 +354,8 @@ func (d *Desk) evidence(in string) taking {
 	}
 }
 
-// file returns a case and the writes that take down its texts. If the case is open, they
-// also end it, since jurors cannot judge it without its texts. The case is empty if there
-// is none.
+// file returns a case and the writes that take down its texts. They also end an open case,
+// since jurors cannot judge it without its texts. The case is empty if there is none.
 func (d *Desk) file(ctx context.Context, in, reason string) (c tables.Case, writes []tables.Write, err error) {
 	parts, err := d.all(ctx, tables.CaseParts(in))
 	for _, part := range parts {
@@ -454,9 +451,9 @@ func (d *Desk) channel(name string) taking {
 // sideBySide is the number of posts of a channel that are taken down at the same time.
 const sideBySide = 8
 
-// empty takes down the posts and promos of a closed channel. A post whose request was
-// running when the channel closed is committed within [tables.CommitWithin]; empty waits
-// that long and reads again. If a run is cut off, the next one does the rest.
+// empty takes down the posts and promos of a closed channel. A post that was under way at
+// the closing is committed within [tables.CommitWithin], so empty waits that long and reads
+// again.
 func (d *Desk) empty(ctx context.Context, channel, reason string) error {
 	n := 0
 	for round := range 2 {
@@ -472,8 +469,8 @@ func (d *Desk) empty(ctx context.Context, channel, reason string) error {
 	return ctx.Err()
 }
 
-// sweep takes down what is left in a channel, and returns how much that was. It includes
-// deleted posts: cases may have copies of them, which an appeal would show again.
+// sweep takes down what is left in a channel, and returns how much. It includes deleted
+// posts: an appeal would show their copies in cases again.
 func (d *Desk) sweep(ctx context.Context, channel, reason string) (n int, err error) {
 	var todo []taking
 	for _, q := range []tables.Query{tables.LivePromos(channel, tables.Strong), tables.PastPromos(channel, tables.Strong)} {
