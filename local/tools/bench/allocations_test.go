@@ -60,7 +60,7 @@ func TestGoldenAllocations(t *testing.T) {
 		budget := budgets[name]
 		if most, least := budget*(1+allocationsMore), budget*(1-allocationsFewer); got > most || got < least {
 			if !*update {
-				t.Errorf("%s : got %.0f allocations, want %.0f to %.0f: avoid new ones, or run make golden and read its diff", name, got, least, most)
+				t.Errorf("%s: got %.0f allocations, want %.0f to %.0f: avoid new ones, or run make golden and read its diff", name, got, least, most)
 			}
 			budget = got
 		}

@@ -55,8 +55,8 @@ type month struct {
 	sent     float64 // GB of answers
 	kept     space   // after a year
 	storage  float64 // of a year's growth, at the year's end
-	backups  float64 // of the growth of the table, for point-in-time recovery
-	logs     float64 // of logs that are kept
+	backups  float64 // point-in-time recovery of the table's growth
+	logs     float64 // of kept logs
 	standing float64 // costs of an unused deployment
 }
 
@@ -92,12 +92,12 @@ func callsADay(habits []habit) (n float64) {
 }
 
 // standing holds what a deployment pays for even without requests. A test in infra compares
-// it with the template.
+// the numbers of secrets and of alarm metrics with the template.
 type standing struct {
 	Secrets, AlarmMetrics, Dashboards, Metrics int
-	Ticks                                      float64 // a month, of all schedules
+	Ticks                                      float64 // of all schedules in a month
 	tick                                       Bill
-	Probes                                     float64 // a month, ticks of the functions that call the service from outside
+	Probes                                     float64 // ticks in a month of the functions that call the service from outside
 	probe                                      Bill
 }
 

@@ -34,7 +34,7 @@ func counted(t *testing.T) (*Report, error) {
 
 // afar calls do in a synctest bubble, where waiting for a distant table takes no time.
 // Package pack makes channels on first use that outlive the bubble, so afar uses pack
-// before.
+// first.
 func afar(t *testing.T, do func(context.Context)) {
 	t.Helper()
 	packed, err := pack.Pack([]byte("."))

@@ -40,8 +40,8 @@ const (
 	packSpeed = 130_000
 
 	// gathered is the number of changes that a reader of the stream gets in one invocation.
-	// The number of shards grows with the stored data, so a shard has only about one change
-	// a second.
+	// A shard has only about one change a second, because the number of shards grows with
+	// the data.
 	gathered = 1
 
 	// readerTrips is the number of trips that a reader's invocation takes.
@@ -90,15 +90,15 @@ var waitMS = map[string]float64{
 
 // Bill holds the costs of a call, or of many calls, in US dollars.
 type Bill struct {
-	Table    float64 // its own units
-	After    float64 // units of the stream's readers for its changes, each delivered alone
-	Lambda   float64 // its own invocation, and its share of the readers'
+	Table    float64 // the call's own units
+	After    float64 // units of the stream's readers for the call's changes
+	Lambda   float64 // the call's invocation, and its share of the readers' invocations
 	Gateway  float64
 	Transfer float64 // of the answer, out to the internet
 	Log      float64
 	Mail     float64
 
-	Units Cost  // of the table, the readers' included
+	Units Cost  // of the table, including the readers' units
 	Keeps space // what is stored after a year of one call a day
 }
 

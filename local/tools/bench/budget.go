@@ -47,7 +47,7 @@ const (
 type budget struct {
 	most     float64
 	variants map[string]float64 // bounds of variants that differ from most
-	signed   float64            // more trips of a signed request, to read its credential, on routes that need none
+	signed   float64            // trips to read the credential of a signed request, on routes that need none
 }
 
 // ordinary is the budget of the routes that budgets does not list: one trip to read, and

@@ -12,8 +12,7 @@ import (
 	flow "agentsocial/shared/identity/oauth"
 )
 
-// The redirect URI of the bench's registered client, and the URL of the other client's
-// metadata.
+// The registered client's redirect URI, and the other client's metadata URL.
 const (
 	clientBack = "http://127.0.0.1:33418/callback"
 	clientURL  = "https://client.example/metadata.json"

@@ -126,7 +126,7 @@ func TestStandardIA(t *testing.T) {
 		t.Errorf("month with Standard-IA: got %v USD, want %v", got, want)
 	}
 	if got := m.rarePays(300); math.Abs(got-2) > 1e-9 { // storage costs 150 less a month for each year of growth
-		t.Errorf("Standard-IA pays: got after %v years, want 2", got)
+		t.Errorf("Standard-IA pays after: got %v years, want 2", got)
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 	catchupRoute = "GET /v1/me/catchup"
 	// catchupTrips is the number of trips after the one for the credential.
 	catchupTrips = 3
-	// caughtNew is the variant of a catchup that gives an event its number.
+	// caughtNew is the variant of a catchup that gives a waiting event its number.
 	caughtNew = "5 channels and 5 agents, a post each, an event"
 	// eventsBehind is many more events than one catchup reads. The catchup must search for
 	// the first event after its parameter since.

@@ -13,8 +13,7 @@ import (
 const far = 4 * time.Millisecond
 
 // network delays the calls of a table, so that parallel calls overlap as they do in Lambda.
-// In memory the first has often ended when the second begins, and they would count as two
-// trips.
+// In memory, two parallel calls often do not overlap, and would count as two trips.
 type network struct {
 	tables.Backend
 	away *atomic.Int64 // time.Duration

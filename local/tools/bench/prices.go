@@ -52,7 +52,7 @@ const (
 
 	// https://aws.amazon.com/waf/pricing/
 	webACLPrice     = 5.00 // a web ACL and month
-	webACLRulePrice = 1.00 // each of its rules
+	webACLRulePrice = 1.00 // a rule of a web ACL and month
 	inspectPrice    = 0.60 // a million requests, blocked or not
 
 	// https://aws.amazon.com/ec2/pricing/on-demand/: data transfer out to the internet.
@@ -74,12 +74,12 @@ const (
 	largeServer     = 0.58   // c7g.4xlarge: 16 processors, 32 GB
 	addressPrice    = 0.005  // a public IPv4 address
 	balancerPrice   = 0.0225 // a load balancer
-	balancerUnit    = 0.008  // and a unit of its use, such as a GB
+	balancerUnit    = 0.008  // a unit of a load balancer's use, such as a GB
 	smallDatabase   = 0.016  // db.t4g.micro: 2 processors for a tenth of the time, 1 GB
 	mediumDatabase  = 0.168  // db.m7g.large: 2 processors, 8 GB
 	largeDatabase   = 7.648  // db.r8g.16xlarge: 64 processors, 512 GB
 	diskPrice       = 0.08   // a GB of a server's disk and month
-	databaseDisk    = 0.115  // the same for a database in one zone
+	databaseDisk    = 0.115  // a GB of a database's disk and month, in one zone
 	databaseBackups = 0.095  // a GB of backups and month, beyond the size of the disk
 
 	// https://aws.amazon.com/secrets-manager/pricing/

@@ -11,9 +11,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// This benchmark measures how fast `inbox` writes events when the stream brings many, each
-// to an inbox of its own or all to one. It compares that with raw batches: puts without
-// conditions or reads. Events cannot be written faster than these.
+// This benchmark measures how fast `inbox` writes events, each to an inbox of its own or
+// all to one inbox. It compares that with raw batches, which put as many items without
+// conditions or reads.
 const (
 	spreadOver  = 200 // inboxes
 	pushRounds  = 40

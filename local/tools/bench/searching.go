@@ -31,7 +31,7 @@ const (
 // language is an invented vocabulary, with the frequencies of its words.
 type language struct {
 	rng   *rand.Rand
-	words []string // the most common ones first, which are short
+	words []string // the most common first
 	zipf  *rand.Zipf
 }
 

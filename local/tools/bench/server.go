@@ -31,9 +31,8 @@ var servers = []machines{
 }
 
 const (
-	// perCore is the number of requests that a whole core of a server answers in a
-	// second, TLS and JSON included. The database takes databaseTimes times that
-	// processor time.
+	// perCore is the number of requests that a core of a server answers in a second. The
+	// database takes databaseTimes times that processor time.
 	perCore, databaseTimes = 300, 2
 
 	// zonePrice is the price of a GB that goes to another zone, both ends together

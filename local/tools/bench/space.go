@@ -28,7 +28,7 @@ const year = 365
 
 // kept returns what changes leave behind if they happen once a day for a year: new items
 // until they expire, less the items that are removed earlier. Changes of older items do not
-// count: they change a counter, or replace what the last change wrote.
+// count, since they replace older changes.
 func kept(records []tables.StreamRecord) (sum space) {
 	last, from := map[tables.Key]tables.Item{}, map[tables.Key]int64{}
 	for _, r := range records {

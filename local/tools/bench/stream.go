@@ -26,7 +26,7 @@ const (
 )
 
 // streamShares measures what the stream's readers do with new posts, alone and in batches.
-// No post makes a reader tend a search index, which has a share of its own.
+// No post makes a reader tend a search index: that has a share of its own.
 func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	w.random.begin("stream")
 	w.random.quiet = true

@@ -13,7 +13,6 @@ import (
 
 var errWrong = errors.New("the books are wrong")
 
-// audit checks the books of a table.
 func audit(ctx context.Context, j job) error {
 	r, err := books.Settled(ctx, j, j.Now())
 	if err != nil {

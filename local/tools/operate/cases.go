@@ -8,7 +8,7 @@ import (
 )
 
 // listCases adds cases to the lists of cases by state, in a table that is older than these
-// lists. It can be repeated, and can run while the table is in use.
+// lists.
 func listCases(ctx context.Context, j job) error {
 	var unlisted []tables.Item
 	err := j.Scan(ctx, func(item tables.Item) error {

@@ -137,7 +137,6 @@ func (m mappings) invoke(c *lambda.Client) reader {
 	}
 }
 
-// s3Bucket is the bucket in which Lambda leaves failed batches.
 type s3Bucket struct {
 	client *s3.Client
 	name   string

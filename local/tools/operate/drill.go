@@ -74,7 +74,6 @@ func (j job) drill(ctx context.Context, copy copier) error {
 	return nil
 }
 
-// judge returns an error if a backup is wrong.
 func (j job) judge(ctx context.Context, b *backup, stood, now *survey) error {
 	held, problems, err := stood.compare(ctx, j, b)
 	if err != nil {

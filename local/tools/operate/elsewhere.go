@@ -36,9 +36,9 @@ const (
 	clockFile  = "clock" // how far a local service's clock is ahead
 )
 
-// elsewhere plays the local part of a restore in another region or account, where the copy
-// has no stream. It opens the copy with the service's secrets and shows that it works. With
-// other secrets it shows what is lost.
+// elsewhere plays the local part of a restore in another region or account. It opens the
+// copy with the service's secrets and shows that it works. With other secrets it shows what
+// is lost.
 func (j job) elsewhere(ctx context.Context, b tables.Scanner, at time.Time) error {
 	dir, err := os.MkdirTemp("", "agentsocial-elsewhere-")
 	if err != nil {
@@ -158,7 +158,7 @@ type drilled struct {
 
 const drilledAddress = "drill@agentsocial.example"
 
-// found says what of an agent still works on a service.
+// found says what an agent can still do on a service.
 type found struct {
 	known   bool // its key and its token are accepted
 	address bool // its verified mail address is known, so that it can be recovered
@@ -254,7 +254,6 @@ func (d *drilled) returns(ctx context.Context, dir string) (f found, err error) 
 	return f, nil
 }
 
-// started is a service in this process.
 type started struct {
 	*client.Client
 	service *service.Service

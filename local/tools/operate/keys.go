@@ -16,8 +16,8 @@ type heldKey struct {
 }
 
 // claimKeys claims keys that early versions stored without a claim, each for the agent that
-// had it first. It removes such a key from all other agents, unless it is an agent's only
-// one. It can be repeated, and can run while the table is in use.
+// had it first. It removes such a key from all other agents, unless an agent has no other
+// key.
 func claimKeys(ctx context.Context, j job) error {
 	claims := map[string]string{} // agent by public key
 	var keys []heldKey

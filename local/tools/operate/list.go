@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// listBalances adds balances that early versions left out to the index of balances. It can
-// be repeated, and can run while the table is in use.
+// listBalances adds balances to the index of balances. Early versions of the service left
+// some out.
 func listBalances(ctx context.Context, j job) error {
 	var unlisted []tables.Account
 	err := j.Scan(ctx, func(item tables.Item) error {

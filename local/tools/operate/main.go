@@ -3,6 +3,8 @@
 // and on a deployed table (TABLE=aws:NAME) with the region and credentials of the AWS CLI.
 // Only one process can open the embedded table: stop the service first. infra/RUNBOOK.md
 // says when to use each command.
+//
+// The list commands and claim-keys can be repeated, and can run while the table is in use.
 package main
 
 import (

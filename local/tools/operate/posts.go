@@ -12,8 +12,8 @@ import (
 // listAtOnce bounds concurrent writes: an old table may have millions of posts.
 const listAtOnce = 16
 
-// listPosts adds posts to the index of posts by id, in a table that is older than the index.
-// It can be repeated, and can run while the table is in use.
+// listPosts adds posts to the index of posts by id, in a table that is older than the
+// index.
 func listPosts(ctx context.Context, j job) error {
 	var unlisted []tables.Key
 	err := j.Scan(ctx, func(item tables.Item) error {

@@ -26,8 +26,8 @@ var errStay = errors.New("some batches stay")
 // (tables.MarkerKeep).
 //
 // After a restore one bucket holds the batches of two tables. Without AT, the other table's
-// batches are skipped. With AT, their records up to AT are processed. Later records stay,
-// in case the operator goes back to the other table.
+// batches are skipped. With AT, records of both tables are processed if they were written
+// by then. Later records stay, in case the operator goes back to the other table.
 //
 // The dead letters of schedules are not redriven, since the next tick did their work.
 func redrive(ctx context.Context, j job) error {
@@ -80,7 +80,6 @@ func (j job) failures(ctx context.Context) (failed.Store, reader, error) {
 	return j.Failed, call, err
 }
 
-// outcome counts the records of a batch.
 type outcome struct {
 	size   int
 	later  int // left out, since they were written after AT

@@ -156,7 +156,6 @@ func (r recovery) restored(ctx context.Context, what string, at time.Time) (*bac
 	return r.readable(ctx, name, at)
 }
 
-// readable waits until a restored table can be read.
 func (r recovery) readable(ctx context.Context, name string, at time.Time) (*backup, error) {
 	if _, err := r.active(ctx, name); err != nil {
 		return nil, err

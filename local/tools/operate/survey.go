@@ -80,7 +80,6 @@ func (s *survey) compare(ctx context.Context, source, copied tables.Scanner) (he
 	return held, problems, err
 }
 
-// tellTypes prints how many items of each type a copy and its table hold.
 func (j job) tellTypes(copied, now map[string]int) {
 	j.say("%-24s %10s %10s", "type", "copy", "table now")
 	types := maps.Clone(copied)

@@ -14,9 +14,8 @@ import (
 var tallyReader = tally.New(&app.App{})
 
 // waiting returns the items that the reader tally has not counted yet, as records of the
-// stream. A copy elsewhere has no stream, so nothing else remains of these changes. Tally
-// counts each item once, however often it is given. Inbox events and counters of the last
-// second before the copy are lost.
+// stream. Tally counts each item once, however often it is given. Inbox events and counters
+// of the last second before the copy are lost.
 func waiting(ctx context.Context, t tables.Scanner, at time.Time) (records []tables.StreamRecord, err error) {
 	err = t.Scan(ctx, func(i tables.Item) error {
 		is, err := waits(i)

@@ -103,7 +103,7 @@ func (d *Desk) profile(ctx context.Context, agent string) (*tables.Profile, erro
 	return p, err
 }
 
-// age formats how long ago ms was, a time in unix ms.
+// age formats the time since ms, a unix time in ms.
 func (d *Desk) age(ms int64) string { return span(d.Now().Sub(time.UnixMilli(ms))) }
 
 // span formats a duration in its largest unit.

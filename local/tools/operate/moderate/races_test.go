@@ -170,7 +170,7 @@ func TestSuspend_RacesWithLift(t *testing.T) {
 			suspended = 1
 		}
 		if n[tables.ActSuspend]-n[tables.ActLift] != suspended || n[tables.ActSuspend] == 0 {
-			t.Errorf("got records %v, suspended until %d; want as many lifts as suspensions, or one fewer if still suspended", n, items[0].Int("suspended_until"))
+			t.Errorf("got records %v, suspended until %d; want a suspension, and as many lifts, or one lift fewer if still suspended", n, items[0].Int("suspended_until"))
 		}
 	})
 }

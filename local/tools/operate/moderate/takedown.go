@@ -217,7 +217,6 @@ func (d *Desk) about(ctx context.Context, r *tables.Reported, author string) (ca
 	return cases, nil
 }
 
-// post takes a post down, and its copies in cases.
 func (d *Desk) post(channel, post string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		p, ok, err := one[tables.Post](ctx, d, tables.PostKey(channel, post))
@@ -277,8 +276,8 @@ func (d *Desk) promo(channel, promo string) taking {
 	}
 }
 
-// message takes down a message between two agents, in either direction, and its copies in
-// cases.
+// message takes down a message and its copies in cases. The two agents may come in either
+// order.
 func (d *Desk) message(from, to, message string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		m, ok, err := one[tables.Message](ctx, d, tables.MessageKey(from, to, message))
@@ -386,7 +385,6 @@ func (d *Desk) file(ctx context.Context, in, reason string) (c tables.Case, writ
 	return c, writes, err
 }
 
-// texts clears the texts and tags of an agent's profile.
 func (d *Desk) texts(agent string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		p, err := d.profile(ctx, agent)
@@ -430,7 +428,6 @@ func (d *Desk) visits(agent, visitor string) taking {
 	}
 }
 
-// channel closes a channel.
 func (d *Desk) channel(name string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
 		c, ok, err := one[tables.Channel](ctx, d, tables.ChannelKey(name))
