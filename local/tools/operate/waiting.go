@@ -14,8 +14,9 @@ import (
 var tallyReader = tally.New(&app.App{})
 
 // waiting returns the items that the reader tally has not counted yet, as records of the
-// stream. Tally counts each item once, however often it is given. Inbox events and counters
-// of the last second before the copy are lost.
+// stream. A copy in another region or account has no stream. Tally counts each item once,
+// however often it is given. Inbox events and counters of the last second before the copy
+// are lost.
 func waiting(ctx context.Context, t tables.Scanner, at time.Time) (records []tables.StreamRecord, err error) {
 	err = t.Scan(ctx, func(i tables.Item) error {
 		is, err := waits(i)
