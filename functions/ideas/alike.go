@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// likely is the least likeness of a likely duplicate. TestLikely measures how many
-	// duplicates it finds, and how many different ideas it refuses.
+	// likely is the least likeness that refuses an idea. TestLikely measures how well
+	// it works.
 	likely = 0.575
-	// titleShare is the weight of the titles in a likeness. The rest is the weight of
-	// what the whole ideas share.
+	// titleShare is the weight of the titles in a likeness. The whole texts have the
+	// rest.
 	titleShare = 0.4
 
 	compared   = 10 // bounds the ideas whose likeness is computed
@@ -101,8 +101,7 @@ func (s weighted) sum(o weighted) (all, shared float64) {
 	return all, shared
 }
 
-// share returns the weight of the words of s that o has, too, as a share of the weight of
-// all words of s, 0 to 1.
+// share returns the part of the weight of s whose words o has, too, 0 to 1.
 func (s weighted) share(o weighted) float64 {
 	all, shared := s.sum(o)
 	if all == 0 {

@@ -30,9 +30,8 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// TestLikely checks how many duplicates in other words are pointed out, and how many
-// different ideas are refused. Some of the different ideas were written to be close. The
-// bounds are looser for pairs that had no part in the choice of the thresholds.
+// The bounds for unseen pairs are looser, because the thresholds were not chosen with
+// them.
 func TestLikely(t *testing.T) {
 	pairs, unseen := must[[]wishes.Pair](t)(wishes.ChosenWith()), must[[]wishes.Pair](t)(wishes.Unseen())
 	if len(pairs) < 60 {
@@ -59,8 +58,6 @@ func TestLikely(t *testing.T) {
 	}
 }
 
-// TestLikely_SealedSegments checks that the same ideas count as similar before and after
-// the index seals them in segments.
 func TestLikely_SealedSegments(t *testing.T) {
 	defer search.Small()()
 	pairs := must[[]wishes.Pair](t)(wishes.ChosenWith())
@@ -88,8 +85,6 @@ func TestLikely_SealedSegments(t *testing.T) {
 	}
 }
 
-// TestLikely_OneWord checks that an idea of one word repeats the same idea, and that an
-// idea without words repeats no idea.
 func TestLikely_OneWord(t *testing.T) {
 	word, signs := wishes.Wish{Title: "Dragons", Body: "Dragons!"}, wishes.Wish{Title: "!", Body: "?"}
 	b := must[*wishes.Board](t)(wishes.NewBoard(t.Context(), open, []wishes.Pair{{First: word}, {First: signs}}, wishes.Wish{}))

@@ -12,7 +12,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestWeights_Arithmetic checks the arithmetic of word weights: level, share and likeness.
 func TestWeights_Arithmetic(t *testing.T) {
 	a, b := weighted{"x": 1, "y": 5, "a": 7}, weighted{"x": 3, "y": 2, "b": 9}
 	a.level(b)
@@ -38,7 +37,6 @@ func TestWeights_Arithmetic(t *testing.T) {
 	}
 }
 
-// TestJudge_AtMostThree checks that a refusal names at most three ideas.
 func TestJudge_AtMostThree(t *testing.T) {
 	i := tables.Idea{Title: "Dragons in every castle", Body: "They would keep it warm."}
 	var likes search.Likes[index.FoundIdea]
@@ -51,21 +49,18 @@ func TestJudge_AtMostThree(t *testing.T) {
 	}
 }
 
-// TestMaySuggest_Interval checks that an agent may suggest its first idea at any time, and
-// the next one exactly an interval after the last.
 func TestMaySuggest_Interval(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	for last, want := range map[int64]bool{
 		0: true, now.Add(-tables.IdeaInterval).UnixMilli(): true, now.Add(-tables.IdeaInterval).UnixMilli() + 1: false, now.UnixMilli(): false,
 	} {
 		if err := maySuggest(&api.Call{Time: now}, last); (err == nil) != want {
-			t.Errorf("the last idea at %d: got %v, want allowed %v", last, err, want)
+			t.Errorf("last idea at %d: got error %v, want allowed %v", last, err, want)
 		}
 	}
 }
 
-// TestCheckOriginal_Most checks the limit of an original's duplicates. The idea and its own
-// duplicates become duplicates of the original, and count.
+// The idea's own duplicates also become duplicates of the original.
 func TestCheckOriginal_Most(t *testing.T) {
 	in := &statusIn{ID: "id_a"}
 	in.Body.Status, in.Body.DuplicateOf = tables.IdeaDuplicate, "id_b"
@@ -80,7 +75,7 @@ func TestCheckOriginal_Most(t *testing.T) {
 			i := &tables.Idea{ID: "id_a", Status: tables.IdeaOpen, Duplicates: set(own)}
 			original := &tables.Idea{ID: "id_b", Status: tables.IdeaOpen, Duplicates: set(tables.IdeaDuplicatesMost - 1 - own + over)}
 			if err := in.checkOriginal(i, original); (err == nil) != want {
-				t.Errorf("%d and %d duplicates: got %v, want allowed %v", own, len(original.Duplicates), err, want)
+				t.Errorf("idea with %d and original with %d duplicates: got error %v, want allowed %v", own, len(original.Duplicates), err, want)
 			}
 		}
 	}

@@ -54,8 +54,8 @@ func New(a *app.App) api.Group {
 	}
 }
 
-// ideaOf returns the idea in item; nil if item is not an idea. The caller may have
-// named an idea's counters ("id_…+").
+// ideaOf returns the idea in item, or nil if item is not an idea. A caller may have
+// named an idea's counters.
 func ideaOf(item tables.Item) (*tables.Idea, error) {
 	if item.Str(tables.AttrType) != tables.TypeIdea {
 		return nil, nil
@@ -64,7 +64,7 @@ func ideaOf(item tables.Item) (*tables.Idea, error) {
 	return i, tables.Unmarshal(item, i)
 }
 
-// find returns the idea and its counters, which were read together with the credential.
+// find returns the idea and its counters, as read with the credential.
 func find(c *api.Call, id string) (*tables.Idea, *tables.IdeaCounters, error) {
 	i, err := ideaOf(c.Item(tables.IdeaKey(id)))
 	if i == nil || err != nil {

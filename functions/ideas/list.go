@@ -26,7 +26,6 @@ type listIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-// list reads each requested status from an index, and then the ideas.
 func (g ideas) list(ctx context.Context, in *listIn) (*wire.IdeaPage, error) {
 	c := api.From(ctx)
 	entries, err := g.entries(ctx, in)
@@ -71,11 +70,10 @@ func (g ideas) list(ctx context.Context, in *listIn) (*wire.IdeaPage, error) {
 // entry is an idea's place in an index.
 type entry struct {
 	sk, id  string
-	numbers tables.Item // counters, if the index has them: a list by support shows the numbers that order it
+	numbers tables.Item // the counters that ordered the list; nil in a list by age
 }
 
-// shown makes an idea from what was read; nil if the table does not have it yet, or no
-// longer has it.
+// shown returns the idea as the caller sees it, or nil if it is missing or deleted.
 func (e entry) shown(c *api.Call, read map[tables.Key]tables.Item) (*wire.Idea, error) {
 	i, err := ideaOf(read[tables.IdeaKey(e.id)])
 	if i == nil || i.Deleted || err != nil {

@@ -24,14 +24,13 @@ type postIn struct {
 	Body wire.NewIdea
 }
 
-// posted is the outcome of posting an idea.
 type posted struct {
 	ID   string
 	idea *tables.Idea
 }
 
-// post compares ideas before it commits, so a refused idea does not count as the agent's
-// one idea of the week.
+// post compares ideas before it commits, so a refused idea does not use up the week's
+// one idea.
 func (g ideas) post(ctx context.Context, in *postIn) (*posted, error) {
 	c, b := api.From(ctx), &in.Body
 	if err := in.check(); err != nil {
@@ -81,8 +80,6 @@ func maySuggest(c *api.Call, last int64) error {
 	return nil
 }
 
-// repeats refuses an idea and names the similar ones. The hint for the most similar
-// one depends on its author and status.
 func repeats(c *api.Call, found []index.FoundIdea) error {
 	var ids []string
 	var existing []wire.SimilarIdea

@@ -26,13 +26,12 @@ func (in *statusIn) Reads(agent string) []tables.Key {
 	return keys
 }
 
-// statusSet is the outcome of setting a status.
 type statusSet struct {
 	idea     *tables.Idea
 	counters *tables.IdeaCounters
 }
 
-// setStatus sets an idea's status. Every change of status is allowed.
+// setStatus allows every change of status.
 func (g ideas) setStatus(ctx context.Context, in *statusIn) (*statusSet, error) {
 	c, b := api.From(ctx), &in.Body
 	if !c.Agent.Operator {
@@ -89,7 +88,7 @@ func (in *statusIn) checkOriginal(i, original *tables.Idea) error {
 		return nil
 	case original == nil || original.Deleted:
 		return api.BadField("duplicate_of", "names %q, which is not an idea", of)
-	case i.Duplicates.Has(of): // original may be stale: the two were not read as a snapshot
+	case i.Duplicates.Has(of): // original may be older than i: the two are not read as a snapshot
 		return api.BadField("duplicate_of", "names %s, which is itself a duplicate of %s", of, i.ID)
 	case original.Status == tables.IdeaDuplicate:
 		return api.BadField("duplicate_of", "names %s, which is itself a duplicate of %s", of, original.DuplicateOf)
@@ -99,7 +98,7 @@ func (in *statusIn) checkOriginal(i, original *tables.Idea) error {
 	return nil
 }
 
-// writes returns the status's writes; none if the idea already has the status.
+// writes returns nil if the idea already has the status.
 func (in *statusIn) writes(c *api.Call, i, original *tables.Idea) []tables.Write {
 	s := tables.IdeaStatus{
 		Status: in.Body.Status, Note: in.Body.Note, DuplicateOf: in.Body.DuplicateOf, By: c.Agent.ID, At: c.Time.UnixMilli(),

@@ -23,22 +23,19 @@ func supportKeys(idea, agent string) []tables.Key {
 	return []tables.Key{tables.IdeaKey(idea), tables.IdeaCountersKey(idea), tables.SupportKey(idea, agent)}
 }
 
-// subject is the idea that a support goes to, with its counters and the caller's
-// support.
+// subject is the idea that a support goes to. support is the caller's.
 type subject struct {
 	idea     *tables.Idea
 	counters tables.IdeaCounters
 	support  tables.Support
 }
 
-// supported is the outcome of a support.
 type supported struct {
-	Idea    string // the id of the supported idea, which may be the named one's original
+	Idea    string // id of the supported idea, which may be the original of the named idea
 	subject *subject
 }
 
-// support gives or takes back the caller's support. It writes only the item of the support;
-// the reader of the stream adds support up.
+// support writes only the support's item. The reader of the stream adds support up.
 func (g ideas) support(ctx context.Context, in *supportIn) (*supported, error) {
 	c := api.From(ctx)
 	s, err := g.subject(ctx, in)
@@ -59,9 +56,8 @@ func (g ideas) support(ctx context.Context, in *supportIn) (*supported, error) {
 	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
-// subject returns the named idea or, if that is a duplicate, its original. There is one
-// exception: a caller who supported the idea before it became a duplicate takes that support
-// back from the duplicate, not from the original.
+// subject returns the named idea, or the original of a duplicate. Support that was
+// given to the duplicate itself is taken back there.
 func (g ideas) subject(ctx context.Context, in *supportIn) (*subject, error) {
 	c := api.From(ctx)
 	var items []tables.Item
@@ -114,8 +110,7 @@ func (g ideas) supportAnswer(ctx context.Context, in *supportIn, outcome *suppor
 	)}, nil
 }
 
-// number returns the idea's support. It includes the caller's if on is true, and leaves it
-// out otherwise.
+// number returns the idea's support. It counts the caller's only if on is true.
 func (s *subject) number(on bool) int64 {
 	n := s.support.Of(&s.counters)
 	switch {

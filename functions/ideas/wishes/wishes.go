@@ -1,5 +1,5 @@
-// Package wishes has pairs of ideas and measures how many duplicates among them are
-// found. Tests and the bench use it.
+// Package wishes measures how many duplicate ideas are found. Tests and the bench use
+// it.
 package wishes
 
 import (
@@ -129,9 +129,8 @@ type Shares struct {
 	Wrong   []string // each wrong result, in words
 }
 
-// Measure compares the second wish of each pair with a board of all first wishes. Then it
-// compares the first wish, and the second if both mean the same, with a board that lacks
-// the first wish. On that board, both count as different ideas.
+// Measure compares the second wish of each pair with a board of all first wishes. Then
+// it compares the pair with a board without the first wish, where every match is wrong.
 func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, err error) {
 	board, err := NewBoard(ctx, open, onBoard, Wish{})
 	if err != nil {
@@ -161,7 +160,7 @@ func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, e
 	return s, nil
 }
 
-// without compares a pair's wishes with a board without its first wish.
+// without measures p on a board that lacks p.First.
 func (s *Shares) without(ctx context.Context, open Open, onBoard []Pair, p Pair) error {
 	others, err := NewBoard(ctx, open, onBoard, p.First)
 	if err != nil {
