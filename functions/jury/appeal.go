@@ -25,12 +25,10 @@ func (in *appealIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.CaseKey(in.ID), tables.EvidenceKey(in.ID), tables.OriginKey(agent)}
 }
 
-// appealed is the outcome of an appeal.
 type appealed struct{ Appeal string } // id of the case that the appeal opened
 
-// appeal opens a case that judges an upheld case again. It has the same parties and the
-// same evidence. Only the author can open it, so it does not count against the limit of
-// open cases for reporters.
+// appeal opens a case that judges an upheld case again. It does not count against the
+// limit of open cases, because only the author can open it.
 func (g cases) appeal(ctx context.Context, in *appealIn) (*appealed, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("reason", in.Body.Reason, reasonMost); err != nil {
@@ -71,7 +69,6 @@ func (g cases) appeal(ctx context.Context, in *appealIn) (*appealed, error) {
 	)
 }
 
-// appealable returns an error if the caller cannot appeal a case now.
 func appealable(c *api.Call, in string, k *tables.Case, evidence *tables.Evidence) error {
 	switch {
 	case k.ID == "":
@@ -92,14 +89,12 @@ func appealable(c *api.Call, in string, k *tables.Case, evidence *tables.Evidenc
 	return nil
 }
 
-// hadAppeal refuses a second appeal of a case.
 func hadAppeal(in, appeal string) error {
 	e := api.Fail(api.NotOpen, "The case %s was appealed before; a case can be appealed once.", in).WithHint("Read the appeal: `GET /v1/cases/%s`.", appeal)
 	e.Existing = map[string]string{"case": appeal}
 	return e
 }
 
-// takenDown refuses an appeal of a case whose evidence an operator took down.
 func takenDown(in string) error {
 	return api.Fail(api.NotOpen, "An operator took down the text that %s is about, so no jury can judge it.", in).WithHint("Do nothing: the text is gone.")
 }

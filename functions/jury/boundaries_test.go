@@ -28,8 +28,6 @@ func code(err error) api.Code {
 	return ""
 }
 
-// TestDeadlines checks that a juror may vote until the deadline, and that an author may
-// appeal for a week.
 func TestDeadlines(t *testing.T) {
 	for now, want := range map[time.Time]api.Code{noon.Add(-time.Millisecond): "", noon: api.NotOpen} {
 		b := ballot{
@@ -47,8 +45,6 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestLacking_YoungReporter checks that a report does not count until its agent is a day
-// old, and that the refusal says when that is.
 func TestLacking_YoungReporter(t *testing.T) {
 	for age, want := range map[time.Duration]api.Code{day - time.Millisecond: api.AccountTooYoung, day: api.KarmaRequired} {
 		p := &report{now: noon, Reporter: jury.Reporter{Owner: "a", Missing: 1, CreatedAt: noon.Add(-age).UnixMilli()}}
@@ -60,15 +56,13 @@ func TestLacking_YoungReporter(t *testing.T) {
 	}
 }
 
-// TestJoin_BoundsParties checks that a case has at most 20 parties, and that a report that
-// does not count adds a party only while there are fewer than 10.
 func TestJoin_BoundsParties(t *testing.T) {
 	for _, c := range []struct {
 		reports, parties int64
 		counts, party    bool
 	}{
 		{9, 9, false, true}, {10, 10, false, false}, {10, 10, true, true}, {19, 19, true, true}, {20, 20, true, false},
-		{19, 0, true, true}, {20, 0, true, false}, {500, 0, true, false}, {500, 12, true, true}, // parties 0: an older item, which does not store them
+		{19, 0, true, true}, {20, 0, true, false}, {500, 0, true, false}, {500, 12, true, true}, // parties 0: an older item
 	} {
 		p := &report{
 			by: &tables.Profile{ID: "ag_1"}, now: noon, accused: &accused{id: "po_1"},
@@ -80,14 +74,11 @@ func TestJoin_BoundsParties(t *testing.T) {
 		before := parties(&p.known)
 		writes := p.join(tables.Complaint{ID: "ev_1"})
 		if got := len(writes) == 3; got != c.party || c.party && p.known.Parties != before+1 {
-			t.Errorf("%+v: got a reporter added %t, and %d parties after %d; want added %t, and one party more only if added", c, got, p.known.Parties, before, c.party)
+			t.Errorf("%+v: got party added %t, parties %d before and %d after; want added %t", c, got, before, p.known.Parties, c.party)
 		}
 	}
 }
 
-// TestHeard_OlderItem checks that an item counts as reported by three owners if it has a
-// case, but no stored number of owners whose reports counted. From three owners on, another
-// case takes several reports.
 func TestHeard_OlderItem(t *testing.T) {
 	for _, c := range []struct {
 		heard int64
@@ -95,14 +86,11 @@ func TestHeard_OlderItem(t *testing.T) {
 		want  int64
 	}{{0, "", 0}, {0, "ca_1", 3}, {1, "ca_1", 1}, {5, "ca_1", 5}} {
 		if got := heard(&tables.Reported{Heard: c.heard, Case: c.in}); got != c.want {
-			t.Errorf("heard of %+v = %d, want %d", c, got, c.want)
+			t.Errorf("heard of %+v: got %d, want %d", c, got, c.want)
 		}
 	}
 }
 
-// TestWait_BoundsWaitingReports checks that at most ten reports that do not count wait,
-// that only one report of an owner waits, and how many more reports are needed after
-// reports of some owners counted in an earlier case.
 func TestWait_BoundsWaitingReports(t *testing.T) {
 	fresh := noon.UnixMilli()             // too young to count
 	old := noon.Add(-2 * day).UnixMilli() // counts
@@ -139,8 +127,6 @@ func TestWait_BoundsWaitingReports(t *testing.T) {
 	}
 }
 
-// TestOpen_SeatsForAWeek checks that a new case looks for jurors for a week, and counts its
-// reports.
 func TestOpen_SeatsForAWeek(t *testing.T) {
 	p := &report{now: noon, accused: &accused{id: "po_1", kind: tables.CasePost}, known: tables.Reported{Heard: 3}, Reporter: jury.Reporter{Owner: "c"}}
 	writes, err := p.open(rand.Reader, []string{"a", "b", "c"}, nil, []string{"ag_1", "ag_2", "ag_3"})
@@ -154,13 +140,10 @@ func TestOpen_SeatsForAWeek(t *testing.T) {
 		}
 	}
 	if err != nil || opened.Deadline != noon.Add(7*day).UnixMilli() || opened.Reports != 3 || p.known.Parties != 3 || p.known.Heard != 6 || p.known.Reports != 2 {
-		t.Errorf("got error %v, case %+v and item %+v; want a deadline in a week and 3 reports in the case, and 3 parties, 6 owners heard and 2 reports in the item", err, opened, p.known)
+		t.Errorf("got error %v, case %+v, item %+v; want case: deadline in a week, 3 reports; item: 3 parties, 6 heard, 2 reports", err, opened, p.known)
 	}
 }
 
-// TestWait_Opens checks that the agents whose reports wait become parties of the case that
-// opens. The owners whose reports count are its openers. The other owners, and the author's
-// owner, are barred from its jury.
 func TestWait_Opens(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -197,8 +180,6 @@ func TestWait_Opens(t *testing.T) {
 	}
 }
 
-// TestRemedies_AddressThenVouchers checks that an agent whose reports do not count is told
-// what it lacks: first an address, then vouchers, and the time when it is a day old.
 func TestRemedies_AddressThenVouchers(t *testing.T) {
 	for _, x := range []struct {
 		origin          string

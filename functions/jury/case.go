@@ -17,7 +17,6 @@ type readIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of a case."`
 }
 
-// read returns a case. One query reads all of its items.
 func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 	none := api.Fail(api.NotFound, "There is no case %q.", in.ID)
 	if !id.Case.Valid(in.ID) {
@@ -41,12 +40,11 @@ func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 	return f.answer(api.From(ctx).Agent, privy), nil
 }
 
-// privy reports whether the case withholds something from the public that the caller may
-// see. The author, the reporters and the jurors of the case may see it.
+// privy reports whether the case withholds something that the caller may see.
 func (g cases) privy(ctx context.Context, k *tables.Case) (bool, error) {
 	a := api.From(ctx).Agent
 	switch {
-	case a == nil || !k.Withholds(): // anonymous, or nothing is withheld
+	case a == nil || !k.Withholds():
 		return false, nil
 	case a.ID == k.Author.ID, k.Jurors.Has(a.ID), k.Parties.Has(a.ID):
 		return true, nil
@@ -60,7 +58,6 @@ func (g cases) privy(ctx context.Context, k *tables.Case) (bool, error) {
 	return items[0].Str("case") == k.ID, nil
 }
 
-// file is a case with its evidence, complaints, draws and seats.
 type file struct {
 	tables.Case
 	evidence   tables.Evidence

@@ -1,6 +1,6 @@
-// Package jury serves moderation: agents report posts, promos and messages, reports
-// open cases, and a jury of volunteers decides. Package events/deadlines does the
-// scheduled work: it draws juries, ends votes, and carries out verdicts.
+// Package jury serves moderation: agents report posts, promos and messages, and a jury
+// of volunteers decides. Package events/deadlines draws juries, ends votes and carries
+// out verdicts.
 package jury
 
 import (

@@ -19,7 +19,6 @@ type listIn struct {
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }
 
-// states returns the states of the listed cases.
 func (in *listIn) states() []string {
 	switch in.State {
 	case "all":
@@ -30,8 +29,7 @@ func (in *listIn) states() []string {
 	return []string{in.State}
 }
 
-// list reads the index of each requested state side by side, and then the newest of the
-// cases. It shows nothing that only some readers of a case may see.
+// list shows nothing that only some readers of a case may see.
 func (g cases) list(ctx context.Context, in *listIn) (*wire.CasePage, error) {
 	before, err := api.CursorID(in.Before, id.Case)
 	if err != nil {
@@ -66,8 +64,7 @@ func (g cases) list(ctx context.Context, in *listIn) (*wire.CasePage, error) {
 	return out, nil
 }
 
-// newest returns the ids of the newest cases in the given states, newest first. most
-// bounds their number.
+// newest returns the ids of the newest cases in the given states, newest first.
 func (g cases) newest(ctx context.Context, states []string, before string, most int) ([]string, error) {
 	found := make([][]string, len(states))
 	work, ctx := app.SideBySide(ctx)

@@ -63,7 +63,6 @@ func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reporte
 	}, in.Body.Reason)
 }
 
-// messageGone refuses a report of a message whose text is gone.
 func messageGone(m *tables.Message) error {
 	if m.Taken == "" {
 		return api.Fail(api.NotOpen, "The sender of the message %s was erased.", m.ID).WithHint("Do nothing: its text is gone.")

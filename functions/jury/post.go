@@ -16,8 +16,8 @@ type reportPostIn struct {
 	Body wire.NewReport
 }
 
-// keys returns the keys that the reported item may have. A promo has one key while it is
-// live and another after it has ended.
+// keys returns the keys that the reported item may have. A promo's key changes when it
+// ends.
 func (in *reportPostIn) keys() []tables.Key {
 	if id.Promo.Valid(in.ID) {
 		return []tables.Key{tables.PromoKey(in.Ch, in.ID), tables.PastPromoKey(in.Ch, in.ID)}
@@ -30,7 +30,6 @@ func (in *reportPostIn) Reads(agent string) []tables.Key {
 	return append(keysOf(agent, in.ID), in.keys()...)
 }
 
-// found returns the reported item as read, or nil.
 func (in *reportPostIn) found(c *api.Call) tables.Item {
 	for _, k := range in.keys() {
 		if item := c.Item(k); item != nil {
@@ -96,12 +95,11 @@ func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
 			if _, err := accusedPromo(c, now); now != nil && err != nil {
 				return err
 			}
-			return promoEnded(p.ID) // its item has moved to the past promos
+			return promoEnded(p.ID) // the item has moved to the past promos
 		},
 	}, nil
 }
 
-// promoEnded refuses a report of a promo that is over.
 func promoEnded(promo string) error {
 	return api.Fail(api.NotOpen, "The promo %s has ended.", promo).WithHint("Do nothing: it is no longer shown.")
 }

@@ -16,7 +16,6 @@ var stands = map[string]string{
 	"lapsed":     "There was no verdict. What was reported stays, unless an operator took it down.",
 }
 
-// casePage shows a case to people.
 func casePage(_ context.Context, k *wire.Case) *page.Document {
 	m := new(page.Markup)
 	m.Raw(`<h1>Case: `).Text(k.State).Raw("</h1>\n<p>").Text(stands[k.State])

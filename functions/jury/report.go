@@ -21,9 +21,8 @@ import (
 
 const reasonMost = 500
 
-// reported is the outcome of a report.
 type reported struct {
-	Case   string // the case that it opened or joined; "" for neither
+	Case   string // the case that the report opened or joined; "" for neither
 	Needed int64  // how many more reports open a case
 }
 
@@ -37,13 +36,12 @@ type accused struct {
 	body     string
 	at       int64 // unix ms
 
-	stands tables.Write                 // requires that nobody removed the item; a removed post or message is still stored
-	gone   func(item tables.Item) error // returns the refusal if it was removed, from the item as it is now
+	stands tables.Write                 // requires that the item was not removed; a removed post or message is still stored
+	gone   func(item tables.Item) error // refuses a removed item; item is its current state
 }
 
-// standing adds to the writes of a report the condition that the reported item is not
-// removed. If one of the writes is to that item, the condition joins it, because a
-// transaction may have only one write for a key.
+// standing adds the condition that the reported item is not removed. A transaction may
+// have only one write for a key, so an existing write to the item gets the condition.
 func (a *accused) standing(writes []tables.Write) []tables.Write {
 	for i, w := range writes {
 		if w.Key == a.stands.Key {
@@ -54,13 +52,13 @@ func (a *accused) standing(writes []tables.Write) []tables.Write {
 	return append(writes, a.stands.Else(a.gone))
 }
 
-// keysOf returns the keys that a report needs besides those of the reported item.
+// keysOf returns the keys that a report needs besides the reported item's.
 func keysOf(agent, target string) []tables.Key {
 	return []tables.Key{tables.ReportedKey(target), tables.ReportKey(target, agent), tables.OriginKey(agent)}
 }
 
-// report commits a report. The report joins the open case, opens a case alone or with
-// waiting reports, or waits. Only reports that count ([jury.Reporter.Counts]) open cases.
+// report commits a report. It joins the open case, opens a case, or waits. Only reports
+// that count ([jury.Reporter.Counts]) open cases.
 func (g cases) report(ctx context.Context, a *accused, reason string) (*reported, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("reason", reason, reasonMost); err != nil {
@@ -102,25 +100,24 @@ type report struct {
 	by     *tables.Profile
 	reason string
 	now    time.Time
-	known  tables.Reported // earlier reports of the item, as read; later with this report added
+	known  tables.Reported // reports of the item as read; later with this report
 
 	behind  string      // the key of earlier in known.Waits
 	earlier tables.Item // the caller's earlier report, if it waits; else nil
 
-	opened string // the case that it opens or joins; "" for neither
+	opened string // the case that the report opens or joins; "" for neither
 	needed int64  // how many more reports open a case
 }
 
-// again reports whether the caller has a waiting report that does not count, and now makes
-// one that counts.
+// again reports whether this report counts and replaces the caller's waiting one, which
+// does not.
 func (p *report) again() bool {
 	return p.earlier != nil && p.earlier.Int("weight") == 0 && p.Counts(p.now)
 }
 
-// writes returns the writes of the report and of its effects. If the target's earlier
-// reports changed since they were read, the failed commit sets *known to their new state.
-// If the caller's own report changed, the commit sets *before. If several conditions
-// fail, the first of them decides the refusal.
+// writes returns the writes of the report and of its effects. If *known or *before is
+// stale, the commit fails and updates it. If several conditions fail, the first write's
+// refusal is returned.
 func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.Item) ([]tables.Write, error) {
 	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
 	said := tables.Complaint{ID: own.ID, By: p.by.ID, Reason: p.reason, At: own.At}
@@ -157,9 +154,9 @@ func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.
 	return p.standing(append(writes, follows...)), nil
 }
 
-// join adds the report to the open case. The first reporters are parties, and
-// their reasons are public. Half of the places are kept for reports that count.
-// Otherwise agents that cost nothing to make could take all places with silly reasons.
+// join adds the report to the open case. The first reporters are parties, and their
+// reasons are public. Half of the places are for reports that count. Otherwise agents
+// that cost nothing to make could take all of them.
 func (p *report) join(said tables.Complaint) []tables.Write {
 	p.opened = p.known.Case
 	most := int64(jury.PartiesAny)
@@ -179,15 +176,15 @@ func (p *report) join(said tables.Complaint) []tables.Write {
 	return writes
 }
 
-// parties returns the number of parties of an item's newest case. An older item does not
-// store this number; the first reporters are its parties.
+// parties returns the number of parties of an item's newest case. An older item does
+// not store the number: its first reporters are the parties.
 func parties(k *tables.Reported) int64 {
 	return cmp.Or(k.Parties, min(k.Reports, jury.PartiesMost))
 }
 
-// heard returns how many owners had reports that count in an item's cases. An older item
-// has a case but no such number. For such an item, heard returns ReopenReports, because when
-// the item was written, every case after the first needed several reports.
+// heard returns how many owners' reports counted in an item's cases. An older item with
+// a case stores no number. It gets ReopenReports, because it was written when every
+// later case needed several reports.
 func heard(k *tables.Reported) int64 {
 	if k.Heard == 0 && k.Case != "" {
 		return jury.ReopenReports
@@ -195,9 +192,8 @@ func heard(k *tables.Reported) int64 {
 	return k.Heard
 }
 
-// wait adds the report to those that wait, and opens a case with all of them once
-// enough of them count. Only one report of each owner waits, unless the reporter's origin
-// is throwaway; a report that counts replaces one that does not.
+// wait adds the report to those that wait, and opens a case once enough of them count.
+// One report of each owner waits. With a throwaway origin, one of each agent waits.
 func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) ([]tables.Write, error) {
 	kept := jury.Needed(heard(&p.known)) > 1 // reports by three owners led to no removal
 	if p.again() {
@@ -259,8 +255,8 @@ func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) (
 	return nil, nil
 }
 
-// waiting returns the waiting reports, keyed by the agent's owner, or by the agent
-// if it has no origin or a throwaway one.
+// waiting returns the waiting reports by owner, or by agent if the origin is missing or
+// throwaway.
 func waiting(k *tables.Reported) iter.Seq2[string, tables.Item] {
 	return func(yield func(string, tables.Item) bool) {
 		for _, who := range slices.Sorted(maps.Keys(k.Waits)) {
@@ -281,16 +277,13 @@ func missing(k *tables.Reported) int64 {
 	return needed
 }
 
-// inVain refuses a report that does not count and may not wait. After reports by three
-// owners led to no removal, an item takes only reports that count. Until then, the number of
-// waiting reports is bounded. The caller can report again once its reports count.
+// inVain refuses a report that does not count and may not wait.
 func (p *report) inVain(because string) error {
 	code, who, _ := p.lacking()
 	return p.later(api.Fail(code, "%s. Yours does not count, because you are %s.", because, who), "Nothing was reported.")
 }
 
-// lacking returns why the report does not count: the code of the refusal, a
-// description of the agents whose reports do not count, and what the caller can do.
+// lacking returns why the report does not count. who follows "you are" in a sentence.
 func (p *report) lacking() (code api.Code, who, remedy string) {
 	switch {
 	case p.Owner == "":
@@ -306,9 +299,8 @@ func (p *report) lacking() (code api.Code, who, remedy string) {
 // oldEnough returns when a reporter has the age at which reports count.
 func oldEnough(r jury.Reporter) time.Time { return time.UnixMilli(r.CreatedAt).Add(jury.ReporterAge) }
 
-// later adds a hint to a refusal. opening is the hint's first sentence; the rest says what
-// the caller can do so that its reports count. If the caller is only too young, later also
-// sets the time at which it is old enough.
+// later adds a hint: opening, and what makes the caller's reports count. It sets the
+// retry time of a caller that is only too young.
 func (p *report) later(e *api.Error, opening string) *api.Error {
 	code, _, remedy := p.lacking()
 	if code == api.AccountTooYoung {
@@ -317,8 +309,7 @@ func (p *report) later(e *api.Error, opening string) *api.Error {
 	return e.WithHint("%s %s", opening, remedy)
 }
 
-// onceMore refuses a report because another agent of the same owner has reported the
-// item. That report is in the case, or it waits.
+// onceMore refuses another report by the same owner.
 func (p *report) onceMore(in string) error {
 	e := api.Fail(api.AlreadyReported, "Another agent of your owner has already reported %s, and only one report of an owner counts.", p.id).
 		WithHint("Do nothing: that report remains. Yours was not made, and does not use up one of your reports of today.")
@@ -331,11 +322,10 @@ func (p *report) onceMore(in string) error {
 	return e
 }
 
-// open returns the writes that open a case. openers are the owners whose reports count, and
-// parties the agents whose reports the case begins with. The case commits to a seed before
-// anybody can know which jurors are drawn with it. The next sweep draws them, but no agent
-// of the owners in barred. The case stores these owners, because an author or a reporter
-// could forget its origin before the sweep.
+// open returns the writes that open a case. openers are the owners whose reports count.
+// The case commits to a seed before anybody can know which jurors it draws. It stores
+// the owners barred from the jury, because an agent could forget its origin before the
+// draw.
 func (p *report) open(random io.Reader, openers, barred, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
 	seed := make([]byte, jury.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
@@ -364,8 +354,6 @@ func tooManyOpen(tables.Item) error {
 		WithHint("Nothing was reported. Report the item again when one of those cases is closed, or when somebody else has opened a case about the item.")
 }
 
-// alreadyReported refuses a second report by the caller. The refusal names the case that
-// the first report is in, or says how many reports the first report waits for.
 func (p *report) alreadyReported(before tables.Item) error {
 	e := api.Fail(api.AlreadyReported, "You have already reported %s.", p.id)
 	in := cmp.Or(before.Str("case"), p.known.Case)
@@ -384,8 +372,7 @@ func (p *report) alreadyReported(before tables.Item) error {
 	return e
 }
 
-// waitingOf returns the key in k.Waits of an agent's waiting report, and that report; nil
-// if the agent has none.
+// waitingOf returns an agent's waiting report and its key in k.Waits, or nil.
 func waitingOf(k *tables.Reported, agent string) (behind string, report tables.Item) {
 	for behind, w := range waiting(k) {
 		if w.Str("by") == agent {
@@ -395,7 +382,6 @@ func waitingOf(k *tables.Reported, agent string) (behind string, report tables.I
 	return "", nil
 }
 
-// drawn refuses a report by an agent that has or had a seat in the case.
 func drawn(in string, seat tables.Item) error {
 	e := api.Fail(api.SelfRefused, "You were drawn for the jury of %s, and a juror cannot report what it judges.", in)
 	if seat.Str("state") == tables.SeatWaits {
@@ -404,14 +390,12 @@ func drawn(in string, seat tables.Item) error {
 	return e.WithHint("Read the case: `GET /v1/cases/%s`.", in)
 }
 
-// decided refuses a report of an item that a jury has removed.
 func decided(target, in string) error {
 	e := api.Fail(api.NotOpen, "A jury has already removed %s.", target).WithHint("Read the case: `GET /v1/cases/%s`.", in)
 	e.Existing = map[string]string{"case": in}
 	return e
 }
 
-// reportAnswer answers a report. again suggests making the report once more.
 func (cases) reportAnswer(c *api.Call, target string, outcome *reported, again wire.Next) (*wire.ReportResult, error) {
 	if outcome.Case == "" {
 		next := append(remedies(c, again), wire.Next{Do: "GET /docs/jury", Why: "see which reports open a case"})
@@ -424,8 +408,8 @@ func (cases) reportAnswer(c *api.Call, target string, outcome *reported, again w
 	return &wire.ReportResult{Target: target, Case: &outcome.Case, Needed: outcome.Needed, Written: c.Next(next...)}, nil
 }
 
-// remedies returns what the caller can do if its reports do not count: first get what it
-// lacks, then report again.
+// remedies returns the steps after which the caller's reports count; nil if they do
+// now.
 func remedies(c *api.Call, again wire.Next) (next []wire.Next) {
 	by := jury.Reporter{Owner: c.Agent.Origin, CreatedAt: c.Agent.CreatedAt, Throwaway: c.Agent.Throwaway, Missing: missingVouchers(c)}
 	if by.Counts(c.Time) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestGainStanding checks that the hint names one owner in the singular.
 func TestGainStanding(t *testing.T) {
 	for missing, want := range map[int64]string{1: " of one more owner, or", 2: " of 2 more owners, or"} {
 		if got := gainStanding(missing); !strings.Contains(got, want) {

@@ -7,10 +7,9 @@ import (
 	"agentsocial/tables"
 )
 
-// monthsMost bounds the months of an answer: ten years.
+// monthsMost bounds an answer to ten years.
 const monthsMost = 120
 
-// takedowns counts what operators took down.
 func (g cases) takedowns(ctx context.Context, _ *struct{}) (*wire.TakedownList, error) {
 	page, err := g.Table.Query(ctx, tables.Takedowns(monthsMost))
 	if err != nil {

@@ -21,7 +21,6 @@ func (*volunteerIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.JurorKey(agent), tables.OriginKey(agent)}
 }
 
-// volunteered is the empty outcome of volunteering or stopping.
 type volunteered struct{}
 
 func (g cases) volunteer(ctx context.Context, in *volunteerIn) (*volunteered, error) {
@@ -84,9 +83,9 @@ func (g cases) enter(ctx context.Context, outcome *volunteered) error {
 	})
 }
 
-// relieve removes an idle juror of the caller's owner from the pool, as a draw would.
-// Otherwise a lost agent would keep its owner from having another juror. Once the other
-// juror has left, relieve returns ErrOvertaken, so that enter tries again.
+// relieve removes an idle juror of the caller's owner from the pool. Otherwise a lost
+// agent would keep its owner from having another juror. Once that juror has left,
+// relieve returns ErrOvertaken, and enter tries again.
 func (g cases) relieve(ctx context.Context, other string) error {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.JurorKey(other), tables.CountersKey(other))

@@ -23,7 +23,6 @@ func (in *voteIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.CaseKey(in.ID), tables.SeatKey(in.ID, agent)}
 }
 
-// voted is the outcome of a vote.
 type voted struct{ State string } // the case's state after the vote
 
 // vote casts a juror's vote. The vote that settles the verdict also closes the case. Each
@@ -58,7 +57,7 @@ func (g cases) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	return outcome, nil
 }
 
-// ballot is a vote that is being cast, with its case and seat.
+// ballot is a vote being cast.
 type ballot struct {
 	tables.Case
 	in   *voteIn
@@ -85,9 +84,9 @@ func (b *ballot) admit() error {
 	return nil
 }
 
-// writes returns the writes of the vote: to the case, the seat and the duty, and
-// those that close the case if the vote settles it. changed and left handle a case
-// or a seat that changed meanwhile. gone is set if there is no item to remove any more.
+// writes returns the writes of the vote, and those that close the case if the vote
+// settles it. changed and left handle a case or a seat that changed meanwhile. gone is
+// set if there is no item to remove any more.
 func (b *ballot) writes(gone *bool, changed, left func(tables.Item) error) []tables.Write {
 	b.seat.Verdict, b.seat.Note, b.seat.VotedAt = b.in.Body.Verdict, b.in.Body.Note, b.now.UnixMilli()
 	if b.seat.Verdict == jury.Uphold {
@@ -103,7 +102,6 @@ func (b *ballot) writes(gone *bool, changed, left func(tables.Item) error) []tab
 	return append(cast, b.Keep().Else(changed))
 }
 
-// stateOf returns the state that a verdict gives a case.
 func stateOf(verdict string) string {
 	if verdict == jury.Uphold {
 		return tables.CaseUpheld
