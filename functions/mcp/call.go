@@ -17,9 +17,9 @@ import (
 // replayedMeta marks the result of a call that was carried out before.
 const replayedMeta = "idempotent-replayed"
 
-// call runs a tool: it returns the answer of the tool's endpoint. A refusal is a result
-// too, for the model to read. Only what the client must act on, such as a bad token, is
-// answered by HTTP status (see refusesAll).
+// call runs a tool and returns its endpoint's answer. A refusal is also a result, for
+// the model to read. Only what the client must act on, such as a bad token, is answered
+// by HTTP status (see refusesAll).
 func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, err error) {
 	defer func() { // the SDK calls this in a goroutine of its own
 		if p := recover(); p != nil {
@@ -51,12 +51,11 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	return res, nil
 }
 
-// frameMost bounds the bytes that a result has besides the refusal, which it holds twice.
-// The bytes of the id are among them.
+// frameMost bounds the bytes of a result around the refusal. They include the message's
+// id.
 const frameMost = 256 + idMost
 
 // refusalJSON returns a refusal as JSON. Its hint names tools instead of endpoints.
-// The result that holds it is as small as a refusal over HTTP.
 func (g *mcp) refusalJSON(e *api.Error) json.RawMessage {
 	said := *e
 	said.Hint = g.words(e.Advice())
@@ -75,8 +74,8 @@ func (p *post) fits(body json.RawMessage) bool {
 	return false
 }
 
-// sizeOf returns the bytes of a result in the gateway's answer. The result has body
-// twice, as text and as JSON, and the gateway's answer quotes the result once more.
+// sizeOf returns the bytes of a result in the gateway's answer. The result has body as
+// text and as JSON, and the gateway quotes both once more.
 func sizeOf(body json.RawMessage) int64 {
 	return int64(len(quoted(body)) + len(quoted(quoted(body))))
 }
@@ -96,10 +95,9 @@ func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
 	return p.call.Invoke(p.ctx, g.servers[t.Group](), g.tools, t, t.Arguments(arguments, p.header.Get("Idempotency-Key")))
 }
 
-// refusesAll reports whether a refusal answers the whole request with its status and
-// headers. The client then gets another token or, if the limit was reached before the token
-// was checked, waits. In a batch, only a bad token refuses the whole request, because
-// the answers of other calls, which may have had an effect, must not be lost.
+// refusesAll reports whether a refusal answers the whole request by HTTP status. In a
+// batch, only a bad token does, because the answers of calls that took effect must not
+// be lost.
 func (p *post) refusesAll(a api.Answer) bool {
 	code := a.Refusal.Code
 	return a.Refusal.Status() == http.StatusUnauthorized ||

@@ -1,10 +1,9 @@
 // Package mcp serves the Model Context Protocol at POST /mcp. Its tools are endpoints
-// of the other groups. A tool call calls its endpoint in this process, with the same
-// input, rights, limits, idempotency and refusals as over HTTP.
+// of the other groups. A tool call has the same rights, limits and refusals as a call
+// over HTTP.
 //
 // The SDK speaks the protocol. This package decides which methods exist, checks the
-// credential, and turns some refusals into HTTP statuses. It keeps no state between
-// requests.
+// credential, and turns some refusals into HTTP statuses.
 package mcp
 
 import (
@@ -20,13 +19,12 @@ import (
 	"agentsocial/shared/text/pack"
 )
 
-// bodyMost has room for the largest private memory, even if the client escapes all that is
-// not ASCII, which makes é three times as long. 16 KiB are for the rest of the message.
+// bodyMost has room for the largest private memory with all non-ASCII escaped,
+// which makes é three times as long. 16 KiB are for the rest of the message.
 const bodyMost = 3*pack.Most + 16<<10
 
-// `make golden` writes the tools and their schemas from the declarations, and a test of the
-// package functions compares the files with the declarations. Building the tools in each
-// process would take longer than the rest of its start.
+// `make golden` writes the tools and their schemas. Building them would more than
+// double the time that a process takes to start.
 var (
 	//go:embed tools.json
 	toolsJSON []byte
@@ -45,7 +43,7 @@ type mcp struct {
 }
 
 // New declares the group. Its tools are the endpoints of the other groups that name a
-// tool, and its function needs the rights of all these groups.
+// tool.
 func New(others ...func(*app.App) api.Group) func(*app.App) api.Group {
 	return func(a *app.App) api.Group {
 		g := &mcp{App: a, servers: map[string]func() *api.Server{}}
@@ -90,7 +88,6 @@ func (g *mcp) warm() {
 	})
 }
 
-// mustRead decodes an embedded golden.
 func mustRead(file []byte, into any) {
 	if err := json.Unmarshal(file, into); err != nil {
 		panic("mcp: " + err.Error())

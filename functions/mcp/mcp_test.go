@@ -12,8 +12,6 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestServerIsBuiltOnce checks that the MCP server is built when the process starts,
-// not by the first request or by each request.
 func TestServerIsBuiltOnce(t *testing.T) {
 	made, declared := 0, 0
 	other := func(*app.App) api.Group { declared++; return api.Group{Name: "other"} }
@@ -38,8 +36,6 @@ func TestServerIsBuiltOnce(t *testing.T) {
 	}
 }
 
-// TestToolsOf_Schemas checks that every listed tool has a compact input schema, and
-// that catchup is listed first.
 func TestToolsOf_Schemas(t *testing.T) {
 	var tools []api.Tool
 	mustRead(toolsJSON, &tools)
@@ -49,7 +45,7 @@ func TestToolsOf_Schemas(t *testing.T) {
 	}
 	for _, x := range list {
 		if s, _ := x.InputSchema.(interface{ MarshalJSON() ([]byte, error) }); s == nil {
-			t.Errorf("%s has no schema", x.Name)
+			t.Errorf("schema of %s: got none, want one", x.Name)
 		} else if b, err := s.MarshalJSON(); err != nil || !strings.HasPrefix(string(b), `{"`) || strings.Contains(string(b), "\n") {
 			t.Errorf("schema of %s: got %.100s, %v; want compact JSON", x.Name, b, err)
 		}

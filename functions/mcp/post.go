@@ -17,9 +17,8 @@ import (
 	"agentsocial/shared/api"
 )
 
-// Bounds of a batch. Only version 2025-03-26 has batches. A call that only reads is refused
-// if its result would exceed batchSizeMost, because an answer of Lambda has at most 6 MB.
-// The client can repeat such a call.
+// Bounds of a batch, because an answer of Lambda has at most 6 MB. A call that only
+// reads is refused above batchSizeMost, because the client can repeat it.
 const (
 	batchMost     = 20        // messages
 	batchSizeMost = 4 << 20   // bytes of results in the gateway's JSON
@@ -37,8 +36,8 @@ type message struct {
 	Name   string // the tool in params
 }
 
-// UnmarshalJSON reads names case-sensitively, as the SDK does. encoding/json would
-// take "Method" for "method", and read another message than the SDK.
+// UnmarshalJSON reads names case-sensitively, as the SDK does. encoding/json would take
+// "Method" for "method".
 func (m *message) UnmarshalJSON(b []byte) error {
 	var members, params map[string]json.RawMessage
 	if err := json.Unmarshal(b, &members); err != nil {
@@ -63,8 +62,8 @@ func (m *message) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// exact reports whether a number is an integer that a float64 holds exactly: the SDK
-// reads ids as float64.
+// exact reports whether n is an integer that a float64 holds exactly: the SDK reads ids
+// as float64.
 func exact(n string) bool {
 	i, err := strconv.ParseInt(n, 10, 64)
 	return err == nil && max(i, -i) <= 1<<53-1
@@ -90,7 +89,6 @@ type post struct {
 	refusal atomic.Pointer[api.Error] // answers the whole request, if set
 }
 
-// admit checks the credential, unless it was checked before.
 func (p *post) admit() error {
 	if p.checked.Swap(true) {
 		return nil
@@ -100,7 +98,6 @@ func (p *post) admit() error {
 
 type postKey struct{}
 
-// serve answers a request to POST /mcp.
 func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 	c := api.From(r.Context())
 	body, err := io.ReadAll(r.Body)
@@ -165,7 +162,6 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read parses a body.
 func read(body []byte) (messages []message, batch bool, problem *jsonrpc.Error) {
 	wrong := func(code int64, format string, args ...any) ([]message, bool, *jsonrpc.Error) {
 		return nil, false, &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
@@ -205,7 +201,6 @@ func (g *mcp) leavesToEndpoint(messages []message, batch bool) bool {
 	return !batch && m.Method == methodCall && m.ID != nil && g.tools[m.Name] != nil && m.problem() == nil
 }
 
-// askSDK lets the SDK answer a request.
 func (g *mcp) askSDK(p *post, r *http.Request, body []byte) *answer {
 	a := &answer{header: http.Header{}}
 	r = r.Clone(context.WithValue(p.ctx, postKey{}, p))

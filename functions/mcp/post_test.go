@@ -16,8 +16,6 @@ import (
 	"agentsocial/shared/text/pack"
 )
 
-// TestMessageIDs checks that an id has at most 128 bytes, and that a numeric id is an
-// integer that a float64 holds exactly.
 func TestMessageIDs(t *testing.T) {
 	for id, want := range map[string]bool{
 		`"` + strings.Repeat("x", 126) + `"`: true, `"` + strings.Repeat("x", 127) + `"`: false,
@@ -25,12 +23,11 @@ func TestMessageIDs(t *testing.T) {
 	} {
 		var m message
 		if err := json.Unmarshal([]byte(`{"method":"ping","id":`+id+`}`), &m); (err == nil) != want {
-			t.Errorf("id %s: got %v, want accepted %v", id, err, want)
+			t.Errorf("id %s: got error %v, want accepted %v", id, err, want)
 		}
 	}
 }
 
-// TestRead_Batch checks that a batch has at most 20 messages.
 func TestRead_Batch(t *testing.T) {
 	for n, want := range map[int]bool{0: false, 1: true, 20: true, 21: false} {
 		messages := make([]string, n)
@@ -43,32 +40,27 @@ func TestRead_Batch(t *testing.T) {
 	}
 }
 
-// TestFits_BatchSize checks that a batch takes results up to its size, and does not count a
-// result that does not fit.
 func TestFits_BatchSize(t *testing.T) {
 	body := json.RawMessage(`{"a":"b"}`)
 	for over, want := range map[int64]bool{0: true, 1: false} {
 		p := &post{}
 		p.size.Store(batchSizeMost - sizeOf(body) + over)
 		if got := p.fits(body); got != want || got != (p.size.Load() == batchSizeMost) {
-			t.Errorf("%d bytes too many: got %v and a size of %d, want %v", over, got, p.size.Load(), want)
+			t.Errorf("%d bytes too many: got fits %v and size %d, want fits %v", over, got, p.size.Load(), want)
 		}
 	}
 }
 
-// TestListSize_CoversTheList checks that the size that a batch counts for a list of tools
-// is large enough.
 func TestListSize_CoversTheList(t *testing.T) {
 	var tools []api.Tool
 	mustRead(toolsJSON, &tools)
 	list, err := json.Marshal(map[string]any{"tools": toolsOf(tools)})
 	if n := len(quoted(list)); err != nil || n > listSize {
-		t.Errorf("the list has %d bytes in the gateway's answer (%v), want at most %d", n, err, listSize)
+		t.Errorf("list in the gateway's answer: got %d bytes, error %v; want at most %d bytes", n, err, listSize)
 	}
 }
 
-// TestRefusalJSON checks that a refusal is cut only if its result would be larger than a
-// refusal over HTTP.
+// A refusal is cut only if its result would be larger than a refusal over HTTP.
 func TestRefusalJSON(t *testing.T) {
 	g := &mcp{App: &app.App{}, words: func(text string) string { return text }}
 	const most = api.RefusalMost - frameMost
@@ -95,8 +87,6 @@ func TestRefusalJSON(t *testing.T) {
 	}
 }
 
-// TestLeavesToEndpoint checks that only a valid call of a known tool is left to the tool's
-// endpoint, which checks the credential.
 func TestLeavesToEndpoint(t *testing.T) {
 	g := &mcp{tools: map[string]*api.Tool{"me": {}}}
 	for body, want := range map[string]bool{
@@ -114,8 +104,6 @@ func TestLeavesToEndpoint(t *testing.T) {
 	}
 }
 
-// TestProblem_Null checks that null as params is a problem for a handshake and for a call,
-// and for no other method.
 func TestProblem_Null(t *testing.T) {
 	for method, want := range map[string]bool{methodInitialize: true, methodCall: true, methodList: false, "ping": false} {
 		m := &message{ID: json.RawMessage("1"), Method: method, Params: json.RawMessage("null")}
@@ -128,8 +116,6 @@ func TestProblem_Null(t *testing.T) {
 	}
 }
 
-// TestJoin_AddsErrors checks that errors are added to the SDK's answer, unless the SDK gave
-// no answer or refused.
 func TestJoin_AddsErrors(t *testing.T) {
 	for _, c := range []struct {
 		status, want int
@@ -146,21 +132,18 @@ func TestJoin_AddsErrors(t *testing.T) {
 	}
 }
 
-// TestClip checks that a value of more than 60 characters is cut.
 func TestClip(t *testing.T) {
 	for n, want := range map[int]string{60: strings.Repeat("é", 60), 61: strings.Repeat("é", 60) + "…"} {
 		if got := clip(strings.Repeat("é", n)); got != want {
-			t.Errorf("clip of %d characters = %q, want %q", n, got, want)
+			t.Errorf("clip of %d characters: got %q, want %q", n, got, want)
 		}
 	}
 }
 
-// TestBodySize checks that a request has at most 784 KiB, and that the largest memory fits
-// though every letter of it is escaped.
 func TestBodySize(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"text":"%s"}}}`
 	if size := len(fmt.Sprintf(call, strings.Repeat(`\u00e9`, pack.Most/len("é")))); size > bodyMost {
-		t.Errorf("a call with the largest memory has %d bytes, want at most %d", size, bodyMost)
+		t.Errorf("call with the largest memory: got %d bytes, want at most %d", size, bodyMost)
 	}
 	s := api.NewServer(&app.App{Now: time.Now, Log: nothing, Rand: zeros{}}, New()(&app.App{Now: time.Now, Log: nothing}))
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
@@ -169,7 +152,7 @@ func TestBodySize(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer ast_nonsense")
 		w := httptest.NewRecorder()
 		if s.ServeHTTP(w, r); w.Code != want {
-			t.Errorf("a body of %d bytes: got %d, want %d", size, w.Code, want)
+			t.Errorf("body of %d bytes: got status %d, want %d", size, w.Code, want)
 		}
 	}
 }

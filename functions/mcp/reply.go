@@ -19,7 +19,7 @@ type reply struct {
 	Error   *jsonrpc.Error  `json:"error,omitempty"`
 }
 
-// encode returns v as JSON. v must be encodable: our own types, or JSON that was read.
+// encode returns v as JSON. It panics if v cannot be encoded.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -28,8 +28,8 @@ func encode(v any) []byte {
 	return b
 }
 
-// versionProblem returns what is wrong with a request's protocol version, for the cases in
-// which the SDK would report another error first.
+// versionProblem returns what is wrong with a request's protocol version, if the SDK
+// would report another error first.
 func versionProblem(version string, batch bool) *jsonrpc.Error {
 	switch {
 	case stateless(version) && !slices.Contains(versions, version): // also text that is not a version
@@ -64,7 +64,6 @@ func (m *message) problem() *jsonrpc.Error {
 // response.
 func (m *message) wantsAnswer() bool { return m.ID != nil && m.Method != "" }
 
-// statusOf returns the HTTP status of an error.
 func statusOf(version string, e *jsonrpc.Error) int {
 	switch {
 	case !stateless(version):
@@ -75,8 +74,8 @@ func statusOf(version string, e *jsonrpc.Error) int {
 	return http.StatusBadRequest
 }
 
-// splitBatch returns the messages that the SDK may answer, as a batch (nil if there are
-// none), and an error response for every other request.
+// splitBatch returns the messages that the SDK may answer, as a batch, and an error
+// response for every other request.
 func splitBatch(body []byte, messages []message) (batch []byte, others []json.RawMessage) {
 	var all, kept []json.RawMessage
 	if err := json.Unmarshal(body, &all); err != nil {
@@ -97,8 +96,7 @@ func splitBatch(body []byte, messages []message) (batch []byte, others []json.Ra
 	return encode(kept), others
 }
 
-// answerAll lets the SDK answer the messages that it may, and adds the errors for the
-// others of a batch.
+// answerAll lets the SDK answer, and adds the errors for the rest of a batch.
 func (g *mcp) answerAll(p *post, r *http.Request, body []byte, messages []message) *answer {
 	if !p.batch {
 		return g.askSDK(p, r, body)
@@ -112,7 +110,7 @@ func (g *mcp) answerAll(p *post, r *http.Request, body []byte, messages []messag
 	return a
 }
 
-// join appends others, the answers to the rest of a batch, to the SDK's answers.
+// join appends the answers to the rest of a batch.
 func (a *answer) join(others []json.RawMessage) {
 	if a.status == 0 || a.status >= 400 || len(others) == 0 {
 		return

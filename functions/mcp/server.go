@@ -16,7 +16,6 @@ import (
 	"agentsocial/shared/api"
 )
 
-// versions lists the supported versions of the protocol.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"}
 
 // batchVersion is the only version with batches.
@@ -26,9 +25,8 @@ const batchVersion = "2025-03-26"
 func stateless(version string) bool { return version >= "2026-07-28" }
 
 // methods maps each supported method to a constructor of its params; nil for a
-// notification, which is never refused. The SDK would also answer other methods, some
-// with an empty list, though the server does not declare them. Cancellation is not
-// supported: no call outlives its request.
+// notification, which is never refused. The SDK would also answer methods that the
+// server does not declare. Cancellation is not supported: no call outlives its request.
 var methods = map[string]func() any{
 	methodInitialize:                   func() any { return new(sdk.InitializeParams) },
 	"ping":                             func() any { return new(sdk.PingParams) },
@@ -46,14 +44,13 @@ const (
 	methodCall       = "tools/call"
 )
 
-// first is the tool that is listed first, because an agent that wakes should call it first.
+// first is the tool that is listed first. An agent that wakes should call it first.
 const first = "catchup"
 
-// listKept is how long a client may cache the list of tools. The list is the same for
-// everybody and changes only with a deployment.
+// listKept is how long a client may cache the list of tools, which changes only with a
+// deployment.
 const listKept = 10 * time.Minute
 
-// newServer makes the SDK's server. It is the same for all requests.
 func (g *mcp) newServer(tools []api.Tool) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{
 		Name: "agentsocial", Title: "Agent Social Network", Version: api.Version, WebsiteURL: g.Settings.BaseURL + "/docs",
@@ -69,8 +66,8 @@ func (g *mcp) newServer(tools []api.Tool) *sdk.Server {
 	return s
 }
 
-// callTools runs tool calls. The SDK does not know the tools: it would parse their
-// schemas at every start, and the endpoints check the input anyway.
+// callTools runs tool calls. The SDK does not know the tools, because it would parse
+// their schemas at every start.
 func (g *mcp) callTools(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		if c, ok := r.(*sdk.CallToolRequest); ok && g.tools[c.Params.Name] != nil {
@@ -80,8 +77,8 @@ func (g *mcp) callTools(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// codeErrors replaces an error that has no JSON-RPC code, because the SDK would send its Go
-// text. It shortens other errors, because they repeat words of the caller.
+// codeErrors hides an error without a JSON-RPC code, because the SDK would send its Go
+// text. It shortens other errors, which may repeat words of the caller.
 func (g *mcp) codeErrors(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		res, err := next(ctx, method, r)
@@ -111,8 +108,7 @@ func listTools(tools []api.Tool) sdk.Middleware {
 	}
 }
 
-// toolsOf returns the listed tools: [first], then the others in the order of their
-// declarations.
+// toolsOf returns the listed tools, beginning with [first].
 func toolsOf(tools []api.Tool) []*sdk.Tool {
 	var schemas map[string]api.ToolSchemas
 	mustRead(schemasJSON, &schemas)
