@@ -12,9 +12,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// assert issues a token for an assertion that an agent signed with one of its keys
-// (RFC 7523). The token lives an hour, or until the key is removed. An assertion
-// works once.
+// assert issues a token for an assertion that an agent signed with one of its keys (RFC
+// 7523). An assertion works once.
 func (g oauth) assert(ctx context.Context, a params) (*wire.IssuedToken, error) {
 	if err := a.need("assertion"); err != nil {
 		return nil, err

@@ -110,8 +110,8 @@ func (p *problem) location(base string, a *asked) string {
 	return back(base, a, url.Values{"error": {p.code}, "error_description": {described(p.text)}})
 }
 
-// back returns the client's redirect URI with an answer, the issuer (RFC 9207) and
-// the client's state.
+// back returns the client's redirect URI with an answer, the issuer (RFC 9207) and the
+// state.
 func back(base string, a *asked, answer url.Values) string {
 	answer.Set("iss", base)
 	if a.State != "" {
@@ -120,7 +120,7 @@ func back(base string, a *asked, answer url.Values) string {
 	return flow.Away(a.Redirect, answer)
 }
 
-// ask copies the rest of the query to the request, or returns what is wrong with the query.
+// ask copies the rest of the query to a, or returns what is wrong with the query.
 func (g oauth) ask(a *asked, q url.Values) *problem {
 	if len(a.State) > stateMost {
 		a.State = ""
@@ -164,9 +164,8 @@ func (g oauth) ask(a *asked, q url.Values) *problem {
 	return nil
 }
 
-// scopesOf returns the known scopes of a request, or the default ones. Clients also
-// ask for scopes of other services (openid, offline_access); the response with the token
-// says what was granted.
+// scopesOf returns the known scopes of a request, or the default ones. Clients also ask
+// for scopes of other services, such as openid.
 func scopesOf(wish string) []string {
 	scopes := auth.InOrder(strings.Fields(wish))
 	if len(scopes) == 0 {

@@ -9,8 +9,7 @@ import (
 	flow "agentsocial/shared/identity/oauth"
 )
 
-// client is a program that asks for consent. It has registered, or its id is the
-// URL of its metadata.
+// client is a program that asks for consent.
 type client struct {
 	id     string
 	name   string // as it calls itself; "" if it has none
@@ -18,8 +17,8 @@ type client struct {
 	allows func(redirect string) bool
 }
 
-// clientOf returns a client by its id. Its errors are shown to the person, because
-// the redirect URI of an unknown client cannot be trusted.
+// clientOf returns a client by its id. Its errors are shown to the person, because the
+// redirect URI of an unknown client cannot be trusted.
 func (g oauth) clientOf(ctx context.Context, id string) (*client, error) {
 	switch {
 	case id == "":

@@ -14,9 +14,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// redeem issues a connection's first tokens for an authorization code. Only the client that
-// asked for the code can use it. Another use within [tables.GrantIdle] of the first ends
-// the connection, because the code has leaked.
+// redeem issues a connection's first tokens for an authorization code. Another use
+// within [tables.GrantIdle] ends the connection, because the code has leaked.
 func (g oauth) redeem(ctx context.Context, a params) (*wire.IssuedToken, error) {
 	if err := a.need("code", "code_verifier", "client_id"); err != nil {
 		return nil, err
@@ -49,8 +48,7 @@ func (g oauth) redeem(ctx context.Context, a params) (*wire.IssuedToken, error) 
 	return g.join(ctx, box, code)
 }
 
-// mayRedeem refuses a request that is not from the client of the code, or does not fit that
-// client's request for the code.
+// mayRedeem refuses a request that does not fit the client's request for the code.
 func (g oauth) mayRedeem(box *seal.Box, a params, code *flow.Code) error {
 	switch {
 	case a["client_id"] != code.Client:
@@ -66,7 +64,6 @@ func (g oauth) mayRedeem(box *seal.Box, a params, code *flow.Code) error {
 	return g.target(a, code.Resource)
 }
 
-// replayed ends the connection of a code that is used again.
 func (g oauth) replayed(ctx context.Context, item tables.Item) error {
 	var spent tables.SpentCode
 	if err := tables.Unmarshal(item, &spent); err != nil {
@@ -79,7 +76,6 @@ func (g oauth) replayed(ctx context.Context, item tables.Item) error {
 	return api.Fail(api.InvalidGrant, "The code was used before, so the tokens issued for it are revoked.")
 }
 
-// grantOf returns the grant that a code makes.
 func (g oauth) grantOf(code *flow.Code, now time.Time) *tables.Grant {
 	scopes := tables.NewSet(code.Scopes...)
 	return &tables.Grant{
@@ -89,7 +85,7 @@ func (g oauth) grantOf(code *flow.Code, now time.Time) *tables.Grant {
 	}
 }
 
-// made returns the writes that store a grant with its first generation of tokens.
+// made returns the writes that store a grant with its first tokens.
 func (g oauth) made(ctx context.Context, code *flow.Code, agent string, grant *tables.Grant, live tables.Live, first *generation) []tables.Write {
 	return []tables.Write{
 		tables.SpendCode(code.ID, &tables.SpentCode{Agent: agent, Grant: grant.ID, At: grant.CreatedAt}).
@@ -117,8 +113,8 @@ func (g oauth) newAgent(ctx context.Context, box *seal.Box, code *flow.Code) (*w
 	return given(c.Time, first.access, first.token, first.refresh, follows(c, p.State)), nil
 }
 
-// join makes a connection for an existing agent, and uses up its link code or
-// recovery code.
+// join makes a connection for an existing agent, and uses up its link code or recovery
+// code.
 func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *wire.IssuedToken, err error) {
 	err = g.Retry(ctx, func() error {
 		out, err = g.tryJoin(ctx, box, code)
@@ -214,8 +210,7 @@ func (g oauth) dropDead(ctx context.Context, agent string, live tables.Live, epo
 	return nil
 }
 
-// unlessSpent returns refusal, unless the code was used before. In that case it ends the
-// code's connection and refuses the reuse.
+// unlessSpent returns refusal, unless the code was used before.
 func (g oauth) unlessSpent(ctx context.Context, code *flow.Code, refusal error) error {
 	items, err := g.Table.Get(ctx, tables.Strong, tables.CodeKey(code.ID))
 	switch {
@@ -228,7 +223,7 @@ func (g oauth) unlessSpent(ctx context.Context, code *flow.Code, refusal error) 
 }
 
 // hang makes a grant depend on the minter of the link code. The grant gets only scopes
-// of the code. If a token minted the code, the grant expires no later than the token.
+// of the code. It expires no later than a token that minted the code.
 func (g oauth) hang(ctx context.Context, grant *tables.Grant, link *tables.LinkCode) error {
 	var scopes []string
 	for _, s := range grant.Scopes {

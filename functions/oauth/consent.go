@@ -44,8 +44,8 @@ const (
 	doMail    = "mail"
 )
 
-// answerOf reads the form and ignores unknown fields. The redirect URI, to which the
-// authorization code is sent, is not a plain field: it is in the sealed request.
+// answerOf reads the form and ignores unknown fields. The redirect URI is not a field:
+// it is in the sealed request.
 func answerOf(body []byte) (*answer, error) {
 	q, err := url.ParseQuery(string(body))
 	if err != nil {
@@ -63,12 +63,9 @@ func answerOf(body []byte) (*answer, error) {
 	}, nil
 }
 
-// consent answers the form of the page.
 func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
-	// A form from another site is refused, although that site would gain nothing: there
-	// is no session, and it could open the page itself. An Origin of null is accepted,
-	// because browsers send it for this page, whose Referrer-Policy is no-referrer
-	// (Fetch, "append a request Origin header").
+	// A browser sends the Origin null for this page, because its Referrer-Policy is
+	// no-referrer (Fetch, "append a request Origin header").
 	if in.Site != "" && in.Site != "same-origin" || in.Origin != "" && in.Origin != "null" && in.Origin != g.Settings.BaseURL {
 		return nil, api.Fail(api.PageRefused, "The form was sent by another site.")
 	}
@@ -113,8 +110,8 @@ func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	return g.connect(ctx, a, s.scopes, nil, "")
 }
 
-// workOf returns the prefix for the browser's proof of work: a hash of the sealed
-// request, so that the proof fits only this page.
+// workOf returns the prefix for the browser's proof of work. It is a hash of the sealed
+// request, so the proof fits only this page.
 func workOf(sealed string) string {
 	sum := sha256.Sum256([]byte(sealed))
 	return hex.EncodeToString(sum[:])
@@ -136,16 +133,13 @@ func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
 	return a, nil
 }
 
-// recovers reports whether a form asks to reconnect an agent by mail. The response to
-// such a form takes the same time whether or not the agent exists, unless its code is
-// right.
+// recovers reports whether a form asks to reconnect an agent by mail.
 func (s *answer) recovers() bool { return s.do == doMail || s.handle+s.email+s.code != "" }
 
 // spend counts a form and uses up its page, so that one proof of work allows one form.
-// Forms that ask to reconnect an agent by mail are slow. They count as recovery
-// requests, and have a limit for all callers together. One transaction counts a form
-// against all its limits, so a form that a network address's limit refuses does not count
-// against the limit of all callers.
+// Forms that reconnect by mail are slow, so they have a limit for all callers together.
+// One transaction counts a form against all limits. A form that one limit refuses does
+// not count against the others.
 func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	c, most := api.From(ctx), g.Settings.Limits.ConsentsHour
 	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).
@@ -193,7 +187,6 @@ func (g oauth) connect(ctx context.Context, a *asked, scopes []string, to *flow.
 	return g.leave(ctx, a, "Connected", done, back(g.Settings.BaseURL, a, url.Values{"code": {code}}))
 }
 
-// connectLinked connects the agent that a link code names.
 func (g oauth) connectLinked(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
 	link, handle, err := g.linkOf(ctx, s.link)
 	if err != nil {
@@ -257,7 +250,6 @@ func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.
 	return g.page(ctx, a, v)
 }
 
-// connectRecovered connects the agent with the given handle if the recovery code is right.
 func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
 	code, ok := recovery.ReadCode(s.code)
 	if !ok || !handle.MatchString(s.handle) {

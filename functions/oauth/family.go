@@ -16,13 +16,10 @@ import (
 	"agentsocial/tables/id"
 )
 
-// A refresh token holds a sealed seed, from which the next access token and the next
-// refresh token are derived. So the table needs to store only hashes. If a client sends
-// the same refresh token twice, because an answer was lost or because two of its processes
-// refreshed at once, both answers have the same access token and an equivalent refresh
-// token.
+// A refresh token holds a sealed seed, from which the next tokens are derived. The
+// table stores only hashes. A refresh token that is sent twice gives the same access
+// token and an equivalent refresh token.
 
-// refreshPrefix begins every refresh token.
 const refreshPrefix = "asr_"
 
 // sealedRefresh is the purpose that refresh tokens are sealed for.
@@ -32,7 +29,7 @@ const sealedRefresh = "oauth refresh"
 type refreshToken struct {
 	Agent      string `json:"a"`
 	Grant      string `json:"g"`
-	Generation int64  `json:"n"` // the grant's generation that it was issued with
+	Generation int64  `json:"n"` // the grant's generation when the token was issued
 	Seed       []byte `json:"s"`
 }
 
@@ -82,7 +79,7 @@ func generationOf(box *seal.Box, agent string, g *tables.Grant, seed []byte) (*g
 	return &generation{access, t, refreshPrefix + sealed}, nil
 }
 
-// after derives 32 bytes from a seed for one use. Another use gives other bytes.
+// after derives 32 bytes from a seed for one use.
 func after(seed []byte, use string) []byte {
 	h := hmac.New(sha256.New, seed)
 	h.Write([]byte(use))

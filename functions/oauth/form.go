@@ -16,14 +16,12 @@ import (
 // parameter without a value counts as left out (RFC 6749 3.2).
 type params map[string]string
 
-// media lists the content types of such a request: a form, as in the standards, or a
-// JSON object with the same members.
+// media lists the content types of a request: a form, as in the standards, or a JSON
+// object.
 var media = []string{"application/x-www-form-urlencoded", "application/json"}
 
-// readParams reads a body. The body is JSON if it begins like an object, an array or a
-// string; otherwise it is a form. form is a struct that documents the known members.
-// Unknown members of a form are ignored (RFC 6749 3.2). In JSON they are refused, with an
-// error code of that standard.
+// readParams reads JSON or a form, as the first character of the body says. form is a
+// struct with the known members. Unknown members of a form are ignored (RFC 6749 3.2).
 func readParams(body []byte, form any) (params, error) {
 	known := membersOf(form)
 	if b := bytes.TrimSpace(body); len(b) > 0 && strings.ContainsRune(`{["`, rune(b[0])) {
@@ -47,7 +45,6 @@ func readParams(body []byte, form any) (params, error) {
 	return a, nil
 }
 
-// membersOf returns the names of a form's members.
 func membersOf(form any) (names []string) {
 	t := reflect.TypeOf(form)
 	for i := range t.NumField() {
@@ -83,7 +80,6 @@ func readObject(body []byte, known []string) (params, error) {
 	return a, nil
 }
 
-// need returns an error that names the missing parameters, if any.
 func (a params) need(names ...string) error {
 	var missing []string
 	for _, name := range names {

@@ -36,8 +36,7 @@ func (g oauth) mcpResource(context.Context, *struct{}) (*wire.ProtectedResourceM
 	return g.resourceAt(g.resources()[1]), nil
 }
 
-// resources returns the identifiers of the resources that tokens are valid for: the
-// service and its MCP endpoint.
+// resources returns the resources that tokens are valid for.
 func (g oauth) resources() [2]string {
 	return [2]string{g.Settings.BaseURL, g.Settings.BaseURL + "/mcp"}
 }

@@ -42,7 +42,6 @@ var more = map[string]string{
 	"post": "A new agent may set its mail address without this scope, but not its first key. If it sets neither, it is lost when the connection ends.",
 }
 
-// page returns the page that asks for consent.
 func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 	sealed, err := g.seal(ctx, a)
 	if err != nil {
@@ -128,8 +127,8 @@ func (g oauth) leave(ctx context.Context, a *asked, said, done, to string) (*api
 }
 
 // sendBack shows a person what is wrong, with a link that takes the error to the
-// client. It does not redirect: anybody can register a client, and a link to this
-// service must not take a browser to another site by itself (RFC 9700 4.11.2).
+// client. It does not redirect, because anybody can register a client, and a link to
+// this service must not take a browser to another site (RFC 9700 4.11.2).
 func (g oauth) sendBack(ctx context.Context, a *asked, p *problem) *api.Page {
 	b := new(page.Markup)
 	b.Raw(`<h1>This does not work</h1><p class="problem" role="alert">`).Text(p.text).Raw(`</p>`)
@@ -139,7 +138,6 @@ func (g oauth) sendBack(ctx context.Context, a *asked, p *problem) *api.Page {
 	return html(ctx, http.StatusBadRequest, &page.Document{Title: "This does not work", Main: b})
 }
 
-// refusePage shows a person what is wrong.
 func (g oauth) refusePage(_ *http.Request, e *api.Error) *api.Page {
 	b := new(page.Markup)
 	b.Raw(`<h1>This does not work</h1><p class="problem" role="alert">`).Text(e.Message).Raw(`</p>`)
@@ -152,7 +150,6 @@ func (g oauth) refusePage(_ *http.Request, e *api.Error) *api.Page {
 	return p
 }
 
-// html returns a whole page with its headers.
 func html(ctx context.Context, status int, d *page.Document) *api.Page {
 	c := api.From(ctx)
 	c.SetHeader("Referrer-Policy", "no-referrer")
@@ -169,7 +166,6 @@ func sheet(d *page.Document) *api.Page {
 	return api.HTML(d)
 }
 
-// hostOf returns the host of a base URL.
 func hostOf(base string) string {
 	if u, err := url.Parse(base); err == nil && u.Host != "" {
 		return u.Host
@@ -189,7 +185,6 @@ func (a *asked) asks() string {
 	return "a program on this computer"
 }
 
-// warnings lists what a person should check before connecting the client.
 func (a *asked) warnings() (all []string) {
 	if a.Name != "" {
 		all = append(all, "The program chose its own name.")
@@ -203,8 +198,8 @@ func (a *asked) warnings() (all []string) {
 	return append(all, "Any program on this computer could have asked. Connect only if you started it.")
 }
 
-// elsewhere reports whether a redirect URI leads to a website. Otherwise it leads to
-// a program on the person's computer.
+// elsewhere reports whether a redirect URI leads to a website, not to a program on the
+// person's computer.
 func elsewhere(redirect string) bool { return strings.HasPrefix(redirect, "https://") }
 
 // mixed reports whether a name mixes alphabets whose letters look alike.
@@ -219,7 +214,6 @@ func mixed(name string) bool {
 	return n > 1
 }
 
-// placeOf describes where a redirect URI leads.
 func placeOf(redirect string) string {
 	u, err := url.Parse(redirect)
 	switch {

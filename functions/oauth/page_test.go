@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-// TestConsentPage_NamesClientAndWarns checks how the page names a client and the place that
-// its redirect URI leads to, and which warnings it shows.
 func TestConsentPage_NamesClientAndWarns(t *testing.T) {
 	const (
 		named = "The program chose its own name."
@@ -28,10 +26,10 @@ func TestConsentPage_NamesClientAndWarns(t *testing.T) {
 		{asked{Redirect: "https://den.example/cb", Name: "森 7"}, "den.example", "den.example", []string{named, site}},
 	} {
 		if got := c.a.asks(); got != c.asks {
-			t.Errorf("%+v is called %q, want %q", c.a, got, c.asks)
+			t.Errorf("name of %+v: got %q, want %q", c.a, got, c.asks)
 		}
 		if got := placeOf(c.a.Redirect); got != c.place {
-			t.Errorf("%s leads to %q, want %q", c.a.Redirect, got, c.place)
+			t.Errorf("place of %s: got %q, want %q", c.a.Redirect, got, c.place)
 		}
 		if got := c.a.warnings(); !slices.Equal(got, c.warnings) {
 			t.Errorf("%+v: got warnings\n%s\nwant\n%s", c.a, strings.Join(got, "\n"), strings.Join(c.warnings, "\n"))
@@ -39,7 +37,7 @@ func TestConsentPage_NamesClientAndWarns(t *testing.T) {
 	}
 	for base, want := range map[string]string{"https://social.example": "social.example", "social.example": "social.example"} {
 		if got := hostOf(base); got != want {
-			t.Errorf("hostOf(%q) = %q, want %q", base, got, want)
+			t.Errorf("hostOf(%q): got %q, want %q", base, got, want)
 		}
 	}
 }

@@ -12,10 +12,9 @@ import (
 )
 
 // refresh issues the next generation of a connection's tokens. For a short while the
-// previous refresh token gets that generation again, because an answer may have been lost,
-// or two processes may have refreshed at once. Otherwise an agent without a key could lose
-// its only credential. Any other reuse means that the token has leaked, and ends the
-// connection.
+// previous refresh token gets that generation again, because an answer may have been
+// lost, or two processes may have refreshed at once. Any other reuse means that the
+// token has leaked, and ends the connection.
 func (g oauth) refresh(ctx context.Context, a params) (*wire.IssuedToken, error) {
 	if err := a.need("refresh_token"); err != nil {
 		return nil, err
@@ -87,8 +86,8 @@ func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refres
 	return nil, api.Fail(api.InvalidGrant, "refresh_token was used before, so the connection is revoked.")
 }
 
-// rotate makes the next generation. If another request has made it meanwhile, rotate
-// answers from the new state.
+// rotate makes the next generation. If another request was faster, rotate answers from
+// the new state.
 func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, grant *tables.Grant, scopes tables.Set) (*wire.IssuedToken, error) {
 	c := api.From(ctx)
 	var now tables.Item // the grant, if it has changed meanwhile

@@ -11,8 +11,8 @@ import (
 )
 
 // standard returns a refusal in the format of RFC 6749 5.2, which RFC 7009 and RFC 7591
-// use, too. Clients act on the error's name. So if these standards do not have the code of
-// the refusal as a name, standard uses the nearest name that they have.
+// use, too. Clients act on the error's name. A code that is no name in these standards
+// gets the nearest name.
 func standard(base string, e *api.Error) *api.Page {
 	info, _ := api.Info(e.Code)
 	name, status := string(e.Code), info.Status
@@ -67,8 +67,8 @@ func described(s string) string {
 	}, s)
 }
 
-// asAsked returns an [api.Refuse]. If the request's body is JSON, the error has this
-// service's envelope. Otherwise it has the standard's format.
+// asAsked returns an [api.Refuse]. A request in JSON gets this service's envelope, and
+// a form gets the standard's format.
 func asAsked(base string) api.Refuse {
 	return func(r *http.Request, e *api.Error) *api.Page {
 		if isJSON(r.Header.Get("Content-Type")) {

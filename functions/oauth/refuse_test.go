@@ -11,20 +11,16 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// TestDescribed checks the bounds of the characters that an error_description may have.
 func TestDescribed(t *testing.T) {
 	for s, want := range map[string]string{
 		" ~!#[]": " ~!#[]", "\x1f\x7f\u0080é": "????", `say "a\b"`: `say 'a'b'`, "more…": "more.",
 	} {
 		if got := described(s); got != want {
-			t.Errorf("described(%q) = %q, want %q", s, got, want)
+			t.Errorf("described(%q): got %q, want %q", s, got, want)
 		}
 	}
 }
 
-// TestStandard_Hint checks that a refusal has its own hint, or else the hint of its code.
-// It leaves out the hint of invalid, which refers to fields that the standard's format
-// lacks.
 func TestStandard_Hint(t *testing.T) {
 	do := func(code api.Code) string { info, _ := api.Info(code); return info.Do }
 	for _, c := range []struct {
@@ -41,7 +37,6 @@ func TestStandard_Hint(t *testing.T) {
 	}
 }
 
-// TestRefuseRegistration checks that the first wrong field decides the error's name.
 func TestRefuseRegistration(t *testing.T) {
 	g := oauth{&app.App{}}
 	for want, fields := range map[string][]string{
@@ -57,7 +52,6 @@ func TestRefuseRegistration(t *testing.T) {
 	}
 }
 
-// member returns a member of a refusal's JSON.
 func member(t *testing.T, p *api.Page, name string) string {
 	t.Helper()
 	var body map[string]string

@@ -41,8 +41,7 @@ func (g oauth) refuseRegistration(_ *http.Request, e *api.Error) *api.Page {
 	return standard(g.Settings.BaseURL, &named)
 }
 
-// registerIn is lenient, as the standard requires: the answer says what the client
-// got instead of what it asked for, and leaves out unknown members.
+// registerIn is lenient, as RFC 7591 requires: the answer says what the client got.
 type registerIn struct {
 	Body wire.ClientRegistration
 }
@@ -74,8 +73,8 @@ func (g oauth) register(ctx context.Context, in *registerIn) (*wire.RegisteredCl
 	return out, nil
 }
 
-// grantsOf returns the grant types of a client. Every client has authorization codes,
-// and refresh tokens unless it asks only for other types.
+// grantsOf returns the grant types of a client. It has refresh tokens unless it asks
+// only for other types.
 func grantsOf(wanted []string) []string {
 	if wanted == nil || slices.Contains(wanted, grantRefresh) {
 		return []string{grantCode, grantRefresh}

@@ -11,9 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// revoke revokes a token (RFC 7009). Revoking a refresh token ends its connection.
-// Anybody who has a token may revoke it. token_type_hint is ignored, because the
-// token's prefix says its type.
+// revoke revokes a token (RFC 7009). Anybody who has a token may revoke it.
+// token_type_hint is ignored, because the token's prefix says its type.
 func (g oauth) revoke(ctx context.Context, in *tokenIn) (*wire.OAuthRevocationResult, error) {
 	a, err := readParams(in.RawBody, wire.TokenRevocationRequest{})
 	if err != nil {

@@ -13,10 +13,8 @@ import (
 	"agentsocial/tables"
 )
 
-// accessLives is the lifetime of an access token.
 const accessLives = time.Hour
 
-// tokenEndpoints declares the token and the revocation endpoint.
 func (g oauth) tokenEndpoints() []api.Endpoint {
 	const topic = "tokens"
 	return []api.Endpoint{
@@ -60,7 +58,6 @@ func (g oauth) token(ctx context.Context, in *tokenIn) (*wire.IssuedToken, error
 	return nil, api.Fail(api.UnsupportedGrant, "grant_type must be %s, %s or %s.", grantCode, grantRefresh, grantJWT)
 }
 
-// given returns the answer that issues a token.
 func given(now time.Time, access string, t *tables.Token, refresh string, next wire.Written) *wire.IssuedToken {
 	return &wire.IssuedToken{
 		AccessToken: access, TokenType: "Bearer", ExpiresIn: (t.ExpiresAt - now.UnixMilli()) / 1000,
@@ -82,8 +79,8 @@ func follows(c *api.Call, state string) wire.Written {
 	)
 }
 
-// scopes reads a list of scopes, and refuses a scope that is not allowed. An empty list
-// means all allowed scopes. hint is the hint of the refusal.
+// scopes reads a list of scopes. An empty list means all allowed scopes. hint is the
+// hint of a refusal.
 func (a params) scopes(allowed []string, hint string) (tables.Set, error) {
 	wanted := strings.Fields(a["scope"])
 	if len(wanted) == 0 {
@@ -97,8 +94,8 @@ func (a params) scopes(allowed []string, hint string) (tables.Set, error) {
 	return tables.NewSet(wanted...), nil
 }
 
-// target refuses a resource that is neither this service nor its MCP endpoint. If a grant
-// has a resource, which is then granted, target refuses any other (RFC 8707 2.2).
+// target refuses a resource that is neither this service nor its MCP endpoint, or is
+// not the granted one (RFC 8707 2.2).
 func (g oauth) target(a params, granted string) error {
 	base := g.Settings.BaseURL
 	for _, sent := range strings.Fields(a["resource"]) {
@@ -120,8 +117,7 @@ func clientHash(client string) string {
 	return auth.EncodeKey(sum[:])
 }
 
-// guard returns the write that counts a new token as one of the agent's writes in this
-// minute.
+// guard counts a new token as one of the agent's writes in this minute.
 func (g oauth) guard(c *api.Call, agent string) tables.Write {
 	most := g.Settings.Limits.WritesPerMinute
 	return tables.Guard(agent, c.Window(time.Minute), c.Now(), "", "", tables.Bound{Name: "n", Most: most}).
