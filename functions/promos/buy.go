@@ -32,7 +32,6 @@ func (in *buyIn) hash() string {
 	return auth.EncodeKey(sum[:16])
 }
 
-// bought is the outcome of buying.
 type bought struct {
 	ID    string
 	promo *tables.Promo
@@ -72,7 +71,6 @@ func (g promos) buy(ctx context.Context, in *buyIn) (*bought, error) {
 	return &bought{p.ID, p}, nil
 }
 
-// check checks the input without the table.
 func check(in *buyIn) error {
 	if err := api.CheckText("body", in.Body.Body, promo.CharsMost); err != nil {
 		return err
@@ -84,8 +82,8 @@ func check(in *buyIn) error {
 }
 
 // purchase returns the promo and its writes for the board in item. If the board has
-// changed, the writes fail, and set item to the current board. If several conditions
-// fail, the buyer gets the error of the first.
+// changed, the writes fail and set item to the current board. If several conditions
+// fail, the first write's error is returned.
 func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Promo, []tables.Write, error) {
 	board, err := tables.ReadBoard(in.Ch, *item)
 	if err != nil {
@@ -115,7 +113,6 @@ func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Pro
 	return p, append(writes, tables.Put(p.Item()), tables.Put(p.Started().Item(c.Agent.ID)), c.Agent.Stands()), nil
 }
 
-// noPlace returns the error for a cap that is reached. It says when there will be room.
 func noPlace(c *api.Call, channel string, full *tables.PromoCap) error {
 	const elsewhere = "Or buy in another channel. Nothing was charged."
 	e := api.Fail(api.LimitReached, "The channel %q has %d live promos, which is the limit.", channel, full.Live).

@@ -10,8 +10,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestMeasuredDays_OneToSeven checks that views are taken to cover the time since the
-// channel was created, but at least a day and at most a week.
 func TestMeasuredDays_OneToSeven(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for age, want := range map[time.Duration]float64{
@@ -23,19 +21,17 @@ func TestMeasuredDays_OneToSeven(t *testing.T) {
 	}
 }
 
-// TestCheck checks that a promo may have as many characters as its budget allows.
 func TestCheck(t *testing.T) {
 	for usd, most := range map[int64]int{5: 140, 9: 140, 10: 180, 1_000_000: 700} {
 		for n, want := range map[int]bool{most: true, most + 1: false} {
 			err := check(&buyIn{Body: wire.NewPromo{Body: strings.Repeat("é", n), USD: usd}})
 			if (err == nil) != want {
-				t.Errorf("%d characters for %d USD: got error %v, want it accepted: %t", n, usd, err, want)
+				t.Errorf("%d characters for %d USD: got error %v, want accepted %t", n, usd, err, want)
 			}
 		}
 	}
 }
 
-// TestNoPlace_NamesTheCap checks that the refusal names the cap that is reached.
 func TestNoPlace_NamesTheCap(t *testing.T) {
 	const nobodys, own, ownAll, channel = "Agents without an origin have", "for an agent without an origin", "for all agents of one person", "The channel"
 	for _, c := range []struct{ of, owner, want string }{
@@ -45,13 +41,12 @@ func TestNoPlace_NamesTheCap(t *testing.T) {
 		err := noPlace(&api.Call{Agent: &tables.Profile{Owner: c.owner}}, "lounge", &tables.PromoCap{Of: c.of, Live: 3})
 		for _, says := range []string{nobodys, own, ownAll, channel} {
 			if strings.Contains(err.Error(), says) != (says == c.want) {
-				t.Errorf("cap %s, owner %q: got %q, want %q", c.of, c.owner, err, c.want)
+				t.Errorf("cap %s, owner %q: got %q, want it to name only %q", c.of, c.owner, err, c.want)
 			}
 		}
 	}
 }
 
-// TestPromoOf checks which times and cases the buyer's view of a promo has.
 func TestPromoOf(t *testing.T) {
 	p := &tables.Promo{Budget: 5_000_000, Price: 2_000}
 	if v := promoOf(p); v.EndedAt != nil || v.SettledAt != nil || v.Case != nil || v.CPM != 2_000_000 {

@@ -21,9 +21,8 @@ func keysOf(channel, promo string) []tables.Key {
 	return []tables.Key{tables.PromoKey(channel, promo), tables.PastPromoKey(channel, promo)}
 }
 
-// either returns the promo from the items of [keysOf], or nil if it does not exist. If the
-// promo ended during the read, both items may have been read, or neither of them. If no
-// item was read, the past promo is read again.
+// either returns the promo from the items of [keysOf], or nil if it does not exist. A
+// promo that ended during the read may be in both items, or in neither.
 func (g promos) either(ctx context.Context, channel, promo string, live, past tables.Item) (*tables.Promo, error) {
 	item := past
 	if item == nil {
@@ -40,7 +39,6 @@ func (g promos) either(ctx context.Context, channel, promo string, live, past ta
 	return p, tables.Unmarshal(item, p)
 }
 
-// read returns the caller's promo.
 func (g promos) read(ctx context.Context, in *readIn) (*wire.OwnPromo, error) {
 	c := api.From(ctx)
 	keys := keysOf(in.Ch, in.ID)

@@ -10,8 +10,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestEither_WhileItEnds checks a promo that moves from live to past while it is
-// read. If the read saw both items or neither, the past one is returned.
 func TestEither_WhileItEnds(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{Now: time.Now})
 	if err != nil {
