@@ -1,26 +1,19 @@
-// Package audit checks the running service's books: that all accounts add up to zero. It
-// reads the listed balances with eventual consistency, and the daily sums of the two accounts
-// that have no balance with strong consistency. It never scans the table. For a hundred
-// thousand accounts the audits cost about a dollar a month. It does not compare each balance
-// with its movements, because for that it would have to read every movement ever made. `make
-// audit` does so.
+// Package audit checks the running service's books: all accounts must add up to zero. It
+// reads the listed balances and never scans the table. For a hundred thousand accounts the
+// audits cost about a dollar a month. Only `make audit` compares each balance with its
+// movements.
 //
-// The books cannot be read as of one moment. Movements under way, and those that the
-// stream's reader has yet to add up, change the sum for seconds, by a different amount
-// each time. An error in the books changes it for good, by the same amount. So the audit
+// The books cannot be read as of one moment. Movements under way change the sum for
+// seconds. An error in the books changes it for good, by the same amount. So the audit
 // compares several readings, which has two limits:
 //
 //   - The audit calls the books wrong only after [wrongTimes] readings, so each must take at
-//     most a third of [proveFor]. If one account takes 20 µs of the function's CPU (an
-//     assumption; DynamoDB, which the audit asks for 16 pages at a time, takes less), a
-//     reading can cover 14 million accounts. From about 40 million accounts on, there is no
-//     time for even one reading. Then the audit is unfinished, and reports the books as not
-//     proved.
-//   - If money moves during every reading, the sum is never zero, and never the same
-//     in [wrongTimes] readings in a row. Then the audit reports the books as not
-//     proved. A reading takes a tenth of a second for ten thousand accounts, and some
-//     seconds for a million. Where money moves more often than once in a reading, use
-//     `make audit`, which checks each account by itself.
+//     most a third of [proveFor]. At an assumed 20 µs of CPU for an account, a reading can
+//     cover 14 million accounts. From about 40 million accounts on, the audit is unfinished,
+//     and reports the books as not proved.
+//   - If money moves during every reading, the audit reports the books as not proved. A
+//     reading takes a tenth of a second for ten thousand accounts, and some seconds for a
+//     million. If money moves more often, use `make audit`.
 package audit
 
 import (
@@ -51,14 +44,13 @@ const (
 	// proveFor bounds one audit, below the function's timeout.
 	proveFor = 14 * time.Minute
 
-	// apart is the time between the starts of two readings: half of the promo
-	// settlement's interval, so that not every reading coincides with a
-	// settlement.
+	// apart is the time between the starts of two readings. It is half of the promo
+	// settlement's interval, so that not every reading coincides with a settlement.
 	apart = tables.SettleEvery / 2
 
 	// wrongTimes is the number of consecutive readings that must be off by the same
-	// amount. They span at least five minutes. The stream adds up a movement sooner,
-	// unless a reader is stuck.
+	// amount. They span at least five minutes, more than the stream takes to add up a
+	// movement.
 	wrongTimes = 3
 
 	// readMost bounds the readings of one audit, because each costs money.
@@ -73,8 +65,8 @@ const (
 	Unproved = "books not proved"
 )
 
-// handle logs what is wrong with the books. The log raises an alarm; the audit itself
-// does not fail. If time runs out in a later reading, the earlier ones count.
+// handle logs what is wrong with the books, which raises an alarm. If time runs out in
+// a later reading, the earlier ones count.
 func (a audit) handle(ctx context.Context) error {
 	var offs []int64
 	err := schedule.Sweep(ctx, proveFor, func(ctx context.Context) (err error) {
@@ -96,8 +88,8 @@ func (a audit) handle(ctx context.Context) error {
 	return nil
 }
 
-// read reads the books until they add up to zero, or to the same amount several
-// times in a row, but at most readMost times. It returns the sum of each reading.
+// read reads the books until the sum is zero, or the same several times in a row. It
+// returns the sum of each reading.
 func (a audit) read(ctx context.Context) (offs []int64, err error) {
 	for {
 		next := time.After(apart)
@@ -153,8 +145,8 @@ func (a audit) running(ctx context.Context) (int64, error) {
 	})
 }
 
-// total adds up the results of queries, concurrently and page by page. amounts
-// reads the amounts for a page.
+// total adds up the results of queries page by page. amounts reads the amounts for a
+// page.
 func (a audit) total(ctx context.Context, queries []tables.Query, amounts func([]tables.Item) ([]tables.Item, error)) (int64, error) {
 	var total atomic.Int64
 	work, ctx := app.SideBySide(ctx)

@@ -95,8 +95,6 @@ func (o *fixture) wrong(microUSD int64) bool {
 	return strings.Contains(o.log.String(), fmt.Sprintf("level=ERROR msg=%q micro_usd=%d\n", Wrong, microUSD))
 }
 
-// TestAudit_BalancedBooks checks that balanced books, including empty ones, are proved
-// by the first reading.
 func TestAudit_BalancedBooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, trade := range []func(*fixture){func(*fixture) {}, (*fixture).trade} {
@@ -104,13 +102,12 @@ func TestAudit_BalancedBooks(t *testing.T) {
 			trade(o)
 			begun := time.Now()
 			if err := o.handle(t.Context()); err != nil || o.log.Len() > 0 || time.Since(begun) > 0 {
-				t.Errorf("got error %v after %s and log %q, want no error, no log and no wait", err, time.Since(begun), &o.log)
+				t.Errorf("balanced books: got error %v after %s and log %q, want no error, no log and no wait", err, time.Since(begun), &o.log)
 			}
 		}
 	})
 }
 
-// TestAudit_WrongBooks checks that every error in the books is logged, however small.
 func TestAudit_WrongBooks(t *testing.T) {
 	lost := tables.Movement{Kind: tables.PaidMessage, From: agent(3), To: tables.Revenue, MicroUSD: 5, At: 1}
 	for what, breaks := range map[string]struct {
@@ -140,9 +137,6 @@ func TestAudit_WrongBooks(t *testing.T) {
 	}
 }
 
-// TestAudit_BooksInUse checks that books are proved once they add up to zero, although
-// movements were under way before. Books that change during every reading are logged
-// as not proved, after a bounded number of readings.
 func TestAudit_BooksInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newFixture(t)
@@ -157,19 +151,16 @@ func TestAudit_BooksInUse(t *testing.T) {
 			}
 		}
 		if err := o.handle(t.Context()); err != nil || o.log.Len() > 0 {
-			t.Errorf("got error %v and log %q, want neither", err, &o.log)
+			t.Errorf("books that add up in a later reading: got error %v and log %q, want neither", err, &o.log)
 		}
 		times := 0
 		o.read = func() { times++; o.move(tables.PaidMessage, agent(3), tables.Revenue, 1) }
 		if err := o.handle(t.Context()); err != nil || times != readMost || !strings.Contains(o.log.String(), fmt.Sprintf("level=WARN msg=%q micro_usd=-5 times=5\n", Unproved)) {
-			t.Errorf("got error %v after %d readings and log %q, want %q after %d", err, times, &o.log, Unproved, readMost)
+			t.Errorf("books that change in every reading: got error %v after %d readings and log %q, want %q after %d", err, times, &o.log, Unproved, readMost)
 		}
 	})
 }
 
-// TestAudit_SlowReadings checks that slow readings follow one another without a pause. If
-// there is time for only one reading, its sum is logged as not proved. If there is not even
-// time for one, the audit is also unfinished.
 func TestAudit_SlowReadings(t *testing.T) {
 	for _, c := range []struct {
 		takes time.Duration
@@ -209,7 +200,6 @@ func (s slow) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	return s.Backend.Query(ctx, q)
 }
 
-// TestAudit_UnreadableTable checks that the audit fails if the table cannot be read.
 func TestAudit_UnreadableTable(t *testing.T) {
 	broken := errors.New("broken")
 	for _, index := range []bool{false, true} {
