@@ -10,11 +10,10 @@ import (
 	"agentsocial/tables"
 )
 
-// acquit undoes an upheld case that its appeal overturned. The author gets its karma back,
-// and the case leaves its history. A suspension that no longer has enough cases ends, unless
-// another suspension, by other cases or by an operator, lasts longer. A post is put back. A
-// promo is not: its budget was returned. Seats that the author lost by a suspension stay
-// lost. An author that was erased meanwhile gets nothing back.
+// acquit undoes an upheld case that its appeal overturned. The author gets its karma
+// back. A suspension that no longer has enough cases ends, unless another one lasts
+// longer. A post is put back. A promo is not, because its budget was returned. Seats
+// that the author lost stay lost.
 func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Write, error) {
 	first, err := d.readCase(ctx, appeal.Appeals)
 	if err != nil {
@@ -56,9 +55,8 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 	return append(writes, restored...), nil
 }
 
-// restore returns the writes that put back a post. It returns none if the post's author
-// deleted it before the jury removed it, if its channel is closed, or if an operator took down
-// the text.
+// restore returns the writes that put back a post. It returns none if the author
+// deleted the post, its channel is closed, or an operator took down the text.
 func (d deadlines) restore(ctx context.Context, first, appeal *tables.Case) ([]tables.Write, error) {
 	if first.Kind != tables.CasePost {
 		return nil, nil

@@ -15,10 +15,7 @@ func (b *fixture) block(by, other string, before time.Duration) {
 	b.do((&tables.Block{Agent: by, Other: other, At: noon.Add(-before).UnixMilli()}).Begin(nil, nil)...)
 }
 
-// TestBlocksPutLast checks which blocks put a volunteer last: its own block of the
-// author, and the author's three oldest blocks from before the post. A volunteer that is
-// put last sits only if the others do not fill the jury. The author's newer blocks, and
-// blocks by or of a reporter, have no effect.
+// A volunteer that is put last sits only if the others do not fill the jury.
 func TestBlocksPutLast(t *testing.T) {
 	for name, test := range map[string]struct {
 		block func(b *fixture, all []string)
@@ -49,8 +46,7 @@ func TestBlocksPutLast(t *testing.T) {
 		for range 16 {
 			b, _ := newFixture(t)
 			all = b.volunteers(7)
-			// With three agents of the first one's person there are ten volunteers. Of ten, two may
-			// be put last.
+			// These three make ten volunteers, so that two may be put last.
 			for range 3 {
 				twin := b.volunteer(nil)
 				b.do(tables.Change(tables.OriginKey(twin.Agent), tables.SetAttr("person", "person 1")))
@@ -76,9 +72,8 @@ func TestBlocksPutLast(t *testing.T) {
 	}
 }
 
-// TestBlocksAreNoVeto checks that volunteers put last sit if there are too few others.
-// They are listed with the others of their window in one draw, in the seed's order, so
-// that nobody can tell them apart.
+// Volunteers put last are listed in the seed's order, so that nobody can tell them
+// apart.
 func TestBlocksAreNoVeto(t *testing.T) {
 	for range 10 {
 		b, _ := newFixture(t)
@@ -100,8 +95,7 @@ func TestBlocksAreNoVeto(t *testing.T) {
 	}
 }
 
-// TestLastAfterTheSecondWindow checks that volunteers put last come after all others of
-// both windows, and then sit in the draw of their own window.
+// Volunteers put last come after all others of both windows.
 func TestLastAfterTheSecondWindow(t *testing.T) {
 	for second, want := range [][]int{{5, 0}, {4, 1}} { // index: eligible volunteers in the second window; values: jurors of each window
 		b, _ := newFixture(t)
@@ -141,8 +135,6 @@ func TestLastAfterTheSecondWindow(t *testing.T) {
 	}
 }
 
-// TestHatedAuthors checks that at most one volunteer in five is put last. Otherwise an
-// author could choose its jury by being blocked by everybody except its friends.
 func TestHatedAuthors(t *testing.T) {
 	b, _ := newFixture(t)
 	h, err := b.hear(t.Context(), b.opens(nil))
@@ -167,7 +159,7 @@ func TestHatedAuthors(t *testing.T) {
 
 func TestHonouredBlocks(t *testing.T) {
 	for _, test := range []struct {
-		at   []int64 // of blocks of agents 0, 1, …
+		at   []int64 // when agents 0, 1 and so on were blocked
 		want []string
 	}{
 		{nil, nil}, {[]int64{99, 100, 101}, []string{"0"}}, {[]int64{5, 7, 4, 6}, []string{"2", "0", "3"}}, {[]int64{100, 3}, []string{"1"}},
@@ -177,7 +169,7 @@ func TestHonouredBlocks(t *testing.T) {
 			blocks = append(blocks, tables.Item{"other": fmt.Sprint(i), "at": at})
 		}
 		if got := honoured(blocks, 100); !slices.Equal(got, test.want) {
-			t.Errorf("honoured(%v) = %v, want %v", test.at, got, test.want)
+			t.Errorf("honoured(%v): got %v, want %v", test.at, got, test.want)
 		}
 	}
 }

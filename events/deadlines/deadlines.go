@@ -1,6 +1,5 @@
-// Package deadlines does scheduled work. It moves cases to their next state
-// (draws jurors, ends votes, carries out verdicts), and does the maintenance of
-// search indexes that events/tally leaves to the schedule.
+// Package deadlines does scheduled work. It moves cases to their next state, and
+// maintains the search indexes that events/tally leaves to the schedule.
 package deadlines
 
 import (
@@ -26,15 +25,13 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// sweepFor bounds one sweep, well below the function's timeout. The next sweep begins
-	// with the work that is left.
+	// sweepFor bounds one sweep, well below the function's timeout.
 	sweepFor = 90 * time.Second
 
 	pageMost = 100
 
-	// takeFor is how long a sweep postpones a case or an index when it begins to work on it.
-	// If the sweep does not finish the work, the work is due again after that time, which is
-	// longer than a sweep.
+	// takeFor is how long a sweep postpones a case or an index when it begins to work
+	// on it. It is longer than a sweep. Unfinished work is due again afterwards.
 	takeFor = 10 * time.Minute
 )
 

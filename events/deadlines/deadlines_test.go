@@ -68,9 +68,7 @@ func sealed(t *testing.T, d deadlines, channel string) (posts int) {
 	return posts
 }
 
-// TestSweep checks that a sweep tends the indexes of all due channels, even if they do not
-// fit into one page, and that these indexes are not due afterwards. A channel that fails does
-// not stop the others, and is due again later.
+// A channel that fails does not stop the others.
 func TestSweep(t *testing.T) {
 	d, table, clock := newSweep(t)
 	const n = pageMost + 30
@@ -87,7 +85,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := d.handle(t.Context()); err != nil || sealed(t, d, name(0)) != 0 {
-		t.Errorf("before the indexes are due: got error %v and %d posts sealed, want neither", err, sealed(t, d, name(0)))
+		t.Errorf("before the indexes are due: got error %v and %d posts sealed, want no error and 0", err, sealed(t, d, name(0)))
 	}
 	clock.Store(noon.Add(time.Minute + (n-2)*time.Second).UnixMilli())
 	if err := d.handle(t.Context()); !errors.Is(err, search.ErrCorrupt) || !strings.Contains(err.Error(), name(7)) {
@@ -108,8 +106,6 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweep_RemainingWorkIsDue checks that remaining work is due when it can be done, and
-// not before.
 func TestSweep_RemainingWorkIsDue(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -131,7 +127,6 @@ func TestSweep_RemainingWorkIsDue(t *testing.T) {
 	}
 }
 
-// TestSweep_CancelledLeavesWorkDue checks that work that a sweep did not reach is still due.
 func TestSweep_CancelledLeavesWorkDue(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -142,7 +137,7 @@ func TestSweep_CancelledLeavesWorkDue(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := d.handle(ctx); err == nil {
-		t.Error("handle: got no error for a cancelled context")
+		t.Error("handle with a cancelled context: got no error, want one")
 	}
 	if got := dueAt(t, table, "den"); got != noon.UnixMilli() {
 		t.Errorf("due after a cancelled sweep: got %d, want %d", got, noon.UnixMilli())
@@ -152,9 +147,6 @@ func TestSweep_CancelledLeavesWorkDue(t *testing.T) {
 	}
 }
 
-// TestSweep_SkipsTakenIndex checks that a sweep skips an index that another sweep has
-// taken, until the other sweep must have ended. Work that is requested meanwhile is done
-// afterwards.
 func TestSweep_SkipsTakenIndex(t *testing.T) {
 	d, table, clock := newSweep(t)
 	den := index.Of(d.App, "den")
@@ -199,15 +191,13 @@ func TestSweep_SkipsTakenIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	if overtaken, err := d.once(t.Context(), taken.Move(time.Time{})); !overtaken || err != nil {
-		t.Errorf("work was requested meanwhile: once = %t, %v, want true and no error", overtaken, err)
+		t.Errorf("once, after work was requested: got overtaken %t, error %v, want true and no error", overtaken, err)
 	}
 	if got := dueAt(t, table, "den"); got != soon.UnixMilli() {
 		t.Errorf("due: got %d, want %d", got, soon.UnixMilli())
 	}
 }
 
-// TestSweep_SkipsIndexTakenAfterRead checks that a sweep skips an index that another sweep
-// took after this sweep had read that the index is due.
 func TestSweep_SkipsIndexTakenAfterRead(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -246,9 +236,7 @@ func (m *meddled) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return m.Backend.Query(ctx, q)
 }
 
-// TestSweep_TendingRequestedMeanwhile checks which time applies if tending is requested
-// during a sweep: the requested time, or the time at which the sweep's remaining work is
-// due, whichever is earlier.
+// The earlier time applies: the requested time, or the time of the remaining work.
 func TestSweep_TendingRequestedMeanwhile(t *testing.T) {
 	left := noon.Add(75*time.Second + 15*time.Millisecond)
 	for name, c := range map[string]struct{ asked, want time.Time }{

@@ -18,10 +18,9 @@ import (
 // lookAt bounds the candidates that are read at once. It is usually enough for a jury.
 const lookAt = 10
 
-// seat draws jurors for a case's empty seats. Conflicts of interest are judged now: a
-// juror that reports or blocks somebody after the draw keeps the seat, so that a party
-// cannot unseat jurors. Volunteers come from windows, which are runs of neighbours in the
-// pool. A case with too few jurors waits, and tries other windows next time.
+// seat draws jurors for a case's empty seats. A juror that reports or blocks somebody
+// after the draw keeps the seat, so that a party cannot unseat jurors. Volunteers come
+// from windows, which are runs of neighbours in the pool.
 func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	window := c.Windows
 	drawn, busy, err := d.look(ctx, c)
@@ -35,7 +34,7 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 		seats = jury.SeatsFor(c.Filled + found)
 	}
 	if found = min(found, seats-c.Filled); found <= 0 {
-		if c.Vain++; busy { // retry soon; otherwise new cases, which are due at once, would get those jurors first
+		if c.Vain++; busy { // retry soon, before new cases get those jurors
 			c.Vain = 0
 		}
 		return d.wait(ctx, c, retryAt(c, now))
@@ -60,9 +59,8 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	return d.Transact(ctx, append(writes, c.Keep())...)
 }
 
-// fill seats the volunteers drawn from a window, if any, and records the draw with a
-// digest that commits to them. They are listed in the seed's order. So the list does not
-// show which volunteers recuse put last.
+// fill seats the volunteers drawn from a window, and records the draw with a digest. The
+// list is in the seed's order, so it does not show which volunteers were put last.
 func (d deadlines) fill(c *tables.Case, window int64, drawn []*volunteer) (writes []tables.Write, err error) {
 	drew := &tables.Draw{N: c.Draws, Window: window, At: d.Now().UnixMilli()}
 	for _, v := range drawn {
@@ -98,8 +96,8 @@ func (d deadlines) extend(ctx context.Context, c *tables.Case) (writes []tables.
 	return writes, err
 }
 
-// window reads the volunteers for the case's next draw: neighbours in the
-// pool's order, from a place derived from the seed, wrapping at the end.
+// window reads the volunteers for the case's next draw: neighbours in the pool, from a
+// place derived from the seed. It wraps at the end.
 func (d deadlines) window(ctx context.Context, c *tables.Case) ([]string, error) {
 	start := jury.Start(c.Seed, c.ID, c.Windows)
 	var from, below tables.Page
@@ -132,9 +130,8 @@ type volunteer struct {
 	window  int64 // the number of the case's window that it was drawn from
 }
 
-// look finds jurors for a case: as many as it may have, or fewer if its windows have too
-// few. The volunteers that recuse puts last come at the end. busy reports whether a
-// volunteer was passed over because it has too many duties.
+// look finds jurors for a case. Those that recuse puts last come at the end. busy
+// reports whether a volunteer was passed over because it has too many duties.
 func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer, busy bool, err error) {
 	h, err := d.hear(ctx, c)
 	if err != nil {
@@ -230,10 +227,10 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	return h, nil
 }
 
-// recall reads the case that an appeal is about. These agents may not judge the appeal:
-// the jurors of that case, agents that share an owner with one of them, agents of owners
-// that it barred, and agents that volunteered after it opened. Otherwise an author, which
-// chooses when it appeals, could bring jurors of its own.
+// recall reads the case that an appeal is about. Its jurors, their owners and its
+// barred owners may not judge the appeal. Neither may agents that volunteered after
+// that case opened. Otherwise an author, which chooses when it appeals, could bring
+// jurors of its own.
 func (d deadlines) recall(ctx context.Context, h *hearing) error {
 	if h.Appeals == "" {
 		return nil
@@ -248,10 +245,9 @@ func (d deadlines) recall(ctx context.Context, h *hearing) error {
 	return err
 }
 
-// honoured returns the agents that an author's blocks put last: those of the
-// oldest few blocks made before the reported item was written. If all blocks counted, an
-// author could block every volunteer except its friends and be judged by them.
-// If newer blocks counted, an author could block jurors after being reported.
+// honoured returns the agents that an author's blocks put last: the oldest few from
+// before the reported item was written. If more blocks counted, an author could block
+// every volunteer except its friends and be judged by them.
 func honoured(blocks []tables.Item, written int64) (agents []string) {
 	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b tables.Item) bool { return b.Int("at") >= written })
 	slices.SortStableFunc(blocks, func(a, b tables.Item) int { return cmp.Compare(a.Int("at"), b.Int("at")) })
@@ -261,8 +257,8 @@ func honoured(blocks []tables.Item, written int64) (agents []string) {
 	return agents
 }
 
-// draw finds jurors among volunteers, in order: as many as are wanted, or
-// fewer. It removes idle and unfit volunteers from the pool.
+// draw finds jurors among volunteers, in order. It removes idle and unfit volunteers
+// from the pool.
 func (d deadlines) draw(ctx context.Context, h *hearing, window []string) error {
 	now := d.Now()
 	for some := range slices.Chunk(window, lookAt) {
@@ -308,8 +304,8 @@ func originOf(item tables.Item) jury.Origin {
 	return jury.Origin{Person: item.Str("person"), Domain: item.Str("domain")}
 }
 
-// candidates reads volunteers, in order, and whether they reported the item. It
-// leaves out those who have withdrawn since the pool was read.
+// candidates reads volunteers, in order. It leaves out those who have withdrawn since
+// the pool was read.
 func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) ([]*volunteer, error) {
 	const each = 5
 	var keys []tables.Key
@@ -341,10 +337,9 @@ func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) 
 	return list, nil
 }
 
-// recuse puts last the volunteers that block the author, and those that the author's
-// honoured blocks name, but at most one in [jury.LastOne]. An author can provoke blocks:
-// if all counted, it could annoy every volunteer except its friends and be judged by
-// them.
+// recuse puts last the volunteers that block the author, and those in h.blocked, but at
+// most one in [jury.LastOne]. Otherwise an author could annoy every volunteer except
+// its friends and be judged by them.
 func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunteer) (first, last []*volunteer, err error) {
 	keys := make([]tables.Key, len(volunteers))
 	for i, v := range volunteers {
@@ -365,9 +360,8 @@ func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunte
 	return first, last, nil
 }
 
-// retire removes idle volunteers from the pool, unless they became active again, and
-// those that may no longer be jurors. Otherwise they would fill the windows that draws
-// read.
+// retire removes idle and unfit volunteers from the pool. Otherwise they would fill the
+// windows that draws read. An idle volunteer that became active again stays.
 func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
 	now := d.Now()
 	since := now.Add(-jury.ActiveIn).UnixMilli()

@@ -28,9 +28,6 @@ func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 	return order
 }
 
-// TestWindow checks that a window is a hundred neighbours from the seed's place on,
-// wrapping at the end. The next window begins at another place. In a pool smaller than a
-// window, each volunteer is read once.
 func TestWindow(t *testing.T) {
 	for _, n := range []int{0, 1, 30, jury.Window, 130, 250} {
 		d, _, _ := newSweep(t)
@@ -72,8 +69,7 @@ func (d deadlines) dueOf(t *testing.T, name string) int64 {
 	return c.Due
 }
 
-// TestCasesOfManyPages checks that all due cases are processed, even if they do not fit into
-// one page. A case that fails does not stop the others, and is due again later.
+// A case that fails does not stop the others.
 func TestCasesOfManyPages(t *testing.T) {
 	d, table, _ := newSweep(t)
 	const n = pageMost + 20
@@ -101,11 +97,10 @@ func TestCasesOfManyPages(t *testing.T) {
 		}
 	}
 	if due := d.dueOf(t, "ca_later"); due != noon.Add(time.Second).UnixMilli() {
-		t.Errorf("a case that is not due was processed: got due %d, want %d", due, noon.Add(time.Second).UnixMilli())
+		t.Errorf("ca_later, which is not due: got due %d, want %d", due, noon.Add(time.Second).UnixMilli())
 	}
 }
 
-// TestSweepEndsInTime checks that a sweep without time leaves its work to the next sweep.
 func TestSweepEndsInTime(t *testing.T) {
 	d, _, _ := newSweep(t)
 	putCase(t, d, "ca_1", noon.Add(-time.Second))
@@ -115,7 +110,7 @@ func TestSweepEndsInTime(t *testing.T) {
 		t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 	}
 	if d.dueOf(t, "ca_1") != noon.Add(-time.Second).UnixMilli() {
-		t.Error("a sweep without time processed the case")
+		t.Error("sweep without time: got the case processed, want it left alone")
 	}
 	if err := d.handle(t.Context()); err != nil || d.dueOf(t, "ca_1") != noon.Add(jury.RetryFirst).UnixMilli() {
 		t.Errorf("got error %v, and the case due at %d, want %d", err, d.dueOf(t, "ca_1"), noon.Add(jury.RetryFirst).UnixMilli())

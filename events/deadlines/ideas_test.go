@@ -9,8 +9,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestIdeasAreSealed checks that the schedule tends the index of ideas when it is due, as
-// it tends a channel's.
 func TestIdeasAreSealed(t *testing.T) {
 	d, table, clock := newSweep(t)
 	for i := range 20 {

@@ -11,23 +11,20 @@ import (
 	"agentsocial/tables"
 )
 
-// Votes (requests) and sweeps (this file) change the state of a case. Each change is
-// conditional on the case's version, so concurrent sweeps and votes cannot apply it
-// twice.
+// Votes and sweeps change the state of a case. Each change requires the case's version
+// as read, so it cannot be applied twice.
 
-// casesAtOnce is one: in a small network the same few agents sit on all juries,
-// so concurrent cases would conflict. A case takes about ten round trips.
+// casesAtOnce is one, because the same few agents sit on all juries of a small network.
+// Concurrent cases would conflict.
 const casesAtOnce = 1
 
 const day = 24 * time.Hour
 
-// judge processes the cases that are due.
 func (d deadlines) judge(ctx context.Context) error {
 	return schedule.Each(ctx, d.App, tables.CasesDue(d.Now(), pageMost), casesAtOnce, d.judgeOne)
 }
 
-// judgeOne moves one case as far as possible, unless another sweep has taken it or
-// somebody has voted meanwhile.
+// judgeOne moves one case as far as possible, unless it has changed meanwhile.
 func (d deadlines) judgeOne(ctx context.Context, item tables.Item) error {
 	var found tables.Case
 	if err := tables.Unmarshal(item, &found); err != nil {
@@ -62,8 +59,8 @@ func (d deadlines) readCase(ctx context.Context, id string) (*tables.Case, error
 	return c, tables.Unmarshal(items[0], c)
 }
 
-// step moves a case to its next state. more reports that another step may
-// follow at once.
+// step moves a case to its next state. more reports that another step may follow at
+// once.
 func (d deadlines) step(ctx context.Context, c *tables.Case) (more bool, err error) {
 	now := d.Now()
 	over := c.Deadline <= now.UnixMilli()
@@ -87,7 +84,7 @@ func (d deadlines) wait(ctx context.Context, c *tables.Case, until int64) error 
 }
 
 // close ends a case, and removes the item if the case is upheld. If the item has gone
-// meanwhile (a promo ended, an author deleted the post), close only ends the case.
+// meanwhile, close only ends the case.
 func (d deadlines) close(ctx context.Context, c *tables.Case, state string) error {
 	read, gone := *c, false
 	try := func() error {
@@ -102,7 +99,7 @@ func (d deadlines) close(ctx context.Context, c *tables.Case, state string) erro
 }
 
 // count ends the voting with a verdict if enough jurors voted. Otherwise jurors that
-// did not vote lose their seats, and new ones are drawn, at most twice.
+// did not vote lose their seats, and new ones are drawn.
 func (d deadlines) count(ctx context.Context, c *tables.Case) error {
 	switch jury.AtDeadline(c.Uphold, c.Overturn) {
 	case jury.Uphold:
@@ -137,7 +134,6 @@ type seated struct {
 	juror tables.Juror // zero if it no longer volunteers
 }
 
-// readSeats reads a case's seats.
 func (d deadlines) readSeats(ctx context.Context, c *tables.Case) ([]seated, error) {
 	if len(c.Jurors) == 0 {
 		return nil, nil

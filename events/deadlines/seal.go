@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// seal does the maintenance of search indexes that is due (see [index.Index.Tend]), page
-// by page. A failed index does not stop the others, and is due again later.
+// seal does the maintenance of search indexes that is due (see [index.Index.Tend]). A
+// failed index does not stop the others, and is due again later.
 func (d deadlines) seal(ctx context.Context) error {
 	return schedule.Each(ctx, d.App, tables.SealsDue(d.Now(), pageMost), sealsAtOnce, d.sealOne)
 }
@@ -21,9 +21,8 @@ func (d deadlines) seal(ctx context.Context) error {
 // sealsAtOnce bounds the indexes tended at once. Each may build a segment of 150 MB.
 const sealsAtOnce = 4
 
-// sealOne tends one index, unless another sweep has taken it. It then records when the
-// index is due next, or that it is not due. If another writer set a time meanwhile, the
-// earlier of the two times is kept.
+// sealOne tends one index, unless another sweep has taken it, and records when the
+// index is due next. If another writer set a time meanwhile, the earlier time is kept.
 func (d deadlines) sealOne(ctx context.Context, item tables.Item) error {
 	var due tables.SealDue
 	if err := tables.Unmarshal(item, &due); err != nil {

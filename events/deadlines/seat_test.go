@@ -111,8 +111,6 @@ func (b *fixture) volunteers(n int) (agents []string) {
 	return agents
 }
 
-// TestLateVolunteers checks that agents that volunteer after a case was opened do not
-// judge it.
 func TestLateVolunteers(t *testing.T) {
 	b, _ := newFixture(t)
 	opened := noon.Add(-time.Hour).UnixMilli()
@@ -128,9 +126,6 @@ func TestLateVolunteers(t *testing.T) {
 	}
 }
 
-// TestIdleVolunteers checks that a volunteer with any recent activity is drawn. An idle
-// volunteer is removed from the pool, unless it became active meanwhile, and its missed
-// duties are kept.
 func TestIdleVolunteers(t *testing.T) {
 	b, _ := newFixture(t)
 	idle, seen := noon.Add(-jury.ActiveIn).UnixMilli()-1, noon.Add(-jury.ActiveIn).UnixMilli()
@@ -147,7 +142,7 @@ func TestIdleVolunteers(t *testing.T) {
 	}
 	for _, j := range []tables.Juror{gone, forgetful} {
 		if b.item(tables.JurorKey(j.Agent)) != nil || b.item(tables.ProfileKey(j.Agent)).Bool("juror") {
-			t.Errorf("idle %s is still a juror", j.Agent)
+			t.Errorf("idle %s: got a juror, want none", j.Agent)
 		}
 		if why := b.item(tables.Key{PK: tables.AgentPK(j.Agent), SK: "JUROR-ENDED"}).Str("reason"); why != tables.JurorIdle {
 			t.Errorf("reason given to %s: got %q, want %q", j.Agent, why, tables.JurorIdle)
@@ -169,14 +164,12 @@ func TestIdleVolunteers(t *testing.T) {
 		b.do(back(j))
 		v := &volunteer{Candidate: jury.Candidate{Agent: j.Agent, ActiveAt: idle}, juror: j}
 		if err := b.retire(t.Context(), []*volunteer{v}); err != nil || b.item(tables.JurorKey(j.Agent)) == nil {
-			t.Errorf("a volunteer that %s was removed; error %v", name, err)
+			t.Errorf("idle volunteer that %s: got removed, error %v; want it kept", name, err)
 		}
 	}
 }
 
-// TestSecondWindow checks that a second window is read if the first has too few jurors
-// for a whole jury, and that it gets a draw of its own. A third window is read only in
-// the next sweep.
+// A third window is read only in the next sweep.
 func TestSecondWindow(t *testing.T) {
 	for _, test := range []struct {
 		fit     [3]int // eligible volunteers of each window that are in no earlier one
@@ -257,8 +250,6 @@ func TestSecondWindow(t *testing.T) {
 	}
 }
 
-// TestDrawFollowsTheSeed checks that the first eligible volunteers of a window by the
-// seed's ranks are seated, in that order.
 func TestDrawFollowsTheSeed(t *testing.T) {
 	b, _ := newFixture(t)
 	var fit []string
@@ -281,8 +272,6 @@ func TestDrawFollowsTheSeed(t *testing.T) {
 	}
 }
 
-// TestBackoff checks that a case without candidates waits 15 minutes, then twice as long
-// each time, up to four hours, and that finding jurors resets the wait.
 func TestBackoff(t *testing.T) {
 	b, advance := newFixture(t)
 	b.opens(nil)
@@ -301,9 +290,6 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestBusyJurors checks that a case is due every 15 minutes while some candidates could
-// sit if they had fewer duties, and that it waits longer if all are ineligible for other
-// reasons.
 func TestBusyJurors(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*tables.Profile, *tables.Counters, *tables.Juror)
@@ -335,9 +321,7 @@ func TestBusyJurors(t *testing.T) {
 	}
 }
 
-// TestEmptySeats checks that a case in voting that could not replace all lost jurors is
-// due in 15 minutes. So is one whose voting ended without a verdict, however many tries
-// failed before.
+// Earlier failed draws (Vain) do not lengthen the wait.
 func TestEmptySeats(t *testing.T) {
 	b, _ := newFixture(t)
 	b.volunteer(nil)
@@ -357,8 +341,7 @@ func TestEmptySeats(t *testing.T) {
 	}
 }
 
-// TestLastMissIsKept checks that the claim keeps the day of the missed duty that removed
-// a juror, so that it does not count twice.
+// The claim keeps the day of the last missed duty, so that it does not count twice.
 func TestLastMissIsKept(t *testing.T) {
 	b, _ := newFixture(t)
 	j := b.volunteer(func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Missed = jury.MissedMost - 1 })
@@ -374,8 +357,6 @@ func TestLastMissIsKept(t *testing.T) {
 	}
 }
 
-// TestSummon checks that a volunteer gets a seat only if it has not changed since it was
-// read, and that it then gets another place in the pool.
 func TestSummon(t *testing.T) {
 	for name, change := range map[string]func(b *fixture, j tables.Juror){
 		"is suspended": func(b *fixture, j tables.Juror) {
@@ -415,8 +396,6 @@ func TestSummon(t *testing.T) {
 	}
 }
 
-// TestWithdrawnMeanwhile checks that a volunteer that withdrew after the pool was read
-// is left out.
 func TestWithdrawnMeanwhile(t *testing.T) {
 	b, _ := newFixture(t)
 	j, other := b.volunteer(nil), b.volunteer(nil)

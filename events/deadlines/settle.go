@@ -11,10 +11,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// settle carries out a verdict once, in one transaction: jurors get their karma, those
-// that did not vote lose their seats, and the author loses karma if the case is
-// upheld. The reporters lose karma if the case is overturned and no juror upheld it, but this
-// loss does not show in their public karma.
+// settle carries out a verdict once, in one transaction. The reporters of an overturned case lose karma if no
+// juror upheld the case. This loss does not show in their public karma.
 func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	if c.Settled {
 		return nil
@@ -104,10 +102,9 @@ func owners(seats []seated, verdict, author string) (owners []string) {
 	return owners
 }
 
-// convict applies an upheld case to its author. owners are those of the jurors who upheld
-// it. The case costs karma. The third within a month suspends the author, if the jurors
-// of the three have enough different owners. A suspension also ends the author's seats on
-// juries, and the case records when the suspension ends.
+// convict applies an upheld case to its author. owners are those of the jurors who
+// upheld it. The third case within a month suspends the author, if the jurors of the
+// three have enough different owners.
 func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string) ([]tables.Write, error) {
 	author, ended := c.Author.ID, time.UnixMilli(c.ClosedAt)
 	var u *tables.Upheld
@@ -149,8 +146,8 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string)
 	return append(append(writes, left...), tables.LeaveDuties(author, counters[0].Int("duties"), n, jury.AuthorKarma)), nil
 }
 
-// readAuthor reads the upheld cases and the profile of a case's author, and more items
-// in the same trip.
+// readAuthor reads an author's upheld cases and profile, and more items in the same
+// trip.
 func (d deadlines) readAuthor(ctx context.Context, agent string, more ...tables.Key) (*tables.Upheld, *tables.Profile, []tables.Item, error) {
 	u, p := new(tables.Upheld), new(tables.Profile)
 	items, err := d.Table.Get(ctx, tables.Strong, append([]tables.Key{tables.UpheldKey(agent), tables.ProfileKey(agent)}, more...)...)

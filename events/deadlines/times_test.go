@@ -8,8 +8,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestTimesOfACase checks that jurors have 48 hours to vote, that a case then looks for
-// others for a week, and that a juror misses its duty at the deadline and not before.
 func TestTimesOfACase(t *testing.T) {
 	b, advance := newFixture(t)
 	juror := b.volunteer(nil).Agent
@@ -31,8 +29,6 @@ func TestTimesOfACase(t *testing.T) {
 	}
 }
 
-// TestMissedAtTheDeadline checks that a juror that did not vote misses its duty if its
-// case closes at its deadline, and not if it closes before.
 func TestMissedAtTheDeadline(t *testing.T) {
 	for early, want := range map[int64]int64{0: 1, 1: 0} {
 		b, _ := newFixture(t)
@@ -52,8 +48,7 @@ func TestMissedAtTheDeadline(t *testing.T) {
 	}
 }
 
-// TestRetryAfterFirstEmptyDraw checks that a case waits 15 minutes after its first draw
-// that finds no juror, even if earlier draws found busy volunteers.
+// Earlier draws that found busy volunteers do not count.
 func TestRetryAfterFirstEmptyDraw(t *testing.T) {
 	b, advance := newFixture(t)
 	j := b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })
@@ -66,8 +61,6 @@ func TestRetryAfterFirstEmptyDraw(t *testing.T) {
 	}
 }
 
-// TestKarmaOfADay checks that a juror earns at most 10 karma on one UTC day, and that the
-// sum is kept until the day ends.
 func TestKarmaOfADay(t *testing.T) {
 	b, advance := newFixture(t)
 	agent := b.volunteer(nil).Agent
@@ -97,8 +90,6 @@ func TestKarmaOfADay(t *testing.T) {
 	}
 }
 
-// TestFullJuryWaits checks that a case whose seats are all filled is due at its deadline,
-// and that a case that lacks a juror looks for another.
 func TestFullJuryWaits(t *testing.T) {
 	for filled, found := range map[int64]bool{jury.Seats: true, jury.Seats - 1: false} {
 		b, _ := newFixture(t)
@@ -115,8 +106,6 @@ func TestFullJuryWaits(t *testing.T) {
 	}
 }
 
-// TestDrawEndsWhenFull checks that a draw from a large pool reads a second window only if
-// the first has too few jurors.
 func TestDrawEndsWhenFull(t *testing.T) {
 	for fit, want := range map[int]int64{jury.Window: 1, jury.Seats - 1: jury.WindowsMost} {
 		b, _ := newFixture(t)
@@ -133,8 +122,6 @@ func TestDrawEndsWhenFull(t *testing.T) {
 	}
 }
 
-// TestAppealKeepsOperatorSuspension checks that an appeal that ends a jury's suspension leaves
-// an operator's suspension if that has not ended yet.
 func TestAppealKeepsOperatorSuspension(t *testing.T) {
 	for left, want := range map[int64]int64{0: 0, 1: noon.UnixMilli() + 1} {
 		b, _ := newFixture(t)
@@ -151,7 +138,7 @@ func TestAppealKeepsOperatorSuspension(t *testing.T) {
 		})
 		b.sweeps()
 		if got := b.item(tables.ProfileKey(author.ID)).Int("suspended_until"); got != want {
-			t.Errorf("suspended by an operator for %d ms more: suspended_until = %d, want %d", left, got, want)
+			t.Errorf("suspended by an operator for %d ms more: got suspended_until %d, want %d", left, got, want)
 		}
 	}
 }
