@@ -1,15 +1,11 @@
 // Package erase finishes the erasure of agents: it removes an erased agent's texts,
 // name and credentials wherever they are in the table.
 //
-// An erasure is done in passes. Each visits every place where the agent has items, and
-// begins with the items that everybody can see. The first begins within a minute of the
-// request. The last is one that finds nothing and began at least [tables.EraseAfter]
-// after the request, when all requests of the agent have ended. In the agent's own
-// partitions an item is deleted unless this package has a rule for its type or keeps it,
-// so a new type of item needs no line here. The inbox's head is closed, so that
-// events/inbox adds no more events. The erasure does not end before the payment processor
-// has closed the agent's open pages for buying credits. Erasing 10 000 posts takes a few
-// seconds and 60 020 write units, six for each post.
+// An erasure is done in passes over every place where the agent has items. The last
+// pass finds nothing, and began at least [tables.EraseAfter] after the request, when
+// all requests of the agent have ended. The inbox's head is closed, so that
+// events/inbox adds no more events. Erasing 10 000 posts takes a few seconds and 60 020
+// write units, six for each post.
 package erase
 
 import (
@@ -48,13 +44,11 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// sweepFor bounds one sweep, below the function's timeout. The next sweep begins with
-	// the work that is left.
+	// sweepFor bounds one sweep, below the function's timeout.
 	sweepFor = 40 * time.Second
 
-	// takeFor is how far a sweep first postpones an erasure's due time. If the sweep does
-	// not finish, the erasure is due again after that time, which is longer than a sweep,
-	// and shorter than two ticks.
+	// takeFor is how far a sweep first postpones an erasure's due time. It is longer
+	// than a sweep, and shorter than two ticks.
 	takeFor = 100 * time.Second
 
 	// restMost bounds the time between two passes.
@@ -71,11 +65,9 @@ func (e erase) handle(ctx context.Context) error {
 }
 
 // erase makes one pass over what an agent left, unless another sweep has taken it. A
-// pass that finds nothing ends the erasure, if the erasure was at least
-// [tables.EraseAfter] old when the pass began. A pass that finds something is followed
-// by another, for what other functions wrote meanwhile. Passes do not find what is
-// already erased, so the pass after an interruption continues where the interrupted one
-// stopped.
+// pass that finds something is followed by another, for what other functions wrote
+// meanwhile. Passes do not find what is already erased, so an interrupted erasure
+// continues where it stopped.
 func (e erase) erase(ctx context.Context, item tables.Item) error {
 	var work tables.Erasure
 	if err := tables.Unmarshal(item, &work); err != nil {
@@ -118,15 +110,13 @@ func (e erase) pass(ctx context.Context, agent string) (found bool, err error) {
 	return found, err
 }
 
-// whole queries a partition.
 func whole(pk string) tables.Query {
 	return tables.Query{PK: pk, Limit: pageMost, Consistency: tables.Strong}
 }
 
 // place erases the items that a query finds. had reports whether there was anything to
-// erase, and done whether nothing is left. If erasing an item fails, if another write has
-// changed it meanwhile, or if its case is open, place leaves the item to the next pass
-// and goes on.
+// erase, and done whether nothing is left. Items that cannot be erased now are left to
+// the next pass.
 func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, done bool, err error) {
 	var found, left atomic.Bool
 	for failed := error(nil); ; {
@@ -173,8 +163,8 @@ func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, do
 }
 
 // item erases one item, and reports whether there was anything to do. The error is
-// [tables.ErrOvertaken] if the item is left to the next pass, since another write changed
-// it meanwhile or its case is open.
+// [tables.ErrOvertaken] if another write changed the item meanwhile, or its case is
+// open.
 func (e erase) item(ctx context.Context, agent string, item tables.Item) (did bool, err error) {
 	typ := item.Str(tables.AttrType)
 	if keeps[typ] {
@@ -207,7 +197,7 @@ func (e erase) commit(ctx context.Context, writes []tables.Write) error {
 }
 
 // own reports whether a key is in one of the agent's own partitions. Items there are
-// deleted, unless their type has a rule or is in keeps.
+// deleted by default, so a new type needs no rule.
 func own(agent string, k tables.Key) bool {
 	switch k.PK {
 	case tables.AgentPK(agent), tables.InboxPK(agent), tables.GuestbookPK(agent), tables.QuotaPK(agent):
@@ -238,7 +228,6 @@ var rules = map[string]rule{
 	tables.TypeCase: ofCase, tables.TypeAct: given,
 }
 
-// read unmarshals an item.
 func read[T any](item tables.Item) (*T, error) {
 	v := new(T)
 	return v, tables.Unmarshal(item, v)
@@ -257,8 +246,7 @@ func given(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Wri
 }
 
 // checkout closes a page for buying credits, so that nobody pays for an agent that is
-// gone. Then it deletes the page's item. A payment that arrives before the page
-// is closed is booked (functions/credits/notice.go).
+// gone. A payment that arrives earlier is booked (functions/credits/notice.go).
 func checkout(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.Write, error) {
 	c, err := read[tables.Checkout](item)
 	if err != nil {
@@ -283,8 +271,7 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 }
 
 // forget removes the agent's name from the event that source caused in the inbox of the
-// agent to. It does nothing if the event has not arrived or has expired. event needs only
-// the fields that [tables.InboxEvent.WaitingKey] reads.
+// agent to. event needs only the fields that [tables.InboxEvent.WaitingKey] reads.
 func (e erase) forget(ctx context.Context, agent, to, source string, event tables.InboxEvent) error {
 	return e.Retry(ctx, func() error {
 		waiting := event.WaitingKey(to, source)
@@ -378,8 +365,8 @@ func idea(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Writ
 	return i.Erase(), nil
 }
 
-// history deletes an entry of the agent's history, and the text that the entry leads to:
-// a promo's, or what the agent said about a channel that it created.
+// history deletes an entry of the agent's history, and the text that the entry leads
+// to.
 func history(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	h, err := read[tables.HistoryEntry](item)
 	if err != nil {
@@ -410,8 +397,8 @@ func history(e erase, ctx context.Context, agent string, item tables.Item) ([]ta
 	return writes, nil
 }
 
-// conversation removes the agent's texts and its name from a conversation, for the other
-// agent too, and then the agent's side. The other agent's texts stay.
+// conversation removes the agent's texts and its name from a conversation, for the
+// other agent too. The other agent's texts stay.
 func conversation(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	other := strings.TrimPrefix(item.Key().SK, tables.ConversationKey(agent, "").SK)
 	for q := tables.Messages(agent, other, "", pageMost); ; {
@@ -453,7 +440,7 @@ func conversation(e erase, ctx context.Context, agent string, item tables.Item) 
 }
 
 // ofCase removes the agent's text from the evidence of a case against it, and its name
-// from the case, which ends if it is open.
+// from the case. An open case ends.
 func ofCase(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.Write, error) {
 	c, err := read[tables.Case](item)
 	if err != nil {
@@ -470,9 +457,9 @@ func ofCase(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.
 	return writes, nil
 }
 
-// complaint removes the reason that the agent gave for a report. Once the case is closed,
-// it also removes the hash of the agent's owner from the case's list of the owners who
-// opened it. Until then the hash keeps other agents of the owner off the jury.
+// complaint removes the reason that the agent gave for a report. Once the case is
+// closed, complaint also removes the hash of the agent's owner from the case's openers.
+// Until then the hash keeps other agents of the owner off the jury.
 func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	items, err := e.Table.Get(ctx, tables.Strong, tables.CaseKey(strings.TrimPrefix(item.Key().PK, tables.CasePK(""))))
 	if err != nil {
@@ -508,13 +495,10 @@ func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]
 	return writes, nil
 }
 
-// report erases one of the two items of a report, and withdraws the report if it waits
-// to open a case. One item is the agent's own: it only leaves the agent's list. The
-// other counts the report for the agent's owner. If a case heard the report, this item
-// stays under a pseudonym, so that the owner's next agent cannot make the report
-// again; otherwise it is deleted. The owner's number of open cases is deleted if it is
-// zero. The items of reports that do not wait tell which cases the agent opened, so
-// they stay until all of these cases are closed.
+// report erases one of the two items of a report, and withdraws the report if it waits.
+// The agent's own item leaves the agent's list. The owner's item stays under a
+// pseudonym if a case heard the report, so that the owner's next agent cannot repeat
+// it. Both items tell which cases the agent opened, so they stay until these are closed.
 func report(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	owner := tables.ReportOwner(item)
 	keys := []tables.Key{tables.ReportedKey(item.Str("target"))}

@@ -47,9 +47,6 @@ func (f *fixture) read(k tables.Key) tables.Item {
 	return items[0]
 }
 
-// TestPasses checks when the next pass comes: after a tenth of the erasure's age, but at
-// least a minute and at most five. An erasure ends with the first pass that begins at
-// least a minute after the request and finds nothing.
 func TestPasses(t *testing.T) {
 	for _, c := range []struct {
 		age   time.Duration
@@ -78,14 +75,11 @@ func TestPasses(t *testing.T) {
 			want = noon.Add(c.next).UnixMilli()
 		}
 		if got := f.read(tables.ErasureKey(work.Agent)).Int("due"); got != want {
-			t.Errorf("begun %s ago, and a pass finds something (%v): got due %d, want %d", c.age, c.finds, got, want)
+			t.Errorf("age %s, pass finds something %v: got due %d, want %d", c.age, c.finds, got, want)
 		}
 	}
 }
 
-// TestForgetSender checks that the agent's name is removed from an event that it caused,
-// even from the first event of an inbox, and that an event that never arrived is no
-// error.
 func TestForgetSender(t *testing.T) {
 	f := newFixture(t)
 	for seq, source := range []string{"never arrived", "first", "second"} {
@@ -104,8 +98,6 @@ func TestForgetSender(t *testing.T) {
 	}
 }
 
-// TestForgetWaitingSender checks that the agent's name is removed from an event that
-// waits, and from one that gets its number meanwhile.
 func TestForgetWaitingSender(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	for name, event := range map[string]tables.InboxEvent{
@@ -159,8 +151,6 @@ func (m *meanwhile) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// TestReasonGoesAtOnce checks that the reason of a report is removed while its case is
-// open, and that the report is left to the next pass.
 func TestReasonGoesAtOnce(t *testing.T) {
 	f := newFixture(t)
 	c := &tables.Case{ID: "ca_1", Kind: tables.CasePost, Target: "po_1", State: tables.CaseVoting, Open: true}
@@ -177,8 +167,7 @@ func TestReasonGoesAtOnce(t *testing.T) {
 	}
 }
 
-// TestOpenCasesOfTheOwner checks that the number of an owner's open cases stays while
-// another agent of the owner has an open case.
+// Another agent of the owner may have an open case.
 func TestOpenCasesOfTheOwner(t *testing.T) {
 	const owner = "person"
 	for open, stays := range map[int64]bool{0: false, 1: true} {
@@ -192,7 +181,7 @@ func TestOpenCasesOfTheOwner(t *testing.T) {
 			t.Errorf("%d open cases: got error %v, want none", open, err)
 		}
 		if got := f.read(k); (got != nil) != stays || f.read(w.Key) != nil {
-			t.Errorf("%d open cases: got number %v and report %v, want the number to stay (%v), and no report", open, got, f.read(w.Key), stays)
+			t.Errorf("%d open cases: got number %v and report %v, want the number kept %v, and no report", open, got, f.read(w.Key), stays)
 		}
 	}
 }
