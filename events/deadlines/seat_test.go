@@ -341,7 +341,8 @@ func TestEmptySeats(t *testing.T) {
 	}
 }
 
-// The claim keeps the day of the last missed duty, so that it does not count twice.
+// The claim keeps the day of the last missed duty, so that the miss
+// does not count twice.
 func TestLastMissIsKept(t *testing.T) {
 	b, _ := newFixture(t)
 	j := b.volunteer(func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Missed = jury.MissedMost - 1 })

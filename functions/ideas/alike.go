@@ -101,7 +101,8 @@ func (s weighted) sum(o weighted) (all, shared float64) {
 	return all, shared
 }
 
-// share returns the part of the weight of s whose words o has, too, 0 to 1.
+// share returns the weight of the words that s shares with o, divided by the weight of
+// all words of s.
 func (s weighted) share(o weighted) float64 {
 	all, shared := s.sum(o)
 	if all == 0 {

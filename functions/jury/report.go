@@ -109,8 +109,7 @@ type report struct {
 	needed int64  // how many more reports open a case
 }
 
-// again reports whether this report counts and replaces the caller's waiting one, which
-// does not.
+// again reports whether this report counts, and the caller's waiting report does not.
 func (p *report) again() bool {
 	return p.earlier != nil && p.earlier.Int("weight") == 0 && p.Counts(p.now)
 }

@@ -10,7 +10,7 @@ import (
 // lasting says how to replace a throwaway origin.
 const lasting = "With `POST /v1/me/origin`, link an address of a mail provider or of a domain of your own, and not one of a service of disposable mail or of a relay."
 
-// missingVouchers returns how many more owners must vouch for the caller's standing.
+// missingVouchers returns how many more owners must vouch to give the caller standing.
 func missingVouchers(c *api.Call) int64 {
 	return jury.Missing(c.Counts.Vouchers, c.Agent.Operator, c.Settings.Limits.StandingOwners)
 }

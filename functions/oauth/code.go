@@ -210,7 +210,8 @@ func (g oauth) dropDead(ctx context.Context, agent string, live tables.Live, epo
 	return nil
 }
 
-// unlessSpent returns refusal, unless the code was used before.
+// unlessSpent returns refusal. If the code was used before, it ends the code's connection
+// and refuses the reuse instead.
 func (g oauth) unlessSpent(ctx context.Context, code *flow.Code, refusal error) error {
 	items, err := g.Table.Get(ctx, tables.Strong, tables.CodeKey(code.ID))
 	switch {
