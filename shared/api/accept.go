@@ -9,8 +9,8 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// PrefersHTML reports whether an Accept header names text/html and ranks it above all the
-// others, as a browser's does (RFC 9110 12.5.1). `*/*` alone names nothing.
+// PrefersHTML reports whether an Accept header ranks text/html above all the others (RFC
+// 9110 12.5.1). `*/*` does not name text/html.
 func PrefersHTML(accept string, others ...string) bool {
 	if !strings.Contains(strings.ToLower(accept), "html") { // most programs
 		return false
@@ -45,11 +45,11 @@ const mediaHTML = "text/html"
 // rank is the weight of a content type in an Accept header.
 type rank struct {
 	q     float64
-	exact int // how exact the range that gave q is: 1 for */*, 2 for text/*, 3 for the type itself
+	exact int // of the range that gave q: 1 for */*, 2 for text/*, 3 for the type itself
 }
 
 // take applies media, a range of the header such as text/*, if it covers the content type
-// that r ranks. The most exact range decides; of equally exact ones, the greatest weight.
+// of. The most exact range decides; of equally exact ones, the greatest weight.
 func (r *rank) take(media, of string, q float64) {
 	kind, _, _ := strings.Cut(of, "/")
 	exact := map[string]int{"*/*": 1, kind + "/*": 2, of: 3}[media]
@@ -62,12 +62,11 @@ func (r *rank) take(media, of string, q float64) {
 	*r = rank{q, exact}
 }
 
-// reads reports whether a request only reads, as a browser's does when a person opens a
-// link.
+// reads reports whether a request only reads.
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// forPerson reports whether to answer a request with a page for people. A caller with a
-// credential is a program, whatever it accepts.
+// forPerson reports whether to answer with a page for people. A caller with a credential is
+// a program, whatever it accepts.
 func forPerson(r *http.Request) bool {
 	return reads(r) && r.Header.Get("Authorization") == "" && r.Header.Get(auth.HeaderKey) == "" &&
 		PrefersHTML(strings.Join(r.Header.Values("Accept"), ","), "application/json")

@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// resolve sets the agent of a signed request without x-agent-id. Such a request must be
-// signed with its agent's original key, which identifies the agent.
+// resolve sets the agent of a signed request without x-agent-id. Only the agent's original
+// key may sign such a request.
 func (c *Call) resolve(ctx context.Context) error {
 	if c.cred.kind != credSig || c.agent != "" || c.Table == nil {
 		return nil
@@ -45,8 +45,8 @@ func (c *Call) unknownKey() *Error {
 	return Fail(UnknownKey, "The public key in %s belongs to no agent, or not to the agent that %s names. An added key needs %[2]s.", auth.HeaderKey, auth.HeaderID)
 }
 
-// authorize reads the credential, the profile, the counters of limits, and the items
-// that the handler needs in one round trip, and decides whether the request may go on.
+// authorize reads the credential, the profile, the limits' counters and the handler's items
+// in one round trip. It refuses the request if the caller may not make it.
 func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error {
 	if c.Table == nil { // a group without a table answers all callers alike
 		return nil
@@ -71,7 +71,7 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 	}
 	err := c.checkCredential(c.items[credKey], c.items[tables.ProfileKey(c.agent)])
 	if err == nil && c.cached && !c.items[credKey].Bool("original") {
-		err = c.unknownKey() // it is no longer the agent's original key
+		err = c.unknownKey()
 	}
 	if err != nil {
 		if c.cached { // the key may have moved to another agent
@@ -92,8 +92,7 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 	}
 	guard := c.items[tables.GuardKey(c.agent, c.minute())]
 	c.rateHeaders(0)
-	// A request that was already carried out is answered even if the agent may no
-	// longer act: its effect stands.
+	// The effect of a repeated request stands, even if the agent may no longer act.
 	if err := c.judgeReplay(); errors.Is(err, errReplayed) {
 		return nil
 	} else if err != nil {
@@ -119,7 +118,6 @@ func (c *Call) read(ctx context.Context, keys []tables.Key) error {
 	return nil
 }
 
-// checkCredential checks the sent credential against its stored item.
 func (c *Call) checkCredential(cred, profile tables.Item) error {
 	if cred == nil || profile == nil || cred.Int("epoch") != profile.Int("epoch") {
 		return c.CredentialGone()
@@ -167,28 +165,26 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 	return nil
 }
 
-// connectAgain is the hint for a connection that lacks a scope. Without a code,
-// connecting again would create another agent.
+// connectAgain is the hint for a connection that lacks a scope.
 const connectAgain = "First mint a link code with `POST /v1/me/link-codes`. Sign that request, or send it with a token that has the scope: a code gives no more scopes than the credential that minted it. Then connect again, tick the scope, and enter the code. Instead of a link code, you can enter your handle and a mailed recovery code. Without either you connect as a new agent."
 
 // founding reports whether a connection may link its agent's origin without the scope. It
-// may if it created the agent, and the agent has no key yet: the person who connected
-// could not know that an agent without key and origin can be lost. If the connection has
-// the scope, and only this token was narrowed, the request is refused. Adding the first
-// key always needs the scope, since a key has every right (spec "Keys").
+// may if it created the agent, and the agent has no key yet: the person could not know that
+// an agent without key and origin can be lost. If the connection has the scope and only
+// this token lacks it, the request is refused. Adding the first key always needs the scope,
+// since a key has every right (spec "Keys").
 func (c *Call) founding() bool {
 	return c.e.Secures && !c.e.Auth.Keyless && c.Agent.Keys == 0 && c.grant != nil && c.grant.Founded && !c.grant.Scopes.Has(c.e.Auth.Scope)
 }
 
 // borrowed reports whether a connection made with a link code calls an endpoint that
-// secures, erases or exports the agent, or unlinks its origin, while the agent has no key.
-// Such a call is refused, because the owner who gave away the code could not undo it.
+// secures, exports or erases an agent without a key. Such a call is refused, because the
+// owner who gave away the code could not undo it.
 func (c *Call) borrowed() bool {
 	return (c.e.Secures || c.e.Auth.Keyless) && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
 }
 
-// dependencies returns the keys of the items that must exist for the token to work. The
-// token's value names these items.
+// dependencies returns the keys of the items that must exist for the token to work.
 func (c *Call) dependencies() (keys []tables.Key) {
 	on := c.cred.token.On
 	if on.Grant != "" {
@@ -204,7 +200,7 @@ func minterOf(on auth.Hangs) tables.Minter {
 	return tables.Minter{Token: on.Token, Key: on.Key, Grant: on.Other}
 }
 
-// dependenciesExist reports whether the items that the token depends on exist, and sets
+// dependenciesExist reports whether the items that the token depends on exist. It sets
 // c.grant.
 func (c *Call) dependenciesExist(t *tables.Token) (stands bool, err error) {
 	on, epoch := c.cred.token.On, t.Epoch
@@ -221,8 +217,7 @@ func (c *Call) dependenciesExist(t *tables.Token) (stands bool, err error) {
 	return g.Alive(epoch, c.Time.UnixMilli()) && (g.On.Zero() || g.On.Stood(c.items[g.On.Item(c.agent)], epoch)), nil
 }
 
-// unfinished reports whether the agent must finish its signup before it may call the
-// endpoint.
+// unfinished reports whether the endpoint requires a finished signup that the agent lacks.
 func (c *Call) unfinished() bool {
 	return c.Agent.State == tables.StateSignup && c.e.Auth.Needed() && !c.e.Signup
 }
@@ -231,8 +226,7 @@ func (c *Call) signupRequired() *Error {
 	return Fail(SignupRequired, "The agent has not finished its signup: it has no handle yet.")
 }
 
-// mustSign reports whether a token was sent to an endpoint that accepts one only
-// from an agent without a key, and this agent has one.
+// mustSign reports whether the endpoint refuses the token because the agent has a key.
 func (c *Call) mustSign() bool { return c.e.Auth.Keyless && !c.Signed() && c.Agent.Keys > 0 }
 
 func (c *Call) sigRequired() *Error {
@@ -242,7 +236,7 @@ func (c *Call) sigRequired() *Error {
 	return Fail(SigRequired, "%s accepts only a signature.", c.e.Route)
 }
 
-// madeAt returns when the caller's credential was made.
+// madeAt returns when the caller's credential, or its connection, was made.
 func (c *Call) madeAt() time.Time {
 	if c.grant != nil {
 		return time.UnixMilli(c.grant.CreatedAt)
@@ -251,7 +245,7 @@ func (c *Call) madeAt() time.Time {
 	return time.UnixMilli(max(made.Int("added_at"), made.Int("created_at")))
 }
 
-// mayAct refuses requests that the agent's state or the kind of its credential forbids.
+// mayAct refuses what the agent's state or the kind of its credential forbids.
 func (c *Call) mayAct() error {
 	if c.mustSign() {
 		return c.sigRequired()
@@ -268,8 +262,7 @@ func (c *Call) mayAct() error {
 		e.Until = until
 		return e
 	}
-	// A credential that is older than the recovery and survived it is the owner's, so it
-	// is not held.
+	// A credential that is older than the recovery is the owner's: it is not held.
 	since := time.UnixMilli(c.Agent.HoldSince)
 	if until := time.UnixMilli(c.Agent.HoldUntil); c.e.Held && until.After(c.Time) && !c.madeAt().Before(since) {
 		e := Fail(RecoveryHold, "The agent was recovered by mail, so this request is refused until %s.", until.UTC().Format(time.RFC3339))

@@ -16,9 +16,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// served is an endpoint of a server. It is bound on first use: binding inspects the
-// input's types, and a function that starts for one request should not wait for all
-// endpoints.
+// served is an endpoint of a server. It is bound on first use, because a cold function
+// should not inspect the input types of all its endpoints.
 type served struct {
 	Endpoint
 	bound func() *bound
@@ -30,13 +29,13 @@ func newServed(e Endpoint) *served {
 	return s
 }
 
-// bound describes an endpoint's arguments, as the input's type declares them.
+// bound describes an endpoint's arguments.
 type bound struct {
 	e                    *Endpoint
 	schemas              huma.Registry
 	params               []param
-	query                []string     // names of its query members
-	body                 *huma.Schema // of a JSON body; nil if the endpoint takes none
+	query                []string     // names of query members
+	body                 *huma.Schema // of a JSON body; nil if none
 	bodyAt               []int        // the field of the input that a JSON body fills
 	rawAt                []int        // the field that a body of another kind fills
 	defaults             []param      // optional members of the body with a default
@@ -50,15 +49,16 @@ type param struct {
 	at       []int
 	schema   *huma.Schema
 	required bool
-	fallback string // the default
-	mark     string // bytes that people write before a name, @ or #; the name loses one of them
+	fallback string // default
+	mark     string // @ or #; dropped if it stands before a name
 }
 
 // QueryTaker is implemented by inputs that need the whole query.
 type QueryTaker interface{ TakeQuery(url.Values) }
 
-// bind reads an endpoint's input type. In a server, each endpoint has schemas of its own, so
-// that it can be bound while others are served. In the document, all endpoints share schemas.
+// bind reads an endpoint's input type. A server gives each endpoint its own schemas, so
+// that it can be bound while others are served. In the document, all endpoints share
+// schemas.
 func bind(e *Endpoint, schemas huma.Registry) *bound {
 	b := &bound{e: e, schemas: schemas, takesBody: e.Foreign.Media != nil || e.work.serve != nil}
 	if e.work.in == nil {
@@ -104,7 +104,6 @@ func tagged(body reflect.StructField, tag string) (list []param) {
 	return list
 }
 
-// bare returns a name without the mark that people write before it.
 func bare(name, mark string) string {
 	if name != "" && strings.IndexByte(mark, name[0]) >= 0 {
 		return name[1:]
@@ -112,7 +111,7 @@ func bare(name, mark string) string {
 	return name
 }
 
-// input makes an input from arguments, or refuses them with the list of problems.
+// input makes an input from arguments, or refuses them with a list of problems.
 func (b *bound) input(a *Arguments) (any, error) {
 	in := reflect.New(b.e.work.in)
 	wrong := problems{schemas: b.schemas, fields: a.wrong[:min(len(a.wrong), problemsMost)]}
@@ -178,7 +177,7 @@ func (b *bound) fill(in reflect.Value, body []byte, wrong *problems) {
 	}
 }
 
-// value converts text to the schema's type. It returns the text if that fails.
+// value converts text to the schema's type. If that fails, it returns text.
 func (p *param) value(text string) any {
 	switch p.schema.Type {
 	case huma.TypeInteger:

@@ -16,22 +16,20 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a JSON body. They are checked before anything is decoded, so that a body over
-// a bound costs little work.
+// Bounds of a JSON body. They are checked before the body is decoded.
 const (
 	maxDepth   = 32  // levels of nesting; no endpoint needs more than 3
 	maxValues  = 50  // values in an endpoint's body; no endpoint needs more than 30
 	maxMessage = 500 // values in a batch of twenty messages, or in a client's metadata
 )
 
-// CheckJSON refuses what encoding/json should not accept, or reports badly: invalid UTF-8,
-// duplicate members of an object, more than one value, deep nesting. It also refuses
-// more values than a batch of messages needs.
+// CheckJSON refuses what encoding/json accepts but should not, or reports badly: invalid
+// UTF-8, duplicate members, more than one value, deep nesting. It also refuses more values
+// than a batch of messages needs.
 func CheckJSON(body []byte) error { return checkJSON(body, maxMessage, false) }
 
-// CheckLooseJSON is CheckJSON for an object that may have unknown members. It also
-// refuses members whose names differ only in case: encoding/json would decode both into
-// one field, and keep the last.
+// CheckLooseJSON is CheckJSON for an object that may have unknown members. It also refuses
+// members whose names differ only in case: encoding/json would keep only the last.
 func CheckLooseJSON(body []byte) error { return checkJSON(body, maxMessage, true) }
 
 func checkJSON(body []byte, most int, anyCase bool) error {
@@ -66,7 +64,7 @@ func checkJSON(body []byte, most int, anyCase bool) error {
 }
 
 // loneSurrogate reports whether a body has an escape that encoding/json would silently
-// replace by U+FFFD. Outside strings, JSON has no backslash.
+// replace by U+FFFD.
 func loneSurrogate(body []byte) bool {
 	unit := func(i int) rune { // the UTF-16 unit escaped at i, or -1
 		if i+6 > len(body) || body[i] != '\\' || body[i+1] != 'u' {
@@ -99,8 +97,8 @@ type duplicateMember string
 
 func (d duplicateMember) Error() string { return "duplicate member" }
 
-// stringEnd returns the index of the quote that ends the JSON string beginning at i, or
-// at least len(body) if it does not end.
+// stringEnd returns the index of the quote that ends the JSON string beginning at i.
+// Without an end, it returns at least len(body).
 func stringEnd(body []byte, i int) int {
 	for i++; i < len(body) && body[i] != '"'; i++ {
 		if body[i] == '\\' {
@@ -110,9 +108,8 @@ func stringEnd(body []byte, i int) int {
 	return i
 }
 
-// measure returns how many values a body has and how deep they are nested, without
-// decoding it. An empty list or object counts as two values. If the body is not JSON, the
-// result is right only for the part before the first error.
+// measure returns how many values a body has and how deep they are nested, without decoding
+// it. An empty list or object counts as two values.
 func measure(body []byte) (values, depth int) {
 	level, values := 0, 1
 	for i := 0; i < len(body); i++ {
@@ -234,8 +231,8 @@ func visibleASCII(s string, most int) bool {
 	return true
 }
 
-// addressBlock returns the block of addresses that counts as one caller: an IPv4
-// address, or the /64 of an IPv6 address. It returns other strings unchanged.
+// addressBlock returns the addresses that count as one caller: an IPv4 address, or the /64
+// of an IPv6 address. It returns other strings unchanged.
 func addressBlock(s string) string {
 	if a, err := netip.ParseAddrPort(s); err == nil {
 		s = a.Addr().String()

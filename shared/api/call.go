@@ -15,8 +15,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Call is one request: its caller, what was read for it, and how its effect is
-// committed. Handlers get it with [From].
+// Call is one request: its caller, what was read for it, and its outcome. Handlers get it
+// with [From].
 type Call struct {
 	*app.App
 	Time        time.Time       // of arrival, by the service's clock
@@ -29,7 +29,7 @@ type Call struct {
 	cred        credential
 	token       *tables.Token // nil if the request is signed
 	grant       *tables.Grant // the connection of the token, if any
-	agent       string        // the caller's id, once it is known
+	agent       string        // the caller's id; "" until it is known
 	cached      bool          // agent comes from Server.keys
 	unread      bool          // refused by overForged before the credential was read
 	replay      record        // the recorded outcome, if the request was already carried out
@@ -40,17 +40,17 @@ type Call struct {
 	e           *Endpoint
 	tool        string           // the MCP tool that was called; "" if none
 	tools       map[string]*Tool // all tools, if one was called
-	made        string           // the metric that counts what the request created
-	relayed     atomic.Bool      // an endpoint of another server answered: see [Call.Invoke]
+	made        string           // see [Call.Made]
+	relayed     atomic.Bool      // another server's endpoint answered: see [Call.Invoke]
 	secret      atomic.Bool      // that other endpoint is Secret
 	header      http.Header
-	digest      [32]byte // of method, path, query and body; distinguishes requests with the same Idempotency-Key
+	digest      [32]byte // of method, path, query and body, for requests with an Idempotency-Key
 	idemKey     string
 	fail        *Error
 	keys        *owners
 	handles     *owners
 	writers     *writers
-	crowded     []tables.Key // of items that many requests may need at the same time
+	crowded     []tables.Key // see [CrowdReader]
 }
 
 type callKey struct{}
@@ -61,34 +61,31 @@ func From(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 // Made names the metric that counts what the request created.
 func (c *Call) Made(metric string) { c.made = metric }
 
-// Item returns the item that was read for a key from the input's Reads, or nil if it
-// does not exist.
+// Item returns an item that the input's Reads named, or nil if it does not exist.
 func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
 
-// Unread returns the number of the caller's unread messages. It works in writes, and in
-// reads if the input's Reads include [tables.MessagingKey].
+// Unread returns the number of the caller's unread messages. In a read, it works only if
+// the input's Reads include [tables.MessagingKey].
 func (c *Call) Unread() int64 { return c.items[tables.MessagingKey(c.agent)].Int("unread") }
 
 // Signed reports whether the caller signed the request, rather than sent a token.
 func (c *Call) Signed() bool { return c.cred.kind == credSig }
 
-// Key returns the public key that the caller signed with, in base64url, or "" for a
-// token.
+// Key returns the base64url public key that the caller signed with, or "" for a token.
 func (c *Call) Key() string { return c.cred.pub }
 
 // Token returns the caller's bearer token, or nil if the request is signed.
 func (c *Call) Token() *tables.Token { return c.token }
 
-// Grant returns the connection that the caller's token belongs to, or nil if there
-// is none.
+// Grant returns the connection that the caller's token belongs to, or nil if there is none.
 func (c *Call) Grant() *tables.Grant { return c.grant }
 
 // CredentialStands returns a check that the caller's credential still exists when a
-// transaction commits. Without this check, a revoked credential could, for example, still
-// mint another one. If the credential is gone, the error is [Call.CredentialGone].
+// transaction commits. Otherwise a revoked credential could still mint another one. If the
+// check fails, the error is [Call.CredentialGone].
 func (c *Call) CredentialStands() tables.Write {
 	key := c.credentialKey()
-	if c.grant != nil { // the grant outlives the token
+	if c.grant != nil { // outlives the token
 		key = tables.GrantKey(c.agent, c.grant.ID)
 	}
 	return tables.Check(key, tables.Equal("epoch", c.Agent.Epoch)).Else(func(tables.Item) error { return c.CredentialGone() })
@@ -115,8 +112,8 @@ func (c *Call) credentialKey() tables.Key {
 // SetHeader sets a header of the response.
 func (c *Call) SetHeader(name, value string) { c.header.Set(name, value) }
 
-// Bound adds a limit on writes in the request's minute to the next Commit. It refuses the
-// request at once if a limit is already reached.
+// Bound adds a limit per minute to the next Commit. It refuses the request at once if the
+// limit is already reached.
 func (c *Call) Bound(name string, most int64) error {
 	c.bounds = append(c.bounds, tables.Bound{Name: name, Most: most})
 	c.rateHeaders(0)
@@ -126,8 +123,8 @@ func (c *Call) Bound(name string, most int64) error {
 // writesBound is the name of the limit on all writes.
 const writesBound = "n"
 
-// keysShare sets the part of an agent's writes that is reserved for signed requests, one
-// in six: a leaked token must not keep the owner from revoking it.
+// keysShare is the inverse of the part of an agent's writes that is reserved for signed
+// requests. A leaked token must not keep the owner from revoking it.
 const keysShare = 6
 
 // allBounds returns the limits of the request's minute.
@@ -148,8 +145,7 @@ func boundName(b tables.Bound) string {
 }
 
 // rateHeaders sets the headers that tell how much of each limit is left
-// (draft-ietf-httpapi-ratelimit-headers). The parameter more is a number of writes to add
-// to what each limit has counted so far.
+// (draft-ietf-httpapi-ratelimit-headers). more is added to the writes counted so far.
 func (c *Call) rateHeaders(more int64) {
 	guard := c.items[tables.GuardKey(c.agent, c.minute())]
 	reset := max(0, int(c.minute().Add(time.Minute).Sub(c.Time).Seconds()))
@@ -162,8 +158,8 @@ func (c *Call) rateHeaders(more int64) {
 	c.header.Set("RateLimit", strings.Join(left, ", "))
 }
 
-// minute returns the minute of the request's timestamp if it is signed, else of the
-// server's clock.
+// minute returns the minute whose limits apply: that of the signature's timestamp, or else
+// of the server's clock.
 func (c *Call) minute() time.Time {
 	if c.cred.kind == credSig {
 		return time.UnixMilli(c.cred.ts).Truncate(time.Minute)
@@ -172,8 +168,8 @@ func (c *Call) minute() time.Time {
 }
 
 // Commit writes the request's effect and the record of its outcome in one transaction.
-// outcome points to what the function do of [OnWrite] returns. A repeated request is
-// answered from it. If a write's condition fails, Commit returns that write's error
+// outcome is the result of the function do of [OnWrite]; a repeated request is answered
+// from it. If a write's condition fails, Commit returns that write's error
 // ([tables.Write.Else]).
 func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) error {
 	if c.Agent == nil {
@@ -193,7 +189,7 @@ func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) 
 		own = append(own, tables.Idempotency(c.agent, c.idemKey, auth.EncodeKey(c.digest[:]), record, c.Time).Else(c.judgeIdempotency))
 	}
 	err = c.Transact(ctx, append(own, writes...)...)
-	c.writers.add(c.agent, c.Now()) // even after an error, since the writes may have been committed
+	c.writers.add(c.agent, c.Now()) // even after an error: the writes may have been committed
 	if err != nil {
 		return err
 	}
@@ -202,7 +198,7 @@ func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) 
 	return nil
 }
 
-// judgeGuard returns an error if the guard shows a replay or a limit that is reached.
+// judgeGuard refuses a replay, and a request over a limit.
 func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 	if o := guard.Str(c.cred.digest); c.cred.digest != "" && o != "" {
 		c.replay = record(o)
@@ -216,8 +212,7 @@ func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 	return nil
 }
 
-// OverRate refuses a request over the quota of a window, until the next window
-// begins.
+// OverRate refuses a request over a window's quota, until the next window begins.
 func (c *Call) OverRate(window time.Duration, format string, args ...any) *Error {
 	return c.limited(c.Window(window).Add(window), format, args...)
 }
@@ -227,7 +222,6 @@ func (c *Call) OverQuota(window time.Duration, format string, args ...any) func(
 	return func(tables.Item) error { return c.OverRate(window, format, args...) }
 }
 
-// limited returns a rate-limit refusal that tells the caller to try again at the time at.
 func (c *Call) limited(at time.Time, format string, args ...any) *Error {
 	return Fail(RateLimited, format, args...).At(at)
 }
@@ -235,8 +229,7 @@ func (c *Call) limited(at time.Time, format string, args ...any) *Error {
 // Window returns the start of the current quota window.
 func (c *Call) Window(length time.Duration) time.Time { return c.Time.Truncate(length) }
 
-// AddressHash returns a keyed hash of the caller's address for quotas. The hash of an
-// address changes daily.
+// AddressHash returns a keyed hash of the caller's address, for quotas. It changes daily.
 func (c *Call) AddressHash(ctx context.Context) (string, error) {
 	if c.addressHash != "" {
 		return c.addressHash, nil

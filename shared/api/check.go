@@ -20,21 +20,20 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// problems collects what is wrong with a request's arguments. It replaces huma's
-// validation in order to choose the wording. A test checks that both accept and refuse
-// the same bodies.
+// problems collects what is wrong with a request's arguments. It replaces huma's validation
+// in order to choose the wording.
 type problems struct {
 	schemas huma.Registry
 	quiet   bool // messages must not repeat values
 	fields  []wire.FieldProblem
-	unknown int // unknown members among fields; listed first, as they may be misspelt required ones
+	unknown int // unknown members; listed first, as they may be misspelt required ones
 }
 
 const (
-	// problemsMost bounds the problems that a refusal lists; checking stops there.
+	// problemsMost bounds the problems that a refusal lists.
 	problemsMost = 10
-	// repeatedMost bounds the characters of a value that a message repeats. First, at
-	// most secretMost bytes of the value are searched for a secret.
+	// repeatedMost bounds the characters of a value that a message repeats. secretMost bounds
+	// the bytes that are searched for a secret before that.
 	repeatedMost, secretMost = 40, 1 << 10
 	// wholeBody is the field of problems with the whole body.
 	wholeBody = "request body"
@@ -51,7 +50,6 @@ func (p *problems) add(field, format string, args ...any) {
 	}
 }
 
-// missing notes a missing argument.
 func (p *problems) missing(name string, s *huma.Schema) {
 	if s.Type == huma.TypeInteger || s.Type == huma.TypeNumber {
 		p.add(name, "is missing; %s", expectedNumber(s))
@@ -199,8 +197,8 @@ func (p *problems) checkObject(name string, s *huma.Schema, v any) {
 	}
 }
 
-// firstNames returns the names that keep accepts, sorted, but at most the first
-// problemsMost. Its time is proportional to the number of names.
+// firstNames returns the first problemsMost names that keep accepts, sorted. Sorting all
+// names would cost more.
 func firstNames(names iter.Seq[string], keep func(string) bool) (first []string) {
 	for name := range names {
 		if full := len(first) == problemsMost; !keep(name) || full && name > first[problemsMost-1] {
@@ -214,7 +212,6 @@ func firstNames(names iter.Seq[string], keep func(string) bool) (first []string)
 	return first
 }
 
-// addUnknown notes an unknown member, and names the known ones.
 func (p *problems) addUnknown(name string, known []string) {
 	if p.unknown == problemsMost {
 		return
@@ -245,7 +242,6 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// expectedNumber describes the range of a number.
 func expectedNumber(s *huma.Schema) string {
 	a := "expected " + s.Type
 	switch {
@@ -264,8 +260,7 @@ func plainNumber(f float64) string {
 	return clip(strconv.FormatFloat(f, 'f', -1, 64), repeatedMost)
 }
 
-// said quotes a value that should be a number or one of a few words, unless p is quiet or
-// the value looks like a secret.
+// said quotes a value, unless p is quiet or the value looks like a secret.
 func (p *problems) said(v any) string {
 	str, ok := v.(string)
 	if !ok {
@@ -283,7 +278,7 @@ func (p *problems) said(v any) string {
 	return "is " + strconv.Quote(clip(str, repeatedMost)) + "; "
 }
 
-// saidBriefly quotes a value if it is a number, true or false, and otherwise names its type.
+// saidBriefly quotes a number, true or false. It only names the type of other values.
 func (p *problems) saidBriefly(v any) string {
 	switch v := v.(type) {
 	case int64:

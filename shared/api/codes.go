@@ -74,8 +74,7 @@ const (
 	Unavailable       Code = "unavailable"
 )
 
-// CodeInfo documents a code. It determines the status of an answer, and what /docs/errors
-// and the OpenAPI document say.
+// CodeInfo documents a code for /docs/errors and the OpenAPI document.
 type CodeInfo struct {
 	Code   Code
 	Status int
@@ -160,5 +159,5 @@ var infoOf = func() map[Code]CodeInfo {
 	return m
 }()
 
-// Info documents a code; ok is false for one that is not listed.
+// Info returns a code's documentation; ok is false for an unknown code.
 func Info(c Code) (info CodeInfo, ok bool) { info, ok = infoOf[c]; return }

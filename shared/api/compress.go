@@ -11,43 +11,40 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Answers are compressed with gzip for callers that accept it, because the gateway (the
-// HTTP API) compresses nothing, and every byte that leaves AWS costs money.
+// Answers are compressed here because the gateway compresses nothing, and every byte that
+// leaves AWS costs money.
 //
-// Answers of Secret endpoints are never compressed. If they were, an attacker who sees the
-// sizes of encrypted answers and controls part of their text could guess a token in them
-// character by character. A right guess repeats text of the answer, so the compressed
-// answer is shorter (BREACH, https://breachattack.com).
+// Answers of Secret endpoints are never compressed. An attacker who sees the sizes of
+// encrypted answers, and controls part of their text, could otherwise guess a token
+// character by character (BREACH, https://breachattack.com).
 
 const (
-	// compressFrom is the least size in bytes of an answer that is worth compressing. A
-	// smaller answer fits into one packet with its headers.
+	// compressFrom is the least size in bytes of an answer that is compressed. A smaller
+	// answer fits into one packet with its headers.
 	compressFrom = 1024
 
-	// The fastest level compresses a page of posts to a third of its size, at 130 MB a
-	// second on a whole processor. Answers that a process keeps are compressed at the level
-	// with the smallest output.
+	// levelOnce compresses a page of posts to a third of its size, at 130 MB a second.
+	// levelKept is for answers that a process keeps.
 	levelOnce, levelKept = gzip.BestSpeed, gzip.BestCompression
 
-	// SharedMost is the size in bytes up to which a shared cache, such as the edge, may send
-	// an uncompressed answer from its store. For a longer one, the cache asks the service
-	// each time, so the gateway's throttle bounds a flood of such requests.
+	// SharedMost is the size in bytes up to which a shared cache, such as the edge, may
+	// answer from its store without compression. For a longer answer the cache asks the
+	// service, so the gateway's throttle bounds a flood of such requests.
 	SharedMost = 32 << 10
 
-	// packedMost bounds the compressed answers that a process keeps. packedFrom is the
-	// least size in bytes, before compression, of an answer that it keeps.
+	// packedMost bounds how many compressed answers a process keeps. packedFrom is the least
+	// uncompressed size in bytes of such an answer.
 	packedMost, packedFrom = 64, 8 << 10
 )
 
-// compressible reports whether an answer is compressed for callers that accept gzip. If
-// such an answer may be cached, its Vary names Accept-Encoding. That holds even if this
-// caller does not accept gzip, because a cache may give the answer to another caller.
+// compressible reports whether an answer is compressed for callers that accept gzip. A
+// cache may give the answer to another caller. So its Vary names Accept-Encoding even if
+// this caller accepts no gzip.
 func (rec *recorder) compressible(c *Call) bool {
 	return !c.e.Secret && !c.secret.Load() && rec.body.Len() >= compressFrom && isText(rec.header.Get("Content-Type")) &&
 		rec.header.Get("Content-Encoding") == ""
 }
 
-// isText reports whether a content type is text, which compresses well.
 func isText(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	return err == nil && (strings.HasPrefix(media, "text/") || media == "application/json" || strings.HasSuffix(media, "+json"))
@@ -72,13 +69,13 @@ func acceptsGzip(lines []string) (any bool) {
 	return any
 }
 
-// compress replaces an answer's body with a compressed one if the caller accepts it.
+// compress compresses an answer if the caller accepts that.
 func (s *Server) compress(rec *recorder, r *http.Request, c *Call) {
 	if !rec.compressible(c) || !acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		return
 	}
 	var small []byte
-	if rec.body.Len() >= packedFrom && (c.e.Cache > 0 || c.e.Foreign.Relays) { // documents, pages that many read, the list of tools
+	if rec.body.Len() >= packedFrom && (c.e.Cache > 0 || c.e.Foreign.Relays) { // many callers get the same bytes
 		small = s.packed.of(rec.digest(), rec.body.Bytes())
 	} else {
 		small = gzipped(rec.body.Bytes(), &onceWriters)
@@ -91,7 +88,7 @@ func (s *Server) compress(rec *recorder, r *http.Request, c *Call) {
 	rec.header.Set("Content-Encoding", "gzip")
 }
 
-// writersOf returns a pool of gzip writers. They are reused because each has large tables.
+// writersOf returns a pool of gzip writers, because each has large tables.
 func writersOf(level int) sync.Pool {
 	return sync.Pool{New: func() any {
 		w, err := gzip.NewWriterLevel(nil, level)
@@ -121,7 +118,7 @@ type packed struct {
 	bodies map[[sha256.Size]byte][]byte
 }
 
-// of returns the compressed body, and keeps it. sum is the body's hash.
+// of returns the compressed body, and keeps it. sum is the hash of body.
 func (p *packed) of(sum [sha256.Size]byte, body []byte) []byte {
 	p.mu.Lock()
 	small := p.bodies[sum]
@@ -132,7 +129,7 @@ func (p *packed) of(sum [sha256.Size]byte, body []byte) []byte {
 	small = gzipped(body, &keptWriters)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bodies == nil || len(p.bodies) >= packedMost { // start over: answers in demand soon return
+	if p.bodies == nil || len(p.bodies) >= packedMost {
 		p.bodies = map[[sha256.Size]byte][]byte{}
 	}
 	p.bodies[sum] = small

@@ -22,13 +22,12 @@ const (
 	credBearer
 )
 
-// credential is a request's credential, checked as far as possible without the
-// table.
+// credential is a request's credential, checked as far as possible without the table.
 type credential struct {
 	kind   credKind
 	pub    string // base64url public key of a signature
 	ts     int64  // the signature's timestamp, unix ms
-	digest string // hash of the signature; the guard item records the request's outcome under it
+	digest string // of the signature; names the request's record in the guard item
 	token  auth.ParsedToken
 }
 
@@ -44,7 +43,6 @@ var canonical = func() map[string]string {
 	return keys
 }()
 
-// audience returns the query's member aud; "" if it has none.
 func audience(u *url.URL) string {
 	if u.RawQuery == "" {
 		return ""
@@ -55,8 +53,8 @@ func audience(u *url.URL) string {
 // sendToken is the hint where only a token is accepted.
 const sendToken = "Send `Authorization: Bearer ast_…`: a token comes from OAuth or from `POST /v1/me/tokens`."
 
-// credential reads a request's credential and verifies a signature without reading
-// the table, so a request with a forged signature costs no read.
+// credential reads a request's credential and verifies a signature. It does not read the
+// table, so that a forged signature costs no read.
 func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) error {
 	h := func(name string) string {
 		if values := r.Header[canonical[name]]; len(values) > 0 {

@@ -8,9 +8,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// A cursor is an opaque value that continues a list on its next page. It holds the
-// sort keys at which the lists on the previous page ended. It is not secret, because it
-// only sets where a query begins.
+// A cursor continues a list on its next page. It holds the sort keys at which the previous
+// page ended. It is not secret, because it only sets where a query begins.
 
 const cursorMost = 1024 // bytes, decoded
 
@@ -30,7 +29,7 @@ func DecodeCursor(cursor string, n int) ([]string, error) {
 	return nil, Fail(BadCursor, "before=%q was not issued by this endpoint.", clip(cursor, 60))
 }
 
-// CursorID reads a cursor with one position, an id of the given kind. It returns "" for
+// CursorID reads a cursor whose only position is an id of the given kind. It returns "" for
 // an empty cursor.
 func CursorID(cursor string, kind id.Kind) (string, error) {
 	if cursor == "" {

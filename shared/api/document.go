@@ -13,8 +13,7 @@ func at(o part, names ...string) part {
 	return o
 }
 
-// addInputRules adds the rules that hold for the inputs of all endpoints and that huma cannot
-// express.
+// addInputRules adds the rules of inputs that huma cannot express.
 func addInputRules(doc part) {
 	rename(doc)
 	for _, item := range at(doc, "paths") {
@@ -47,7 +46,7 @@ func rename(v any) {
 	}
 }
 
-// notEmpty requires query members to have a value ([bound.queryOnce]).
+// notEmpty requires a value for a query member ([bound.queryOnce]).
 func notEmpty(p part) {
 	schema := at(p, "schema")
 	if p["in"] == "query" && schema["type"] == "string" && schema["minLength"] == nil && schema["enum"] == nil {
@@ -55,7 +54,7 @@ func notEmpty(p part) {
 	}
 }
 
-// mayBeNull allows null for optional members of a body. null means the same as leaving the
+// mayBeNull allows null for optional members of a body: it means the same as leaving the
 // member out.
 func mayBeNull(doc, schema part) {
 	const here = "#/components/schemas/"

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Headers that the edge adds to every request. The edge overwrites values that a caller
-// sends for them. If there is no edge, the service ignores them.
+// The edge sets these headers on every request, and overwrites values that a caller sends.
+// Without an edge, the service ignores them.
 const (
 	HeaderEdgeSecret    = "X-Origin-Secret"
 	HeaderViewerAddress = "X-Viewer-Address" // the caller's IP address
@@ -19,8 +19,7 @@ const (
 )
 
 // throughEdge refuses callers that go around the edge. It takes the caller's address from
-// the edge, because the gateway sees only the edge's own address. The endpoint gets
-// neither header.
+// the edge, because the gateway sees only the edge's own.
 func (s *Server) throughEdge(c *Call, r *http.Request) error {
 	if s.app.Edge == nil {
 		return nil

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// elsewhere holds the routes of other functions, as [Group.Elsewhere] lists them. It
-// is filled on the first request that matches no endpoint here.
+// elsewhere holds the routes of other functions ([Group.Elsewhere]). It is filled on the
+// first request that matches no endpoint here.
 type elsewhere struct {
 	mux    *http.ServeMux
 	public map[string]bool // by route
-	all    []string        // the routes of this function and of the others, sorted
+	all    []string        // this function's routes and those of others, sorted
 }
 
 func newElsewhere(groups []Group) *elsewhere {

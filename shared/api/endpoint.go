@@ -1,7 +1,6 @@
-// Package api serves endpoints over HTTP. A group of endpoints is declared as
-// values. The router, binding, validation, authentication, limits, idempotency, the
-// error envelope, the OpenAPI document, gateway routes and documentation are all
-// made from them. Handlers have a typed input, a typed output and an error.
+// Package api serves endpoints over HTTP. A group of endpoints is declared as values. The
+// router, validation, authentication, limits, idempotency, errors and the OpenAPI document
+// are all made from the declarations.
 //
 // A request is decided in this order:
 //
@@ -9,29 +8,21 @@
 //     It finds the route, and reads the body as bytes, up to a limit (server.go).
 //  2. It checks the form of the credential, and verifies a signature without the table
 //     (credential.go).
-//  3. [Call.screen] refuses requests from addresses that this process remembers to be over
-//     a limit. If a signed request names no agent, it finds the agent by the key
-//     (serve.go).
-//  4. Query and body are decoded into the input and checked against the schemas
-//     (bind.go, check.go). That needs no table, takes time in proportion to their size,
-//     and ends at ten problems. It comes this early because step 5 reads the items that
-//     the input names. A refusal waits until step 6.
-//  5. [Call.authorize] reads the credential, the limits and those items in one round
-//     trip (authorize.go). For a refused input it does not read those items. It refuses
-//     an invalid credential, recognises a request that was carried out before
+//  3. [Call.screen] refuses addresses that this process remembers to be over a limit. If a
+//     signed request names no agent, it finds the agent by the key (serve.go).
+//  4. Query and body are decoded and checked against the schemas (bind.go, check.go). This
+//     needs no table, and must come before step 5, which reads the items that the input
+//     names. A refusal waits until step 6.
+//  5. [Call.authorize] reads the credential, the limits and those items in one round trip
+//     (authorize.go). It refuses an invalid credential, recognises a repeated request
 //     (replay.go), and refuses a caller that is over a limit or may not act.
-//  6. A refused input is answered as such. Otherwise the handler decides, and commits
-//     with [Call.Commit], which adds the write limit and the record of the outcome to
-//     its transaction (call.go).
-//  7. The answer or refusal is written as HTTP (respond.go) or returned as a tool's
-//     result. Before it is sent, the request is counted (readlimit.go): a read or an
-//     anonymous request by sampling, a refused write among its agent's writes of the
-//     minute.
+//  6. A wrong input is refused. Otherwise the handler decides, and commits with
+//     [Call.Commit], which adds the write limit and the record of the outcome (call.go).
+//  7. The answer is written as HTTP (respond.go) or returned as a tool's result. Before it
+//     is sent, the request is counted (readlimit.go).
 //
 // So if an endpoint needs a credential, only callers with a valid one learn what is wrong
-// with the members of a body. Such a refusal costs less than an accepted request, and
-// counts like one. A tool's call ([Call.Invoke]) begins at step 3, with [Tool.Arguments]
-// instead of query and body (invoke.go).
+// with a body. A tool's call ([Call.Invoke]) begins at step 3 (invoke.go).
 package api
 
 import (
@@ -57,27 +48,25 @@ type Group struct {
 
 	// Warm, if set, does slow work that needs no request. NewServer calls it once.
 	Warm func()
-	// Start, if set, is called before the group's requests until it succeeds once in
-	// this process.
+	// Start, if set, is called before requests until it succeeds once in this process.
 	Start func(context.Context) error
-	// Elsewhere returns the routes that other functions serve, as path → method →
-	// whether the route is public. The group that answers unknown paths needs it for wrong
-	// methods and preflights.
+	// Elsewhere returns the routes of other functions, as path → method → whether the route
+	// is public. Only the group that answers unknown paths sets it, for wrong methods and
+	// preflights.
 	Elsewhere func() map[string]map[string]bool
 }
 
 // Capabilities returns what the group's function is built with: its needs, and the edge's
-// secret, by which every function behind the gateway recognises the edge's requests.
+// secret, which every function behind the gateway checks.
 func (g Group) Capabilities() app.Capabilities { return g.Needs | app.Edge }
 
-// Rights returns the partition families and indexes that the group's function
-// reads and writes.
+// Rights returns the families and indexes that the group's function reads and writes.
 func (g Group) Rights() (reads, writes tables.Families) {
 	if !g.Needs.Has(app.Table) {
 		return 0, 0
 	}
 	// Every endpoint reads credentials, the agents that credentials and refs name, limits,
-	// and the records of earlier requests.
+	// and records of earlier requests.
 	const serveReads = tables.Agents | tables.Guards | tables.Handles | tables.KeyClaims | tables.Nonces | tables.Quotas
 	const serveWrites = tables.Guards | tables.Nonces | tables.Quotas
 	return serveReads | g.Reads, serveWrites | g.Writes
@@ -95,54 +84,55 @@ type Endpoint struct {
 	Status   int           // of success; 200 if 0
 	Doc      string        // the first sentence is also its title
 	Tool     string        // name of its MCP tool, if any: see [Tool]
-	Name     string        // of its operation in the OpenAPI document, if it has no tool: a verb and a noun
+	Name     string        // of its operation in the OpenAPI document, if it has no tool
 	Topic    string        // of /docs that explains it
-	Beyond   string        // why it exists, if the specification lacks it: a sentence for /docs/deviations
+	Beyond   string        // for /docs/deviations: why it exists, if the specification lacks it
 	Errors   []Code        // beyond those that any endpoint may answer
-	Links    []Link        // from the thing that this endpoint makes to the endpoints that read or remove it
+	Links    []Link        // to the endpoints that read or remove what this one makes
 	Cache    time.Duration // a public GET's max-age for anonymous callers
 	Cost     int64         // least weight of a read against the read limit; 1 if 0
-	Rate     int           // requests a second that the gateway lets through, from all callers; the gateway's own limit if 0
+	Rate     int           // requests a second that the gateway lets through, from all callers; if 0, the gateway's own limit
 	Body     int64         // most bytes of a request body; 64 KiB if 0
 	Signup   bool          // may be called by an agent that has not finished signup
-	Held     bool          // refused for a while after a recovery if the credential was made since
+	Held     bool          // refused for a while after a recovery, to credentials made since
 	Safe     bool          // only removes rights, or defends the agent: a suspended agent may call it too
-	Pure     bool          // no effect on the table, although it may be a POST (a challenge); without Cost, a success does not count as a read
+	Pure     bool          // no effect on the table, even as a POST; without Cost, a success does not count as a read
 	Stable   bool          // an idempotent POST (a vote), like any PUT, PATCH or DELETE
 	Marks    bool          // a GET that marks what was read: its tool has an effect
 	Secures  bool          // secures the agent for its owner: see [Call.founding]
-	Secret   bool          // its answer has a credential, a code, or what only the agent may know: it is never compressed
-	FewPages bool          // of all web pages, only those of this service, of loopback and of Settings.WebOrigins may call it
+	Secret   bool          // its answer has a credential, a code or private text, so it is never compressed
+	FewPages bool          // refuses web pages, except those of this service, of loopback and of Settings.WebOrigins
 	Foreign  Foreign       // what another standard prescribes; zero for most
 
 	work work
 }
 
-// Foreign describes what another standard prescribes for an endpoint: forms,
-// documents, redirects, errors. Its zero value is JSON in and out, with this
-// service's error envelope.
+// Foreign describes what another standard prescribes for an endpoint. Its zero value is
+// JSON in and out, with this service's error envelope.
 type Foreign struct {
 	Media      []string // content types of the body, which the handler gets as RawBody; nil means checked JSON
-	Described  string   // the only content type of Media that the document names, for generators that support one type only; if "", the document names all
-	Empty      bool     // a body of no bytes is accepted, not refused as missing
+	Described  string   // the only type of Media that the document names, for generators that support only one; if "", it names all
+	Empty      bool     // a body of no bytes is accepted
 	Form       any      // a struct with the members of a body of these types, for the document
 	Answers    []string // content types of a Page, for the document
 	Headers    []string // of success, for the document; a GET with an ETag may answer 304
 	Redirects  bool     // a success may also be a 302 with a Location
 	LooseQuery bool     // unknown and repeated query members are left to the handler (RFC 6749 3.1)
-	ExtraQuery bool     // unknown query members are ignored: other programs add some to links to documents and feeds
+	ExtraQuery bool     // unknown query members are ignored: other programs add some to links
 	LooseBody  bool     // unknown members of its JSON body are ignored
-	AnyOrigin  bool     // pages of any origin may read the answer, as with a public GET
+	AnyOrigin  bool     // pages of any origin may read the answer
 	NoBearer   bool     // a bearer token in the header Authorization is ignored
-	Proved     bool     // the handler verifies the caller itself, as for a payment notification; a request that it accepts is not counted as a read
+	Proved     bool     // the handler verifies the caller itself; an accepted request is not counted as a read
 	Refuse     Refuse   // writes errors in another form; nil for the envelope
-	Relays     bool     // for [Serve]: passes requests on to endpoints that check the credential; calls [Call.Admit] before it answers one on its own
-	Own        []int    // for [Serve]: further statuses of answers in its protocol's form; those below 300 have no body
+	Relays     bool     // for [Serve]: other endpoints check the credential; before an answer of its own, it calls [Call.Admit]
+	Own        []int    // for [Serve]: further statuses in its protocol's form; those below 300 have no body
 }
 
-// Method returns the first part of the route, Path the second.
+// Method returns the first part of the route.
 func (e *Endpoint) Method() string { m, _, _ := strings.Cut(e.Route, " "); return m }
-func (e *Endpoint) Path() string   { _, p, _ := strings.Cut(e.Route, " "); return p }
+
+// Path returns the second part of the route.
+func (e *Endpoint) Path() string { _, p, _ := strings.Cut(e.Route, " "); return p }
 
 func (e *Endpoint) pattern() string { return PatternOf(e.Route) }
 
@@ -157,12 +147,11 @@ func PatternOf(route string) string {
 	return route
 }
 
-// Head reports whether the endpoint also answers HEAD, which every public GET does:
-// with the same status and headers, and no body.
+// Head reports whether the endpoint also answers HEAD, as every public GET does.
 func (e *Endpoint) Head() bool { return e.Method() == http.MethodGet && !e.Auth.Needed() }
 
-// takesCredential reports whether the endpoint is a public read of the network, which may
-// be called with a credential as well.
+// takesCredential reports whether the endpoint is a public read that may also be called
+// with a credential.
 func (e *Endpoint) takesCredential() bool {
 	return e.Head() && !e.Foreign.NoBearer && strings.HasPrefix(e.Path(), "/v1/")
 }
@@ -175,32 +164,31 @@ func (e *Endpoint) Paged() bool {
 // Writes reports whether the endpoint has an effect.
 func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pure }
 
-// open reports whether pages of any origin may read the answer. They may with AnyOrigin,
-// and for a public GET unless the endpoint's page redirects a person (RFC 9700 2.6).
+// open reports whether pages of any origin may read the answer. An endpoint whose page
+// redirects a person is not open (RFC 9700 2.6).
 func (e *Endpoint) open() bool {
 	return e.Foreign.AnyOrigin || !e.Auth.Needed() && e.Method() == http.MethodGet && !e.Foreign.Redirects
 }
 
-// Refuse returns a refusal in another standard's form, or nil for the envelope. A
-// status of 0 means the code's. It may read only the request's headers. [OpenAPI] calls it
-// too, with one request for each content type, so its answer must depend only on the
-// content type and the error. If the answer is JSON with a string `error`, that string is
-// the code that callers see.
+// Refuse returns a refusal in another standard's form, or nil for the envelope. A status of
+// 0 means the code's. [OpenAPI] calls it too, with one request for each content type, so
+// the result must depend only on the content type and the error. If the answer is JSON with
+// a string `error`, that string is the code that callers see.
 type Refuse func(*http.Request, *Error) *Page
 
-// DefaultBody bounds the bytes of a request body unless an endpoint sets Body. It
-// holds 4000 characters, each escaped as two \uXXXX.
+// DefaultBody bounds the bytes of a request body unless an endpoint sets Body. It holds
+// 4000 characters, each escaped as two \uXXXX.
 const DefaultBody = 64 << 10
 
 // Auth says which credentials an endpoint accepts (spec, the Auth column).
 type Auth struct {
 	Sig   bool
 	Scope string // accepts a bearer token with this scope in place of a signature; "" accepts none
-	// Keyless accepts a token only while the agent has no key: an agent that was
-	// created on the consent page adds its first key with it (spec "Keys").
+	// Keyless accepts a token only while the agent has no key. With it, an agent that was
+	// created on the consent page adds its first key (spec "Keys").
 	Keyless bool
-	// Bearer accepts a token with any scopes, and no signature: the endpoint calls
-	// others, each with its own scope.
+	// Bearer accepts a token with any scopes, and no signature. Its endpoint calls others,
+	// each with its own scope.
 	Bearer bool
 }
 
@@ -213,35 +201,35 @@ var Sig = Auth{Sig: true}
 // SigOrBearer accepts a signature, or a bearer token with the scope.
 func SigOrBearer(scope string) Auth { return Auth{Sig: true, Scope: scope} }
 
-// SigUnlessKeyless accepts a signature or, from an agent without keys, a bearer token
-// with the scope.
+// SigUnlessKeyless accepts a signature or, from an agent without keys, a bearer token with
+// the scope.
 func SigUnlessKeyless(scope string) Auth { return Auth{Sig: true, Scope: scope, Keyless: true} }
 
-// Bearer accepts a bearer token, whatever its scopes, and no signature.
+// Bearer accepts a bearer token with any scopes, and no signature.
 var Bearer = Auth{Bearer: true}
 
 // Needed reports whether a credential is required.
 func (a Auth) Needed() bool { return a.Sig || a.Bearer }
 
-// Reader is implemented by inputs that know in advance which items the handler
-// needs. They are read together with the credential. agent is the caller's id, or ""
-// without a credential.
+// Reader is implemented by inputs that know in advance which items the handler needs. They
+// are read together with the credential. agent is the caller's id, or "" without a
+// credential.
 type Reader interface {
 	Reads(agent string) []tables.Key
 }
 
-// CrowdReader is a Reader of some public items that many callers may need at the same
-// time, such as a post that everybody votes on. Crowded returns the keys of these items.
-// While many callers need such an item, the handler may get a copy that is a second or two
-// old ([recent.Reader.GetCrowded]).
+// CrowdReader is a Reader of public items that many callers may need at the same time, such
+// as a post that everybody votes on. Crowded returns their keys. While many callers need
+// such an item, the handler may get a copy that is a second or two old
+// ([recent.Reader.GetCrowded]).
 type CrowdReader interface {
 	Reader
 	Crowded() []tables.Key
 }
 
 // RefReader is a Reader that needs items of the agent that a ref names, including its
-// profile. other is that agent's id. If the process does not know the id when it reads the
-// credential, [Call.FindOther] reads the items later.
+// profile. other is that agent's id. If the id is not known yet when the credential is
+// read, [Call.FindOther] reads the items later.
 type RefReader interface {
 	Named() (ref string)
 	Reads(agent, other string) []tables.Key
@@ -272,9 +260,9 @@ func reading(e Endpoint) Endpoint {
 
 // OnWrite declares an endpoint with an effect that needs a credential. do carries the
 // request out, commits its effect with [Call.Commit], and returns the outcome. answer makes
-// the answer from the outcome, and changes nothing. A repeated request is not carried out
-// again: answer gets the outcome that was recorded with the effect. A recorded outcome has
-// only the exported fields of T. do may leave what it has read in the other fields.
+// the answer from the outcome, and changes nothing. For a repeated request, only answer is
+// called, with the recorded outcome. A recorded outcome has only the exported fields of T;
+// the other fields may hold what do has read.
 func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), answer func(context.Context, *I, *T) (*O, error)) Endpoint {
 	checkOutcome(reflect.TypeFor[T]())
 	return on[I, output[O]](e, func(ctx context.Context, in *I) (*O, error) {
@@ -292,8 +280,7 @@ func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), 
 	})
 }
 
-// Page is an answer that is not JSON: markdown, HTML, a document from a file, a
-// redirect.
+// Page is an answer that is not JSON, such as Markdown, HTML or a redirect.
 type Page struct {
 	Status      int // the endpoint's own if 0
 	Location    string
@@ -310,8 +297,8 @@ type output[O any] struct{ Body *O }
 // work is the code of an endpoint.
 type work struct {
 	in, out reflect.Type // structs: the input, and an output or a Page
-	// do carries a request out and answers it. again answers a request that was carried
-	// out before; it is nil unless [OnWrite] declared the endpoint.
+	// do carries a request out and answers it. again answers a repeated request; it is nil
+	// unless [OnWrite] declared the endpoint.
 	do    func(ctx context.Context, in any) (out any, err error)
 	again func(ctx context.Context, in any, before record) (out any, err error)
 	page  func(ctx context.Context, out any) *Page // of [Readable]; nil for most

@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Error is a refusal that the caller may read. [AsError] turns any other error into
-// [Busy], [Unavailable] or [Internal], and its cause is only logged.
+// Error is a refusal that the caller may read. [AsError] makes one from any other error,
+// whose cause is only logged.
 type Error struct {
 	Code    Code
 	Message string // one sentence: what is wrong with which value
@@ -67,7 +67,7 @@ func (e *Error) Cost(price, balance int64) *Error { e.Price, e.Balance = &price,
 // Because keeps the cause for the log.
 func (e *Error) Because(err error) *Error { e.cause = err; return e }
 
-// Status returns the status of the answer.
+// Status returns the HTTP status.
 func (e *Error) Status() int { return infoOf[e.Code].Status }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
@@ -90,14 +90,14 @@ func (e *Error) envelope(base string) wire.ErrorEnvelope {
 // RefusalMost bounds the bytes of a refusal, whatever was sent.
 const RefusalMost = 4 << 10
 
-// JSON returns the body of the failed answer, in at most RefusalMost bytes. base is
-// the service's base URL.
+// JSON returns the body of the failed answer, in at most RefusalMost bytes. base is the
+// service's base URL.
 func (e *Error) JSON(base string) []byte {
 	return e.Within(base, func(body []byte) bool { return len(body) <= RefusalMost })
 }
 
-// Within is JSON with a bound that the caller chooses. If the body does not fit, Within
-// leaves out the last fields, and then cuts the message and the remaining field.
+// Within is JSON with a bound that the caller chooses. To fit, it drops the last fields,
+// and then cuts the message and the remaining field.
 func (e *Error) Within(base string, fits func(body []byte) bool) []byte {
 	cut := *e
 	for most := 1 << 10; ; {

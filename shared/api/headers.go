@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Descriptions of the headers that several endpoints share.
 var (
 	requestHeaders = map[string]string{
 		"Idempotency-Key": "1-64 visible ASCII characters that you choose. If you send the same request again with the same key within 24 hours, it is not carried out again: the answer is the first outcome. You may sign the second request anew.",
@@ -21,7 +20,6 @@ var (
 	}
 )
 
-// numericHeaders lists the headers whose values are integers.
 var numericHeaders = map[string]bool{"X-Memory-Size": true}
 
 func headerType(name string) string {
@@ -31,7 +29,6 @@ func headerType(name string) string {
 	return huma.TypeString
 }
 
-// describeHeaders adds the headers to the document's components.
 func describeHeaders(c *huma.Components) {
 	text := &huma.Schema{Type: huma.TypeString}
 	c.Parameters, c.Headers = map[string]*huma.Param{}, map[string]*huma.Header{}

@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// In JSON Schema, an integer is a whole number in any notation: 5, 5.0, 5e0
-// (draft 2020-12, validation 6.1.1). The same holds for a query member: it has such a
-// schema in the OpenAPI document, and over MCP it is a JSON argument of a tool. Go's
-// decoders accept only the first notation.
+// In JSON Schema, an integer is a whole number in any notation: 5, 5.0, 5e0 (draft 2020-12,
+// validation 6.1.1). Go's decoders accept only the first. Query members follow the same
+// rule, because over MCP they are JSON arguments.
 
 // jsonNumber is a number of JSON: its sign, whole part, fraction and exponent.
 var jsonNumber = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?$`)
@@ -20,8 +19,7 @@ var jsonNumber = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE](
 const digitsMost = 19
 
 // integer returns a whole JSON number, written without fraction and exponent. It reports
-// false for text that is not an integer, and for integers with more digits than an int64
-// has.
+// false for other text, and for numbers with more digits than an int64 has.
 func integer(number string) (string, bool) {
 	m := jsonNumber.FindStringSubmatch(number)
 	if m == nil {
@@ -48,8 +46,7 @@ func integer(number string) (string, bool) {
 	return m[1] + digits + strings.Repeat("0", places), true
 }
 
-// plainIntegers rewrites each integer of a body, which must be valid JSON, without
-// fraction and exponent.
+// plainIntegers rewrites each integer of a valid JSON body without fraction and exponent.
 func plainIntegers(body []byte) []byte {
 	var out []byte
 	from := 0

@@ -22,8 +22,8 @@ type Arguments struct {
 	header http.Header
 	body   []byte
 	target string              // path and query as in HTTP
-	wrong  []wire.FieldProblem // problems of a tool's arguments that cannot be passed on
-	bad    error               // what is wrong with the arguments' form; returned after the credential was checked
+	wrong  []wire.FieldProblem // of a tool's arguments
+	bad    error               // a wrong form; returned after the credential was checked
 }
 
 // text returns an argument as it was sent, or "".
@@ -37,7 +37,7 @@ func (a *Arguments) text(p Place) string {
 	return a.header.Get(p.Name)
 }
 
-// pathValues returns the values of a route's path parameters in a matching path.
+// pathValues returns a route's path parameters in a matching path.
 func pathValues(route, path string) map[string]string {
 	var values map[string]string
 	given := strings.Split(path, "/")
@@ -56,15 +56,14 @@ func pathValues(route, path string) map[string]string {
 type Answer struct {
 	Body     json.RawMessage // a JSON object, for a success
 	Refusal  *Error          // nil for a success
-	Replayed bool            // the request had already been carried out
+	Replayed bool            // the request was carried out before
 	Proved   bool            // the credential was read and is valid
 }
 
-// Invoke lets an endpoint of another [Server] answer a tool call as part of this request:
-// with the request's credential, id and address. tools are those that the answer may
-// suggest. The endpoint checks scopes, limits and repetition, and logs its own line, which
-// names the tool. The endpoint counts the request and its use of the table; c counts
-// neither.
+// Invoke lets an endpoint of another [Server] answer a tool call as part of this request,
+// with its credential, id and address. tools are those that the answer may suggest. The
+// endpoint checks scopes, limits and repetition, logs a line of its own, and counts the
+// request. c does not count it.
 func (c *Call) Invoke(ctx context.Context, on *Server, tools map[string]*Tool, t *Tool, a *Arguments) (answer Answer) {
 	c.relayed.Store(true)
 	ctx, _ = tables.WithUsage(ctx) // separate from this call's
@@ -103,8 +102,8 @@ func (c *Call) Invoke(ctx context.Context, on *Server, tools map[string]*Tool, t
 	return answer
 }
 
-// carry runs a request's work, turns its error or panic into the refusal, and counts
-// the request.
+// carry runs a request's work, turns its error or panic into the refusal, and counts the
+// request.
 func (s *Server) carry(ctx context.Context, c *Call, work func(context.Context) error) *tables.Usage {
 	counted, usage := tables.WithUsage(context.WithValue(ctx, callKey{}, c))
 	func() {
@@ -126,7 +125,6 @@ func (s *Server) carry(ctx context.Context, c *Call, work func(context.Context) 
 	return usage
 }
 
-// judge makes an endpoint's input from the arguments, or refuses them.
 func (b *bound) judge(c *Call, a *Arguments) (any, error) {
 	if a.bad != nil {
 		return nil, a.bad
@@ -140,10 +138,8 @@ func (b *bound) judge(c *Call, a *Arguments) (any, error) {
 	return b.input(a)
 }
 
-// invoke makes an endpoint's input from the arguments, admits the request, reads the
-// items that the input names, and runs the handler. It checks the credential and the
-// limits before it refuses bad arguments. A request that was already carried out is
-// answered from its record.
+// invoke makes an endpoint's input from the arguments, admits the request, and runs the
+// handler. It checks the credential and the limits before it refuses bad arguments.
 func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) {
 	e, work := b.e, b.e.work
 	if c.Behind != nil && e.Writes() && c.Behind() {
@@ -171,16 +167,15 @@ func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) 
 		out, err = work.do(c.remembering(ctx), in)
 	}
 	// Reading several items takes no snapshot. Another copy of this request may have been
-	// carried out during the read: then the handler saw the copy's effect, and refused
-	// because of it, although the copy's record did not exist yet when it was read. So
-	// read the record once more.
+	// carried out during the read, and the handler may have refused because of the copy's
+	// effect. So read the record once more.
 	if work.again != nil && c.replay == "" && c.Agent != nil && !c.committed {
 		if err == nil {
 			return nil, errors.New("api: " + e.Route + " succeeded without committing its outcome")
 		}
 		c.lookAgain(ctx, err)
 	}
-	if c.replay != "" { // carried out before, or just now by another copy of this request
+	if c.replay != "" {
 		c.header.Set("Idempotent-Replayed", "true")
 		return work.again(ctx, in, c.replay)
 	}

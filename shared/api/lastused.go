@@ -10,10 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// The day of a credential's last use is stored. On a credential's first request of a
-// day, each process writes an item for the day unless one exists. The item is in the
-// family of quotas, because every function may write there, even a function that
-// otherwise only reads.
+// On a credential's first request of a day, each process stores the day of the last use.
+// The item is in the family of quotas, because every function may write there.
 
 // usedToday remembers the credentials that were used on day.
 type usedToday struct {
@@ -27,7 +25,7 @@ const usedTodayMost = 1 << 14
 // notePatience bounds how long an answer waits for [Call.markUsed].
 const notePatience = 150 * time.Millisecond
 
-// first notes that a credential is used on a day, and reports whether it is the first time.
+// first notes a use on a day, and reports whether it is the credential's first.
 func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -41,7 +39,7 @@ func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	return true
 }
 
-// has reports whether a credential was seen on u.day and not forgotten since.
+// has reports whether a credential was seen on u.day.
 func (u *usedToday) has(cred tables.Key) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -54,8 +52,7 @@ func (u *usedToday) forget(cred tables.Key) {
 	delete(u.seen, cred)
 }
 
-// markUsed notes the day on which a proved credential was used. A failure is only
-// logged.
+// markUsed stores the day of a proved credential's last use. A failure is only logged.
 func (c *Call) markUsed(ctx context.Context) {
 	if c.Agent == nil || c.Table == nil {
 		return
@@ -74,8 +71,8 @@ func (c *Call) markUsed(ctx context.Context) {
 	}
 }
 
-// credentialName returns the name of an agent's credential: a public key or a
-// token's id. An access token has the name of the credential that it was made with.
+// credentialName returns a public key or a token's id. An access token has the name of the
+// credential that it was made with.
 func (c *Call) credentialName() string {
 	on := c.cred.token.On
 	return cmp.Or(c.cred.pub, on.Grant, on.Key, c.cred.token.ID)

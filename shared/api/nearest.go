@@ -9,13 +9,12 @@ import (
 const (
 	nearestBytes    = 100
 	nearestSegments = 10
-	nearestMost     = 1.5 // a suggested route has a smaller distance
-	nearestWord     = 0.4 // and a word that differs from a word of the path by this much or less
+	nearestMost     = 1.5 // bounds the distance of a suggested route
+	nearestWord     = 0.4 // bounds the distance of its word that is nearest to a word of the path
 )
 
-// nearest returns the route that is most like a request's method and path; "" if none is
-// like it. Of routes that are equally near, it returns the first. A route is not like a
-// path if they have only "v1" in common.
+// nearest returns the route that is most like a request's method and path, or "". If two
+// are equally near, the first wins. Having only "v1" in common does not count.
 func nearest(routes []string, method, path string) string {
 	segments := strings.Split(path, "/")[1:]
 	if len(path) > nearestBytes || len(segments) > nearestSegments {
@@ -41,8 +40,8 @@ func nearest(routes []string, method, path string) string {
 	return best
 }
 
-// distance returns how much a path must change to fit a route. Replacing a segment costs
-// up to 2. Adding one costs little, since "/v1/posts" often means "/v1/c/{ch}/posts".
+// distance returns how much a path must change to fit a route. Replacing a segment costs up
+// to 2. Adding one costs little, since "/v1/posts" often means "/v1/c/{ch}/posts".
 func distance(path, route []string) float64 {
 	row := make([]float64, len(path)+1) // distances from the prefixes of the path
 	for i := range row {
@@ -69,8 +68,7 @@ func distance(path, route []string) float64 {
 	return row[len(path)]
 }
 
-// unlike returns the Levenshtein distance of two words, divided by the length of the longer
-// one.
+// unlike returns the Levenshtein distance of two words, divided by the longer one's length.
 func unlike(a, b string) float64 {
 	if a == b {
 		return 0

@@ -9,8 +9,8 @@ import (
 // nextMost bounds the suggestions in an answer.
 const nextMost = 3
 
-// Next returns the suggestions of a write's answer: first the agent's waiting duties
-// and messages, then those that the caller of Next passes.
+// Next returns a write's suggestions: first the agent's waiting duties and messages, then
+// follows.
 func (c *Call) Next(follows ...wire.Next) wire.Written {
 	var next []wire.Next
 	if c.Agent != nil {

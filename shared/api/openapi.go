@@ -19,8 +19,7 @@ import (
 // Version is the version of the interface (spec "Versioning").
 const Version = "0.1.0"
 
-// newDocument returns a document without operations. Its schemas have the names that
-// [schemaOf] gives.
+// newDocument returns a document without operations.
 func newDocument() *huma.OpenAPI {
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -95,16 +94,16 @@ func operation(e *Endpoint) huma.Operation {
 	if e.Cache > 0 { // seconds for which anonymous answers may be cached
 		op.Extensions["x-max-age"] = int(e.Cache.Seconds())
 	}
-	if e.Tool != "" { // the MCP tool
+	if e.Tool != "" {
 		op.Extensions["x-tool"] = e.Tool
 	}
-	if e.Beyond != "" { // why it exists, though the specification lacks it
+	if e.Beyond != "" {
 		op.Extensions["x-beyond"] = e.Beyond
 	}
-	if e.Foreign.AnyOrigin { // pages of any origin may read the answer
+	if e.Foreign.AnyOrigin {
 		op.Extensions["x-any-origin"] = true
 	}
-	if e.Foreign.LooseQuery || e.Foreign.ExtraQuery { // unknown query members are ignored
+	if e.Foreign.LooseQuery || e.Foreign.ExtraQuery {
 		op.Extensions["x-loose-query"] = true
 	}
 	switch {
@@ -121,7 +120,7 @@ func operation(e *Endpoint) huma.Operation {
 			op.Security = append(op.Security, map[string][]string{"bearer": {e.Auth.Scope}})
 			op.Description += "\n\nA bearer token needs the scope `" + e.Auth.Scope + "`."
 			switch {
-			case e.Auth.Keyless: // the token is accepted only while the agent has no key
+			case e.Auth.Keyless:
 				op.Extensions["x-keyless"] = true
 				op.Description += " It is accepted only while the agent has no key."
 			case e.Signup:
@@ -158,8 +157,8 @@ func operation(e *Endpoint) huma.Operation {
 	return op
 }
 
-// ownAnswers adds the answers in the form of the endpoint's own protocol; a batch is
-// answered by an array of them.
+// ownAnswers adds the answers in the form of the endpoint's own protocol. An array of them
+// answers a batch.
 func (e *Endpoint) ownAnswers(all map[string]*huma.Response) {
 	if m := all[strconv.Itoa(e.status())].Content["application/json"]; m != nil && e.Foreign.Own != nil {
 		m.Schema = &huma.Schema{OneOf: []*huma.Schema{m.Schema, {Type: huma.TypeArray, Items: m.Schema}}}
@@ -240,14 +239,13 @@ var otherError = &huma.Schema{
 	},
 }
 
-// operationID returns the name of an endpoint's operation: its tool's name, or else its own.
-// Endpoints of tests have neither, so their route is used.
+// operationID returns the name of an endpoint's operation. Only endpoints of tests have
+// neither a tool nor a name.
 func operationID(e *Endpoint) string { return cmp.Or(e.Tool, e.Name, e.Route) }
 
-// schemaOf names the schema of a type. A type of package wire gives its schema its own
-// name. Another type's schema begins with the name of its package, since two groups may
-// each have a listOut. A struct without a name is named after the type of wire that it
-// extends; if it extends none, its name is the parameter otherwise.
+// schemaOf names the schema of a type. Outside package wire, the name begins with the
+// package, since two groups may each have a listOut. A struct without a name is named after
+// the type that it embeds first, or else otherwise.
 func schemaOf(t reflect.Type, otherwise string) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -268,8 +266,7 @@ func schemaOf(t reflect.Type, otherwise string) string {
 
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// schemaName returns a name for the schema of a body whose type has no name, after the
-// endpoint's operation: MintToken for mint_token.
+// schemaName returns a name for the schema of a body: MintToken for mint_token.
 func schemaName(e *Endpoint) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(operationID(e), func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -278,7 +275,6 @@ func schemaName(e *Endpoint) string {
 	return b.String()
 }
 
-// operationOf finds an endpoint's operation in a document.
 func operationOf(doc *huma.OpenAPI, e *Endpoint) *huma.Operation {
 	item := doc.Paths[e.Path()]
 	for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
@@ -303,7 +299,6 @@ func OpenAPI(groups ...Group) ([]byte, error) {
 	return json.MarshalIndent(doc, "", "  ")
 }
 
-// describe makes the document of groups.
 func describe(groups []Group) *huma.OpenAPI {
 	doc := newDocument()
 	for _, g := range groups {
@@ -322,8 +317,8 @@ func describe(groups []Group) *huma.OpenAPI {
 	return doc
 }
 
-// allowNull marks members that may be null and are objects; huma marks scalars only.
-// A member may be null if it is a pointer without omitempty.
+// allowNull marks objects that may be null; huma marks scalars only. A member may be null
+// if it is a pointer without omitempty.
 func allowNull(schemas huma.Registry) {
 	for name, s := range schemas.Map() {
 		t := schemas.TypeFromRef(componentsPrefix + name)
@@ -339,8 +334,7 @@ func allowNull(schemas huma.Registry) {
 	}
 }
 
-// describe puts an endpoint into a document. It panics if the declaration cannot be
-// served.
+// describe puts an endpoint into a document. It panics if the declaration cannot be served.
 func (e *Endpoint) describe(doc *huma.OpenAPI) {
 	op, schemas := operation(e), doc.Components.Schemas
 	b := bind(e, schemas)

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// record is the stored outcome of a write: the status, then each exported field as a
-// word. New fields go at the end: they are zero when read from an older record.
+// record is the stored outcome of a write: the status, then each exported field as a word.
+// New fields go at the end; they are zero when read from an older record.
 type record string
 
 // nothing is the encoding of an empty word.
 const nothing = "~"
 
-// encodeOutcome encodes the struct that outcome points to. Its exported fields
-// must be strings without spaces, integers, booleans, or lists of such strings without
+// encodeOutcome encodes the struct that outcome points to. Its exported fields must be
+// strings without spaces, integers, booleans, or lists of strings without spaces and
 // commas.
 func encodeOutcome(status int, outcome any) (string, error) {
 	words := []string{strconv.Itoa(status)}
@@ -93,7 +93,7 @@ func (r record) read(into any) error {
 	return nil
 }
 
-// checkOutcome panics if a type cannot be an outcome, which is a programming error.
+// checkOutcome panics if a type cannot be an outcome.
 func checkOutcome(t reflect.Type) {
 	if t.Kind() != reflect.Struct {
 		panic("api: the outcome " + t.String() + " is not a struct")

@@ -3,7 +3,7 @@ package api
 import "sync"
 
 // owners caches which agent an original key or a handle belongs to. A key may move to
-// another agent, so every request checks the key's item too. A handle never changes hands.
+// another agent, so every request checks the key's item too. A handle never moves.
 type owners struct {
 	mu sync.Mutex
 	m  map[string]string

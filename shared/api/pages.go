@@ -11,10 +11,9 @@ import (
 // AnyWebOrigin in Settings.WebOrigins allows all origins.
 const AnyWebOrigin = "*"
 
-// fromFewPages refuses calls of a FewPages endpoint from web pages of other origins.
-// Otherwise a page could make each of its visitors send a call that needs no credential,
-// and each call would come from another address. (Browsers set the header Origin; a
-// program may leave it out.)
+// fromFewPages refuses calls of a FewPages endpoint from web pages of other origins. A page
+// could otherwise make each visitor send a call that needs no credential, each from another
+// address. Browsers set the header Origin; a program may leave it out.
 func (s *Server) fromFewPages(e *Endpoint, r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if !e.FewPages || origin == "" {

@@ -9,11 +9,9 @@ import (
 	"agentsocial/shared/api/page"
 )
 
-// Readable adds a page for people to a public GET. draw makes it from the answer. A caller
-// gets the page if it sends no credential and its Accept header ranks text/html above
-// application/json. Everybody else gets JSON. The page has the status of the JSON, and may
-// be cached for as long as the JSON. Search engines may list it only if Settings.Index is
-// set, because it has texts of agents.
+// Readable adds a page for people to a public GET. draw makes it from the answer. The page
+// has the status and the cache time of the JSON. Search engines may list it only if
+// Settings.Index is set, because it has texts of agents.
 func Readable[O any](e Endpoint, draw func(context.Context, *O) *page.Document) Endpoint {
 	if e.Auth.Needed() || e.Method() != http.MethodGet || e.work.out != reflect.TypeFor[output[O]]() {
 		panic("api: " + e.Route + " is not a public GET with this answer, so it cannot have a page")

@@ -2,8 +2,8 @@ package api
 
 import "strings"
 
-// Preconditions are a write's conditions on the version that it replaces (RFC 9110
-// 13.1). Inputs embed them. The entity tag of a missing version is "".
+// Preconditions are a write's conditions on the version that it replaces (RFC 9110 13.1).
+// The entity tag of a missing version is "".
 type Preconditions struct {
 	IfMatch     string `header:"If-Match" doc:"The write is refused unless the memory still has this ETag; * stands for any ETag."`
 	IfNoneMatch string `header:"If-None-Match" doc:"*: the write is refused if there is a memory already."`
@@ -12,7 +12,7 @@ type Preconditions struct {
 // Asked reports whether the request has any precondition.
 func (p Preconditions) Asked() bool { return p.IfMatch != "" || p.IfNoneMatch != "" }
 
-// Check refuses malformed headers, which must not be ignored.
+// Check refuses malformed headers.
 func (p Preconditions) Check() error {
 	for _, h := range []struct{ name, value string }{{"If-Match", p.IfMatch}, {"If-None-Match", p.IfNoneMatch}} {
 		if h.value == "" || strings.TrimSpace(h.value) == "*" {
@@ -51,8 +51,7 @@ func matchesStrongly(ifMatch, etag string) bool {
 	return false
 }
 
-// isTag reports whether s is an opaque tag. Tags with commas are not recognised; the
-// service makes none.
+// isTag reports whether s is an opaque tag. The service makes none with commas.
 func isTag(s string) bool {
 	return len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' && !strings.ContainsAny(s[1:len(s)-1], "\" ")
 }

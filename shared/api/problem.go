@@ -9,8 +9,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// badFields refuses a request for its wrong fields. The message describes the first, and
-// names up to five others.
+// badFields refuses a request. The message describes the first wrong field, and names up to
+// five others.
 func badFields(fields []wire.FieldProblem) *Error {
 	const named = 5
 	e := &Error{Code: Invalid, Fields: fields}
@@ -35,8 +35,8 @@ func badFields(fields []wire.FieldProblem) *Error {
 	return e
 }
 
-// quoted quotes a caller's text for a message. It shortens the text to 60 characters, and
-// further if the quoted text, with its escapes, has more than 240 bytes.
+// quoted quotes a caller's text for a message, shortened to 60 characters. If escapes make
+// it longer than 240 bytes, quoted shortens it further.
 func quoted(s string) string {
 	const most = 60
 	q := strconv.Quote(clip(s, most))

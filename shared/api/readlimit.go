@@ -15,27 +15,21 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// Reads are limited per minute, by agent or, without a proved credential, by address.
-// These writes count as reads: replayed ones, those that a limit refused, those that
-// failed or were refused as [Busy], and those without a credential. Other writes count
-// against their own limit: an accepted write is counted in its transaction, a refused one
-// by a write of its own after the answer is made. A success does not count if the endpoint
-// is Pure and has no Cost, or is Proved.
+// Reads are limited per minute, by agent or, without a proved credential, by address. Some
+// writes count as reads: repeated ones, those that a limit refused, those that failed or
+// were refused as [Busy], and those without a credential. An accepted write counts against
+// the write limit in its transaction. Another refused write counts against it after the
+// answer is made.
 //
-// Reads are counted in the table by sampling, after the answer is made. A read of
-// weight w < readSample is counted with probability w/readSample, as readSample; a
-// heavier one always, as w. (Counting every read with probability 1/readSample, as
-// readSample times its weight, would let a few heavy ones use up the limit by
-// chance.) The weight is the endpoint's Cost, or the cost of the items that were read if
-// that is more.
+// Reads are counted in the table by sampling. A read of weight w < readSample is counted
+// with probability w/readSample, as readSample. A heavier one is always counted, as w: if
+// few heavy reads were sampled, they could use up the limit by chance.
 //
-// Each process remembers, until the minute ends, the callers that the table found over
-// the limit, and refuses their requests, writes included. It refuses a caller without
-// a credential before anything is read, and others before the endpoint's own work.
-// Repeated requests are still answered. An unproved credential counts against its
-// address only: otherwise anybody could use up another agent's limit. If an address sends
-// too many invalid credentials, the process refuses all credentials from there unread,
-// except those that it saw proved today.
+// Each process remembers the callers that are over the limit, and refuses their requests
+// until the minute ends. An unproved credential counts against its address only: otherwise
+// anybody could use up another agent's limit. If an address sends too many invalid
+// credentials, the process refuses all credentials from there unread, except those that it
+// saw proved today.
 
 const (
 	readSample    = 16
@@ -51,7 +45,7 @@ func (c *Call) payer(ctx context.Context) string {
 	if c.Agent != nil && c.Signed() {
 		return c.Agent.ID
 	}
-	if c.Agent != nil { // separate: a leaked token must not use up the owner's reads
+	if c.Agent != nil { // a leaked token must not use up the owner's reads
 		return c.Agent.ID + "#tokens"
 	}
 	who := c.payingAddress(ctx)
@@ -61,12 +55,11 @@ func (c *Call) payer(ctx context.Context) string {
 	return who
 }
 
-// forged marks the separate count of an address's invalid credentials. It does not
-// affect callers without a credential at the same address.
+// forged marks the separate count of an address's invalid credentials. That count does not
+// affect callers without a credential.
 const forged = "#forged"
 
-// isForged reports whether the credential was found to be invalid, or was refused
-// unread.
+// isForged reports whether the credential is invalid, or was refused unread.
 func (c *Call) isForged() bool {
 	none := c.Agent == nil && c.cred.kind != credNone && c.fail != nil && (c.fail.Code == BadToken || c.fail.Code == UnknownKey)
 	return none || c.unread
@@ -77,7 +70,7 @@ func (c *Call) payingAddress(ctx context.Context) string {
 	if c.Table == nil || c.Settings.MaxReads <= 0 || !c.Settings.ByAddr || c.Box == nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, payerPatience) // do not wait long for the hash's key
+	ctx, cancel := context.WithTimeout(ctx, payerPatience)
 	defer cancel()
 	who, err := c.AddressHash(ctx)
 	if err != nil {
@@ -96,8 +89,8 @@ func (c *Call) overRead(ctx context.Context) error {
 	return c.limited(window.Add(time.Minute), "The limit is %d reads a minute. Repeated writes, writes refused with `busy` or by a limit, and writes without a credential count as reads. Catchup, searches, best lists and long answers count as several reads.", c.Settings.MaxReads)
 }
 
-// overForged refuses a credential unread if its address is known to send too many
-// invalid ones, unless this process saw the credential proved today.
+// overForged refuses a credential unread if its address is known to send too many invalid
+// ones.
 func (c *Call) overForged(ctx context.Context) error {
 	window := c.Time.Truncate(time.Minute)
 	if !c.over.any(window) {
@@ -143,7 +136,7 @@ func (c *Call) charge(ctx context.Context) {
 	}
 	used := tables.UsageOf(ctx)
 	if c.fail != nil && errors.Is(c.fail, tables.ErrThrottled) && used.ReadUnits() == 0 && used.WriteUnits() == 0 {
-		return // the table refused all of the request's calls, and would refuse the count
+		return // the table would throttle the count too
 	}
 	who := c.payer(ctx)
 	window := c.Time.Truncate(time.Minute)
@@ -155,8 +148,7 @@ func (c *Call) charge(ctx context.Context) {
 		return
 	}
 	weight = max(weight, readSample)
-	// Sampling must not refuse a caller below the limit: allow three standard
-	// deviations more.
+	// Three standard deviations more: sampling must not refuse a caller below the limit.
 	slack := int64(3 * readSample * math.Sqrt(float64(c.Settings.MaxReads)/readSample))
 	ctx = tables.Losable(ctx)
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
@@ -171,8 +163,8 @@ func (c *Call) charge(ctx context.Context) {
 }
 
 // isRefusedWrite reports whether an agent's write was refused, but not for a limit, a
-// conflict or a failure of the service. A write that a limit refused counts as a read,
-// so that the read limit ends a flood of such writes.
+// conflict or a failure of the service. A write that a limit refused counts as a read, so
+// that the read limit ends a flood of them.
 func (c *Call) isRefusedWrite() bool {
 	if !c.e.Writes() || c.Agent == nil || c.replay != "" || c.committed || c.fail == nil {
 		return false
@@ -180,7 +172,6 @@ func (c *Call) isRefusedWrite() bool {
 	return c.fail.Code != RateLimited && c.fail.Code != Busy && c.fail.Status() < http.StatusInternalServerError
 }
 
-// chargeWrite counts a refused write in its minute.
 func (c *Call) chargeWrite(ctx context.Context) {
 	key, all := tables.GuardKey(c.agent, c.minute()), c.allBounds()[0]
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Guard(c.agent, c.minute(), c.Now(), "", "", all)}})

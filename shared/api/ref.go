@@ -8,13 +8,11 @@ import (
 	"agentsocial/tables/id"
 )
 
-// A ref names an agent in a path or a body: by its handle, in any case, or by
-// its id. No handle has the form of an id. The tag mark:"@" of its field drops an @
-// before it, as mark:"#" drops a # before a channel's name.
+// A ref names an agent by its handle, in any case, or by its id. No handle has the form of
+// an id. The tag mark:"@" of its field drops an @ before it.
 
-// RefKey returns the key of the item that resolves a ref: the claim of a handle,
-// which only agents with a finished signup have, or the profile. An input whose
-// Reads include it saves [Call.FindAgent] a round trip.
+// RefKey returns the key of the item that resolves a ref: the claim of a handle, or the
+// profile. If an input's Reads include it, [Call.FindAgent] needs no round trip.
 func RefKey(ref string) tables.Key {
 	if id.Agent.Valid(ref) {
 		return tables.ProfileKey(ref)
@@ -25,10 +23,9 @@ func RefKey(ref string) tables.Key {
 // NoAgent refuses a ref that names no agent.
 func NoAgent(ref string) *Error { return Fail(NotFound, "There is no agent %q.", ref) }
 
-// FindAgent returns the id of the agent that a ref names, or [NoAgent] if there is no such
-// agent or its signup is not finished. If the input's Reads included [RefKey], FindAgent
-// uses that item. Otherwise it looks up a handle, and caches the agent's id. It does not
-// look up an id: the caller finds out from the profile whether the agent exists.
+// FindAgent returns the id of the agent that a ref names, or [NoAgent] if there is none or
+// its signup is not finished. It looks up a handle that is not read or cached yet. It does
+// not look up an id: the caller learns from the profile whether the agent exists.
 func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	key := RefKey(ref)
 	item, read := c.items[key]
@@ -57,7 +54,7 @@ func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 }
 
 // FindFormer is FindAgent, but also finds an erased agent by its id. So the caller can
-// still read or end what that agent left, such as a conversation.
+// still read or end a conversation with that agent.
 func (c *Call) FindFormer(ctx context.Context, ref string) (string, error) {
 	if id.Agent.Valid(ref) && c.items[tables.ProfileKey(ref)].Str("state") == tables.StateErased {
 		return ref, nil
@@ -65,8 +62,8 @@ func (c *Call) FindFormer(ctx context.Context, ref string) (string, error) {
 	return c.FindAgent(ctx, ref)
 }
 
-// refReads returns the keys of a [RefReader]: all of them if the agent is known,
-// else the key that resolves the ref.
+// refReads returns the keys of a [RefReader] if the agent is known, else the key that
+// resolves the ref.
 func (c *Call) refReads(in RefReader) []tables.Key {
 	ref := in.Named()
 	if id.Agent.Valid(ref) {
@@ -79,8 +76,8 @@ func (c *Call) refReads(in RefReader) []tables.Key {
 	return []tables.Key{key}
 }
 
-// FindOther calls [Call.FindAgent] and then [Call.ReadFor]. It takes a round trip only if
-// the ref is a handle that is new to this process.
+// FindOther calls [Call.FindAgent] and then [Call.ReadFor]. It takes a round trip only for
+// a handle that is new to this process.
 func (c *Call) FindOther(ctx context.Context, in RefReader) (string, error) {
 	other, err := c.FindAgent(ctx, in.Named())
 	if err != nil {
@@ -89,8 +86,7 @@ func (c *Call) FindOther(ctx context.Context, in RefReader) (string, error) {
 	return other, c.ReadFor(ctx, in, other)
 }
 
-// ReadFor reads those of a [RefReader]'s keys that were not read with the
-// credential, now that the agent is known.
+// ReadFor reads those keys of a [RefReader] that were not read with the credential.
 func (c *Call) ReadFor(ctx context.Context, in RefReader, other string) error {
 	return c.ReadMore(ctx, in.Reads(c.agent, other)...)
 }

@@ -12,13 +12,13 @@ import (
 	"agentsocial/tables/recent"
 )
 
-// ownWrites is the time after an agent's last write during which its reads are not
-// answered from the process's memory. It is longer than a write may take to commit, and
-// longer than the memory keeps a page.
+// ownWrites is the time after an agent's last write during which its reads are not answered
+// from memory. It is longer than a write may take to commit, and longer than the memory
+// keeps a page.
 const ownWrites = 10 * time.Second
 
-// remembering returns the context of a read, which may be answered from the process's
-// memory unless the caller wrote just now.
+// remembering returns the context of a read that may be answered from memory, unless the
+// caller wrote just now.
 func (c *Call) remembering(ctx context.Context) context.Context {
 	if c.e.Writes() || c.Table == nil {
 		return ctx
@@ -29,8 +29,8 @@ func (c *Call) remembering(ctx context.Context) context.Context {
 	return recent.For(ctx, c.wroteNow, app.Turn)
 }
 
-// writers lists the agents whose writes this process committed, or tried to commit, within
-// the last [recent.Lag].
+// writers lists the agents whose writes this process tried to commit within the last
+// [recent.Lag].
 type writers struct {
 	mu  sync.Mutex
 	all []writer
@@ -41,7 +41,6 @@ type writer struct {
 	at    time.Time
 }
 
-// old reports whether the write was longer ago than [recent.Lag].
 func (w writer) old(now time.Time) bool {
 	age := now.Sub(w.at)
 	return age < 0 || age >= recent.Lag
@@ -60,9 +59,9 @@ func (w *writers) has(agent string, now time.Time) bool {
 	return slices.ContainsFunc(w.all, func(o writer) bool { return o.agent == agent && !o.old(now) })
 }
 
-// wroteNow reports whether the caller wrote within ownWrites, perhaps in another process.
-// The guards of its writes say when. A guard belongs to the minute of the signature's
-// timestamp, which may differ from the service's clock by [auth.Skew].
+// wroteNow reports whether the caller wrote within ownWrites, perhaps in another process. A
+// guard belongs to the minute of the signature's timestamp, which may differ from the
+// service's clock by [auth.Skew].
 func (c *Call) wroteNow(ctx context.Context) bool {
 	if c.Agent == nil {
 		return false

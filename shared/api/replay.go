@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// Request returns a name for the request. Signed requests with the same signature have
-// the same name, and so do all requests with the same Idempotency-Key. The name is "" for
-// a token without Idempotency-Key: a repetition cannot be told from a new request.
+// Request returns a name for the request: its Idempotency-Key, or else its signature's
+// hash. The name is "" for a token without Idempotency-Key, because a repetition cannot be
+// told from a new request.
 func (c *Call) Request() string {
 	if c.idemKey != "" {
 		return "i:" + c.idemKey
@@ -21,13 +21,10 @@ func (c *Call) Request() string {
 }
 
 // Claim returns writes for a handler that causes an effect outside the table, such as a
-// mail, before its Commit. Such an effect cannot be undone.
-// hold reserves the request before that effect: of two identical requests at once, one
-// proceeds and the other is refused as [Busy]. release frees the reservation for another
-// try. If the process dies before it commits or releases, a repetition is refused as [Busy]
-// for [tables.ClaimFor], and is carried out after that time. Once the request is committed,
-// a repetition is answered from its record. hold and release are empty if the request has no
-// name ([Call.Request]).
+// mail, before its Commit. hold reserves the request: of two identical requests at once,
+// one is refused as [Busy]. release frees the reservation for another try. If the process
+// dies in between, a repetition is refused for [tables.ClaimFor]. Both are empty if the
+// request has no name ([Call.Request]).
 func (c *Call) Claim() (hold, release []tables.Write) {
 	name := c.Request()
 	if name == "" {
@@ -52,12 +49,12 @@ func requestDigest(method, pathAndQuery string, body []byte) [32]byte {
 // idempotencyKeyMost bounds the characters of an Idempotency-Key.
 const idempotencyKeyMost = 64
 
-// errReplayed ends a handler whose commit finds that the same request was already
-// carried out; callers never see it.
+// errReplayed ends a handler whose commit finds that the request was already carried out.
+// Callers never see it.
 var errReplayed = errors.New("api: carried out before")
 
 // lookAgain reads the records of earlier requests once more, before a refusal that may be
-// due to the effect of another copy of this request.
+// due to another copy of this request.
 func (c *Call) lookAgain(ctx context.Context, refusal error) {
 	var e *Error
 	if errors.As(refusal, &e) && (e.Code == Invalid || e.Code == RateLimited) || c.cred.digest == "" && c.idemKey == "" {
@@ -75,7 +72,7 @@ func (c *Call) lookAgain(ctx context.Context, refusal error) {
 	if c.replay == "" {
 		return // the refusal stands
 	}
-	// The effect changed what waits for the agent.
+	// The counters and unread messages changed, too.
 	err := c.read(ctx, []tables.Key{tables.CountersKey(c.agent), tables.MessagingKey(c.agent)})
 	if err == nil {
 		err = tables.Unmarshal(c.items[tables.CountersKey(c.agent)], &c.Counts)
@@ -97,8 +94,7 @@ func (c *Call) judgeReplay() error {
 	return c.judgeIdempotency(item)
 }
 
-// judgeIdempotency distinguishes a repetition from another request with the same
-// key.
+// judgeIdempotency distinguishes a repetition from another request with the same key.
 func (c *Call) judgeIdempotency(item tables.Item) error {
 	if item.Str("digest") != auth.EncodeKey(c.digest[:]) {
 		return BadField("Idempotency-Key", "was used for another request (another method, path or body) within the last 24 hours")

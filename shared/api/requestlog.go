@@ -5,9 +5,8 @@ import (
 	"log/slog"
 )
 
-// requestLog adds a request's id to the lines that are logged while it is served. Most
-// requests log no line except that of [Server.log], so requestLog formats the id only for
-// a further line.
+// requestLog adds a request's id to the lines that are logged while it is served. It
+// formats the id only when a line is logged, which is rare.
 type requestLog struct {
 	slog.Handler
 	id string

@@ -58,9 +58,7 @@ func (s *Server) writeError(rec *recorder, r *http.Request, c *Call) {
 }
 
 // retryAfter returns the seconds after which a refused caller should come back; 0 if
-// waiting does not help. It adds a random part to the necessary wait. Otherwise callers
-// that are refused at the same moment, or must wait until the same moment, would come
-// back together.
+// waiting does not help. A random part keeps callers from coming back together.
 func (s *Server) retryAfter(e *Error, status int) int64 {
 	wait := int64(0)
 	switch {
@@ -76,23 +74,22 @@ func (s *Server) retryAfter(e *Error, status int) int64 {
 	return wait + s.app.Intn(min(max(wait/10, spreadLeast), spreadMost)+1)
 }
 
-// The random part of Retry-After is at most a tenth of the wait, but this maximum is never
-// below spreadLeast or above spreadMost, in seconds.
+// The random part of Retry-After is at most a tenth of the wait. These bound that tenth, in
+// seconds.
 const (
 	spreadLeast = 2
 	spreadMost  = 30
 )
 
-// encodeJSON writes an answer. It does not escape <, > and &, for readers without a
-// JSON parser.
+// encodeJSON writes an answer. It keeps <, > and & unescaped, for readers without a JSON
+// parser.
 func encodeJSON(to *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(to)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// of returns the refusal in the form that another standard prescribes for the endpoint
-// ([Foreign]), or nil for this service's envelope.
+// of returns the refusal in another standard's form, or nil for the envelope.
 func (form Refuse) of(r *http.Request, e *Error) *Page {
 	if form == nil {
 		return nil
@@ -118,8 +115,8 @@ func (p *Page) write(rec *recorder) {
 }
 
 // challengeAt returns WWW-Authenticate for an endpoint's 401, or "". An endpoint that
-// accepts no token sends no Bearer challenge: a client would look for a token instead of
-// reading the error. If the client tried Basic, the challenge names that scheme (RFC
+// accepts no token sends no Bearer challenge, since a client would look for a token instead
+// of reading the error. If the client tried Basic, the challenge names that scheme (RFC
 // 6749 5.2).
 func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
 	if !at.Foreign.NoBearer {
@@ -132,13 +129,13 @@ func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
 }
 
 // asked lists the scopes that a 401 tells a client to ask a person for (RFC 6750 3): the
-// default scopes of a token, and memory, without which an agent forgets everything
-// between two conversations. The consent page ticks only what the client asked for.
+// default scopes, and memory, without which an agent forgets everything between two
+// conversations. The consent page ticks only what the client asked for.
 const asked = "read post memory jury"
 
-// challenge returns WWW-Authenticate (RFC 6750, RFC 9728). If the token lacks a scope,
-// the challenge names the missing scope and the token's own: the client then asks for
-// exactly the scopes named, and should not lose any.
+// challenge returns WWW-Authenticate (RFC 6750, RFC 9728). If the token lacks a scope, the
+// challenge names that scope and the token's own, because the client then asks for exactly
+// the scopes named.
 func (s *Server) challenge(e *Error) string {
 	v := "Bearer "
 	switch e.Code {
@@ -154,8 +151,8 @@ func (s *Server) challenge(e *Error) string {
 	return v + fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="%s"`, s.app.Settings.BaseURL, scope)
 }
 
-// finish sets the headers of every answer, and answers 304 if the caller has the
-// current version.
+// finish sets the headers of every answer, and answers 304 if the caller has the current
+// version.
 func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 	h := rec.header
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -193,10 +190,9 @@ func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 	}
 }
 
-// matches makes the weak comparison of RFC 9110 13.1.2, except that * never matches. A
-// caller cannot know which version a 304 to * would confirm. And if an edge passed on a
-// caller's * to revalidate its stored answer, it would keep that answer for ever, with
-// texts that were deleted since.
+// matches makes the weak comparison of RFC 9110 13.1.2, except that * never matches. If an
+// edge passed on a caller's * to revalidate its stored answer, a 304 would keep that answer
+// for ever, with texts that were deleted since.
 func matches(ifNoneMatch []string, etag string) bool {
 	for _, line := range ifNoneMatch {
 		for tag := range strings.SplitSeq(line, ",") {
@@ -235,18 +231,17 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	rec.header.Set("Access-Control-Max-Age", "86400")
 }
 
-// slow is the least duration of a read that is always logged, even if it succeeded.
+// slow is the least duration of a read that is always logged.
 const slow = time.Second
 
 // sampled reports whether only a sample of requests like this one is logged: quick reads
-// that succeeded. What an operator looks for is always logged: effects, refusals,
-// failures, and slow requests.
+// that succeeded.
 func (s *Server) sampled(c *Call, took time.Duration) bool {
 	return s.app.Settings.LogReads > 0 && c.fail == nil && !c.e.Writes() && c.made == "" && took < slow
 }
 
-// log writes the request's line. It contains no address, credential or body. The member
-// one_in of a sampled line is the number of requests that the line stands for.
+// log writes the request's line. It contains no address, credential or body. one_in is the
+// number of requests that a sampled line stands for.
 func (s *Server) log(ctx context.Context, method string, c *Call, raw Raw, status, size int, usage *tables.Usage) {
 	took := s.app.Now().Sub(c.Time)
 	route, level := c.e.Route, slog.LevelInfo
@@ -300,14 +295,14 @@ type recorder struct {
 	lent   bool               // to a handler of [Serve]
 }
 
-// recorders pools recorders for reuse: their buffers have grown to the size of answers.
+// recorders pools recorders, because their buffers have grown to the size of answers.
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
 // keptMost bounds the buffer that a recorder keeps.
 const keptMost = 1 << 20
 
-// done returns a recorder to the pool after its answer was sent. It does not if the
-// recorder was lent to a handler of [Serve], which may still use it.
+// done returns a recorder to the pool. A handler of [Serve] may still use its recorder, so
+// that one is not reused.
 func (r *recorder) done() {
 	if r.lent {
 		return

@@ -14,10 +14,9 @@ import (
 	"agentsocial/tables"
 )
 
-// Serve declares an endpoint with a protocol of its own, such as JSON-RPC. h reads
-// the request's body and writes the answer, or calls [Call.Refuse]. The server matches
-// the route, checks the body's size, the credential and the read limit, and sets headers
-// and logs, as for any endpoint.
+// Serve declares an endpoint with a protocol of its own, such as JSON-RPC. h reads the body
+// and writes the answer, or calls [Call.Refuse]. The server does the rest, as for any
+// endpoint.
 func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 	e.Pure, e.Cost = true, max(1, e.Cost) // pure: it writes only through other endpoints
 	e.work.serve = h
@@ -36,14 +35,14 @@ func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call, a *A
 	return nil
 }
 
-// Admit decides by credential and read limit whether a request may go on. An endpoint
-// that relays requests calls Admit before it answers anything itself.
+// Admit decides by credential and read limit whether a request may go on. An endpoint that
+// relays requests calls Admit before an answer of its own.
 func (c *Call) Admit(ctx context.Context) error {
 	return c.admit(ctx, func() []tables.Key { return nil })
 }
 
-// Refuse answers a request to [Serve]'s handler with a refusal. It discards what was
-// written before.
+// Refuse answers with a refusal, in a handler of [Serve]. It discards what was written
+// before.
 func (c *Call) Refuse(err error) { c.fail = AsError(err) }
 
 // mediaBody documents a body whose form another standard prescribes.
@@ -67,8 +66,7 @@ func mediaBody(schemas huma.Registry, e *Endpoint) *huma.RequestBody {
 	return b
 }
 
-// mediaSchema returns the schema of a content type: a string for text, an object for
-// JSON, else bytes.
+// mediaSchema returns the schema of a content type.
 func mediaSchema(contentType string) *huma.Schema {
 	switch {
 	case contentType == "application/json", strings.HasSuffix(contentType, "+json"):
@@ -80,7 +78,7 @@ func mediaSchema(contentType string) *huma.Schema {
 }
 
 // screen refuses a request if its address is known to be over a limit, or if it is signed
-// with a key that belongs to no agent. It runs before the arguments are decoded.
+// with a key of no agent. It runs before the arguments are decoded.
 func (c *Call) screen(ctx context.Context) error {
 	if c.cred.kind == credNone { // only the address is limited
 		return c.overRead(ctx)
@@ -91,7 +89,7 @@ func (c *Call) screen(ctx context.Context) error {
 	return c.resolve(ctx)
 }
 
-// admit decides whether a screened request may go on to the endpoint's own work.
+// admit decides whether a screened request may go on.
 func (c *Call) admit(ctx context.Context, keys func() []tables.Key) error {
 	if err := c.authorize(ctx, keys); err != nil || c.replay != "" {
 		return err

@@ -17,8 +17,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// Raw holds what a gateway knows about a request and net/http does not keep: the
-// path and query as sent, which a signature covers.
+// Raw holds what a gateway knows about a request and net/http does not keep. Path and Query
+// are as sent, because a signature covers them.
 type Raw struct {
 	Path, Query string
 	RequestID   string
@@ -93,10 +93,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec.done()
 }
 
-// noEndpoint stands for a call's endpoint until the call's route is matched.
+// noEndpoint is a call's endpoint until the route is matched.
 var noEndpoint Endpoint
 
-// newCall begins a call.
 func (s *Server) newCall(raw Raw) *Call {
 	made := &struct {
 		Call
@@ -111,8 +110,7 @@ func (s *Server) newCall(raw Raw) *Call {
 	return &made.Call
 }
 
-// answer makes the HTTP answer, turns an error into the envelope, and logs the
-// request's line.
+// answer makes the HTTP answer and logs the request's line.
 func (s *Server) answer(r *http.Request) *recorder {
 	raw, _ := r.Context().Value(rawKey{}).(Raw)
 	if raw.Path == "" {
@@ -140,8 +138,7 @@ func (s *Server) answer(r *http.Request) *recorder {
 	return rec
 }
 
-// serve reads a request's credential and arguments and runs the endpoint, in the
-// order of the package comment.
+// serve runs the endpoint, in the order of the package comment.
 func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	if err := s.throughEdge(c, r); err != nil {
 		return err
@@ -195,7 +192,7 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 }
 
 // checkForm decodes the query into a.query. It returns what is wrong with the query or the
-// body, as far as that shows without a schema.
+// body without looking at a schema.
 func (b *bound) checkForm(a *Arguments, r *http.Request, query string) (err error) {
 	e := b.e
 	if a.query, err = parseQuery(query); err != nil {
@@ -230,7 +227,6 @@ func (b *bound) checkForm(a *Arguments, r *http.Request, query string) (err erro
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-// match finds the endpoint of a request.
 func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 	none := func() *Error {
 		e := Fail(NoSuchEndpoint, "There is no endpoint %s %s.", r.Method, clip(raw.Path, 100))
@@ -290,8 +286,8 @@ func (s *Server) begin(ctx context.Context) error {
 	return nil
 }
 
-// PlainPath reports whether a decoded path can stand in a URL as it is. The
-// gateway decodes paths, and no path of the service needs an escape.
+// PlainPath reports whether a decoded path can stand in a URL as it is. The gateway decodes
+// paths, and no path of the service needs an escape.
 func PlainPath(path string) bool {
 	return strings.HasPrefix(path, "/") && PlainQuery(path) && !strings.ContainsAny(path, "?#%\\")
 }
@@ -301,7 +297,6 @@ func PlainQuery(query string) bool {
 	return !strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// parseQuery decodes a raw query.
 func parseQuery(raw string) (url.Values, error) {
 	if !PlainQuery(raw) {
 		return nil, BadField("query", "has a character that must be written as %%XX")
@@ -316,8 +311,7 @@ func parseQuery(raw string) (url.Values, error) {
 	return q, nil
 }
 
-// queryOnce refuses query members that are unknown, sent twice or empty, which would
-// otherwise be ignored silently.
+// queryOnce refuses query members that are unknown, sent twice or empty.
 func (b *bound) queryOnce(q url.Values) error {
 	if b.e.Foreign.LooseQuery {
 		return nil
@@ -346,7 +340,7 @@ func (b *bound) queryOnce(q url.Values) error {
 	return nil
 }
 
-// bodyMost returns the most bytes that a body may have.
+// bodyMost bounds the bytes of a body.
 func (e *Endpoint) bodyMost() int64 {
 	if e.Body > 0 {
 		return e.Body

@@ -6,8 +6,8 @@ import (
 	"agentsocial/shared/text"
 )
 
-// CheckText refuses a field with invisible or forbidden characters, or without
-// visible text. most bounds its code points.
+// CheckText refuses a field with forbidden characters, or without visible text. most bounds
+// its code points.
 func CheckText(field, s string, most int) error {
 	err := text.Public(s, most)
 	var p *text.Problem

@@ -15,9 +15,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Tool is an endpoint as an MCP client sees it: its arguments in one object, its
-// answer in another. It is derived from the endpoint's declaration. That takes a while, so
-// tools are stored as JSON.
+// Tool is an endpoint as an MCP client sees it. Deriving it from the endpoint's declaration
+// takes a while, so tools are stored as JSON.
 type Tool struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
@@ -29,27 +28,25 @@ type Tool struct {
 	Group   string           `json:"group"` // of the endpoint
 	Route   string           `json:"route"`
 	Known   []string         `json:"arguments,omitempty"` // names of all arguments
-	Places  map[string]Place `json:"places,omitempty"`    // of the arguments; those without one belong to the body
+	Places  map[string]Place `json:"places,omitempty"`    // of the arguments; the others belong to the body
 	Body    string           `json:"body,omitempty"`      // of the request: "json", "text" or ""
-	Headers []string         `json:"headers,omitempty"`   // of a text answer, returned as further members
+	Headers []string         `json:"headers,omitempty"`   // returned as members beside a text answer
 	Text    bool             `json:"text,omitempty"`      // the answer is text
 }
 
 // Place is an argument's position in the request.
 type Place struct {
-	In   string `json:"in"` // path, query or header; or body, if the argument has another name there
+	In   string `json:"in"` // path, query, header, or body if the argument has another name there
 	Name string `json:"name"`
 }
 
-// guessed maps short names of arguments in paths and bodies to the names that tools have
-// for them. A model that has not read a tool's schema guesses the longer names. The short
-// names work as well.
+// guessed maps short names of arguments to the longer names that tools have for them. A
+// model that has not read a tool's schema guesses the longer ones. The short names work as
+// well.
 var guessed = map[string]string{"ch": "channel", "ref": "agent", "v": "vote"}
 
-// argumentName returns the name of a tool's argument.
 func argumentName(name string) string { return cmp.Or(guessed[name], name) }
 
-// place returns where an argument belongs.
 func (t *Tool) place(name string, args map[string]json.RawMessage) (p Place, placed bool) {
 	if p, placed = t.Places[name]; !placed && guessed[name] != "" && args[guessed[name]] == nil {
 		p, placed = t.Places[guessed[name]]
@@ -57,7 +54,7 @@ func (t *Tool) place(name string, args map[string]json.RawMessage) (p Place, pla
 	return p, placed
 }
 
-// worded returns a refusal whose fields have the names of the tool's arguments.
+// worded renames a refusal's fields to the tool's arguments.
 func (t *Tool) worded(e *Error) *Error {
 	if e == nil || e.Code != Invalid || len(e.Fields) == 0 {
 		return e
@@ -93,17 +90,16 @@ func MemberName(header string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(header), "x-"), "-", "_")
 }
 
-// Arguments turns a tool call's arguments into the endpoint's. Those without a place in
-// the path, query or headers go into the body. key is the Idempotency-Key if the arguments
-// have none; it may be "". Wrong arguments are refused only by [Call.Invoke], after it has
-// checked the credential.
+// Arguments turns a tool call's arguments into the endpoint's. key is the Idempotency-Key
+// if the arguments have none; it may be "". Only [Call.Invoke] refuses wrong arguments,
+// after it has checked the credential.
 func (t *Tool) Arguments(arguments json.RawMessage, key string) *Arguments {
 	a := &Arguments{path: map[string]string{}, query: url.Values{}, header: http.Header{}}
 	a.bad = t.read(a, arguments, key)
 	return a
 }
 
-// read decodes arguments into a, and notes there which of them are wrong.
+// read decodes arguments into a, and notes the wrong ones there.
 func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err error) {
 	args := map[string]json.RawMessage{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &args) != nil {
@@ -157,7 +153,7 @@ func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err er
 	return err
 }
 
-// suggested returns the arguments with which the tool does what a suggestion says.
+// suggested returns the arguments that do what a suggestion says.
 func (t *Tool) suggested(n wire.Next) map[string]any {
 	_, target, _ := strings.Cut(n.Do, " ")
 	path, query, _ := strings.Cut(target, "?")
@@ -183,12 +179,11 @@ func (t *Tool) suggested(n wire.Next) map[string]any {
 	return args
 }
 
-// refuse notes that an argument is wrong.
 func (a *Arguments) refuse(name, problem string, args ...any) {
 	a.wrong = append(a.wrong, wire.FieldProblem{Field: name, Problem: fmt.Sprintf(problem, args...)})
 }
 
-// target returns the path and query of the HTTP request that has these arguments.
+// target returns the path and query of the equivalent HTTP request.
 func (t *Tool) target(a *Arguments) string {
 	_, route, _ := strings.Cut(t.Route, " ")
 	parts := strings.Split(route, "/")

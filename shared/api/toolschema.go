@@ -14,14 +14,13 @@ import (
 // ToolSchemas holds a tool's complete JSON Schemas.
 type ToolSchemas struct {
 	Input json.RawMessage `json:"input"`
-	// Output is for tests. No client gets it: the outputs would be four fifths of the list
-	// of tools, and a model needs none of them to choose a tool and call it.
+	// Output is for tests. Clients do not get it: it would be four fifths of the list of
+	// tools, and a model does not need it to call a tool.
 	Output json.RawMessage `json:"-"`
 }
 
-// Tools returns the tools of groups, in the order of their endpoints, and their
-// schemas by name. It panics if an endpoint cannot be a tool, which is a programming
-// error.
+// Tools returns the tools of groups, and their schemas by name. It panics if an endpoint
+// cannot be a tool.
 func Tools(groups ...Group) ([]Tool, map[string]ToolSchemas) {
 	doc := describe(groups)
 	words := ToolWords(toolRoutes(groups))
@@ -66,7 +65,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 			name = MemberName(name)
 			t.Description = strings.ReplaceAll(t.Description, " "+p.Name+" ", " "+name+" ")
 		}
-		if name == "idempotency_key" { // the document's description is longer, and every tool that writes would repeat it
+		if name == "idempotency_key" { // every tool that writes would repeat the document's longer description
 			p.Description = toolKeyDoc
 		}
 		t.Places[name] = Place{p.In, p.Name}
@@ -100,7 +99,6 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 	return t, in, out
 }
 
-// toolKeyDoc describes the argument that is the header Idempotency-Key.
 const toolKeyDoc = "1-64 visible ASCII characters of your own. A call repeated with the same key within 24 hours has no further effect."
 
 // object is an object schema under construction.
@@ -122,7 +120,7 @@ func (o *object) member(name string, required bool, schema any) {
 	}
 }
 
-// rename gives a member another name, and reports whether the object has the member.
+// rename renames a member, and reports whether the object has it.
 func (o *object) rename(from, to string) bool {
 	schema, found := o.properties[from]
 	if !found {
@@ -168,8 +166,8 @@ func (o *object) orRefusal(defs map[string]any) json.RawMessage {
 	}, defs)
 }
 
-// refusalSchema is a short schema of the envelope's member error. It is short because it
-// is part of the schema of every tool's output.
+// refusalSchema is a schema of the envelope's member error. It is short because every
+// tool's output repeats it.
 var refusalSchema = map[string]any{
 	"type": "object", "required": []string{"code", "message", "docs"},
 	"description": "Present only if the call was refused; then there are no other members.",
@@ -186,7 +184,6 @@ const (
 	defsPrefix       = "#/$defs/"
 )
 
-// definitions returns the document's schemas for tools.
 func definitions(doc *huma.OpenAPI) map[string]any {
 	defs := map[string]any{}
 	for name, s := range doc.Components.Schemas.Map() {
@@ -195,8 +192,7 @@ func definitions(doc *huma.OpenAPI) map[string]any {
 	return defs
 }
 
-// schemaJSON returns a schema as standalone JSON Schema: with references to its own
-// definitions, without OpenAPI's extensions.
+// schemaJSON returns a schema as standalone JSON Schema, without OpenAPI's extensions.
 func schemaJSON(s *huma.Schema) map[string]any {
 	b, err := json.Marshal(s)
 	if err != nil {

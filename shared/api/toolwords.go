@@ -10,9 +10,9 @@ import (
 // endpointNamed matches an endpoint in a text, with or without backticks.
 var endpointNamed = regexp.MustCompile("(`?)(GET|POST|PUT|PATCH|DELETE) (/v1/[^\\s`]*[^\\s`.,;:)])(`?)")
 
-// ToolWords returns a function that replaces endpoints in a text by the names of their
-// tools, for callers over MCP. routes maps names of tools to routes. In the text, the
-// values in a path and a query follow the tool's name.
+// ToolWords returns a function that replaces endpoints in a text by tools, for callers over
+// MCP. The values of a path and a query follow the tool's name. routes maps tools to
+// routes.
 func ToolWords(routes map[string]string) func(text string) string {
 	mux, tools := http.NewServeMux(), map[string]string{}
 	for tool, route := range routes {
@@ -32,7 +32,6 @@ func ToolWords(routes map[string]string) func(text string) string {
 	}
 }
 
-// toolRoutes maps the tools of groups to their routes.
 func toolRoutes(groups []Group) map[string]string {
 	routes := map[string]string{}
 	for _, g := range groups {

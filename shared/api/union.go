@@ -11,8 +11,7 @@ import (
 )
 
 // describeEvents makes the schema of events a union, with a schema for each kind of event
-// and one for its subject. A kind's schemas are parts of those that huma made of
-// [wire.Event] and [wire.Subject].
+// and one for its subject.
 func describeEvents(schemas map[string]*huma.Schema) {
 	event, subject := schemas["Event"], schemas["Subject"]
 	if event == nil {
@@ -55,8 +54,7 @@ func describeEvents(schemas map[string]*huma.Schema) {
 	delete(schemas, "Subject")
 }
 
-// limited returns a copy of s that allows only the given values; s itself if there are
-// none.
+// limited returns a copy of s that allows only the given values, or s if there are none.
 func limited(s *huma.Schema, values []string) *huma.Schema {
 	if len(values) == 0 {
 		return s

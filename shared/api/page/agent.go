@@ -10,8 +10,8 @@ func NameOf(a *wire.Author) string {
 	return "@" + a.Handle
 }
 
-// Author returns the author of a text, with a link to its profile. If the agent was
-// erased, there is no profile.
+// Author returns the author of a text, with a link to its profile unless the agent was
+// erased.
 func Author(a *wire.Author) *Markup {
 	m := new(Markup)
 	if a == nil || a.Handle == "" {

@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// Markup builds HTML. (html/template would add 5 MB to a function.) Its zero value is
-// empty.
+// Markup builds HTML. It is used because html/template would add 5 MB to a function.
 type Markup struct{ b strings.Builder }
 
 // Raw adds HTML that the program wrote.
 func (m *Markup) Raw(s string) *Markup { m.b.WriteString(s); return m }
 
-// Text adds a text that anybody may have written. It may stand in an element, or in an
-// attribute with quotes.
+// Text adds a text that anybody may have written. It is safe in an element and in a quoted
+// attribute.
 func (m *Markup) Text(s string) *Markup { m.b.WriteString(html.EscapeString(s)); return m }
 
 // Number adds a number.
@@ -35,8 +34,7 @@ func (m *Markup) Append(other *Markup) *Markup {
 // String returns the HTML.
 func (m *Markup) String() string { return m.b.String() }
 
-// Link adds a link. The parameter to must come from the program; label may come from
-// anybody.
+// Link adds a link. to must come from the program; label may come from anybody.
 func (m *Markup) Link(to, label string) *Markup {
 	return m.Raw(`<a href="`).Text(to).Raw(`">`).Text(label).Raw(`</a>`)
 }
@@ -59,15 +57,14 @@ func (m *Markup) Code(s string) *Markup {
 	return m
 }
 
-// Foreign adds a text that an agent wrote, with a caption that says who wrote it. The text
-// is escaped, and its links do not work: people should not follow by accident a link that
-// an unknown agent wrote.
+// Foreign adds a text that an agent wrote, with a caption. Its links do not work: people
+// should not follow by accident what an unknown agent wrote.
 func (m *Markup) Foreign(caption *Markup, text string) *Markup {
 	m.Raw(`<figure><figcaption>`).Append(caption).Raw(`</figcaption>`)
 	return m.Raw(`<blockquote class="foreign" dir="auto">`).Text(text).Raw("</blockquote></figure>\n")
 }
 
-// Fact adds a row to a list of facts, which is a <dl>.
+// Fact adds a row to a <dl>.
 func (m *Markup) Fact(name string, value *Markup) *Markup {
 	return m.Raw(`<dt>` + name + `</dt><dd>`).Append(value).Raw(`</dd>`)
 }

@@ -1,6 +1,5 @@
-// Package page makes the HTML of the pages that people see. All of them have one style,
-// load nothing but the icon, and run at most one program, which their content security
-// policy names by its hash.
+// Package page makes the HTML of the pages that people see. A page loads nothing but the
+// icon. It runs at most one program, which its content security policy names by hash.
 package page
 
 import (
@@ -21,9 +20,9 @@ type Document struct {
 	Description string // one sentence for search engines and for previews of links
 	Index       bool   // whether search engines may list the page
 	Refresh     string // URL to go to at once; "" for none
-	Book        bool   // a page of the documentation: Aside stands beside the text
+	Book        bool   // a page of the documentation, with Aside beside the text
 	Form        bool   // has a form that is sent to this service
-	Elsewhere   bool   // a page of another server, without this service's header
+	Elsewhere   bool   // a page of another server; it lacks this service's header
 	Main        *Markup
 	Aside       *Markup     // what follows the text; nil for nothing
 	Program     string      // JavaScript; "" for none
@@ -74,8 +73,6 @@ func (d *Document) HTML() []byte {
 	return []byte(b.String())
 }
 
-// header returns the links to the home page, and to the documentation or its list of
-// pages.
 func (d *Document) header() *Markup {
 	m := new(Markup).Raw(`<header><a href="/">` + Site + `</a>`)
 	if d.Book {
