@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestPrefersHTML checks that callers get HTML only if they prefer it to Markdown.
 func TestPrefersHTML(t *testing.T) {
 	for accept, want := range map[string]bool{
 		"": false, "*/*": false, "text/*": false, "application/json": false, "nonsense;;, text/html": true,
@@ -26,8 +25,7 @@ func TestPrefersHTML(t *testing.T) {
 	}
 }
 
-// TestPagesAreForBrowsers checks which requests are answered with a page: those of a
-// browser that opens a link, but not those of programs, whatever they accept.
+// Programs get no page, whatever they accept.
 func TestPagesAreForBrowsers(t *testing.T) {
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 	for _, c := range []struct {
@@ -37,7 +35,7 @@ func TestPagesAreForBrowsers(t *testing.T) {
 		{"GET", browser, "", true}, {"HEAD", browser, "", true}, {"GET", "text/html", "", true}, {"GET", "text/html, application/*;q=0.5", "", true},
 		{"POST", browser, "", false}, {"GET", "", "", false}, {"GET", "*/*", "", false}, {"GET", "application/json", "", false},
 		{"GET", "text/html, */*", "", false}, {"GET", "text/html, application/json", "", false}, {"GET", "text/html;q=0.5, application/json;q=0.9", "", false},
-		{"GET", "text/html, application/json;q=0.9, */*", "", true}, // the more exact range counts
+		{"GET", "text/html, application/json;q=0.9, */*", "", true},
 		{"GET", "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", "", true},
 		{"GET", browser, "Authorization", false}, {"GET", browser, "X-Agent-Key", false},
 	} {
@@ -46,7 +44,7 @@ func TestPagesAreForBrowsers(t *testing.T) {
 			r.Header.Set(c.header, "any")
 		}
 		if got := forPerson(r); got != c.want {
-			t.Errorf("%s, Accept %q, with %q: got a page %v, want %v", c.method, c.accept, c.header, got, c.want)
+			t.Errorf("%s, Accept %q, header %q: page = %v, want %v", c.method, c.accept, c.header, got, c.want)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// An endpoint is bound once, on its first use, not when the server is made.
 func TestEndpointsAreBoundOnFirstUse(t *testing.T) {
 	h := build(t, nil)
 	bound, gathered := map[string]int{}, 0
@@ -38,7 +37,7 @@ func TestEndpointsAreBoundOnFirstUse(t *testing.T) {
 		return w.Code
 	}
 	if len(bound) > 0 || gathered > 0 {
-		t.Errorf("NewServer bound %v and gathered routes %d times, want nothing bound or gathered", bound, gathered)
+		t.Errorf("NewServer bound %v and gathered routes %d times, want neither", bound, gathered)
 	}
 	var all sync.WaitGroup
 	for range 8 {
@@ -62,7 +61,7 @@ func TestEndpointsAreBoundOnFirstUse(t *testing.T) {
 	}
 }
 
-// countedOne and countedTwo are parameter types that count how often they are bound.
+// countedOne and countedTwo count how often they are bound.
 type (
 	countedOne string
 	countedTwo string
@@ -80,7 +79,6 @@ func (countedTwo) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString}
 }
 
-// An endpoint that answers with a page must be declared with OnPage.
 func TestOn_RefusesPage(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -17,7 +17,6 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// bounded is an input with bounds of every kind.
 type bounded struct {
 	Limit  int64  `query:"limit" required:"true" minimum:"1" maximum:"1000000"`
 	Since  int64  `query:"since" minimum:"0"`
@@ -67,7 +66,7 @@ func boundedInput() *bound {
 	return bind(&e, newDocument().Components.Schemas)
 }
 
-// wrong returns the refusal of a request. It adds the required query members.
+// wrong returns the refusal of a request with the required query members.
 func (b *bound) wrong(t *testing.T, query, body string) *Error {
 	t.Helper()
 	a := &Arguments{query: url.Values{"limit": {"1"}, "name": {"x"}}, header: http.Header{}, body: []byte(body)}
@@ -86,7 +85,6 @@ func (b *bound) wrong(t *testing.T, query, body string) *Error {
 	return e
 }
 
-// A refusal lists the wrong fields, and its message names the first six.
 func TestProblemsAreListed(t *testing.T) {
 	list := func(n int) (p problems) {
 		for i := range n {
@@ -107,14 +105,14 @@ func TestProblemsAreListed(t *testing.T) {
 	if e := badFields(p.fields); len(e.Fields) != 3 || e.Message != `"x" is not a known member; also "a".` {
 		t.Errorf("badFields = %+v, want the unknown member first", e)
 	}
-	// At most problemsMost problems are listed: unknown members, then the first ones found.
+	// Unknown members come first, and ten problems are the most.
 	b := boundedInput()
 	many := strings.Repeat("1,", 20_000)
 	for _, body := range []string{
 		`{"kind":"x","null":null,"tags":[` + many + `1]}`, `{"kind":"x","null":null,"x0":1,"tags":[` + many + `1]}`,
 	} {
 		if e := b.wrong(t, "", body); len(e.Fields) != problemsMost || len(e.JSON("")) > 4<<10 {
-			t.Errorf("got %d problems in %d bytes, want %d in at most 4096", len(e.Fields), len(e.JSON("")), problemsMost)
+			t.Errorf("%.60s: got %d problems in %d bytes, want %d in at most 4096", body, len(e.Fields), len(e.JSON("")), problemsMost)
 		}
 	}
 	members := map[string]int{"kind": 1}
@@ -126,7 +124,7 @@ func TestProblemsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := b.wrong(t, "", string(body)); len(e.Fields) != problemsMost || e.Fields[0].Field != "member0" || len(e.JSON("")) > 4<<10 {
-		t.Errorf("got %d problems in %d bytes, the first about %q; want %d in at most 4096, the first about \"member0\"", len(e.Fields), len(e.JSON("")), e.Fields[0].Field, problemsMost)
+		t.Errorf("5000 unknown members: got %d problems in %d bytes, first %q; want %d in at most 4096, first \"member0\"", len(e.Fields), len(e.JSON("")), e.Fields[0].Field, problemsMost)
 	}
 }
 
@@ -178,13 +176,13 @@ func TestProblemsNameTheirMember(t *testing.T) {
 			t.Errorf("%s: the refusal repeats the secret: %s", member, e.JSON(""))
 		}
 	}
-	// Other text and the values of headers are not repeated either.
+	// Text and headers may be secret even if they do not look like it.
 	if e := b.wrong(t, "", `{"title":"hunter2","word":"hunter2","tags":"hunter2"}`); strings.Contains(string(e.JSON("")), "hunter2") {
 		t.Errorf("the refusal repeats the value: %s", e.JSON(""))
 	}
 	_, err := b.input(&Arguments{query: url.Values{}, header: http.Header{"X-Note": {"hunter2"}}, body: []byte(`{}`)})
 	if e := AsError(err); len(e.Fields) < 3 || strings.Contains(string(e.JSON("")), "hunter2") {
-		t.Errorf("got %s, want at least 3 fields, and no value of a header", e.JSON(""))
+		t.Errorf("refusal = %s, want at least 3 fields, and no value of a header", e.JSON(""))
 	}
 	e := AsError(errors.New(secret))
 	if e.Code != Internal || strings.Contains(string(e.JSON("")), secret) || !strings.Contains(e.cause.Error(), secret) {
@@ -192,7 +190,6 @@ func TestProblemsNameTheirMember(t *testing.T) {
 	}
 }
 
-// An optional member of a body that is left out or null has its declared default.
 func TestDefaults(t *testing.T) {
 	for body, want := range map[string]bool{`{}`: true, `{"on":null}`: true, `{"on":true}`: true, `{"on":false}`: false} {
 		body = strings.Replace(`{"kind":"x","null":null,`+body[1:], ",}", "}", 1)
@@ -203,7 +200,6 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// [OpenAPI] panics for a schema with a rule that problems.check does not enforce.
 func TestOpenAPI_RefusesRulesThatCheckLacks(t *testing.T) {
 	declared := func(e Endpoint) (told any) {
 		defer func() { told = recover() }()
@@ -228,7 +224,6 @@ func TestOpenAPI_RefusesRulesThatCheckLacks(t *testing.T) {
 	}
 }
 
-// problems.check accepts and refuses the same bodies as huma.
 func TestCheckAgreesWithHuma(t *testing.T) {
 	huma.ValidateStrictCasing = true
 	b := boundedInput()
@@ -255,12 +250,11 @@ func TestCheckAgreesWithHuma(t *testing.T) {
 		huma.Validate(b.schemas, b.body, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &theirs)
 		ours := problems{schemas: b.schemas}
 		if good := ours.check("", b.body, v); good != (len(theirs.Errors) == 0) {
-			t.Fatalf("%v: got problems %v, want those of huma: %v", v, ours.fields, theirs.Errors)
+			t.Fatalf("%v: got problems %v, want what huma finds: %v", v, ours.fields, theirs.Errors)
 		}
 	})
 }
 
-// firstNames returns what filtering, sorting and then cutting the whole list would return.
 func TestFirstNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c]{0,4}`), 0, 60, rapid.ID[string]).Draw(t, "names")
@@ -273,7 +267,6 @@ func TestFirstNames(t *testing.T) {
 	})
 }
 
-// A refusal is small, however long the input that it quotes.
 func TestRefusalsHaveABound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		char := rapid.SampledFrom([]string{"a", "\x01", `"`, `\`, "é", "🦊", "\U000e0001", "\xff", "<"})
@@ -290,15 +283,15 @@ func TestRefusalsHaveABound(t *testing.T) {
 		}
 		for _, e := range []*Error{badFields(p.fields), Fail(Invalid, "%s", long.Draw(t, "message"))} {
 			if len(e.Fields) > problemsMost {
-				t.Errorf("got %d fields, want at most %d", len(e.Fields), problemsMost)
+				t.Errorf("refusal: got %d fields, want at most %d", len(e.Fields), problemsMost)
 			}
 			var out wire.ErrorEnvelope
 			body := e.JSON("https://social.example")
 			if err := json.Unmarshal(body, &out); len(body) > RefusalMost || err != nil || out.Error.Code != "invalid" || out.Error.Hint == "" {
-				t.Errorf("got %d bytes (%v), want at most %d with code and hint: %.200s", len(body), err, RefusalMost, body)
+				t.Errorf("refusal: got %d bytes (%v), want at most %d with code and hint: %.200s", len(body), err, RefusalMost, body)
 			}
 			if len(e.Fields) > 0 && len(out.Error.Fields) == 0 {
-				t.Errorf("got no field, want at least one of %d", len(e.Fields))
+				t.Errorf("refusal: got no field, want at least one of %d", len(e.Fields))
 			}
 		}
 	})

@@ -34,7 +34,7 @@ func TestAcceptsGzip(t *testing.T) {
 	}
 }
 
-// answers returns a server with one endpoint for each kind of answer.
+// answers returns a server with an endpoint for each kind of answer.
 func answers(log io.Writer) *Server {
 	a := &app.App{Now: func() time.Time { return time.UnixMilli(1_790_000_000_000) }, Log: slog.New(slog.NewJSONHandler(log, nil)), Settings: app.DefaultSettings()}
 	a.Rand = rand.NewChaCha8([32]byte{})
@@ -64,8 +64,7 @@ func answers(log io.Writer) *Server {
 	}})
 }
 
-// A shared cache must ask the service again for a long answer that could be compressed
-// but is not.
+// A shared cache must ask again for a long answer that could be compressed but is not.
 func TestSharedMost(t *testing.T) {
 	s := answers(io.Discard)
 	const kept, asked = "public, max-age=60", "public, max-age=60, s-maxage=0"
@@ -111,9 +110,6 @@ func unzip(t *testing.T, body []byte) string {
 	return string(plain)
 }
 
-// An answer is compressed if the caller accepts gzip, and the answer is text, long enough,
-// and not from a Secret endpoint. Decompressed, it equals the plain answer, and it has the
-// same ETag. Vary tells caches that both forms exist.
 func TestCompression(t *testing.T) {
 	var log bytes.Buffer
 	s := answers(&log)
@@ -134,27 +130,25 @@ func TestCompression(t *testing.T) {
 			}
 		}
 		if plain.Header().Get("Content-Encoding") != "" || body != plain.Body.String() {
-			t.Errorf("%s: got encoding %q, and %.60q if gzip is accepted; want no encoding, and %.60q", path, plain.Header().Get("Content-Encoding"), body, plain.Body)
+			t.Errorf("%s: plain answer has encoding %q, and gzip decodes to %.60q; want none, and %.60q", path, plain.Header().Get("Content-Encoding"), body, plain.Body)
 		}
 		if !strings.Contains(log.String(), fmt.Sprintf(`"bytes":%d,`, small.Body.Len())) {
 			t.Errorf("%s: the log does not have the %d bytes sent: %s", path, small.Body.Len(), &log)
 		}
 		for _, w := range []*httptest.ResponseRecorder{plain, small} {
 			if vary := strings.Contains(w.Header().Get("Vary"), "Accept-Encoding"); vary != want.vary {
-				t.Errorf("%s: got Vary %q, want Accept-Encoding in it: %v", path, w.Header().Get("Vary"), want.vary)
+				t.Errorf("%s: Vary = %q, want Accept-Encoding in it: %v", path, w.Header().Get("Vary"), want.vary)
 			}
 			if w.Header().Get("ETag") != plain.Header().Get("ETag") || w.Header().Get("Content-Type") != plain.Header().Get("Content-Type") {
-				t.Errorf("%s: got headers %v, want ETag and Content-Type of the plain answer: %v", path, w.Header(), plain.Header())
+				t.Errorf("%s: got headers %v, want the ETag and Content-Type of %v", path, w.Header(), plain.Header())
 			}
 		}
 	}
 	if a, b := get(s, "/long", "Accept-Encoding", "gzip"), get(s, "/long", "Accept-Encoding", "gzip"); !bytes.Equal(a.Body.Bytes(), b.Body.Bytes()) || len(s.packed.bodies) != 1 {
-		t.Errorf("two requests for one long answer: got equal bytes %v, %d kept answers; want equal bytes, 1 kept", bytes.Equal(a.Body.Bytes(), b.Body.Bytes()), len(s.packed.bodies))
+		t.Errorf("two requests for /long: got equal bytes %v, %d kept answers; want true, 1", bytes.Equal(a.Body.Bytes(), b.Body.Bytes()), len(s.packed.bodies))
 	}
 }
 
-// A caller that has the current version, in either encoding, gets 304. HEAD has the
-// headers of GET.
 func TestCompression_NotModified(t *testing.T) {
 	s := answers(io.Discard)
 	etag := get(s, "/public").Header().Get("ETag")
@@ -181,7 +175,6 @@ func TestCompression_NotModified(t *testing.T) {
 	}
 }
 
-// packed keeps at most packedMost answers, and works for concurrent requests.
 func TestPacked(t *testing.T) {
 	var p packed
 	var work sync.WaitGroup
@@ -189,12 +182,12 @@ func TestPacked(t *testing.T) {
 		body := strings.Repeat(fmt.Sprint("body ", i%(2*packedMost)), 50)
 		work.Go(func() {
 			if got := unzip(t, p.of(sha256.Sum256([]byte(body)), []byte(body))); got != body {
-				t.Errorf("got %.30q, want %.30q", got, body)
+				t.Errorf("of: got %.30q, want %.30q", got, body)
 			}
 		})
 	}
 	work.Wait()
 	if n := len(p.bodies); n > packedMost {
-		t.Errorf("got %d kept answers, want at most %d", n, packedMost)
+		t.Errorf("packed keeps %d answers, want at most %d", n, packedMost)
 	}
 }

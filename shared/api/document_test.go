@@ -10,14 +10,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// size is a member with its own schema: a number or a word.
+// size is a number or a word.
 type size struct{}
 
 func (size) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Description: "A size.", OneOf: []*huma.Schema{{Type: huma.TypeInteger}, {Type: huma.TypeString}}}
 }
 
-// The document expresses the rules of every input in standard OpenAPI.
 func TestOpenAPI_InputRules(t *testing.T) {
 	type kind struct {
 		Q    string `query:"q" maxLength:"5"`
@@ -69,6 +68,6 @@ func TestOpenAPI_InputRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(at(doc, "components", "schemas", "AddFish", "properties", "note")["type"]); err != nil || got != "[string null]" {
-		t.Errorf("type of note in a body that two endpoints share = %s, %v; want [string null]", got, err)
+		t.Errorf("with another endpoint: type of note = %s, %v; want [string null]", got, err)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// An endpoint that is called as a tool sees the same address of the caller as the endpoint
-// that calls it: the address that the edge sent, if there is an edge.
+// A tool's endpoint sees the caller's address, not that of the edge.
 func TestEdge_AddressOfTools(t *testing.T) {
 	h := build(t, nil)
 	a := *h.app
@@ -65,10 +64,9 @@ func TestEdge_AddressOfTools(t *testing.T) {
 	}
 }
 
-// App.Only leaves the edge's check only to functions with the capability app.Edge.
 func TestEdge_IsACapability(t *testing.T) {
 	a := &app.App{Edge: func(context.Context, string) (bool, error) { return true, nil }}
 	if without, with := a.Only(app.Table).Edge != nil, a.Only(app.Table|app.Edge).Edge != nil; without || !with {
-		t.Errorf("Edge after Only(Table): %t, after Only(Table|Edge): %t; want false and true", without, with)
+		t.Errorf("Edge is set after Only(Table): %t, after Only(Table|Edge): %t; want false, true", without, with)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 )
 
-// An endpoint that follows another standard may take forms or bytes, redirect, refuse in
-// the standard's form, or speak a protocol of its own.
 func TestEndpointsOfOtherStandards(t *testing.T) {
 	type form struct {
 		Resource string `query:"resource"`
@@ -85,8 +83,7 @@ func TestEndpointsOfOtherStandards(t *testing.T) {
 			t.Errorf("%s %s %q: got %d %s, want %d %s", c.method, c.target, c.body, w.Code, w.Body, c.status, c.answer)
 		}
 	}
-	// A body over the limit is refused before it is read to its end, with or without
-	// a Content-Length.
+	// A body over the limit is not read to its end, with or without a Content-Length.
 	for _, told := range []int64{11, 1 << 40, -1} {
 		body := &endless{}
 		r := httptest.NewRequest("PUT", "/memory", body)
@@ -106,7 +103,6 @@ func TestEndpointsOfOtherStandards(t *testing.T) {
 	h.expect(httptest.NewRequest("DELETE", "/rpc", nil), 401, Unauthenticated)
 }
 
-// endless is a body without end.
 type endless struct{ read int }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -114,8 +110,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An endpoint with an effect that needs a credential must be declared with OnWrite, and must
-// commit: a write without a record could be carried out twice.
+// A write without a record could be carried out twice.
 func TestAWriteMustCommit(t *testing.T) {
 	type none struct{}
 	h := build(t, nil)

@@ -21,7 +21,6 @@ func TestInteger(t *testing.T) {
 	}
 }
 
-// plainIntegers rewrites every integer, wherever it stands in the body, and keeps its value.
 func TestPlainIntegers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64().Draw(t, "n")
@@ -41,7 +40,7 @@ func TestPlainIntegers(t *testing.T) {
 			N     int64
 		}
 		if err := json.Unmarshal(plainIntegers([]byte(body)), &in); err != nil || in.N != n || in.Other != 1.5 || in.Text != number+` "`+number+`\` || string(in.List[1]) != fmt.Sprint(n) {
-			t.Errorf("plainIntegers gave %s, which decodes to %+v, %v; want %d", plainIntegers([]byte(body)), in, err, n)
+			t.Errorf("plainIntegers = %s, which decodes to %+v, %v; want %d", plainIntegers([]byte(body)), in, err, n)
 		}
 		whole, ok := integer(number)
 		value, _ := new(big.Rat).SetString(number)

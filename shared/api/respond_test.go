@@ -10,9 +10,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// With LogReads, only a sample of the quick reads that succeeded is logged. Each line says
-// how many reads it stands for. Effects, refusals, failures and slow reads are always
-// logged.
+// Only quick reads that succeeded are sampled.
 func TestLogReads(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.LogReads, s.MaxReads = 8, 0 })
 	lines := func(n int, r func() *http.Request) int {
@@ -24,10 +22,10 @@ func TestLogReads(t *testing.T) {
 	}
 	open := func() *http.Request { return httptest.NewRequest("GET", "/open", nil) }
 	if n := lines(800, open); n < 50 || n > 170 {
-		t.Errorf("got %d lines for 800 reads, want about 100", n)
+		t.Errorf("log: got %d lines for 800 reads, want about 100", n)
 	}
 	if n := strings.Count(h.log.String(), `"one_in":8`); n != strings.Count(h.log.String(), "\n") {
-		t.Errorf("got %d lines with one_in, want it in every line of %s", n, &h.log)
+		t.Errorf("log: got one_in in %d lines, want it in every line: %s", n, &h.log)
 	}
 	texts := 0
 	for what, r := range map[string]func() *http.Request{
@@ -41,7 +39,7 @@ func TestLogReads(t *testing.T) {
 		}
 	}
 	if c := (&Call{e: &Endpoint{Route: "GET /open"}}); !h.sampled(c, slow-1) || h.sampled(c, slow) {
-		t.Errorf("sampled: got %v for a quick read and %v for a slow one, want true and false", h.sampled(c, slow-1), h.sampled(c, slow))
+		t.Errorf("sampled = %v for a quick read, %v for a slow one; want true, false", h.sampled(c, slow-1), h.sampled(c, slow))
 	}
 	h.app.Settings.LogReads = 0
 	if n := lines(20, open); n != 20 || strings.Contains(h.log.String(), "one_in") {

@@ -125,7 +125,7 @@ func (h *fixture) commit(w ...tables.Write) {
 	}
 }
 
-// profile changes an attribute of the agent's profile.
+// profile sets an attribute of the agent's profile.
 func (h *fixture) profile(attr string, v any) {
 	h.commit(tables.Change(tables.ProfileKey(h.agent), tables.SetAttr(attr, v)))
 }
@@ -179,7 +179,6 @@ func (h *fixture) expect(r *http.Request, status int, code Code) (*httptest.Resp
 	return w, e
 }
 
-// The cause of an internal error is logged with the request id, and shown to nobody.
 func TestInnerErrors(t *testing.T) {
 	h := build(t, nil)
 	for path, want := range map[string]struct {
@@ -207,11 +206,11 @@ func TestInnerErrors(t *testing.T) {
 			t.Errorf("%s: X-Request-Id = %q, want req-4711", path, w.Header().Get("X-Request-Id"))
 		}
 		if after := w.Header().Get("Retry-After"); (want.status == 503 || want.code == Busy) != (after != "") {
-			t.Errorf("%s: got Retry-After %q, want one for 503 and busy only", path, after)
+			t.Errorf("%s: Retry-After = %q, want it for 503 and busy only", path, after)
 		}
 		for line := range strings.Lines(h.log.String()) {
 			if !strings.Contains(line, `"request_id":"req-4711"`) {
-				t.Errorf("%s: a log line without the request id: %s", path, line)
+				t.Errorf("%s: log line lacks the request id: %s", path, line)
 			}
 		}
 		if !strings.Contains(h.log.String(), want.logged) {
@@ -220,8 +219,6 @@ func TestInnerErrors(t *testing.T) {
 	}
 }
 
-// A call needs a valid credential with the endpoint's scope, and an agent in a state that
-// allows the call.
 func TestAuthorize(t *testing.T) {
 	h := build(t, nil)
 	read, post := h.token("read"), h.token("post")
@@ -234,7 +231,7 @@ func TestAuthorize(t *testing.T) {
 	h.expect(h.bearer(read, "POST", "/say", `{"text":"a"}`), 403, ScopeMissing)
 	h.expect(httptest.NewRequest("GET", "/own", nil), 401, Unauthenticated)
 
-	// Knowing a token's ids does not help to forge it.
+	// A token cannot be forged from its ids.
 	parsed, err := auth.ParseToken(read)
 	if err != nil {
 		t.Fatal(err)
@@ -255,8 +252,8 @@ func TestAuthorize(t *testing.T) {
 	}
 	h.expect(h.signed("GET", "/own", ""), 200, "")
 	h.expect(h.bearer(post, "POST", "/say", `{"text":"after"}`), 403, Suspended)
-	if w, _ := h.expect(say(), 201, ""); w.Header().Get("Idempotent-Replayed") != "true" { // the earlier write stands
-		t.Errorf("a write from before the suspension: Idempotent-Replayed = %q, want true", w.Header().Get("Idempotent-Replayed"))
+	if w, _ := h.expect(say(), 201, ""); w.Header().Get("Idempotent-Replayed") != "true" {
+		t.Errorf("repeated write from before the suspension: Idempotent-Replayed = %q, want true", w.Header().Get("Idempotent-Replayed"))
 	}
 	h.now = until
 	h.expect(h.signed("POST", "/say", `{"text":"after"}`), 201, "")
@@ -275,7 +272,6 @@ func TestAuthorize(t *testing.T) {
 	h.expect(h.bearer(read, "GET", "/own", ""), 401, BadToken)
 }
 
-// An added key works only with the agent's id in x-agent-id.
 func TestAddedKey(t *testing.T) {
 	h := build(t, nil)
 	original := h.key
@@ -298,8 +294,7 @@ func TestAddedKey(t *testing.T) {
 	h.expect(h.signed("GET", "/own", ""), 200, "")
 }
 
-// A timestamp may differ by at most 60 s from the server's clock (spec
-// "Authentication").
+// The limit of 60 s is in the spec ("Authentication").
 func TestSkew(t *testing.T) {
 	h := build(t, nil)
 	server := h.now
@@ -314,8 +309,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// A write is carried out once per signature, and never if it is refused. Accepted and
-// refused writes count against the limit; a repetition does not.
+// Accepted and refused writes count against the limit; repetitions do not.
 func TestWritesOnce(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.Limits.WritesPerMinute = 8 })
 	h.now = h.now.Truncate(time.Minute)
@@ -338,14 +332,13 @@ func TestWritesOnce(t *testing.T) {
 	}
 	w, e := h.expect(h.signed("POST", "/say", `{"text":"d"}`), 429, RateLimited)
 	if after, err := strconv.Atoi(w.Header().Get("Retry-After")); err != nil || after < 60 || after > 66 || e.RetryAt != h.now.Truncate(time.Minute).Add(time.Minute).UnixMilli() {
-		t.Errorf("got Retry-After %s, retry_at %d; want the next minute", w.Header().Get("Retry-After"), e.RetryAt)
+		t.Errorf("over the write limit: got Retry-After %s, retry_at %d; want the next minute", w.Header().Get("Retry-After"), e.RetryAt)
 	}
-	h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, "") // a repetition
+	h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, "") // repeated
 	h.now = h.now.Add(time.Minute)
 	h.expect(h.signed("POST", "/say", `{"text":"d"}`), 201, "")
 }
 
-// The read limit is enforced by sampling, for every kind of payer.
 func TestReadLimit(t *testing.T) {
 	for name, request := range map[string]func(*fixture) *http.Request{
 		"an agent": func(h *fixture) *http.Request { return h.signed("GET", "/own", "") },
@@ -361,22 +354,22 @@ func TestReadLimit(t *testing.T) {
 			for ; n < 3000; n++ {
 				if w, e := h.answer(request(h)); w.Code == 429 {
 					if Code(e.Code) != RateLimited || w.Header().Get("Retry-After") == "" {
-						t.Errorf("got %+v, Retry-After %q; want rate_limited with Retry-After", e, w.Header().Get("Retry-After"))
+						t.Errorf("over the limit: got %+v, Retry-After %q; want rate_limited with Retry-After", e, w.Header().Get("Retry-After"))
 					}
 					break
 				}
 			}
-			if n < 6 || n == 3000 { // each read that is counted counts at least 16 of the 100
+			if n < 6 || n == 3000 { // each counted read counts at least 16
 				t.Errorf("refused after %d reads, want 6 to 2999", n)
 			}
-			for range 20 { // over the limit every read is refused, not only the sampled ones
+			for range 20 { // not only sampled reads are refused
 				if w, _ := h.answer(request(h)); w.Code != 429 {
-					t.Errorf("got status %d over the limit, want 429", w.Code)
+					t.Errorf("over the limit: got status %d, want 429", w.Code)
 				}
 			}
 			h.now = h.now.Add(time.Minute)
 			if w, _ := h.answer(request(h)); w.Code == 429 {
-				t.Errorf("got status %d a minute later, want any but 429", w.Code)
+				t.Errorf("a minute later: got status %d, want any but 429", w.Code)
 			}
 			other := httptest.NewRequest("GET", "/open", nil)
 			h.expect(other.WithContext(WithRaw(other.Context(), Raw{Path: "/open", Address: "198.51.100.1"})), 200, "")
@@ -384,9 +377,7 @@ func TestReadLimit(t *testing.T) {
 	}
 }
 
-// A read counts as the larger of what it read and its endpoint's Cost, on average:
-// readSample reads of weight w add up to w*readSample. Each read that is counted counts as
-// w or as readSample, whichever is more.
+// readSample reads of weight w add up to w*readSample.
 func TestReadWeights(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.MaxReads = 1 << 20 })
 	h.app.Rand = &turns{}
@@ -411,7 +402,7 @@ func TestReadWeights(t *testing.T) {
 			last := counted()
 			h.expect(h.signed("GET", c.target, ""), 200, "")
 			if n := counted() - last; n != 0 && n != max(c.weight, readSample) {
-				t.Errorf("%s counts %d at once, want 0 or %d", c.target, n, max(c.weight, readSample))
+				t.Errorf("one request of %s counts %d, want 0 or %d", c.target, n, max(c.weight, readSample))
 			}
 		}
 		if n := counted() - before; n != c.weight*readSample {
@@ -420,8 +411,7 @@ func TestReadWeights(t *testing.T) {
 	}
 }
 
-// turns is a source of randomness. A request for one byte gets the byte values in turn; a
-// request for more gets zeros.
+// turns gives the byte values in turn to reads of one byte, and zeros to longer reads.
 type turns struct{ next byte }
 
 func (r *turns) Read(b []byte) (int, error) {
@@ -433,9 +423,8 @@ func (r *turns) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Callers below the limit are refused in at most one minute in a hundred, with many light
-// reads or a few heavy ones. If the limit's margin were two standard deviations instead of
-// three, they would be refused in two minutes in a hundred.
+// With a margin of two standard deviations instead of three, callers would be refused in
+// twice as many minutes.
 func TestReadLimit_SamplingError(t *testing.T) {
 	const most, minutes = 100, 400
 	for _, c := range []struct {
@@ -461,12 +450,11 @@ func TestReadLimit_SamplingError(t *testing.T) {
 			h.now = h.now.Add(time.Minute)
 		}
 		if refused > minutes/100 {
-			t.Errorf("reads of weight %d: refused below the limit in %d of %d minutes, want at most %d", c.weight, refused, minutes, minutes/100)
+			t.Errorf("reads of weight %d below the limit: refused in %d of %d minutes, want at most %d", c.weight, refused, minutes, minutes/100)
 		}
 	}
 }
 
-// No credential, body or address is logged.
 func TestTheLogHoldsNoSecrets(t *testing.T) {
 	h := build(t, nil)
 	read := h.token("read")
@@ -489,16 +477,15 @@ func TestTheLogHoldsNoSecrets(t *testing.T) {
 	}
 	for _, s := range append(secrets, "private words", "hunter22", "203.0.113.7") {
 		if s != "" && strings.Contains(h.log.String(), s) {
-			t.Errorf("%q is in the log", s)
+			t.Errorf("the log contains %q", s)
 		}
 	}
 	if n := strings.Count(h.log.String(), `"msg":"request"`); n != len(requests)+1 {
-		t.Errorf("got %d request lines, want %d", n, len(requests)+1)
+		t.Errorf("log: got %d request lines, want %d", n, len(requests)+1)
 	}
 }
 
-// A request is not counted if the table throttled all of its calls: it would throttle the
-// count too. A request that failed for another reason is counted.
+// The table would throttle the count too.
 func TestThrottledRequestsAreNotCounted(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.MaxReads = 1000 })
 	commits := 0
@@ -520,8 +507,7 @@ func TestThrottledRequestsAreNotCounted(t *testing.T) {
 	}
 }
 
-// Retry-After is a whole number of seconds, never less than the necessary wait. It varies at
-// random, so that callers do not come back together.
+// A random part keeps callers from coming back together.
 func TestRetryAfter(t *testing.T) {
 	h := build(t, nil)
 	for name, c := range map[string]struct {
@@ -548,12 +534,11 @@ func TestRetryAfter(t *testing.T) {
 			}
 		}
 		if n := c.most - c.least + 1; len(seen) != n {
-			t.Errorf("%s: got %d different values in 500, want %d", name, len(seen), n)
+			t.Errorf("%s: got %d different values in 500 calls, want %d", name, len(seen), n)
 		}
 	}
 }
 
-// A group whose Start fails answers with the error and tries again.
 func TestStart_RepeatedUntilItSucceeds(t *testing.T) {
 	h := build(t, nil)
 	tries := 0
@@ -574,8 +559,6 @@ func TestStart_RepeatedUntilItSucceeds(t *testing.T) {
 	}
 }
 
-// Whatever the headers, path and body are, only the agent's signature of exactly this
-// request is accepted.
 func FuzzSignatureHeaders(f *testing.F) {
 	h := build(f, func(s *app.Settings) { s.MaxReads = 1 << 40 })
 	pub := auth.EncodeKey(h.key.Public().(ed25519.PublicKey))

@@ -2,8 +2,6 @@ package api
 
 import "testing"
 
-// ToolWords replaces endpoints that are tools by the tool's name and the path's
-// values.
 func TestToolWords(t *testing.T) {
 	words := ToolWords(map[string]string{
 		"signup_puzzle": "GET /v1/signup/puzzle", "support_idea": "POST /v1/ideas/{id}/support", "conversations": "GET /v1/dm", "me": "GET /v1/me",

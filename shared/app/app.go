@@ -1,6 +1,5 @@
-// Package app holds the service's dependencies as values: the table, the clock,
-// randomness, secrets, settings. Mains and the local service set them; no other
-// code reaches for them.
+// Package app holds the service's dependencies as values: the table, the clock, randomness,
+// secrets, settings. No other code reaches for them.
 package app
 
 import (
@@ -21,83 +20,79 @@ import (
 	"agentsocial/tables/recent"
 )
 
-// App is passed to handlers, events and schedules. Its zero value is enough to list
-// endpoints, but not to call them.
+// App is passed to handlers, events and schedules. Its zero value suffices to list
+// endpoints.
 type App struct {
 	Table    tables.Backend
-	Memory   *recent.Memory // of public pages that this process has read; nil remembers nothing
+	Memory   *recent.Memory // of public pages; nil remembers nothing
 	Now      func() time.Time
 	Rand     io.Reader
 	Log      *slog.Logger
 	Settings Settings
 
-	// Box opens and seals tokens, and derives keys. It is fetched on first use,
-	// so that functions that never use it need no permission to read it.
+	// Box opens and seals tokens, and derives keys. It is fetched on first use, so a function
+	// that never uses it needs no permission to read it.
 	Box func(context.Context) (*seal.Box, error)
-	// Pepper is the key for the hashes of mail addresses and mailed codes: 32
-	// bytes or more. It must never change, or no address would be recognised
-	// again.
+	// Pepper is the key for the hashes of mail addresses and mailed codes: 32 bytes or more.
+	// It must never change, or no address would be recognised again.
 	Pepper func(context.Context) ([]byte, error)
 	Mail   mail.Sender
 
 	Payments payments.Processor
 
-	// Edge reports whether sent is a secret of the edge, the proxy that all callers come
-	// through, which also sends their addresses. It is nil if callers reach the gateway
-	// directly.
+	// Edge reports whether sent is a secret of the edge, the proxy in front of the gateway.
+	// It is nil if callers reach the gateway directly.
 	Edge func(ctx context.Context, sent string) (bool, error)
 
-	// Fetch gets a stranger's JSON document from an https URL on the public
-	// internet. It refuses private addresses, so that nobody can use the
-	// service to reach them.
+	// Fetch gets a stranger's JSON document from an https URL. It refuses private addresses,
+	// so that nobody can use the service to reach them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
 
-	// Background runs work that nobody waits for, such as maintaining a search index.
-	// While work with a name runs, Background starts no other work with that name. work
-	// returns the time at which to run it again, or zero if there is nothing to do until
-	// Background is called again. Background is nil where a process is frozen between its
-	// calls, as on Lambda; its caller then does the work itself.
+	// Background runs work that nobody waits for, such as maintaining a search index. It runs
+	// no two works of one name at once. work returns the time at which to run it again, or
+	// zero for never. Background is nil where a process is frozen between its calls, as on
+	// Lambda; its caller then does the work itself.
 	Background func(name string, work func(context.Context) (again time.Time))
 
-	// Behind reports whether to refuse writes because the stream's readers cannot keep up
-	// with them. It is nil on AWS, where the stream grows with the writes.
+	// Behind reports whether to refuse writes because the stream's readers cannot keep up. It
+	// is nil on AWS, where the stream grows with the writes.
 	Behind func() bool
 }
 
 // Settings are a deployment's choices.
 type Settings struct {
 	BaseURL  string // the service's public URL, without a trailing slash
-	Contact  string // where people write to the operator: a mail address or a URL; "" if not set
+	Contact  string // the operator's mail address or URL; "" if not set
 	Index    bool   // whether search engines may list pages with texts of agents
 	Version  string // what is deployed, as git describes it; "" if unknown
-	PowBits  int    // leading zero bits that a registration's proof of work needs
+	PowBits  int    // leading zero bits of a registration's proof of work
 	PageBits int    // the same for a browser on the consent page
 	ByAddr   bool   // whether limits per network address apply
 	Limits   Limits
-	MaxReads int64 // reads per minute for each agent or address; a heavy read counts as several
+	MaxReads int64 // a minute, for each agent or address; a heavy read counts as several
 
-	// RefreshAgain is how long the previous refresh token still returns the
-	// newest one, in case an answer was lost or two refreshes ran at once. It is
-	// longer than the time for which clients resend a request (ResendFor of shared/client).
+	// RefreshAgain is how long the previous refresh token still returns the newest one, in
+	// case an answer was lost or two refreshes ran at once. It is longer than clients resend
+	// a request (ResendFor of shared/client).
 	RefreshAgain time.Duration
 
-	MicroUSDPerChar int64 // price of a direct message for each of its Unicode characters
+	MicroUSDPerChar int64 // price of a direct message per Unicode character
 
-	// WebOrigins are the origins that may call POST /mcp, besides this
-	// service's own and loopback: https://inspector.example, or * for all.
+	// WebOrigins are the origins whose web pages may call the endpoints that refuse others
+	// (api.Endpoint.FewPages): https://inspector.example, or * for all.
 	WebOrigins []string
 
-	// LogReads is n: one in n quick reads that succeed has a line in the log. With 0 every
-	// request has one. The same holds for quick batches of the stream.
+	// LogReads is n: one in n quick reads that succeed is logged, and one in n quick batches
+	// of the stream. With 0, all are.
 	LogReads int64
-	// ViewSample is n: one in n views of a channel's newest page is counted, as n views.
-	// The same holds for free showings of a promo. 0 counts none.
+	// ViewSample is n: one in n views of a channel's newest page is counted, as n views. The
+	// same holds for free showings of a promo. 0 counts none.
 	ViewSample int64
-	// PromoWait bounds how long a channel's page waits until its promo is read and the
-	// view is counted; 0 means no bound.
+	// PromoWait bounds how long a channel's page waits for its promo and the count of the
+	// view; 0 means no bound.
 	PromoWait time.Duration
-	// Remember is how long a process remembers public pages that it has read, and so about
-	// how long after a deletion others may see the text; 0 remembers nothing.
+	// Remember is how long a process remembers public pages: about so long after a deletion,
+	// others may see the text. 0 remembers nothing.
 	Remember time.Duration
 }
 
@@ -115,11 +110,11 @@ type Limits struct {
 	MailsWeek          int64
 	LinksHour          int64 // origin mails that a network address may cause
 	LinksDay           int64
-	AllLinksDay        int64 // origin mails of all callers: a fifth of the 50 000 that SES lets most accounts outside its sandbox send in a day
-	AllRecoveriesDay   int64 // recovery mails of all callers: three fifths of the same 50 000
-	BouncesDay         int64 // bounced mails after which no more mails for linking origins are sent that day
+	AllLinksDay        int64 // origin mails of all callers: a fifth of the 50 000 a day that SES grants most accounts
+	AllRecoveriesDay   int64 // recovery mails of all callers: three fifths of those 50 000
+	BouncesDay         int64 // bounced mails after which no origin mails are sent that day
 	MemoryDay          int64 // KiB, compressed, of memories of 16 KiB and more
-	MemoriesPerMinute  int64 // memories that an agent writes; one of 256 KiB costs as much as forty posts
+	MemoriesPerMinute  int64 // of an agent; a memory of 256 KiB costs as much as forty posts
 	HelpfulDay         int64 // helpful marks that an agent gives per UTC day
 	CheckoutsPerMinute int64 // checkout pages that an agent may request
 	MessagesPerMinute  int64 // direct messages
@@ -130,12 +125,12 @@ type Limits struct {
 	ConsentsHour       int64 // answers to the consent page, per address
 	RecoveriesHour     int64 // recovery requests, per address
 	RecoveriesDay      int64
-	StandingOwners     int64 // owners that must vouch for an agent before it may be a juror and its reports count; 0 asks for none
-	SuspensionOwners   int64 // how many different owners must own the jurors whose votes lead to a suspension; 0 asks for none
-	ReconnectsMinute   int64 // searches for an agent by its origin on the consent page, by all callers: each holds a process for two seconds
+	StandingOwners     int64 // owners that must vouch for an agent before it may be a juror and its reports count; may be 0
+	SuspensionOwners   int64 // different owners of the jurors whose votes lead to a suspension; may be 0
+	ReconnectsMinute   int64 // searches for agents by origin on the consent page, by all callers; each holds a process for two seconds
 }
 
-// DefaultSettings returns the default settings.
+// DefaultSettings returns the defaults.
 func DefaultSettings() Settings {
 	return Settings{
 		PowBits: 18, PageBits: 14, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16, RefreshAgain: time.Minute, PromoWait: 200 * time.Millisecond, Remember: tables.PublicKeep,
@@ -152,17 +147,15 @@ func DefaultSettings() Settings {
 }
 
 // Transact commits writes as one transaction. The table repeats it after a conflict, a
-// throttle or a lost answer (tables/retry); the transaction's token makes that safe. If
-// a condition fails, Transact returns the error that the write gives for it
-// ([tables.Tx.Resolve]). An endpoint commits through api.Call's Commit instead, which
-// also records the outcome.
+// throttle or a lost answer (tables/retry); the transaction's token makes that safe. If a
+// condition fails, Transact returns its write's error ([tables.Tx.Resolve]). An endpoint
+// commits through api.Call's Commit instead.
 func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
 	return a.commit(ctx, tables.Tx{Token: a.Random(16), Writes: writes})
 }
 
-// Once commits one write at half the price of a transaction, and repeats it like
-// Transact. If an answer is lost, the write may be made twice, so its condition must make
-// the second write harmless.
+// Once commits one write at half the price of a transaction. After a lost answer the write
+// may be made twice, so its condition must make the second one harmless.
 func (a *App) Once(ctx context.Context, w tables.Write) error {
 	return a.commit(ctx, tables.Tx{Writes: []tables.Write{w}, Twice: true})
 }
@@ -176,28 +169,27 @@ func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// How often [App.Retry] tries, and the longest wait between two of its tries.
+// retryTries bounds the calls of [App.Retry], and retryPause the wait between two of them.
 const (
 	retryTries = 12
 	retryPause = 400 * time.Millisecond
 )
 
-// Remembering returns an App for a new process, which remembers public pages as its
-// settings say.
+// Remembering returns an App with a memory of its own, for a new process.
 func (a *App) Remembering() *App {
 	own := *a
 	own.Memory = recent.New(own.Now, own.Settings.Remember)
 	return &own
 }
 
-// Recent returns a reader of public content that may answer from the process's memory.
-// Reads that authorise or decide use Table, or [recent.Reader.GetCrowded].
+// Recent returns a reader of public content that may answer from memory. Reads that
+// authorise or decide use Table, or [recent.Reader.GetCrowded].
 func (a *App) Recent() recent.Reader { return recent.Reader{Memory: a.Memory, Table: a.Table} }
 
 // Retry calls f until it no longer fails with [tables.ErrOvertaken]. f commits on condition
-// that its inputs are unchanged. In each call it reads its inputs again, unless
-// [tables.Overtaken] updated them. Retry waits between calls, longer each time and with
-// jitter. After retryTries calls it gives up with [tables.ErrConflict].
+// that its inputs are unchanged. Each call reads its inputs again, unless
+// [tables.Overtaken] updated them. After retryTries calls, Retry gives up with
+// [tables.ErrConflict].
 func (a *App) Retry(ctx context.Context, f func() error) error {
 	for try := range retryTries {
 		if err := f(); !errors.Is(err, tables.ErrOvertaken) {
@@ -208,8 +200,8 @@ func (a *App) Retry(ctx context.Context, f func() error) error {
 	return fmt.Errorf("overtaken by other writers %d times: %w", retryTries, tables.ErrConflict)
 }
 
-// Pause waits a random time, up to most or until ctx ends, so that writers that
-// conflicted once do not conflict again.
+// Pause waits a random time, up to most or until ctx ends, so that writers do not conflict
+// again.
 func (a *App) Pause(ctx context.Context, most time.Duration) {
 	select {
 	case <-ctx.Done():

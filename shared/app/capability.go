@@ -6,33 +6,32 @@ import "strings"
 type Capabilities uint8
 
 const (
-	Table    Capabilities = 1 << iota // reads or writes the table; a group declares the families
+	Table    Capabilities = 1 << iota // reads or writes the table
 	Secret                            // opens sealed tokens or derives keys
 	Pepper                            // hashes mail addresses
 	Mail                              // sends mail
 	Payments                          // takes money through the payment processor
 	Fetch                             // gets documents from URLs that strangers name
-	Edge                              // refuses callers that go around the edge; every function behind the gateway has it
+	Edge                              // refuses callers that go around the edge
 )
 
-// Capability describes one capability, and everything that follows from it.
+// Capability describes one capability.
 type Capability struct {
 	Is   Capabilities // exactly one
 	Name string       // in policies
 
-	Variables []string // environment variables that only functions with this capability get
+	Variables []string // environment variables for this capability only
 	Required  []string // variables that must be set, including shared ones
-	Optional  string   // if this variable is not set, those in Required need not be set either; "": they must always be set
+	Optional  string   // if this variable is not set, Required need not be set; "" if it always must
 
 	Take func(*App) // removes it from an App
 
-	Action   string // an IAM action; "" if AWS need not grant any, or if it depends on the group as well
+	Action   string // an IAM action; "" if none, or if it depends on the group
 	Resource string // the variable that names the action's resource
 }
 
-// AllCapabilities lists each capability once, with everything that follows from
-// it: infra grants permissions from it, host reads the environment by it, and
-// the local service removes what a function lacks.
+// AllCapabilities lists each capability once. infra grants permissions from it, host reads
+// the environment by it, and the local service removes what a function lacks.
 var AllCapabilities = []Capability{
 	{
 		Is: Table, Name: "Table", Variables: []string{"TABLE"}, Required: []string{"TABLE", "AWS_REGION"},
@@ -73,7 +72,7 @@ var AllCapabilities = []Capability{
 // Has reports whether c includes all of d.
 func (c Capabilities) Has(d Capabilities) bool { return c&d == d }
 
-// String returns the names, for errors.
+// String returns the names.
 func (c Capabilities) String() string {
 	var names []string
 	for _, x := range AllCapabilities {

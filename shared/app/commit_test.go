@@ -15,8 +15,7 @@ import (
 
 var counter = tables.Key{PK: "P", SK: "S"}
 
-// A commit whose answer is lost is repeated as the same transaction, and counts once. A
-// single write is made twice; its condition makes the second one harmless.
+// A single write is made twice; its condition makes the second one harmless.
 func TestCommitsSurviveLostAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		commit func(*app.App, tables.Write) error
@@ -51,8 +50,7 @@ func TestCommitsSurviveLostAnswers(t *testing.T) {
 	}
 }
 
-// If the answer to a deletion is lost, the process forgets what it remembers of the item,
-// because the item may be gone.
+// The item may be gone, so the process must not remember it.
 func TestLostAnswerForgets(t *testing.T) {
 	var lost atomic.Bool
 	table, err := embedded.Open(embedded.Config{Faults: func(kind string, _ []tables.Key) embedded.Fault {
@@ -92,7 +90,6 @@ func TestLostAnswerForgets(t *testing.T) {
 	}
 }
 
-// If a condition fails, Transact returns the error that its write names.
 func TestTransactResolves(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// IsContact reports whether s may be [Settings.Contact]: a mail address, or a URL
-// that begins with https://.
+// IsContact reports whether s may be [Settings.Contact]: a mail address, or an https://
+// URL.
 func IsContact(s string) bool {
 	if strings.ContainsAny(s, " \t\r\n<>()[]`\"") {
 		return false

@@ -6,13 +6,13 @@ import (
 	"agentsocial/tables"
 )
 
-// GetAll is the backend's Get for any number of keys. If one call cannot take them all,
-// GetAll makes several in parallel.
+// GetAll is the backend's Get for any number of keys, with several calls in parallel if
+// necessary.
 func (a *App) GetAll(ctx context.Context, c tables.Consistency, keys []tables.Key) ([]tables.Item, error) {
 	return getAll(ctx, a.Table.Get, c, keys)
 }
 
-// GetRecent is GetAll for public content, see [App.Recent].
+// GetRecent is GetAll for public content ([App.Recent]).
 func (a *App) GetRecent(ctx context.Context, c tables.Consistency, keys []tables.Key) ([]tables.Item, error) {
 	return getAll(ctx, a.Recent().Get, c, keys)
 }

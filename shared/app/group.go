@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Group runs functions concurrently, as errgroup does, and turns a panic into
-// an error with its stack. Without that, a panic in a goroutine would end the
-// process before it could answer or log. The zero Group continues after an
-// error and has no limit.
+// Group runs functions concurrently, as errgroup does, and turns a panic into an error with
+// its stack. A panic in a goroutine would otherwise end the process before it could answer
+// or log. The zero Group continues after an error and has no limit.
 type Group struct {
 	g    *errgroup.Group
-	take func() (begin func()) // see [WithTurns]; nil: functions begin at once
+	take func() (begin func()) // see [WithTurns]; may be nil
 	wide int                   // see [Wide]
 }
 
@@ -24,15 +23,15 @@ func SideBySide(ctx context.Context) (*Group, context.Context) {
 	return &Group{g, turnsOf(ctx), widthOf(ctx)}, within
 }
 
-// Together makes a group that continues after an error, like the zero Group.
+// Together makes a group that continues after an error.
 func Together(ctx context.Context) *Group {
 	return &Group{new(errgroup.Group), turnsOf(ctx), widthOf(ctx)}
 }
 
 type widthKey struct{}
 
-// Wide returns a context in which the limit of each group ([Group.SetLimit]) is multiplied
-// by factor. A local service needs this for batches that are larger than on AWS.
+// Wide returns a context that multiplies the limit of each group by factor. A local service
+// needs this for batches that are larger than on AWS.
 func Wide(ctx context.Context, factor int) context.Context {
 	return context.WithValue(ctx, widthKey{}, factor)
 }
@@ -45,10 +44,9 @@ func widthOf(ctx context.Context) int {
 type turnsKey struct{}
 
 // WithTurns returns a context whose groups begin their functions in an order that take
-// decides. A simulation needs this: it is repeatable only if its goroutines always begin in
-// the same order. [Group.Go] calls take in the caller's goroutine, with the context from
-// which the group was made. The function's own goroutine then calls begin, which returns
-// when it is the function's turn.
+// decides. A simulation needs this to be repeatable. [Group.Go] calls take in the caller's
+// goroutine. The function's own goroutine then calls begin, which returns when it is the
+// function's turn.
 func WithTurns(ctx context.Context, take func(context.Context) (begin func())) context.Context {
 	return context.WithValue(ctx, turnsKey{}, take)
 }
@@ -61,9 +59,8 @@ func turnsOf(ctx context.Context) func() func() {
 	return func() func() { return take(ctx) }
 }
 
-// Turn waits for the caller's turn ([WithTurns]). Call it after a wait of a constant time.
-// Otherwise requests that began such a wait together would go on together, in no
-// particular order.
+// Turn waits for the caller's turn ([WithTurns]). Call it after a wait of a constant time,
+// or requests that waited together would go on in no particular order.
 func Turn(ctx context.Context) {
 	if take := turnsOf(ctx); take != nil {
 		take()()

@@ -12,8 +12,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// The functions of a group begin in the order of their turns. The callback of
-// [app.WithTurns] is called in the order in which Group.Go is called.
+// The callback is called in the order in which Group.Go is called.
 func TestWithTurns(t *testing.T) {
 	for name, group := range map[string]func(context.Context) *app.Group{
 		"Together":   app.Together,
@@ -53,7 +52,6 @@ func TestWithTurns(t *testing.T) {
 	}
 }
 
-// Turn takes a turn and waits for it. Without turns it does nothing.
 func TestTurn(t *testing.T) {
 	app.Turn(t.Context())
 	var did []string
@@ -66,7 +64,6 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// Groups of a wide context have a higher limit; others keep theirs.
 func TestWide(t *testing.T) {
 	for want, ctx := range map[int]context.Context{2: t.Context(), 6: app.Wide(t.Context(), 3)} {
 		sideBySide, _ := app.SideBySide(ctx)
@@ -82,7 +79,7 @@ func TestWide(t *testing.T) {
 				}()
 				synctest.Wait()
 				if n := begun.Load(); n != int64(want) {
-					t.Errorf("%s: %d functions run at once, want %d", name, n, want)
+					t.Errorf("%s: got %d functions at once, want %d", name, n, want)
 				}
 				close(end)
 				synctest.Wait()
@@ -91,7 +88,6 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// A group of Together continues after an error, and Wait returns the first.
 func TestTogether(t *testing.T) {
 	broken, ran := errors.New("broken"), 0
 	work := app.Together(t.Context())

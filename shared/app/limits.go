@@ -15,18 +15,15 @@ import (
 )
 
 // A limit is at least one, because a counter's condition always lets the first request
-// through. Four limits may be zero: PushFollowers, PushesDay, StandingOwners and
-// SuspensionOwners. PushFollowers has a lower maximum than other limits, because one call
-// pushes to all followers. The limits on owners have lower maximums, too, because the
-// owners are stored.
+// through. The exceptions stand in [Limits.With]. One call pushes to all followers, and
+// owners are stored, so these limits have lower maximums.
 const (
 	limitMost         = 1_000_000_000
 	pushFollowersMost = 100
 )
 
-// With returns l with the limits that a JSON object sets, by snake_case field
-// name: {"posts_per_minute": 3}; "" sets none. The error lists everything that
-// is wrong.
+// With returns l with the limits that a JSON object sets, such as {"posts_per_minute": 3};
+// "" sets none. The error lists everything that is wrong.
 func (l Limits) With(object string) (Limits, error) {
 	if object == "" {
 		return l, nil
@@ -64,10 +61,9 @@ func (l Limits) With(object string) (Limits, error) {
 	return l, errors.Join(problems...)
 }
 
-// Lifted returns s for a load test: with limits that nobody reaches, and without limits
-// per network address. Requests are still counted, so they cost as much as ever. The
-// limits on pushing posts, and on the owners behind jurors and verdicts, stay as they are,
-// because they refuse no request.
+// Lifted returns s for a load test: with limits that nobody reaches, and without limits per
+// network address. Requests are still counted, so they cost as much as ever. Limits that
+// refuse no request stay as they are.
 func (s Settings) Lifted() Settings {
 	s.ByAddr, s.MaxReads = false, limitMost
 	kept := s.Limits

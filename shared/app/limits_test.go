@@ -28,8 +28,7 @@ func TestLimitsWith(t *testing.T) {
 	}
 }
 
-// Lifted lifts every limit except those that this test lists, which refuse no request. The
-// lifted limits can be passed to another process as an object.
+// Limits that refuse no request stay. Another process can read the lifted limits.
 func TestLifted(t *testing.T) {
 	was := app.DefaultSettings()
 	was.ByAddr, was.Limits.PushesDay = true, 7

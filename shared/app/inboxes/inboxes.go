@@ -1,16 +1,13 @@
 // Package inboxes reads an agent's inbox, and gives numbers to the events that wait there.
 //
 // The stream's reader puts events without numbers. If it numbered them, the events that
-// different agents cause would all write one item, the inbox's head. The events get their
-// numbers here, when the agent reads. One transaction moves some of them behind the inbox's last event, and advances the
-// inbox's head. If two requests read an inbox at the same time, only one of them advances
-// the head. The other one reads again, and finds the numbers that the first one gave.
+// different agents cause would all write one item, the inbox's head. Instead, events get
+// their numbers when the agent reads. If two requests read an inbox at the same time, only
+// one advances the head. The other reads again, and finds the numbers.
 //
-// Waiting events are read in the order of their causes' times. Within one transaction,
-// they are numbered in the order in which they arrived. An event that arrives late gets
-// the next number all the same; its happened_at is the time of its cause. Its at is the
-// time of its arrival, or the previous event's at if that is later, so the next catchup
-// does not show the same events again.
+// One transaction numbers events in the order in which they arrived. An event's happened_at
+// is the time of its cause. Its at is the time of its arrival, or the previous event's at
+// if that is later, so the next catchup does not show the same events again.
 package inboxes
 
 import (
@@ -29,7 +26,7 @@ const (
 
 // Page holds the events of an inbox that follow a given event.
 type Page struct {
-	Events []tables.InboxEvent // oldest first; may include expired events that the table has not removed yet
+	Events []tables.InboxEvent // oldest first; may include expired events
 	Head   tables.InboxHead    // as of the last read
 	Waits  bool                // events may still wait for their numbers
 
@@ -37,14 +34,13 @@ type Page struct {
 	agent    string
 	most     int
 	last     int64           // the seq up to which events were read
-	numbered map[string]bool // sources of waiting events that turned out to have a marker
+	numbered map[string]bool // sources of waiting events that have a marker
 }
 
-// Read reads the events of an agent's inbox whose seq is greater than after. It stops
-// once it has more than most, which shows that there are more. Until it has that many, it
-// also numbers waiting events, in at most four transactions. head is the seq of the newest
-// event that the caller knows of. Besides the errors of the table, Read returns one that
-// is [tables.ErrConflict] if other requests numbered events first at every attempt.
+// Read reads the events of an agent's inbox whose seq is greater than after, until it has
+// more than most. To get that many, it also numbers waiting events, in at most four
+// transactions. head is the seq of the newest event that the caller knows of. If other
+// requests numbered events first at every attempt, the error is [tables.ErrConflict].
 func Read(ctx context.Context, a *app.App, agent string, after, head int64, most int) (*Page, error) {
 	p := &Page{
 		Head: tables.InboxHead{Seq: head}, app: a, agent: agent, most: most, last: after, numbered: map[string]bool{},
@@ -60,13 +56,12 @@ func Read(ctx context.Context, a *app.App, agent string, after, head int64, most
 	return p, nil
 }
 
-// More reports whether there may be events after the first p.most of the page, with or
-// without a number.
+// More reports whether there may be events after the first p.most of the page.
 func (p *Page) More() bool { return p.Waits || len(p.Events) > p.most }
 
-// read reads the events after p.last, and gives numbers to waiting ones. If another
-// request does so meanwhile, read fails with [tables.ErrOvertaken], and p keeps the events
-// that it has read.
+// read reads the events after p.last, and numbers waiting ones. If another request does so
+// meanwhile, read fails with [tables.ErrOvertaken], and p keeps the events that it has
+// read.
 func (p *Page) read(ctx context.Context) error {
 	const head = 1
 	page, err := p.app.Table.Query(ctx, tables.News(p.agent, p.last, p.most+1-len(p.Events)+head))
@@ -113,10 +108,9 @@ func (p *Page) take(e tables.InboxEvent) {
 	}
 }
 
-// number gives numbers to waiting events. It deletes waiting events that have expired or
-// are repeated, for example because the stream delivered their cause again. An event is
-// repeated if an earlier waiting event has the same source, or if the source has a marker,
-// which every numbered event leaves. If there is a marker, the transaction fails. number
+// number gives numbers to waiting events, and deletes those that have expired or are
+// repeated, for example because the stream delivered their cause again. Every numbered
+// event leaves a marker of its source. If there is a marker, the transaction fails. number
 // then adds the source to p.numbered, and the next try deletes the event.
 func (p *Page) number(ctx context.Context, waiting []*tables.WaitingEvent) error {
 	slices.SortStableFunc(waiting, func(a, b *tables.WaitingEvent) int { return cmp.Compare(a.Arrived, b.Arrived) })

@@ -16,8 +16,8 @@ import (
 
 // Item is one exported item. Times are unix ms.
 type Item struct {
-	Kind string         // its type: post, vote, message, …
-	Data map[string]any // its attributes: strings, int64, bool, []string, and maps of these
+	Kind string         // post, vote, message, …
+	Data map[string]any // attributes: strings, int64, bool, lists, maps
 }
 
 // Page is one page of an export.
@@ -34,17 +34,17 @@ var ErrPosition = errors.New("owned: not a position of an export")
 
 const (
 	pageMost    = 50 // items of a query; with the largest texts they take a megabyte
-	queriesMost = 8  // queries for a page; so a page without items is rare
+	queriesMost = 8  // of a page: so a page without items is rare
 )
 
-// place is one place in the table where items of an agent are.
+// place is one place in the table that has items of an agent.
 type place struct {
 	query func(agent string) tables.Query
 	read  func(x Exporter, ctx context.Context, agent, after, then string) (items []tables.Item, next, thenNext string, err error) // instead of a query
-	skips string                                                                                                                   // a type of item that another place exports
+	skips string                                                                                                                   // a type that another place exports
 }
 
-// places lists all places, in the order of the export.
+// places is in the order of the export.
 var places = []place{
 	{query: partition(tables.AgentPK)},
 	{query: partition(tables.InboxPK)},
@@ -66,8 +66,8 @@ func partition(pk func(string) string) func(string) tables.Query {
 // Exporter exports agents.
 type Exporter struct{ *app.App }
 
-// Page returns the page of an agent's export that begins at a position; nil means
-// the first page. An item that changes during the export may be missing or come twice.
+// Page returns the page of an agent's export that begins at a position; nil means the
+// first. An item that changes during the export may be missing or come twice.
 func (x Exporter) Page(ctx context.Context, p *tables.Profile, from []string) (*Page, error) {
 	at, after, then := 0, "", tables.Key{}
 	out := &Page{}
@@ -105,8 +105,8 @@ func (x Exporter) Page(ctx context.Context, p *tables.Profile, from []string) (*
 	return out, nil
 }
 
-// place adds the next items of a place to a page, and returns the position after them;
-// "" at the place's end.
+// place adds the next items of a place, and returns the position after them; "" at the
+// place's end.
 func (x Exporter) place(ctx context.Context, out *Page, agent string, p place, after string, then tables.Key) (next string, thenNext tables.Key, err error) {
 	if p.read != nil {
 		items, next, thenNext, err := p.read(x, ctx, agent, after, then.PK)
@@ -149,8 +149,7 @@ func (x Exporter) place(ctx context.Context, out *Page, agent string, p place, a
 	return page.Next.SK, page.Next.Key, nil
 }
 
-// made reads the promos that the agent bought and the channels that it created. The
-// agent's history names them.
+// made reads the promos and the channels that the agent's history names.
 func (x Exporter) made(ctx context.Context, agent, after, _ string) (items []tables.Item, next, _ string, err error) {
 	q := tables.Query{PK: tables.AgentPK(agent), From: historySK, To: historySK + "~", Limit: pageMost, Consistency: tables.Strong}
 	if after != "" {
@@ -182,7 +181,7 @@ func (x Exporter) made(ctx context.Context, agent, after, _ string) (items []tab
 }
 
 // messages reads the agent's conversations, one after another. A position is the other
-// agent of a conversation, and the last message that was read from that conversation.
+// agent, and the last message that was read.
 func (x Exporter) messages(ctx context.Context, agent, other, last string) (items []tables.Item, next, nextLast string, err error) {
 	if other != "" && !id.Agent.Valid(other) {
 		return nil, "", "", ErrPosition
@@ -213,14 +212,13 @@ var (
 	conversationSK = tables.ConversationKey("", "").SK
 )
 
-// add exports items into a page, in order.
 func (out *Page) add(items ...tables.Item) error {
 	for _, item := range items {
 		kind, known := Kinds[item.Str(tables.AttrType)]
 		if !known || kind.Not != "" {
 			continue
 		}
-		if item.Str(tables.AttrType) == tables.TypeReport && tables.ReportOwner(item) != "" { // the owner's record of a report that is exported already
+		if item.Str(tables.AttrType) == tables.TypeReport && tables.ReportOwner(item) != "" { // exported already
 			continue
 		}
 		data := map[string]any{}
@@ -263,7 +261,7 @@ func complete(item tables.Item, data map[string]any) error {
 	return nil
 }
 
-// plain turns a value of an item into one that encoding/json writes as expected.
+// plain turns a value into one that encoding/json writes as expected.
 func plain(v any) any {
 	switch v := v.(type) {
 	case tables.Set:

@@ -6,12 +6,12 @@ import "agentsocial/tables"
 // erased.
 type Kind struct {
 	Shows []string // attributes that are exported
-	Hides []string // attributes that are not exported: hashes, secrets, counts for the service's own use
+	Hides []string // attributes that are not exported: hashes, secrets, internal counts
 	Not   string   // why items of this type are not exported, if they are not
 	End   End
 }
 
-// End says what happens to an agent's item when the agent is erased.
+// End says what becomes of an item when its agent is erased.
 type End string
 
 const (
@@ -31,9 +31,7 @@ const (
 
 func hidden(why string, end End) Kind { return Kind{Not: why, End: end} }
 
-// Kinds has a line for every type of item in the table; a test checks that none is
-// missing. Items of a type without a line are not exported, and are deleted if they are in
-// a partition of the agent's own.
+// Kinds has a line for every type of item. Items of a type without a line are not exported.
 var Kinds = map[string]Kind{
 	tables.TypeProfile: {
 		Shows: []string{

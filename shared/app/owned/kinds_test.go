@@ -13,8 +13,7 @@ import (
 	"agentsocial/tables"
 )
 
-// typesOf returns the item types that package tables declares, by the name of their
-// constants.
+// typesOf returns the item types of package tables by their constants' names.
 func typesOf(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../../../tables/*.go")
@@ -46,14 +45,13 @@ func typesOf(t *testing.T) map[string]string {
 	return types
 }
 
-// Every type of item has a line that says how it is exported and erased.
 func TestKinds_HaveEveryType(t *testing.T) {
 	declared := map[string]bool{}
 	for name, typ := range typesOf(t) {
 		declared[typ] = true
 		k, ok := Kinds[typ]
 		if !ok {
-			t.Errorf("tables.%s has no line in Kinds: say how an agent exports such items, and what becomes of them when it is erased", name)
+			t.Errorf("Kinds has no line for tables.%s: say how it is exported and erased", name)
 			continue
 		}
 		if k.End == "" {
@@ -69,7 +67,7 @@ func TestKinds_HaveEveryType(t *testing.T) {
 		}
 	}
 	if len(declared) < 80 {
-		t.Errorf("got %d types, want at least 80", len(declared))
+		t.Errorf("package tables: got %d types, want at least 80", len(declared))
 	}
 	for typ := range Kinds {
 		if !declared[typ] {
@@ -78,7 +76,6 @@ func TestKinds_HaveEveryType(t *testing.T) {
 	}
 }
 
-// Kinds hides the attributes that nobody may see.
 func TestKinds_HideSecrets(t *testing.T) {
 	for typ, attrs := range map[string][]string{
 		tables.TypeToken: {"hash"}, tables.TypeLinkCode: {"hash"}, tables.TypeOrigin: {"person", "domain", "recovery"},

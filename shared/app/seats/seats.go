@@ -9,9 +9,9 @@ import (
 	"agentsocial/tables"
 )
 
-// Leave returns the writes that remove an agent from the juries of open cases, on
-// condition that no draw seats it meanwhile. It returns none for an agent without
-// counters, which has not finished its signup.
+// Leave returns the writes that remove an agent from the juries of open cases, on condition
+// that no draw seats it meanwhile. An agent without counters has not finished its signup,
+// so there are none.
 func Leave(ctx context.Context, a *app.App, agent string) ([]tables.Write, error) {
 	var counters []tables.Item
 	var duties tables.Page

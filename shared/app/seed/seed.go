@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// channels are every network's first channels. The service owns them.
+// channels belong to the service.
 var channels = []tables.Channel{
 	{Name: "golang", Kind: tables.KindWork, About: "Go: programs, questions, reviews."},
 	{Name: "python", Kind: tables.KindWork, About: "Python: programs, questions, reviews."},
@@ -25,7 +25,7 @@ var channels = []tables.Channel{
 
 // Channels returns a function that puts the missing channels into the table. Groups that
 // need channels have it as their Start, so that the channels exist however the network was
-// started. Once they exist, the function costs one read per process.
+// started.
 func Channels(a *app.App) func(context.Context) error {
 	return func(ctx context.Context) error {
 		keys := make([]tables.Key, len(channels))

@@ -11,15 +11,13 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// late is a table whose reads return no items.
+// late reads no items, as a process does that starts together with others.
 type late struct{ tables.Backend }
 
 func (late) Get(_ context.Context, _ tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	return make([]tables.Item, len(keys)), nil
 }
 
-// If several processes start at once, all of them find no channels, but each channel is put
-// only once.
 func TestChannelsArePutOnce(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
