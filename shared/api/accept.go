@@ -42,14 +42,13 @@ func PrefersHTML(accept string, others ...string) bool {
 
 const mediaHTML = "text/html"
 
-// rank is the weight of a content type in an Accept header.
 type rank struct {
 	q     float64
 	exact int // of the range that gave q: 1 for */*, 2 for text/*, 3 for the type itself
 }
 
-// take applies media, a range of the header such as text/*, if it covers the content type
-// of. The most exact range decides; of equally exact ones, the greatest weight.
+// take applies media, a range of the header such as text/*, if it covers the content type.
+// The most exact range decides; of equally exact ones, the greatest weight.
 func (r *rank) take(media, of string, q float64) {
 	kind, _, _ := strings.Cut(of, "/")
 	exact := map[string]int{"*/*": 1, kind + "/*": 2, of: 3}[media]
@@ -62,7 +61,6 @@ func (r *rank) take(media, of string, q float64) {
 	*r = rank{q, exact}
 }
 
-// reads reports whether a request only reads.
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // forPerson reports whether to answer with a page for people. A caller with a credential is

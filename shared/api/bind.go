@@ -29,7 +29,6 @@ func newServed(e Endpoint) *served {
 	return s
 }
 
-// bound describes an endpoint's arguments.
 type bound struct {
 	e                    *Endpoint
 	schemas              huma.Registry
@@ -43,7 +42,6 @@ type bound struct {
 	needsBody, takesBody bool
 }
 
-// param is a field of an input that an argument fills.
 type param struct {
 	Place
 	at       []int
@@ -91,7 +89,6 @@ func bind(e *Endpoint, schemas huma.Registry) *bound {
 	return b
 }
 
-// tagged returns the members of a body that have the tag.
 func tagged(body reflect.StructField, tag string) (list []param) {
 	if body.Type.Kind() != reflect.Struct {
 		return nil
@@ -111,7 +108,6 @@ func bare(name, mark string) string {
 	return name
 }
 
-// input makes an input from arguments, or refuses them with a list of problems.
 func (b *bound) input(a *Arguments) (any, error) {
 	in := reflect.New(b.e.work.in)
 	wrong := problems{schemas: b.schemas, fields: a.wrong[:min(len(a.wrong), problemsMost)]}
@@ -150,7 +146,6 @@ func (b *bound) input(a *Arguments) (any, error) {
 	return in.Interface(), nil
 }
 
-// fill decodes a JSON body into an input if the body fits its schema.
 func (b *bound) fill(in reflect.Value, body []byte, wrong *problems) {
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {

@@ -211,7 +211,6 @@ func checkMedia(r *http.Request, media []string) error {
 		WithHint("Send it as %s, or without a content type.", media[0])
 }
 
-// clip shortens a caller's text for a message.
 func clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

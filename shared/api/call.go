@@ -123,11 +123,10 @@ func (c *Call) Bound(name string, most int64) error {
 // writesBound is the name of the limit on all writes.
 const writesBound = "n"
 
-// keysShare is the inverse of the part of an agent's writes that is reserved for signed
-// requests. A leaked token must not keep the owner from revoking it.
+// keysShare reserves one in six of an agent's writes for signed requests: a leaked token
+// must not keep the owner from revoking it.
 const keysShare = 6
 
-// allBounds returns the limits of the request's minute.
 func (c *Call) allBounds() []tables.Bound {
 	most := c.Settings.Limits.WritesPerMinute
 	if c.cred.kind == credBearer {
@@ -136,7 +135,6 @@ func (c *Call) allBounds() []tables.Bound {
 	return append([]tables.Bound{{Name: writesBound, Most: most}}, c.bounds...)
 }
 
-// boundName returns a limit's name as callers see it.
 func boundName(b tables.Bound) string {
 	if b.Name == writesBound {
 		return "writes"
@@ -168,9 +166,8 @@ func (c *Call) minute() time.Time {
 }
 
 // Commit writes the request's effect and the record of its outcome in one transaction.
-// outcome is the result of the function do of [OnWrite]; a repeated request is answered
-// from it. If a write's condition fails, Commit returns that write's error
-// ([tables.Write.Else]).
+// outcome points to the result of the function do of [OnWrite]. If a write's condition
+// fails, Commit returns that write's error ([tables.Write.Else]).
 func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) error {
 	if c.Agent == nil {
 		return errors.New("api: a commit without an agent")

@@ -316,7 +316,6 @@ func (p *problems) mustCheck(s *huma.Schema) {
 	}
 }
 
-// patterns holds the compiled patterns of declarations.
 var patterns sync.Map
 
 func pattern(expr string) *regexp.Regexp {

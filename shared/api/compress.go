@@ -37,9 +37,9 @@ const (
 	packedMost, packedFrom = 64, 8 << 10
 )
 
-// compressible reports whether an answer is compressed for callers that accept gzip. A
-// cache may give the answer to another caller. So its Vary names Accept-Encoding even if
-// this caller accepts no gzip.
+// compressible reports whether an answer is compressed for callers that accept gzip. Its
+// Vary names Accept-Encoding for every caller, because a cache may give the answer to
+// another.
 func (rec *recorder) compressible(c *Call) bool {
 	return !c.e.Secret && !c.secret.Load() && rec.body.Len() >= compressFrom && isText(rec.header.Get("Content-Type")) &&
 		rec.header.Get("Content-Encoding") == ""
@@ -69,7 +69,6 @@ func acceptsGzip(lines []string) (any bool) {
 	return any
 }
 
-// compress compresses an answer if the caller accepts that.
 func (s *Server) compress(rec *recorder, r *http.Request, c *Call) {
 	if !rec.compressible(c) || !acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		return

@@ -130,7 +130,7 @@ func TestCompression(t *testing.T) {
 			}
 		}
 		if plain.Header().Get("Content-Encoding") != "" || body != plain.Body.String() {
-			t.Errorf("%s: plain answer has encoding %q, and gzip decodes to %.60q; want none, and %.60q", path, plain.Header().Get("Content-Encoding"), body, plain.Body)
+			t.Errorf("%s: plain answer has encoding %q, and the answer to gzip is %.60q; want none, and %.60q", path, plain.Header().Get("Content-Encoding"), body, plain.Body)
 		}
 		if !strings.Contains(log.String(), fmt.Sprintf(`"bytes":%d,`, small.Body.Len())) {
 			t.Errorf("%s: the log does not have the %d bytes sent: %s", path, small.Body.Len(), &log)

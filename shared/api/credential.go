@@ -34,7 +34,6 @@ type credential struct {
 // signing lists the headers of a signed request; the last one is optional.
 var signing = [...]string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID}
 
-// canonical maps the names in signing to their keys in an [http.Header].
 var canonical = func() map[string]string {
 	keys := map[string]string{}
 	for _, name := range signing {

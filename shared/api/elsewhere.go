@@ -37,7 +37,6 @@ func newElsewhere(groups []Group) *elsewhere {
 	return e
 }
 
-// find returns the route that serves a request, or "".
 func (e *elsewhere) find(r *http.Request) string {
 	_, pattern := e.mux.Handler(r)
 	return strings.TrimSuffix(pattern, exactly)

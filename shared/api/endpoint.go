@@ -65,8 +65,6 @@ func (g Group) Rights() (reads, writes tables.Families) {
 	if !g.Needs.Has(app.Table) {
 		return 0, 0
 	}
-	// Every endpoint reads credentials, the agents that credentials and refs name, limits,
-	// and records of earlier requests.
 	const serveReads = tables.Agents | tables.Guards | tables.Handles | tables.KeyClaims | tables.Nonces | tables.Quotas
 	const serveWrites = tables.Guards | tables.Nonces | tables.Quotas
 	return serveReads | g.Reads, serveWrites | g.Writes
@@ -110,10 +108,10 @@ type Endpoint struct {
 // Foreign describes what another standard prescribes for an endpoint. Its zero value is
 // JSON in and out, with this service's error envelope.
 type Foreign struct {
-	Media      []string // content types of the body, which the handler gets as RawBody; nil means checked JSON
+	Media      []string // content types of the body; the handler gets it as RawBody; nil means checked JSON
 	Described  string   // the only type of Media that the document names, for generators that support only one; if "", it names all
 	Empty      bool     // a body of no bytes is accepted
-	Form       any      // a struct with the members of a body of these types, for the document
+	Form       any      // a struct with the body's members, for the document
 	Answers    []string // content types of a Page, for the document
 	Headers    []string // of success, for the document; a GET with an ETag may answer 304
 	Redirects  bool     // a success may also be a 302 with a Location
@@ -122,7 +120,7 @@ type Foreign struct {
 	LooseBody  bool     // unknown members of its JSON body are ignored
 	AnyOrigin  bool     // pages of any origin may read the answer
 	NoBearer   bool     // a bearer token in the header Authorization is ignored
-	Proved     bool     // the handler verifies the caller itself; an accepted request is not counted as a read
+	Proved     bool     // the handler verifies the caller itself; a success does not count as a read
 	Refuse     Refuse   // writes errors in another form; nil for the envelope
 	Relays     bool     // for [Serve]: other endpoints check the credential; before an answer of its own, it calls [Call.Admit]
 	Own        []int    // for [Serve]: further statuses in its protocol's form; those below 300 have no body
@@ -291,10 +289,8 @@ type Page struct {
 	Body        []byte
 }
 
-// output wraps an answer in a field Body, as huma expects.
 type output[O any] struct{ Body *O }
 
-// work is the code of an endpoint.
 type work struct {
 	in, out reflect.Type // structs: the input, and an output or a Page
 	// do carries a request out and answers it. again answers a repeated request; it is nil

@@ -42,7 +42,6 @@ func describeHeaders(c *huma.Components) {
 	}
 }
 
-// headers returns the documented headers of a success.
 func (e *Endpoint) headers() map[string]*huma.Header {
 	names := slices.Clone(e.Foreign.Headers)
 	if e.Cache > 0 {
@@ -61,7 +60,7 @@ func (e *Endpoint) headers() map[string]*huma.Header {
 	return h
 }
 
-// headerParams returns the headers that a request may have besides those of its input.
+// headerParams returns a request's headers besides those of its input.
 func (e *Endpoint) headerParams() (list []*huma.Param) {
 	if e.Writes() && e.Auth.Needed() {
 		list = append(list, &huma.Param{Ref: "#/components/parameters/Idempotency-Key"})

@@ -12,10 +12,9 @@ import (
 // validation 6.1.1). Go's decoders accept only the first. Query members follow the same
 // rule, because over MCP they are JSON arguments.
 
-// jsonNumber is a number of JSON: its sign, whole part, fraction and exponent.
 var jsonNumber = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?$`)
 
-// digitsMost bounds the digits of an integer; an int64 has at most 19.
+// digitsMost bounds the digits of an int64.
 const digitsMost = 19
 
 // integer returns a whole JSON number, written without fraction and exponent. It reports

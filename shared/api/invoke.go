@@ -26,7 +26,6 @@ type Arguments struct {
 	bad    error               // a wrong form; returned after the credential was checked
 }
 
-// text returns an argument as it was sent, or "".
 func (a *Arguments) text(p Place) string {
 	switch p.In {
 	case "path":
@@ -37,7 +36,6 @@ func (a *Arguments) text(p Place) string {
 	return a.header.Get(p.Name)
 }
 
-// pathValues returns a route's path parameters in a matching path.
 func pathValues(route, path string) map[string]string {
 	var values map[string]string
 	given := strings.Split(path, "/")

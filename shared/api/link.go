@@ -5,7 +5,7 @@ import "github.com/danielgtaylor/huma/v2"
 // Link leads from an endpoint's answer to another endpoint, in the OpenAPI document.
 type Link struct {
 	To   string            // the name of the other endpoint's operation
-	With map[string]string // from a parameter of that operation to the member of the answer that fills it
+	With map[string]string // its parameters, and the members of the answer that fill them
 }
 
 // describe returns the link with runtime expressions (OpenAPI 3.1, 4.8.20.4).

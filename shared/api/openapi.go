@@ -179,7 +179,6 @@ func (e *Endpoint) ownAnswers(all map[string]*huma.Response) {
 	}
 }
 
-// refusals returns an endpoint's error responses, by status.
 func (e *Endpoint) refusals() map[int]*huma.Response {
 	all := map[int]*huma.Response{}
 	add := func(status int, code, contentType string, schema *huma.Schema) {
@@ -266,7 +265,7 @@ func schemaOf(t reflect.Type, otherwise string) string {
 
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// schemaName returns a name for the schema of a body: MintToken for mint_token.
+// schemaName names the schema of a body: MintToken for mint_token.
 func schemaName(e *Endpoint) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(operationID(e), func(r rune) bool { return !unicode.IsLetter(r) }) {

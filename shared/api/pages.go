@@ -27,7 +27,6 @@ func (s *Server) fromFewPages(e *Endpoint, r *http.Request) error {
 	return Fail(PageRefused, "Web pages of the origin %q may not call %s.", clip(origin, 100), e.Route)
 }
 
-// loopback reports whether an origin is on the caller's own machine.
 func loopback(origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {

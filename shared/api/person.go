@@ -30,7 +30,6 @@ func HTML(d *page.Document) *Page {
 	return &Page{ContentType: "text/html; charset=utf-8", CSP: d.Policy(), NoIndex: !d.Index, Body: d.HTML()}
 }
 
-// errorPage returns a refusal as a page.
 func (e *Error) errorPage(base string) *Page {
 	status := e.Status()
 	d := &page.Document{Title: http.StatusText(status), Main: new(page.Markup)}

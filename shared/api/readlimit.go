@@ -17,13 +17,11 @@ import (
 
 // Reads are limited per minute, by agent or, without a proved credential, by address. Some
 // writes count as reads: repeated ones, those that a limit refused, those that failed or
-// were refused as [Busy], and those without a credential. An accepted write counts against
-// the write limit in its transaction. Another refused write counts against it after the
-// answer is made.
+// were refused as [Busy], and those without a credential.
 //
 // Reads are counted in the table by sampling. A read of weight w < readSample is counted
-// with probability w/readSample, as readSample. A heavier one is always counted, as w: if
-// few heavy reads were sampled, they could use up the limit by chance.
+// with probability w/readSample, as readSample. A heavier one is always counted, as w:
+// otherwise a few heavy reads could use up the limit by chance.
 //
 // Each process remembers the callers that are over the limit, and refuses their requests
 // until the minute ends. An unproved credential counts against its address only: otherwise
@@ -59,13 +57,11 @@ func (c *Call) payer(ctx context.Context) string {
 // affect callers without a credential.
 const forged = "#forged"
 
-// isForged reports whether the credential is invalid, or was refused unread.
 func (c *Call) isForged() bool {
 	none := c.Agent == nil && c.cred.kind != credNone && c.fail != nil && (c.fail.Code == BadToken || c.fail.Code == UnknownKey)
 	return none || c.unread
 }
 
-// payingAddress returns the payer of an unproved request, or "" for nobody.
 func (c *Call) payingAddress(ctx context.Context) string {
 	if c.Table == nil || c.Settings.MaxReads <= 0 || !c.Settings.ByAddr || c.Box == nil {
 		return ""
@@ -79,7 +75,6 @@ func (c *Call) payingAddress(ctx context.Context) string {
 	return who
 }
 
-// overRead refuses a caller that is known to be over the limit.
 func (c *Call) overRead(ctx context.Context) error {
 	who := c.payer(ctx)
 	window := c.Time.Truncate(time.Minute)
@@ -172,6 +167,7 @@ func (c *Call) isRefusedWrite() bool {
 	return c.fail.Code != RateLimited && c.fail.Code != Busy && c.fail.Status() < http.StatusInternalServerError
 }
 
+// chargeWrite counts a refused write against the write limit of its minute.
 func (c *Call) chargeWrite(ctx context.Context) {
 	key, all := tables.GuardKey(c.agent, c.minute()), c.allBounds()[0]
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Guard(c.agent, c.minute(), c.Now(), "", "", all)}})
@@ -201,7 +197,7 @@ func (o *overLimit) has(who string, window time.Time) bool {
 	return o.window.Equal(window) && o.who[who]
 }
 
-// any reports whether any payer is over the limit of the minute that begins at window.
+// any reports whether any payer is over the limit of the window's minute.
 func (o *overLimit) any(window time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -17,8 +17,7 @@ import (
 // keeps a page.
 const ownWrites = 10 * time.Second
 
-// remembering returns the context of a read that may be answered from memory, unless the
-// caller wrote just now.
+// remembering returns the context of a read, which may be answered from memory.
 func (c *Call) remembering(ctx context.Context) context.Context {
 	if c.e.Writes() || c.Table == nil {
 		return ctx

@@ -34,7 +34,6 @@ func (c *Call) Claim() (hold, release []tables.Write) {
 	return []tables.Write{tables.ClaimRequest(c.agent, name, c.Time).Else(busy)}, []tables.Write{tables.Delete(tables.RequestKey(c.agent, name))}
 }
 
-// requestDigest distinguishes requests with the same Idempotency-Key.
 func requestDigest(method, pathAndQuery string, body []byte) [32]byte {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(method), []byte(pathAndQuery), body} {
@@ -49,8 +48,7 @@ func requestDigest(method, pathAndQuery string, body []byte) [32]byte {
 // idempotencyKeyMost bounds the characters of an Idempotency-Key.
 const idempotencyKeyMost = 64
 
-// errReplayed ends a handler whose commit finds that the request was already carried out.
-// Callers never see it.
+// errReplayed ends a handler whose request was already carried out. Callers never see it.
 var errReplayed = errors.New("api: carried out before")
 
 // lookAgain reads the records of earlier requests once more, before a refusal that may be
@@ -82,7 +80,6 @@ func (c *Call) lookAgain(ctx context.Context, refusal error) {
 	}
 }
 
-// judgeReplay returns errReplayed if the records hold this request's outcome.
 func (c *Call) judgeReplay() error {
 	if err := c.judgeGuard(c.items[tables.GuardKey(c.agent, c.minute())], nil); err != nil {
 		return err
@@ -94,7 +91,6 @@ func (c *Call) judgeReplay() error {
 	return c.judgeIdempotency(item)
 }
 
-// judgeIdempotency distinguishes a repetition from another request with the same key.
 func (c *Call) judgeIdempotency(item tables.Item) error {
 	if item.Str("digest") != auth.EncodeKey(c.digest[:]) {
 		return BadField("Idempotency-Key", "was used for another request (another method, path or body) within the last 24 hours")

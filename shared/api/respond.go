@@ -89,7 +89,6 @@ func encodeJSON(to *bytes.Buffer, v any) error {
 	return enc.Encode(v)
 }
 
-// of returns the refusal in another standard's form, or nil for the envelope.
 func (form Refuse) of(r *http.Request, e *Error) *Page {
 	if form == nil {
 		return nil
@@ -133,9 +132,8 @@ func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
 // conversations. The consent page ticks only what the client asked for.
 const asked = "read post memory jury"
 
-// challenge returns WWW-Authenticate (RFC 6750, RFC 9728). If the token lacks a scope, the
-// challenge names that scope and the token's own, because the client then asks for exactly
-// the scopes named.
+// challenge returns WWW-Authenticate (RFC 6750, RFC 9728). It also names the scopes that
+// the token has, because a client asks for exactly the scopes named.
 func (s *Server) challenge(e *Error) string {
 	v := "Bearer "
 	switch e.Code {
@@ -286,7 +284,6 @@ func (s *Server) log(ctx context.Context, method string, c *Call, raw Raw, statu
 	s.app.Log.LogAttrs(ctx, level, metrics.Request, attrs...)
 }
 
-// recorder buffers an answer until it is complete.
 type recorder struct {
 	header http.Header
 	status int
@@ -301,8 +298,7 @@ var recorders = sync.Pool{New: func() any { return new(recorder) }}
 // keptMost bounds the buffer that a recorder keeps.
 const keptMost = 1 << 20
 
-// done returns a recorder to the pool. A handler of [Serve] may still use its recorder, so
-// that one is not reused.
+// done returns a recorder to the pool, unless a handler of [Serve] may still use it.
 func (r *recorder) done() {
 	if r.lent {
 		return

@@ -23,7 +23,6 @@ func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 	return e
 }
 
-// serveAs answers a request to an endpoint that [Serve] declared.
 func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call, a *Arguments) error {
 	if !e.Foreign.Relays || a.bad != nil {
 		if err := cmp.Or(c.Admit(r.Context()), a.bad); err != nil {
@@ -45,7 +44,6 @@ func (c *Call) Admit(ctx context.Context) error {
 // before.
 func (c *Call) Refuse(err error) { c.fail = AsError(err) }
 
-// mediaBody documents a body whose form another standard prescribes.
 func mediaBody(schemas huma.Registry, e *Endpoint) *huma.RequestBody {
 	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}, Required: !e.Foreign.Empty}
 	var also []string
@@ -66,7 +64,6 @@ func mediaBody(schemas huma.Registry, e *Endpoint) *huma.RequestBody {
 	return b
 }
 
-// mediaSchema returns the schema of a content type.
 func mediaSchema(contentType string) *huma.Schema {
 	switch {
 	case contentType == "application/json", strings.HasSuffix(contentType, "+json"):
@@ -89,7 +86,6 @@ func (c *Call) screen(ctx context.Context) error {
 	return c.resolve(ctx)
 }
 
-// admit decides whether a screened request may go on.
 func (c *Call) admit(ctx context.Context, keys func() []tables.Key) error {
 	if err := c.authorize(ctx, keys); err != nil || c.replay != "" {
 		return err

@@ -110,7 +110,6 @@ func (s *Server) newCall(raw Raw) *Call {
 	return &made.Call
 }
 
-// answer makes the HTTP answer and logs the request's line.
 func (s *Server) answer(r *http.Request) *recorder {
 	raw, _ := r.Context().Value(rawKey{}).(Raw)
 	if raw.Path == "" {

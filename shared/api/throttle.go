@@ -1,7 +1,7 @@
 package api
 
-// Throttle configures a gateway's token bucket, which all callers share: requests a second,
-// and at once. The zero value lets all through.
+// Throttle configures a gateway's token bucket, which all callers share. Rate is in
+// requests a second; Burst is how many may come at once. The zero value lets all through.
 type Throttle struct{ Rate, Burst int }
 
 // DefaultThrottle is a deployment's default. It bounds the bill; the service itself limits

@@ -27,7 +27,7 @@ type Tool struct {
 
 	Group   string           `json:"group"` // of the endpoint
 	Route   string           `json:"route"`
-	Known   []string         `json:"arguments,omitempty"` // names of all arguments
+	Known   []string         `json:"arguments,omitempty"` // all arguments
 	Places  map[string]Place `json:"places,omitempty"`    // of the arguments; the others belong to the body
 	Body    string           `json:"body,omitempty"`      // of the request: "json", "text" or ""
 	Headers []string         `json:"headers,omitempty"`   // returned as members beside a text answer
@@ -99,7 +99,6 @@ func (t *Tool) Arguments(arguments json.RawMessage, key string) *Arguments {
 	return a
 }
 
-// read decodes arguments into a, and notes the wrong ones there.
 func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err error) {
 	args := map[string]json.RawMessage{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &args) != nil {
@@ -212,7 +211,6 @@ func (t *Tool) content(a *Arguments, args map[string]json.RawMessage) ([]byte, e
 	return []byte(text), nil
 }
 
-// scalar returns a JSON value as text for a path or a query.
 func scalar(v json.RawMessage) (string, bool) {
 	var s string
 	if json.Unmarshal(v, &s) == nil && v[0] == '"' {
@@ -225,7 +223,6 @@ func scalar(v json.RawMessage) (string, bool) {
 	return string(v), true
 }
 
-// encode returns an endpoint's answer as the tool's output, a JSON object.
 func (t *Tool) encode(out any, header http.Header) ([]byte, error) {
 	page, ok := out.(*Page)
 	if !ok {

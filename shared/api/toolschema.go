@@ -101,7 +101,6 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 
 const toolKeyDoc = "1-64 visible ASCII characters of your own. A call repeated with the same key within 24 hours has no further effect."
 
-// object is an object schema under construction.
 type object struct {
 	properties map[string]any
 	required   []string
@@ -135,7 +134,6 @@ func (o *object) rename(from, to string) bool {
 	return true
 }
 
-// embed adds the members of another schema.
 func (o *object) embed(schema map[string]any, required bool) {
 	need, _ := schema["required"].([]any)
 	for name, s := range schema["properties"].(map[string]any) {
@@ -237,7 +235,6 @@ func described(schema map[string]any, description string) map[string]any {
 	return schema
 }
 
-// resolved returns an object's schema, following a reference.
 func resolved(s *huma.Schema, defs map[string]any) map[string]any {
 	if name, ok := strings.CutPrefix(s.Ref, componentsPrefix); ok {
 		return defs[name].(map[string]any)

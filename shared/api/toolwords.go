@@ -10,9 +10,8 @@ import (
 // endpointNamed matches an endpoint in a text, with or without backticks.
 var endpointNamed = regexp.MustCompile("(`?)(GET|POST|PUT|PATCH|DELETE) (/v1/[^\\s`]*[^\\s`.,;:)])(`?)")
 
-// ToolWords returns a function that replaces endpoints in a text by tools, for callers over
-// MCP. The values of a path and a query follow the tool's name. routes maps tools to
-// routes.
+// ToolWords returns a function that replaces endpoints in a text by the names of their
+// tools, for callers over MCP. routes maps tools to routes.
 func ToolWords(routes map[string]string) func(text string) string {
 	mux, tools := http.NewServeMux(), map[string]string{}
 	for tool, route := range routes {
@@ -61,7 +60,7 @@ func reword(v any, words func(string) string) {
 	}
 }
 
-// filled lists the values of a path's parameters and of its query.
+// filled lists the values in a path and a query.
 func filled(route, path, query string) string {
 	_, pattern, _ := strings.Cut(route, " ")
 	given := strings.Split(path, "/")

@@ -6,13 +6,13 @@ import "strings"
 type Capabilities uint8
 
 const (
-	Table    Capabilities = 1 << iota // reads or writes the table
-	Secret                            // opens sealed tokens or derives keys
-	Pepper                            // hashes mail addresses
-	Mail                              // sends mail
-	Payments                          // takes money through the payment processor
-	Fetch                             // gets documents from URLs that strangers name
-	Edge                              // refuses callers that go around the edge
+	Table  Capabilities = 1 << iota
+	Secret              // opens sealed tokens or derives keys
+	Pepper              // hashes mail addresses
+	Mail
+	Payments // takes money through the payment processor
+	Fetch    // gets documents from URLs that strangers name
+	Edge     // refuses callers that go around the edge
 )
 
 // Capability describes one capability.

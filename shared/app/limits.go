@@ -15,8 +15,8 @@ import (
 )
 
 // A limit is at least one, because a counter's condition always lets the first request
-// through. The exceptions stand in [Limits.With]. One call pushes to all followers, and
-// owners are stored, so these limits have lower maximums.
+// through. The limits that may be zero are checked in other ways. PushFollowers has a lower
+// maximum, because one call pushes to all followers.
 const (
 	limitMost         = 1_000_000_000
 	pushFollowersMost = 100
@@ -62,8 +62,7 @@ func (l Limits) With(object string) (Limits, error) {
 }
 
 // Lifted returns s for a load test: with limits that nobody reaches, and without limits per
-// network address. Requests are still counted, so they cost as much as ever. Limits that
-// refuse no request stay as they are.
+// network address. Requests are still counted, so they cost as much as ever.
 func (s Settings) Lifted() Settings {
 	s.ByAddr, s.MaxReads = false, limitMost
 	kept := s.Limits
@@ -94,7 +93,7 @@ func (l Limits) Beside(others Limits) string {
 	return string(b)
 }
 
-// fields maps names to the fields of l.
+// fields maps snake_case names to the fields of l.
 func (l *Limits) fields() map[string]*int64 {
 	v, fields := reflect.ValueOf(l).Elem(), map[string]*int64{}
 	for i := range v.NumField() {

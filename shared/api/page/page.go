@@ -17,7 +17,7 @@ var style string
 // Document is a page.
 type Document struct {
 	Title       string // without the name of the site
-	Description string // one sentence for search engines and for previews of links
+	Description string // one sentence for search engines and previews of links
 	Index       bool   // whether search engines may list the page
 	Refresh     string // URL to go to at once; "" for none
 	Book        bool   // a page of the documentation, with Aside beside the text
@@ -95,7 +95,6 @@ func (d *Document) Policy() string {
 
 var styleSource = sourceOf(style)
 
-// sourceOf returns the source expression that allows only this text.
 func sourceOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -101,7 +101,6 @@ func (p *Page) read(ctx context.Context) error {
 	return nil
 }
 
-// take adds an event to the page unless it is there already.
 func (p *Page) take(e tables.InboxEvent) {
 	if e.Seq > p.last {
 		p.Events, p.last = append(p.Events, e), e.Seq

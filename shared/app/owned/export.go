@@ -37,7 +37,6 @@ const (
 	queriesMost = 8  // of a page: so a page without items is rare
 )
 
-// place is one place in the table that has items of an agent.
 type place struct {
 	query func(agent string) tables.Query
 	read  func(x Exporter, ctx context.Context, agent, after, then string) (items []tables.Item, next, thenNext string, err error) // instead of a query
