@@ -128,7 +128,7 @@ func (p *packed) of(sum [sha256.Size]byte, body []byte) []byte {
 	small = gzipped(body, &keptWriters)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bodies == nil || len(p.bodies) >= packedMost {
+	if p.bodies == nil || len(p.bodies) >= packedMost { // start over: answers in demand soon return
 		p.bodies = map[[sha256.Size]byte][]byte{}
 	}
 	p.bodies[sum] = small

@@ -66,7 +66,7 @@ func (c *Call) payingAddress(ctx context.Context) string {
 	if c.Table == nil || c.Settings.MaxReads <= 0 || !c.Settings.ByAddr || c.Box == nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, payerPatience)
+	ctx, cancel := context.WithTimeout(ctx, payerPatience) // for the hash's key
 	defer cancel()
 	who, err := c.AddressHash(ctx)
 	if err != nil {
