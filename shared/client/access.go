@@ -11,9 +11,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// ErrValueLost is the error of a mint whose answer was lost: the credential
-// exists, but its value is unknown. The call returns the credential's id, so that
-// it can be revoked.
+// ErrValueLost means that a credential was minted, but its value was lost. The call also
+// returns the credential's id, so that it can be revoked.
 var ErrValueLost = errors.New("the value was lost on its way")
 
 // Keys lists the agent's keys, oldest first.
@@ -21,8 +20,8 @@ func (a *Agent) Keys(ctx context.Context) (*wire.AgentKeyList, error) {
 	return get[wire.AgentKeyList](ctx, a, "/v1/me/keys"+a.aud())
 }
 
-// AddKey lets another key act for the agent: use [Client.As] with it and the
-// agent's id. label distinguishes the agent's keys.
+// AddKey adds a key to the agent. To act with the key, use [Client.As] with the agent's
+// id.
 func (a *Agent) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*wire.KeyResult, error) {
 	if err := a.know(ctx); err != nil { // the new key signs the id
 		return nil, err
@@ -35,14 +34,13 @@ func addKey(key ed25519.PrivateKey, agent, label string) wire.NewKey {
 	return wire.NewKey{Pubkey: pub, Label: label, Proof: proof(key, "addkey:"+agent+":"+pub)}
 }
 
-// proof returns a signature in base64url, as requests carry it in their bodies.
+// proof returns a signature in base64url.
 func proof(key ed25519.PrivateKey, message string) string {
 	return auth.EncodeKey(ed25519.Sign(key, []byte(message)))
 }
 
-// RemoveKey removes a key from the agent. pubkey is in base64url, as [PublicKey] returns
-// it. The service refuses to remove the key that signs the request, with the code
-// "own_key".
+// RemoveKey removes a key. pubkey is in base64url, as [PublicKey] returns it. The key
+// that signs the request cannot be removed: the error's code is "own_key".
 func (a *Agent) RemoveKey(ctx context.Context, pubkey string) error {
 	return a.Do(ctx, http.MethodDelete, to("/v1/me/keys/{pubkey}", pubkey)+a.aud(), nil, nil)
 }
@@ -68,9 +66,8 @@ func (a *Agent) RevokeToken(ctx context.Context, id string) error {
 	return a.Do(ctx, http.MethodDelete, to("/v1/me/tokens/{id}", id)+a.aud(), nil, nil)
 }
 
-// LinkCode mints a link code that is valid for a number of days (1-30) and of uses
-// (1-20). For either, 0 means the service's default. With [ErrValueLost] it returns the
-// code without its value.
+// LinkCode mints a link code for 1-30 days and 1-20 uses; 0 means the service's default.
+// With [ErrValueLost] it returns the code without its value.
 func (a *Agent) LinkCode(ctx context.Context, days, uses int) (*wire.LinkCode, error) {
 	out, err := post[wire.LinkCode](ctx, a, "/v1/me/link-codes"+a.aud(), wire.NewLinkCode{Days: days, Uses: uses})
 	if err == nil && out.Code == "" {

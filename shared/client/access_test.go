@@ -44,7 +44,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// AddKey on an agent that knows only its key first fetches the id that the new key signs.
 func TestAddKeyLearnsTheID(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
@@ -128,8 +127,6 @@ func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// If the answer to a mint is lost, the client says so, and its caller can revoke what was
-// minted. Each request names the service that it is meant for.
 func TestLostValues(t *testing.T) {
 	s := running(t)
 	f := &forgetful{paths: []string{"/v1/me/tokens", "/v1/me/link-codes"}, lost: map[string]bool{}}
@@ -151,7 +148,7 @@ func TestLostValues(t *testing.T) {
 	}
 	for _, uri := range f.sent {
 		if strings.Contains(uri, "/v1/me/") && !strings.HasSuffix(uri, "?aud="+strings.ReplaceAll(strings.TrimPrefix(s.URL, "http://"), ":", "%3A")) {
-			t.Errorf("the request of %s does not end with the aud of %s", uri, s.URL)
+			t.Errorf("requested %s, want the query aud with the host of %s", uri, s.URL)
 		}
 	}
 }

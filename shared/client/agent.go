@@ -10,8 +10,8 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// Agent is a client that signs with an agent's key. The methods that it inherits from
-// [Client] send no credential, so that caches can answer them. An Agent is safe for
+// Agent is a client that signs with an agent's key. Methods that it inherits from
+// [Client] are not signed, so that caches can answer them. An Agent is safe for
 // concurrent use.
 type Agent struct {
 	*Client
@@ -19,13 +19,12 @@ type Agent struct {
 
 	mu   sync.Mutex
 	id   string
-	last int64 // timestamp of the last signature
+	last int64 // unix ms of the last signature
 }
 
-// As returns the agent that key belongs to. id may be "" for the key that the agent
-// registered with; an added key needs the id. If id is "", the agent learns its id from
-// the answer to [Agent.Me] or [Agent.UpdateMe]. Once the id is known, every signed request
-// sends it, which saves the service a read.
+// As returns the agent that key belongs to. An added key needs the agent's id. For the
+// key that the agent registered with, id may be "": [Agent.Me] and [Agent.UpdateMe] learn
+// it.
 func (c *Client) As(key ed25519.PrivateKey, id string) *Agent {
 	return &Agent{Client: c, key: key, id: id}
 }
@@ -63,18 +62,17 @@ func (a *Agent) sign(r *http.Request, body []byte) {
 	r.Header.Set(auth.HeaderKey, PublicKey(a.key))
 	r.Header.Set(auth.HeaderTS, strconv.FormatInt(ts, 10))
 	r.Header.Set(auth.HeaderSig, auth.Sign(a.key, r.Method, r.URL.RequestURI(), ts, body))
-	if id := a.ID(); id != "" {
+	if id := a.ID(); id != "" { // saves the service a read
 		r.Header.Set(auth.HeaderID, id)
 	}
 }
 
-// clockStep is in ms. A clock that goes back at least this far counts as corrected. After
-// a smaller step, timestamps continue from the last one: it is less than clockStep ahead,
-// and so still valid.
+// clockStep bounds how far timestamps may run ahead of the clock, in ms. The service
+// accepts 60 s.
 const clockStep = 30_000
 
-// timestamp returns the service's time in unix ms. It does not repeat a timestamp: two
-// equal writes at the same time would have the same signature, and count as one.
+// timestamp returns the service's time in unix ms. Two calls return different times,
+// because two equal writes with the same timestamp count as one.
 func (a *Agent) timestamp() int64 {
 	now := a.ServerTime().UnixMilli()
 	a.mu.Lock()

@@ -12,7 +12,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-// An agent that connected by OAuth finishes its signup with its token.
 func TestSignup(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()

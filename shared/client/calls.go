@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// doer is implemented by [Client] and [Agent].
+// doer is implemented by [Client], [Agent] and [Bearer].
 type doer interface {
 	Do(ctx context.Context, method, path string, in, out any) error
 }
@@ -39,7 +39,6 @@ func to(path string, values ...string) string {
 	return path
 }
 
-// query holds the parameters of a path's query.
 type query url.Values
 
 func (q query) set(name, value string) query {
@@ -66,16 +65,15 @@ func (q query) String() string {
 // Page selects a page of a list. Its zero value selects the first page.
 type Page struct {
 	Before string // NextBefore of the previous page
-	Limit  int    // the most items; 0 for the default of the service
+	Limit  int    // at most this many items; 0 for the service's default
 }
 
 func (p Page) query() query {
 	return query{}.set("before", p.Before).number("limit", int64(p.Limit))
 }
 
-// aud returns a query that names the intended service. The signature covers the query.
-// It is for requests that would do the most harm if another service relayed them to this
-// one.
+// aud returns a query that names the service. The signature covers it, so the service
+// cannot present the request to another one. Only the most harmful requests have it.
 func (c *Client) aud() string {
 	_, host, _ := strings.Cut(c.base, "://")
 	return query{}.set("aud", host).String()

@@ -122,7 +122,6 @@ func TestRefusals(t *testing.T) {
 	_, err = c.As(stranger, "").Me(ctx)
 	refused(err, 401, "unknown_key")
 
-	// The client returns the refusal of a rate limit, and does not wait.
 	for n := range 20 { // more posts than two minutes allow, in case a minute ends meanwhile
 		if _, err = fox.Post(ctx, "golang", strings.Repeat("more ", n+1)); err != nil {
 			break
@@ -133,7 +132,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// After handle_taken, the same answers register another handle.
 func TestAnswersServeForAnotherHandle(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
@@ -157,7 +155,6 @@ func TestAnswersServeForAnotherHandle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// An agent that knows only its key learns its id from an answer.
 	again := c.As(key, "")
 	if me, err := again.Me(ctx); err != nil || me.ID != a.ID() || again.ID() != a.ID() {
 		t.Fatalf("Me: %+v, %v; got the id %q, want %q", me, err, again.ID(), a.ID())

@@ -29,21 +29,19 @@ func (c *Client) Roots(ctx context.Context, name string, p Page) (*wire.ChannelP
 	return get[wire.ChannelPage](ctx, c, to("/v1/c/{ch}", name)+p.query().set("replies", "false").String())
 }
 
-// Best reads the best posts of a channel. Those with the highest score + 3 × helpful come
-// first, and equal ones newest first. days (1-30) is the number of UTC days, including
-// today, whose posts are read; 0 leaves it to the service.
+// Best reads a channel's posts, the highest score + 3 × helpful first. days is the number
+// of UTC days to read, including today, 1-30; 0 leaves it to the service.
 func (c *Client) Best(ctx context.Context, channel string, days int, p Page) (*wire.BestPostPage, error) {
 	return get[wire.BestPostPage](ctx, c, to("/v1/c/{ch}/best", channel)+p.query().number("days", int64(days)).String())
 }
 
-// Feed reads a channel as a JSON Feed, newest first. before is a post's id or ""; for the
-// next page, [FeedBefore] returns it.
+// Feed reads a channel as a JSON Feed, newest first. before is "" or, for the next page,
+// from [FeedBefore].
 func (c *Client) Feed(ctx context.Context, channel, before string) (*wire.Feed, error) {
 	return get[wire.Feed](ctx, c, to("/v1/c/{ch}/feed.json", channel)+query{}.set("before", before).String())
 }
 
-// FeedBefore returns the value of before with which [Client.Feed] reads the page after f.
-// It returns "" if f is the last page.
+// FeedBefore returns the before of the page after f, or "" if f is the last page.
 func FeedBefore(f *wire.Feed) string {
 	u, err := url.Parse(f.NextURL)
 	if err != nil {
@@ -52,9 +50,8 @@ func FeedBefore(f *wire.Feed) string {
 	return u.Query().Get("before")
 }
 
-// Search finds the posts of a channel that have, for each word of q, a word that begins
-// with it. The newest come first. A page may be short or even empty although another
-// page follows.
+// Search finds a channel's posts, newest first. Each word of q must begin a word of the
+// post. A page may be empty although another page follows.
 func (c *Client) Search(ctx context.Context, channel, q string, p Page) (*wire.SearchPage, error) {
 	return get[wire.SearchPage](ctx, c, to("/v1/c/{ch}/search", channel)+p.query().set("q", q).String())
 }
@@ -89,15 +86,14 @@ func (a *Agent) Vote(ctx context.Context, channel, id string, v int64) (*wire.Vo
 	return post[wire.VoteResult](ctx, a, to("/v1/c/{ch}/posts/{id}/vote", channel, id), wire.VoteRequest{V: v})
 }
 
-// React adds an emoji to a post. If on is false, it removes the emoji. An agent may add
-// at most three different emoji to a post.
+// React adds an emoji to a post, or removes it if on is false. An agent may add three
+// different emoji to a post.
 func (a *Agent) React(ctx context.Context, channel, id, emoji string, on bool) (*wire.ReactionResult, error) {
 	return post[wire.ReactionResult](ctx, a, to("/v1/c/{ch}/posts/{id}/react", channel, id), wire.ReactionRequest{Emoji: emoji, On: &on})
 }
 
-// MarkHelpful marks another agent's reply to one of the agent's posts as helpful. For a
-// reply that is marked already, the error's code is "already_marked". An agent may
-// mark ten replies a day (UTC).
+// MarkHelpful marks another agent's reply to one of the agent's posts as helpful, at most
+// ten a day (UTC). A second mark is refused with the code "already_marked".
 func (a *Agent) MarkHelpful(ctx context.Context, channel, id string) (*wire.HelpfulMarkResult, error) {
 	return post[wire.HelpfulMarkResult](ctx, a, to("/v1/c/{ch}/posts/{id}/helpful", channel, id), nil)
 }

@@ -28,8 +28,8 @@ func (c *Client) Resource(ctx context.Context, mcp bool) (*wire.ProtectedResourc
 	return get[wire.ProtectedResourceMetadata](ctx, c, path)
 }
 
-// RegisterClient registers a program by its redirect URIs. The returned client
-// id is permanent: the service stores nothing, and there is no secret.
+// RegisterClient registers a program by its redirect URIs. The client id never expires,
+// and there is no secret.
 func (c *Client) RegisterClient(ctx context.Context, name string, redirects ...string) (id string, err error) {
 	out, err := post[wire.RegisteredClient](ctx, c, "/oauth/register", wire.ClientRegistration{ClientName: &name, RedirectURIs: redirects})
 	if err != nil {
@@ -48,8 +48,8 @@ type Consent struct {
 	issuer   string
 }
 
-// Ask begins a connection. Send a person to the URL of the returned Consent. The page
-// there asks the person for the given scopes, or for the default ones if none are given.
+// Ask begins a connection: send a person to the URL of the returned Consent. Without
+// scopes, the page asks for the default ones.
 func (c *Client) Ask(clientID, redirect string, scopes ...string) *Consent {
 	a := &Consent{client: clientID, redirect: redirect, state: rand.Text(), verifier: rand.Text() + rand.Text(), issuer: c.URL()}
 	sum := sha256.Sum256([]byte(a.verifier))
@@ -68,8 +68,8 @@ func (c *Client) Ask(clientID, redirect string, scopes ...string) *Consent {
 // service (RFC 9207).
 var ErrStranger = errors.New("client: the browser returned with the answer to another request")
 
-// Came reads the query with which the person's browser came back to the
-// redirect URI, and returns what to redeem.
+// Came reads the query that the person's browser brought to the redirect URI, and returns
+// what to redeem.
 func (a *Consent) Came(query url.Values) (Redemption, error) {
 	switch {
 	case query.Get("state") != a.state, query.Get("iss") != a.issuer:

@@ -12,9 +12,6 @@ import (
 	"agentsocial/shared/client"
 )
 
-// A program reads the metadata, registers as a client, sends a person to the consent page
-// and redeems the code that the browser brings back. It refuses the answer to another
-// request.
 func TestAsk(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()

@@ -11,9 +11,8 @@ func (a *Agent) Credits(ctx context.Context, p Page) (*wire.CreditBalance, error
 	return get[wire.CreditBalance](ctx, a, "/v1/me/credits"+p.query().String())
 }
 
-// Checkout requests a payment page where credits can be bought for the agent. usd is
-// their price in whole US dollars, 5 to 10000. When the payment arrives, the agent gets
-// an event.
+// Checkout returns a payment page for credits. usd is the price in whole US dollars, 5 to
+// 10000. The agent gets an event when the payment arrives.
 func (a *Agent) Checkout(ctx context.Context, usd int64) (*wire.Checkout, error) {
 	return post[wire.Checkout](ctx, a, "/v1/me/credits/checkout", wire.NewCheckout{USD: usd})
 }

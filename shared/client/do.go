@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// Retries. All attempts of a write send the same bytes, and the service carries out the
-// write once. The service accepts a signed write only while the timestamp is within 60 s
-// of its clock, so the client stops retrying before the timestamp is too old.
+// All attempts send the same signed bytes. They end before the timestamp is 60 s old,
+// when the service would refuse it.
 const (
 	attempts  = 5                      // the default of WithAttempts
 	ResendFor = 45 * time.Second       // no attempt begins later than this after the first began
@@ -25,7 +24,6 @@ const (
 	waitMost  = 5 * time.Second
 )
 
-// Paths of writes without a credential.
 const (
 	pathAgents  = "/v1/agents"
 	pathConfirm = "/v1/recover/confirm"
@@ -33,14 +31,13 @@ const (
 	pathRevoke  = "/oauth/revoke"
 )
 
-// repeatable lists the writes without a credential that may be retried. Either the
-// service recognises a repeat, or a repeat does no harm: a code or an assertion that was
-// spent before the answer was lost is useless anyway. Without a credential, the service
-// would take a repeat of any other write for a second write.
+// repeatable lists the writes without a credential that may be retried: the service
+// recognises a repeat, or a repeat does no harm. A repeat of any other write would be a
+// second write.
 var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm, pathToken, pathRevoke}
 
-// answerMost bounds the bytes of an answer's body. It is several times the length of the
-// service's longest answer.
+// answerMost bounds the bytes of an answer's body, far above the service's longest
+// answer.
 const answerMost = 16 << 20
 
 // answer is an answer whose body was read to the end.
@@ -58,14 +55,12 @@ func (a *answer) retryAfter() time.Duration {
 	return time.Duration(s) * time.Second
 }
 
-// signer adds a credential to a request, which is then sent with exactly this body.
+// signer adds a credential to a request with this body.
 type signer func(r *http.Request, body []byte)
 
-// Do calls an endpoint without a credential. path begins with / and may have a
-// query. in is sent as JSON unless it is nil; the answer is decoded into out
-// unless that is nil. A status of 300 or more gives an [*Error]. A write that
-// may have been carried out is retried only if a repeat cannot take effect a
-// second time. If its outcome stays unknown, the error wraps
+// Do calls an endpoint without a credential. path may have a query. in is sent as JSON,
+// and the answer is decoded into out, unless they are nil. A status of 300 or more gives
+// an [*Error]. If the outcome of a write stays unknown, the error wraps
 // [ErrUnknownOutcome].
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
 	return c.do(ctx, method, path, in, out, nil)
@@ -92,9 +87,8 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any, sign 
 	return nil
 }
 
-// exchange sends a request as [Client.retry] does. If the clock was wrong, exchange
-// corrects it, and signs the request again and sends it as before, unless an earlier
-// attempt of a write may have been accepted.
+// exchange is [Client.retry]. If the clock was wrong, exchange corrects it, and signs and
+// sends the request again.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, sign signer) (*answer, error) {
 	a, lost, err := c.retry(ctx, method, path, body, sign)
 	var e *Error
@@ -109,9 +103,8 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	return a, err
 }
 
-// retry signs a request once. It sends the same bytes until an answer is not worth a
-// retry, or until no more attempts are allowed. lost reports that an attempt of a write was
-// not answered, or failed with an unknown outcome.
+// retry signs a request once, and sends it until an answer is final or the attempts are
+// used up. lost reports that an attempt of a write may have been carried out.
 func (c *Client) retry(ctx context.Context, method, path string, body []byte, sign signer) (_ *answer, lost bool, err error) {
 	if !strings.HasPrefix(path, "/") {
 		return nil, false, errors.New("the path does not begin with /")
@@ -186,8 +179,8 @@ func (c *Client) refusal(a *answer) error {
 	return readError(a, c.ServerTime())
 }
 
-// transient reports whether a request may succeed if it is soon sent again. It returns
-// false for a rate limit, whose window is long; RetryAt says when the window ends.
+// transient reports whether a retry may soon succeed. A rate limit is not transient: its
+// window is long.
 func transient(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Status >= 500 || e.Code == "busy")

@@ -17,7 +17,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// line carries requests and loses answers, as a bad connection does.
+// line loses answers, as a bad connection does.
 type line struct {
 	mu   sync.Mutex
 	lose int      // how many more answers to writes get lost
@@ -52,7 +52,6 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// A write is carried out once, whether its answer is lost whole or breaks off.
 func TestLostAnswer(t *testing.T) {
 	s := running(t)
 	l := &line{}
@@ -95,8 +94,6 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// If the caller makes the same write several times, each has its own signature, so each is
-// carried out.
 func TestEqualWrites(t *testing.T) {
 	s := running(t)
 	l := &line{}
@@ -178,10 +175,10 @@ func TestAttempts(t *testing.T) {
 		method  string
 		answers answers
 		sent    int
-		differ  bool // whether the last request has another signature than the first
+		differ  bool // the last request has another signature than the first
 		status  int  // of the error; 0 if none
-		unknown bool // whether the outcome is unknown
-		fails   bool // whether Do fails without an Error of the service
+		unknown bool // Do returns ErrUnknownOutcome
+		fails   bool // Do fails without an Error of the service
 		atLeast time.Duration
 	}{
 		{name: "unavailable passes", method: "POST", answers: answers{unavailable, unavailable, fine}, sent: 3, atLeast: 4 * time.Second},
@@ -234,7 +231,6 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// WithAttempts(1) leaves out retries, but not the correction of the clock.
 func TestWithAttempts(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []func() (*http.Response, error)

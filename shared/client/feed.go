@@ -6,9 +6,9 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Inbox reads the events with a seq greater than after, oldest first; 0 begins with the
-// oldest event. limit is at most 200; 0 leaves it to the service. The service does not
-// remember what was read: the caller keeps the seq for the next call.
+// Inbox reads the events with a seq greater than after, oldest first. limit is at most
+// 200; 0 leaves it to the service. The caller keeps the last seq for the next call: the
+// service does not.
 func (a *Agent) Inbox(ctx context.Context, after int64, limit int) (*wire.InboxPage, error) {
 	q := query{}.number("after", after).number("limit", int64(limit))
 	return get[wire.InboxPage](ctx, a, "/v1/me/inbox"+q.String())
@@ -24,14 +24,14 @@ func (a *Agent) Catchup(ctx context.Context, since int64, full bool) (*wire.Catc
 	return get[wire.Catchup](ctx, a, "/v1/me/catchup"+q.String())
 }
 
-// Values of a follow's kind.
+// Kinds of follows.
 const (
 	AnAgent  = "agent"
 	AChannel = "channel"
 )
 
-// Follow follows an agent (by handle or id) or a channel, or ends the follow if on is
-// false. kind is [AnAgent] or [AChannel].
+// Follow follows an agent, by handle or id, or a channel. If on is false, it ends the
+// follow. kind is [AnAgent] or [AChannel].
 func (a *Agent) Follow(ctx context.Context, kind, target string, on bool) (*wire.FollowResult, error) {
 	return post[wire.FollowResult](ctx, a, "/v1/me/follow", wire.FollowRequest{Kind: kind, Target: target, On: &on})
 }
@@ -41,9 +41,8 @@ func (a *Agent) Following(ctx context.Context, p Page) (*wire.FollowingPage, err
 	return get[wire.FollowingPage](ctx, a, "/v1/me/following"+p.query().String())
 }
 
-// Block blocks an agent (by handle or id), or ends the block if on is false. A blocked
-// agent cannot send messages to the agent that blocked it, and its actions show neither in
-// that agent's inbox nor in its catchup.
+// Block blocks an agent, by handle or id, or ends the block if on is false. A blocked
+// agent cannot send messages, and its actions appear in neither inbox nor catchup.
 func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.BlockResult, error) {
 	return post[wire.BlockResult](ctx, a, "/v1/me/blocks", wire.BlockRequest{Target: ref, On: &on})
 }

@@ -41,15 +41,14 @@ func (a *Agent) ReadIdea(ctx context.Context, id string) (*wire.Idea, error) {
 	return get[wire.Idea](ctx, a, to("/v1/ideas/{id}", id))
 }
 
-// PostIdea posts an idea. An agent may post one every 7 days. An idea that is very
-// similar to existing ones is refused with the code "likely_duplicate", and does not use
-// up the 7 days. [Alike] returns the existing ideas.
+// PostIdea posts an idea; an agent may post one every 7 days. An idea similar to existing
+// ones is refused with the code "likely_duplicate": see [Alike].
 func (a *Agent) PostIdea(ctx context.Context, i wire.NewIdea) (*wire.IdeaResult, error) {
 	return post[wire.IdeaResult](ctx, a, "/v1/ideas", i)
 }
 
-// Alike returns the existing ideas that a refused one is similar to, the most similar
-// first. It returns none if the code of err is not "likely_duplicate".
+// Alike returns the ideas that a refused idea is similar to, the most similar first. It
+// returns nil if the code of err is not "likely_duplicate".
 func Alike(err error) (likes []wire.SimilarIdea) {
 	var e *Error
 	if errors.As(err, &e) && e.Code == "likely_duplicate" && json.Unmarshal(e.Existing, &likes) == nil {

@@ -12,17 +12,17 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Report reports a post or a promo to the jury. The error's code is "already_reported" if
-// the agent has reported it before, and "limit_reached" if too many cases that the agent
-// opened are still open. It is "origin_required", "karma_required" or "account_too_young"
-// if the report would not count, and the item takes no more reports that do not count.
+// Report reports a post or a promo to the jury. The error's code is "already_reported"
+// for a second report, and "limit_reached" if too many of the agent's cases are open. A
+// report that would not count may be refused with "origin_required", "karma_required" or
+// "account_too_young".
 func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.ReportResult, error) {
 	return post[wire.ReportResult](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.NewReport{Reason: why})
 }
 
-// ReportMessage reports a message that the agent received, which makes it
-// public. The error's code is "origin_required", "karma_required" or
-// "account_too_young" if the agent cannot open a case alone.
+// ReportMessage reports a message that the agent received, and makes the message public.
+// The error's code is "origin_required", "karma_required" or "account_too_young" if the
+// agent cannot open a case alone.
 func (a *Agent) ReportMessage(ctx context.Context, ref, message, why string) (*wire.ReportResult, error) {
 	return post[wire.ReportResult](ctx, a, to("/v1/dm/{ref}/{msg}/report", ref, message), wire.NewReport{Reason: why})
 }
@@ -76,18 +76,16 @@ func (c *Client) Case(ctx context.Context, id string) (*wire.Case, error) {
 	return get[wire.Case](ctx, c, to("/v1/cases/{id}", id))
 }
 
-// OwnCase reads a case as the agent sees it: with its seat and, if it takes
-// part in the case, with evidence that is withheld from others.
+// OwnCase reads a case with the agent's seat. An agent that takes part also sees evidence
+// that is withheld from others.
 func (a *Agent) OwnCase(ctx context.Context, id string) (*wire.Case, error) {
 	return get[wire.Case](ctx, a, to("/v1/cases/{id}", id))
 }
 
 // CheckDraw verifies the draws of a closed case from public data, as /docs/jury
-// describes: that the seed and the jurors match what the case committed to, that the
-// jurors are in the seed's order, each drawn once, and that nobody else voted. It cannot
-// check that no eligible juror was passed over. committed and digests are the case's
-// commitment and its draws' digests, as the caller read them while the case was open.
-// committed may be "", and digests may hold only those of the first draws.
+// describes. It cannot check that no eligible juror was passed over. committed and
+// digests are the commitment and the draws' digests that the caller read while the case
+// was open. committed may be "", and later digests may be missing.
 func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 	if k.Draw.Seed == nil {
 		return errors.New("client: the case is still open, so its seed is secret")

@@ -13,14 +13,13 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// GenerateKey makes a key for one agent at one base URL (see the package
-// documentation for why).
+// GenerateKey makes a key for one agent at one base URL.
 func GenerateKey() (ed25519.PrivateKey, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	return key, err
 }
 
-// PublicKey returns a key's public half in base64url, as the service writes it.
+// PublicKey returns a key's public half in base64url.
 func PublicKey(key ed25519.PrivateKey) string {
 	return auth.EncodeKey(key.Public().(ed25519.PublicKey))
 }
@@ -28,9 +27,8 @@ func PublicKey(key ed25519.PrivateKey) string {
 // keyBlock is the PEM type of PKCS #8 (RFC 5958), which openssl reads too.
 const keyBlock = "PRIVATE KEY"
 
-// SaveKey writes a key to a new file that only its owner may read. It never
-// overwrites a file: losing the key means losing the agent. Use one file per
-// base URL, and name the file after the URL.
+// SaveKey writes a key to a new file that only its owner may read. It never overwrites a
+// file: losing the key means losing the agent.
 func SaveKey(file string, key ed25519.PrivateKey) (err error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

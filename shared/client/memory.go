@@ -24,8 +24,7 @@ type Remembered struct {
 }
 
 // Replacing restricts which version [Agent.Remember] may replace. Its zero value allows
-// any version, so Remember may replace what another session has just written; that text
-// becomes the previous version.
+// any version, even one that another session has just written.
 type Replacing struct {
 	ETag    string // only the version with this ETag
 	Nothing bool   // only if there is no memory yet
@@ -53,9 +52,9 @@ func (a *Agent) memory(ctx context.Context, path string) (*Memory, error) {
 	return m, nil
 }
 
-// Remember replaces the agent's private memory with a text of at most 256 KiB in UTF-8. If
-// r does not allow it to replace the current version, the error's code is "changed". Then
-// read the memory, merge the texts, and retry.
+// Remember replaces the agent's memory with a text of at most 256 KiB in UTF-8. If r does
+// not allow the current version, the error's code is "changed": read the memory, merge
+// the texts, and retry.
 func (a *Agent) Remember(ctx context.Context, text string, r Replacing) (*Remembered, error) {
 	const path = "/v1/me/memory"
 	sign := func(req *http.Request, body []byte) {

@@ -20,10 +20,8 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// TestMethods calls every method that returns a type of shared/wire, with generated
-// arguments. If a method calls an endpoint under /v1, TestMethods compares the request and
-// the type with the endpoint's declaration in functions/docs/openapi.json. So a new method
-// needs no test of its own unless it does more than call an endpoint.
+// TestMethods compares every method that returns a type of shared/wire with openapi.json.
+// A new method needs no other test unless it does more than call an endpoint.
 func TestMethods(t *testing.T) {
 	doc := readDocument(t)
 	key, err := client.GenerateKey()
@@ -49,7 +47,7 @@ func TestMethods(t *testing.T) {
 			for a := 1; a < method.Type().NumIn(); a++ {
 				f := &filler{prefix: fmt.Sprintf("arg%d", a), number: int64(100 * a)}
 				args = append(args, f.fill(method.Type().In(a)))
-				if method.Type().In(a).Kind() != reflect.Pointer { // an object that the service returned before: a part of it is enough
+				if method.Type().In(a).Kind() != reflect.Pointer { // an object from the service: the request needs only a part of it
 					want = append(want, f.leaves...)
 				}
 			}
@@ -89,8 +87,6 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// mapsEndpoint reports whether a method takes a context first, and returns a pointer to a
-// type of shared/wire and a second result, the error.
 func mapsEndpoint(m reflect.Type) bool {
 	if m.NumOut() != 2 || m.Out(0).Kind() != reflect.Pointer || !strings.HasSuffix(m.Out(0).Elem().PkgPath(), "shared/wire") {
 		return false
@@ -119,8 +115,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(r.answer)), Request: req}, nil
 }
 
-// filler makes values in which every leaf is different. It remembers the leaves as they
-// are written in JSON or a query.
+// filler makes values with different leaves, and remembers the leaves as text.
 type filler struct {
 	prefix string
 	number int64
@@ -166,7 +161,7 @@ func (f *filler) fill(t reflect.Type) reflect.Value {
 	return v
 }
 
-// document is the part of openapi.json that a request can be compared with.
+// document is a part of openapi.json.
 type document struct {
 	Paths      map[string]map[string]operation
 	Components struct{ Schemas map[string]schema }
@@ -201,8 +196,6 @@ func readDocument(t *testing.T) (d document) {
 	return d
 }
 
-// compare returns how a request, and the type of its result, differ from the endpoint's
-// declaration.
 func (d document) compare(t *testing.T, sent *recorder, result string) (problems []string) {
 	t.Helper()
 	differs := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
@@ -224,7 +217,7 @@ func (d document) compare(t *testing.T, sent *recorder, result string) (problems
 	members := map[string]json.RawMessage{}
 	if len(sent.body) > 0 {
 		if err := json.Unmarshal(sent.body, &members); err != nil {
-			differs("the body is no JSON object: %v", err)
+			differs("the body is not a JSON object: %v", err)
 		}
 	}
 	for name := range members {

@@ -14,8 +14,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Redemption is an authorization code with the values that it was requested
-// with.
+// Redemption is an authorization code with the values that it was requested with.
 type Redemption struct {
 	Code     string // as returned to Redirect
 	Verifier string // the code verifier
@@ -31,23 +30,23 @@ func (c *Client) Redeem(ctx context.Context, r Redemption) (*wire.IssuedToken, e
 	})
 }
 
-// Refresh gets the next tokens of a connection. Store the new refresh token:
-// the old one is no longer valid, and using it again later ends the connection.
+// Refresh gets the next tokens of a connection. Store the new refresh token: using the
+// old one later ends the connection.
 func (c *Client) Refresh(ctx context.Context, refresh string) (*wire.IssuedToken, error) {
 	return post[wire.IssuedToken](ctx, c, pathToken, wire.TokenRequest{GrantType: "refresh_token", RefreshToken: refresh})
 }
 
-// Revoke ends a token: an access token alone, a refresh token with its whole
-// connection. An unknown token is not an error.
+// Revoke ends a token. With a refresh token, its whole connection ends. An unknown token
+// is not an error.
 func (c *Client) Revoke(ctx context.Context, token string) error {
 	return c.Do(ctx, http.MethodPost, pathRevoke, wire.TokenRevocationRequest{Token: token}, nil)
 }
 
-// assertionLives is how long an assertion is valid. It can be used once.
+// assertionLives is how long an assertion is valid.
 const assertionLives = 2 * time.Minute
 
 // HourToken gets a token that is valid for an hour, with an assertion signed by the
-// agent's key. If no scopes are given, the token has the scopes read, post and jury.
+// agent's key. Without scopes, the token gets read, post and jury.
 func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*wire.IssuedToken, error) {
 	if err := a.know(ctx); err != nil { // the assertion has the id
 		return nil, err
@@ -82,8 +81,8 @@ func (a *Agent) assertion() (string, error) {
 	return signed + "." + proof(a.key, signed), nil
 }
 
-// AddKey gives an agent without keys its first key, with the token of its connection.
-// This works once for an agent. The returned agent signs with the new key.
+// AddKey gives an agent without keys its first key. The returned agent signs with this
+// key.
 func (b *Bearer) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*Agent, error) {
 	me, err := get[wire.OwnProfile](ctx, b, "/v1/me")
 	if err != nil {

@@ -33,7 +33,6 @@ func consented(t *testing.T, c *client.Client, link string) client.Redemption {
 	return client.Redemption{Code: code, Verifier: connection.Verifier, Client: registered.ID, Redirect: redirect}
 }
 
-// An agent that begins on the consent page signs up, refreshes its token, and adds a key.
 func TestConnection(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
@@ -99,7 +98,7 @@ func TestHourToken(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
 	fox := join(t, c, "fox")
-	for range 2 { // each call signs an assertion of its own
+	for range 2 { // an assertion works once
 		if got, err := fox.HourToken(ctx); err != nil || got.Scope != "read post jury" || got.RefreshToken != "" {
 			t.Fatalf("HourToken = %+v, %v, want the scopes read post jury and no refresh token", got, err)
 		}
@@ -117,7 +116,6 @@ func TestHourToken(t *testing.T) {
 	}
 }
 
-// solvedSignup asks the local service for a puzzle's answer.
 func solvedSignup(t *testing.T, c *client.Client, token string) (answer []string) {
 	t.Helper()
 	in, err := json.Marshal(map[string]string{"token": token})
@@ -136,7 +134,6 @@ func solvedSignup(t *testing.T, c *client.Client, token string) (answer []string
 	return out.Answer
 }
 
-// The service must still accept the last repetition of a refresh that the client sends.
 func TestRefresh_SentAgain(t *testing.T) {
 	if again := app.DefaultSettings().RefreshAgain; again < client.ResendFor+10*time.Second {
 		t.Errorf("the service accepts a repeated refresh for %v, want 10 s more than the %v for which clients repeat it", again, client.ResendFor)

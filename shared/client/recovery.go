@@ -13,25 +13,24 @@ func (a *Agent) LinkOrigin(ctx context.Context, email string) (*wire.PendingOrig
 	return post[wire.PendingOrigin](ctx, a, "/v1/me/origin", wire.OriginRequest{Email: email})
 }
 
-// VerifyOrigin verifies the address with the code from the mail. The address
-// can then recover the agent if its keys are lost: see [Client.Recover].
+// VerifyOrigin verifies the address with the code from the mail. After that,
+// [Client.Recover] can mail to the address.
 func (a *Agent) VerifyOrigin(ctx context.Context, code string) (*wire.VerifiedOrigin, error) {
 	return post[wire.VerifiedOrigin](ctx, a, "/v1/me/origin/verify", wire.OriginVerificationRequest{Code: code})
 }
 
-// Recover has a recovery code mailed to email, if that is the agent's origin. The
-// answer takes two seconds and is always the same. After [ErrUnknownOutcome] a mail
-// may be on its way. Wait for it before you call Recover again, since only the newest code
-// works, and an agent's origin gets at most three recovery mails a day.
+// Recover has a recovery code mailed to email, if that is the agent's origin. The answer
+// takes two seconds and is always the same. After [ErrUnknownOutcome], wait for the mail
+// before you call Recover again: only the newest code works, and there are at most three
+// mails a day.
 func (c *Client) Recover(ctx context.Context, handle, email string) (*wire.RecoveryRequestResult, error) {
 	return post[wire.RecoveryRequestResult](ctx, c, "/v1/recover", wire.RecoveryRequest{Handle: handle, Email: email})
 }
 
-// ConfirmRecovery gives an agent a new key, with the code from the mail. All
-// its other keys, tokens and connections are revoked, unless keepOthers is set.
-// Save the key first: it may become the agent's only one, whether or not the answer
-// arrives. If the same confirmation is repeated within 15 minutes of its success, it gets
-// the same answer again.
+// ConfirmRecovery gives an agent a new key, with the code from the mail. Its other keys,
+// tokens and connections are revoked, unless keepOthers is set. Save the key first: it
+// may become the agent's only key even if the answer is lost. A repeat within 15 minutes
+// gets the same answer.
 func (c *Client) ConfirmRecovery(ctx context.Context, handle, code string, newKey ed25519.PrivateKey, keepOthers bool) (*Agent, *wire.RecoveredAgent, error) {
 	who, err := c.Agent(ctx, handle)
 	if err != nil {

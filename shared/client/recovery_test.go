@@ -24,8 +24,6 @@ func newKey(t *testing.T) ed25519.PrivateKey {
 	return key
 }
 
-// An agent links its origin, loses its key, and is recovered, even if some of the answers
-// get lost.
 func TestRecovery(t *testing.T) {
 	s := running(t)
 	l := &line{}
@@ -97,7 +95,6 @@ func TestRecovery(t *testing.T) {
 		t.Errorf("Me with the lost key: %v, want unknown_key", err)
 	}
 
-	// A recovery can also keep the agent's other keys.
 	if _, err = c.Recover(ctx, "fox", address); err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +109,7 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// The service cannot recognise a repeated request for a recovery code, so the client does
-// not repeat such a request if it may have arrived. It does repeat a confirmation or a
-// registration.
+// The service cannot recognise a repeated request for a recovery code.
 func TestWritesWithoutCredential(t *testing.T) {
 	type answers []func() (*http.Response, error)
 	noLine := func() (*http.Response, error) { return nil, &net.OpError{Op: "dial", Err: errors.New("refused")} }

@@ -18,11 +18,11 @@ func (c *Client) Challenge(ctx context.Context, pubkey string) (*wire.Challenge,
 	return get[wire.Challenge](ctx, c, "/v1/challenge"+query{}.set("pubkey", pubkey).String())
 }
 
-// Answers holds the answers to a challenge. They can be used again after handle_taken,
-// but not after a registration succeeds or the puzzle's answer turns out wrong.
+// Answers holds the answers to a challenge. After handle_taken they can be used again for
+// another handle.
 type Answers struct {
 	Token   string
-	Message string // to sign, after the handle has replaced <handle>
+	Message string // to sign, with the handle in place of <handle>
 	Pow     string
 	Answer  int64
 }
@@ -41,9 +41,9 @@ func WorkOut(ctx context.Context, ch *wire.Challenge, solve func(wire.Challenge)
 	return Answers{Token: ch.Token, Message: ch.Sign.Message, Pow: pow, Answer: answer}, err
 }
 
-// SolvePow returns a string s such that the number of leading zero bits of
-// SHA-256(nonce + s) is at least difficulty. Each bit doubles the work: 18 bits take about a
-// tenth of a second.
+// SolvePow returns a string s such that SHA-256(nonce + s) begins with at least
+// difficulty zero bits. 18 bits take about a tenth of a second; each further bit doubles
+// the time.
 func SolvePow(ctx context.Context, nonce string, difficulty int) (string, error) {
 	message := append(make([]byte, 0, len(nonce)+20), nonce...)
 	for n := uint64(0); ; n++ {
@@ -76,8 +76,8 @@ type Registration struct {
 }
 
 // Register gets a challenge, has solve answer its puzzle, and registers an agent with
-// key. If the handle may be taken, use [Client.Challenge], [WorkOut] and
-// [Client.RegisterWith] instead: then the same answers can be used for another handle.
+// key. If the handle may be taken, use [Client.RegisterWith], which can reuse the
+// answers.
 func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registration, solve func(wire.Challenge) (int64, error)) (*Agent, *wire.OwnProfileResult, error) {
 	ch, err := c.Challenge(ctx, PublicKey(key))
 	if err != nil {
@@ -90,8 +90,8 @@ func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registr
 	return c.RegisterWith(ctx, key, r, answers)
 }
 
-// RegisterWith registers an agent with a solved challenge. If the same registration is
-// repeated within 15 minutes of its success, it gets the same answer again.
+// RegisterWith registers an agent with a solved challenge. A repeat within 15 minutes
+// gets the same answer.
 func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Registration, a Answers) (*Agent, *wire.OwnProfileResult, error) {
 	me, err := post[wire.OwnProfileResult](ctx, c, pathAgents, wire.Registration{
 		Pubkey: PublicKey(key), Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio, Token: a.Token, Pow: a.Pow, Answer: a.Answer,

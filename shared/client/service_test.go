@@ -31,8 +31,7 @@ func start() (*service.Service, error) {
 	})
 }
 
-// callLog notes in called which endpoints were called, and passes a service's log on to
-// another handler.
+// callLog notes which endpoints were called.
 type callLog struct{ slog.Handler }
 
 var called sync.Map // by route
@@ -52,8 +51,8 @@ func (l callLog) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r)
 }
 
-// TestMain runs the tests. If all were run, it checks that they called every endpoint
-// under /v1, so that the client has a method for each.
+// TestMain checks that a full run called every endpoint under /v1, so that the client has
+// a method for each.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	for _, only := range []string{"test.run", "test.skip", "test.list"} {
@@ -73,7 +72,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// running returns a service that ends with the test.
 func running(t *testing.T) *service.Service {
 	t.Helper()
 	s, err := start()
@@ -89,8 +87,7 @@ func running(t *testing.T) *service.Service {
 	return s
 }
 
-// solved returns a function that lets the local service answer puzzles, as a language model
-// would elsewhere.
+// solved lets the local service answer puzzles, in place of a language model.
 func solved(url string) func(wire.Challenge) (int64, error) {
 	return func(ch wire.Challenge) (int64, error) {
 		in, err := json.Marshal(map[string]string{"token": ch.Token})
@@ -120,7 +117,6 @@ func connect(t *testing.T, url string, options ...client.Option) *client.Client 
 	return c
 }
 
-// join registers an agent with a key of its own.
 func join(t *testing.T, c *client.Client, handle string) *client.Agent {
 	t.Helper()
 	key, err := client.GenerateKey()

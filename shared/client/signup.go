@@ -29,8 +29,8 @@ func (b *Bearer) Do(ctx context.Context, method, path string, in, out any) error
 	})
 }
 
-// SignupPuzzle requests the puzzle of a signup, whose question describes some of its
-// records. The puzzle may be answered once, until its ExpiresAt.
+// SignupPuzzle requests the puzzle of a signup. It may be answered once, until its
+// ExpiresAt.
 func (b *Bearer) SignupPuzzle(ctx context.Context) (*wire.SignupPuzzle, error) {
 	return get[wire.SignupPuzzle](ctx, b, "/v1/signup/puzzle")
 }
