@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// All attempts send the same signed bytes. They end before the timestamp is 60 s old,
-// when the service would refuse it.
+// All attempts send the same signed bytes, so they must arrive before the timestamp is 60
+// s old.
 const (
 	attempts  = 5                      // the default of WithAttempts
 	ResendFor = 45 * time.Second       // no attempt begins later than this after the first began

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// An assertion is a JWT (RFC 7519) that an agent signs with its own key and exchanges for
-// a token (RFC 7523). This file parses it without a library: it needs only one JOSE
-// algorithm, whose new name the libraries do not know, and none of their options.
+// An assertion is a JWT that an agent signs with its key and exchanges for a token (RFC
+// 7523). This file parses it without a library: libraries do not know the algorithm's new
+// name, Ed25519.
 
 const (
 	// AssertionMost bounds the life of an assertion, from iat to exp.
@@ -25,8 +25,8 @@ const (
 	jtiMost = 200
 )
 
-// Assertion is a JWT with a valid signature and valid claims. [ParseAssertion] does not
-// check that the key belongs to the agent, which only the table knows.
+// Assertion is a JWT with a valid signature and valid claims. Only the table knows
+// whether the key belongs to the agent.
 type Assertion struct {
 	Agent   string // iss and sub
 	Key     string // kid: the public key that it is signed with
@@ -34,9 +34,8 @@ type Assertion struct {
 	Expires time.Time
 }
 
-// ErrAssertion matches the error of every refused assertion ([errors.Is]). The text of
-// such an error is a predicate that may be shown to the caller: "is not signed by the
-// key…".
+// ErrAssertion matches the error of every refused assertion ([errors.Is]). The error's
+// text is a predicate for the caller, such as "has expired".
 var ErrAssertion = errors.New("assertion refused")
 
 type refused string
@@ -46,8 +45,8 @@ func (r refused) Is(target error) bool { return target == ErrAssertion }
 
 func refuse(format string, args ...any) error { return refused(fmt.Sprintf(format, args...)) }
 
-// ParseAssertion verifies a JWT: first the signature, then the claims.
-// audiences are the accepted names of this service.
+// ParseAssertion verifies a JWT's signature and claims. audiences are the accepted names
+// of this service.
 func ParseAssertion(jwt string, audiences []string, now time.Time) (*Assertion, error) {
 	parts := strings.Split(jwt, ".")
 	if len(jwt) > AssertionSize || len(parts) != 3 {
@@ -86,8 +85,8 @@ func ParseAssertion(jwt string, audiences []string, now time.Time) (*Assertion, 
 // object holds the members of a part of a JWT.
 type object map[string]json.RawMessage
 
-// members reads a part, which is one JSON object. Names are case-sensitive.
-// Duplicates are refused, because readers disagree on which one counts.
+// members reads a part's JSON object. Names are case-sensitive, unlike in encoding/json.
+// Duplicates are refused: readers disagree on which one counts.
 func members(part string) (object, error) {
 	b, err := decode(part)
 	if err != nil {
@@ -168,7 +167,7 @@ func (c *claims) check(audiences []string, now time.Time) error {
 	return nil
 }
 
-// audience is one string, or a list of them.
+// audience is a string, or a list of strings.
 type audience []string
 
 func (a *audience) UnmarshalJSON(b []byte) error {
@@ -186,10 +185,10 @@ type numericDate float64
 func (n *numericDate) time() time.Time { return time.UnixMilli(int64(float64(*n) * 1000)) }
 
 const (
-	// farthest bounds a date. It is beyond any real date, and does not overflow as milliseconds.
+	// farthest bounds a date in seconds, so that its milliseconds do not overflow.
 	farthest = 1 << 50
-	// A number above secondsMost is taken for milliseconds. 1e11 ms is in the year 1973;
-	// 1e11 s is after the year 5000.
+	// A number above secondsMost is taken for milliseconds: 1e11 ms is in 1973, 1e11 s
+	// after the year 5000.
 	secondsMost = 1e11
 )
 

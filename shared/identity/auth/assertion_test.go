@@ -18,8 +18,7 @@ var (
 
 type anyObject = map[string]any
 
-// jwtOf signs an assertion that is valid except for the given members; nil leaves
-// one out.
+// jwtOf signs a valid assertion with the given members changed; nil omits a member.
 func jwtOf(head, claims anyObject) string {
 	now := assertedAt.Unix()
 	h := anyObject{"alg": "EdDSA", "kid": EncodeKey(assertionKey.Public().(ed25519.PublicKey)), "typ": "JWT"}
@@ -44,7 +43,6 @@ func signJWT(head, claims string) string {
 	return signed + "." + EncodeKey(ed25519.Sign(assertionKey, []byte(signed)))
 }
 
-// jwtOfSize signs a valid assertion of a number of bytes.
 func jwtOfSize(size int) string {
 	for padding := size; padding > 0; padding-- {
 		for more := range 3 {

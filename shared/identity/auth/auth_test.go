@@ -19,7 +19,6 @@ import (
 
 var testKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
 
-// The message is as the spec describes it.
 func TestMessage(t *testing.T) {
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	if got := string(Message("GET", "/v1/me?a=1", 1790000000000, nil)); got != "GET\n/v1/me?a=1\n1790000000000\n"+empty {
@@ -30,8 +29,6 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// A header's value has exactly one spelling, because a signature is remembered in
-// decoded form.
 func TestOneSpelling(t *testing.T) {
 	pub := testKey.Public().(ed25519.PublicKey)
 	message := []byte("m")
@@ -77,14 +74,12 @@ func TestOneSpelling(t *testing.T) {
 	}
 }
 
-// next returns the character that differs from c only in bits that encode nothing.
+// next returns the character that differs from c in bits that encode nothing.
 func next(c byte) byte {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return alphabet[strings.IndexByte(alphabet, c)^1]
 }
 
-// NewKey refuses keys of small order, under which one signature verifies for many
-// messages, and keys that are not canonical points.
 func TestNewKey(t *testing.T) {
 	pub := testKey.Public().(ed25519.PublicKey)
 	for _, s := range []string{EncodeKey(pub), base64.URLEncoding.EncodeToString(pub)} {
@@ -111,7 +106,7 @@ func TestNewKey(t *testing.T) {
 			t.Errorf("NewKey(%s) = %v, want ErrKeyPoint", point, err)
 		}
 	}
-	// A key of mixed order, the sum of a usable key and one of small order, is accepted.
+	// A key of mixed order is the sum of a usable key and one of small order.
 	torsion, _ := hex.DecodeString("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
 	small, err := new(edwards25519.Point).SetBytes(torsion)
 	if err != nil {
@@ -147,9 +142,8 @@ func TestToken(t *testing.T) {
 	}
 	other, _, _ := MintToken(agentID, tokenID, rand.Reader)
 	if q, err := ParseToken(other); err != nil || q.Is(hash) || p.Is(nil) || p.Is(hash[:31]) {
-		t.Errorf("ParseToken of another token: %v, Is with the first token's hash %t, Is(nil) %t, Is with a part of the hash %t; want nil, and false three times", err, q.Is(hash), p.Is(nil), p.Is(hash[:31]))
+		t.Errorf("another token: ParseToken = %v, Is(first hash) = %t, Is(nil) = %t, Is(part of the hash) = %t, want nil and false", err, q.Is(hash), p.Is(nil), p.Is(hash[:31]))
 	}
-	// A token with a changed, missing or doubled character is refused without the table.
 	for i := range value {
 		for _, c := range []string{"", "0", "z", "-", value[i:i+1] + value[i:i+1]} {
 			if damaged := value[:i] + c + value[i+1:]; damaged != value {
@@ -180,8 +174,6 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// A connection's token names in its value what it depends on, and this cannot be
-// changed.
 func TestTokenOfAConnection(t *testing.T) {
 	pub := EncodeKey(bytes.Repeat([]byte{7}, 32))
 	const grant, other = "gr_01j9z3k4m5n6p7q8r9s0t1v2w3", "gr_01j9z3k4m5n6p7q8r9s0t1v2w4"
@@ -226,7 +218,6 @@ func FuzzParseToken(f *testing.F) {
 	})
 }
 
-// A token has one spelling: ParseToken accepts no sign before the digits.
 func TestToken_Sign(t *testing.T) {
 	const agent, token = "ag_00000000000000000000000001", "to_00000000000000000000000001" // their token begins with the digit 0
 	value, _, err := MintToken(agent, token, rand.Reader)
@@ -234,11 +225,11 @@ func TestToken_Sign(t *testing.T) {
 		t.Fatalf("MintToken = %q, %v, want a token that begins with 0", value, err)
 	}
 	if p, err := ParseToken(value); err != nil || p.Agent != agent {
-		t.Fatalf("got %+v, %v, want the agent %s", p, err, agent)
+		t.Fatalf("ParseToken(%q) = %+v, %v, want the agent %s", value, p, err, agent)
 	}
 	for _, c := range "+-_ :`{[" {
 		if _, err := ParseToken(strings.Replace(value, "0", string(c), 1)); !errors.Is(err, ErrToken) {
-			t.Errorf("%q in place of the first digit: got %v, want %v", c, err, ErrToken)
+			t.Errorf("ParseToken with %q as the first digit: got %v, want %v", c, err, ErrToken)
 		}
 	}
 }
@@ -251,11 +242,10 @@ func TestToken_LargestID(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p, err := ParseToken(value); err != nil || p.Agent != agent {
-		t.Errorf("got %+v, %v, want the agent %s", p, err, agent)
+		t.Errorf("ParseToken(%q) = %+v, %v, want the agent %s", value, p, err, agent)
 	}
 }
 
-// ZeroBits also counts zero bits after the first byte of a hash.
 func TestZeroBits(t *testing.T) {
 	most := 0
 	for i := range 5000 {
@@ -263,11 +253,11 @@ func TestZeroBits(t *testing.T) {
 		sum := sha256.Sum256([]byte(s))
 		got := ZeroBits(s)
 		if want := 256 - new(big.Int).SetBytes(sum[:]).BitLen(); got != want {
-			t.Errorf("%s: got %d zero bits, want %d", s, got, want)
+			t.Errorf("ZeroBits(%s) = %d, want %d", s, got, want)
 		}
 		most = max(most, got)
 	}
 	if most < 9 {
-		t.Errorf("no hash begins with more than %d zero bits, want one with at least 9, more than a byte", most)
+		t.Errorf("the most zero bits of a hash: got %d, want at least 9", most)
 	}
 }

@@ -16,7 +16,7 @@ const (
 	base32Digits   = "0123456789abcdefghjkmnpqrstvwxyz"
 )
 
-// MintLinkCode makes a link code, and the hash of it that the table stores.
+// MintLinkCode makes a link code, and its hash for the table.
 func MintLinkCode(rand io.Reader) (code, hash string, err error) {
 	b := make([]byte, linkCodeDigits)
 	if _, err := io.ReadFull(rand, b); err != nil {
@@ -29,9 +29,8 @@ func MintLinkCode(rand io.Reader) (code, hash string, err error) {
 	return code, hashLinkCode(code), nil
 }
 
-// LinkCodeHash returns the hash that is stored for a pasted link code. The code may be in
-// upper or lower case, and may have space around it. ok is false if it does not have the
-// form of a link code.
+// LinkCodeHash returns the stored hash of a pasted link code. It ignores case and
+// surrounding space. ok is false if code is malformed.
 func LinkCodeHash(code string) (hash string, ok bool) {
 	code = strings.ToLower(strings.TrimSpace(code))
 	digits, ok := strings.CutPrefix(code, LinkCodePrefix)

@@ -1,6 +1,5 @@
-// Package auth makes and verifies an agent's credentials: signatures by its key over a
-// request or an assertion, bearer tokens, and link codes. It depends on neither HTTP nor
-// the table.
+// Package auth makes and verifies an agent's credentials: signatures, bearer tokens and
+// link codes.
 package auth
 
 import (
@@ -28,12 +27,12 @@ const (
 	HeaderID  = "x-agent-id"
 )
 
-// b64 decodes strictly: every value has exactly one spelling, so a signature
-// can be remembered in decoded form.
+// b64 decodes strictly, so that every value has one spelling: signatures are remembered
+// in decoded form.
 var b64 = base64.RawURLEncoding.Strict()
 
-// Message returns what a request's signature covers, four lines separated by line
-// feeds: METHOD, PATH_AND_QUERY, TS, and the lower-case hex SHA-256 of the body.
+// Message returns what a request's signature covers: four lines, METHOD, PATH_AND_QUERY,
+// TS, and the lower-case hex SHA-256 of the body.
 func Message(method, pathAndQuery string, ts int64, body []byte) []byte {
 	sum := sha256.Sum256(body)
 	const digits = 20 // of a timestamp, at most
@@ -49,8 +48,7 @@ func Sign(key ed25519.PrivateKey, method, pathAndQuery string, ts int64, body []
 	return b64.EncodeToString(ed25519.Sign(key, Message(method, pathAndQuery, ts, body)))
 }
 
-// Errors of keys and signatures. Each is a sentence or predicate that may be
-// shown to the caller.
+// Errors of keys and signatures. Their texts may be shown to the caller.
 var (
 	ErrKeyForm   = errors.New("is not the unpadded base64url form of 32 bytes")
 	ErrKeyPoint  = errors.New("is not a usable Ed25519 public key (it is of small order, or is not a canonical point)")
@@ -58,7 +56,7 @@ var (
 	ErrSignature = errors.New("the signature does not verify")
 )
 
-// ParseKey decodes a public key as headers carry it: strictly, without padding.
+// ParseKey decodes a public key from a header, without padding.
 func ParseKey(s string) (ed25519.PublicKey, error) {
 	b, err := decode(s)
 	if err != nil || len(b) != ed25519.PublicKeySize {
@@ -67,10 +65,9 @@ func ParseKey(s string) (ed25519.PublicKey, error) {
 	return b, nil
 }
 
-// NewKey decodes and checks a public key for registration, from a body: padding
-// is allowed. The key must be canonical. It must not be of small order, because then one
-// signature verifies for many messages under it (RFC 8032 5.1.7; "Taming the many EdDSAs",
-// 2020).
+// NewKey decodes and checks a public key from a body, with or without padding. Under a
+// key of small order, one signature verifies for many messages (RFC 8032 5.1.7; "Taming
+// the many EdDSAs", 2020).
 func NewKey(s string) (ed25519.PublicKey, error) {
 	b, err := DecodeBody(s)
 	if err != nil || len(b) != ed25519.PublicKeySize {
@@ -89,7 +86,7 @@ func NewKey(s string) (ed25519.PublicKey, error) {
 	return b, nil
 }
 
-// EncodeKey returns k in unpadded base64url, as headers carry a public key.
+// EncodeKey returns k in unpadded base64url.
 func EncodeKey(k []byte) string { return b64.EncodeToString(k) }
 
 // DecodeBody decodes base64url from a body, where padding is optional.
@@ -97,7 +94,6 @@ func DecodeBody(s string) ([]byte, error) {
 	return decode(strings.TrimRight(s, "="))
 }
 
-// decode decodes strictly.
 func decode(s string) ([]byte, error) {
 	if strings.ContainsAny(s, "\r\n") { // Go's decoder skips these even when strict
 		return nil, base64.CorruptInputError(0)

@@ -37,11 +37,10 @@ func InOrder(scopes []string) []string {
 	return out
 }
 
-// A token is the prefix and 68 bytes in base62: the ids of the agent and of the
-// token (a ULID each), 32 random bytes, and the CRC-32 of all these. So one read finds the
-// token, and a secret scanner recognises a token offline. In a token of a connection
-// or of an assertion, more bytes stand before the random ones. They name what the
-// token depends on ([Hangs]), so that the same read gets that too.
+// A token is the prefix and 68 bytes in base62: the ULIDs of the agent and of the token,
+// 32 random bytes, and the CRC-32 of all these. One read finds the token, and a secret
+// scanner recognises it offline. If the token depends on other credentials ([Hangs]),
+// they are named before the random bytes, so that the same read gets them too.
 const (
 	idBytes     = 16
 	secretBytes = 32
@@ -83,13 +82,13 @@ var bytesOf = func() map[int]int {
 // ErrToken is the error for a malformed token.
 var ErrToken = errors.New("is not a token of this service, or was copied incompletely")
 
-// MintToken makes a token, and the hash of it that the table stores. agent and token are ids
-// with their prefixes.
+// MintToken makes a token, and its hash for the table. agent and token are ids with their
+// prefixes.
 func MintToken(agent, token string, rand io.Reader) (value string, hash []byte, err error) {
 	return Hangs{}.MintToken(agent, token, rand)
 }
 
-// MintToken makes a token that depends on the credentials that the receiver names.
+// MintToken makes a token that depends on the credentials in on.
 func (on Hangs) MintToken(agent, token string, rand io.Reader) (value string, hash []byte, err error) {
 	var b []byte
 	add := func(id string) {
@@ -165,7 +164,6 @@ func ParseToken(value string) (ParsedToken, error) {
 	return ParsedToken{Agent: idIn("ag_", b), ID: idIn("tk_", b[idBytes:]), On: on, hash: hashToken(b)}, nil
 }
 
-// hangs reads what a token depends on.
 func hangs(b []byte) (on Hangs, ok bool) {
 	switch len(b) {
 	case 0:

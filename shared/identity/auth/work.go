@@ -5,8 +5,7 @@ import (
 	"math/bits"
 )
 
-// ZeroBits returns the number of leading zero bits of the SHA-256 of s: the
-// strength of a proof of work.
+// ZeroBits returns the number of leading zero bits of the SHA-256 of s.
 func ZeroBits(s string) int {
 	n := 0
 	for _, b := range sha256.Sum256([]byte(s)) {

@@ -9,10 +9,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Bound is the agent of a connection, and the proof of the person's right to the agent: a
-// link code, or a recovery code mailed to the agent's origin. The consent page only checks
-// the proof. Redeeming the authorization code uses the proof up, so an abandoned connection
-// costs nothing.
+// Bound is the agent of a connection, and the person's proof: a link code or a mailed
+// recovery code. Redeeming the authorization code uses up the proof, so an abandoned
+// connection costs nothing.
 type Bound struct {
 	Agent    string `json:"a"`
 	Epoch    int64  `json:"e"`           // the agent's, at the time of the proof
@@ -20,11 +19,12 @@ type Bound struct {
 	Recovery string `json:"r,omitempty"` // id of the recovery code
 }
 
-// ErrGone means that the proof is no longer valid: used up, expired, replaced,
-// or ended with the credential or the epoch it was made with.
+// ErrGone means that the proof is no longer valid: used up, expired, replaced or revoked.
 var ErrGone = errors.New("oauth: the link code or recovery code is no longer valid")
 
 // RecoveryTries bounds the wrong tries of a mailed recovery code by all callers together.
+// It is too small for guessing 40 bits, and too large for a stranger to use up and lock
+// out the owner.
 const RecoveryTries = 100_000
 
 // Reads returns the keys of the items that [Bound.Spend] needs. Read them
@@ -38,18 +38,16 @@ func (b *Bound) Reads() []tables.Key {
 }
 
 // Spend returns the writes that use up the proof, for the transaction that makes the
-// grant, or ErrGone if they would fail. They include a check of the epoch in the agent's
-// profile, so the transaction must not contain another write of the profile: in a
-// transaction DynamoDB allows one write or check per item. If a condition fails, the
-// error is ErrGone, or [tables.ErrOvertaken] if another use of the link code may have
-// come first: then retry with fresh items.
+// grant. They check or write the agent's profile, so the transaction must not write the
+// profile too: DynamoDB allows one write or check per item.
 //
-// link is the link code that was read; nil for a recovery. The caller
-// must record the code's minter ([tables.LinkCode.Minter]) in the grant, so that the grant
-// ends with the minter, and must limit the grant to the code's Scopes.
+// The error of Spend or of its writes is [ErrGone] if the proof is no longer valid. It is
+// [tables.ErrOvertaken] if another use of the link code may have come first: retry with
+// fresh items.
 //
-// A recovery adds an event to the agent's public history and holds the agent
-// ([tables.HoldFor]), as every recovery does. It revokes nothing.
+// link is nil for a recovery. The caller must record the code's minter
+// ([tables.LinkCode.Minter]) in the grant, so that the grant ends with the minter, and
+// must limit the grant to the code's Scopes.
 func (b *Bound) Spend(item func(tables.Key) tables.Item, now time.Time, rand io.Reader) (link *tables.LinkCode, writes []tables.Write, err error) {
 	var p tables.Profile
 	if err := tables.Unmarshal(item(tables.ProfileKey(b.Agent)), &p); err != nil {
@@ -72,7 +70,6 @@ func (b *Bound) Spend(item func(tables.Key) tables.Item, now time.Time, rand io.
 	return link, append(link.Use(now), link.Lend(now).Else(gone), stands.Else(gone)), nil
 }
 
-// gone maps a failed condition to ErrGone.
 var gone = tables.Means(ErrGone)
 
 func (b *Bound) recover(p *tables.Profile, now time.Time, rand io.Reader) []tables.Write {

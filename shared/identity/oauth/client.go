@@ -11,11 +11,9 @@ import (
 // ClientURLMost bounds the characters of a client id that is a URL.
 const ClientURLMost = 512
 
-// CheckClientURL returns why a URL cannot be a client id; nil if it can. The client's
-// metadata document is fetched from that URL
-// (draft-ietf-oauth-client-id-metadata-document). A query is refused: strangers must not
-// choose the parameters of a request that this service makes, least of all one to its own
-// pages.
+// CheckClientURL returns why a URL cannot be a client id, or nil. The service fetches the
+// client's metadata from this URL (draft-ietf-oauth-client-id-metadata-document). A query
+// is refused: strangers must not choose the parameters of the service's requests.
 func CheckClientURL(id string) error {
 	if len(id) > ClientURLMost {
 		return errors.New("has more than 512 characters")
@@ -52,7 +50,7 @@ type Metadata struct {
 }
 
 // ReadMetadata reads the document of a client whose id is a URL. An error is a predicate
-// whose subject is the document, such as "has a client_secret".
+// about the document, such as "has a client_secret".
 func ReadMetadata(id string, document []byte) (*Metadata, error) {
 	m := new(Metadata)
 	if err := json.Unmarshal(document, m); err != nil {

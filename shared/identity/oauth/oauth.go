@@ -1,16 +1,10 @@
-// Package oauth defines what the two halves of the authorization code flow
-// share: a client's registration, which only the client stores, and the
-// authorization code that the consent page makes and the token endpoint
-// redeems. Both are sealed values (shared/identity/seal), so the service stores
-// neither.
+// Package oauth defines the client registrations and the authorization codes that the
+// consent page and the token endpoint share. Both are sealed (shared/identity/seal), so
+// the service stores neither.
 //
-// POST /oauth/authorize seals a [Code]. If the person proved the right to an agent with
-// a link code or a mailed recovery code, [Code.Bound] names that agent. The token
-// endpoint opens the code with [OpenCode], compares its client and redirect URI with the
-// request's, and checks [Code.Proves] and [Code.Alive]. In one transaction it spends
-// Code.ID (a conditional put), makes what it issues, and makes the writes of
-// [Bound.Spend]. A client must use a code only once, so the token endpoint treats a spent
-// code that it gets again as leaked, even if the code has expired since.
+// POST /oauth/authorize seals a [Code]. The token endpoint checks the code, and spends it
+// in the transaction that issues the tokens. A spent code that comes again is treated as
+// leaked, even if it has expired.
 package oauth
 
 import (
@@ -37,14 +31,14 @@ const (
 	sealedCode   = "oauth code"
 )
 
-// ClientPrefix begins the id of every registered client. The id of any other
-// client is the URL of its metadata document.
+// ClientPrefix begins the id of every registered client. Another client's id is the URL
+// of its metadata document.
 const ClientPrefix = "dcr_"
 
 // Registration is a registered client (RFC 7591). It never expires.
 type Registration struct {
-	// Redirects holds digests of the redirect URIs ([RedirectDigest]): the id
-	// travels in URLs, and ten long URIs would exceed the gateway's limit.
+	// Redirects holds digests ([RedirectDigest]): the id travels in URLs, and ten long
+	// URIs would exceed the gateway's limit.
 	Redirects [][]byte `json:"r"`
 	Name      string   `json:"n,omitempty"` // the client's own name; "" if it gave none
 	At        int64    `json:"t"`           // unix ms
@@ -99,7 +93,7 @@ func OpenCode(box *seal.Box, value string) (*Code, error) {
 	return c, nil
 }
 
-// Alive reports whether the code has not expired. The code may already be spent.
+// Alive reports whether the code has not expired; it may be spent.
 func (c *Code) Alive(now time.Time) bool {
 	return now.UnixMilli() < c.At+CodeLives.Milliseconds()
 }

@@ -13,13 +13,12 @@ import (
 // RedirectMost bounds the characters of a redirect URI.
 const RedirectMost = 512
 
-// known lists private-use redirect URIs of common programs. Any client may register
-// them; the operating system opens them only in the program that handles their scheme.
+// known lists private-use redirect URIs of common programs. The operating system opens
+// them only in the program that handles their scheme.
 var known = []string{"cursor://anysphere.cursor-mcp/oauth/callback"}
 
-// CheckRedirect returns why a URI cannot be a redirect URI; nil if it can. A
-// redirect URI is https to a host, http to the caller's own machine (RFC 8252
-// 7.3), or one of known.
+// CheckRedirect returns why a URI cannot be a redirect URI, or nil. A redirect URI is
+// https, http to the caller's own machine (RFC 8252 7.3), or one of known.
 func CheckRedirect(uri string) error {
 	switch {
 	case uri == "":
@@ -61,9 +60,8 @@ func answers(u *url.URL) bool {
 	return err != nil || q.Has("code") || q.Has("state") || q.Has("iss") || q.Has("error")
 }
 
-// plainHost reports whether the host is a lower-case name of letters, digits,
-// hyphens and dots, or an address, with a valid port. It refuses whatever two
-// parsers may read differently.
+// plainHost reports whether the host is a lower-case ASCII name or an address, with a
+// valid port. It refuses what two parsers may read differently.
 func plainHost(u *url.URL) bool {
 	host, port := u.Hostname(), u.Port()
 	if n, err := strconv.ParseUint(port, 10, 16); strings.HasSuffix(u.Host, ":") || port != "" && (err != nil || n == 0 || port[0] == '0') {
@@ -89,15 +87,14 @@ func plainHost(u *url.URL) bool {
 	return !hexNumber(labels[len(labels)-1])
 }
 
-// hexNumber reports whether label is a hexadecimal number. Browsers take a host for an IPv4
-// address if its last label is such a number.
+// hexNumber reports whether label is a hexadecimal number. Browsers take a host that ends
+// in a number for an IPv4 address.
 func hexNumber(label string) bool {
 	digits, ok := strings.CutPrefix(label, "0x")
 	return ok && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// loopback reports whether the host is one of the three loopback spellings that
-// clients use.
+// loopback reports whether the host is a loopback name that clients use.
 func loopback(u *url.URL) bool {
 	return slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, u.Hostname())
 }
@@ -109,8 +106,9 @@ func SameRedirect(registered, sent string) bool {
 	return CheckRedirect(sent) == nil && CheckRedirect(registered) == nil && portless(registered) == portless(sent)
 }
 
-// portless removes the port from a loopback redirect URI, and writes an empty path as "/"
-// (RFC 3986 6.2.3), because one client sends both forms. It returns other URIs unchanged.
+// portless removes the port from a loopback redirect URI, and returns other URIs
+// unchanged. An empty path becomes "/" (RFC 3986 6.2.3), because one client sends both
+// forms.
 func portless(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" || !loopback(u) {
@@ -123,7 +121,7 @@ func portless(uri string) string {
 	return "http://" + strings.TrimSuffix(u.Host, ":"+u.Port()) + rest
 }
 
-// digestBytes is the size of a digest. Finding another URI with a given digest takes 2^128
+// digestBytes is large enough that finding another URI with the same digest takes 2^128
 // tries.
 const digestBytes = 16
 

@@ -11,8 +11,8 @@ import (
 	"agentsocial/shared/identity/seal"
 )
 
-// crafted lists redirect URIs that lead elsewhere than they seem to, or run something.
-// The client registered https://client.example/cb and http://127.0.0.1/cb.
+// crafted lists URIs that must not pass for https://client.example/cb or
+// http://127.0.0.1/cb.
 var crafted = []string{
 	// another host, scheme, port or path
 	"https://evil.example/cb", "https://client.example.evil.example/cb", "https://evilclient.example/cb", "https://client.example:8443/cb",
@@ -51,7 +51,6 @@ func box(t *testing.T) *seal.Box {
 	return b
 }
 
-// No crafted redirect URI passes for a registered one, in either kind of client.
 func TestCraftedRedirects(t *testing.T) {
 	if len(crafted) < 100 {
 		t.Fatalf("only %d crafted URIs, want at least 100", len(crafted))
@@ -80,7 +79,6 @@ func TestCraftedRedirects(t *testing.T) {
 	}
 }
 
-// CheckRedirect decides which URIs a client may register.
 func TestCheckRedirect(t *testing.T) {
 	for _, uri := range []string{
 		"https://claude.ai/api/mcp/auth_callback", "https://chatgpt.com/connector_platform_oauth_redirect", "https://vscode.dev/redirect",
@@ -100,7 +98,6 @@ func TestCheckRedirect(t *testing.T) {
 			t.Errorf("CheckRedirect(%q) = nil, want an error", uri)
 		}
 	}
-	// One client writes the empty path both with and without a slash.
 	if !SameRedirect("http://127.0.0.1", "http://127.0.0.1:33418/") || SameRedirect("https://c.example", "https://c.example/") {
 		t.Error("SameRedirect should equate an empty path with / for loopback only")
 	}
@@ -122,8 +119,7 @@ func FuzzCheckRedirect(f *testing.F) {
 	})
 }
 
-// A client's id opens again, is not valid for another purpose, and stays short
-// enough for URLs.
+// An id stays short enough for URLs.
 func TestClientIDs(t *testing.T) {
 	b := box(t)
 	r := &Registration{Name: strings.Repeat("n", 80), At: 1}
@@ -152,7 +148,7 @@ func TestClientIDs(t *testing.T) {
 	}
 }
 
-// Proves follows RFC 7636, appendix B, and refuses a malformed verifier.
+// The challenge and the verifier are from RFC 7636, appendix B.
 func TestProves(t *testing.T) {
 	c := &Code{Challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}
 	if !c.Proves("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk") {
@@ -170,8 +166,6 @@ func TestProves(t *testing.T) {
 	}
 }
 
-// CheckClientURL and ReadMetadata accept the id and the document of a public client whose
-// id is a URL, and refuse others.
 func TestClientURLs(t *testing.T) {
 	const id = "https://client.example/oauth/metadata.json"
 	for _, ok := range []string{id, "https://client.example/", "https://client.example:8443/a/b", "https://203.0.113.7/x", "https://client.example/a%2fb"} {
