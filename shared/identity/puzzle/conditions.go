@@ -12,8 +12,8 @@ type cond struct {
 	value, other string // other is set only if op is either
 }
 
-// ops lists the operators that are drawn for a field. An operator that is listed twice is
-// drawn twice as often.
+// ops lists the operators of a field. An operator that is listed twice is drawn twice as
+// often.
 var ops = map[string][]string{
 	"agent":  {"is", "is", "not", "either"},
 	"state":  {"is", "is", "not", "either"},
@@ -85,8 +85,7 @@ func (t *table) cond(without ...string) cond {
 	}
 }
 
-// plain draws a condition without "or", so that it can be joined with another
-// one unambiguously.
+// plain draws a condition without "or", because joining another one would be ambiguous.
 func (t *table) plain(without ...string) cond {
 	for {
 		if c := t.cond(without...); c.op != "either" {

@@ -14,9 +14,8 @@ var (
 	many   = flag.Int("perkind", 700, "puzzles per kind; more make the shares of -report more precise")
 )
 
-// TestNoBlindGuess checks that a guess without the question is right for at most 5 % of the
-// puzzles of each kind. Guesses are constants, statistics of a column, and fields of a fixed
-// record.
+// TestNoBlindGuess bounds how often a program that cannot read the question guesses
+// right.
 func TestNoBlindGuess(t *testing.T) {
 	t.Parallel()
 	overall := map[string]int{}
@@ -54,9 +53,8 @@ func TestNoBlindGuess(t *testing.T) {
 	}
 }
 
-// TestNoBlindSignup is TestNoBlindGuess for signups. Guesses are fixed places in the
-// table, or all records that share, or do not share, a value of one column: a fixed
-// value, the most common one, or that of a fixed record.
+// Guesses are fixed places in the table, or all records that share, or do not share, a
+// value of one column.
 func TestNoBlindSignup(t *testing.T) {
 	t.Parallel()
 	for _, d := range descriptions {
@@ -73,7 +71,7 @@ func TestNoBlindSignup(t *testing.T) {
 			right[fmt.Sprint("positions ", at)]++
 			for _, field := range []string{"agent", "state", "day", "verb", "object", "waits"} {
 				for _, op := range []string{"is", "not"} {
-					fits := map[string]bool{} // by value: whether its records (or for not, all others) are the answer
+					fits := map[string]bool{} // by value: the guess is right
 					for _, r := range s.Records {
 						if _, tried := fits[r.field(field)]; !tried {
 							fits[r.field(field)] = s.Check(having(s.Records, field, op, r.field(field)))
@@ -106,7 +104,6 @@ func TestNoBlindSignup(t *testing.T) {
 	}
 }
 
-// commonest returns the most common value of a column, the first of equals.
 func commonest(recs []Record, field string) (most string) {
 	best := 0
 	for _, r := range recs {
@@ -123,8 +120,6 @@ func commonest(recs []Record, field string) (most string) {
 	return most
 }
 
-// having returns the ids of the records with a value in a column, or of those
-// without it.
 func having(recs []Record, field, op, value string) (ids []string) {
 	for _, r := range recs {
 		if (r.field(field) == value) == (op == "is") {

@@ -62,7 +62,7 @@ func difference(t *table) (draft, bool) {
 	}, len(more) < len(t.matching(a)) || len(less) < len(t.matching(b))
 }
 
-// conditional asks for one of two sums; a comparison decides which.
+// conditional asks for one of two sums, chosen by a comparison.
 func conditional(t *table) (draft, bool) {
 	x, y, ok := t.pair("day", "agent")
 	a, b := t.cond("waits"), t.cond("waits") // not on waits: guessers try a column with only two values first
@@ -88,7 +88,7 @@ func conditional(t *table) (draft, bool) {
 	}, true
 }
 
-// weighted asks for a sum of points, where an hour earns more in one group than in another.
+// weighted asks for a sum of points: an hour earns more in one group than in another.
 func weighted(t *table) (draft, bool) {
 	a, b, ok := t.pair("agent", "state", "day", "verb", "object")
 	m, k := 2+t.IntN(4), 2+t.IntN(4)

@@ -23,8 +23,8 @@ func chain(t *table) (draft, bool) {
 	}, len(way) >= 3
 }
 
-// sequence sorts tasks by day and hours. It asks for the number in the id of the task at
-// one end, plus the hours of the task at the other end.
+// sequence sorts tasks by day and hours. It asks for the number in the id of one end's
+// task, plus the hours of the other end's task.
 func sequence(t *table) (draft, bool) {
 	a := t.cond()
 	row := t.matching(a)

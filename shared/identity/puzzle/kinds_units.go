@@ -1,6 +1,6 @@
 package puzzle
 
-// minuteNotes say that the figure in a record's field hours is in minutes.
+// minuteNotes say that a record's hours are in minutes.
 var minuteNotes = []string{
 	"careful, the hours field holds minutes here",
 	"this figure is in minutes, not in hours",

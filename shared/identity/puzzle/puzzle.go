@@ -1,14 +1,9 @@
-// Package puzzle makes small reading puzzles for registration and signup: a
-// table of agents' tasks and a question in plain words.
+// Package puzzle makes small reading puzzles for registration and signup: a table of
+// agents' tasks and a question in plain words.
 //
-// A puzzle is a pure function of a server key and a nonce, so nothing is stored
-// between asking and checking: the checker makes the puzzle again. A change of
-// a word list, a template or the order of drawing therefore changes all puzzles
-// that are open at that moment.
-//
-// A kind of question gets a random table, draws conditions, and reports whether they make
-// a good question. If not, the kind is tried again with the next table from the same
-// stream, so each kind only describes what it wants.
+// A puzzle is a pure function of a server key and a nonce. Nothing is stored: the checker
+// makes the puzzle again. A change of a word list, a template or the order of drawing
+// changes all puzzles that are open at that moment.
 package puzzle
 
 import (
@@ -34,8 +29,8 @@ func New(key, nonce []byte) Puzzle {
 	return p
 }
 
-// stream is the deterministic source of a nonce's random numbers. purpose
-// separates the puzzle and the signup of one nonce.
+// stream is the deterministic source of a nonce's random numbers. purpose separates a
+// puzzle and a signup of the same nonce.
 func stream(key []byte, purpose string, nonce []byte) *rand.Rand {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(purpose))
@@ -78,8 +73,7 @@ type draft struct {
 	words     []string // placeholder, text, placeholder, text …
 }
 
-// A plan records what was drawn. From it the tests' second solver computes the
-// answer without the kind's own arithmetic.
+// A plan records what was drawn, for the second solver in the tests.
 type plan struct {
 	template int
 	a, b, c  cond
@@ -107,8 +101,8 @@ func fill(template string, words []string) string {
 	return strings.NewReplacer(words...).Replace(template)
 }
 
-// frame puts the question between an opening that explains the table, sometimes
-// an irrelevant remark, and a closing that gives the form of the answer.
+// frame puts the question between an opening and a closing, sometimes with an irrelevant
+// remark.
 func (t *table) frame(body string, closings []string) string {
 	parts := []string{t.one(openings)}
 	if t.IntN(2) == 0 {

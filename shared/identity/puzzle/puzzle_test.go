@@ -67,11 +67,8 @@ func TestSignupsMatchSecondSolver(t *testing.T) {
 	}
 }
 
-// asked is the number of puzzles made from nonces.
 const asked = 10_000
 
-// Each of 10 000 puzzles has one answer, which the second solver finds too and which
-// no record contains. Every kind occurs.
 func TestNewAsksEveryKind(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
@@ -97,8 +94,6 @@ func TestNewAsksEveryKind(t *testing.T) {
 	}
 }
 
-// Each of 10 000 signups has one answer, which the second solver finds too. Every
-// description occurs.
 func TestNewSignupAsksEveryDescription(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
@@ -129,7 +124,6 @@ func TestNewSignupAsksEveryDescription(t *testing.T) {
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// numbersIn returns the numbers that a reader sees in the records, in any field.
 func numbersIn(t *testing.T, recs []Record) map[int64]bool {
 	t.Helper()
 	data, err := json.Marshal(recs)
@@ -147,7 +141,6 @@ func numbersIn(t *testing.T, recs []Record) map[int64]bool {
 	return numbers
 }
 
-// Check accepts the answer's ids in any order, and no other set.
 func TestSignupHasOneAnswer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,16 +152,15 @@ func TestSignupHasOneAnswer(t *testing.T) {
 			}
 		}
 		if s.Check(ids) != slices.Equal(ids, s.Answer) {
-			t.Fatalf("Check(%v) = %v, want whether the ids are those of the answer %v", ids, s.Check(ids), s.Answer)
+			t.Fatalf("Check(%v) = %v, but the answer is %v", ids, s.Check(ids), s.Answer)
 		}
 		if !s.Check(rapid.Permutation(s.Answer).Draw(t, "order")) {
-			t.Fatalf("Check refused the answer %v in another order, want it accepted", s.Answer)
+			t.Fatalf("Check refused the answer %v in another order", s.Answer)
 		}
 	})
 }
 
-// checkTable checks that ids and hours are unique, so that no question has a tie, that
-// chains end, and that no record both waits and has a note.
+// Hours must be unique, so that no question has a tie.
 func checkTable(t *testing.T, recs []Record) {
 	t.Helper()
 	if len(recs) < 8 || len(recs) > 14 {
@@ -192,8 +184,7 @@ func checkTable(t *testing.T, recs []Record) {
 	}
 }
 
-// mustSay lists words for conditions: a question whose plan has the condition must
-// contain one of them. A value that is not listed must itself occur.
+// mustSay lists, for a value, the words that a question may use in its place.
 var mustSay = map[string][]string{
 	"state done": {"finished", "completed", "done"}, "state running": {"worked on", "running", "under way"},
 	"state failed": {"failed", "failure", "wrong"}, "state queued": {"queue", "started"},

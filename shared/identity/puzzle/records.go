@@ -57,9 +57,8 @@ type table struct {
 	records []Record
 }
 
-// newTable draws a table. No two records have the same id or hours, and chains
-// of waits_for have no cycles. A record may have a note or wait for another, but
-// not both.
+// newTable draws a table. Ids and hours are unique, chains of waits_for have no cycles,
+// and no record both waits and has a note.
 func newTable(rng *rand.Rand) *table {
 	t := &table{rng, make([]Record, minRecords+rng.IntN(maxRecords-minRecords+1))}
 	team := t.Perm(len(agents))[:4+t.IntN(2)]
@@ -78,8 +77,8 @@ func newTable(rng *rand.Rand) *table {
 	return t
 }
 
-// link puts the records in a random order and makes about half of them wait for an earlier
-// one, often the one right before, so that there are chains.
+// link makes about half of the records wait for another. Most wait for their predecessor
+// in a random order, so that there are chains.
 func (t *table) link() {
 	order := t.Perm(len(t.records))
 	for i, at := range order {
@@ -113,10 +112,7 @@ func (t *table) fresh(used *[]int, min, max int) int {
 	}
 }
 
-// shows reports whether a number can be guessed from the table without the question: it
-// is at most the number of records, stands in a record, is a column's sum or mean, is the
-// sum of the hours in minutes, or is the sum of the hours of all records that have, or
-// lack, a column's commonest value.
+// shows reports whether a number could be guessed from the table without the question.
 func (t *table) shows(answer int64) bool {
 	for _, field := range fields {
 		common := cond{field: field, op: "is", value: t.commonest(field)}
@@ -137,7 +133,7 @@ func (t *table) shows(answer int64) bool {
 	case n, hours, numbers, hours * 60, hours / n, numbers / n:
 		return true
 	}
-	return answer <= n // as small as a plain count
+	return answer <= n
 }
 
 // commonest returns the most frequent value of a column; the first in a tie.
@@ -154,8 +150,7 @@ func (t *table) commonest(field string) (most string) {
 	return most
 }
 
-// follow returns the chain from r along waits_for to the record that waits for
-// nothing, both included.
+// follow returns the chain from r along waits_for, both ends included.
 func (t *table) follow(r Record) []Record {
 	way := []Record{r}
 	for r.WaitsFor != "" {

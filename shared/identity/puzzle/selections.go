@@ -2,9 +2,8 @@ package puzzle
 
 import "strings"
 
-// A selection describes some of a table's tasks in words. In its templates, {ask} stands
-// for a request: a signup asks for the tasks' ids, and nine kinds of puzzle ask for the
-// sum of their hours.
+// A selection describes some of a table's tasks in words. {ask} stands for the request: a
+// signup asks for the ids, a puzzle for the sum of the hours.
 type selection struct {
 	plan      plan
 	chosen    []Record
@@ -12,9 +11,8 @@ type selection struct {
 	words     []string
 }
 
-// proper reports whether a selection is neither too small nor almost
-// everything, nor an obvious guess, such as all tasks of one agent, or all tasks of the
-// others.
+// proper reports whether a selection is of medium size and not an obvious guess, such as
+// all tasks of one agent, or all tasks of the others.
 func (s selection) proper(t *table) bool {
 	if len(s.chosen) < 2 || len(s.chosen) > len(t.records)-2 {
 		return false
@@ -30,8 +28,8 @@ func (s selection) proper(t *table) bool {
 	return true
 }
 
-// equals reports whether the selection is exactly the records for which holds returns
-// true. n is the number of these records.
+// equals reports whether the selection is exactly the n records for which holds returns
+// true.
 func (s selection) equals(holds func(Record) bool, n int) bool {
 	return len(s.chosen) == n && len(filter(s.chosen, holds)) == n
 }
@@ -58,7 +56,7 @@ var sumRequests = []string{
 	"total the hours of",
 }
 
-// where selects by two conditions. Each condition excludes tasks that the other allows.
+// where selects by two conditions. Each excludes tasks that the other allows.
 func where(t *table) (selection, bool) {
 	a := t.plain()
 	b := t.plain(a.field)
@@ -76,8 +74,7 @@ func where(t *table) (selection, bool) {
 	return s, len(s.chosen) < min(len(t.matching(a)), len(t.matching(b)))
 }
 
-// exception selects by a condition, but leaves out one agent's tasks unless they also meet
-// another condition.
+// exception selects by a condition. One agent's tasks must also meet a second condition.
 func exception(t *table) (selection, bool) {
 	a := t.plain("agent")
 	out := t.condOn("agent", "is")
@@ -123,8 +120,7 @@ func both(t *table) (selection, bool) {
 	return s, true
 }
 
-// busiest finds the agent with the most tasks of one sort, and selects the rest of its
-// tasks.
+// busiest finds the agent with the most tasks of one sort, and selects its other tasks.
 func busiest(t *table) (selection, bool) {
 	a := t.cond("agent")
 	count := map[string]int{}

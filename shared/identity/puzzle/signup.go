@@ -16,16 +16,14 @@ type Signup struct {
 	Answer []string `json:"-"`
 }
 
-// NewSignup makes the signup puzzle of key and nonce. Equal inputs make equal
-// puzzles, which are independent of New's.
+// NewSignup makes the signup puzzle of key and nonce. Equal inputs make equal puzzles.
 func NewSignup(key, nonce []byte) Signup {
 	rng := stream(key, "signup:", nonce)
 	s, _ := descriptions[rng.IntN(len(descriptions))].pose(rng)
 	return s
 }
 
-// Check reports whether ids are exactly the answer, in any order and without
-// duplicates.
+// Check reports whether ids are exactly the answer, in any order.
 func (s Signup) Check(ids []string) bool {
 	if len(ids) != len(s.Answer) {
 		return false

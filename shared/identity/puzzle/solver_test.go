@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// The second solver uses only a puzzle's records and its plan. On purpose it works
-// differently from the kinds: with maps by id and plain loops.
+// On purpose the second solver works differently from the kinds.
 
 type world struct {
 	recs  []Record
@@ -104,8 +103,8 @@ func (w world) ids(keep func(Record) bool) (ids []string) {
 
 func (w world) all(c cond) []string { return w.ids(func(r Record) bool { return meets(r, c) }) }
 
-// choose returns the ids that the description called name selects under a plan. ok is false
-// if there is no such description.
+// choose returns the ids that a description selects. ok is false if name is not a
+// description.
 func (w world) choose(name string, p plan) (ids []string, ok bool) {
 	switch name {
 	case "where":
@@ -171,7 +170,6 @@ func (w world) choose(name string, p plan) (ids []string, ok bool) {
 	return nil, false
 }
 
-// solve returns the answer to a puzzle of the kind called name.
 func solve(name string, recs []Record, p plan) int {
 	w := worldOf(recs)
 	if ids, ok := w.choose(name, p); ok {

@@ -31,16 +31,15 @@ func NewCode(rand io.Reader) (string, error) {
 	return string(b), nil
 }
 
-// ReadCode returns the canonical spelling of a code as people type it: in
-// either case, with hyphens and spaces, and with I or L for 1 and O for 0. ok is false if s
-// does not have the form of a code.
+// ReadCode returns the canonical spelling of a code that a person typed. ok is false if s
+// is malformed.
 func ReadCode(s string) (code string, ok bool) {
 	code = strings.NewReplacer("-", "", " ", "", "I", "1", "L", "1", "O", "0").Replace(strings.ToUpper(s))
 	return code, len(code) == codeDigits && strings.Trim(code, codeAlphabet) == ""
 }
 
-// Hasher makes the stored hashes of addresses and codes. Without the pepper nobody can
-// tell what was hashed.
+// Hasher makes the stored hashes of addresses and codes. Its pepper keeps others from
+// guessing what was hashed.
 type Hasher []byte
 
 // NewHasher returns the Hasher with the app's pepper.
@@ -52,7 +51,6 @@ func NewHasher(ctx context.Context, a *app.App) (Hasher, error) {
 	return pepper, nil
 }
 
-// hash returns the hash of parts for a purpose.
 func (h Hasher) hash(purpose string, parts ...string) string {
 	mac := hmac.New(sha256.New, h)
 	for _, part := range append([]string{purpose}, parts...) {
@@ -62,13 +60,13 @@ func (h Hasher) hash(purpose string, parts ...string) string {
 }
 
 // Address hashes a mail address. Person hashes the form that all addresses of a mailbox
-// have in common. Code hashes a code that was mailed to an agent for one use.
+// share. Code hashes a code that was mailed to an agent for one use.
 func (h Hasher) Address(a mail.Address) string    { return h.hash("address", a.Reveal()) }
 func (h Hasher) Person(a mail.Address) string     { return h.hash("person", a.Person()) }
 func (h Hasher) Code(use, agent, c string) string { return h.hash("code", use, agent, c) }
 
 // Domain hashes the registered part of an address's domain. It returns "" if anybody can
-// get an address there, since the domain then says nothing about the owner.
+// get an address there.
 func (h Hasher) Domain(a mail.Address) string {
 	if a.Public() {
 		return ""

@@ -11,22 +11,19 @@ import (
 	"agentsocial/tables"
 )
 
-// week is the longer of the two windows in which the mails to a recipient are limited.
 const week = 7 * day
 
-// ErrRecipientFull means that a recipient has got all mails of one kind that are allowed in
-// a day or a week.
+// ErrRecipientFull means that a recipient gets no more mails that link an origin today or
+// this week.
 var ErrRecipientFull = errors.New("recovery: the recipient's mails are used up")
 
-// errUsedUp means that the day's recovery mails of all callers are used up.
 var errUsedUp = errors.New("recovery: the day's recovery mails of all callers are used up")
 
-// LinkMail returns writes that count n mails that link an origin: by network
-// address, by recipient, and for all callers. person is the recipient's hash. n
-// is -1 to take back the count of a mail that was not sent. If n is positive, the writes
-// also require that no mail to the recipient came back. If the recipient's mails are used
-// up, the error of the writes is [ErrRecipientFull]. If shared is set, the mail is the one
-// whose code works for several agents (see the package comment).
+// LinkMail returns writes that count n mails that link an origin: by network address, by
+// recipient, and for all callers. person is the recipient's hash. n is -1 to take back a
+// mail that was not sent. If the recipient's mails are used up, the error of the writes
+// is [ErrRecipientFull]. shared is set for the mail whose code works for several agents:
+// see the package comment.
 func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]tables.Write, error) {
 	c := api.From(ctx)
 	l := c.Settings.Limits
@@ -54,10 +51,9 @@ func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]table
 	), nil
 }
 
-// Requests returns writes that count a recovery request against the caller's
-// network address. Commit them before anything else, whether or not the agent exists:
-// each such request holds a process for seconds, and one caller must not use up the
-// limits that all callers share.
+// Requests returns writes that count a recovery request against the caller's network
+// address. Commit them first: each request holds a process for seconds, and one caller
+// must not use up the limits that all callers share.
 func Requests(ctx context.Context) ([]tables.Write, error) {
 	l := api.From(ctx).Settings.Limits
 	return byAddress(ctx, tables.MailRecovery, 1, l.RecoveriesHour, l.RecoveriesDay, "recovery requests")
@@ -72,9 +68,9 @@ func (w Way) Admit(ctx context.Context) error {
 	return w.Transact(ctx, writes...)
 }
 
-// recoveryMail returns writes that count n recovery mails for an agent and a
-// recipient; who is the hash of both. back reports whether mail to the recipient came
-// back. Even then one mail a day is allowed, so that the agent can be recovered.
+// recoveryMail returns writes that count n recovery mails. who is the hash of the agent's
+// handle and the recipient. If mail to the recipient came back, one mail a day is still
+// allowed, so that the agent can be recovered.
 func recoveryMail(c *api.Call, who string, back bool, n int64) []tables.Write {
 	l := c.Settings.Limits
 	most := l.MailsDay
@@ -87,10 +83,9 @@ func recoveryMail(c *api.Call, who string, back bool, n int64) []tables.Write {
 	}
 }
 
-// MailBack returns writes that remember that mail to a person came back. A bounce also
-// uses up part of the day's mails for linking: after Limits.BouncesDay bounces, no more
-// such mails are sent that day. Otherwise invented addresses could cost the AWS account its
-// right to send mail, so that recoveries would not work either.
+// MailBack returns writes that remember that mail to a person came back.
+// Limits.BouncesDay bounces use up the day's mails that link origins: more bounces could
+// cost the AWS account its right to send mail.
 func MailBack(a *app.App, person string, b *tables.MailBack) []tables.Write {
 	writes := []tables.Write{b.Put(person)}
 	if b.Reason == tables.BackBounce {
@@ -101,9 +96,8 @@ func MailBack(a *app.App, person string, b *tables.MailBack) []tables.Write {
 	return writes
 }
 
-// byAddress returns writes that count n mails or requests of a kind against the caller's
-// network address. It returns none if limits per network address are off. The parameter
-// what names the mails or requests in the error.
+// byAddress returns writes that count n mails or requests against the caller's network
+// address. what names them in the error.
 func byAddress(ctx context.Context, kind string, n, hour, daily int64, what string) ([]tables.Write, error) {
 	c := api.From(ctx)
 	if !c.Settings.ByAddr {

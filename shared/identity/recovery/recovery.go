@@ -1,20 +1,15 @@
-// Package recovery recovers an agent that lost its credentials, with a code
-// mailed to its verified origin. The recovery endpoints and the consent page
-// use it.
+// Package recovery recovers an agent that lost its credentials, with a code mailed to its
+// verified origin.
 //
-// Neither the content nor the time of an answer shows whether the agent exists,
-// whether the address is its origin, or whether a mail was sent. Only the right
-// code gets a different answer.
+// Neither the content nor the time of an answer shows whether the agent exists, whether
+// the address is its origin, or whether a mail was sent. Only the right code gets a
+// different answer.
 //
-// The package also counts the mails that link an origin. A recipient gets three of them a
-// day and ten a week, each for one agent. Strangers can use these up by naming somebody's
-// address, as often as they like and with any number of agents. So once these mails are
-// used up, the recipient gets one more a day, which names no agent. Its code works once,
-// until the end of the next UTC day, for any agent that named the address after the other
-// mails were used up. Only the recipient reads this mail, so all that strangers can do is
-// have it sent earlier. Whatever they do, a recipient who asks for a code has one in the
-// mailbox that works, and gets at most four mails that link an origin a day, and seventeen
-// a week.
+// The package also counts the mails that link an origin. A recipient gets three a day and
+// ten a week. Strangers can use these up by naming somebody's address. So the recipient
+// gets one more a day, which names no agent. Its code works once, until the end of the
+// next UTC day, for any agent that named the address after the other mails were used up.
+// Only the recipient reads this mail, so strangers can only have it sent earlier.
 package recovery
 
 import (
@@ -31,28 +26,24 @@ import (
 )
 
 const (
-	// patience is the time from a request's arrival to every answer about a handle, an
-	// address or a code, unless the code was right. All work is done by then, so its
-	// duration stays hidden.
+	// patience is the time from a request to its answer, unless the code was right. All
+	// work ends earlier, so that its duration stays hidden.
 	patience = 2 * time.Second
 	// margin is the part of patience that is left when the work is cut off.
 	margin = 100 * time.Millisecond
 
 	// Cost is the number of reads that a request about a recovery counts as.
 	Cost = 10
-	// Rate bounds the requests a second that the gateway accepts from all callers: each
-	// holds a process for patience. It is far above what a network address may do
-	// ([Way.Admit]), so that a few callers cannot keep everybody from recovering.
+	// Rate bounds the requests a second of all callers at the gateway: each holds a
+	// process for patience. It is far above the limit of a network address, so that a few
+	// callers cannot lock out the others.
 	Rate = 100
 
 	// tries bounds the wrong tries of a code from one network address.
-	// oauth.RecoveryTries bounds those from all network addresses: it is too small for
-	// guessing 40 bits, and too large for a stranger to use up and so lock out the owner.
 	tries = 5
 
-	// codeLives is how long a code is valid: as long as the window of the mail
-	// limit. A stranger who knows the address and requests all codes only fills
-	// the owner's mailbox with codes. The last of them works.
+	// codeLives is as long as the window of the mail limit. If a stranger uses up the
+	// mails, the last code in the owner's mailbox still works.
 	codeLives = day
 
 	day = 24 * time.Hour
@@ -67,8 +58,8 @@ type Way struct{ *app.App }
 // Bare returns a handle in the form that the table has: lower case, without the @.
 func Bare(handle string) string { return strings.ToLower(strings.TrimPrefix(handle, "@")) }
 
-// Evenly runs work and returns when patience is over, whatever the result. If work reports
-// that nothing needs to be hidden (early), Evenly returns at once.
+// Evenly runs work and returns when patience is over. If work reports that nothing needs
+// to be hidden (early), Evenly returns at once.
 func Evenly(ctx context.Context, work func(context.Context) (early bool)) {
 	c := api.From(ctx)
 	left := patience - min(max(0, c.Now().Sub(c.Time)), patience-margin)
@@ -155,12 +146,12 @@ func (w Way) AgentOf(ctx context.Context, handle string) (string, error) {
 	return claim[0].Str("agent"), nil
 }
 
-// Tries holds writes about one network address's tries of a code. Count counts one more
+// Tries holds writes about a network address's tries of a code. Count counts one more
 // try; Left requires that a try is left. Both are empty if limits per network address are
 // off.
 type Tries struct{ Count, Left []tables.Write }
 
-// TriesOf returns the caller's tries of the recovery code with an id.
+// TriesOf returns the caller's tries of a recovery code.
 func (w Way) TriesOf(ctx context.Context, recovery string) (t Tries, err error) {
 	if !w.Settings.ByAddr {
 		return t, nil
@@ -174,9 +165,9 @@ func (w Way) TriesOf(ctx context.Context, recovery string) (t Tries, err error) 
 	return Tries{[]tables.Write{count}, []tables.Write{tables.Check(count.Key, count.If...)}}, nil
 }
 
-// Bind returns the agent with a handle if code is the one that was mailed to its origin;
-// otherwise nil. The code stays valid: making the connection uses it up. A try is counted
-// before it is judged, so that concurrent requests cannot exceed the limit.
+// Bind returns the agent with a handle if code was mailed to its origin, or nil. Making
+// the connection uses up the code. A try is counted before it is judged, so that
+// concurrent requests cannot exceed the limit.
 func (w Way) Bind(ctx context.Context, handle, code string) (*oauth.Bound, error) {
 	hash, err := NewHasher(ctx, w.App)
 	if err != nil {

@@ -1,12 +1,10 @@
-// Package seal makes tokens that carry their own state: only this service can
-// make or read them, and it need not store them.
+// Package seal makes tokens that carry their own state. Only this service can make or
+// read them.
 //
-// A token is base64url (RFC 4648 section 5, no padding, canonical) of
-// AES-256-GCM (NIST SP 800-38D) over JSON: 12 bytes of random nonce, the
-// ciphertext, 16 bytes of tag. Every purpose has its own key, derived with
-// HKDF-SHA256 (RFC 5869): a token made for one purpose does not open for
-// another. A sealed value can be replayed and never expires. If it must expire
-// or be used once, put an expiry or a nonce inside and check it.
+// A token is unpadded base64url (RFC 4648 section 5) of AES-256-GCM (NIST SP 800-38D)
+// over JSON: 12 bytes of random nonce, the ciphertext, 16 bytes of tag. Every purpose has
+// its own key, derived with HKDF-SHA256 (RFC 5869). A token can be replayed and never
+// expires, unless the caller seals a nonce or an expiry in it and checks that.
 package seal
 
 import (
@@ -51,10 +49,9 @@ type slot struct {
 	purpose string
 }
 
-// New makes a box from secret random keys of at least [MinKey] bytes. The first
-// one seals and all of them open. To rotate, put the new key first and drop the
-// old one when its last token has expired. Random nonces allow 2^32 tokens per
-// key and purpose.
+// New makes a box from secret random keys of at least [MinKey] bytes. The first seals and
+// all of them open. To rotate, put the new key first, and drop the old one when its last
+// token has expired. Random nonces allow 2^32 tokens per key and purpose.
 func New(keys ...[]byte) (*Box, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("seal: no key")
@@ -73,9 +70,9 @@ func New(keys ...[]byte) (*Box, error) {
 	return b, nil
 }
 
-// Seal makes a token of v, which must survive encoding/json, with the first
-// key. Purposes must be constants of the program ("challenge"), because their
-// ciphers are cached. It fails with [ErrTooLarge], or if v has no JSON form.
+// Seal makes a token of v, encoded as JSON, with the first key. Purposes must be
+// constants, because their ciphers are cached. It fails with [ErrTooLarge], or if v has
+// no JSON form.
 func (b *Box) Seal(purpose string, v any) (string, error) {
 	plain, err := json.Marshal(v)
 	if err != nil {
@@ -88,12 +85,9 @@ func (b *Box) Seal(purpose string, v any) (string, error) {
 	return encoding.EncodeToString(aead.Seal(nil, nil, plain, nil)), nil
 }
 
-// Open reads a token from [Box.Seal] for the same purpose into v, a pointer,
-// and returns the index of the key that opened it: 0 for the current one. Use
-// the same index to derive what belongs to the token, see [Box.Derive]. The
-// index is valid for this box only; a rotation changes it.
-//
-// The only error is [ErrBad], also for a token whose JSON does not fit v.
+// Open reads a token from [Box.Seal] for the same purpose into v, a pointer. It returns
+// the index of the key that opened it, for [Box.Derive]; 0 is the current key. A rotation
+// changes the index. The only error is [ErrBad].
 func (b *Box) Open(purpose, token string, v any) (key int, err error) {
 	// The decoder skips CR and LF, which would give one token many spellings.
 	if len(token) > MaxToken || strings.ContainsAny(token, "\r\n") {
@@ -116,13 +110,13 @@ func (b *Box) Open(purpose, token string, v any) (key int, err error) {
 	return 0, ErrBad
 }
 
-// Oldest returns the index of the last key, for [Box.Derive]. Bytes derived from this key
-// change when a rotation drops it, not when one adds a new key.
+// Oldest returns the index of the last key, for [Box.Derive]. A rotation changes the
+// bytes derived from this key only when it drops the key.
 func (b *Box) Oldest() int { return len(b.roots) - 1 }
 
-// Derive returns 32 secret bytes that depend only on a key and a purpose, and
-// differ from all sealing keys. Key 0 is the current one, others come from
-// [Box.Open] and [Box.Oldest]; any other index panics.
+// Derive returns 32 secret bytes that depend only on a key and a purpose, and differ from
+// all sealing keys. key is 0 or an index from [Box.Open] or [Box.Oldest]; any other
+// panics.
 func (b *Box) Derive(key int, purpose string) []byte {
 	return b.expand(key, "derive", purpose)
 }

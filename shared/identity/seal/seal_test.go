@@ -196,8 +196,7 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// made is sample, sealed once: tokens outlive deployments, and the processes of a
-// fuzz run need the same valid token.
+// made is sample, sealed once: the processes of a fuzz run need the same valid token.
 const made = "dGlFSv5yv4LCg9OpFf_PfGKKdY0X2GI34MTWccJ3BVecIna14sha3I24qDDkYrDou4K4uh1mB3A2vswAVmjHXPjvL9BHHFJ1CXiC"
 
 func TestTokensOutliveDeployments(t *testing.T) {
@@ -207,7 +206,6 @@ func TestTokensOutliveDeployments(t *testing.T) {
 	}
 }
 
-// Open refuses every string that differs from a sealed token.
 func FuzzOpen(f *testing.F) {
 	b := box(f, newKey, oldKey)
 	token := made
@@ -215,7 +213,6 @@ func FuzzOpen(f *testing.F) {
 	f.Add(token, 0, "=")
 	f.Add("", 100, "")
 	f.Fuzz(func(t *testing.T, free string, at int, put string) {
-		// Try free itself, and the token with put written over a part of it.
 		if free != token {
 			refused(t, b, "challenge", free)
 		}
