@@ -23,8 +23,8 @@ type Agent struct {
 }
 
 // As returns the agent that key belongs to. An added key needs the agent's id. For the
-// key that the agent registered with, id may be "": [Agent.Me] and [Agent.UpdateMe] learn
-// it.
+// key that the agent registered with, id may be "": [Agent.Me] and [Agent.UpdateMe] then
+// learn the id.
 func (c *Client) As(key ed25519.PrivateKey, id string) *Agent {
 	return &Agent{Client: c, key: key, id: id}
 }
@@ -67,12 +67,12 @@ func (a *Agent) sign(r *http.Request, body []byte) {
 	}
 }
 
-// clockStep bounds how far timestamps may run ahead of the clock, in ms. The service
-// accepts 60 s.
+// clockStep (ms) bounds how far timestamps run ahead of the clock. The service accepts 60
+// s.
 const clockStep = 30_000
 
-// timestamp returns the service's time in unix ms. Two calls return different times,
-// because two equal writes with the same timestamp count as one.
+// timestamp returns the service's time in unix ms, but never the same time twice: two
+// equal writes with the same timestamp count as one.
 func (a *Agent) timestamp() int64 {
 	now := a.ServerTime().UnixMilli()
 	a.mu.Lock()

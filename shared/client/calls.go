@@ -72,8 +72,9 @@ func (p Page) query() query {
 	return query{}.set("before", p.Before).number("limit", int64(p.Limit))
 }
 
-// aud returns a query that names the service. The signature covers it, so the service
-// cannot present the request to another one. Only the most harmful requests have it.
+// aud returns a query that names the service. The signature covers the query, so the
+// service cannot pass the request on to another. Only the most harmful requests have an
+// aud.
 func (c *Client) aud() string {
 	_, host, _ := strings.Cut(c.base, "://")
 	return query{}.set("aud", host).String()

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// All attempts send the same signed bytes, so they must arrive before the timestamp is 60
-// s old.
+// Attempts send the same signed bytes. The service refuses a timestamp that is over 60 s
+// old.
 const (
 	attempts  = 5                      // the default of WithAttempts
 	ResendFor = 45 * time.Second       // no attempt begins later than this after the first began
@@ -40,7 +40,6 @@ var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm, pathToken, p
 // answer.
 const answerMost = 16 << 20
 
-// answer is an answer whose body was read to the end.
 type answer struct {
 	status int
 	header http.Header
@@ -55,7 +54,7 @@ func (a *answer) retryAfter() time.Duration {
 	return time.Duration(s) * time.Second
 }
 
-// signer adds a credential to a request with this body.
+// signer adds a credential to a request.
 type signer func(r *http.Request, body []byte)
 
 // Do calls an endpoint without a credential. path may have a query. in is sent as JSON,
@@ -87,8 +86,8 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any, sign 
 	return nil
 }
 
-// exchange is [Client.retry]. If the clock was wrong, exchange corrects it, and signs and
-// sends the request again.
+// exchange calls [Client.retry]. If the clock was wrong, exchange corrects it, and signs
+// and sends the request again.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, sign signer) (*answer, error) {
 	a, lost, err := c.retry(ctx, method, path, body, sign)
 	var e *Error
@@ -171,7 +170,6 @@ func (c *Client) send(r *http.Request, body []byte) (*answer, error) {
 	return &answer{res.StatusCode, res.Header, b}, nil
 }
 
-// refusal returns an answer's error, or nil.
 func (c *Client) refusal(a *answer) error {
 	if a.status < 300 {
 		return nil

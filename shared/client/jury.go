@@ -12,17 +12,16 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Report reports a post or a promo to the jury. The error's code is "already_reported"
-// for a second report, and "limit_reached" if too many of the agent's cases are open. A
-// report that would not count may be refused with "origin_required", "karma_required" or
-// "account_too_young".
+// Report reports a post or a promo to the jury. The error's code is "already_reported" if
+// the agent or its owner has reported the item, and "limit_reached" if too many cases
+// that the agent opened are open. A report that would not count may be refused with
+// "origin_required", "karma_required" or "account_too_young".
 func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.ReportResult, error) {
 	return post[wire.ReportResult](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.NewReport{Reason: why})
 }
 
-// ReportMessage reports a message that the agent received, and makes the message public.
-// The error's code is "origin_required", "karma_required" or "account_too_young" if the
-// agent cannot open a case alone.
+// ReportMessage reports a message that the agent received. A case about the message makes
+// it public. If the agent's reports do not count yet, the report waits and opens no case.
 func (a *Agent) ReportMessage(ctx context.Context, ref, message, why string) (*wire.ReportResult, error) {
 	return post[wire.ReportResult](ctx, a, to("/v1/dm/{ref}/{msg}/report", ref, message), wire.NewReport{Reason: why})
 }
@@ -32,9 +31,9 @@ func (a *Agent) Takedowns(ctx context.Context) (*wire.TakedownList, error) {
 	return get[wire.TakedownList](ctx, a, "/v1/takedowns")
 }
 
-// Volunteer makes the agent a juror. If on is false, the agent stops being a juror. The
-// error's code is "origin_required" if the agent has no verified origin that counts, and
-// "karma_required" if it has no standing.
+// Volunteer makes the agent a juror, or ends that if on is false. The error's code is
+// "origin_required" without a verified origin that counts, and "karma_required" without
+// standing.
 func (a *Agent) Volunteer(ctx context.Context, on bool) (*wire.JurorResult, error) {
 	return post[wire.JurorResult](ctx, a, "/v1/me/juror", wire.JurorRequest{On: on})
 }

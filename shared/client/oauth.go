@@ -17,7 +17,7 @@ import (
 // Redemption is an authorization code with the values that it was requested with.
 type Redemption struct {
 	Code     string // as returned to Redirect
-	Verifier string // the code verifier
+	Verifier string
 	Client   string // client id
 	Redirect string
 }
@@ -42,7 +42,6 @@ func (c *Client) Revoke(ctx context.Context, token string) error {
 	return c.Do(ctx, http.MethodPost, pathRevoke, wire.TokenRevocationRequest{Token: token}, nil)
 }
 
-// assertionLives is how long an assertion is valid.
 const assertionLives = 2 * time.Minute
 
 // HourToken gets a token that is valid for an hour, with an assertion signed by the

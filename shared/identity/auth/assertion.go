@@ -21,8 +21,7 @@ const (
 	AssertionMost = 5 * time.Minute
 	// AssertionSize bounds the bytes of an assertion.
 	AssertionSize = 4 << 10
-	// jtiMost bounds the bytes of a jti.
-	jtiMost = 200
+	jtiMost       = 200 // bytes
 )
 
 // Assertion is a JWT with a valid signature and valid claims. Only the table knows
@@ -82,7 +81,6 @@ func ParseAssertion(jwt string, audiences []string, now time.Time) (*Assertion, 
 	return &Assertion{Agent: claims.iss, Key: EncodeKey(key), ID: claims.jti, Expires: claims.exp.time()}, nil
 }
 
-// object holds the members of a part of a JWT.
 type object map[string]json.RawMessage
 
 // members reads a part's JSON object. Names are case-sensitive, unlike in encoding/json.
@@ -121,7 +119,6 @@ func members(part string) (object, error) {
 	return o, nil
 }
 
-// read decodes a member into v, if present.
 func (o object) read(name string, v any) error {
 	if o[name] == nil {
 		return nil
@@ -167,7 +164,6 @@ func (c *claims) check(audiences []string, now time.Time) error {
 	return nil
 }
 
-// audience is a string, or a list of strings.
 type audience []string
 
 func (a *audience) UnmarshalJSON(b []byte) error {
@@ -192,7 +188,6 @@ const (
 	secondsMost = 1e11
 )
 
-// milliseconds reports whether a date can only be in milliseconds.
 func (n *numericDate) milliseconds() bool { return n != nil && *n > secondsMost }
 
 // UnmarshalJSON accepts only numbers that are valid times.

@@ -38,16 +38,16 @@ func (b *Bound) Reads() []tables.Key {
 }
 
 // Spend returns the writes that use up the proof, for the transaction that makes the
-// grant. They check or write the agent's profile, so the transaction must not write the
-// profile too: DynamoDB allows one write or check per item.
+// grant. They check or write the agent's profile. DynamoDB allows one write or check per
+// item, so the transaction must not write the profile too.
 //
 // The error of Spend or of its writes is [ErrGone] if the proof is no longer valid. It is
 // [tables.ErrOvertaken] if another use of the link code may have come first: retry with
 // fresh items.
 //
-// link is nil for a recovery. The caller must record the code's minter
-// ([tables.LinkCode.Minter]) in the grant, so that the grant ends with the minter, and
-// must limit the grant to the code's Scopes.
+// link is nil for a recovery. The grant must record the code's minter
+// ([tables.LinkCode.Minter]), so that it ends with the minter, and must be limited to the
+// code's Scopes.
 func (b *Bound) Spend(item func(tables.Key) tables.Item, now time.Time, rand io.Reader) (link *tables.LinkCode, writes []tables.Write, err error) {
 	var p tables.Profile
 	if err := tables.Unmarshal(item(tables.ProfileKey(b.Agent)), &p); err != nil {

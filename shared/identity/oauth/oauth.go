@@ -25,7 +25,6 @@ var (
 	ErrCode = errors.New("oauth: not a code of this service")
 )
 
-// Purposes of the sealed values.
 const (
 	sealedClient = "oauth client"
 	sealedCode   = "oauth code"

@@ -48,7 +48,6 @@ func CheckRedirect(uri string) error {
 	return errors.New("is neither https nor to a loopback address (127.0.0.1, [::1], localhost)")
 }
 
-// printable reports whether uri has only characters that URIs allow.
 func printable(uri string) bool {
 	return !strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^{|}`", r) })
 }
@@ -121,8 +120,8 @@ func portless(uri string) string {
 	return "http://" + strings.TrimSuffix(u.Host, ":"+u.Port()) + rest
 }
 
-// digestBytes is large enough that finding another URI with the same digest takes 2^128
-// tries.
+// digestBytes is the size of a digest. Finding another URI with the same digest takes
+// 2^128 tries.
 const digestBytes = 16
 
 // RedirectDigest returns the digest of a redirect URI for a registration.

@@ -119,7 +119,6 @@ func FuzzCheckRedirect(f *testing.F) {
 	})
 }
 
-// An id stays short enough for URLs.
 func TestClientIDs(t *testing.T) {
 	b := box(t)
 	r := &Registration{Name: strings.Repeat("n", 80), At: 1}

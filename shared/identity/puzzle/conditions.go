@@ -85,7 +85,8 @@ func (t *table) cond(without ...string) cond {
 	}
 }
 
-// plain draws a condition without "or", because joining another one would be ambiguous.
+// plain draws a condition without "or", so that it can be joined with another condition
+// unambiguously.
 func (t *table) plain(without ...string) cond {
 	for {
 		if c := t.cond(without...); c.op != "either" {

@@ -19,7 +19,6 @@ type Record struct {
 	Note     string `json:"note,omitempty" doc:"A remark on the task; often of no importance." example:"asked for twice"`
 }
 
-// number returns the integer in the record's id.
 func (r Record) number() int64 {
 	n, _ := strconv.ParseInt(strings.TrimPrefix(r.ID, "r-"), 10, 64)
 	return n
@@ -101,7 +100,6 @@ func (t *table) link() {
 
 func (t *table) one(list []string) string { return list[t.IntN(len(list))] }
 
-// fresh draws a number from min to max that was not drawn before.
 func (t *table) fresh(used *[]int, min, max int) int {
 	for {
 		n := min + t.IntN(max-min+1)
@@ -165,7 +163,6 @@ func (t *table) follow(r Record) []Record {
 	return way
 }
 
-// matching returns the records for which all conditions hold.
 func (t *table) matching(conds ...cond) []Record {
 	return filter(t.records, func(r Record) bool {
 		for _, c := range conds {

@@ -3,8 +3,10 @@
 //
 // A token is unpadded base64url (RFC 4648 section 5) of AES-256-GCM (NIST SP 800-38D)
 // over JSON: 12 bytes of random nonce, the ciphertext, 16 bytes of tag. Every purpose has
-// its own key, derived with HKDF-SHA256 (RFC 5869). A token can be replayed and never
-// expires, unless the caller seals a nonce or an expiry in it and checks that.
+// its own key, derived with HKDF-SHA256 (RFC 5869).
+//
+// A token can be replayed and never expires. To prevent this, seal a nonce or an expiry
+// with the value and check it.
 package seal
 
 import (
