@@ -221,7 +221,7 @@ func TestAttempts(t *testing.T) {
 				}
 				first, last := s.sent[0], s.sent[len(s.sent)-1]
 				if (first.Header.Get(auth.HeaderSig) != last.Header.Get(auth.HeaderSig)) != test.differ {
-					t.Errorf("the last request has another signature than the first: %v, want %v", !test.differ, test.differ)
+					t.Errorf("the last signature differs from the first: %v, want %v", !test.differ, test.differ)
 				}
 				if took := s.at[len(s.at)-1].Sub(s.at[0]); took < test.atLeast || took > 45*time.Second {
 					t.Errorf("the attempts took %s, want %s to 45 s", took, test.atLeast)

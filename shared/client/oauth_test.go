@@ -136,6 +136,6 @@ func solvedSignup(t *testing.T, c *client.Client, token string) (answer []string
 
 func TestRefresh_SentAgain(t *testing.T) {
 	if again := app.DefaultSettings().RefreshAgain; again < client.ResendFor+10*time.Second {
-		t.Errorf("the service accepts a repeated refresh for %v, want 10 s more than the %v for which clients repeat it", again, client.ResendFor)
+		t.Errorf("RefreshAgain = %v, want at least 10 s more than ResendFor, %v", again, client.ResendFor)
 	}
 }
