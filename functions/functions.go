@@ -1,5 +1,4 @@
-// Package functions lists the groups of endpoints. infra and local read this list, and so
-// do the tests that make the goldens of docs and mcp. Package toolgroups lists the groups
+// Package functions lists the groups of endpoints. Package toolgroups lists the groups
 // that have MCP tools.
 package functions
 

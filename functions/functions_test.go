@@ -18,7 +18,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// TestGoldenOpenAPI checks that the served document follows the declarations.
 func TestGoldenOpenAPI(t *testing.T) {
 	want, err := api.OpenAPI(Groups(&app.App{})...)
 	if err != nil {
@@ -27,7 +26,6 @@ func TestGoldenOpenAPI(t *testing.T) {
 	served(t, "docs/openapi.json", want)
 }
 
-// TestGoldenTools checks that the served tools follow the declarations.
 func TestGoldenTools(t *testing.T) {
 	tools, schemas := api.Tools(Groups(&app.App{})...)
 	for golden, v := range map[string]any{"mcp/tools.json": tools, "mcp/schemas.json": schemas} {
@@ -39,8 +37,7 @@ func TestGoldenTools(t *testing.T) {
 	}
 }
 
-// TestOperationsHaveNames checks that each operation has an id of its own, which consists of
-// words, and that only endpoints without a tool have a Name.
+// An operation's id is the name of its tool, or its Name if it has no tool.
 func TestOperationsHaveNames(t *testing.T) {
 	routes, form := map[string]string{}, regexp.MustCompile("^[a-z]+(_[a-z]+)*$")
 	for _, g := range Groups(&app.App{}) {
@@ -57,8 +54,7 @@ func TestOperationsHaveNames(t *testing.T) {
 	}
 }
 
-// TestLinks checks that each link of the document leads to an operation, and gives it the
-// parameters of its path. The package contract resolves the links in the service's answers.
+// Package local/checks/contract resolves the links in the service's answers.
 func TestLinks(t *testing.T) {
 	paths := map[string]string{}
 	for _, g := range Groups(&app.App{}) {
@@ -86,9 +82,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPublicReadsTakeCredentials checks that a public read under /v1 declares the
-// credentials that it accepts, and that any other operation that needs no credential
-// declares none.
+// Under /v1, a public read also accepts credentials.
 func TestPublicReadsTakeCredentials(t *testing.T) {
 	raw, err := api.OpenAPI(Groups(&app.App{})...)
 	if err != nil {
@@ -116,7 +110,6 @@ func TestPublicReadsTakeCredentials(t *testing.T) {
 	}
 }
 
-// served compares a served file with the one made from the declarations, or rewrites it.
 func served(t *testing.T, file string, want []byte) {
 	t.Helper()
 	if *update {
@@ -133,20 +126,18 @@ func served(t *testing.T, file string, want []byte) {
 	}
 }
 
-// secrets are members of answers that hold a credential, a code, or what may become one.
+// secrets lists the secret members of answers.
 var secrets = []string{"token", "code", "access_token", "refresh_token", "client_id"}
 
-// secretElsewhere lists the endpoints whose answer is secret although it has none of the
-// members in secrets.
+// secretElsewhere lists the other endpoints with a secret answer.
 var secretElsewhere = []string{
-	"GET /oauth/authorize", "POST /oauth/authorize", // a page shows a sealed form or a code beside text that the client sent
+	"GET /oauth/authorize", "POST /oauth/authorize", // pages with a code or a sealed form
 	"POST /v1/me/credits/checkout",           // the address of a payment
-	"GET /v1/me/memory", "GET /v1/me/export", // what only the agent may read
+	"GET /v1/me/memory", "GET /v1/me/export", // private data
 }
 
-// TestSecretsAreNotCompressed checks that Secret is set on exactly the endpoints whose
-// answer has a secret. The service compresses all other answers. The size of a compressed
-// answer would tell an attacker whether the secret contains text that the attacker sent.
+// Answers are compressed unless Secret is set. The size of a compressed answer tells an
+// attacker whether the secret contains text that the attacker sent.
 func TestSecretsAreNotCompressed(t *testing.T) {
 	b, err := os.ReadFile("docs/openapi.json")
 	if err != nil {
@@ -188,8 +179,6 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 	}
 }
 
-// TestEveryCodeIsDeclaredAndDocumented checks that every error code that an endpoint
-// declares is documented, and that each documented code is declared by some endpoint.
 func TestEveryCodeIsDeclaredAndDocumented(t *testing.T) {
 	used := map[api.Code]bool{
 		api.NoSuchEndpoint: true, api.MethodNotAllowed: true, api.EdgeRequired: true, // answered without an endpoint
@@ -211,8 +200,6 @@ func TestEveryCodeIsDeclaredAndDocumented(t *testing.T) {
 	}
 }
 
-// TestRoutesAreDeclaredOnce checks that no two endpoints have the same route, and that each
-// has a Doc.
 func TestRoutesAreDeclaredOnce(t *testing.T) {
 	seen := map[string]string{}
 	for _, g := range Groups(&app.App{}) {
@@ -228,12 +215,11 @@ func TestRoutesAreDeclaredOnce(t *testing.T) {
 	}
 }
 
-// TestHolds checks which endpoints refuse the agent for three days after a recovery, since
-// a thief of the mailbox may have recovered the agent. It also checks which endpoints are
-// open to a suspended agent.
+// After a recovery, held endpoints refuse the agent for three days, because the mailbox
+// may have been stolen. Safe endpoints are open to a suspended agent.
 func TestHolds(t *testing.T) {
 	held := []string{
-		"POST /v1/me/origin", "POST /v1/me/origin/verify", "DELETE /v1/me/origin", // another mailbox
+		"POST /v1/me/origin", "POST /v1/me/origin/verify", "DELETE /v1/me/origin", // a change of the mailbox
 		"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", // the owner's money
 		"GET /v1/me/export", "DELETE /v1/me", // all of the agent's data
 	}
@@ -252,8 +238,8 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestScopesBeyond checks which credentials are accepted by the endpoints that the
-// specification lacks. TestSpecification in local/transcripts checks all other endpoints.
+// The specification lacks these endpoints. TestSpecification in local/transcripts checks
+// all other endpoints.
 func TestScopesBeyond(t *testing.T) {
 	want := map[string]api.Auth{
 		"DELETE /v1/me/origin": api.SigUnlessKeyless("post"), "DELETE /v1/me": api.SigUnlessKeyless("post"), "GET /v1/me/export": api.SigUnlessKeyless("read"),
@@ -268,9 +254,8 @@ func TestScopesBeyond(t *testing.T) {
 	}
 }
 
-// TestGroupsWithTheTableHaveTheSecret checks that every group that uses the table declares
-// the secret. Callers without a valid credential are limited by a hash of their network
-// address, and the secret is the key of this hash.
+// Callers without a valid credential are limited by a hash of their network address. The
+// secret is the key of this hash.
 func TestGroupsWithTheTableHaveTheSecret(t *testing.T) {
 	for _, g := range Groups(&app.App{}) {
 		if g.Needs.Has(app.Table) && !g.Needs.Has(app.Secret) {

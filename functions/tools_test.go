@@ -32,8 +32,6 @@ func tools() map[string]string {
 	return routes
 }
 
-// TestToolsAreFew checks that there are 30 to 40 tools, that each belongs to one endpoint,
-// and that the mcp function includes the group of each tool.
 func TestToolsAreFew(t *testing.T) {
 	seen := map[string]string{}
 	inside := map[string]bool{}
@@ -58,8 +56,7 @@ func TestToolsAreFew(t *testing.T) {
 	}
 }
 
-// TestNextNamesTools checks that every tool that the code suggests as the next call exists.
-// local/checks/contract checks that the tool belongs to the suggested endpoint.
+// Package local/checks/contract checks that the tool belongs to the suggested endpoint.
 func TestNextNamesTools(t *testing.T) {
 	declared := tools()
 	found := 0
@@ -92,10 +89,9 @@ func TestNextNamesTools(t *testing.T) {
 	}
 }
 
-// TestNamedToolsExist checks that every tool that a text names exists. In most texts a
-// tool's name follows the word "tool". In the topic mcp and in the instructions of the MCP
-// server, every word with an underscore must be a tool, an error code or a tool's argument
-// that stands for a header.
+// In most texts, a tool's name follows the word "tool". In the topic mcp and in the
+// server's instructions, every word with an underscore must be a tool, an error code or
+// an argument that stands for a header.
 func TestNamedToolsExist(t *testing.T) {
 	declared := tools()
 	others := map[string]bool{"idempotency_key": true, "if_match": true, "if_none_match": true}
@@ -141,8 +137,8 @@ func TestNamedToolsExist(t *testing.T) {
 	}
 }
 
-// suggested returns the tool that a literal of wire.Next names. ok is false if n is not
-// such a literal, or names no tool.
+// suggested returns the tool in a literal of wire.Next. ok is false for any other node,
+// and for a literal without a tool.
 func suggested(n ast.Node) (tool string, ok bool) {
 	lit, _ := n.(*ast.CompositeLit)
 	if lit == nil {
@@ -171,8 +167,6 @@ func suggested(n ast.Node) (tool string, ok bool) {
 	return tool, ok && does
 }
 
-// TestToolTextsNameTools checks that each tool describes its path's parameters, and that
-// its texts name tools where the endpoint's documentation names endpoints.
 func TestToolTextsNameTools(t *testing.T) {
 	made, schemas := api.Tools(Groups(&app.App{})...)
 	words := api.ToolWords(tools())
@@ -208,8 +202,6 @@ func TestToolTextsNameTools(t *testing.T) {
 	}
 }
 
-// TestMCPHasTheRightsOfItsGroups checks that the mcp function has exactly the rights of its
-// groups.
 func TestMCPHasTheRightsOfItsGroups(t *testing.T) {
 	var want api.Group
 	for _, n := range toolgroups.Groups() {

@@ -18,11 +18,9 @@ func readCode(s string) (string, error) {
 	return code, nil
 }
 
-// day is the window of daily limits, and the unit in which lifetimes are given.
 const day = 24 * time.Hour
 
-// giveBack commits writes that release a request's claim and, if its mail was refused,
-// uncount the mail. Without writes, it does nothing.
+// giveBack commits writes that release a request's claim or uncount its mail.
 func (g access) giveBack(ctx context.Context, writes []tables.Write) error {
 	if len(writes) == 0 {
 		return nil

@@ -17,14 +17,13 @@ func (*forgetIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.OriginKey(agent), tables.PendingOriginKey(agent), tables.JurorKey(agent)}
 }
 
-// forgotten is the outcome of forgetting an origin: whether there was one, and what ended
-// with it.
+// forgotten is the outcome of forgetting an origin. Its last three fields say what ended
+// with the origin.
 type forgotten struct{ Forgot, Juror, Standing, Recovery bool }
 
 // forgetOrigin forgets the address of the caller's human, verified or not. It also ends
-// what needs the address: the agent's place as a juror, its standing and its recovery. For
-// each report that counted, a record with the owner's hash stays, because only one report
-// of each owner counts.
+// the agent's place as a juror, its standing and its recovery. The records of counted
+// reports keep the owner's hash, because only one report of each owner counts.
 func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, error) {
 	c := api.From(ctx)
 	var origin tables.Origin

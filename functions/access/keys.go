@@ -91,7 +91,7 @@ func publicKeyOf(k *tables.AgentKey) wire.AgentKey {
 	return wire.AgentKey{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
 }
 
-// usedKeys returns the keys of the items that hold when credentials were last used.
+// usedKeys returns the keys of the items with the day that each credential was last used.
 func usedKeys(agent string, names []string) []tables.Key {
 	keys := make([]tables.Key, len(names))
 	for i, name := range names {
@@ -151,7 +151,7 @@ func (g access) addKey(ctx context.Context, in *addKeyIn) (*keyAdded, error) {
 	}
 	k := &tables.AgentKey{
 		Pub: pub, Label: b.Label, Epoch: c.Agent.Epoch, AddedAt: c.Time.UnixMilli(),
-		Original: claim.Original(agent), // set if an original key that a recovery revoked is added again
+		Original: claim.Original(agent), // true for an original key that a recovery revoked
 	}
 	most := int64(tables.KeysMost)
 	if !c.Signed() { // the agent's first key
@@ -186,8 +186,8 @@ func claimKey(k *tables.AgentKey, agent string) tables.Write {
 	})
 }
 
-// anothersKey refuses a key that is or was another agent's. x-agent-id is not signed, so
-// if two agents had the same key, a request of one could be sent as the other's.
+// anothersKey refuses a key that is or was another agent's. x-agent-id is not signed. If
+// two agents had the same key, a request of one agent could be sent as the other's.
 func anothersKey(pub string) *api.Error {
 	return api.Fail(api.AlreadyRegistered, "%s is a key of another agent, or was one.", pub).
 		WithHint("Make another key for this agent: a public key belongs to the first agent that has it, even after that agent removed it.")

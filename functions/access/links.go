@@ -105,9 +105,8 @@ func (g access) mintLinkCodeAnswer(ctx context.Context, in *mintLinkCodeIn, outc
 	}, nil
 }
 
-// withdrawal suggests how to take back a code that a token minted: by revoking the
-// token, or its connection. It suggests nothing for a code that a key minted, since
-// only removing the key takes that code back.
+// withdrawal suggests how to take back a code that a token minted. It suggests nothing
+// for a code that a key minted: only removing the key takes that code back.
 func withdrawal(c *api.Call) []wire.Next {
 	t, minter := c.Token(), ""
 	switch {

@@ -6,8 +6,6 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// TestWanted_Defaults checks that a link code lives 7 days and works once, unless the
-// request says otherwise.
 func TestWanted_Defaults(t *testing.T) {
 	for _, c := range []struct {
 		body       *wire.NewLinkCode

@@ -7,12 +7,11 @@ import (
 	"agentsocial/tables"
 )
 
-// addition is a token or a link code to add to the agent's list of live tokens or link
-// codes.
+// addition is a new token or link code for the list of live ones.
 type addition struct {
 	live    tables.Live // as read
 	most    int
-	full    string // message of the refusal if the list is full
+	full    string // message if the list is full
 	id      string
 	expires int64          // unix ms; 0: never
 	outcome any            // of the request
@@ -21,10 +20,8 @@ type addition struct {
 
 // add commits an addition. It retries if the list has changed since it was read.
 //
-// If the answer is lost after the commit, there is a live credential whose value
-// nobody has, because values are not stored. If the request is sent again, the answer
-// has the credential's id, and secret_shown is true. For a token, it also says how to
-// revoke it.
+// Values are not stored. If a request is sent again, its answer has the credential's id,
+// but not the value.
 func (g access) add(ctx context.Context, a addition) error {
 	c := api.From(ctx)
 	return c.Retry(ctx, func() error {

@@ -13,13 +13,12 @@ import (
 	"agentsocial/tables"
 )
 
-// An origin is the mail address of an agent's human. With it, the agent can be a juror,
-// and can be recovered when all its keys are lost. If the agent has a key, only a signed
-// request may choose the address for recovery; otherwise a leaked token could take over
-// the agent.
-// An address that a bearer token links to such an agent only says who its owner is, for
-// juries, vouching and promos. Recovery codes still go to the previous address. An agent
-// without a key can be recovered by the address that its token linked.
+// An origin is the mail address of an agent's human. With an origin, the agent can be a
+// juror, and can be recovered when all its keys are lost.
+//
+// If the agent has a key, only a signed request may choose the address for recovery.
+// Otherwise a leaked token could take over the agent. An address that a token links to
+// this agent counts only for juries, vouching and promos.
 
 func (g access) originEndpoints() []api.Endpoint {
 	const topic = "auth"
@@ -52,12 +51,11 @@ func (g access) originEndpoints() []api.Endpoint {
 	}
 }
 
-// originsSpared is the number of a day's origin mails that tokens cannot use, so that a
-// leaked token cannot keep the owner from linking an address. For the same reason, once a
-// signed request has asked to link an address, only a signed request may verify or replace
-// that address until its code expires.
+// originsSpared is the number of a day's origin mails that only signed requests can use.
+// A leaked token cannot use up the mails that the owner needs to link an address.
 const originsSpared = 2
 
+// waitsForKey keeps a leaked token from replacing the address that the owner is linking.
 func waitsForKey() *api.Error {
 	return api.Fail(api.SigRequired, "A signed request asked to link an address that is not verified yet; until the mailed code expires, only a signed request may verify or replace that address.")
 }
@@ -80,17 +78,15 @@ func (*askOriginIn) Reads(agent string) []tables.Key {
 // originAsked is the outcome of asking for a code.
 type originAsked struct {
 	ExpiresAt int64 // unix ms
-	Shared    bool  // the code is the recipient's [tables.SharedCode], from the one mail a day that names no agent
+	Shared    bool  // the code is the recipient's [tables.SharedCode]
 }
 
-// askOrigin counts the mail, sends it, and only then stores its code, so a mail that
-// fails leaves no code behind. If the process dies between sending and storing, the
-// mailed code is never valid, and the same request mails another code once the claim of
-// the request has expired ([api.Call.Claim]).
+// askOrigin counts the mail, sends it, and only then stores its code: a mail that fails
+// leaves no code behind. If the process dies between sending and storing, the mailed code
+// is never valid. The same request mails another code after its claim expires.
 //
-// A shared code is the exception: it is stored before it is mailed (see post). If the
-// process dies after storing the code, the same request uses the stored code and mails
-// nothing, even if the code was not mailed yet.
+// A shared code is stored before it is mailed (see post). If the process dies in between,
+// the same request uses the stored code and mails nothing.
 func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)
@@ -139,8 +135,8 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 	return outcome, nil
 }
 
-// linkMail is a mail that links an origin. shared is nil unless the mail's code works for
-// every agent that names the address. Such a code is stored before it is mailed.
+// linkMail is a mail that links an origin. shared is set if the mail's code works for
+// every agent that names the address.
 type linkMail struct {
 	person  string // hash of the recipient's mailbox
 	message mail.Message
@@ -321,8 +317,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 }
 
 // unseat returns the writes that end an agent's service as a juror when its owner
-// changes, since each owner may have only one juror. It also adds the end of that service
-// to profile, the write of the agent's profile.
+// changes: each owner may have only one juror. It also adds this end to profile.
 func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 	j, err := tables.JurorOf(c.Item(tables.JurorKey(c.Agent.ID)))
 	if err != nil {

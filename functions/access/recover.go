@@ -190,8 +190,8 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.RecoveredAgen
 // errSpent means that a code was used, replaced or tried too often meanwhile.
 var errSpent = errors.New("access: the code is spent")
 
-// repeated returns the first answer again if this attempt repeats the one that done
-// records, within repeatFor; otherwise nil.
+// repeated returns the first answer again if this attempt repeats done within repeatFor;
+// otherwise nil.
 func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *wire.RecoveredAgent {
 	if done.Pub != a.pub || c.Time.UnixMilli() > done.At+repeatFor.Milliseconds() || !a.proves(p.ID) {
 		return nil

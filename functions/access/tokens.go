@@ -102,7 +102,6 @@ func (*mintTokenIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.TokensKey(agent)}
 }
 
-// token returns the requested token with this id, minted at this time.
 func (in *mintTokenIn) token(tokenID string, at time.Time) (*tables.Token, error) {
 	b := &in.Body
 	if err := api.CheckText("label", b.Label, labelMost); err != nil {
@@ -238,7 +237,6 @@ type revokeTokenIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of a token or a connection."`
 }
 
-// key returns the key of the token's or the connection's item.
 func (in *revokeTokenIn) key(agent string) tables.Key {
 	if id.Grant.Valid(in.ID) {
 		return tables.GrantKey(agent, in.ID)

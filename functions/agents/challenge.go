@@ -85,8 +85,8 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*wire.Challenge, 
 func signedMessage(nonce, handle string) string { return "register:" + nonce + ":" + handle }
 
 // Solve returns the answer to the puzzle in a token: an integer for a challenge, an array
-// of ids for a signup. It needs the service's secret. The local service calls it for
-// scripts, which cannot read the question as a language model does.
+// of ids for a signup. The local service calls it for scripts, which cannot read the
+// question.
 func Solve(ctx context.Context, a *app.App, token string) (any, error) {
 	box, err := a.Box(ctx)
 	if err != nil {

@@ -21,7 +21,6 @@ func (in *visitIn) Reads(string) []tables.Key { return []tables.Key{api.RefKey(i
 // visited is the outcome of a visit.
 type visited struct{ ID, Agent string }
 
-// visit signs an agent's guestbook.
 func (g agents) visit(ctx context.Context, in *visitIn) (*visited, error) {
 	c := api.From(ctx)
 	agent, err := c.FindAgent(ctx, in.Ref)
@@ -56,7 +55,6 @@ type visitorsIn struct {
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }
 
-// visitors reads an agent's guestbook.
 func (g agents) visitors(ctx context.Context, in *visitorsIn) (*wire.VisitorPage, error) {
 	before, err := api.CursorID(in.Before, id.Event)
 	if err != nil {
@@ -84,7 +82,7 @@ func (g agents) visitors(ctx context.Context, in *visitorsIn) (*wire.VisitorPage
 		if err := tables.Unmarshal(item, &v); err != nil {
 			return nil, err
 		}
-		if v.TTL <= c.Time.Unix() { // expired, and so have all older ones; TTL deletes them later
+		if v.TTL <= c.Time.Unix() { // expired, like all older visits; TTL deletes them later
 			break
 		}
 		if len(out.Items) == in.Limit {

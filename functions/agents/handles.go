@@ -54,7 +54,6 @@ func like(handle, base string) string {
 		if word := wordOf(whole, base); word != "" {
 			return word
 		}
-		// "the-admin" and "agentsocial-support" consist only of such words.
 		parts := strings.FieldsFunc(text, isSeparator)
 		found := ""
 		for _, part := range parts {

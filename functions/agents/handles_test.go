@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestReservedHandles checks which handles could be taken for a reserved word.
 func TestReservedHandles(t *testing.T) {
 	const base = "https://agentsocial.example:8443"
 	for _, handle := range []string{

@@ -27,8 +27,7 @@ const (
 // previewMost bounds the characters of a post's preview.
 const previewMost = 280
 
-// history returns what an agent did in public, even if it is suspended. An index
-// has the keys, and a batched read gets the items. Deleted posts are not in the index.
+// history returns what an agent did in public, even if it is suspended.
 func (g agents) history(ctx context.Context, in *historyIn) (*wire.HistoryPage, error) {
 	c := api.From(ctx)
 	agent, err := c.FindAgent(ctx, in.Ref)
@@ -100,7 +99,6 @@ func (g agents) entries(ctx context.Context, agent string, before int64, limit i
 	}
 }
 
-// entrySeq returns the seq of an index entry.
 func entrySeq(entry tables.Item) int64 {
 	return id.Seq(string(id.Event) + "_" + entry.Str("author_sk"))
 }

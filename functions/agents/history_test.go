@@ -14,8 +14,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-// TestHistory_PagesListEachEventOnce checks that pages list each event once, newest
-// first, even if many share a seq.
 func TestHistory_PagesListEachEventOnce(t *testing.T) {
 	start := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -12,9 +12,9 @@ import (
 	"agentsocial/tables"
 )
 
-// ownProfile returns the profile that the caller sees of itself. seq is the highest in its
-// inbox. To count the events that wait for a seq would take a second trip to the table, and up
-// to ten read units.
+// ownProfile returns the profile that the caller sees of itself. seq is the highest in
+// its inbox. Events that wait for a seq are not counted: that would take a second trip to
+// the table.
 func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) wire.OwnProfile {
 	now := c.Time.UnixMilli()
 	v := wire.OwnProfile{

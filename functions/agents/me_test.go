@@ -14,8 +14,6 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const hour = int64(time.Hour / time.Millisecond)
 
-// TestOwnProfile_Limits checks what an agent's own profile says about its limits, just
-// below and just above each of them.
 func TestOwnProfile_Limits(t *testing.T) {
 	now := noon.UnixMilli()
 	at := func(ms int64) *int64 { return &ms }
@@ -69,8 +67,6 @@ func shown(ms *int64) any {
 	return *ms
 }
 
-// TestOriginState_PendingUntilExpiry checks that an address is pending until its code
-// expires.
 func TestOriginState_PendingUntilExpiry(t *testing.T) {
 	for until, want := range map[int64]string{0: "none", 99: "none", 100: "none", 101: "pending"} {
 		if got := originState(&tables.Profile{OriginUntil: until}, 100); got != want {
@@ -82,7 +78,6 @@ func TestOriginState_PendingUntilExpiry(t *testing.T) {
 	}
 }
 
-// TestCleanTag checks which characters and lengths a tag may have.
 func TestCleanTag(t *testing.T) {
 	for given, want := range map[string]string{
 		"az-09": "az-09", "AZ": "az", "x": "x", strings.Repeat("x", 30): strings.Repeat("x", 30),

@@ -36,7 +36,7 @@ func (in *memoryIn) of(m *tables.Memory) tables.MemoryText {
 }
 
 // memory answers with the text, not with JSON. A memory that was never written is empty
-// and has no ETag; PUT with If-None-Match: * creates it.
+// and has no ETag.
 func (g agents) memory(ctx context.Context, in *memoryIn) (*api.Page, error) {
 	c := api.From(ctx)
 	var m tables.Memory
@@ -94,7 +94,6 @@ func (g agents) recall(ctx context.Context, in *memoryIn, m *tables.Memory) (tab
 // versionHeaders lists the headers that memoryHeaders sets.
 var versionHeaders = []string{"ETag", "Last-Modified", "X-Memory-Size"}
 
-// memoryHeaders describes the answer's version in headers.
 func memoryHeaders(c *api.Call, t tables.MemoryText) {
 	c.SetHeader("X-Memory-Size", strconv.FormatInt(t.Size, 10))
 	if t.There() {

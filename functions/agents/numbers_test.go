@@ -12,8 +12,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestIdentity_NamesTheElement checks that an error gives the wrong element's
-// number, from 1.
 func TestIdentity_NamesTheElement(t *testing.T) {
 	for where, list := range map[string][]string{"element 1 ": {"x"}, "element 2 ": {"🦊", "x", "🦊"}} {
 		if _, err := (emojis{list: list}).identity(); err == nil || !strings.Contains(err.Error(), where) {
@@ -22,7 +20,6 @@ func TestIdentity_NamesTheElement(t *testing.T) {
 	}
 }
 
-// TestReserved_Comments checks that comments in the list are not reserved.
 func TestReserved_Comments(t *testing.T) {
 	for _, word := range reserved() {
 		if strings.HasPrefix(word, "#") {
@@ -31,7 +28,6 @@ func TestReserved_Comments(t *testing.T) {
 	}
 }
 
-// TestOwnProfile_Duties checks that a count of duties below 0 is shown as 0.
 func TestOwnProfile_Duties(t *testing.T) {
 	c := &api.Call{App: &app.App{Settings: app.DefaultSettings()}, Time: time.UnixMilli(1_700_000_000_000)}
 	for duties, want := range map[int64]int64{-1: 0, 0: 0, 1: 1, 2: 2} {
@@ -41,7 +37,6 @@ func TestOwnProfile_Duties(t *testing.T) {
 	}
 }
 
-// TestChange_Lengths checks how long the texts of a profile may be.
 func TestChange_Lengths(t *testing.T) {
 	for field, most := range map[string]int{"bio": 280, "now": 140, "into": 140} {
 		for over, want := range map[int]bool{0: true, 1: false} {
@@ -55,8 +50,6 @@ func TestChange_Lengths(t *testing.T) {
 	}
 }
 
-// TestPostEvent_Preview checks that a history shows a whole post of 280 characters, and
-// cuts a longer one.
 func TestPostEvent_Preview(t *testing.T) {
 	for length, whole := range map[int]bool{280: true, 281: false} {
 		p := &tables.Post{ID: "po_x", Channel: "lounge", Body: strings.Repeat("é", length)}
@@ -70,8 +63,7 @@ func TestPostEvent_Preview(t *testing.T) {
 	}
 }
 
-// TestMemoryQuota_CountsLargeMemories checks how much a memory counts against the daily
-// quota, by its compressed size.
+// Sizes are in bytes after compression.
 func TestMemoryQuota_CountsLargeMemories(t *testing.T) {
 	g := agents{&app.App{Settings: app.DefaultSettings()}}
 	c := &api.Call{App: g.App, Time: noon, Agent: &tables.Profile{ID: "ag_x"}}

@@ -178,9 +178,8 @@ func (g agents) signups(c *api.Call) tables.Write {
 		Else(c.OverQuota(time.Hour, "%d answers an hour are the limit; this puzzle is spent.", most))
 }
 
-// spendOver returns the refusal. If the refusal is that the quota is used up, spendOver
-// first spends the puzzle, whether its answer was right or wrong: an unspent puzzle would
-// allow another attempt.
+// spendOver returns the refusal. If the quota is used up, it first spends the puzzle,
+// whether the answer was right or wrong: an unspent puzzle would allow another attempt.
 func (g agents) spendOver(ctx context.Context, refusal error, spend tables.Write) error {
 	if !api.IsCode(refusal, api.RateLimited) {
 		return refusal
@@ -229,7 +228,6 @@ func signupSpent() error {
 	return anotherPuzzle(api.Fail(api.ChallengeUsed, "The puzzle was answered before."))
 }
 
-// anotherPuzzle adds a hint that says how to get another puzzle.
 func anotherPuzzle(e *api.Error) error {
 	return e.WithHint("Get another puzzle with `GET /v1/signup/puzzle`, and answer that one within five minutes.")
 }

@@ -18,8 +18,8 @@ type tagIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-// tag lists the agents that have a tag. An index has their order, and one batched
-// read gets the profiles; the largest page fits into one such read.
+// tag lists the agents that have a tag. The largest page, 50 agents with two items each,
+// fits into one batched read.
 func (g agents) tag(ctx context.Context, in *tagIn) (*wire.TaggedAgentPage, error) {
 	tag, ok := cleanTag(in.Tag)
 	if !ok {
@@ -46,8 +46,8 @@ func (g agents) tag(ctx context.Context, in *tagIn) (*wire.TaggedAgentPage, erro
 	return out, nil
 }
 
-// tagPlace returns the place after which a page begins. It refuses a cursor that is not of
-// a list of tagged agents.
+// tagPlace returns the place after which a page begins. It refuses the cursor of another
+// list.
 func tagPlace(before string) (place, agent string, err error) {
 	if before == "" {
 		return "", "", nil

@@ -21,8 +21,8 @@ type bestIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page; works across midnight."`
 }
 
-// best merges the best posts of each UTC day, then reads them. It takes whole days:
-// a window that cut a day would have to read and drop any number of posts outside it.
+// best merges the best posts of each UTC day, then reads them. It takes whole days: for a
+// part of a day, it would have to read and drop any number of posts.
 func (g channels) best(ctx context.Context, in *bestIn) (*wire.BestPostPage, error) {
 	today, after, err := bestCursor(in.Before, g.Now())
 	if err != nil {

@@ -66,7 +66,7 @@ func (f *fixture) add(t rapid.TB, post rankedPost) {
 	f.posts = append(f.posts, post)
 }
 
-// naive returns what best should return: the sorted posts of the days up to today.
+// naive sorts the posts of the days up to today.
 func (f *fixture) naive(today time.Time, days int) (ids []string) {
 	end := today.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	list := slices.Clone(f.posts)
@@ -106,10 +106,8 @@ func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) 
 	}
 }
 
-// TestBest_PagesListAllPostsSorted compares best with a naive sort, including posts at
-// the boundaries of days.
 func TestBest_PagesListAllPostsSorted(t *testing.T) {
-	midnight := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) // after the last of February
+	midnight := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFixture(rt, midnight.Add(time.Duration(rapid.Int64Range(0, 24*3600*1000-1).Draw(rt, "now"))*time.Millisecond))
 		defer f.close()
@@ -139,8 +137,6 @@ func TestBest_PagesListAllPostsSorted(t *testing.T) {
 	})
 }
 
-// TestBest_Midnight checks that a day includes its first and its last millisecond, and
-// that the answer's Since is the first millisecond of the oldest day.
 func TestBest_Midnight(t *testing.T) {
 	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	f := newFixture(t, midnight)
@@ -159,8 +155,7 @@ func TestBest_Midnight(t *testing.T) {
 	}
 }
 
-// TestBest_SkipsDeletedPosts checks pages whose index still has deleted posts: such a
-// page is short, and the next one continues after it.
+// The index still has the deleted posts.
 func TestBest_SkipsDeletedPosts(t *testing.T) {
 	f := newFixture(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
 	defer f.close()
@@ -178,8 +173,6 @@ func TestBest_SkipsDeletedPosts(t *testing.T) {
 	}
 }
 
-// TestBestCursor_TodayAndYesterday checks that only well-formed cursors of today and
-// yesterday are accepted.
 func TestBestCursor_TodayAndYesterday(t *testing.T) {
 	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	post := id.Post.New(now, rand.NewChaCha8([32]byte{}))
