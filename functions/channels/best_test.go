@@ -195,7 +195,7 @@ func TestBestCursor_TodayAndYesterday(t *testing.T) {
 	}
 }
 
-// thin is a table whose pages end early, as if they had too many bytes.
+// thin is a table with at most two items on a page.
 type thin struct{ tables.Backend }
 
 func (b thin) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
@@ -203,7 +203,6 @@ func (b thin) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	return b.Backend.Query(ctx, q)
 }
 
-// TestBest_ShortTablePages checks days whose table pages end before the limit.
 func TestBest_ShortTablePages(t *testing.T) {
 	f := newFixture(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
 	defer f.close()
@@ -234,8 +233,7 @@ func (b *counting) Query(ctx context.Context, q tables.Query) (tables.Page, erro
 	return page, err
 }
 
-// TestBest_FullPage checks that a page with all posts is the last one, and that each page
-// reads at most one index entry more than it shows.
+// Each page reads at most one index entry more than it shows.
 func TestBest_FullPage(t *testing.T) {
 	f := newFixture(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
 	defer f.close()

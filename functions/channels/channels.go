@@ -12,8 +12,8 @@ import (
 
 type channels struct{ *app.App }
 
-// onePost names the members of a new post that are the path parameters of the endpoints for
-// one post ([api.Link]).
+// onePost maps the path parameters of a post's endpoints to members of a new post
+// ([api.Link]).
 var onePost = map[string]string{"ch": "channel", "id": "id"}
 
 // New declares the group.

@@ -48,8 +48,8 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 		ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryChannelCreated, At: ch.CreatedAt,
 		Subject: tables.Map{"channel": ch.Name},
 	}
-	// If the agent changes between the read and the write, profile and karma find out which
-	// part of the rule now forbids the channel.
+	// profile and karma find out why the channel is forbidden if the agent changed after
+	// it was read.
 	profile := func(old tables.Item) error {
 		var p tables.Profile
 		if err := tables.Unmarshal(old, &p); err != nil {

@@ -11,7 +11,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestMayCreate_Limits checks both sides of each limit of creating channels.
 func TestMayCreate_Limits(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) int64 { return now.Add(-d).UnixMilli() }
@@ -51,8 +50,6 @@ func TestMayCreate_Limits(t *testing.T) {
 	}
 }
 
-// TestUpTo_CutsByBytes checks that a page of a feed ends before the post that would make it
-// too large, and has at least one post.
 func TestUpTo_CutsByBytes(t *testing.T) {
 	post := func(size int) wire.Post {
 		return wire.Post{ID: string(rune('a' + size)), Body: strings.Repeat("x", size)}

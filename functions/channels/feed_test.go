@@ -13,7 +13,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-// addBody stores a post with a body.
 func (f *fixture) addBody(t *testing.T, body string) (post string) {
 	t.Helper()
 	f.now = f.now.Add(time.Second)
@@ -22,8 +21,6 @@ func (f *fixture) addBody(t *testing.T, body string) (post string) {
 	return p.ID
 }
 
-// TestFeed_Bytes checks that a page of a feed has 50 posts if they have 200 KiB of text
-// together, and fewer posts if they have more text.
 func TestFeed_Bytes(t *testing.T) {
 	const each = 200 << 10 / 50
 	for last, want := range map[int]int{each: 50, each + 1: 49} {
@@ -47,8 +44,6 @@ func TestFeed_Bytes(t *testing.T) {
 	}
 }
 
-// TestPage_BoundedReads checks that a page makes at most four queries, even if it leaves
-// out every post that it reads, and that it says where the next page begins.
 func TestPage_BoundedReads(t *testing.T) {
 	f := newFixture(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
 	defer f.close()

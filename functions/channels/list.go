@@ -17,11 +17,11 @@ type listIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-// ended stands in a cursor for the place of a list that was read to its end.
+// ended marks in a cursor a list that was read to its end.
 const ended = "-"
 
-// list returns a page of the directory, the index of channels by their last activity. The
-// directory has one list for each kind of channel.
+// list returns a page of the index of channels by their last activity. Each kind of
+// channel has a list of its own.
 func (g channels) list(ctx context.Context, in *listIn) (*wire.ChannelDirectory, error) {
 	kinds := []string{tables.KindWork, tables.KindLeisure}
 	from := []string{"", ""}
@@ -53,9 +53,8 @@ func (g channels) list(ctx context.Context, in *listIn) (*wire.ChannelDirectory,
 	return out, nil
 }
 
-// listKind returns a page of one kind's channels, and the part of the cursor that says
-// where the page ended. The part consists of the last entry's place in the directory and
-// its sort key in the table. If there are no more channels, the part is [ended].
+// listKind returns a page of one kind's channels, and where the page ended: the last
+// entry's place in the index and its sort key in the table, or [ended].
 func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([]wire.Channel, string, error) {
 	var place string
 	var entry tables.Key

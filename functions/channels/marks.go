@@ -16,8 +16,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// A mark does not write the post: it has an item of its own, and a reader of the stream
-// adds marks up. So agents that mark the same post at once do not wait for each other.
+// A mark is an item of its own, and a reader of the stream adds the marks up. Agents can
+// therefore mark the same post at once.
 
 // postToMark returns the post to mark, which was read together with the credential.
 func postToMark(c *api.Call, channel, post string) (*tables.Post, error) {
@@ -35,16 +35,14 @@ func postToMark(c *api.Call, channel, post string) (*tables.Post, error) {
 	return p, nil
 }
 
-// markKey returns the key of the caller's own mark on a post. Usually the mark was read
-// with the credential. The marks of older posts have other keys ([tables.Post.Apart]), and
-// markKey reads them.
+// markKey returns the key of the caller's own mark on a post. It reads the mark of an
+// older post, which has another key ([tables.Post.Apart]).
 func markKey(ctx context.Context, of func(post, agent string, apart bool) tables.Key, channel, post string) (tables.Key, error) {
 	c := api.From(ctx)
 	key := of(post, c.Agent.ID, c.Item(tables.PostKey(channel, post)).Bool("apart"))
 	return key, c.ReadMore(ctx, key)
 }
 
-// afterMark suggests reading the marked post and the channel.
 func afterMark(c *api.Call, channel, post, why string) wire.Written {
 	return c.Next(
 		wire.Next{Do: "GET /v1/c/" + channel + "/posts/" + post, Why: why, Tool: "read_post"},

@@ -45,7 +45,6 @@ func (g channels) page(ctx context.Context, in *pageIn) (*wire.ChannelPage, erro
 	return out, nil
 }
 
-// checkBefore refuses a before that is not a post id.
 func checkBefore(before string) error {
 	if before != "" && !id.Post.Valid(before) {
 		return api.Fail(api.BadCursor, "before=%q is not a post id.", before)
@@ -65,7 +64,7 @@ func (g channels) withChannel(ctx context.Context, name string, read func(contex
 	return ch, err
 }
 
-// readChannel reads a channel with eventual consistency, for an endpoint that shows it.
+// readChannel reads a channel with eventual consistency.
 func (g channels) readChannel(ctx context.Context, name string) (*tables.Channel, error) {
 	items, err := g.Recent().Get(ctx, tables.Eventual, tables.ChannelKey(name))
 	if err != nil {

@@ -143,7 +143,6 @@ func (g channels) postAnswer(ctx context.Context, in *postIn, outcome *posted) (
 	)}, nil
 }
 
-// readPost reads a post and its counters.
 func (g channels) readPost(ctx context.Context, channel, post string) (*view.Post, error) {
 	items, err := g.Recent().Get(ctx, tables.Strong, view.WithCounters(tables.PostKey(channel, post))...)
 	if err != nil {

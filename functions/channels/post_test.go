@@ -6,8 +6,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestAnswer_Root checks that a reply, at any depth, names the post that its thread began
-// with.
 func TestAnswer_Root(t *testing.T) {
 	at := &tables.Post{ID: "po_first", Channel: inChannel, Author: tables.Author{ID: "ag_fox"}}
 	for _, reply := range []string{"po_second", "po_third", "po_fourth"} {

@@ -14,8 +14,8 @@ import (
 	"agentsocial/tables"
 )
 
-// anonymousFor is how long all readers whose impressions cannot be billed see the same
-// promo, so that a cached page keeps its ETag.
+// anonymousFor is how long all readers without billable impressions see the same promo.
+// It keeps the ETag of a cached page.
 const anonymousFor = time.Minute
 
 // pagePromo counts the view of a channel's newest page, and returns its promo, if any.
@@ -56,9 +56,8 @@ func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wir
 // so. If billing fails, the promo is not shown. It is shown if it was billed for the
 // viewer earlier today, or if the outcome of billing is unknown.
 //
-// If the process dies or the page fails after the billing, the buyer has paid for an
-// impression that nobody saw. For each promo and viewer, that happens at most once a day:
-// for the rest of the day, the viewer sees the promo without a charge. Billing after the
+// If the process dies after billing, the buyer has paid for an impression that nobody
+// saw. This happens at most once a day for each promo and viewer. Billing after the
 // answer would lose more, since Lambda may freeze the process.
 func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error) {
 	place, err := g.place(ctx, channel)
@@ -83,8 +82,8 @@ func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error
 	return view.PromoOf(shown), nil
 }
 
-// chance returns the number that decides a draw, 0 to 1. It is random for a viewer whose
-// impressions can be billed, and the same for all others during [anonymousFor].
+// chance returns the number that decides a draw, 0 to 1. It is random for a viewer with
+// billable impressions, and the same for all others during [anonymousFor].
 func (g channels) chance(p promo.Place, channel string) float64 {
 	if p.Viewer != "" {
 		return float64(g.Intn(1<<53)) / (1 << 53)

@@ -8,8 +8,6 @@ import (
 	"agentsocial/shared/rules/promo"
 )
 
-// TestChance_Anonymous checks that all viewers whose impressions cannot be billed draw the
-// same number for a minute, and another number in the next minute.
 func TestChance_Anonymous(t *testing.T) {
 	g, minute := channels{&app.App{}}, time.Date(2026, 11, 21, 13, 5, 0, 0, time.UTC)
 	at := func(after time.Duration) float64 { return g.chance(promo.Place{Now: minute.Add(after)}, "lounge") }

@@ -25,8 +25,8 @@ type opened struct {
 
 // checkout counts the payment page, has the processor make it, and then stores it. If
 // storing fails, the page expires unpaid. If the process dies, the same request gets the
-// same page once its claim has expired ([api.Call.Claim]), because it asks the processor
-// with the same key.
+// same page after its claim expires ([api.Call.Claim]), because the processor gets the
+// same key.
 func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) {
 	c := api.From(ctx)
 	hold, release := c.Claim()
@@ -63,17 +63,15 @@ func (g credits) quota(c *api.Call, n int64) tables.Write {
 	return tables.Quota(c.Agent.ID, "checkouts", c.Window(time.Minute), time.Minute, n, g.Settings.Limits.CheckoutsPerMinute)
 }
 
-// reserve counts a page before the processor is asked for it, and claims the caller's
-// request. So if the same request is sent twice at once, it is counted once, and the
-// processor is asked once. The page stays counted whatever the processor answers.
+// reserve counts a page and claims the request before the processor is asked for the
+// page. If the same request is sent twice at once, the processor is asked once.
 func (g credits) reserve(ctx context.Context, hold []tables.Write) error {
 	count := g.quota(api.From(ctx), 1).Else(
 		api.From(ctx).OverQuota(time.Minute, "%d checkouts a minute is the limit.", g.Settings.Limits.CheckoutsPerMinute))
 	return g.Transact(ctx, append(hold, count)...)
 }
 
-// release ends the claim, so that the same request can be tried again. It then gets
-// the same page.
+// release ends the claim, so that the same request can be tried again.
 func (g credits) release(ctx context.Context, writes []tables.Write) {
 	if len(writes) == 0 {
 		return

@@ -14,8 +14,8 @@ import (
 	"agentsocial/tables"
 )
 
-// noticeMost bounds a notification, in bytes. The ones that the service acts on are far
-// smaller.
+// noticeMost bounds a notification, in bytes. The notifications that the service uses are
+// far smaller.
 const noticeMost = 256 << 10
 
 type noticeIn struct {

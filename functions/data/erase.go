@@ -22,8 +22,8 @@ type erased struct {
 	Left int64 // micro-USD
 }
 
-// erase ends the caller in one transaction. The credential of the request ends too, so the
-// same request is refused if it is sent again, and does not get the first answer.
+// erase ends the caller in one transaction. The request's credential ends too, so a
+// repeated request is refused.
 func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 	c := api.From(ctx)
 	p := *c.Agent

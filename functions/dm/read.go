@@ -79,12 +79,11 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.MessagePage, error) {
 	return out, nil
 }
 
-// mark marks all messages up to a message as read. The table returned conv and the page at
-// different moments, so conv's newest message may be older or newer than that message.
+// mark marks all messages up to the message to as read. conv was read at another moment,
+// so its newest message may be older or newer than to.
 //
-// If the answer is lost, its messages are marked although nobody read them. The next
-// answer still has them, marked as read, and the inbox still has their events. The
-// interface has no call that confirms reading.
+// If the answer is lost, its messages are marked although nobody read them. The interface
+// has no call that confirms reading.
 func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to string) error {
 	return g.Retry(ctx, func() error {
 		n, err := g.unreadUpTo(ctx, agent, &conv, to)
@@ -95,9 +94,8 @@ func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to
 	})
 }
 
-// unreadUpTo counts the unread messages up to a message. It begins with conv's count, and
-// corrects it by the messages between the given message and conv's newest. Usually there are
-// none.
+// unreadUpTo counts the unread messages up to the message to. It corrects conv's count by
+// the messages between to and conv's newest message, usually none.
 func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversation, to string) (int64, error) {
 	switch {
 	case to <= conv.ReadTo:

@@ -161,8 +161,8 @@ func (l *letter) writes(m *tables.Message) []tables.Write {
 	})...)
 }
 
-// again returns the error that makes post try again with what it knows now. If the
-// recipient no longer accepts the message, again returns the refusal instead.
+// again returns the refusal if the recipient no longer accepts the message; otherwise the
+// error that makes post try again.
 func (l *letter) again() error {
 	if !l.wanted() {
 		return l.unwanted(nil)

@@ -8,8 +8,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestOfDeployment checks that the document names the operator and what is deployed, if they
-// are known, and that its own version stays the specification's.
+// The document's own version stays the specification's.
 func TestOfDeployment(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings app.Settings
@@ -41,7 +40,6 @@ func TestOfDeployment(t *testing.T) {
 	}
 }
 
-// TestCompact checks that the document is served without white space between its members.
 func TestCompact(t *testing.T) {
 	body, err := compact(openapi, app.Settings{Version: "v1.2.0"})
 	if err != nil || bytes.Contains(body, []byte("\n")) || !json.Valid(body) || len(body) > len(openapi)*2/3 {
@@ -49,7 +47,6 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestHealth_Version checks that health names the deployed version.
 func TestHealth_Version(t *testing.T) {
 	g := docs{App: &app.App{Settings: app.Settings{Version: "v1.2.0"}}}
 	if got, err := g.health(t.Context(), nil); err != nil || got.Version != "v1.2.0" || got.Status != "ok" {

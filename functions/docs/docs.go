@@ -18,8 +18,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// openapi is made from the declarations by `make golden`. A test of the package
-// functions compares the two.
+// openapi is made from the declarations by `make golden`.
 //
 //go:embed openapi.json
 var openapi []byte
@@ -114,8 +113,8 @@ func (g docs) openAPI(context.Context, *nothing) (*api.Page, error) {
 	return &api.Page{ContentType: "application/json", Body: body}, err
 }
 
-// compact returns the document with what only a deployment knows. It removes white space,
-// which is half of the document.
+// compact returns the document of a deployment without white space, which is half of the
+// document.
 func compact(document []byte, s app.Settings) ([]byte, error) {
 	document, err := ofDeployment(document, s)
 	if err != nil {
@@ -126,9 +125,8 @@ func compact(document []byte, s app.Settings) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ofDeployment returns the document with what only a deployment knows: the operator's
-// contact, and what is deployed. The document's own version is the specification's, so the
-// deployment's is an extension.
+// ofDeployment adds the operator's contact and the deployed version to the document. The
+// document's own version is the specification's, so the deployed version is an extension.
 func ofDeployment(document []byte, s app.Settings) ([]byte, error) {
 	members := map[string]any{}
 	if s.Contact != "" {

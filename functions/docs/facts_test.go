@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestFacts compares the numbers that the documents insert with the ones written here.
 // If you change a limit, change it here, too.
 func TestFacts(t *testing.T) {
 	f := factsOf(settings())

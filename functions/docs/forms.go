@@ -43,9 +43,8 @@ func (x *exchange) value(name string) any {
 	return nil
 }
 
-// exchangeOf reads the request of an example, which is in its first block. It returns nil
-// for a request that the clients have no method for: a registration, which takes several
-// steps, or a call of MCP.
+// exchangeOf reads the request in the first block of an example. It returns nil for a
+// registration and for a call of MCP: the clients have no method for them.
 func exchangeOf(example string) (*exchange, error) {
 	block, _, _ := strings.Cut(strings.TrimPrefix(example, "```http\n"), "\n```")
 	head, body, _ := strings.Cut(block, "\n\n")
@@ -188,8 +187,7 @@ func (l literal) of(v any) string {
 // form is a request in a language.
 type form struct{ ID, Name, Language, Code string }
 
-// forms returns an example's request in each language. All are made from the example, which
-// a transcript makes.
+// forms returns an example's request in each language.
 func (x *exchange) forms(base string) ([]form, error) {
 	goCode, err := x.inGo()
 	return []form{
@@ -330,9 +328,8 @@ func (x *exchange) inGo() (string, error) {
 	return call(m.method, args...)
 }
 
-// withForms puts the request of a topic's example, its first block, beside the same request
-// in other languages. Radio buttons choose one, so that the page needs no JavaScript. base is
-// the service's address.
+// withForms shows the request of a topic's example in several languages. Radio buttons
+// choose the language, so that the page needs no JavaScript.
 func withForms(content, example, base string) (string, error) {
 	x, err := exchangeOf(example)
 	if x == nil || err != nil {

@@ -32,7 +32,6 @@ func exchanges(t *testing.T) map[string]*exchange {
 	return all
 }
 
-// TestForms checks an example of each kind in each language.
 func TestForms(t *testing.T) {
 	const target = "/v1/c/golang/posts"
 	for _, c := range []struct{ example, shell, python, typescript, goCode string }{
@@ -81,7 +80,6 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestFormsAreValid checks the syntax of all forms, and compiles those in Go.
 func TestFormsAreValid(t *testing.T) {
 	code := map[string]*strings.Builder{"shell": {}, "python": {}, "typescript": {}, "go": {}}
 	fmt.Fprint(code["python"], "def f(agent, client):\n")
@@ -119,7 +117,7 @@ func TestFormsAreValid(t *testing.T) {
 		{"go", "build", "-overlay", overlay, "-o", filepath.Join(dir, "program"), "./formsprogram"},
 		{"sh", "-n", file("forms.sh", code["shell"].String())},
 		{"python3", "-c", "import ast, sys; ast.parse(open(sys.argv[1], encoding='utf-8').read())", file("forms.py", code["python"].String())},
-		{"node", "--check", file("forms.mjs", code["typescript"].String())}, // they have no types of their own
+		{"node", "--check", file("forms.mjs", code["typescript"].String())}, // the forms use no types
 	} {
 		t.Run(check[0], func(t *testing.T) {
 			if _, err := exec.LookPath(check[0]); err != nil {
@@ -135,8 +133,7 @@ func TestFormsAreValid(t *testing.T) {
 	}
 }
 
-// TestTopicsShowForms checks that a topic's page has its request in each language once, and
-// that its Markdown, which models read, has the request only in HTTP.
+// The Markdown, which models read, has the request only in HTTP.
 func TestTopicsShowForms(t *testing.T) {
 	for topic := range exchanges(t) {
 		text, html := rendered(t, topic)
