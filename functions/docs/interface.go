@@ -19,7 +19,6 @@ type document struct {
 	Components struct{ Schemas map[string]schema }
 }
 
-// operation is an endpoint.
 type operation struct {
 	OperationID string
 	Description string
@@ -40,7 +39,6 @@ type operation struct {
 	}
 }
 
-// schema describes a value.
 type schema struct {
 	Ref                string `json:"$ref"`
 	Type               any
@@ -75,7 +73,6 @@ var described = sync.OnceValue(func() *document {
 // methods lists HTTP methods in the order of the tables.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
-// endpoints returns the table of a topic's endpoints.
 func (d *document) endpoints(topic string) (string, error) {
 	t := newTable("endpoint", "credential", "what it does")
 	for route, op := range d.of(topic) {
@@ -85,7 +82,6 @@ func (d *document) endpoints(topic string) (string, error) {
 	return t.String(), t.empty("no endpoint has the topic " + topic)
 }
 
-// ages returns the table of how long a topic's public answers may be cached.
 func (d *document) ages(topic string) (string, error) {
 	t := newTable("endpoint", "may be kept for")
 	for route, op := range d.of(topic) {
@@ -96,7 +92,6 @@ func (d *document) ages(topic string) (string, error) {
 	return t.String(), t.empty("no answer of the topic " + topic + " may be cached")
 }
 
-// scopes returns the table of the endpoints that each scope opens.
 func (d *document) scopes() (string, error) {
 	t := newTable("scope", "opens")
 	for _, scope := range auth.Scopes {
@@ -121,7 +116,6 @@ func (d *document) scopes() (string, error) {
 	return t.String(), t.empty("there are no scopes")
 }
 
-// additions returns the table of the endpoints that the specification lacks.
 func (d *document) additions() (string, error) {
 	t := newTable("endpoint", "reason")
 	for route, op := range d.all() {
@@ -132,8 +126,8 @@ func (d *document) additions() (string, error) {
 	return t.String(), t.empty("no endpoint is beyond the specification")
 }
 
-// tools returns the table of MCP tools: catchup first, as on the MCP server, then the others
-// by the paths of their endpoints.
+// tools lists catchup first, as the MCP server does. The other tools follow by the paths
+// of their endpoints.
 func (d *document) tools() (string, error) {
 	t := newTable("tool", "scope", "what it does")
 	for _, wakes := range []bool{true, false} {
@@ -210,7 +204,6 @@ func (op *operation) credential() string {
 	return strings.Join(ways, " or ")
 }
 
-// members returns the table of the members of a route's query or body.
 func (d *document) members(route string) (string, error) {
 	method, path, _ := strings.Cut(route, " ")
 	op, ok := d.Paths[path][strings.ToLower(method)]
@@ -239,7 +232,6 @@ func (d *document) members(route string) (string, error) {
 	return t.String(), t.empty(route + " has no query or body")
 }
 
-// optional returns the table of a schema's optional members.
 func (d *document) optional(name string) (string, error) {
 	s := d.Components.Schemas[name]
 	t := newTable("member", "meaning")
@@ -251,7 +243,6 @@ func (d *document) optional(name string) (string, error) {
 	return t.String(), t.empty(name + " has no optional members")
 }
 
-// subjects returns the table of the members that the subjects of events may have.
 func (d *document) subjects() (string, error) {
 	all := map[string]string{}
 	for _, one := range d.Components.Schemas["Event"].OneOf {
@@ -364,8 +355,8 @@ func (t *table) row(cells ...string) {
 // String returns the table without its last line break, because the page adds one.
 func (t *table) String() string { return strings.TrimSuffix(t.b.String(), "\n") }
 
-// empty returns an error if the table has no rows, because then the page refers to something
-// that does not exist, such as an unknown topic.
+// empty returns an error if the table has no rows: the page then names something that
+// does not exist, such as an unknown topic.
 func (t *table) empty(problem string) error {
 	if t.rows == 0 {
 		return fmt.Errorf("docs: %s", problem)

@@ -84,8 +84,8 @@ type extra struct {
 	example, base string                       // of a topic, and the service's address
 }
 
-// render returns a text as Markdown, or as an HTML page if accept prefers that. at is
-// the page's path. more is what only the HTML has.
+// render returns a text as Markdown, or as an HTML page if accept prefers HTML. at is the
+// page's path.
 func render(accept, at, text string, more extra) (*api.Page, error) {
 	if !api.PrefersHTML(accept, "text/markdown", "text/plain") {
 		return &api.Page{ContentType: "text/markdown; charset=utf-8", Vary: "Accept", Body: []byte(text)}, nil

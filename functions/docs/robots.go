@@ -6,8 +6,8 @@ import (
 	"agentsocial/shared/api"
 )
 
-// robots tells crawlers what they may fetch: the service's own words. The paths with texts
-// of agents are added if Settings.Index allows it; their pages say the same in a header.
+// robots lets crawlers fetch the service's own texts. If Settings.Index is set, they may
+// fetch the texts of agents, too.
 func (g docs) robots(context.Context, *nothing) (*api.Page, error) {
 	text := "User-agent: *\nDisallow: /oauth/\nDisallow: /mcp\n"
 	if g.Settings.Index {

@@ -19,9 +19,8 @@ import (
 //go:embed search.js
 var searchProgram string
 
-// section is an entry of the index: where it is, the titles of its page and of itself, and
-// the words in it. Its JSON is an array, which is shorter than an object, because the
-// index has many sections.
+// section is an entry of the index. Its JSON is an array, which is shorter than an
+// object.
 type section struct {
 	At, Page, Title string
 	Words           []string
@@ -38,7 +37,7 @@ var (
 	word    = regexp.MustCompile(`[a-z0-9_]{3,}`)
 )
 
-// often bounds the index: it leaves out a word that this many sections have, or more.
+// often is the number of sections from which a word is left out of the index.
 const often = 20
 
 // searchIndex lists the sections of all pages. Code blocks are left out.
@@ -97,7 +96,7 @@ func search(s app.Settings) (*page.Markup, error) {
 	return m, err
 }
 
-// indexes keeps the JSON of the index for each base URL. A deployed process has only one.
+// indexes keeps the JSON of the index for each base URL.
 var indexes sync.Map
 
 func indexJSON(s app.Settings) (string, error) {

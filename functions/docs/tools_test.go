@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-// TestToolsTable checks that each tool has one row with its scope, and that catchup
-// is the first.
 func TestToolsTable(t *testing.T) {
 	got, err := described().tools()
 	if err != nil {

@@ -32,7 +32,7 @@ import (
 //	{{.Program "join.sh"}}             a program that calls this service
 //	{{.Example "posting"}}             the request and the answer that a topic begins with
 //
-// A transcript makes the examples: `make golden` rewrites them.
+// `make golden` rewrites the examples from a transcript.
 //
 //go:embed topics/*.md pages/*.md examples/*.md programs
 var files embed.FS
@@ -72,8 +72,8 @@ type facts struct {
 // SignupHashes returns the mean number of hashes for a registration's proof of work.
 func (f facts) SignupHashes() int64 { return 1 << f.PowBits }
 
-// RememberSeconds returns the greatest age, in seconds, of a public answer that the service
-// gives from memory to a caller who has not just written.
+// RememberSeconds returns the greatest age, in seconds, of a public answer that the
+// service gives from memory.
 func (f facts) RememberSeconds() int64 { return int64(f.Remember / time.Second) }
 
 // PageHashes returns the mean number of hashes for the consent page's proof of work.
@@ -85,8 +85,8 @@ type accessFacts struct {
 
 type memoryFacts struct{ KiB int64 }
 
-// memoryKiB is the limit in shared/text/pack; a test compares the two. Importing that
-// package would add a compressor to this function.
+// memoryKiB is the limit in shared/text/pack. Importing that package would add a
+// compressor to this function.
 const memoryKiB = 256
 
 // keptFacts holds how long data is kept.

@@ -53,7 +53,6 @@ func rendered(t *testing.T, name string) (markdown, html string) {
 	return text, string(p.Body)
 }
 
-// TestRules checks that the row of a member lists all rules for its value.
 func TestRules(t *testing.T) {
 	for row, topic := range map[string]string{
 		"| `max_cpm_micro_usd` | 1 or more |": "promo",
@@ -66,7 +65,6 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestShelf checks that the shelf has all topics, and that each topic has its page.
 func TestShelf(t *testing.T) {
 	var names []string
 	for _, s := range shelf {
@@ -90,8 +88,6 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestPages checks that every page renders as Markdown and as HTML, with one title and all
-// of its tables.
 func TestPages(t *testing.T) {
 	for at, name := range pages {
 		text, html := rendered(t, name)
@@ -110,8 +106,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCellsNameTheirColumn checks that each cell names its column, because a phone does not
-// show the head of a table.
+// A phone does not show the head of a table.
 func TestCellsNameTheirColumn(t *testing.T) {
 	p, err := render("text/html", "/docs", "# T\n\n| `code` | a & b |\n|---|---|\n| 1 | 2 |\n", extra{})
 	if err != nil {
@@ -124,7 +119,6 @@ func TestCellsNameTheirColumn(t *testing.T) {
 	}
 }
 
-// TestPageEscapesHTML checks that HTML in a text does not reach the page.
 func TestPageEscapesHTML(t *testing.T) {
 	p, err := render("text/html", "/docs", "# <b>T</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n", extra{})
 	if err != nil {
@@ -137,9 +131,8 @@ func TestPageEscapesHTML(t *testing.T) {
 	}
 }
 
-// TestExamples checks that each topic begins with a paragraph that says what it is for,
-// and then has its example, once and before any table. A transcript makes the examples;
-// local/transcripts compares them with what the service answers.
+// A transcript makes the examples. Package local/transcripts compares them with what the
+// service answers.
 func TestExamples(t *testing.T) {
 	begins := regexp.MustCompile(`^# [^\n]+\n\n[A-Z][^\n|]{80,}:\n\n(` + "```http\n(GET|POST|PUT|PATCH|DELETE) /[^`]+```\n\n```http\n[1-5][0-9]{2} [^`]+```" + `)\n\n[^\n]`)
 	secret := regexp.MustCompile(`(127\.0\.0\.1|social\.example|[\w-]{65,}|\bas[tr]_\w)`)
@@ -159,8 +152,6 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestDeviationsAreListed checks that the page has each deviation with its reason and
-// endpoints under its heading, and each endpoint beyond the specification.
 func TestDeviationsAreListed(t *testing.T) {
 	text, html := rendered(t, "deviations")
 	for route, op := range described().all() {
@@ -197,8 +188,7 @@ func TestDeviationsAreListed(t *testing.T) {
 	}
 }
 
-// TestEachEndpointHasItsTopic checks that each endpoint is in one table: that of its
-// topic, or the index for endpoints of the documentation.
+// The endpoints of the documentation itself are in the table of the index.
 func TestEachEndpointHasItsTopic(t *testing.T) {
 	tables := map[string]string{} // by topic
 	for _, name := range all {
@@ -218,8 +208,6 @@ func TestEachEndpointHasItsTopic(t *testing.T) {
 	}
 }
 
-// TestTables_Words checks how tables describe a range that begins below zero, and a token
-// that is accepted only while the agent has no key.
 func TestTables_Words(t *testing.T) {
 	for topic, want := range map[string]string{
 		"posting": "| `v` | -1 to 1; required |",
@@ -233,7 +221,6 @@ func TestTables_Words(t *testing.T) {
 
 var named = regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^`?\\s]*)[^`]*`")
 
-// TestPagesNameEndpointsThatExist checks every endpoint that a text names.
 func TestPagesNameEndpointsThatExist(t *testing.T) {
 	mux := http.NewServeMux()
 	for route := range described().all() {
@@ -257,7 +244,6 @@ func TestPagesNameEndpointsThatExist(t *testing.T) {
 	}
 }
 
-// TestErrorsPageListsCodes checks that each code has one heading that links can point to.
 func TestErrorsPageListsCodes(t *testing.T) {
 	_, html := rendered(t, "errors")
 	for _, c := range api.Codes {
@@ -267,8 +253,8 @@ func TestErrorsPageListsCodes(t *testing.T) {
 	}
 }
 
-// TestLLMsTxtFormat checks the format of llmstxt.org: a title, a summary, text
-// without headings, and then lists of links.
+// The format is that of llmstxt.org: a title, a summary, text without headings, and then
+// lists of links.
 func TestLLMsTxtFormat(t *testing.T) {
 	text, _ := rendered(t, "llms")
 	head, lists, _ := strings.Cut(text, "\n## ")
@@ -286,8 +272,6 @@ func TestLLMsTxtFormat(t *testing.T) {
 	}
 }
 
-// TestLLMsTxtIsEnoughToJoin checks that llms.txt names the members of a registration,
-// the headers of a signed request, and the signed messages.
 func TestLLMsTxtIsEnoughToJoin(t *testing.T) {
 	text, _ := rendered(t, "llms")
 	for _, name := range described().resolve(described().Paths["/v1/agents"]["post"].RequestBody.Content["application/json"].Schema).Required {
@@ -305,8 +289,7 @@ func TestLLMsTxtIsEnoughToJoin(t *testing.T) {
 	}
 }
 
-// TestSkillFormat checks the format of agentskills.io: front matter with a name that is
-// also valid for a folder.
+// The format is that of agentskills.io. The name must also be valid for a folder.
 func TestSkillFormat(t *testing.T) {
 	text, _ := rendered(t, "skill")
 	m := regexp.MustCompile(`(?s)^---\nname: ([^\n]+)\ndescription: ([^\n]+)\n(.*?)---\n\n# `).FindStringSubmatch(text)
@@ -329,12 +312,11 @@ func TestSkillFormat(t *testing.T) {
 	}
 }
 
-// firstDayMost bounds the bytes of the texts that an agent reads on its first day: 3 000
-// tokens, at nearly three and a half bytes each, as tokenizers count them (o200k_base).
+// firstDayMost bounds the bytes of a text that an agent reads on its first day. It is
+// about 3 000 tokens (o200k_base).
 const firstDayMost = 10_000
 
-// TestFirstDayTextsAreShort bounds llms.txt and skill.md. They must leave a model room for
-// the network itself.
+// The texts must leave a model room for the network itself.
 func TestFirstDayTextsAreShort(t *testing.T) {
 	for _, name := range []string{"llms", "skill"} {
 		if text, _ := rendered(t, name); len(text) > firstDayMost {
@@ -343,8 +325,6 @@ func TestFirstDayTextsAreShort(t *testing.T) {
 	}
 }
 
-// TestSkillHasAFirstDay checks that skill.md says how to join, sign, read, post, catch up
-// and remember, which limits there are, and that foreign text is data.
 func TestSkillHasAFirstDay(t *testing.T) {
 	text, _ := rendered(t, "skill")
 	for _, part := range []string{
@@ -358,8 +338,6 @@ func TestSkillHasAFirstDay(t *testing.T) {
 	}
 }
 
-// TestFullTextHasEverything checks that the full text has each page but the index once, and
-// that all its links are absolute.
 func TestFullTextHasEverything(t *testing.T) {
 	full, err := fullText(settings())
 	if err != nil {
@@ -383,7 +361,6 @@ func TestFullTextHasEverything(t *testing.T) {
 	}
 }
 
-// TestDeviationTables checks that each deviation has its row, with its endpoints.
 func TestDeviationTables(t *testing.T) {
 	got := deviationTables()
 	for _, d := range deviations() {
@@ -399,7 +376,6 @@ func TestDeviationTables(t *testing.T) {
 	}
 }
 
-// TestEntries checks that the navigation writes short names in capitals.
 func TestEntries(t *testing.T) {
 	titles := map[string]string{}
 	for _, e := range entries {
@@ -412,14 +388,12 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestMemoryKiB checks that the documented limit of a memory is the enforced one.
 func TestMemoryKiB(t *testing.T) {
 	if pack.Most != memoryKiB<<10 {
 		t.Errorf("memoryKiB = %d, want %d bytes / 1024", memoryKiB, pack.Most)
 	}
 }
 
-// TestLimitsAreTheSettings checks that pages show the limits of the settings.
 func TestLimitsAreTheSettings(t *testing.T) {
 	s := settings()
 	s.Limits.PostsPerHour, s.Limits.WritesPerMinute = 1234, 4321
@@ -434,8 +408,6 @@ func TestLimitsAreTheSettings(t *testing.T) {
 	}
 }
 
-// TestAges checks that pages say how long each public answer may be cached, and list
-// no other answers.
 func TestAges(t *testing.T) {
 	for topic, want := range map[string]string{
 		"channels": "| `GET /v1/c/{ch}/search` | 5 seconds |",
@@ -454,8 +426,6 @@ func TestAges(t *testing.T) {
 	}
 }
 
-// TestPagesNameExceptions checks that pages name the exceptions to their general
-// rules.
 func TestPagesNameExceptions(t *testing.T) {
 	for name, said := range map[string][]string{
 		"errors":     {"Errors for forms sent to `/oauth/token` and `/oauth/revoke`", "an error of JSON-RPC", "spends its challenge", "uses one try of the code"},
@@ -476,8 +446,6 @@ func TestPagesNameExceptions(t *testing.T) {
 	}
 }
 
-// TestTables checks the tables, and that an unknown topic, route or schema is an
-// error.
 func TestTables(t *testing.T) {
 	d := described()
 	got, err := d.members("POST /v1/channels")
@@ -529,8 +497,6 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestErrorsPageListsMembers checks that the page lists every optional member of an
-// error.
 func TestErrorsPageListsMembers(t *testing.T) {
 	text, _ := rendered(t, "errors")
 	for _, member := range []string{"fields", "server_time", "retry_at", "until", "scope", "existing", "agent_id", "balance", "price"} {
@@ -540,7 +506,6 @@ func TestErrorsPageListsMembers(t *testing.T) {
 	}
 }
 
-// TestErrorsPageListsLimits checks that the page lists every rate limit.
 func TestErrorsPageListsLimits(t *testing.T) {
 	s := settings()
 	limits := reflect.ValueOf(&s.Limits).Elem()
@@ -566,9 +531,7 @@ var (
 	place    = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-// TestInboxEventsNameAnEndpoint checks that the page lists each kind of event with an
-// endpoint to read next, and that the endpoint's path uses only members of the event's
-// subject. events/inbox tests the subjects.
+// Package events/inbox tests the subjects of the events.
 func TestInboxEventsNameAnEndpoint(t *testing.T) {
 	text, _ := rendered(t, "catchup")
 	_, text, _ = strings.Cut(text, "| kind | what happened |")

@@ -56,7 +56,6 @@ func readVectors(t *testing.T) *vectors {
 	return v
 }
 
-// TestVectors checks that the service accepts the test vectors of /docs/auth.
 func TestVectors(t *testing.T) {
 	v := readVectors(t)
 	seed, err := hex.DecodeString(v.seed)
@@ -98,7 +97,6 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestVectorsInOtherTools checks that OpenSSL and Node make the same signatures.
 func TestVectorsInOtherTools(t *testing.T) {
 	v := readVectors(t)
 	want := map[string]string{} // signature by message

@@ -15,49 +15,37 @@ import (
 	"agentsocial/tables"
 )
 
-// A chain of catchups is complete. A caller that sends `now` of one as `since` of the next
-// sees every event and every post, or learns from `more` where to read on.
+// A chain of catchups is complete. A caller that sends `now` of one catchup as `since` of
+// the next sees every event and every post, or learns from `more` where to read on.
 //
-// Posts are read from the channels themselves, and posts of followed agents through
-// their LATEST items. Such an item lists an agent's newest posts. The transaction
-// that creates a post writes to the channel and to that item, so a catchup does not depend
-// on the stream.
+// Posts are read from the channels, and posts of followed agents through their LATEST
+// items, which list an agent's newest posts. The transaction that creates a post writes to
+// both, so a catchup does not depend on the stream.
 //
-// A catchup misses a post that is committed after the catchup reads. It also misses one
-// committed just before, if an eventually consistent read does not show it yet. The post's
-// own time is earlier than its commit. So `now` of a catchup is [tables.CatchupOverlap], seven
-// seconds, before the time of the request, and the next catchup finds the post. If both
-// find a post, the caller knows it by its id. The seven seconds cover:
+// A post's time is earlier than its commit, so a catchup may read before a post of an
+// earlier time is committed. For this reason, `now` is [tables.CatchupOverlap], seven
+// seconds, before the time of the request. If two catchups find a post, the caller knows
+// the post by its id. The seven seconds cover:
 //
 //   - [tables.CommitWithin], 2.5 seconds from the post's time. After that, the service
-//     neither sends the post's commit nor waits for it. A commit that was sent may
-//     still succeed.
+//     neither sends the post's commit nor waits for it.
 //   - 1.5 seconds until a commit that was sent takes effect. We assume that it takes no
 //     longer than tables/dynamo waits for one attempt.
-//   - One second for clocks that differ and reads that lag. This is an assumption, too:
-//     a server's clock is off by milliseconds, and an eventually consistent read usually
-//     lags by less than a second.
-//   - [tables.PublicKeep], two seconds. A catchup is never answered from the process's
-//     memory. But if it says that a channel has more, the caller reads the channel's
-//     pages, and those may come from the process's memory.
+//   - One second for clocks that differ and eventually consistent reads that lag. This is
+//     an assumption, too.
+//   - [tables.PublicKeep], two seconds. If a channel has more, the caller reads the
+//     channel's pages, and those may come from the process's memory.
 //
-// A post whose commit takes longer is in its channel and in its author's history,
-// but catchups may miss it. Its author got a 503 or, after retrying, the post.
+// A post with a slower commit is in its channel and in its author's history, but catchups
+// may miss it.
 //
-// A channel or an agent that the table throttles is left out (throttled.go). The answer
-// names what was left out, and its `now` is the `since` of the request.
+// Events are read with strong consistency. An event keeps the time of its arrival. The time
+// when a catchup numbers the event is later than the catchup's `now`: with that time, the
+// next catchup would show the event again.
 //
-// Events are read with strong consistency. They also have a cursor, `after`, which is
-// exact however late they arrive. An event's time is when it arrived, not when a catchup
-// gave it a number: that is later than the catchup's `now`, so the next catchup would show
-// the event again.
-//
-// Besides the trip for the credential, a catchup usually takes three round trips, however
-// much the caller follows. The first reads follows, blocks and the newest events, the
-// second all channels and LATEST items, and the third posts of agents. If events wait for
-// their numbers, each transaction that numbers them adds two trips. If the newest posts of
-// a channel are all deleted or by blocked agents, the catchup reads up to channelPages
-// pages of it.
+// After the trip for the credential, a catchup usually takes three round trips, however
+// much the caller follows. The first reads follows, blocks and the newest events, the second
+// all channels and LATEST items, and the third posts of agents.
 
 const (
 	defaultSpan = 24 * time.Hour
@@ -116,7 +104,6 @@ func (*catchupIn) Reads(agent string) []tables.Key {
 	}
 }
 
-// catchup returns what the caller missed.
 func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error) {
 	c := api.From(ctx)
 	since, err := in.Since.from(c.Time)
@@ -160,14 +147,14 @@ type circle struct {
 	agents   []tables.Follow     // without blocked agents
 	hidden   map[string]bool     // blocked agents
 	newest   []tables.InboxEvent // newest first; at least one more than eventsMost, if there are that many
-	head     int64               // highest seq of an event, read together with the credential or after waiting events got numbers
-	waits    bool                // whether more events may wait that this catchup did not number
+	head     int64               // highest seq of an event
+	waits    bool                // more events may wait for their numbers
 	duties   []wire.Duty
 }
 
-// circle reads an agent's circle in one round trip, if no events wait for their numbers.
-// head is the seq of the newest event that is known. Follows and blocks are limited so
-// that each fits one page.
+// circle reads an agent's circle, in one round trip if no events wait for their numbers.
+// head is the seq of the newest known event. Follows and blocks are limited, so each fits
+// one page.
 func (g feed) circle(ctx context.Context, agent string, head int64, onDuty bool) (*circle, error) {
 	own := &circle{hidden: map[string]bool{}}
 	var follows, blocks, duties tables.Page

@@ -65,9 +65,9 @@ func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 // refusal turns a failed condition into an error: see [tables.Write.Else].
 type refusal = func(tables.Item) error
 
-// set commits a request and its writes. If done is true, nothing needs to change, and set
-// commits only the request. writes gets a function to call if another request has already
-// made the change; set then tries again without the writes.
+// set commits a request and its writes. If done is true, it commits only the request.
+// writes gets a function to call if another request has already made the change; set then
+// tries again without the writes.
 func set(ctx context.Context, c *api.Call, outcome any, done bool, writes func(already refusal) []tables.Write) error {
 	return c.Retry(ctx, func() error {
 		if done {
@@ -127,7 +127,6 @@ type followingIn struct {
 	Before string `query:"before" maxLength:"128" doc:"next_before of the previous page."`
 }
 
-// following returns a page of the caller's follows.
 func (g feed) following(ctx context.Context, in *followingIn) (*wire.FollowingPage, error) {
 	c := api.From(ctx)
 	q := tables.Following(c.Agent.ID)

@@ -86,8 +86,8 @@ func (m *missed) read(ctx context.Context) error {
 // channelPages bounds the pages read of a channel until one has a visible post.
 const channelPages = 4
 
-// channel reads the new posts of a channel. If the agent follows more channels, channel
-// reads fewer posts of each.
+// channel reads the new posts of a channel. The more channels the agent follows, the
+// fewer posts of each are read.
 func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 	l, most := &list{name: name}, min(channelMost, postsMost/len(m.channels))
 	q := tables.PostsFrom(name, id.Post.Least(m.since), most+1)

@@ -13,8 +13,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-// TestSince_AtMostAMinuteAhead checks that since may be at most a minute ahead of the
-// clock, and that leaving it out means a day ago.
 func TestSince_AtMostAMinuteAhead(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	for _, c := range []struct {
@@ -30,9 +28,6 @@ func TestSince_AtMostAMinuteAhead(t *testing.T) {
 	}
 }
 
-// TestChoose_NewestFirst checks that the agent with the newest post comes first, that ties
-// are in the order of ids, and that at most 200 posts are read, the newest of each agent
-// first.
 func TestChoose_NewestFirst(t *testing.T) {
 	at := int64(1_700_000_000_000)
 	post := func(n int) string { return id.Post.Least(at + int64(n)) }
@@ -87,9 +82,6 @@ func TestChoose_NewestFirst(t *testing.T) {
 	}
 }
 
-// TestNewest_ReadThenWantedThenLast checks that newest returns the first post that was
-// read; if none was, the first that is to be read; and otherwise the last that was
-// considered.
 func TestNewest_ReadThenWantedThenLast(t *testing.T) {
 	for want, l := range map[string]*list{
 		"po_3": {posts: []wire.Post{{ID: "po_3"}}, wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"},
@@ -101,8 +93,6 @@ func TestNewest_ReadThenWantedThenLast(t *testing.T) {
 	}
 }
 
-// TestParts_Bodies checks that a body of more than 280 characters is cut, unless full is
-// set.
 func TestParts_Bodies(t *testing.T) {
 	for n, want := range map[int]int{280: 280, 281: 280} {
 		for _, full := range []bool{false, true} {
@@ -118,8 +108,6 @@ func TestParts_Bodies(t *testing.T) {
 	}
 }
 
-// TestShare_Exactly checks that a list is not cut if its entry and its posts just fit, and
-// that it loses its last post if the room is one byte too small.
 func TestShare_Exactly(t *testing.T) {
 	for missing, want := range map[int]int{0: 3, 1: 2} {
 		l := &list{name: "lounge"}
@@ -138,14 +126,12 @@ func TestShare_Exactly(t *testing.T) {
 	}
 }
 
-// TestEvents_BoundedAndVisible checks that a catchup has at most 100 events with at most 64
-// KiB together, and that it leaves out expired events and events of blocked agents.
 func TestEvents_BoundedAndVisible(t *testing.T) {
 	const now = 1_700_000_000
 	event := func(seq int64, text string) tables.InboxEvent {
 		return tables.InboxEvent{Seq: seq, Kind: tables.EventMention, At: now * 1000, TTL: now + 1, Text: text}
 	}
-	// events returns the catchup's part for some events, which are given oldest first.
+	// events returns the catchup's part for events that are given oldest first.
 	events := func(all ...tables.InboxEvent) wire.CatchupInbox {
 		newest := slices.Clone(all)
 		slices.Reverse(newest)

@@ -60,9 +60,9 @@ func (l *list) agentPart() wire.CatchupAgent {
 // partSize is the approximate size of an entry without posts, in bytes of JSON.
 const partSize = 150
 
-// share cuts lists to fit into room bytes. Each list keeps its entry. Then each list
-// gets its newest post, then each gets its second, and so on. Once a post of a list does
-// not fit, the list gets none of its older posts either.
+// share cuts lists to fit into room bytes. Each list keeps its entry. All lists get their
+// newest post, then all get their second, and so on. A list ends at its first post that
+// does not fit.
 func share(lists []*list, room int) {
 	room -= partSize * len(lists)
 	for turn, open := 0, true; open; turn++ {

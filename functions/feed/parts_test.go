@@ -16,8 +16,6 @@ func postOf(list, n, size int) wire.Post {
 	return wire.Post{ID: fmt.Sprintf("po_%03d_%03d", list, 999-n), Body: strings.Repeat("x", size)}
 }
 
-// TestShare checks that the answer fits into the room, that every list keeps its entry, and
-// that a list that was cut keeps its newest posts and has more set.
 func TestShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var lists []*list

@@ -9,15 +9,14 @@ import (
 	"agentsocial/tables"
 )
 
-// Events are keyed by seq, not by time, so the first event since a time must be
-// searched for. Usually the newest page of events contains it. Otherwise one batched read
-// gets single events, each further back than the one before. The newest of these that is
-// older than the time is the place after which events are read, so no event is missed. The
-// place is at most a tenth further back than needed.
+// Events are keyed by seq, not by time, so the first event since a time must be searched
+// for. Usually the newest page has it. Otherwise one batched read gets single events,
+// each a tenth further back. Events are then read from the newest of these that is older
+// than the time.
 
 // hear reads the newest events, and gives numbers to events that wait for them. Its first
-// query returns the waiting and the newest events together. So if no event waits, hear
-// takes one trip.
+// query returns the waiting and the newest events together, so hear takes one trip if no
+// event waits.
 func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) error {
 	const heads = 1 // the query also returns the inbox's head
 	page, err := g.Table.Query(ctx, tables.NewestNews(agent, eventsMost+1+heads))
@@ -51,9 +50,8 @@ func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) e
 	return nil
 }
 
-// probesMost bounds the single events that are read. The first is eventsMost events before
-// the newest page, and each further one is a tenth further back than the one before. So
-// they span a million events.
+// probesMost bounds the single events that are read. A hundred of them reach back a
+// million events.
 const probesMost = tables.MaxGetKeys
 
 // reach holds the events that were read if the newest page does not reach since.
