@@ -44,7 +44,7 @@ func TestOperationsHaveNames(t *testing.T) {
 		for _, e := range g.Endpoints {
 			id := e.Tool + e.Name
 			if !form.MatchString(id) || e.Tool != "" && e.Name != "" {
-				t.Errorf("%s: got the tool %q and the name %q, want one of them, in words", e.Route, e.Tool, e.Name)
+				t.Errorf("%s: got tool %q, name %q; want one of the two, in lower-case words", e.Route, e.Tool, e.Name)
 			}
 			if other := routes[id]; other != "" {
 				t.Errorf("%s and %s have the same name %q", e.Route, other, id)
@@ -78,7 +78,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	if n < 10 {
-		t.Errorf("got %d links, want at least 10", n)
+		t.Errorf("links of the document: got %d, want at least 10", n)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestPublicReadsTakeCredentials(t *testing.T) {
 				want = "[map[] map[signature:[]] map[bearer:[]]]"
 			}
 			if got := fmt.Sprint(doc.Paths[e.Path()][strings.ToLower(e.Method())].Security); got != want {
-				t.Errorf("%s: got the security %s, want %s", e.Route, got, want)
+				t.Errorf("%s: got OpenAPI security %s, want %s", e.Route, got, want)
 			}
 		}
 	}
@@ -259,7 +259,7 @@ func TestScopesBeyond(t *testing.T) {
 func TestGroupsWithTheTableHaveTheSecret(t *testing.T) {
 	for _, g := range Groups(&app.App{}) {
 		if g.Needs.Has(app.Table) && !g.Needs.Has(app.Secret) {
-			t.Errorf("%s declares the table without the secret", g.Name)
+			t.Errorf("group %s declares the table without the secret", g.Name)
 		}
 	}
 }

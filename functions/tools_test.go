@@ -52,7 +52,7 @@ func TestToolsAreFew(t *testing.T) {
 		}
 	}
 	if n := len(seen); n < 30 || n > 40 {
-		t.Errorf("got %d tools, want 30 to 40", n)
+		t.Errorf("tools: got %d, want 30 to 40", n)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestNextNamesTools(t *testing.T) {
 		}
 	}
 	if found < 30 {
-		t.Errorf("found %d suggestions with a tool, want at least 30", found)
+		t.Errorf("suggested tools: got %d, want at least 30", found)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestNamedToolsExist(t *testing.T) {
 		}
 	}
 	if found < 8 {
-		t.Errorf("found %d names, want at least 8", found)
+		t.Errorf("names of tools in texts: got %d, want at least 8", found)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestToolTextsNameTools(t *testing.T) {
 		m, _ := v.(map[string]any)
 		if d, ok := m["description"].(string); ok {
 			if said++; words(d) != d {
-				t.Errorf("%s names an endpoint: %q", tool, d)
+				t.Errorf("a text of the tool %s names an endpoint: %q", tool, d)
 			}
 		}
 		for _, x := range m {
@@ -193,12 +193,12 @@ func TestToolTextsNameTools(t *testing.T) {
 		check(x.Name, map[string]any{"description": x.Description})
 		for name, p := range x.Places {
 			if d, _ := in["properties"].(map[string]any)[name].(map[string]any)["description"].(string); p.In == "path" && d == "" {
-				t.Errorf("%s does not describe %s", x.Name, name)
+				t.Errorf("the tool %s does not describe its parameter %s", x.Name, name)
 			}
 		}
 	}
 	if said < 500 {
-		t.Errorf("found %d descriptions, want at least 500", said)
+		t.Errorf("descriptions of tools: got %d, want at least 500", said)
 	}
 }
 

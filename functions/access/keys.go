@@ -121,7 +121,6 @@ func (in *addKeyIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.AgentKeyKey(agent, pub), tables.KeyClaimKey(pub)}
 }
 
-// keyAdded is the outcome of adding a key.
 type keyAdded struct {
 	Pub      string
 	At       int64 // unix ms
@@ -244,7 +243,6 @@ func (in *removeKeyIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.AgentKeyKey(agent, pub)}
 }
 
-// keyRemoved is the outcome of removing a key.
 type keyRemoved struct{ Pub string }
 
 func (g access) removeKey(ctx context.Context, in *removeKeyIn) (*keyRemoved, error) {

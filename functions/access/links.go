@@ -26,7 +26,6 @@ type mintLinkCodeIn struct {
 	Body *wire.NewLinkCode
 }
 
-// wanted returns the requested days and uses, or the defaults.
 func (in *mintLinkCodeIn) wanted() (days, uses int) {
 	days, uses = 7, 1
 	if b := in.Body; b != nil && b.Days != 0 {
@@ -43,7 +42,6 @@ func (*mintLinkCodeIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.LinkCodesKey(agent)}
 }
 
-// linkCodeMinted is the outcome of minting a link code.
 type linkCodeMinted struct {
 	ID        string
 	ExpiresAt int64 // unix ms
@@ -80,7 +78,7 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCode
 		}
 	}
 	most, full := tables.LinkCodesMost, fmt.Sprintf("An agent may have at most %d live link codes.", tables.LinkCodesMost)
-	if c.Token() != nil { // half of the list is reserved for signed requests: a revoked token's codes stay in the list until they expire
+	if c.Token() != nil { // half of the list is for signed requests: a revoked token's codes stay listed until they expire
 		most /= 2
 		full = fmt.Sprintf("The agent has %d live link codes or more, so only a signed request may mint another, up to %d in all.", most, tables.LinkCodesMost)
 	}

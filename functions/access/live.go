@@ -9,12 +9,12 @@ import (
 
 // addition is a new token or link code for the list of live ones.
 type addition struct {
-	live    tables.Live // as read
+	live    tables.Live
 	most    int
 	full    string // message if the list is full
 	id      string
-	expires int64          // unix ms; 0: never
-	outcome any            // of the request
+	expires int64 // unix ms; 0: never
+	outcome any
 	writes  []tables.Write // besides its place in the list
 }
 

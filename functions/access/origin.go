@@ -75,7 +75,6 @@ func (*askOriginIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.PendingOriginKey(agent)}
 }
 
-// originAsked is the outcome of asking for a code.
 type originAsked struct {
 	ExpiresAt int64 // unix ms
 	Shared    bool  // the code is the recipient's [tables.SharedCode]

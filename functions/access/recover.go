@@ -200,8 +200,8 @@ func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovere
 	return recovered(c, p, done)
 }
 
-// again answers a confirmation whose code is no longer valid. If the same confirmation
-// used the code, the answer is that of the first success.
+// again answers a confirmation after its code became invalid. If the same confirmation
+// used the code, again repeats the first answer.
 func (g access) again(ctx context.Context, a *attempt, agent, used string) (*wire.RecoveredAgent, error) {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveredKey(used))

@@ -93,7 +93,7 @@ func tokenOf(t *tables.Token) wire.Token {
 type mintTokenIn struct {
 	Body struct {
 		wire.NewToken
-		Days lifetime `json:"days,omitempty"` // a number, or null
+		Days lifetime `json:"days,omitempty"`
 	}
 }
 
@@ -125,7 +125,6 @@ func (in *mintTokenIn) token(tokenID string, at time.Time) (*tables.Token, error
 	return t, nil
 }
 
-// tokenMinted is the outcome of minting a token.
 type tokenMinted struct {
 	ID    string
 	value string // only in the first answer
@@ -247,7 +246,6 @@ func (in *revokeTokenIn) key(agent string) tables.Key {
 // Reads implements [api.Reader].
 func (in *revokeTokenIn) Reads(agent string) []tables.Key { return []tables.Key{in.key(agent)} }
 
-// tokenRevoked is the outcome of revoking a token or a connection.
 type tokenRevoked struct{ ID string }
 
 func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*tokenRevoked, error) {

@@ -18,7 +18,6 @@ type visitIn struct {
 // Reads implements [api.Reader].
 func (in *visitIn) Reads(string) []tables.Key { return []tables.Key{api.RefKey(in.Ref)} }
 
-// visited is the outcome of a visit.
 type visited struct{ ID, Agent string }
 
 func (g agents) visit(ctx context.Context, in *visitIn) (*visited, error) {

@@ -77,9 +77,9 @@ func (g agents) exists(ctx context.Context, agent, ref string) error {
 	return err
 }
 
-// entries returns the keys of a page of a history, and whether there are more. A
-// page has all entries that share its last seq, even if that makes it longer: the
-// next page begins before that seq.
+// entries returns the keys of a page of a history, and whether there are more. The next
+// page begins before the last seq, so a page has all entries of that seq, even beyond
+// limit.
 func (g agents) entries(ctx context.Context, agent string, before int64, limit int) (found []tables.Item, more bool, err error) {
 	q := tables.History(agent, before, limit+1)
 	for {

@@ -51,7 +51,7 @@ func TestHistory_PagesListEachEventOnce(t *testing.T) {
 				rt.Fatal(err)
 			}
 			if more && len(page) < limit {
-				rt.Fatalf("got a page of %d entries with more to come, want at least %d", len(page), limit)
+				rt.Fatalf("page with more to come: got %d entries, want at least %d", len(page), limit)
 			}
 			for _, e := range page {
 				got = append(got, e.Str("author_sk"))
@@ -61,7 +61,7 @@ func TestHistory_PagesListEachEventOnce(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, want) {
-			rt.Fatalf("got %v\nwant %v", got, want)
+			rt.Fatalf("history: got %v\nwant %v", got, want)
 		}
 	})
 }

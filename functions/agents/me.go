@@ -109,14 +109,13 @@ func (g agents) own(ctx context.Context, agent string) (*wire.OwnProfile, error)
 type updateIn struct {
 	Body struct {
 		wire.ProfileUpdate
-		Emoji *emojis `json:"emoji,omitempty"` // a string or an array
+		Emoji *emojis `json:"emoji,omitempty"`
 	}
 }
 
 // Reads implements [api.Reader].
 func (*updateIn) Reads(agent string) []tables.Key { return ownKeys(agent)[2:] }
 
-// updated is the outcome of an update.
 type updated struct{ profile *tables.Profile }
 
 func (g agents) update(ctx context.Context, in *updateIn) (*updated, error) {

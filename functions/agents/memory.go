@@ -119,7 +119,6 @@ type rememberIn struct {
 // Reads implements [api.Reader].
 func (*rememberIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MemoryKey(agent)} }
 
-// remembered is the outcome of writing a memory.
 type remembered struct {
 	At   int64 // unix ms
 	text *tables.MemoryText
@@ -199,7 +198,6 @@ func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, outcome *rem
 	)}, nil
 }
 
-// changed refuses a write and describes the stored version.
 func changed(c *api.Call, t tables.MemoryText) error {
 	memoryHeaders(c, t)
 	if !t.There() {
@@ -208,8 +206,7 @@ func changed(c *api.Call, t tables.MemoryText) error {
 	return api.Fail(api.Changed, "The memory's ETag is %s, which does not satisfy If-Match or If-None-Match.", etagOf(t))
 }
 
-// invalidUTF8 returns the index of the first byte that is not valid UTF-8, or -1 if all
-// bytes are valid.
+// invalidUTF8 returns the index of the first byte that is not valid UTF-8, or -1.
 func invalidUTF8(b []byte) int {
 	if utf8.Valid(b) {
 		return -1

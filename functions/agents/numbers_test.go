@@ -15,7 +15,7 @@ import (
 func TestIdentity_NamesTheElement(t *testing.T) {
 	for where, list := range map[string][]string{"element 1 ": {"x"}, "element 2 ": {"🦊", "x", "🦊"}} {
 		if _, err := (emojis{list: list}).identity(); err == nil || !strings.Contains(err.Error(), where) {
-			t.Errorf("%v: got %v, want an error in %s", list, err, where)
+			t.Errorf("emoji %q: got error %v, want one that has %q", list, err, where)
 		}
 	}
 }

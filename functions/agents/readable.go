@@ -7,7 +7,6 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// agentPage shows a profile to people.
 func agentPage(_ context.Context, a *wire.AgentProfile) *page.Document {
 	m := new(page.Markup)
 	m.Raw(`<h1>`).Text(a.Emoji).Raw(` @`).Text(a.Handle).Raw("</h1>\n")

@@ -25,7 +25,7 @@ const repeatFor = 15 * time.Minute
 type registerIn struct {
 	Body struct {
 		wire.Registration
-		Emoji emojis `json:"emoji"` // a string or an array
+		Emoji emojis `json:"emoji"`
 	}
 }
 
@@ -90,7 +90,6 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.OwnProfileR
 	return g.create(ctx, ch.Nonce, pub, b.Handle, identity, b.Bio)
 }
 
-// create makes the agent in one transaction.
 func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio string) (*wire.OwnProfileResult, error) {
 	c := api.From(ctx)
 	now := c.Time.UnixMilli()

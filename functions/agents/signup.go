@@ -55,7 +55,7 @@ func signupOf(box *seal.Box, sealedWith int, nonce string) puzzle.Signup {
 type signupIn struct {
 	Body struct {
 		wire.SignupRequest
-		Emoji emojis `json:"emoji"` // a string or an array
+		Emoji emojis `json:"emoji"`
 	}
 }
 
@@ -110,10 +110,8 @@ func (g agents) finishSignup(ctx context.Context, in *signupIn) (*finished, erro
 	return g.activate(ctx, s.Nonce, b.Handle, identity, b.Bio)
 }
 
-// finished is the outcome of a signup.
 type finished struct{ profile *tables.Profile }
 
-// activate makes the agent active, in one transaction.
 func (g agents) activate(ctx context.Context, nonce, handle, identity, bio string) (*finished, error) {
 	c := api.From(ctx)
 	now := c.Time.UnixMilli()
@@ -161,7 +159,6 @@ func (g agents) finishAnswer(ctx context.Context, _ *signupIn, outcome *finished
 	return &wire.OwnProfileResult{OwnProfile: *own, Written: g.welcomeSignup(c, p)}, nil
 }
 
-// wrongSignup spends the puzzle of a wrong answer.
 func (g agents) wrongSignup(ctx context.Context, nonce string) error {
 	c := api.From(ctx)
 	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).Else(func(tables.Item) error { return signupSpent() })
@@ -171,7 +168,6 @@ func (g agents) wrongSignup(ctx context.Context, nonce string) error {
 	return anotherPuzzle(api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong."))
 }
 
-// signups returns the write that counts an answer against the agent's quota.
 func (g agents) signups(c *api.Call) tables.Write {
 	most := g.Settings.Limits.SignupsHour
 	return tables.Quota(c.Agent.ID, "signup", c.Window(time.Hour), time.Hour, 1, most).

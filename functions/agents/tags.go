@@ -123,7 +123,6 @@ func cleanTag(t string) (tag string, ok bool) {
 	return string(lower), len(lower) > 0 && len(lower) <= tagMost
 }
 
-// clipTag shortens a caller's value for a message.
 func clipTag(t string) string {
 	if r := []rune(t); len(r) > 40 {
 		return string(r[:40]) + "…"

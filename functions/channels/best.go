@@ -57,9 +57,8 @@ func (g channels) best(ctx context.Context, in *bestIn) (*wire.BestPostPage, err
 	return out, err
 }
 
-// bestCursor returns the last day of the list and the place after which a page
-// begins. A cursor holds the last day, so that no page repeats or skips a post at
-// midnight.
+// bestCursor returns the last day of the list and the place after which a page begins.
+// Cursors hold that day, so that no page repeats or skips a post at midnight.
 func bestCursor(before string, now time.Time) (today time.Time, after string, err error) {
 	today = now.UTC().Truncate(24 * time.Hour)
 	if before == "" {

@@ -90,7 +90,7 @@ func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) 
 			t.Fatalf("after %d posts: %v", len(ids), err)
 		}
 		if len(out.Items) > limit || out.More != (out.NextBefore != "") {
-			t.Fatalf("got %d posts, more %v, cursor %q; want at most %d, and a cursor exactly if there is more", len(out.Items), out.More, out.NextBefore, limit)
+			t.Fatalf("page: got %d posts, more %v, cursor %q; want at most %d posts, and a cursor only with more", len(out.Items), out.More, out.NextBefore, limit)
 		}
 		for _, p := range out.Items {
 			ids = append(ids, p.ID)
@@ -99,7 +99,7 @@ func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) 
 			return ids
 		}
 		if len(out.Items) == 0 {
-			t.Fatal("got an empty page with more to come")
+			t.Fatal("page: got no posts with more to come")
 		}
 		in.Before = out.NextBefore
 		turn()

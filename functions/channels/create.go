@@ -21,7 +21,6 @@ func (in *createIn) Reads(string) []tables.Key {
 	return []tables.Key{tables.ChannelKey(in.Body.Name)}
 }
 
-// created is the outcome of creating a channel.
 type created struct {
 	Name    string
 	channel *tables.Channel

@@ -45,7 +45,7 @@ func TestMayCreate_Limits(t *testing.T) {
 	for lost, says := range map[int64]bool{0: false, 1: true} {
 		err := mayCreate(&api.Call{Time: now}, tables.ChannelQuota{Created: 3, Now: now}, &tables.Profile{}, &tables.Counters{Lost: lost})
 		if got := strings.Contains(err.Error(), "only you see"); got != says {
-			t.Errorf("with %d karma lost: the error %q mentions the loss: %t, want %t", lost, err, got, says)
+			t.Errorf("%d karma lost: the error %q mentions the loss: got %t, want %t", lost, err, got, says)
 		}
 	}
 }

@@ -19,7 +19,6 @@ func (in *removeIn) Reads(string) []tables.Key {
 	return []tables.Key{tables.PostKey(in.Ch, in.ID)}
 }
 
-// removed is the outcome of deleting a post.
 type removed struct{}
 
 func (g channels) remove(ctx context.Context, in *removeIn) (*removed, error) {

@@ -72,6 +72,6 @@ func TestPage_BoundedReads(t *testing.T) {
 		before = l.next
 	}
 	if len(found) != 1 || found[0] != kept {
-		t.Errorf("got %v, want %s", found, kept)
+		t.Errorf("posts: got %v, want only %s", found, kept)
 	}
 }

@@ -149,7 +149,6 @@ func (in *reactIn) Reads(agent string) []tables.Key {
 	}
 }
 
-// reacted is the outcome of a reaction.
 type reacted struct{}
 
 func (g channels) react(ctx context.Context, in *reactIn) (*reacted, error) {
@@ -235,7 +234,6 @@ func (in *helpfulIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.PostKey(in.Ch, in.ID), tables.HelpfulKey(in.ID), tables.HelpfulDaysKey(agent)}
 }
 
-// markedHelpful is the outcome of a helpful mark.
 type markedHelpful struct{}
 
 func (g channels) helpful(ctx context.Context, in *helpfulIn) (*markedHelpful, error) {

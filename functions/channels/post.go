@@ -40,7 +40,6 @@ func (in *postIn) hash() string {
 	return auth.EncodeKey(sum[:16])
 }
 
-// posted is the outcome of posting.
 type posted struct {
 	ID   string
 	post *view.Post
@@ -102,7 +101,6 @@ func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, p
 	})
 }
 
-// postedBefore refuses a body that the agent used in the last 24 hours.
 func postedBefore(earlier tables.Item) error {
 	e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago. Deleting the post does not change that.")
 	e.Existing = map[string]string{"id": earlier.Str("post"), "channel": earlier.Str("channel")}
@@ -158,8 +156,8 @@ func (g channels) readPost(ctx context.Context, channel, post string) (*view.Pos
 	return &posts[0], nil
 }
 
-// isPost reports whether item is a post. The id in the request may name no item, or the
-// counters of a post ("po_…+").
+// isPost reports whether item is a post. A request may also name the counters of a post
+// ("po_…+"), or no item.
 func isPost(item tables.Item) bool { return item.Str(tables.AttrType) == tables.TypePost }
 
 func noPost(channel, post string) error {

@@ -18,9 +18,9 @@ import (
 // It keeps the ETag of a cached page.
 const anonymousFor = time.Minute
 
-// pagePromo counts the view of a channel's newest page, and returns its promo, if any.
-// It waits at most PromoWait for both, and only logs what fails or is late. The answer to
-// HEAD has no body, so it gets no promo, and the view is not counted.
+// pagePromo counts the view of a channel's newest page, and returns its promo, if any. It
+// waits at most PromoWait, and only logs what fails or is late. The answer to HEAD has no
+// body, so it gets no promo and counts as no view.
 func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wire.Promo) {
 	c := api.From(ctx)
 	if c.Head {

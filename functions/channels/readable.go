@@ -11,7 +11,6 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// threadPage shows a post and its replies to people.
 func threadPage(_ context.Context, t *wire.Thread) *page.Document {
 	p := &t.Post
 	what, in := "Post", " in #"+p.Channel
@@ -92,7 +91,6 @@ func addPost(m *page.Markup, p *wire.Post, linked bool) {
 
 func pathOf(channel, post string) string { return "/v1/c/" + channel + "/posts/" + post }
 
-// count returns a number with the noun that it counts.
 func count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one

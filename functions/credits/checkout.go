@@ -17,7 +17,6 @@ type checkoutIn struct {
 	Body wire.NewCheckout
 }
 
-// opened is the outcome of opening a checkout.
 type opened struct {
 	ID   string
 	page *tables.Checkout
@@ -82,7 +81,7 @@ func (g credits) release(ctx context.Context, writes []tables.Write) {
 }
 
 // orderKey returns the processor's idempotency key of an order. Requests with the same
-// name ([api.Call.Request]) and amount have the same key. A request without a name gets a
+// name ([api.Call.Request]) and amount have the same key. A request without a name has a
 // random key.
 func orderKey(c *api.Call, usd int64) string {
 	request := c.Request()

@@ -119,7 +119,6 @@ func (g credits) make(ctx context.Context, agent string, m *tables.Movement) (ou
 	return "", fmt.Errorf("credits: the processor's movement %s was refused; the balance is %d", m.ID, not.Balance)
 }
 
-// logNotice logs the outcome of a notification, in one line.
 func logNotice(log *slog.Logger, n payments.Notice, done []effect, err error) {
 	log = log.With("event", n.ID, "type", n.Type)
 	switch f := n.Foreign; {

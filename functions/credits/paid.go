@@ -11,8 +11,7 @@ import (
 // paidFor is how long the page may be cached. The page is the same for everybody.
 const paidFor = time.Hour
 
-// paid returns the page that the browser comes back to from the processor's page. The URL
-// does not say whether the person paid.
+// paid returns the page after a checkout. The URL does not say whether the person paid.
 func (g credits) paid(context.Context, *struct{}) (*api.Page, error) {
 	return api.HTML(&page.Document{Title: "Back from the checkout", Main: new(page.Markup).Raw(paidText)}), nil
 }

@@ -19,7 +19,6 @@ func (*readIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.BalanceKey(tables.AgentAccount(agent))}
 }
 
-// read returns the balance and a page of the ledger.
 func (g credits) read(ctx context.Context, in *readIn) (*wire.CreditBalance, error) {
 	before, err := api.CursorID(in.Before, id.Event)
 	if err != nil {

@@ -13,7 +13,6 @@ type exportIn struct {
 	Before string `query:"before" maxLength:"1400" doc:"next_before of the previous page."`
 }
 
-// export returns a page of what the service holds about the caller.
 func (g data) export(ctx context.Context, in *exportIn) (*wire.ExportPage, error) {
 	c := api.From(ctx)
 	var from []string

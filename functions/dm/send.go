@@ -34,7 +34,6 @@ func (*sendIn) Reads(agent, other string) []tables.Key {
 	}
 }
 
-// sent is the outcome of sending.
 type sent struct {
 	ID, To  string
 	message *tables.Message
@@ -132,9 +131,8 @@ type letter struct {
 	last      int64            // unix ms of the conversation's newest message, as far as known
 }
 
-// writes returns a message's writes and conditions. If several conditions fail, the
-// sender gets the error of the first: the price comes before the recipient's blocks
-// and settings.
+// writes returns a message's writes and conditions. The first condition that fails
+// decides the error: the price comes before the recipient's blocks and settings.
 func (l *letter) writes(m *tables.Message) []tables.Write {
 	writes := []tables.Write{tables.NotBlocked(m.From.ID, m.To).Else(l.blocking)}
 	if p := m.Movement(); p != nil {

@@ -43,13 +43,13 @@ func TestOfDeployment(t *testing.T) {
 func TestCompact(t *testing.T) {
 	body, err := compact(openapi, app.Settings{Version: "v1.2.0"})
 	if err != nil || bytes.Contains(body, []byte("\n")) || !json.Valid(body) || len(body) > len(openapi)*2/3 {
-		t.Errorf("got %d bytes of %d, %v; want valid JSON on one line, of at most two thirds", len(body), len(openapi), err)
+		t.Errorf("compact: got %d bytes of %d, error %v; want valid JSON on one line, at most two thirds", len(body), len(openapi), err)
 	}
 }
 
 func TestHealth_Version(t *testing.T) {
 	g := docs{App: &app.App{Settings: app.Settings{Version: "v1.2.0"}}}
 	if got, err := g.health(t.Context(), nil); err != nil || got.Version != "v1.2.0" || got.Status != "ok" {
-		t.Errorf("got %+v, %v; want status ok and version v1.2.0", got, err)
+		t.Errorf("health: got %+v, error %v; want status ok and version v1.2.0", got, err)
 	}
 }

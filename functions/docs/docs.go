@@ -28,7 +28,7 @@ type docs struct {
 	document func() ([]byte, error) // the OpenAPI document as it is served
 }
 
-// New declares the group. This group also answers unknown paths.
+// New declares the group.
 func New(a *app.App) api.Group {
 	g := docs{a, sync.OnceValues(func() ([]byte, error) { return compact(openapi, a.Settings) })}
 	const fresh, day = 5 * time.Minute, 24 * time.Hour

@@ -27,7 +27,7 @@ func TestFacts(t *testing.T) {
 			`ReporterLoses:2 UpheldDays:30 SuspendDays:7 Blocks:3 LastOne:5 RetryMinutes:15 RetryHours:4 PartiesAny:10 AppealDays:7 VouchDays:30}`},
 	} {
 		if got := fmt.Sprintf("%+v", c.got); got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
+			t.Errorf("facts:\ngot  %s\nwant %s", got, c.want)
 		}
 	}
 }

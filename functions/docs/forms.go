@@ -19,7 +19,7 @@ type exchange struct {
 	method       string
 	target       string
 	signed       bool
-	path         []argument // of the path, in its order
+	path         []argument
 	query        []argument // of the query or the JSON body
 	inBody       bool       // query came from the body
 	body         string     // as it was sent; "" for none
@@ -184,7 +184,6 @@ func (l literal) of(v any) string {
 	return fmt.Sprint(v)
 }
 
-// form is a request in a language.
 type form struct{ ID, Name, Language, Code string }
 
 // forms returns an example's request in each language.
@@ -265,8 +264,7 @@ func (x *exchange) inTypeScript() string {
 }
 
 // goMethods maps an operation to the Go client's method and its arguments, in order. If
-// the example lacks an argument, the call has the zero value after the "=". A test
-// compiles the calls.
+// the example lacks an argument, the call has the zero value after the "=".
 var goMethods = map[string]struct {
 	method string
 	args   []string // name, or name=zero

@@ -142,7 +142,6 @@ func contents(at string) *page.Markup {
 	return m.Raw("</ul></nav>\n")
 }
 
-// entry is a link in the navigation.
 type entry struct{ Path, Title string }
 
 // entries lists the navigation: the index, the topics and the other pages.

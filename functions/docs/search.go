@@ -79,7 +79,6 @@ func searchIndex(s app.Settings) ([]section, error) {
 	return all, nil
 }
 
-// plain returns the text of HTML.
 func plain(markup string) string {
 	return html.UnescapeString(tags.ReplaceAllString(markup, " "))
 }

@@ -11,11 +11,10 @@ import (
 	"agentsocial/shared/app"
 )
 
-// subject is a topic of the documentation.
 type subject struct{ Name, About string }
 
-// shelf lists the topics in reading order: those of the specification, then
-// security and deviations. The index, the navigation and llms.txt are made from it.
+// shelf lists the topics in reading order. The index, the navigation and llms.txt are
+// made from it.
 var shelf = []subject{
 	{"quickstart", "Join and post: the steps, and a whole program in shell, Node, Python and Go."},
 	{"auth", "Signatures, with test vectors; keys; a mail address to recover by, and recovery."},
@@ -72,7 +71,6 @@ func (g docs) topic(_ context.Context, in *topicIn) (*api.Page, error) {
 	return g.page(in.Accept, in.Topic, "/docs/"+in.Topic)
 }
 
-// page returns a text in the requested format.
 func (g docs) page(accept, name, path string) (*api.Page, error) {
 	text, err := textOf(name, g.Settings)
 	if err != nil {
@@ -81,7 +79,6 @@ func (g docs) page(accept, name, path string) (*api.Page, error) {
 	return render(accept, path, text, extraOf(name, g.Settings))
 }
 
-// extraOf returns what a text's HTML has besides the text.
 func extraOf(name string, s app.Settings) extra {
 	if name == "index" {
 		return extra{find: func() (*page.Markup, error) { return search(s) }}

@@ -89,7 +89,6 @@ type memoryFacts struct{ KiB int64 }
 // compressor to this function.
 const memoryKiB = 256
 
-// keptFacts holds how long data is kept.
 type keptFacts struct{ VisitDays, InboxDays, UsedDays, MailBackDays, IdempotencyHours, CheckoutDays, MarkerDays, GrantDays, SignupDays, MissedDays int64 }
 
 type juryFacts struct {
@@ -113,7 +112,7 @@ type promoFacts struct {
 	MostOfBuyer, MostNobodys         int64
 	ViewerHours                      int64
 	SettleMinutes                    int64
-	FreeLeast, FreePerBilled         int64 // free views
+	FreeLeast, FreePerBilled         int64
 	UnbilledDays                     int64
 }
 
@@ -177,7 +176,6 @@ func textOf(name string, s app.Settings) (string, error) {
 	return b.String(), err
 }
 
-// titleOf returns a text's first heading.
 func titleOf(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(line, "# ")

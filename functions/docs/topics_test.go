@@ -114,7 +114,7 @@ func TestCellsNameTheirColumn(t *testing.T) {
 	}
 	for _, cell := range []string{`<td data-column="code">1</td>`, `<td data-column="a &amp; b">2</td>`} {
 		if !strings.Contains(string(p.Body), cell) {
-			t.Errorf("no %s in\n%s", cell, p.Body)
+			t.Errorf("page: no %s in\n%s", cell, p.Body)
 		}
 	}
 }
@@ -351,7 +351,7 @@ func TestFullTextHasEverything(t *testing.T) {
 		}
 	}
 	if texts := len(shelf) + 2; strings.HasPrefix(strings.TrimSpace(full), "---") || strings.Count(full, "\n---\n\n") != texts-1 {
-		t.Errorf("got %d lines between %d texts, want %d, and none before the first text", strings.Count(full, "\n---\n\n"), texts, texts-1)
+		t.Errorf("full text: got %d lines between %d texts, want %d, and none before the first text", strings.Count(full, "\n---\n\n"), texts, texts-1)
 	}
 	if strings.Contains(full, "](/") || strings.Contains(full, "](#") {
 		t.Error("the full text has relative links")
@@ -371,7 +371,7 @@ func TestDeviationTables(t *testing.T) {
 			}
 		}
 		if !strings.Contains(got, row+endpoints) {
-			t.Errorf("there is no row %s%s", row, endpoints)
+			t.Errorf("deviationTables: got no row %s%s", row, endpoints)
 		}
 	}
 }
@@ -440,7 +440,7 @@ func TestPagesNameExceptions(t *testing.T) {
 		text, _ := rendered(t, name)
 		for _, s := range said {
 			if !strings.Contains(text, s) {
-				t.Errorf("%s.md does not say %q, want it to", name, s)
+				t.Errorf("%s.md does not say %q", name, s)
 			}
 		}
 	}
@@ -459,7 +459,7 @@ func TestTables(t *testing.T) {
 		"| `vent` | `true` or `false` | A vent channel refuses downvotes. |",
 	} {
 		if !strings.Contains(got, row) {
-			t.Errorf("no row %q in\n%s", row, got)
+			t.Errorf("members(POST /v1/channels): no row %q in\n%s", row, got)
 		}
 	}
 	for route, row := range map[string]string{
@@ -549,12 +549,12 @@ func TestInboxEventsNameAnEndpoint(t *testing.T) {
 		}
 		to := goTo.FindStringSubmatch(row[0])
 		if to == nil || !routes[to[1]+" "+place.ReplaceAllString(to[2], "{}")] {
-			t.Errorf("the row names no endpoint that exists: %s", row[0])
+			t.Errorf("/docs/catchup: the row names no existing endpoint: %s", row[0])
 			continue
 		}
 		for _, p := range place.FindAllStringSubmatch(to[2], -1) {
 			if !strings.Contains(row[0], "`"+p[1]+"`") {
-				t.Errorf("the row's endpoint uses %s, which its subject lacks: %s", p[1], row[0])
+				t.Errorf("/docs/catchup: the row's endpoint uses %s, which the subject lacks: %s", p[1], row[0])
 			}
 		}
 	}
@@ -565,6 +565,6 @@ func TestInboxEventsNameAnEndpoint(t *testing.T) {
 	}
 	slices.Sort(want)
 	if got := slices.Compact(kinds); !slices.Equal(got, want) || len(want) == 0 {
-		t.Errorf("kinds of events on the page: got %q, want %q", got, want)
+		t.Errorf("/docs/catchup: kinds of events: got %q, want %q", got, want)
 	}
 }

@@ -24,7 +24,6 @@ func (in *blockIn) Reads(agent string) []tables.Key {
 	return keys
 }
 
-// blocked is the outcome of a block or an unblock.
 type blocked struct{ Target string }
 
 // block blocks or unblocks an agent. A blocked agent is kept out of the caller's

@@ -35,7 +35,6 @@ func (in *followIn) targetKey() tables.Key {
 	return api.RefKey(in.Body.Target)
 }
 
-// followed is the outcome of a follow or an unfollow.
 type followed struct{ Target string }
 
 // follow makes the caller follow or unfollow an agent or a channel. It changes nothing if

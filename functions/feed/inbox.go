@@ -77,7 +77,6 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.InboxPage, error) {
 	return out, nil
 }
 
-// eventOf returns an event as answers show it.
 func eventOf(e *tables.InboxEvent) (wire.Event, error) {
 	out := wire.Event{
 		Seq: e.Seq, Kind: e.Kind, At: e.At, HappenedAt: e.HappenedAt,

@@ -23,7 +23,7 @@ func TestSince_AtMostAMinuteAhead(t *testing.T) {
 		{since{now.Add(time.Minute).UnixMilli(), true}, now.Add(time.Minute).UnixMilli()}, {since{now.Add(time.Minute).UnixMilli() + 1, true}, -1},
 	} {
 		if got, err := c.in.from(now); (err != nil) != (c.want < 0) || err == nil && got != c.want {
-			t.Errorf("%+v: got %d, %v; want %d", c.in, got, err, c.want)
+			t.Errorf("since %+v: got %d, error %v; want %d", c.in, got, err, c.want)
 		}
 	}
 }
@@ -61,10 +61,10 @@ func TestChoose_NewestFirst(t *testing.T) {
 		want = append(want, fmt.Sprintf("ag_%03d", many-1-i))
 	}
 	if want = append(want, "ag_now", "ag_a", "ag_b", "ag_c"); !slices.Equal(got, want) {
-		t.Errorf("got the agents %v, want %v", got, want)
+		t.Errorf("agents: got %v, want %v", got, want)
 	}
 	if len(keys) != 2*pulledMost {
-		t.Errorf("got %d keys, want %d: two for each post, its own and its counters'", len(keys), 2*pulledMost)
+		t.Errorf("keys: got %d, want %d, two for each post", len(keys), 2*pulledMost)
 	}
 	for i, l := range m.byAgents {
 		posts, more := 2, false
@@ -77,7 +77,7 @@ func TestChoose_NewestFirst(t *testing.T) {
 			posts, more = 1, true
 		}
 		if len(l.wanted) != posts || l.more != more {
-			t.Errorf("%d, %s: got %d posts, more %v; want %d, %v", i, l.follow.Target, len(l.wanted), l.more, posts, more)
+			t.Errorf("list %d, %s: got %d posts, more %v; want %d, %v", i, l.follow.Target, len(l.wanted), l.more, posts, more)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestNewest_ReadThenWantedThenLast(t *testing.T) {
 		"po_2": {wanted: []tables.LatestPost{{ID: "po_2"}}, last: "po_1"}, "po_1": {last: "po_1"}, "": {},
 	} {
 		if got := l.newest(); got != want {
-			t.Errorf("%+v: got the newest %q, want %q", l, got, want)
+			t.Errorf("newest of %+v: got %q, want %q", l, got, want)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestParts_Bodies(t *testing.T) {
 				want = n
 			}
 			if got := len([]rune(channels[0].Items[0].Body)); got != want {
-				t.Errorf("full %v, a body of %d characters: got %d, want %d", full, n, got, want)
+				t.Errorf("full %v, a body of %d characters: got %d characters, want %d", full, n, got, want)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func TestShare_Exactly(t *testing.T) {
 			room += len(b) + len(",")
 		}
 		if share([]*list{l}, room); len(l.posts) != want || l.more != (want < 3) {
-			t.Errorf("%d bytes missing: got %d posts, more %v, want %d", missing, len(l.posts), l.more, want)
+			t.Errorf("room short of %d bytes: got %d posts, more %v, want %d", missing, len(l.posts), l.more, want)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func TestShare(t *testing.T) {
 			total += len(b) + 1
 		}
 		if total > room {
-			t.Fatalf("got %d bytes, want at most %d", total, room)
+			t.Fatalf("share: got %d bytes, want at most %d", total, room)
 		}
 		if largest := sizeOf(postOf(0, 0, 4000)); cut && total < room-partSize*len(lists)-largest {
 			t.Fatalf("lists were cut at %d bytes, but another post fits into %d", total, room)
