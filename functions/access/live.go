@@ -15,7 +15,7 @@ type addition struct {
 	id      string
 	expires int64 // unix ms; 0: never
 	outcome any
-	writes  []tables.Write // besides its place in the list
+	writes  []tables.Write // besides the write of the list
 }
 
 // add commits an addition. It retries if the list has changed since it was read.

@@ -18,7 +18,7 @@ import (
 //
 // If the agent has a key, only a signed request may choose the address for recovery.
 // Otherwise a leaked token could take over the agent. An address that a token links to
-// this agent counts only for juries, vouching and promos.
+// an agent with a key counts only for juries, vouching and promos.
 
 func (g access) originEndpoints() []api.Endpoint {
 	const topic = "auth"
@@ -55,7 +55,8 @@ func (g access) originEndpoints() []api.Endpoint {
 // A leaked token cannot use up the mails that the owner needs to link an address.
 const originsSpared = 2
 
-// waitsForKey keeps a leaked token from replacing the address that the owner is linking.
+// waitsForKey refuses a token while the owner links an address. Otherwise a leaked token
+// could replace the address.
 func waitsForKey() *api.Error {
 	return api.Fail(api.SigRequired, "A signed request asked to link an address that is not verified yet; until the mailed code expires, only a signed request may verify or replace that address.")
 }

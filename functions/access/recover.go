@@ -190,8 +190,8 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.RecoveredAgen
 // errSpent means that a code was used, replaced or tried too often meanwhile.
 var errSpent = errors.New("access: the code is spent")
 
-// repeated returns the first answer again if this attempt repeats done within repeatFor;
-// otherwise nil.
+// repeated returns the first answer again if this attempt repeats a recent success, which
+// done records; otherwise nil.
 func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *wire.RecoveredAgent {
 	if done.Pub != a.pub || c.Time.UnixMilli() > done.At+repeatFor.Milliseconds() || !a.proves(p.ID) {
 		return nil
@@ -200,8 +200,8 @@ func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovere
 	return recovered(c, p, done)
 }
 
-// again answers a confirmation after its code became invalid. If the same confirmation
-// used the code, again repeats the first answer.
+// again answers a confirmation after its code became invalid. It repeats the first answer
+// if the same confirmation used the code.
 func (g access) again(ctx context.Context, a *attempt, agent, used string) (*wire.RecoveredAgent, error) {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveredKey(used))

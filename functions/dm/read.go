@@ -79,8 +79,8 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.MessagePage, error) {
 	return out, nil
 }
 
-// mark marks all messages up to the message to as read. conv was read at another moment,
-// so its newest message may be older or newer than to.
+// mark marks all messages up to a message as read. conv was read at another moment, so
+// its newest message may be older or newer than this message.
 //
 // If the answer is lost, its messages are marked although nobody read them. The interface
 // has no call that confirms reading.
@@ -94,8 +94,8 @@ func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to
 	})
 }
 
-// unreadUpTo counts the unread messages up to the message to. It corrects conv's count by
-// the messages between to and conv's newest message, usually none.
+// unreadUpTo counts the unread messages up to a message. It corrects conv's count by the
+// messages between this message and conv's newest. Usually there are none.
 func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversation, to string) (int64, error) {
 	switch {
 	case to <= conv.ReadTo:

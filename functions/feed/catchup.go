@@ -39,9 +39,9 @@ import (
 // A post with a slower commit is in its channel and in its author's history, but catchups
 // may miss it.
 //
-// Events are read with strong consistency. An event's time is when it arrived, not when a
-// catchup numbers it. The numbering is later than the catchup's `now`, so the next catchup
-// would show the event again.
+// Events are read with strong consistency. An event's time is when it arrived. The time
+// when a catchup numbers the event would be later than the catchup's `now`, and the next
+// catchup would show the event again.
 //
 // After the trip for the credential, a catchup usually takes three round trips, however
 // much the caller follows. The first reads follows, blocks and the newest events, the second
