@@ -1,5 +1,5 @@
-// Package awscli runs the AWS CLI, which finds the region and the credentials as it does in
-// the operator's shell.
+// Package awscli runs the AWS CLI with the region and the credentials of the operator's
+// shell.
 package awscli
 
 import (
@@ -16,26 +16,26 @@ import (
 
 // CLI runs commands of the AWS CLI.
 type CLI struct {
-	Region string // "": that of the environment or of the profile
+	Region string // "": the region of the environment or the profile
 }
 
 // Error is a command that failed.
 type Error struct {
 	Command string // "lambda get-account-settings"
-	Code    string // of AWS, such as AccessDenied; "" if AWS was not reached, or did not refuse
+	Code    string // AWS's, such as AccessDenied; "" if AWS did not refuse the call
 	Text    string // what the CLI wrote
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("aws %s: %s", e.Command, e.Text) }
 
-// ErrMissing is the error of every command if there is no AWS CLI.
+// ErrMissing is the error of every command on a machine without the AWS CLI.
 var ErrMissing = errors.New("the AWS CLI is missing: install version 2 (https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html)")
 
 // refused matches what the CLI writes when AWS refuses a call.
 var refused = regexp.MustCompile(`An error occurred \(([A-Za-z0-9.]+)\)`)
 
-// Do runs a command, such as "lambda", "get-account-settings", and decodes what it prints
-// into out unless out is nil.
+// Do runs a command, such as "lambda", "get-account-settings". It decodes the command's
+// output into out, unless out is nil.
 func (c CLI) Do(ctx context.Context, out any, args ...string) error {
 	command := strings.Join(args[:min(2, len(args))], " ")
 	args = append(args, "--output", "json")
@@ -46,7 +46,7 @@ func (c CLI) Do(ctx context.Context, out any, args ...string) error {
 	if err != nil || out == nil {
 		return err
 	}
-	if len(bytes.TrimSpace(printed)) == 0 { // an empty answer
+	if len(bytes.TrimSpace(printed)) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(printed, out); err != nil {

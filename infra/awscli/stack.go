@@ -16,7 +16,7 @@ type Stack struct {
 	Outputs   map[string]string // by name
 	Resources []Resource
 
-	properties map[string]json.RawMessage // of the template, by logical id; see [CLI.Properties]
+	properties map[string]json.RawMessage // the template's, by logical id; nil until [CLI.Properties] reads them
 }
 
 // Resource is a resource of a deployed stack.
@@ -29,8 +29,8 @@ type Resource struct {
 // StackName returns the name of a stage's stack (infra/stack.go).
 func StackName(stage string) string { return "agentsocial-" + stage }
 
-// Describe returns the status and the outputs of a stage's stack. Its status is "" if
-// there is no stack.
+// Describe returns the status and the outputs of a stage's stack. If there is no stack, the
+// status is "".
 func (c CLI) Describe(ctx context.Context, stage string) (Stack, error) {
 	s := Stack{Name: StackName(stage), Outputs: map[string]string{}}
 	var list struct {
@@ -67,7 +67,7 @@ func (c CLI) Deployed(ctx context.Context, stage string) (*Stack, error) {
 	return s, err
 }
 
-// missing reports whether err is CloudFormation's answer about a stack that does not exist.
+// missing reports whether err is CloudFormation's answer for a stack that does not exist.
 func missing(err error) bool {
 	return Refused(err, "ValidationError") && strings.Contains(err.Error(), "does not exist")
 }
@@ -82,7 +82,7 @@ func (s *Stack) All(kind string) (all []Resource) {
 	return all
 }
 
-// Types of resources that commands look for.
+// The resource types that commands look for.
 const (
 	TypeAPI      = "AWS::ApiGatewayV2::Api"
 	TypeFunction = "AWS::Lambda::Function"
@@ -94,8 +94,8 @@ const (
 	TypeQueue    = "AWS::SQS::Queue"
 )
 
-// Function returns a function by the name of its group, reader or schedule, with which its
-// logical id begins.
+// Function returns the function with this name. The name is the one of its group, reader or
+// schedule.
 func (s *Stack) Function(name string) (Resource, error) {
 	return s.called(TypeFunction, name, "Function")
 }
@@ -105,7 +105,7 @@ func (s *Stack) Mapping(reader string) (Resource, error) {
 	return s.called(TypeMapping, reader, "FunctionMapping")
 }
 
-// hash ends the logical ids that the CDK makes.
+// hash matches the end of a logical id that the CDK made.
 var hash = regexp.MustCompile(`[0-9A-F]{8}$`)
 
 func (s *Stack) called(kind, name, suffix string) (Resource, error) {
@@ -121,8 +121,8 @@ func (s *Stack) called(kind, name, suffix string) (Resource, error) {
 	return Resource{}, fmt.Errorf("NAME is %q; the stack %s has %q", name, s.Name, names)
 }
 
-// Properties decodes what the deployed template sets for a resource into the variable that
-// into points to. It reads the template once for each Stack.
+// Properties decodes a resource's properties in the deployed template into *into. It reads
+// the template once per Stack.
 func (c CLI) Properties(ctx context.Context, s *Stack, r Resource, into any) error {
 	if s.properties == nil {
 		if err := c.readTemplate(ctx, s); err != nil {
@@ -149,7 +149,7 @@ func (c CLI) readTemplate(ctx context.Context, s *Stack) error {
 	}
 	body := []byte(answer.TemplateBody)
 	var text string
-	if json.Unmarshal(body, &text) == nil { // a template that the CLI did not decode
+	if json.Unmarshal(body, &text) == nil { // the CLI printed the template as a string
 		body = []byte(text)
 	}
 	var template struct {

@@ -1,11 +1,9 @@
-// Command deploy deploys a stage: `make deploy`. With the argument rollback it deploys the
-// previous version: `make rollback`. It calls git, the AWS CLI and the CDK.
+// Command deploy deploys a stage (`make deploy`), or its previous version with the argument
+// rollback (`make rollback`).
 //
-//   - It names what it deploys by the commit, and refuses a work tree with uncommitted
-//     changes, except on the stage dev.
-//   - It creates a stage unprotected, so that CloudFormation can remove what a failed
-//     creation leaves, and the next try starts over. Once the stage exists, it deploys
-//     again, which only protects the stack and the table.
+// A new stage is deployed twice. The first deployment leaves the stack and the table
+// unprotected, because CloudFormation could not remove a protected table after a failed
+// creation. The second deployment only adds the protection.
 package main
 
 import (
@@ -41,21 +39,21 @@ func run(args []string, getenv func(string) string, out, errors io.Writer) error
 	return fmt.Errorf("got the arguments %q; want none, or rollback", args)
 }
 
-// disposable is the stage that may be deployed from any work tree and destroyed.
+// disposable is the only stage that may be deployed with uncommitted changes.
 const disposable = "dev"
 
 // deployment holds what the operator asks for.
 type deployment struct {
 	stage   string
-	region  string // "": that of the credentials
-	context string // options for the CDK, as words of a shell
-	revert  bool   // whether to restore what was changed by hand
-	ask     bool   // whether to ask before rights change
+	region  string // "": the region of the credentials
+	context string // options for the CDK, in the shell's syntax
+	revert  bool
+	ask     bool // whether the CDK asks before it changes permissions
 
 	out, err io.Writer
 }
 
-// newDeployment reads the variables that make passes, and cdk.json.
+// newDeployment reads the environment and cdk.json.
 func newDeployment(getenv func(string) string, out, errors io.Writer) (deployment, error) {
 	b, err := os.ReadFile("cdk.json")
 	if err != nil {
@@ -68,7 +66,7 @@ func newDeployment(getenv func(string) string, out, errors io.Writer) (deploymen
 	d := deployment{context: getenv("CONTEXT"), revert: getenv("REVERT_DRIFT") != "", ask: getenv("CI") == "", out: out, err: errors}
 	setting := func(name string) string {
 		value, _ := file.Context[name].(string)
-		for _, word := range strings.Fields(d.context) { // values with spaces belong to other settings
+		for _, word := range strings.Fields(d.context) { // values that contain spaces belong to settings that are not read here
 			if v, ok := strings.CutPrefix(strings.Trim(word, `'"`), name+"="); ok {
 				value = v
 			}
@@ -82,14 +80,14 @@ func newDeployment(getenv func(string) string, out, errors io.Writer) (deploymen
 // stack returns the stack's name (infra/stack.go).
 func (d deployment) stack() string { return "agentsocial-" + d.stage }
 
-// deployed describes the stack as it is.
+// deployed is the stack's current state.
 type deployed struct {
 	Status  string // CloudFormation's; "" if there is no stack
 	Outputs map[string]string
 }
 
-// exists reports whether the stack was created. CloudFormation and the CDK remove what is
-// left of a stack whose creation failed, so its table is never in use.
+// exists reports whether the stack was created. A stack that failed to be created counts as
+// missing: its table was never in use.
 func (s deployed) exists() bool {
 	switch s.Status {
 	case "", "REVIEW_IN_PROGRESS", "CREATE_FAILED", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "DELETE_COMPLETE":
@@ -122,7 +120,7 @@ func (d deployment) deploy() error {
 		args = append(args, "-c", "version="+version)
 	}
 	previous := now.Outputs["Version"]
-	if previous == version { // the same version is deployed again
+	if previous == version {
 		previous = now.Outputs["PreviousVersion"]
 	}
 	if previous != "" {
@@ -135,7 +133,7 @@ func (d deployment) deploy() error {
 		return fmt.Errorf("%w\nThe stack %s was not created. Fix the cause, and run `make deploy` again: it removes what is left. infra/RUNBOOK.md has the usual causes: \"The first deployment failed\"", err, d.stack())
 	}
 	fmt.Fprintf(d.out, "\n%s exists; protecting the stack and its table from deletion\n", d.stack())
-	return d.cdk(append(args, "--build", "true")...) // the command true replaces the build: the functions are built already
+	return d.cdk(append(args, "--build", "true")...) // the functions are built already, so `true` replaces the build
 }
 
 // cdk runs cdk deploy.
@@ -143,7 +141,7 @@ func (d deployment) cdk(args ...string) error {
 	if d.stage != "" {
 		args = append(args, "-c", "stage="+d.stage)
 	}
-	// Later options take precedence, so those of the operator come first.
+	// Later options take precedence, so the operator's come first.
 	c := exec.Command("sh", append([]string{"-c", `exec npx cdk deploy ` + d.context + ` "$@"`, "sh"}, args...)...)
 	c.Env = append(os.Environ(), "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1")
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, d.out, d.err
@@ -153,7 +151,7 @@ func (d deployment) cdk(args ...string) error {
 	return nil
 }
 
-// look asks CloudFormation about the stack.
+// look returns the stack's state according to CloudFormation.
 func (d deployment) look() (deployed, error) {
 	args := []string{"cloudformation", "describe-stacks", "--stack-name", d.stack(), "--output", "json"}
 	if d.region != "" {
@@ -182,8 +180,8 @@ func (d deployment) look() (deployed, error) {
 	return now, nil
 }
 
-// rollback deploys another version from a work tree of its own. If to is "", that is the
-// previous version. It deploys the settings that cdk.json had in that version.
+// rollback deploys a version from a separate work tree, with that version's cdk.json. If to
+// is "", it deploys the previous version.
 func (d deployment) rollback(to string) error {
 	if to == "" {
 		now, err := d.look()
@@ -218,19 +216,18 @@ func (d deployment) rollback(to string) error {
 	}
 	c := exec.Command("make", "deploy")
 	c.Dir, c.Stdin, c.Stdout, c.Stderr = tree, os.Stdin, d.out, d.err
-	c.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=") // make deploy of that version, as if called by hand
+	c.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=") // without the options of the make that runs this
 	if err := c.Run(); err != nil {
 		return errors.Join(fmt.Errorf("make deploy of %s: %w", to, err), remove())
 	}
 	return remove()
 }
 
-// dirty ends the version of a work tree with uncommitted changes.
+// dirty is the suffix of the version of a work tree with uncommitted changes.
 const dirty = "-dirty"
 
-// describe names a work tree: by the tag if the commit has one, otherwise by the last tag
-// and the commit, or by the commit alone if there is no tag. changes lists the files that
-// differ from the commit, or that git does not know.
+// describe returns a work tree's version, as git describe names it, and its uncommitted
+// changes.
 func describe(tree string) (version, changes string, err error) {
 	if version, err = command(tree, "git", "describe", "--tags", "--always", "--abbrev=12"); err != nil {
 		return "", "", err
@@ -244,8 +241,7 @@ func describe(tree string) (version, changes string, err error) {
 	return version, changes, nil
 }
 
-// command runs a program and returns its standard output. The error contains the
-// program's standard error.
+// command returns a program's standard output. The error contains its standard error.
 func command(dir, name string, args ...string) (string, error) {
 	var out, failure bytes.Buffer
 	c := exec.Command(name, args...)

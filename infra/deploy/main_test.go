@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// site is a repository in which deploy runs, with stand-ins for npx, aws and make. Each
-// stand-in writes its arguments to the file calls.
+// site is a repository with stand-ins for npx, aws and make. Each stand-in writes its
+// arguments to the file calls.
 type site struct {
 	t    *testing.T
 	dir  string
@@ -63,7 +63,7 @@ func (s *site) git(args ...string) string {
 	return out
 }
 
-// commit commits everything, tags the commit unless tag is "", and returns its hash.
+// commit commits everything and returns the hash. It sets the tag unless tag is "".
 func (s *site) commit(tag string) string {
 	s.t.Helper()
 	s.git("add", "-A")
@@ -74,7 +74,6 @@ func (s *site) commit(tag string) string {
 	return s.git("rev-parse", "HEAD")
 }
 
-// stack makes the stand-in for aws report a stack with this status and these outputs.
 func (s *site) stack(status string, outputs ...string) {
 	var list []string
 	for i := 0; i+1 < len(outputs); i += 2 {
@@ -83,7 +82,7 @@ func (s *site) stack(status string, outputs ...string) {
 	s.put("build/stack", `{"Stacks": [{"StackStatus": "`+status+`", "Outputs": [`+strings.Join(list, ", ")+`]}]}`)
 }
 
-// run runs the command and returns the calls that it made.
+// run returns the calls that the command made.
 func (s *site) run(args ...string) (calls []string, err error) {
 	s.t.Helper()
 	s.put("build/calls", "")
@@ -100,11 +99,10 @@ const asked = "aws cloudformation describe-stacks --stack-name agentsocial-prod 
 func (s *site) want(got []string, err error, want ...string) {
 	s.t.Helper()
 	if err != nil || !slices.Equal(got, want) {
-		s.t.Errorf("got the calls\n%s\nand %v, want\n%s", strings.Join(got, "\n"), err, strings.Join(want, "\n"))
+		s.t.Errorf("calls: got\n%s\nand error %v, want\n%s", strings.Join(got, "\n"), err, strings.Join(want, "\n"))
 	}
 }
 
-// A new stage is created unprotected and then protected. So is one whose creation failed.
 func TestDeploy_NewStage(t *testing.T) {
 	s := newSite(t)
 	const cdk = "npx cdk deploy --outputs-file build/outputs.json -c version=v1.0.0"
@@ -118,12 +116,10 @@ func TestDeploy_NewStage(t *testing.T) {
 	s.put("build/fails", "1\n")
 	got, err := s.run()
 	if err == nil || !strings.Contains(err.Error(), "run `make deploy` again") || len(got) != 2 {
-		t.Errorf("a failed creation: got the calls %q and %v, want one of the CDK, and an error that says what to do", got, err)
+		t.Errorf("failed creation: got calls %q and error %v, want 2 calls and the hint to run make deploy again", got, err)
 	}
 }
 
-// A stage that exists is never deployed unprotected. The version that it had becomes the
-// previous one, unless the same version is deployed again.
 func TestDeploy_ExistingStage(t *testing.T) {
 	s := newSite(t)
 	const cdk = "npx cdk deploy --outputs-file build/outputs.json -c version=v1.0.0"
@@ -155,7 +151,6 @@ func TestDeploy_ExistingStage(t *testing.T) {
 	s.want(got, err, asked, strings.Replace(cdk, " -c", " --require-approval never -c", 1)+" -c previousVersion=v0.8.0 -c stage=prod")
 }
 
-// A version is the tag, or the last tag and the commit, or the commit.
 func TestDescribe(t *testing.T) {
 	s := newSite(t)
 	if got, changes, err := describe("."); got != "v1.0.0" || changes != "" || err != nil {
@@ -171,17 +166,16 @@ func TestDescribe(t *testing.T) {
 	}
 	s.put("new.go", "package new\n")
 	if got, changes, err := describe("."); got != commit[:12]+"-dirty" || changes != "?? new.go" || err != nil {
-		t.Errorf("with a file that git does not know: got %q, %q, %v; want %s-dirty and the file", got, changes, err, commit[:12])
+		t.Errorf("with an untracked file: got %q, %q, %v; want %s-dirty and the file", got, changes, err, commit[:12])
 	}
 }
 
-// Only dev is deployed from a work tree with changes.
 func TestDeploy_Dirty(t *testing.T) {
 	s := newSite(t)
 	s.put("cdk.json", `{"context": {"stage": "prod", "powBits": 20}}`)
 	got, err := s.run()
 	if err == nil || !strings.Contains(err.Error(), "cdk.json") || got[0] != "" {
-		t.Errorf("prod: got the calls %q and %v, want none, and an error that names cdk.json", got, err)
+		t.Errorf("prod: got calls %q and error %v, want no call and an error that names cdk.json", got, err)
 	}
 	s.env["STAGE"] = "dev"
 	got, err = s.run()
@@ -193,8 +187,6 @@ func TestDeploy_Dirty(t *testing.T) {
 	}
 }
 
-// A rollback runs make deploy in a work tree of the previous version, or of the one that
-// the operator names, and removes that tree.
 func TestRollback(t *testing.T) {
 	s := newSite(t)
 	first := s.git("rev-parse", "HEAD")
@@ -209,7 +201,7 @@ func TestRollback(t *testing.T) {
 	got, err = s.run("rollback")
 	s.want(got, err, "make deploy in "+where+" at "+first+" as prod")
 	if _, err := os.Stat(where); !os.IsNotExist(err) {
-		t.Errorf("the work tree of the rollback is still there: %v", err)
+		t.Errorf("work tree of the rollback: got %v, want it removed", err)
 	}
 }
 
@@ -220,7 +212,7 @@ func TestRollback_Refused(t *testing.T) {
 		s.env["TO"] = to
 		got, err := s.run("rollback")
 		if err == nil || !strings.Contains(err.Error(), want) || slices.ContainsFunc(got, func(c string) bool { return strings.HasPrefix(c, "make") }) {
-			t.Errorf("TO=%s: got the calls %q and %v, want an error with %q", to, got, err, want)
+			t.Errorf("TO=%s: got calls %q and error %v, want no make and an error with %q", to, got, err, want)
 		}
 	}
 }

@@ -1,6 +1,5 @@
-// Command summary prints what is left to do after a deployment. `make deploy` ends
-// with it. It reads the outputs that `cdk deploy --outputs-file` wrote, so it knows
-// which settings are in use, but not which steps are already done.
+// Command summary prints the steps that remain after a deployment. `make deploy` ends with
+// it. It reads only the stack's outputs, so it also prints steps that are already done.
 package main
 
 import (
@@ -80,7 +79,7 @@ func summarise(out io.Writer, stack string, outputs map[string]string) error {
 	return err
 }
 
-// step is something to do if any of the outputs exists or, with absent, if none does.
+// step applies if any of the outputs exists. With absent, it applies if none exists.
 type step struct {
 	outputs []string
 	absent  bool

@@ -18,7 +18,6 @@ func summaryOf(t *testing.T, outputs string) (string, error) {
 	return out.String(), err
 }
 
-// The summary lists exactly the steps that the settings leave to do.
 func TestSummary(t *testing.T) {
 	const common = `"BaseUrl": "https://a.example", "McpUrl": "https://a.example/mcp", "TableName": "agentsocial-prod-Table-1",
 		"StripeWebhook": "https://a.example/payments/webhook", "SetPaymentKeys": "aws secretsmanager …"`
