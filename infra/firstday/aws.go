@@ -11,18 +11,18 @@ import (
 	"agentsocial/infra/awscli"
 )
 
-// operator looks at a stage with the AWS CLI. It only reads.
+// operator checks a stage with the AWS CLI. It only reads.
 type operator struct {
 	*report
 	awscli.CLI
 	stage   string
-	url     string // the address that was looked at from outside
-	version string // the version deployed there; "" if unknown
+	url     string // the address that the visitor checked
+	version string // the version that answered at url; "" if unknown
 
 	stack *awscli.Stack // with outputs and resources
 }
 
-// byHand is the remedy if the credentials do not allow a call.
+// byHand is the remedy when the credentials do not allow a call.
 const byHand = "if a permission is missing, look by hand"
 
 func (o *operator) look(ctx context.Context) {
@@ -54,7 +54,7 @@ func (o *operator) look(ctx context.Context) {
 	o.mail(ctx)
 }
 
-// flat returns an error on one line: the CLI writes several.
+// flat returns the error on one line, since the CLI writes several.
 func flat(err error) string {
 	if errors.Is(err, awscli.ErrMissing) {
 		return err.Error()
@@ -62,8 +62,8 @@ func flat(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
-// ask runs a command of the AWS CLI, and reports whether it succeeded. If it fails, ask
-// prints that the thing was not looked at.
+// ask runs a command of the AWS CLI and reports whether it succeeded. It reports a failed
+// command as not looked at.
 func (o *operator) ask(ctx context.Context, what string, into any, args ...string) bool {
 	err := o.Do(ctx, into, args...)
 	if err != nil {
@@ -72,7 +72,7 @@ func (o *operator) ask(ctx context.Context, what string, into any, args ...strin
 	return err == nil
 }
 
-// deployed compares the stack with what was seen from outside.
+// deployed compares the stack's address and version with those that answered.
 func (o *operator) deployed() {
 	const what = "the stack"
 	base, version := o.stack.Outputs["BaseUrl"], o.stack.Outputs["Version"]
@@ -93,8 +93,8 @@ type mapping struct {
 	UUID, State, StateTransitionReason, LastProcessingResult string
 }
 
-// readers looks at the mappings from the stream. Lambda makes and polls a mapping only if the
-// function's role may use the stream, dynamodb:ListStreams included.
+// readers checks the event source mappings. Lambda polls a mapping only if the function's
+// role may read the stream, which includes dynamodb:ListStreams.
 func (o *operator) readers(ctx context.Context) {
 	var list struct{ EventSourceMappings []mapping }
 	if !o.ask(ctx, "readers of the stream", &list, "lambda", "list-event-source-mappings") {
@@ -121,7 +121,7 @@ func (o *operator) readers(ctx context.Context) {
 	}
 }
 
-// schedules checks whether the clock calls the scheduled functions.
+// schedules checks that all schedules are enabled.
 func (o *operator) schedules(ctx context.Context) {
 	const what = "schedules"
 	var list struct {
@@ -148,7 +148,7 @@ func (o *operator) schedules(ctx context.Context) {
 	o.ok(what, "%d are ENABLED", len(own))
 }
 
-// deadLetters looks into the queues of calls that failed.
+// deadLetters checks that no failed call waits in a queue.
 func (o *operator) deadLetters(ctx context.Context) {
 	for _, r := range o.stack.All(awscli.TypeQueue) {
 		what := "the queue " + r.LogicalResourceId
@@ -166,7 +166,7 @@ func (o *operator) deadLetters(ctx context.Context) {
 	}
 }
 
-// failedBatches looks into the bucket of the batches that the readers gave up on.
+// failedBatches checks that no batch waits in the bucket for a redrive.
 func (o *operator) failedBatches(ctx context.Context) {
 	const what = "failed batches"
 	var list struct{ Contents []struct{ Key string } }
@@ -180,13 +180,13 @@ func (o *operator) failedBatches(ctx context.Context) {
 	o.ok(what, "none")
 }
 
-// heading finds the runbook's section in an alarm's description (infra/alarms.go).
+// heading matches the runbook's section in an alarm's description (infra/alarms.go).
 var heading = regexp.MustCompile(`infra/RUNBOOK\.md, "[^"]+"`)
 
-// ofProbe is in the name of the alarm of the function probe.
+// ofProbe is part of the name of the probe's alarm.
 const ofProbe = "Unreachable"
 
-// alarms checks which alarms ring, whether any is missing, and the state of the probe's.
+// alarms checks that all alarms exist and none rings, and reports the probe's.
 func (o *operator) alarms(ctx context.Context) {
 	const what = "alarms"
 	var list struct {
@@ -199,7 +199,7 @@ func (o *operator) alarms(ctx context.Context) {
 	rings := false
 	for _, a := range list.MetricAlarms {
 		if !slices.ContainsFunc(own, func(r awscli.Resource) bool { return r.PhysicalResourceId == a.AlarmName }) {
-			continue // an alarm of a stage whose name begins with this stage's name
+			continue // another stage's: the prefix agentsocial-a- also matches the stage a-b
 		}
 		states[a.AlarmName] = a.StateValue
 		if a.StateValue == "ALARM" {
@@ -233,7 +233,7 @@ func (o *operator) alarms(ctx context.Context) {
 	}
 }
 
-// subscriptions checks whether alarms reach anybody.
+// subscriptions checks that alarms reach somebody.
 func (o *operator) subscriptions(ctx context.Context) {
 	const what = "who gets alarms"
 	var list struct {
@@ -254,7 +254,7 @@ func (o *operator) subscriptions(ctx context.Context) {
 	}
 }
 
-// mail checks whether SES sends the stage's mail to anybody.
+// mail checks that SES may send to all addresses.
 func (o *operator) mail(ctx context.Context) {
 	if o.stack.Outputs["MailConfiguration"] == "" {
 		o.skip("mail", "the stage sends none: mailFrom is empty")

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// The fixture is a stage whose name begins the name of another.
+// fixtureResources belong to the stage beta. The alarms of a stage beta-two share its prefix.
 var fixtureResources = []struct{ ID, Physical, Type string }{
 	{"tallyFunctionMapping0A1B2C3D", "11111111-2222-4333-8444-555555555555", "AWS::Lambda::EventSourceMapping"},
 	{"inboxFunctionMapping0A1B2C3D", "22222222-2222-4333-8444-555555555555", "AWS::Lambda::EventSourceMapping"},
@@ -30,7 +30,7 @@ var fixtureOutputs = map[string]string{
 	"OperatorsTopic": "arn:aws:sns:eu-central-1:123456789012:operators",
 }
 
-// healthy holds what the CLI prints about a stage with nothing wrong, by command.
+// healthy holds the CLI's output by command, for a stage without faults.
 var healthy = map[string]string{
 	"lambda list-event-source-mappings": `{"EventSourceMappings": [{"UUID": "11111111-2222-4333-8444-555555555555", "State": "Enabled", "LastProcessingResult": "OK"},
 		{"UUID": "22222222-2222-4333-8444-555555555555", "State": "Enabled", "LastProcessingResult": "No records processed"},
@@ -63,11 +63,11 @@ func described(status string, outputs map[string]string) string {
 }
 
 func encoded(v any) string {
-	b, _ := json.Marshal(v) // maps of strings always encode
+	b, _ := json.Marshal(v)
 	return string(b)
 }
 
-// looked runs the AWS side for the stage beta, and returns what is printed.
+// looked returns the report on the stage beta.
 func looked(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -76,7 +76,7 @@ func looked(t *testing.T) string {
 	return out.String()
 }
 
-// wantHealthy holds the lines that are printed about the fixture.
+// wantHealthy is the report on the healthy stage.
 const wantHealthy = `ok             the stack: agentsocial-beta is UPDATE_COMPLETE, version v1.2.0
 ok             the reader tally: its mapping is Enabled; last result: OK
 ok             the reader inbox: its mapping is Enabled; last result: No records processed
@@ -90,8 +90,7 @@ ok             SES's account: out of the sandbox
 ok             SES's identity: agents.example is verified
 `
 
-// The real AWS CLI accepts each command, and each answer of AWS is read. The stand-in speaks
-// the protocols of the services. (Each call takes a second of a processor.)
+// This test runs the real AWS CLI. Each of its calls takes a second of processor time.
 func TestOperator_CLI(t *testing.T) {
 	if venv, err := filepath.Abs("../../build/venv/bin"); err == nil { // where make venv puts the AWS CLI
 		t.Setenv("PATH", venv+":"+os.Getenv("PATH"))
@@ -105,7 +104,8 @@ func TestOperator_CLI(t *testing.T) {
 	}
 	aws := httptest.NewServer(http.HandlerFunc(standIn))
 	defer aws.Close()
-	// Version 1 of the CLI ignores AWS_ENDPOINT_URL for SQS, so the option names the stand-in.
+	// Version 1 of the CLI ignores AWS_ENDPOINT_URL for SQS, so the endpoint is set by
+	// option.
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte("#!/bin/sh\nexec "+program+" \"$@\" --endpoint-url "+aws.URL+"\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestOperator_CLI(t *testing.T) {
 	}
 }
 
-// standIn gives the answers of [healthy], each in the protocol of its service.
+// standIn gives the answers of [healthy] in each service's protocol.
 func standIn(w http.ResponseWriter, r *http.Request) {
 	query := func(action, result string) {
 		fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult>%[2]s</%[1]sResult><ResponseMetadata><RequestId>1</RequestId></ResponseMetadata></%[1]sResponse>`, action, result)
@@ -178,8 +178,8 @@ func standIn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// standInScript replaces the AWS CLI in tests that play many answers. It prints the file of
-// a command, such as "sqs get-queue-attributes", or fails with its text.
+// standInScript replaces the AWS CLI. It prints the file named after the command, such as
+// "sqs get-queue-attributes", or fails if the file has an error.
 const standInScript = `#!/bin/sh
 file="$ANSWERS/$1 $2"
 answer=$(cat "$file")
@@ -187,7 +187,6 @@ case $answer in *"An error occurred"*) echo "$answer" >&2; exit 254 ;; esac
 echo "$answer"
 `
 
-// Whatever is wrong in the account is found, with its remedy, and nothing else fails.
 func TestOperator_Findings(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte(standInScript), 0o700); err != nil {

@@ -25,17 +25,17 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// stage is a whole service in memory, and two agents of it.
+// stage is a service in memory.
 type stage struct {
 	url  string
-	keys string // folder of the agents' keys
+	keys string // folder of the keys of its two agents
 }
 
 func newStage(t *testing.T) stage {
 	t.Helper()
 	settings := app.DefaultSettings()
 	settings.PowBits, settings.ByAddr, settings.Version = 8, false, "v1.2.0"
-	settings.Limits.PostsPerMinute, settings.Limits.PostsPerHourNew, settings.Limits.WritesPerMinute = 1000, 1000, 1000 // each defect posts anew
+	settings.Limits.PostsPerMinute, settings.Limits.PostsPerHourNew, settings.Limits.WritesPerMinute = 1000, 1000, 1000
 	s, err := service.Start(t.Context(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings, Noon: true,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
@@ -47,8 +47,8 @@ func newStage(t *testing.T) stage {
 	return stage{s.URL, t.TempDir()}
 }
 
-// visit looks at the stage from outside, through a proxy that may have a defect, and returns
-// what is printed.
+// visit returns the report on the stage. The visitor's calls pass a proxy that may have a
+// defect.
 func (s stage) visit(t *testing.T, change func(*httputil.ReverseProxy), handle http.HandlerFunc) string {
 	t.Helper()
 	address, err := url.Parse(s.url)
@@ -72,7 +72,8 @@ func (s stage) visit(t *testing.T, change func(*httputil.ReverseProxy), handle h
 		proxy.ServeHTTP(w, r)
 	}))
 	defer between.Close()
-	// The address stays the service's own, as if the proxy were its gateway.
+	// The client calls the service's address and connects to the proxy, as if it were the
+	// gateway.
 	way := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, between.Listener.Addr().String())
 	}}
@@ -94,7 +95,7 @@ func (s stage) visit(t *testing.T, change func(*httputil.ReverseProxy), handle h
 	return out.String()
 }
 
-// lines returns the lines that begin with a state, without the state.
+// lines returns the texts of the report's lines in this state.
 func lines(out, state string) (all []string) {
 	for _, l := range strings.Split(out, "\n") {
 		if rest, ok := strings.CutPrefix(l, state+" "); ok {
@@ -104,13 +105,12 @@ func lines(out, state string) (all []string) {
 	return all
 }
 
-// A service without defects passes. It passes a second visit, too, with the agents of the
-// first. UNTRIED.md names only lines that are printed.
+// A second visit reuses the agents of the first. Every line that UNTRIED.md names is printed.
 func TestVisit(t *testing.T) {
 	s := newStage(t)
 	out := s.visit(t, nil, nil)
 	if failed, skipped := lines(out, "FAILED"), lines(out, "not looked at"); failed != nil || skipped != nil {
-		t.Errorf("got\n%s\nwant no failure, and everything looked at", out)
+		t.Errorf("first visit: got\n%s\nwant no failure, and everything looked at", out)
 	}
 	for _, want := range []string{
 		"health: GET /health answers 200 within ",
@@ -142,7 +142,7 @@ func TestVisit(t *testing.T) {
 		for _, name := range strings.Split(list[1], ", `") {
 			named++
 			if name = strings.Trim(name, "`"); !strings.Contains(out+wantHealthy, "ok             "+name) {
-				t.Errorf("infra/UNTRIED.md names the line %q of first day, which prints\n%s%s", name, out, wantHealthy)
+				t.Errorf("infra/UNTRIED.md: got the line %q, want one of\n%s%s", name, out, wantHealthy)
 			}
 		}
 	}
@@ -151,11 +151,10 @@ func TestVisit(t *testing.T) {
 	}
 	again := s.visit(t, nil, nil)
 	if failed := lines(again, "FAILED"); failed != nil || !strings.Contains(again, "ok             the first agent: @first-day-") || !strings.Contains(again, "not looked at  a visit: client: POST /v1/agents/first-day-") {
-		t.Errorf("a second time: got\n%s\nwant no failure, the agents of the first time, and no second visit", again)
+		t.Errorf("second visit: got\n%s\nwant no failure, the first visit's agents, and the profile visit skipped", again)
 	}
 }
 
-// Each defect of a gateway is found, and nothing else fails.
 func TestVisit_Defects(t *testing.T) {
 	s := newStage(t)
 	answer := func(f func(*http.Response) error) func(*httputil.ReverseProxy) {
@@ -176,10 +175,10 @@ func TestVisit_Defects(t *testing.T) {
 		return err
 	}
 	replies := regexp.MustCompile(`"replies":\d+`)
-	for name, c := range map[string]struct { // each is the end of "a gateway that"
+	for name, c := range map[string]struct { // a key completes the sentence "a gateway that"
 		change func(*httputil.ReverseProxy)
 		handle http.HandlerFunc
-		want   []string // beginnings of the failures, in order
+		want   []string // prefixes of the failures, in order
 	}{
 		"drops WWW-Authenticate": {change: answer(func(r *http.Response) error { r.Header.Del("WWW-Authenticate"); return nil }),
 			want: []string{"WWW-Authenticate of POST /mcp: the 401 does not have it"}},
@@ -252,8 +251,7 @@ func TestVisit_Defects(t *testing.T) {
 	}
 }
 
-// Without anybody at the terminal, only what needs no agent is looked at. A puzzle is shown
-// with its records. After an answer that is not a number, the person is asked again.
+// If nobody answers the puzzle, the checks that need an agent are skipped.
 func TestPerson(t *testing.T) {
 	s := newStage(t)
 	env := map[string]string{"URL": s.url, "KEYS": s.keys}
@@ -276,7 +274,7 @@ func TestPerson(t *testing.T) {
 	out.Reset()
 	err = run(t.Context(), func(name string) string { return env[name] }, http.DefaultTransport, strings.NewReader(""), &out)
 	if err == nil || !strings.Contains(err.Error(), "1 checks failed") || !strings.Contains(out.String(), "FAILED         the first agent: ") {
-		t.Errorf("a key that is not there: got %v and\n%s\nwant a failure", err, &out)
+		t.Errorf("a missing key file: got error %v and\n%s\nwant a failure", err, &out)
 	}
 	if err := run(t.Context(), func(string) string { return "" }, http.DefaultTransport, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), "URL is empty") {
 		t.Errorf("without URL: got %v, want an error that says so", err)

@@ -23,11 +23,11 @@ import (
 // keyFile names the file of an agent's key.
 type keyFile struct {
 	path  string
-	given bool // whether the caller named the file; then the agent must exist
+	given bool // named by the caller, so the agent must exist
 }
 
-// own returns the file that the caller named. Without a name it returns the file of an agent
-// that the command registers.
+// own returns the file that the caller named, or the file of the nth agent that the command
+// registers.
 func own(named, folder string, c *client.Client, n int) keyFile {
 	if named != "" {
 		return keyFile{named, true}
@@ -36,9 +36,8 @@ func own(named, folder string, c *client.Client, n int) keyFile {
 	return keyFile{filepath.Join(folder, fmt.Sprintf("%s-%d.pem", host, n)), false}
 }
 
-// load returns the key in the file. It makes one if the file is the command's own and does
-// not exist yet. It saves the key before the registration, because an agent without its
-// key is lost.
+// load returns the key in the file. It generates a missing key unless the caller named the
+// file. It saves the key before the registration, because an agent without its key is lost.
 func (f keyFile) load() (ed25519.PrivateKey, error) {
 	key, err := client.LoadKey(f.path)
 	if f.given || !errors.Is(err, fs.ErrNotExist) {
@@ -92,11 +91,11 @@ func person(in io.Reader, out io.Writer) solver {
 	}
 }
 
-// puzzles bounds the puzzles that a person may try.
+// puzzles bounds the puzzles that a person gets for one registration.
 const puzzles = 3
 
-// join returns the agent whose key is in the file. If the file is the command's own, it
-// registers an agent. If it cannot return an agent, it says why and returns nil.
+// join returns the agent with the key in the file, and registers it if necessary. If this
+// fails, join reports why and returns nil.
 func (v *visitor) join(ctx context.Context, what string, f keyFile) *member {
 	key, err := f.load()
 	if err != nil {

@@ -1,10 +1,10 @@
-// Command firstday looks at a stage on the day of its first deployment: from outside, as an
-// agent does, and with the AWS CLI, as its operator. It prints a line for each thing that it
-// looks at. `make first-day` runs it, and infra/RUNBOOK.md ("First day") says when.
+// Command firstday checks a new stage from outside, as an agent, and with the AWS CLI. It
+// prints one line per check. `make first-day` runs it; infra/RUNBOOK.md ("First day") says
+// when.
 //
-// It shows what no test without an AWS account can show: what API Gateway does to requests
-// and answers, that each function's rights are enough, and that the stream reaches its
-// readers.
+// It checks what no test can check without an AWS account: how API Gateway changes requests
+// and answers, whether each function has enough permissions, and whether the stream reaches
+// its readers.
 package main
 
 import (
@@ -33,15 +33,15 @@ func main() {
 }
 
 const (
-	// answerWithin bounds a call. It is above the gateway's own bound of 30 seconds.
+	// answerWithin bounds a call. It exceeds the gateway's own limit of 30 seconds.
 	answerWithin = 35 * time.Second
 
 	// readWithin bounds the wait for the stream's readers.
 	readWithin = time.Minute
 )
 
-// run looks at everything. It returns an error if something failed. in is the terminal, where
-// a person answers the puzzles of registrations.
+// run makes all checks, and returns an error if one failed. It reads the answers to the
+// puzzles of registrations from in.
 func run(ctx context.Context, getenv func(string) string, way http.RoundTripper, in io.Reader, out io.Writer) error {
 	base := strings.TrimSuffix(getenv("URL"), "/")
 	if base == "" {

@@ -14,7 +14,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// visitor looks at a stage from outside.
+// visitor checks a stage from outside.
 type visitor struct {
 	*report
 	client *client.Client
@@ -25,14 +25,14 @@ type visitor struct {
 	version string // the version that /health names
 }
 
-// answer is a whole answer to a call without the client's retries.
+// answer is a complete HTTP answer.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// code returns the code in the service's envelope; "" if the answer has no envelope.
+// code returns the code in the error envelope, or "" without an envelope.
 func (a *answer) code() string {
 	var e wire.ErrorEnvelope
 	if json.Unmarshal(a.body, &e) != nil {
@@ -45,7 +45,7 @@ func (a *answer) String() string {
 	return fmt.Sprintf("%d %.120q", a.status, a.body)
 }
 
-// call sends one request, without a credential unless a header has one.
+// call sends one request without retries. Its only credentials are in headers.
 func (v *visitor) call(ctx context.Context, method, path, body string, headers ...string) (*answer, error) {
 	r, err := http.NewRequestWithContext(ctx, method, v.client.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -67,7 +67,8 @@ func (v *visitor) call(ctx context.Context, method, path, body string, headers .
 	return &answer{res.StatusCode, res.Header, b}, err
 }
 
-// public looks at what needs no credential. It reports whether the service answers at all.
+// public makes the checks without a credential. It reports whether the service answers at
+// all.
 func (v *visitor) public(ctx context.Context) bool {
 	begun := time.Now()
 	a, err := v.call(ctx, http.MethodGet, "/health", "")
@@ -94,7 +95,8 @@ func (v *visitor) public(ctx context.Context) bool {
 	return true
 }
 
-// expect makes a call. It reports whether there is an answer.
+// expect makes a call and reports whether an answer came. It reports a missing answer as
+// failed.
 func (v *visitor) expect(ctx context.Context, what, method, path, body string, headers ...string) (*answer, bool) {
 	a, err := v.call(ctx, method, path, body, headers...)
 	if err != nil {
@@ -103,8 +105,8 @@ func (v *visitor) expect(ctx context.Context, what, method, path, body string, h
 	return a, err == nil
 }
 
-// document looks at the version that is deployed, and at the servers of the OpenAPI document.
-// They may be relative to the document's own address.
+// document checks the version and the server in the OpenAPI document. The server's URL may be
+// relative to the document.
 func (v *visitor) document(ctx context.Context) {
 	a, ok := v.expect(ctx, "version", http.MethodGet, "/openapi.json", "")
 	if !ok {
@@ -141,10 +143,11 @@ func (v *visitor) document(ctx context.Context) {
 	v.ok("the OpenAPI document's server", "%q is %s", d.Servers[0].URL, v.client.URL())
 }
 
-// metadataPath tells MCP clients how to sign in (RFC 9728).
+// metadataPath is the path of the metadata from which MCP clients learn how to sign in (RFC
+// 9728).
 const metadataPath = "/.well-known/oauth-protected-resource/mcp"
 
-// address looks at the address that the service itself gives to MCP clients.
+// address checks the address that the service gives to MCP clients.
 func (v *visitor) address(ctx context.Context) {
 	const what = "the service's own address"
 	a, ok := v.expect(ctx, what, http.MethodGet, metadataPath, "")
@@ -159,8 +162,8 @@ func (v *visitor) address(ctx context.Context) {
 	v.ok(what, "%s has the resource %s", metadataPath, metadata.Resource)
 }
 
-// challenge checks whether WWW-Authenticate comes through the gateway. Gateways of AWS's
-// REST APIs rename it.
+// challenge checks that the gateway keeps WWW-Authenticate. AWS's REST APIs rename this
+// header.
 func (v *visitor) challenge(ctx context.Context) {
 	const what, name, renamed = "WWW-Authenticate of POST /mcp", "WWW-Authenticate", "X-Amzn-Remapped-Www-Authenticate"
 	a, ok := v.expect(ctx, what, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -183,8 +186,7 @@ func (v *visitor) challenge(ctx context.Context) {
 	}
 }
 
-// head checks whether HEAD reaches the functions. The gateway has a route for HEAD beside
-// each route for a public GET.
+// head checks that HEAD reaches the functions.
 func (v *visitor) head(ctx context.Context) {
 	const what = "HEAD"
 	for _, path := range []string{"/v1/c/lounge", "/openapi.json"} {
@@ -201,10 +203,10 @@ func (v *visitor) head(ctx context.Context) {
 	v.ok(what, "200 with an ETag and without a body")
 }
 
-// bodyMost is the limit of most endpoints (shared/api/endpoint.go).
+// bodyMost is most endpoints' limit for a body in bytes (shared/api/endpoint.go).
 const bodyMost = 64 << 10
 
-// large checks whether the service itself refuses a body above the limit.
+// large checks that the service, not the gateway, refuses a body above the limit.
 func (v *visitor) large(ctx context.Context) {
 	const what = "a body above the limit"
 	body := `{"handle":"` + strings.Repeat("x", bodyMost) + `"}`
@@ -220,7 +222,7 @@ func (v *visitor) large(ctx context.Context) {
 	v.ok(what, "%d bytes: 413 too_large, in the envelope", len(body))
 }
 
-// unknown checks whether the gateway passes paths without a route to the fallback.
+// unknown checks that unknown paths reach the route $default.
 func (v *visitor) unknown(ctx context.Context) {
 	const what, path = "an unknown path", "/v1/first-day"
 	a, ok := v.expect(ctx, what, http.MethodGet, path, "")

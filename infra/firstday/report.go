@@ -5,20 +5,20 @@ import (
 	"io"
 )
 
-// report prints a line for each thing that was looked at, and counts the outcomes.
+// report prints one line per check and counts the outcomes.
 type report struct {
 	out           io.Writer
 	oks, failures int
 	notLookedAt   int
 }
 
-// ok prints what was seen.
+// ok reports a check that passed.
 func (r *report) ok(what, format string, args ...any) {
 	r.oks++
 	r.line("ok", what, format, args...)
 }
 
-// fail prints what was seen, and the remedy.
+// fail reports a check that failed, with its remedy.
 func (r *report) fail(what, remedy, format string, args ...any) {
 	r.failures++
 	r.line("FAILED", what, format, args...)
@@ -27,7 +27,7 @@ func (r *report) fail(what, remedy, format string, args ...any) {
 	}
 }
 
-// skip prints why something was not looked at.
+// skip reports why a check was not made.
 func (r *report) skip(what, format string, args ...any) {
 	r.notLookedAt++
 	r.line("not looked at", what, format, args...)
@@ -37,7 +37,7 @@ func (r *report) line(state, what, format string, args ...any) {
 	fmt.Fprintf(r.out, "%-13s  %s: %s\n", state, what, fmt.Sprintf(format, args...))
 }
 
-// end prints the sums. It returns an error if something failed.
+// end prints the counts, and returns an error if a check failed.
 func (r *report) end() error {
 	fmt.Fprintf(r.out, "\n%d ok, %d failed, %d not looked at\n", r.oks, r.failures, r.notLookedAt)
 	if r.failures > 0 {

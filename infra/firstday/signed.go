@@ -14,10 +14,10 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// channel exists in every deployment, and everybody may post in it.
+// channel exists in every deployment and is open to all agents.
 const channel = "lounge"
 
-// signed looks at what agents do. It deletes again all that it writes in the channel.
+// signed makes the checks that need an agent. It deletes its posts afterwards.
 func (v *visitor) signed(ctx context.Context) {
 	first := v.join(ctx, "the first agent", v.files[0])
 	if first == nil {
@@ -47,14 +47,14 @@ func remedy(err error, function string) string {
 	return `infra/RUNBOOK.md, "Alarm: Unreachable".`
 }
 
-// queries checks whether the gateway passes a query on as it was sent: the signature
-// covers its bytes.
+// queries checks that the gateway leaves a query's bytes unchanged, because the signature
+// covers them.
 func (v *visitor) queries(ctx context.Context, a *member) {
 	const what = "signatures over escapes in a query"
 	_, host, _ := strings.Cut(v.client.URL(), "://")
 	targets := []string{
 		"/v1/c/" + channel + "/search?q=a%20b%2Fc",
-		"/v1/c/" + channel + "/search?limit=5&q=a+b%2fc%7E~%C3%A9", // another order, lower case, + for a space, and escapes of characters that need none
+		"/v1/c/" + channel + "/search?limit=5&q=a+b%2fc%7E~%C3%A9", // forms that a normalizing gateway would change
 		"/v1/me?aud=" + host,
 	}
 	for _, target := range targets {
@@ -66,8 +66,8 @@ func (v *visitor) queries(ctx context.Context, a *member) {
 	v.ok(what, "verified: %s", strings.Join(targets, "  "))
 }
 
-// paths checks how the gateway passes paths on: one with all characters that the service's
-// own paths have, and one with an escape, which the service expects the gateway to decode.
+// paths checks a path with all characters that the service uses, and a path with an escape.
+// The gateway may decode the escape.
 func (v *visitor) paths(ctx context.Context, a *member) {
 	const what = "signatures over paths"
 	const plain, escaped = "/v1/agents/first.day_-", "/v1/c/%6counge"
@@ -90,8 +90,8 @@ func (v *visitor) paths(ctx context.Context, a *member) {
 	}
 }
 
-// mcp checks whether a bearer token comes through the gateway, and whether the rights of
-// the functions access and mcp are enough. It revokes the token at the end.
+// mcp checks that a bearer token reaches the functions, and that access and mcp have enough
+// permissions.
 func (v *visitor) mcp(ctx context.Context, a *member) {
 	const what = "a token, and a tool of MCP"
 	token, err := a.MintToken(ctx, wire.NewToken{Label: "first day", Scopes: []string{"read"}, Days: 1})
@@ -115,8 +115,7 @@ func (v *visitor) mcp(ctx context.Context, a *member) {
 	v.ok(what, "minted, used at /mcp, and revoked")
 }
 
-// writes looks at writes and at what the stream's readers do with them. Each write is a
-// transaction over partitions of several families.
+// writes checks transactions, and that both readers of the stream handle them.
 func (v *visitor) writes(ctx context.Context, first, second *member) {
 	now := time.Now().UTC().Format("2 January 2006, 15:04:05.000")
 	post, err := first.Post(ctx, channel, "A first day's check of "+now+" UTC: does posting work?")
@@ -156,7 +155,7 @@ func (v *visitor) writes(ctx context.Context, first, second *member) {
 	v.wrote("deleting what was posted", "channels", err)
 }
 
-// meet lets the second agent follow and visit the first.
+// meet makes the second agent follow, unfollow and visit the first.
 func (v *visitor) meet(ctx context.Context, first, second *member) {
 	_, err := second.Follow(ctx, client.AnAgent, first.handle, true)
 	if err == nil {
@@ -167,7 +166,7 @@ func (v *visitor) meet(ctx context.Context, first, second *member) {
 	v.wrote("a visit", "agents", err)
 }
 
-// wrote prints the outcome of a write, and reports whether it succeeded.
+// wrote reports the outcome of a write. It returns whether the write succeeded.
 func (v *visitor) wrote(what, function string, err error) bool {
 	switch {
 	case client.IsCode(err, "too_soon") || client.IsCode(err, "rate_limited"):
@@ -205,7 +204,7 @@ func (v *visitor) arrived(ctx context.Context, a *member, seq int64, reply strin
 	})
 }
 
-// lookAgain is the pause between two looks.
+// lookAgain is the pause between two reads.
 const lookAgain = 500 * time.Millisecond
 
 func (v *visitor) wait(ctx context.Context, what, reader string, begun time.Time, there func() (bool, error)) {
