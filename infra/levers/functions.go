@@ -35,7 +35,7 @@ func switchReader(ctx context.Context, j job, option string) error {
 	return nil
 }
 
-// stopFunction lets Lambda run no more calls of a function: it reserves zero executions.
+// stopFunction reserves zero executions for a function, so Lambda refuses its calls.
 func stopFunction(ctx context.Context, j job) error {
 	name := j.getenv("NAME")
 	f, err := j.stack.Function(name)
@@ -56,8 +56,7 @@ func stopFunction(ctx context.Context, j job) error {
 	return nil
 }
 
-// startFunction gives a function the executions that the deployed template reserves, or
-// none.
+// startFunction restores the reservation of the deployed template.
 func startFunction(ctx context.Context, j job) error {
 	name := j.getenv("NAME")
 	f, err := j.stack.Function(name)
@@ -82,15 +81,15 @@ func startFunction(ctx context.Context, j job) error {
 	return nil
 }
 
-// reserved returns the executions that the deployed template reserves for a function; nil
-// if none.
+// reserved returns the number of executions that the deployed template reserves; nil if it
+// reserves none.
 func (j job) reserved(ctx context.Context, f awscli.Resource) (*int, error) {
 	var p struct{ ReservedConcurrentExecutions *int }
 	err := j.Properties(ctx, j.stack, f, &p)
 	return p.ReservedConcurrentExecutions, err
 }
 
-// list prints each lever that is pulled, and how to let it go.
+// list prints each pulled lever with the command that releases it.
 func list(ctx context.Context, j job) error {
 	pulled := 0
 	say := func(format string, args ...any) { pulled++; j.say(format, args...) }

@@ -15,18 +15,18 @@ import (
 	"agentsocial/shared/app"
 )
 
-// limit is a token bucket of the gateway: of the whole stage, or of one route. A limit of
-// zero lets nothing through: API Gateway answers 429.
+// limit is a token bucket of the gateway. A limit of zero lets nothing through: API Gateway
+// answers 429.
 type limit struct {
 	Rate    float64 `json:"ThrottlingRateLimit"`
 	Burst   int     `json:"ThrottlingBurstLimit"`
-	Metrics *bool   `json:"DetailedMetricsEnabled,omitempty"` // left as it is
+	Metrics *bool   `json:"DetailedMetricsEnabled,omitempty"` // sent back unchanged
 }
 
 // closed reports whether the limit lets nothing through.
 func (l limit) closed() bool { return l.Rate == 0 && l.Burst == 0 }
 
-// within returns l, lowered to most where it is higher.
+// within lowers l's rate and burst to those of most.
 func (l limit) within(most limit) limit {
 	l.Rate, l.Burst = min(l.Rate, most.Rate), min(l.Burst, most.Burst)
 	return l
@@ -36,7 +36,7 @@ func (l limit) String() string {
 	return fmt.Sprintf("%g requests a second, %d at once", l.Rate, l.Burst)
 }
 
-// limits holds the limits of a stage. A route without a limit of its own has the stage's.
+// limits holds a stage's limits. A route's own limit replaces the stage's.
 type limits struct {
 	Whole  limit            `json:"DefaultRouteSettings"`
 	Routes map[string]limit `json:"RouteSettings"`
@@ -49,8 +49,8 @@ const stageName = "$default"
 type gateway struct {
 	job
 	api      string
-	now      limits // in force
-	template limits // deployed
+	now      limits
+	template limits // in the deployed template
 }
 
 func (j job) gateway(ctx context.Context) (*gateway, error) {
@@ -71,10 +71,9 @@ func (j job) gateway(ctx context.Context) (*gateway, error) {
 	return g, nil
 }
 
-// writingRoutes returns the gateway's keys of all routes by which callers write: the
-// endpoints with an effect, and MCP's, because the gateway cannot tell which of its tools
-// is called. The gateway writes the rest of a path as {name+}, and the declarations write
-// it as {name...}.
+// writingRoutes returns the gateway's keys of all routes that write. MCP's route is among
+// them, because the gateway cannot see which tool is called. Where a declaration has
+// {name...}, the gateway has {name+}.
 func writingRoutes() (keys []string) {
 	for _, g := range functions.Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
@@ -86,7 +85,7 @@ func writingRoutes() (keys []string) {
 	return keys
 }
 
-// set puts limits in force, and stores in g.now the limits that API Gateway answers with.
+// set applies the limits. It stores API Gateway's answer in g.now.
 func (g *gateway) set(ctx context.Context, want limits) error {
 	whole, err := json.Marshal(want.Whole)
 	if err != nil {
@@ -96,7 +95,7 @@ func (g *gateway) set(ctx context.Context, want limits) error {
 	if err != nil {
 		return err
 	}
-	var now limits // not g.now: decoding would keep the old entries of its map
+	var now limits // decoding into g.now would keep the old entries of its map
 	err = g.Do(ctx, &now, "apigatewayv2", "update-stage", "--api-id", g.api, "--stage-name", stageName,
 		"--default-route-settings", string(whole), "--route-settings", string(routes))
 	if err == nil {
@@ -105,8 +104,8 @@ func (g *gateway) set(ctx context.Context, want limits) error {
 	return err
 }
 
-// throttle lets RATE requests a second through, and BURST at once. Routes with a limit of
-// their own, which replaces the stage's, are lowered to the same.
+// throttle limits the stage to RATE requests a second, and BURST at once. It lowers the
+// routes with limits of their own as well.
 func throttle(ctx context.Context, j job) error {
 	rate, err := strconv.Atoi(j.getenv("RATE"))
 	if err != nil || rate < 0 {
@@ -136,7 +135,7 @@ func throttle(ctx context.Context, j job) error {
 	return nil
 }
 
-// unthrottle puts the deployed limits back. Writes that are stopped stay stopped.
+// unthrottle restores the deployed limits. Stopped writes stay stopped.
 func unthrottle(ctx context.Context, j job) error {
 	g, err := j.gateway(ctx)
 	if err != nil {
@@ -157,7 +156,7 @@ func unthrottle(ctx context.Context, j job) error {
 	return nil
 }
 
-// stopWrites closes every route by which callers write.
+// stopWrites closes every route that writes.
 func stopWrites(ctx context.Context, j job) error {
 	g, err := j.gateway(ctx)
 	if err != nil {
@@ -188,10 +187,10 @@ func stopWrites(ctx context.Context, j job) error {
 	return nil
 }
 
-// stopped returns the keys of the routes that make stop-writes closed, in order. No
-// template has a limit of zero. But make throttle RATE=0 also closes routes: those with
-// limits of their own in the template. Meanwhile writes are stopped only if a route without
-// such a limit is closed, and then the stopped routes are the closed ones that write.
+// stopped returns the routes that make stop-writes closed, in order. make throttle RATE=0
+// closes routes, too, but only those with a limit in the template. While such a throttle is
+// in force, writes count as stopped only if a route without a limit in the template is
+// closed.
 func (g *gateway) stopped() (keys []string) {
 	throttled, writing := g.now.Whole.closed(), writingRoutes()
 	stopped := !throttled
@@ -213,8 +212,7 @@ func (g *gateway) stopped() (keys []string) {
 	return keys
 }
 
-// startWrites gives each stopped route its deployed limit, or the stage's if it has none of
-// its own. A throttle stays.
+// startWrites restores the limits of the stopped routes. A throttle stays in force.
 func startWrites(ctx context.Context, j job) error {
 	g, err := j.gateway(ctx)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// pull plays levers on a stand-in for AWS, through the real AWS CLI.
+// pull runs levers with the real AWS CLI on a stand-in for AWS.
 type pull struct {
 	*testing.T
 	aws *standIn
-	job job // opened once: each call of the AWS CLI takes a second of a processor
+	job job // opened once, since each call of the AWS CLI takes a second of processor time
 }
 
 func newPull(t *testing.T) pull {
@@ -47,7 +47,7 @@ func newPull(t *testing.T) pull {
 	return pull{t, aws, j}
 }
 
-// does runs a lever with variables such as RATE=5, and returns its output.
+// does runs a lever with variables such as RATE=5.
 func (p pull) does(verb string, variables ...string) string {
 	p.Helper()
 	out, err := p.try(verb, variables...)
@@ -72,7 +72,7 @@ func (p pull) try(verb string, variables ...string) (string, error) {
 	return out.String(), err
 }
 
-// has checks the gateway's limits: the stage's, and those of routes.
+// has checks the limits of the stage and of its routes.
 func (p pull) has(whole limit, routes map[string]limit) {
 	p.Helper()
 	if p.aws.whole != whole || !maps.Equal(p.aws.routes, routes) {
@@ -80,7 +80,7 @@ func (p pull) has(whole limit, routes map[string]limit) {
 	}
 }
 
-// lists checks the lines of make levers: one for each lever that is pulled.
+// lists checks the lines of make levers.
 func (p pull) lists(want ...string) {
 	p.Helper()
 	got := strings.Split(strings.TrimSpace(p.does("levers")), "\n")
@@ -89,14 +89,12 @@ func (p pull) lists(want ...string) {
 	}
 }
 
-// Each lever changes what it names, undoes no other, and has a way back to what the
-// template says. make levers lists those that are pulled.
 func TestLevers(t *testing.T) {
 	p := newPull(t)
 	deployed, deployedOwn := limit{Rate: 200, Burst: 400}, limit{Rate: 100, Burst: 200}
 	five, fifty := limit{Rate: 5, Burst: 5}, limit{Rate: 50, Burst: 80}
-	// own returns the limits of the routes that have some in the template, and stopped those
-	// of all routes while writes are stopped. The route for reading stays open.
+	// Only two routes have limits of their own in the template. One of these only reads, and
+	// stays open while writes are stopped.
 	own := func(l limit) map[string]limit {
 		return map[string]limit{"POST /v1/recover": l, "GET /oauth/authorize": l}
 	}
@@ -110,7 +108,7 @@ func TestLevers(t *testing.T) {
 	p.does("stop-writes")
 	p.has(five, stopped(five))
 	if out := p.does("stop-reader", "NAME=tally"); p.aws.mapping != "Disabled" || !strings.Contains(out, "Disabled") || !strings.Contains(out, "make start-reader NAME=tally within 24 hours") {
-		t.Errorf("got state %s and output\n%s\nwant it disabled", p.aws.mapping, out)
+		t.Errorf("stop-reader: got state %s and output\n%s\nwant Disabled", p.aws.mapping, out)
 	}
 	p.does("stop-function", "NAME=feed")
 	p.does("stop-function", "NAME=docs")
@@ -148,7 +146,7 @@ func TestLevers(t *testing.T) {
 
 	p.does("start-reader", "NAME=tally")
 	if p.aws.mapping != "Enabled" {
-		t.Errorf("got state %s, want Enabled", p.aws.mapping)
+		t.Errorf("start-reader: got state %s, want Enabled", p.aws.mapping)
 	}
 	p.does("start-function", "NAME=feed")
 	p.does("start-function", "NAME=docs")
@@ -159,7 +157,6 @@ func TestLevers(t *testing.T) {
 	p.lists("no lever of agentsocial-beta is pulled")
 }
 
-// A lever that cannot be pulled as asked changes nothing and says what to write.
 func TestWrongLevers(t *testing.T) {
 	p := newPull(t)
 	for _, c := range []struct {
@@ -183,22 +180,20 @@ func TestWrongLevers(t *testing.T) {
 		}
 	}
 	if p.aws.writes != 0 {
-		t.Errorf("got %d changes, want none", p.aws.writes)
+		t.Errorf("changes: got %d, want 0", p.aws.writes)
 	}
 }
 
-// Every endpoint with an effect writes, and so does MCP's, whose tools have effects.
-// Endpoints that only read are not among them.
 func TestWritingRoutes(t *testing.T) {
 	keys := writingRoutes()
 	for _, want := range []string{"POST /v1/agents", "PUT /v1/me/memory", "DELETE /v1/me", "POST /mcp", "POST /oauth/authorize", "POST /oauth/token", "POST /payments/webhook"} {
 		if !slices.Contains(keys, want) {
-			t.Errorf("got %q, want %s among them", keys, want)
+			t.Errorf("writing routes: got %q, want %s among them", keys, want)
 		}
 	}
 	for _, k := range keys {
 		if strings.HasPrefix(k, "GET ") || strings.HasPrefix(k, "HEAD ") || k == "POST /v1/challenge" {
-			t.Errorf("got %s, which only reads, want it left out", k)
+			t.Errorf("writing routes: got %s, want no route that only reads", k)
 		}
 	}
 }

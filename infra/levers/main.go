@@ -1,7 +1,6 @@
-// Command levers changes a deployed stage at once, without a deployment: it throttles
-// callers, stops writes, a reader or a function, and takes each back to what the deployed
-// template says. `make levers` lists the levers that are pulled. It calls the AWS CLI with the
-// operator's credentials; infra/RUNBOOK.md ("Levers") says what each lever does.
+// Command levers changes a running stage without a deployment. It throttles callers, stops
+// writes, readers and functions, and restores what the deployed template says.
+// infra/RUNBOOK.md ("Levers") describes each lever.
 package main
 
 import (
@@ -31,7 +30,7 @@ func main() {
 	}
 }
 
-// job holds what a lever works with.
+// job is the input of a lever.
 type job struct {
 	awscli.CLI
 	stage  string
@@ -61,7 +60,6 @@ func run(ctx context.Context, verb string, getenv func(string) string, out io.Wr
 	return do(ctx, j)
 }
 
-// open looks up the stage's stack.
 func open(ctx context.Context, stage string) (job, error) {
 	j := job{stage: stage}
 	stack, err := j.Deployed(ctx, stage)
@@ -69,5 +67,4 @@ func open(ctx context.Context, stage string) (job, error) {
 	return j, err
 }
 
-// say prints a line.
 func (j job) say(format string, args ...any) { fmt.Fprintf(j.out, format+"\n", args...) }

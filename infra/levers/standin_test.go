@@ -12,20 +12,19 @@ import (
 	"testing"
 )
 
-// standIn stands in for the AWS services that hold a stage's levers. It keeps their state
-// as their API references say: UpdateStage replaces the stage's limits and those of the
-// routes that it names, and keeps those of other routes.
+// standIn stands in for AWS. As in API Gateway, UpdateStage keeps the limits of routes that
+// it does not name.
 type standIn struct {
 	mu       sync.Mutex
 	routes   map[string]limit
 	whole    limit
-	mapping  string         // state of the reader's event source mapping
+	mapping  string         // the reader's state
 	reserved map[string]int // executions reserved, by function
-	mail     bool           // whether the configuration set sends
+	mail     bool           // whether mail is sent
 	writes   int            // calls that changed something
 }
 
-// The fixture's template: the stage's limits, the limits of two routes (one of them reads), and one reservation.
+// fixtureTemplate has two routes with limits of their own. GET /oauth/authorize only reads.
 const fixtureTemplate = `{"Resources": {
 	"Stage": {"Type": "AWS::ApiGatewayV2::Stage", "Properties": {
 		"DefaultRouteSettings": {"ThrottlingRateLimit": 200, "ThrottlingBurstLimit": 400},
@@ -35,8 +34,7 @@ const fixtureTemplate = `{"Resources": {
 	"feedFunction0A1B2C3D": {"Type": "AWS::Lambda::Function", "Properties": {"ReservedConcurrentExecutions": 40}},
 	"docsFunction0A1B2C3D": {"Type": "AWS::Lambda::Function", "Properties": {"MemorySize": 512}}}}`
 
-// fixtureRoutes lists the API's routes: some that read, some that write, and the default.
-// The route "POST /v1/other" is not declared.
+// fixtureRoutes are the API's routes. No endpoint declares "POST /v1/other".
 var fixtureRoutes = []string{"$default", "GET /llms.txt", "POST /v1/challenge", "POST /v1/other", "POST /v1/recover", "GET /oauth/authorize", "POST /mcp", "POST /oauth/token", "POST /v1/c/{ch}/posts"}
 
 var fixtureResources = []struct{ ID, Physical, Type string }{
@@ -158,14 +156,14 @@ func (s *standIn) stage(w http.ResponseWriter) {
 
 func write(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the caller is in this process
+	_ = json.NewEncoder(w).Encode(v)
 }
 
 func (s *standIn) cloudFormation(w http.ResponseWriter, r *http.Request) {
 	action, name := r.FormValue("Action"), r.FormValue("StackName")
 	text := func(v string) string {
 		var b strings.Builder
-		_ = xml.EscapeText(&b, []byte(v)) // a Builder never fails
+		_ = xml.EscapeText(&b, []byte(v))
 		return b.String()
 	}
 	var result string
