@@ -13,7 +13,7 @@ import (
 
 const module = "agentsocial/"
 
-// pkg is a package as `go list -json` describes it.
+// pkg is a package in the output of `go list -json`.
 type pkg struct {
 	ImportPath string
 	Name       string
@@ -54,22 +54,22 @@ func list(t *testing.T, args ...string) []pkg {
 	return pkgs
 }
 
-// in reports whether a package is one of the folders, or below one.
+// in reports whether path is one of the folders or lies below one.
 func in(path string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
 
-// topFolders lists the folders of the repository that hold Go packages.
+// topFolders lists the top-level folders with Go packages.
 var topFolders = []string{"functions", "shared", "infra", "events", "tables", "local"}
 
 // rule limits who may import certain packages.
 type rule struct {
-	what    string                     // the rule in words
-	of      func(imported string) bool // reports whether the rule applies to a package
+	what    string
+	of      func(imported string) bool // whether the rule limits imports of a package
 	allowed func(importer string) bool
 }
 
-// folder returns the first two parts of a path, such as functions/channels.
+// folder returns a path's first two parts, such as functions/channels.
 func folder(path string) string {
 	parts := strings.SplitN(path, "/", 3)
 	return strings.Join(parts[:min(2, len(parts))], "/")
@@ -123,8 +123,7 @@ var rules = []rule{
 		func(by string) bool { return in(by, "shared/lambda/host", "shared/lambda/stream", "local") }},
 }
 
-// TestImports checks the imports of all packages, except those of their tests, against
-// the rules.
+// TestImports does not check the imports of tests.
 func TestImports(t *testing.T) {
 	for _, p := range list(t, "./../...") {
 		if p.ImportPath != strings.TrimSuffix(module, "/") && !in(p.ImportPath, topFolders...) {
@@ -136,8 +135,7 @@ func TestImports(t *testing.T) {
 					t.Errorf("%s imports %s: %s", p.ImportPath, imported, r.what)
 				}
 			}
-			// No folder in functions or events imports another one. functions.go,
-			// events.go and toolgroups import the folders that they list.
+			// functions.go, events.go and toolgroups import the folders that they list.
 			if in(imported, "functions", "events") && in(p.ImportPath, "functions", "events") && imported != toolgroups && p.ImportPath != toolgroups &&
 				folder(imported) != folder(p.ImportPath) && strings.Contains(p.ImportPath, "/") {
 				t.Errorf("%s imports %s: no folder in functions or events may import another one", p.ImportPath, imported)
@@ -146,7 +144,6 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestFolderCounts bounds the number of folders directly in shared and in local.
 func TestFolderCounts(t *testing.T) {
 	const most = 10
 	for _, parent := range []string{"shared", "local"} {
@@ -166,15 +163,13 @@ func TestFolderCounts(t *testing.T) {
 	}
 }
 
-// clients lists the packages that clients link, and which other packages of this module
-// each may depend on.
+// clients maps the packages that clients link to the packages of this module that they may
+// depend on.
 var clients = map[string][]string{
 	"shared/wire":   {"shared/identity/puzzle"}, // the JSON contains puzzle.Record
 	"shared/client": {"shared/identity/auth", "shared/rules/jury", "shared/identity/puzzle", "shared/wire"},
 }
 
-// TestClientsLinkNoService checks that each package in the map clients depends, in this
-// module, only on the packages that the map lists for it.
 func TestClientsLinkNoService(t *testing.T) {
 	for path, known := range clients {
 		for _, d := range list(t, "./../"+path)[0].Deps {
@@ -185,11 +180,10 @@ func TestClientsLinkNoService(t *testing.T) {
 	}
 }
 
-// toolgroups is the package that lists the groups with tools, for the function mcp.
+// toolgroups lists the groups whose endpoints are MCP tools.
 const toolgroups = "functions/toolgroups"
 
-// mayLink lists dependencies that cost start-up time, with the only functions whose
-// binaries may contain them.
+// mayLink maps dependencies that slow a cold start to the only functions that may link them.
 var mayLink = map[string][]string{
 	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/tally", "events/deadlines", "events/settle", "events/audit", "events/erase", "events/returns"},
 	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/docs", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/erase", "events/probe", "events/returns"},
@@ -207,8 +201,6 @@ var mayLink = map[string][]string{
 	"modernc.org":                           {},
 }
 
-// TestBinariesContainWhatTheyNeed checks that each function links the dependencies that
-// mayLink names for it, and no other dependency in mayLink.
 func TestBinariesContainWhatTheyNeed(t *testing.T) {
 	mains := list(t, "./../functions/.../lambda", "./../events/.../lambda")
 	if len(mains) == 0 {

@@ -16,13 +16,11 @@ import (
 	markdowntext "github.com/yuin/goldmark/text"
 )
 
-// markdownFile holds what a Markdown file links to, and the anchors of its headings.
+// markdownFile holds a file's links, and the anchors of its headings.
 type markdownFile struct{ links, anchors []string }
 
-// TestLinksBetweenFiles follows every link in the repository's Markdown files, down to
-// the heading, and checks that all files can be reached from README.md. The sources of the
-// pages under /docs are left out: TestAllLinksResolve follows the links of the pages as
-// served.
+// TestLinksBetweenFiles leaves out the sources of the pages under /docs: TestAllLinksResolve
+// follows the links of the pages as served.
 func TestLinksBetweenFiles(t *testing.T) {
 	files := markdownFiles(t)
 	reached := map[string]bool{"README.md": true}
@@ -45,7 +43,7 @@ func TestLinksBetweenFiles(t *testing.T) {
 				t.Errorf("%s: link %q: %v", name, link, err)
 				continue
 			}
-			if to == "" { // on the web
+			if to == "" {
 				continue
 			}
 			if _, err := fs.Stat(os.DirFS(".."), to); err != nil {
@@ -60,8 +58,8 @@ func TestLinksBetweenFiles(t *testing.T) {
 	}
 }
 
-// resolve returns the file and the anchor that a link in a file leads to. The file is
-// "" if the link leads to the web.
+// resolve returns the file and the anchor that a link leads to. The file is "" for a link to
+// the web.
 func resolve(from, link string) (to, anchor string, err error) {
 	u, err := url.Parse(link)
 	if err != nil || u.IsAbs() {
@@ -74,7 +72,7 @@ func resolve(from, link string) (to, anchor string, err error) {
 	return to, u.Fragment, nil
 }
 
-// markdownFiles reads the repository's Markdown files, by path.
+// markdownFiles returns the repository's Markdown files, by path.
 func markdownFiles(t *testing.T) map[string]markdownFile {
 	t.Helper()
 	root, files := os.DirFS(".."), map[string]markdownFile{}
@@ -105,11 +103,10 @@ func markdownFiles(t *testing.T) map[string]markdownFile {
 	return files
 }
 
-// parseMarkdown returns the links and the headings' anchors of a Markdown text.
 func parseMarkdown(source []byte) (file markdownFile) {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	doc := markdown.Parser().Parse(markdowntext.NewReader(source))
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}

@@ -43,14 +43,14 @@ func main() {
 	}
 }
 
-// stopWithin bounds the time that running requests get when the service stops.
+// stopWithin is the time that running requests get when the service stops.
 const stopWithin = 10 * time.Second
 
-// built names the files that make has built for `make lambdas` and `make sam`; it is empty
-// for `make run`.
+// built names the files that make built for `make lambdas` and `make sam`. `make run` has
+// none.
 type built struct{ lambdas, sam, template, reach string }
 
-// run runs the service, configured by the environment, until ctx ends.
+// run runs the service until ctx ends.
 func run(ctx context.Context, getenv func(string) string, b built, out, logs io.Writer) error {
 	c, err := configOf(getenv)
 	if err != nil {
@@ -61,7 +61,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 	}
 	defer runtime.KeepAlive(ballast())
 	c.Log, c.Mailed, c.Logs, c.Lambdas = logger(logs), out, logs, b.lambdas
-	var outside <-chan error // delivers the error that ended an external gateway; nil without one
+	var outside <-chan error // the error that ended SAM; a nil channel without SAM
 	if b.sam != "" {
 		engine, err := sam.FindEngine(ctx)
 		if err != nil {
@@ -99,15 +99,13 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 
 const ballastSize = 64 << 20
 
-// ballast returns bytes that nobody uses, so that garbage is collected less often. The
-// runtime collects garbage when the heap has doubled since the last collection, and the
-// ballast counts as heap. A service whose table is in a file keeps only some megabytes in the
-// heap. Without ballast the runtime would collect garbage after every few requests. The
-// ballast takes no memory, since the system provides a page only when it is first written.
+// ballast returns unused memory, so that garbage is collected less often. The runtime
+// collects garbage when the heap has doubled, and without ballast a small service would do so
+// after every few requests. The ballast takes no memory, since the system provides a page
+// only when it is first written.
 func ballast() []byte { return make([]byte, ballastSize) }
 
-// checkSAM returns an error if `make sam` lacks something that it needs. It runs before
-// anything is built for the containers.
+// checkSAM returns an error if `make sam` lacks something. It runs before anything is built.
 func checkSAM(ctx context.Context, port int, reach string, out io.Writer) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -128,7 +126,6 @@ func checkSAM(ctx context.Context, port int, reach string, out io.Writer) error 
 	return engine.Check(ctx, reach, out)
 }
 
-// configOf reads the configuration from the environment.
 func configOf(getenv func(string) string) (service.Config, error) {
 	or := func(name, otherwise string) string {
 		if v := getenv(name); v != "" {
@@ -211,7 +208,7 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	return c, err
 }
 
-// logger writes lines for people on a terminal, JSON elsewhere, as in Lambda.
+// logger logs readable lines to a terminal, and JSON elsewhere, as in Lambda.
 func logger(w io.Writer) *slog.Logger {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return slog.New(tint.NewTextHandler(f, &tint.Options{TimeFormat: time.TimeOnly}))

@@ -12,7 +12,6 @@ import (
 	"agentsocial/shared/api"
 )
 
-// An invalid variable is refused with an error that names it; a valid one is accepted.
 func TestEnvironmentVariables(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
 		{"PORT", "99999", "must be a port"}, {"PORT", "0", ""},
@@ -41,7 +40,6 @@ func TestEnvironmentVariables(t *testing.T) {
 	}
 }
 
-// LIMITS=off lifts all limits, and refuses a variable that sets one.
 func TestLimitsOff(t *testing.T) {
 	of := func(pairs ...string) (service.Config, error) {
 		return configOf(func(name string) string {
@@ -76,12 +74,11 @@ func TestLimitsOff(t *testing.T) {
 	}
 }
 
-// A service without limits logs a warning when it starts.
 func TestLimitsOff_Warning(t *testing.T) {
 	for limits, want := range map[string]bool{"": false, "off": true} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var out, logs bytes.Buffer
-		cancelled := writer(func(b []byte) { out.Write(b); cancel() }) // it has started
+		cancelled := writer(func(b []byte) { out.Write(b); cancel() }) // the first output comes after the start
 		env := map[string]string{"PORT": "0", "DATA": service.Memory, "LIMITS": limits}
 		if err := run(ctx, func(name string) string { return env[name] }, built{}, cancelled, &logs); err != nil {
 			t.Fatal(err)
@@ -96,8 +93,6 @@ type writer func([]byte)
 
 func (w writer) Write(b []byte) (int, error) { w(b); return len(b), nil }
 
-// On a laptop jurors need no standing unless LIMITS requires it, because no operator gives
-// the first jurors theirs.
 func TestStandingOnALaptop(t *testing.T) {
 	for limits, want := range map[string]int64{"": 0, `{"posts_per_minute": 3}`: 0, `{"standing_owners": 3}`: 3} {
 		c, err := configOf(func(name string) string { return map[string]string{"LIMITS": limits}[name] })

@@ -25,9 +25,9 @@ import (
 
 // quickstart is a program on /docs/quickstart.
 type quickstart struct {
-	language string     // of its code block
-	command  []string   // runs it
-	needs    [][]string // commands that succeed on a machine that can run it
+	language string // the info string of its code block
+	command  []string
+	needs    [][]string // commands that fail on a machine that cannot run the program
 }
 
 var quickstarts = []quickstart{
@@ -37,14 +37,13 @@ var quickstarts = []quickstart{
 	{"go", []string{"go", "run", "join.go"}, [][]string{{"go", "version"}}},
 }
 
-// TestQuickstart runs the programs of /docs/quickstart as they are printed: each
-// makes a key, joins with the proof of work and the puzzle, and posts.
+// TestQuickstart runs the programs as the page prints them.
 func TestQuickstart(t *testing.T) {
-	if venv, err := filepath.Abs("../build/venv/bin"); err == nil { // where .ci/run puts Python's packages
+	if venv, err := filepath.Abs("../build/venv/bin"); err == nil { // where make venv puts Python's packages
 		t.Setenv("PATH", venv+":"+os.Getenv("PATH"))
 	}
 	settings := app.DefaultSettings()
-	settings.ByAddr, settings.PowBits = false, 14 // the shell's loop needs several rounds, and the last zero bits are half a hexadecimal digit
+	settings.ByAddr, settings.PowBits = false, 14 // not a multiple of 4, so a hexadecimal digit must be partly zero
 	s, err := service.Start(t.Context(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings, Log: logger(io.Discard),
 	})
@@ -69,7 +68,7 @@ func TestQuickstart(t *testing.T) {
 			}
 			file := q.command[len(q.command)-1]
 			_, section, _ := strings.Cut(page, "\n### "+file+"\n")
-			section, _, _ = strings.Cut(section, "\n##") // the next heading
+			section, _, _ = strings.Cut(section, "\n##")
 			blocks := regexp.MustCompile("(?s)\n```"+q.language+"\n(.*?\n)```\n").FindAllStringSubmatch(section, -1)
 			if len(blocks) != 1 || !strings.Contains(page, "\n"+strings.Join(q.command, " ")+" fox 🦊") && !strings.Contains(page, "  "+strings.Join(q.command, " ")+" fox 🦊") {
 				t.Fatalf("the page has %d programs in %s, want 1; it must also have the command %q", len(blocks), q.language, q.command)
@@ -81,7 +80,7 @@ func TestQuickstart(t *testing.T) {
 			handle := fmt.Sprintf("fox-%d", i)
 			puzzle := q.run(t, dir, handle, "🦊")
 			if !strings.Contains(puzzle, `"question"`) || !strings.Contains(puzzle, `"records"`) {
-				t.Errorf("got\n%s\nwant a puzzle with a question and records", puzzle)
+				t.Errorf("first run: got\n%s\nwant a puzzle with a question and records", puzzle)
 			}
 			u, err := url.Parse(s.URL)
 			if err != nil {
@@ -99,10 +98,10 @@ func TestQuickstart(t *testing.T) {
 			out := q.run(t, dir, handle, "🦊", strconv.FormatInt(answer.(int64), 10))
 			body := `Hello, I am @` + handle + `.`
 			if !strings.Contains(out, body) || !strings.Contains(read(t, s.URL+"/v1/agents/"+handle+"/history"), body) {
-				t.Errorf("got\n%s\nwant a post %q, also in the agent's history", out, body)
+				t.Errorf("second run: got\n%s\nwant a post %q, also in the agent's history", out, body)
 			}
 			if string(key) != string(secret(t, filepath.Join(dir, u.Host+".pem"))) {
-				t.Error("the second run made another key, want the first run's")
+				t.Error("second run: got another key, want the first run's")
 			}
 			if q.language == "sh" {
 				firstDay(t, dir, read(t, s.URL+"/skill.md"))
@@ -111,8 +110,7 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
-// firstDay runs the commands of /skill.md with its program call.sh, as the agent that
-// joined in dir.
+// firstDay runs the commands of /skill.md with the key in dir.
 func firstDay(t *testing.T, dir, skill string) {
 	t.Helper()
 	program := regexp.MustCompile("(?s)\n```sh\n(#!/bin/sh\n.*?\n)```\n").FindStringSubmatch(skill)
@@ -154,7 +152,7 @@ func firstDay(t *testing.T, dir, skill string) {
 	}
 }
 
-// run runs the program in dir and returns its output.
+// run returns the program's output.
 func (q *quickstart) run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -168,7 +166,7 @@ func (q *quickstart) run(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// secret reads a file and checks that only its owner may read it.
+// secret returns a file's content. It checks that only the owner may read the file.
 func secret(t *testing.T, file string) []byte {
 	t.Helper()
 	info, err := os.Stat(file)
@@ -185,7 +183,6 @@ func secret(t *testing.T, file string) []byte {
 	return b
 }
 
-// read returns the body of a public page.
 func read(t *testing.T, address string) string {
 	t.Helper()
 	res, err := http.Get(address)

@@ -17,7 +17,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// TestTheReadmesCall pastes the README's signed call into a shell, as printed.
+// TestTheReadmesCall runs the README's signed call as printed.
 func TestTheReadmesCall(t *testing.T) {
 	for _, name := range []string{"bash", "make", "curl", "openssl"} {
 		tool(t, name)
@@ -47,8 +47,7 @@ func TestTheReadmesCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The block runs in its own folder, so that it cannot overwrite the developer's
-	// keys.
+	// A separate folder protects the developer's keys.
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

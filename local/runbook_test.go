@@ -25,7 +25,7 @@ func text(t *testing.T, path string) string {
 	return string(b)
 }
 
-// all returns the distinct matches of a pattern's first group, sorted.
+// all returns the distinct matches of a pattern's first group, in order.
 func all(s, pattern string) []string {
 	found := map[string]bool{}
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(s, -1) {
@@ -34,8 +34,6 @@ func all(s, pattern string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Every name in the runbook exists: make's targets and variables, settings, outputs,
-// functions, secrets, files, limits, sections.
 func TestRunbookNamesExist(t *testing.T) {
 	book, makefile := text(t, "infra/RUNBOOK.md"), text(t, "Makefile")
 	var infra strings.Builder
@@ -52,7 +50,7 @@ func TestRunbookNamesExist(t *testing.T) {
 	if err := json.Unmarshal([]byte(text(t, "cdk.json")), &cdk); err != nil {
 		t.Fatal(err)
 	}
-	called := map[string]bool{"Access": true, "NAME": true} // the gateway's log, and a placeholder
+	called := map[string]bool{"Access": true, "NAME": true} // Access is the gateway's log, and NAME a placeholder
 	a := &app.App{}
 	for _, g := range functions.Groups(a) {
 		called[g.Name] = true
@@ -102,7 +100,7 @@ func TestRunbookNamesExist(t *testing.T) {
 		}
 		for _, s := range names {
 			if !c.is(s) {
-				t.Errorf("the runbook names the %s %q, which does not exist", c.what, s)
+				t.Errorf("runbook: got the %s %q, want a name that exists", c.what, s)
 			}
 		}
 	}
@@ -116,8 +114,7 @@ func TestRunbookNamesExist(t *testing.T) {
 	}
 }
 
-// The runbook's shell functions call the AWS CLI as the runbook says. A stand-in for the
-// CLI prints its arguments.
+// A stand-in for the AWS CLI prints its arguments.
 func TestRunbookShellFunctions(t *testing.T) {
 	bash := tool(t, "bash")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text(t, "infra/RUNBOOK.md"), -1)
@@ -148,7 +145,7 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 		`'feedLog')].PhysicalResourceId>><--since><1h><--format><short><--filter-pattern><{ $.level = "ERROR" || $.level = "WARN" }>`,
 		"<--filter-pattern><{ $.failed = 1 }>",
 		"aws:<cloudformation><describe-stacks>",
-		"stage=prod\n", // for make
+		"stage=prod\n",
 		"<logs><get-query-results><--query-id><<logs><start-query><--start-time><89200><--end-time><100000><--query><queryId><--output><text><--log-group-names><<cloudformation>",
 		"'channelsLog')].PhysicalResourceId>", "'feedLog')].PhysicalResourceId>><--query-string><filter msg = 'request' | fields coalesce(one_in, 1) as n\n",
 		"<cloudwatch><get-metric-statistics><--namespace><AWS/Lambda><--metric-name><Errors><--dimensions><Name=FunctionName,Value=<cloudformation>",
@@ -163,8 +160,6 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 	}
 }
 
-// make passes STAGE and CONTEXT from the environment on to the CDK. CONTEXT overrides
-// settings of cdk.json.
 func TestMakeDeploysTheShellsStage(t *testing.T) {
 	program := tool(t, "make")
 	mine := append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") }),
@@ -174,10 +169,10 @@ func TestMakeDeploysTheShellsStage(t *testing.T) {
 		cmd.Dir, cmd.Env = "..", mine
 		out, err := cmd.CombinedOutput()
 		if err != nil || !regexp.MustCompile(`(?m) cdk `+verb+`\b.* -c stage=dev -c domain= -c mailFrom=$`).Match(out) {
-			t.Errorf("make %s: got %v and commands\n%s\nwant cdk with the stage and the context", verb, err, out)
+			t.Errorf("make %s: got error %v and commands\n%s\nwant cdk with STAGE and CONTEXT", verb, err, out)
 		}
 	}
-	bin := t.TempDir() // with a stand-in for go, since infra/deploy calls the CDK
+	bin := t.TempDir() // has a stand-in for go, since infra/deploy would call the CDK
 	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho \"$@ STAGE=$STAGE CONTEXT=$CONTEXT TO=$TO\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -191,9 +186,6 @@ func TestMakeDeploysTheShellsStage(t *testing.T) {
 	}
 }
 
-// The section Restore sets the throttle only in cdk.json. The section Metrics leaves figures
-// of costs to COST.md. Every page that speaks of a proxy in front of `domain` warns that the
-// service then sees all agents as one address.
 func TestRunbookContradictions(t *testing.T) {
 	book := text(t, "infra/RUNBOOK.md")
 	_, restore, _ := strings.Cut(book, "\n## Restore\n")
@@ -216,8 +208,8 @@ func TestRunbookContradictions(t *testing.T) {
 	}
 }
 
-// The block that removes a failed first deployment disables protection before it deletes,
-// and touches no stack whose creation ever succeeded.
+// CloudFormation and DynamoDB refuse to delete what is protected, so the block first ends the
+// protection. It must not touch a stack that was once created.
 func TestRunbookDeletesOnlyFailedStacks(t *testing.T) {
 	book := text(t, "infra/RUNBOOK.md")
 	for status, want := range map[string][]string{
@@ -242,14 +234,13 @@ func TestRunbookDeletesOnlyFailedStacks(t *testing.T) {
 		}
 		for i := 1; i < len(want); i++ {
 			if strings.Index(out, want[i-1]) > strings.Index(out, want[i]) {
-				t.Errorf("got the call\n%s\nbefore\n%s\nwant it after", want[i], want[i-1])
+				t.Errorf("order of calls: got\n%s\nfirst, want\n%s\nfirst", want[i], want[i-1])
 			}
 		}
 	}
 }
 
-// The block of the section Restore stops every reader and schedule. The shell functions
-// that it defines start them again. A schedule keeps its other settings.
+// UpdateSchedule resets settings that it is not given, so the block passes all settings on.
 func TestRunbookStopsReadersAndClock(t *testing.T) {
 	out := pasted(t, text(t, "infra/RUNBOOK.md"), "## Restore", `aws() {
   case "$*" in
@@ -273,10 +264,8 @@ func TestRunbookStopsReadersAndClock(t *testing.T) {
 	}
 }
 
-// A rotation of the seal's key first adds the new key for decryption only, and encrypts with
-// it ten minutes later. The old keys stay, since refresh tokens and the ids of registered
-// clients outlive any wait. A secret that cannot be read is not replaced. (The AWS CLI adds
-// a line break to the secret.)
+// Functions keep a secret for minutes, so the new key first only decrypts. The old keys stay,
+// since refresh tokens and the ids of registered clients outlive any wait.
 func TestRunbookRotatesTheSeal(t *testing.T) {
 	tool(t, "openssl")
 	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
@@ -304,12 +293,12 @@ aws() {
 	}
 	out := pasted(t, book, "## Rotate secrets", "set +e\n"+strings.Replace(aws, "cat "+secret+"; echo ;;", "return 255 ;;", 1), "true")
 	if strings.Contains(out, "put") {
-		t.Errorf("an unreadable secret was replaced:\n%s", out)
+		t.Errorf("unreadable secret: got\n%s\nwant no replacement", out)
 	}
 }
 
-// tool returns the path of a command. If it is missing, the test is skipped, or fails
-// with CI=true.
+// tool returns the path of a command. Without the command it skips the test, or fails it with
+// CI=true.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -322,8 +311,8 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// pasted runs four scripts in one shell and returns the output: aws (which stands in for the
-// AWS CLI), the runbook's first block, the first block of the section under heading, and more.
+// pasted runs in one shell: the stand-in aws, the runbook's first block, the first block of
+// the section, and more. It returns the output.
 func pasted(t *testing.T, book, heading, aws, more string) string {
 	t.Helper()
 	bash := tool(t, "bash")
@@ -341,8 +330,6 @@ func pasted(t *testing.T, book, heading, aws, more string) string {
 	return string(out)
 }
 
-// make stop-mail and make start-mail switch the sending of the stage's configuration set,
-// and touch nothing else. A stand-in for the CLI prints its arguments.
 func TestStopMail(t *testing.T) {
 	cli := t.TempDir()
 	const script = `#!/bin/sh
@@ -365,7 +352,6 @@ case "$1" in cloudformation) echo "set of $4" ;; *) printf '<%s>' "$@" ;; esac
 	}
 }
 
-// The make target of each lever passes STAGE on, or prod if STAGE is not set.
 func TestMakePassesTheShellsStageToLevers(t *testing.T) {
 	program := tool(t, "make")
 	for _, verb := range []string{"levers", "throttle", "unthrottle", "stop-writes", "start-writes", "stop-reader", "start-reader", "stop-function", "start-function"} {
@@ -380,9 +366,8 @@ func TestMakePassesTheShellsStageToLevers(t *testing.T) {
 	}
 }
 
-// The block of "Keep a copy elsewhere" copies each secret whole, whether or not a copy exists
-// already. No argument of a command contains a secret's value. A secret that cannot be read
-// replaces no copy.
+// A secret's value must not be an argument of a command: other users of the machine can see
+// arguments.
 func TestRunbookCopiesSecrets(t *testing.T) {
 	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
 	aws := `aws() {
@@ -406,7 +391,7 @@ func TestRunbookCopiesSecrets(t *testing.T) {
 		for _, name := range []string{"seal", "pepper"} {
 			copied, err := os.ReadFile(filepath.Join(dir, name))
 			if want := "new agentsocial/prod/" + name + "\nold"; err != nil || string(copied) != want {
-				t.Errorf("the copy of %s is %q, %v, want %q", name, copied, err, want)
+				t.Errorf("copy of %s: got %q, %v, want %q", name, copied, err, want)
 			}
 		}
 	}
@@ -415,8 +400,8 @@ func TestRunbookCopiesSecrets(t *testing.T) {
 	}
 }
 
-// The block of "Restore elsewhere" restores the newest copy of the stage, to a table whose
-// name belongs to the stage. AWS Backup gets a role of its own for that.
+// make adopt and the stage's permissions require the restored table's name to begin with
+// agentsocial-STAGE-Table.
 func TestRunbookRestoresTheNewestCopy(t *testing.T) {
 	out := block(t, text(t, "infra/RUNBOOK.md"), "## Restore elsewhere", "start-restore-job", `STAGE=prod
 sleep() { :; }; date() { echo 20261128T090000; }
@@ -439,8 +424,8 @@ aws() {
 	}
 }
 
-// block runs a prologue and then a block of the section under heading: the first block that
-// contains the text in has. It returns the output of both.
+// block runs a prologue, and then the section's first block that contains the text in has. It
+// returns the output.
 func block(t *testing.T, book, heading, has, prologue string) string {
 	t.Helper()
 	bash := tool(t, "bash")
