@@ -15,14 +15,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Bounds of a start and of a whole test. They are far above the usual times, since a busy
-// or new machine can be slow.
+// The bounds of a start and of a test are generous, for busy machines.
 const (
 	startWithin = 2 * time.Minute
 	testWithin  = 5 * time.Minute
 )
 
-// Start starts Chromium without a window; stop ends it.
+// Start starts Chromium without a window. stop ends it.
 func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -42,14 +41,14 @@ func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 	return tab, func() { closeTab(); end() }, nil
 }
 
-// Open starts Chromium for a test. If it is missing, the test is skipped, or fails
-// with CI=true.
+// Open starts Chromium for a test. Without Chromium it skips the test, or fails it with
+// CI=true.
 func Open(t testing.TB) context.Context {
 	t.Helper()
 	return OpenFor(t, testWithin)
 }
 
-// OpenFor is Open for a test that needs a time limit of its own.
+// OpenFor is Open with another time limit.
 func OpenFor(t testing.TB, within time.Duration) context.Context {
 	t.Helper()
 	ctx, stop, err := Start(t.Context())
@@ -65,7 +64,7 @@ func OpenFor(t testing.TB, within time.Duration) context.Context {
 	return ctx
 }
 
-// Does runs an action in the browser, and returns its result.
+// Does returns the result of an action in the browser.
 func Does[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 	t.Helper()
 	v, err := chromedp.Run(tab, a)
@@ -75,8 +74,7 @@ func Does[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 	return v
 }
 
-// Arrives waits until meant accepts the browser's address. Until Arrives returns, an action
-// may still run on the previous page.
+// Arrives waits until meant accepts the browser's address, and returns the address.
 func Arrives(tab context.Context, meant func(place string) bool) (place string, err error) {
 	for {
 		place, err = chromedp.Run(tab, chromedp.Location())
@@ -87,12 +85,12 @@ func Arrives(tab context.Context, meant func(place string) bool) (place string, 
 	}
 }
 
-// Leaves reports whether an action failed because the browser was leaving the page.
+// Leaves reports whether an action failed because the browser left the page.
 func Leaves(err error) bool {
 	return strings.Contains(err.Error(), "Inspected target navigated or closed")
 }
 
-// Dark switches the preferred color scheme between dark and light.
+// Dark sets the preferred color scheme to dark or light.
 func Dark(on bool) chromedp.Action[chromedp.Void] {
 	value := "light"
 	if on {

@@ -1,5 +1,5 @@
-// Package child runs processes that end with this one: on Linux always, elsewhere only if
-// this process stops them before it ends.
+// Package child runs processes that end with this one. Outside Linux, this process must stop
+// them before it ends.
 package child
 
 import (
@@ -7,9 +7,8 @@ import (
 	"runtime"
 )
 
-// Run starts a command and waits for its end. On Linux the kernel kills it when this
-// process ends. For the kernel, the command's parent is the thread that started it, so Run
-// keeps that thread until the command ends.
+// Run runs a command until its end. On Linux the kernel kills the command when the thread
+// that started it ends, so Run keeps its thread.
 func Run(cmd *exec.Cmd) error {
 	dieWithParent(cmd)
 	runtime.LockOSThread()

@@ -5,9 +5,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent lets the kernel kill cmd when this process ends. cmd gets its own
-// process group, so that a terminal's Ctrl-C reaches only the parent, which can finish
-// its work first.
+// dieWithParent lets the kernel kill cmd when this process ends. The process group of its own
+// keeps a terminal's Ctrl-C away from cmd, so this process can finish its work first.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

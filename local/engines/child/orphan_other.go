@@ -4,5 +4,5 @@ package child
 
 import "os/exec"
 
-// dieWithParent does nothing here: a parent that is killed leaves its children running.
+// dieWithParent does nothing, so a killed parent leaves its children running.
 func dieWithParent(*exec.Cmd) {}

@@ -14,28 +14,27 @@ import (
 
 // Command is a command that serves HTTP.
 type Command struct {
-	Name string   // for errors: "DynamoDB Local"
-	Args []string // the program and its arguments
+	Name string // for errors, such as "DynamoDB Local"
+	Args []string
 	Env  []string // as in [exec.Cmd]
 	URL  string   // asked until it answers
-	Code int      // the status of that answer; 0: any
+	Code int      // the expected status; 0: any
 
 	StartWithin, StopWithin time.Duration
 
-	Release func() error // called when the process is gone; may be nil
+	Release func() error // called after the process has ended; may be nil
 }
 
 // Server is a running command that serves HTTP.
 type Server struct {
 	cancel context.CancelFunc
-	exited chan struct{} // closed when the process is gone
+	exited chan struct{} // closed after the process has ended
 	err    error         // why it ended; set before exited is closed
 	output logs.Tail
 }
 
 // Serve starts a command and waits until it answers. ctx bounds the start. The process runs
-// until Stop, until life ends, or until this process ends (outside Linux, Stop must be called
-// before that).
+// until Stop or until life ends, and on Linux at most as long as this process.
 func Serve(ctx, life context.Context, c Command) (*Server, error) {
 	running, cancel := context.WithCancel(life)
 	s := &Server{cancel: cancel, exited: make(chan struct{})}
@@ -59,18 +58,17 @@ func Serve(ctx, life context.Context, c Command) (*Server, error) {
 	return s, nil
 }
 
-// Stop ends the server, and waits until it has ended. It returns an error, with the end of
-// the output, if the process did not end well.
+// Stop ends the server and waits for its end. If the process failed, the error has the end of
+// its output.
 func (s *Server) Stop() error {
 	s.cancel()
 	<-s.exited
-	if s.err == nil || errors.Is(s.err, context.Canceled) { // it ended well after the signal
+	if s.err == nil || errors.Is(s.err, context.Canceled) {
 		return nil
 	}
 	return fmt.Errorf("%w\n%s", s.err, &s.output)
 }
 
-// ready waits for the first answer.
 func (s *Server) ready(ctx context.Context, c Command) error {
 	ctx, cancel := context.WithTimeout(ctx, c.StartWithin)
 	defer cancel()

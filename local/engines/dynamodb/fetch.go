@@ -19,14 +19,12 @@ const Version = "3.3.1"
 //go:embed pom.xml
 var pom []byte
 
-// ErrUnavailable means that DynamoDB Local cannot run here: Java or Maven is missing,
-// or the jars could not be fetched.
+// ErrUnavailable means that Java or Maven is missing, or that the jars could not be fetched.
 var ErrUnavailable = errors.New("DynamoDB Local is unavailable")
 
-// Fetch returns the folder of DynamoDB Local's jars. The folder is in the user's cache, which
-// all clones share. If it is missing, Fetch copies the jars (49 MB) from Maven Central. The
-// folder's name depends on pom.xml, so that a change of pom.xml makes Fetch copy again.
-// Several processes may call Fetch at the same time.
+// Fetch returns the folder of DynamoDB Local's jars in the user's cache. If the folder is
+// missing, Fetch copies the jars (49 MB) from Maven Central. The folder's name has a hash of
+// pom.xml, so a changed pom.xml gets a new folder.
 func Fetch(ctx context.Context) (dir string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -56,7 +54,7 @@ func Fetch(ctx context.Context) (dir string, err error) {
 	return dir, fetch(ctx, mvn, dir)
 }
 
-// fetch makes dir completely or not at all.
+// fetch makes the complete folder or nothing.
 func fetch(ctx context.Context, mvn, dir string) error {
 	work, err := os.MkdirTemp(filepath.Dir(dir), "fetching-")
 	if err != nil {

@@ -2,6 +2,6 @@
 
 package dynamodb
 
-// lock does nothing here: processes that fetch at the same time do the work
-// twice, and the slower one's rename fails.
+// lock does nothing, so processes may fetch at the same time. The slower process fails at its
+// rename.
 func lock(string) (unlock func(), err error) { return func() {}, nil }

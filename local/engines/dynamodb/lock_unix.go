@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// lock waits for a lock between processes. It is released by unlock or by the end of
-// the process.
+// lock waits for a lock between processes. The lock ends with unlock or with the process.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

@@ -1,11 +1,14 @@
-// Package dynamodb runs DynamoDB Local, Amazon's own imitation of DynamoDB, as
-// a child process: Java 17 and jars that Maven fetches once per machine.
+// Package dynamodb runs DynamoDB Local, Amazon's imitation of DynamoDB, as a child process.
+// It needs Java 17, and jars that Maven fetches once per machine.
 //
-// It listens on all of the machine's addresses and checks no credentials; neither can
-// be changed. It differs from DynamoDB in some ways. TTL deletes items only now and
-// then, and the stream calls such a deletion UNKNOWN_TO_SDK_VERSION. Transactions
-// never conflict, and nothing is throttled. Times in the stream are cut to the minute.
-// Some reported capacities are wrong.
+// It listens on all of the machine's addresses and checks no credentials; neither can be
+// changed. It differs from DynamoDB:
+//
+//   - TTL deletes items only now and then. The stream calls the deletion
+//     UNKNOWN_TO_SDK_VERSION.
+//   - Transactions never conflict, and nothing is throttled.
+//   - Times in the stream are cut to the minute.
+//   - Some reported capacities are wrong.
 package dynamodb
 
 import (

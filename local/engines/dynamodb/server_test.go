@@ -19,7 +19,7 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// asParent makes this test binary start a server and wait to be killed.
+// asParent names the variable that makes this binary start a server and wait to be killed.
 const asParent = "DYNAMODB_TEST_AS_PARENT"
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func TestTablesOnDiskOutliveTheServer(t *testing.T) {
 		return dynamo.Config{
 			Table: "kept", Endpoint: s.Endpoint, Region: dynamodb.Region,
 			Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
-			Timeout:     time.Minute, // the first answers are slow while other tests run
+			Timeout:     time.Minute, // the first answers are slow beside other tests
 		}
 	}
 	item := tables.Item{"pk": "a", "sk": "b", "n": int64(1)}
@@ -82,7 +82,7 @@ func TestServerEndsWithItsContext(t *testing.T) {
 	s := start(t, ctx, dynamodb.Options{})
 	cancel()
 	awaitSilence(t, s.Endpoint)
-	s.Stop() // Stop does no harm after the server has ended
+	s.Stop() // stopping an ended server does no harm
 }
 
 func TestServerDiesWithItsParent(t *testing.T) {
@@ -90,7 +90,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	if _, err := os.Stat("/proc/self"); err != nil {
 		t.Skip("only Linux kills the children of a killed process")
 	}
-	start(t, t.Context(), dynamodb.Options{}).Stop() // skips the test if no server can run
+	start(t, t.Context(), dynamodb.Options{}).Stop()
 
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), asParent+"=1")
@@ -119,7 +119,7 @@ func awaitSilence(t *testing.T, endpoint string) {
 		}
 		res.Body.Close()
 	}
-	t.Fatalf("%s answers after a minute, want its server to have ended", endpoint)
+	t.Fatalf("%s: got an answer after a minute, want no server", endpoint)
 }
 
 func TestPortInUse(t *testing.T) {
@@ -146,8 +146,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestFetchAtOnce calls Fetch from several goroutines, with a slow Maven that counts
-// its runs.
+// Here Maven is a slow script that counts its runs.
 func TestFetchAtOnce(t *testing.T) {
 	home, bin := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
@@ -172,10 +171,10 @@ func TestFetchAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	if runs, err := os.ReadFile(os.Getenv("RUNS")); err != nil || string(runs) != "run\n" {
-		t.Errorf("Maven wrote %q, %v; want one run", runs, err)
+		t.Errorf("runs of Maven: got %q, %v; want one", runs, err)
 	}
 	left, _ := filepath.Glob(filepath.Join(home, "cache", "agentsocial", "fetching-*"))
-	if left == nil { // macOS keeps caches elsewhere
+	if left == nil {
 		left, _ = filepath.Glob(filepath.Join(home, "Library", "Caches", "agentsocial", "fetching-*"))
 	}
 	if len(left) > 0 {
@@ -189,6 +188,6 @@ func TestVersionIsThePoms(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(pom), "<version>"+dynamodb.Version+"</version>") {
-		t.Errorf("pom.xml does not name version %s", dynamodb.Version)
+		t.Errorf("pom.xml: got another version, want %s", dynamodb.Version)
 	}
 }

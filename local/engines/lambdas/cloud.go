@@ -8,18 +8,18 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// Cloud stands in for the services that functions call besides the table, at one
-// address: GetSecretValue of AWS Secrets Manager, SendEmail of Amazon SES, and Stripe.
+// Cloud stands in at one address for all services besides the table: AWS Secrets Manager,
+// Amazon SES and Stripe.
 type Cloud struct {
-	Secrets map[string]string // text by ARN
+	Secrets map[string]string // by ARN
 	Mail    mail.Sender
 	Stripe  http.Handler
 }
 
-// bodyMost bounds a request's body, in bytes. No real call comes near it.
+// bodyMost bounds a request's body, in bytes.
 const bodyMost = 1 << 20
 
-// Handler answers the calls.
+// Handler returns the handler of the calls.
 func (c Cloud) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /{$}", c.secret)

@@ -1,6 +1,6 @@
-// Package lambdas runs the functions built for Lambda: `make lambdas`. Each binary runs
-// in its own processes behind the Lambda Runtime API (package runtime), with the
-// environment that infra sets and stand-ins for all services except the table.
+// Package lambdas runs the binaries built for Lambda: `make lambdas`. The binaries run behind
+// the Lambda Runtime API (package runtime), with the environment that infra sets. All
+// services except the table are stand-ins.
 package lambdas
 
 import (
@@ -27,8 +27,8 @@ import (
 
 // Config configures the functions.
 type Config struct {
-	Folder string    // the folder with <name>/bootstrap for each function, built for this machine
-	Env    host.Env  // the deployment's environment, with Local set; each function gets the part that it needs
+	Folder string    // has <name>/bootstrap for each function, built for this machine
+	Env    host.Env  // the deployment's, with Local set; each function gets the part that it needs
 	Logs   io.Writer // receives the functions' output, from any goroutine; nil: discarded
 }
 
@@ -39,7 +39,7 @@ type Lambdas struct {
 	functions []*runtime.Function
 }
 
-// Open prepares the functions; each starts at its first call.
+// Open returns the functions. Each starts at its first call.
 func Open(c Config) *Lambdas { return &Lambdas{c: c} }
 
 // Group returns the handler of a group of endpoints.
@@ -70,7 +70,7 @@ func (l *Lambdas) Schedule(s schedule.Function) (host.TickHandler, error) {
 	}, err
 }
 
-// Mail returns the handler of a function that handles events about mail.
+// Mail returns the handler of a function for events about mail.
 func (l *Lambdas) Mail(m mailevent.Function) (host.MailHandler, error) {
 	f, err := l.function(m.Name, mailevent.Needs, host.MailSize)
 	return func(ctx context.Context, e events.EventBridgeEvent) error {
@@ -93,8 +93,8 @@ func (l *Lambdas) function(name string, has app.Capabilities, size host.Size) (*
 	return f, nil
 }
 
-// Variables returns a function's environment: its part of the deployment's, and Lambda's
-// own variables.
+// Variables returns a function's part of the deployment's environment, with Lambda's own
+// variables.
 func Variables(e host.Env, has app.Capabilities) map[string]string {
 	vars := e.Variables(has)
 	maps.Copy(vars, map[string]string{
@@ -103,7 +103,7 @@ func Variables(e host.Env, has app.Capabilities) map[string]string {
 	return vars
 }
 
-// invoke calls a function with an event, in Lambda's JSON.
+// invoke calls a function with an event and decodes its answer.
 func invoke(ctx context.Context, f *runtime.Function, event, answer any) error {
 	payload, err := json.Marshal(event)
 	if err != nil {
@@ -116,8 +116,8 @@ func invoke(ctx context.Context, f *runtime.Function, event, answer any) error {
 	return json.Unmarshal(body, answer)
 }
 
-// Ahead sets the functions' clock to d ahead of this machine's. It replaces running processes,
-// whose clock cannot be moved.
+// Ahead sets the functions' clock to d ahead of this machine's. It replaces running
+// processes.
 func (l *Lambdas) Ahead(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// outbox accepts mail, or refuses it.
+// outbox is a sender. It refuses mail if err is set.
 type outbox struct {
 	sent []mail.Message
 	err  error
@@ -29,7 +29,7 @@ func (o *outbox) Send(_ context.Context, m mail.Message) error {
 	return o.err
 }
 
-// cloud starts a stand-in, and returns the environment of a function that calls it.
+// cloud returns the environment of a function that calls a new stand-in.
 func cloud(t *testing.T, c Cloud) host.Env {
 	c.Stripe = http.NotFoundHandler()
 	s := httptest.NewServer(c.Handler())
@@ -40,7 +40,6 @@ func cloud(t *testing.T, c Cloud) host.Env {
 	}
 }
 
-// The functions' own AWS clients accept the stand-in's answers.
 func TestSecrets(t *testing.T) {
 	e := cloud(t, Cloud{Secrets: map[string]string{"arn:seal": "first\nsecond"}})
 	if text, err := secret.Read(e, "arn:seal")(t.Context()); err != nil || text != "first\nsecond" {
@@ -69,7 +68,6 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// A missing binary is reported before anything runs.
 func TestNotBuilt(t *testing.T) {
 	l := Open(Config{Folder: t.TempDir()})
 	if _, err := l.Group(functions.All()[0]); err == nil || !strings.Contains(err.Error(), "make lambdas") {

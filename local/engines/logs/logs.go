@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Buffer is a log that can be read while it is written. Its zero value is empty.
+// Buffer is a log that can be read while it is written. Its zero value is ready to use.
 type Buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -36,8 +36,7 @@ func (b *Buffer) Take() string {
 	return b.b.String()
 }
 
-// Tail keeps the last 8 KB of what is written to it, to explain a failure. Its zero value is
-// empty.
+// Tail keeps the last 8 KB that were written. Its zero value is ready to use.
 type Tail struct {
 	mu sync.Mutex
 	b  []byte

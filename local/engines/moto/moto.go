@@ -1,5 +1,5 @@
-// Package moto runs moto, another project's imitation of AWS in Python, as a child process.
-// `make moto-test` plays the transcripts on its DynamoDB.
+// Package moto runs moto, an imitation of AWS in Python, as a child process. `make moto-test`
+// plays the transcripts on its DynamoDB.
 package moto
 
 import (
@@ -20,8 +20,8 @@ type Server struct {
 	process *child.Server
 }
 
-// Start starts moto's program moto_server and waits until it answers. It runs until Stop,
-// or until this process ends.
+// Start starts moto_server and waits until it answers. The server runs until Stop, or until
+// this process ends.
 func Start(ctx context.Context, program string) (*Server, error) {
 	port, release, err := ports.Free()
 	if err != nil {
@@ -39,7 +39,7 @@ func Start(ctx context.Context, program string) (*Server, error) {
 	return &Server{endpoint, process}, nil
 }
 
-// Stop ends the server and waits until it has ended.
+// Stop ends the server and waits for its end.
 func (s *Server) Stop() {
 	_ = s.process.Stop() // a killed process ends with an error
 }

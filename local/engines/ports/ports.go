@@ -1,4 +1,4 @@
-// Package ports finds free ports for servers that cannot choose one and report it.
+// Package ports finds free ports for servers that cannot report a port that they chose.
 package ports
 
 import (
@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Free returns a port on which nothing listens, and reserves it against other calls
-// in all processes until release, since a server takes seconds to listen. The
-// reservation is the UDP port of the same number.
+// Free returns a TCP port on which nothing listens. A server takes seconds to listen, so Free
+// reserves the port until release. The reservation is the UDP port of the same number, and
+// holds between processes.
 func Free() (port int, release func() error, err error) {
 	for range 20 {
 		l, err := net.Listen("tcp", ":0")

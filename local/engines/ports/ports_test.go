@@ -2,7 +2,7 @@ package ports
 
 import "testing"
 
-// Concurrent calls get different ports, although nothing listens on them yet.
+// Nothing listens on the ports yet.
 func TestPortsAreGivenOnce(t *testing.T) {
 	given := map[int]bool{}
 	for range 300 {

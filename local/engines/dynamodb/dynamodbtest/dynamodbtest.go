@@ -20,12 +20,12 @@ import (
 	"agentsocial/tables/dynamo/streams"
 )
 
-// Variable names the environment variable with the address of a server to use instead
-// of starting one, so that all binaries of a test run can share it.
+// Variable names the environment variable with the address of a running server. All binaries
+// of a test run can share this server.
 const Variable = "DYNAMODB_LOCAL_ENDPOINT"
 
-// Main runs a package's tests, and then stops the servers that they started. Call it
-// from TestMain:
+// Main runs a package's tests, and then stops the servers that they started. Call it from
+// TestMain:
 //
 //	func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 func Main(m *testing.M) int {
@@ -37,8 +37,8 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Open makes a table for one test. If this machine cannot run DynamoDB Local, it
-// skips the test, or fails it with CI=true, where a skip would go unnoticed.
+// Open makes a table for one test. If DynamoDB Local cannot run here, Open skips the test, or
+// fails it with CI=true.
 func Open(t testing.TB) (tables.Backend, tables.Feed) {
 	t.Helper()
 	c := Streaming(t)
@@ -49,15 +49,14 @@ func Open(t testing.TB) (tables.Backend, tables.Feed) {
 	return dynamo.Open(c), feed
 }
 
-// Streaming is Open for tests that open the table by its name.
+// Streaming is Open for tests that open the table themselves.
 func Streaming(t testing.TB) dynamo.Config {
 	t.Helper()
 	return config(t, true)
 }
 
-// Config is Open for tests that make the backend themselves and read no stream. Without a
-// stream a table is fast, and stays so: for each record that DynamoDB Local adds to a
-// stream, it reads all earlier ones under the same access key.
+// Config is Streaming without a stream. This is faster: for each record that DynamoDB Local
+// adds to a stream, it reads all earlier records of the same access key.
 func Config(t testing.TB) dynamo.Config {
 	t.Helper()
 	return config(t, false)
@@ -65,8 +64,8 @@ func Config(t testing.TB) dynamo.Config {
 
 func config(t testing.TB, stream bool) dynamo.Config {
 	t.Helper()
-	// With an access key of its own, a test does not wait for the queries of other tests, nor
-	// for reads of the streams of tests that have ended.
+	// Each test has its own access key, so that it does not wait for the queries and stream
+	// reads of other tests.
 	name := rand.Text()
 	c := dynamo.Config{
 		Table:       "test-" + strings.ToLower(name),
@@ -87,15 +86,14 @@ func config(t testing.TB, stream bool) dynamo.Config {
 	return c
 }
 
-// The servers that this test binary started, and those of them that Alone may return.
+// free lists the started servers that Alone may return.
 var (
 	mu            sync.Mutex
 	started, free []*dynamodb.Server
 )
 
 // Alone returns the address of a server that no other test uses until release. Tests with
-// streams take longer side by side on one server than one after another. A released server
-// is used again, since it is already warm.
+// streams take longer side by side on one server than one after another.
 func Alone(ctx context.Context) (endpoint string, release func(), err error) {
 	mu.Lock()
 	var s *dynamodb.Server
@@ -122,7 +120,7 @@ func begin(ctx context.Context, o dynamodb.Options) (*dynamodb.Server, error) {
 	return s, nil
 }
 
-// shared returns the server of all tests that do not need their own.
+// shared returns the server of all tests that do not call Alone.
 var shared = sync.OnceValues(func() (*dynamodb.Server, error) { return begin(context.Background(), dynamodb.Options{Apart: true}) })
 
 func endpoint(t testing.TB) string {

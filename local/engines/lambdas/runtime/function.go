@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Function makes invocations. Each has a process to itself while it runs: the idle
-// process that was used last, or a new one while there are fewer than Most. It is safe
+// Function runs invocations, each in a process that has no other invocation meanwhile. It
+// prefers the idle process that was used last, and has at most [Most] processes. It is safe
 // for concurrent use.
 type Function struct {
 	slots chan struct{} // one for each process
@@ -16,7 +16,7 @@ type Function struct {
 
 	mu   sync.Mutex
 	c    Config
-	age  int // number of calls of Renew and Close
+	age  int // the number of calls of Renew and Close
 	idle []idler
 }
 
@@ -30,14 +30,13 @@ type idler struct {
 // Most bounds the processes of a function.
 const Most = 4
 
-// wear bounds the invocations of a process, so that its memory and its log file do not
-// grow for longer than in Lambda.
+// wear bounds the invocations of a process, and with them the size of its log file.
 const wear = 10_000
 
-// New makes a function. Its first process starts with the first invocation.
+// New returns a function. Its first process starts with the first invocation.
 func New(c Config) *Function { return &Function{c: c, slots: make(chan struct{}, Most), wear: wear} }
 
-// Invoke waits for a free process and makes an invocation.
+// Invoke runs an invocation when a process is free.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	select {
 	case f.slots <- struct{}{}:
@@ -75,7 +74,7 @@ func (f *Function) take(ctx context.Context) (idler, error) {
 	return idler{Process: p, age: age}, err
 }
 
-// give takes a process back, unless it must be replaced.
+// give makes a process idle, or ends it if it must be replaced.
 func (f *Function) give(p idler) {
 	f.mu.Lock()
 	keep := p.age == f.age && p.done < f.wear && !p.gone()
@@ -88,8 +87,7 @@ func (f *Function) give(p idler) {
 	}
 }
 
-// Renew makes all later invocations run in new processes, with env replacing
-// variables of the same names.
+// Renew replaces variables of the environment. Later invocations run in new processes.
 func (f *Function) Renew(env map[string]string) {
 	f.mu.Lock()
 	f.c.Env = maps.Clone(f.c.Env)
@@ -98,7 +96,7 @@ func (f *Function) Renew(env map[string]string) {
 	f.retire()
 }
 
-// retire ends the idle processes at once, and each of the others after its invocation.
+// retire ends idle processes at once, and busy processes after their invocation.
 func (f *Function) retire() {
 	f.mu.Lock()
 	old := f.idle
@@ -110,8 +108,8 @@ func (f *Function) retire() {
 	}
 }
 
-// Close ends the processes after their invocations. Later invocations wait until
-// their context ends.
+// Close ends the processes after their invocations. Later calls of Invoke wait until their
+// context ends.
 func (f *Function) Close() {
 	for range Most {
 		f.slots <- struct{}{} // never released

@@ -1,11 +1,10 @@
-// Package runtime runs functions as AWS Lambda does: each binary in its own
-// processes, which poll for invocations over the Lambda Runtime API
+// Package runtime runs functions as AWS Lambda does. Each binary runs in its own processes,
+// which poll for invocations over the Lambda Runtime API
 // (https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html).
 //
-// As in Lambda, a process has one invocation at a time, is killed at its timeout,
-// keeps its memory for the next invocation, and sees nothing of this machine's
-// environment. Unlike in Lambda, it is not frozen in between, and its memory and CPU
-// are not limited.
+// As in Lambda, a process has one invocation at a time, keeps its memory for the next
+// invocation, and is killed at the timeout. It sees nothing of this machine's environment.
+// Unlike in Lambda, an idle process is not frozen, and memory and CPU are not limited.
 package runtime
 
 import (
@@ -31,10 +30,10 @@ import (
 type Config struct {
 	Name      string
 	Bootstrap string            // the binary
-	Env       map[string]string // the deployment's variables, the region and the credentials
-	Memory    int               // MB, as told to the function
+	Env       map[string]string // with the region and the credentials
+	Memory    int               // MB; the function is told, but not limited
 	Timeout   time.Duration     // of an invocation
-	Logs      io.Writer         // receives its output, from any goroutine; nil: discarded
+	Logs      io.Writer         // receives the output, from any goroutine; nil: discarded
 }
 
 // Lambda's limits.
@@ -43,12 +42,12 @@ const (
 	bodyMost   = 6 << 20          // bytes of a payload, and of an answer
 )
 
-// Errors of an invocation without an answer.
+// The errors of an invocation without an answer.
 var (
 	ErrTimedOut = errors.New("timed out; its process was killed")
 	ErrEnded    = errors.New("its process ended")
 
-	// errNotTaken means that the process ended before it took the invocation.
+	// errNotTaken means that the invocation can be retried safely.
 	errNotTaken = errors.New("its process ended before it took the invocation")
 )
 
@@ -60,7 +59,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Type + ": " + e.Message }
 
-// Process is an execution environment, in Lambda's terms.
+// Process is what Lambda calls an execution environment.
 type Process struct {
 	Init time.Duration // from its start to the first poll
 
@@ -76,7 +75,7 @@ type Process struct {
 	ready  chan struct{} // closed at the first poll
 	queue  chan *invocation
 	mu     sync.Mutex
-	taken  *invocation // the running one; nil if none
+	taken  *invocation // nil while none runs
 }
 
 type invocation struct {
@@ -91,8 +90,8 @@ type result struct {
 	err  error
 }
 
-// Start starts a process and waits for its first poll. The child runs until Stop
-// is called or the calling program ends.
+// Start starts a process and waits for its first poll. The process runs until Stop, or until
+// this program ends.
 func Start(ctx context.Context, c Config) (*Process, error) {
 	bootstrap, err := filepath.Abs(c.Bootstrap)
 	if err != nil {
@@ -134,7 +133,7 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 	return nil, fmt.Errorf("function %s: %w", c.Name, err)
 }
 
-// environ returns the whole environment of a process, as Lambda sets it.
+// environ returns a process's environment, as Lambda sets it.
 func (c Config) environ(api, dir string) []string {
 	env := []string{
 		"AWS_LAMBDA_RUNTIME_API=" + api, "_HANDLER=bootstrap", "LAMBDA_TASK_ROOT=" + dir, "TZ=:UTC", "LANG=en_US.UTF-8",
@@ -147,7 +146,6 @@ func (c Config) environ(api, dir string) []string {
 	return env
 }
 
-// run runs the process until it ends.
 func (p *Process) run(cmd *exec.Cmd) {
 	if p.err = child.Run(cmd); p.err == nil {
 		p.err = errors.New("exit status 0")
@@ -159,7 +157,7 @@ func (p *Process) run(cmd *exec.Cmd) {
 	close(p.ended)
 }
 
-// Stop kills the process and waits until it has ended.
+// Stop kills the process and waits for its end.
 func (p *Process) Stop() { p.kill(); <-p.ended }
 
 // gone reports whether the process has ended.
@@ -172,8 +170,8 @@ func (p *Process) gone() bool {
 	}
 }
 
-// Invoke gives a payload to the process and returns its answer. It makes one invocation at
-// a time. The process is killed at the function's timeout, or when ctx ends.
+// Invoke returns the process's answer to a payload. The process is killed at the function's
+// timeout, or when ctx ends.
 func (p *Process) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if len(payload) > bodyMost {
 		return nil, fmt.Errorf("function %s: the payload has %d bytes, want at most %d", p.c.Name, len(payload), bodyMost)
@@ -254,7 +252,7 @@ func (p *Process) next(w http.ResponseWriter, r *http.Request) {
 		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(v.deadline.UnixMilli(), 10))
 		h.Set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:"+p.c.Env["AWS_REGION"]+":000000000000:function:"+p.c.Name)
 		h.Set("Lambda-Runtime-Trace-Id", fmt.Sprintf("Root=1-%08x-%s;Sampled=0", time.Now().Unix(), hex(12)))
-		_, _ = w.Write(v.payload) // if this fails, the process has ended, which p.ended reports
+		_, _ = w.Write(v.payload) // if this fails, the process has ended, and p.ended reports it
 	case <-r.Context().Done():
 	}
 }
@@ -288,8 +286,8 @@ func errorOf(body []byte) error {
 	return e
 }
 
-// output is a process's output. It is a file, not a pipe, so that everything written
-// before an answer can be read with the answer.
+// output is a process's output. A file, unlike a pipe, has everything that was written before
+// an answer when the answer arrives.
 type output struct {
 	file *os.File
 	to   io.Writer
@@ -305,7 +303,7 @@ func newOutput(to io.Writer) (*output, error) {
 	if to == nil {
 		to = io.Discard
 	}
-	return &output{file: file, to: to}, os.Remove(file.Name()) // removes the name; the file lives until it is closed
+	return &output{file: file, to: to}, os.Remove(file.Name()) // the file lives until it is closed
 }
 
 // pass copies new output to the log.
@@ -315,13 +313,13 @@ func (o *output) pass() {
 	b, err := io.ReadAll(io.NewSectionReader(o.file, o.read, 1<<62))
 	o.read += int64(len(b))
 	if err == nil && len(b) > 0 {
-		_, _ = o.to.Write(b) // errors of the log are ignored
+		_, _ = o.to.Write(b)
 	}
 }
 
 func hex(n int) string {
 	b := make([]byte, n)
-	_, _ = rand.Read(b) // it never fails
+	_, _ = rand.Read(b)
 	return fmt.Sprintf("%x", b)
 }
 

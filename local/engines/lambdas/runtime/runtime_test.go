@@ -21,7 +21,7 @@ import (
 	"agentsocial/local/engines/logs"
 )
 
-// This test binary also runs as the function, which does what the payload asks.
+// This test binary is also the function.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv("AWS_LAMBDA_RUNTIME_API") == "":
@@ -40,7 +40,7 @@ type ask struct {
 
 type told struct {
 	PID     int           `json:"pid"`
-	AtOnce  int32         `json:"at_once"` // running invocations in this process, including this one
+	AtOnce  int32         `json:"at_once"` // running invocations in this process
 	Env     []string      `json:"env"`
 	Left    time.Duration `json:"left"`
 	Request string        `json:"request"`
@@ -74,7 +74,7 @@ func function(ctx context.Context, in ask) (told, error) {
 			}
 		}
 		select {}
-	case "hold": // until the file exists
+	case "hold": // waits until the file exists
 		if err := os.WriteFile(in.File+".held", nil, 0o600); err != nil {
 			return out, err
 		}
@@ -110,7 +110,6 @@ func newFunction(t *testing.T) (*Function, *logs.Buffer) {
 	return f, out
 }
 
-// invoker is a Function or a Process.
 type invoker interface {
 	Invoke(context.Context, []byte) ([]byte, error)
 }
@@ -136,8 +135,7 @@ func works(t *testing.T, f invoker, in ask) told {
 	return out
 }
 
-// A function gets Lambda's headers and variables and its own environment, but nothing of
-// this machine's. Its output is in the log before Invoke returns its answer.
+// The output is in the log before Invoke returns.
 func TestInvocation(t *testing.T) {
 	t.Setenv("OF_THIS_MACHINE", "secret")
 	f, logs := newFunction(t)
@@ -147,27 +145,27 @@ func TestInvocation(t *testing.T) {
 			t.Errorf("got %+v, want a request id, the ARN and a deadline", out)
 		}
 		if n := strings.Count(logs.String(), "asked to nothing\n"); n != i+1 {
-			t.Errorf("after %d answers the log has %d lines, want as many", i+1, n)
+			t.Errorf("log after %d answers: got %d lines, want as many", i+1, n)
 		}
 		var names []string
 		for _, v := range out.Env {
 			name, value, _ := strings.Cut(v, "=")
 			names = append(names, name)
 			if name == "COLOUR" && value != "red" {
-				t.Errorf("got %s, want COLOUR=red", v)
+				t.Errorf("variable: got %s, want COLOUR=red", v)
 			}
 		}
 		slices.Sort(names)
 		want := "AWS_LAMBDA_FUNCTION_MEMORY_SIZE AWS_LAMBDA_FUNCTION_NAME AWS_LAMBDA_FUNCTION_VERSION AWS_LAMBDA_INITIALIZATION_TYPE " +
 			"AWS_LAMBDA_RUNTIME_API AWS_REGION COLOUR LAMBDA_TASK_ROOT LANG TZ _HANDLER"
-		names = slices.DeleteFunc(names, func(n string) bool { return n == "PWD" || n == "_X_AMZN_TRACE_ID" }) // set by Go and the SDK
+		names = slices.DeleteFunc(names, func(n string) bool { return n == "PWD" || n == "_X_AMZN_TRACE_ID" })
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("got variables\n  %s, want\n  %s", got, want)
 		}
 	}
 }
 
-// Init is the time to the first poll, the cost of a cold start.
+// Init is the cost of a cold start.
 func TestInit(t *testing.T) {
 	p, err := Start(t.Context(), config(&logs.Buffer{}))
 	if err != nil {
@@ -175,12 +173,11 @@ func TestInit(t *testing.T) {
 	}
 	defer p.Stop()
 	if p.Init <= 0 || p.Init > initWithin {
-		t.Errorf("it polled after %s, want at most 10 s", p.Init)
+		t.Errorf("first poll: got %s after the start, want at most 10 s", p.Init)
 	}
 	works(t, p, ask{Do: "nothing"})
 }
 
-// A process is reused, and has one invocation at a time.
 func TestOneAtATime(t *testing.T) {
 	f, _ := newFunction(t)
 	first := works(t, f, ask{Do: "nothing"})
@@ -207,8 +204,6 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// While a process works, another takes the next invocation. While all work, the next
-// invocation waits.
 func TestSideBySide(t *testing.T) {
 	f, _ := newFunction(t)
 	file := filepath.Join(t.TempDir(), "go")
@@ -242,8 +237,6 @@ func TestSideBySide(t *testing.T) {
 	works(t, f, ask{Do: "nothing"})
 }
 
-// An error ends its invocation. A panic, an exit, a timeout or an answer that is too large
-// also ends the process.
 func TestFailures(t *testing.T) {
 	for _, c := range []struct {
 		do   string
@@ -260,7 +253,7 @@ func TestFailures(t *testing.T) {
 		pid := works(t, f, ask{Do: "nothing"}).PID
 		ctx, cancel := context.WithCancel(t.Context())
 		file := filepath.Join(t.TempDir(), "hang")
-		if c.do == "hang" { // ctx ends, as at a timeout, only after the invocation has begun
+		if c.do == "hang" { // ctx ends only after the invocation has begun
 			go func() {
 				for ; !exists(file+".held") && ctx.Err() == nil; time.Sleep(time.Millisecond) {
 				}
@@ -293,7 +286,6 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// If a process cannot start, every invocation reports it.
 func TestProcessCannotStart(t *testing.T) {
 	out := &logs.Buffer{}
 	c := config(out)
@@ -314,7 +306,6 @@ func TestProcessCannotStart(t *testing.T) {
 	}
 }
 
-// An invocation succeeds although the idle process has ended.
 func TestEndedWhileIdle(t *testing.T) {
 	f, _ := newFunction(t)
 	for range 5 {
@@ -333,8 +324,7 @@ func TestEndedWhileIdle(t *testing.T) {
 	}
 }
 
-// After Renew, a function has new processes and variables; a running invocation
-// finishes on its old process.
+// A running invocation finishes on its old process.
 func TestRenew(t *testing.T) {
 	f, _ := newFunction(t)
 	before := works(t, f, ask{Do: "nothing"})
@@ -358,14 +348,13 @@ func TestRenew(t *testing.T) {
 	if err := <-held; err != nil {
 		t.Error(err)
 	}
-	for range 3 { // the old process is not used again
+	for range 3 {
 		if out := works(t, f, ask{Do: "nothing"}); out.PID != after.PID {
-			t.Errorf("got the old process %d again", out.PID)
+			t.Errorf("after Renew: got the old process %d, want %d", out.PID, after.PID)
 		}
 	}
 }
 
-// A process is replaced after some invocations.
 func TestProcessIsReplaced(t *testing.T) {
 	f, _ := newFunction(t)
 	f.wear = 3
@@ -378,13 +367,12 @@ func TestProcessIsReplaced(t *testing.T) {
 	}
 }
 
-// A process can answer only its own invocation.
 func TestProcessAnswersOnlyItsInvocation(t *testing.T) {
 	f, _ := newFunction(t)
 	if out := works(t, f, ask{Do: "answer another"}); out.Status != http.StatusBadRequest {
 		t.Errorf("got status %d, want 400", out.Status)
 	}
 	if _, err := f.Invoke(t.Context(), make([]byte, bodyMost+1)); err == nil {
-		t.Error("a payload above the limit was accepted")
+		t.Error("a payload above the limit: got no error, want one")
 	}
 }
