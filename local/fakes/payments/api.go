@@ -27,10 +27,10 @@ func badRequest(code, param, format string, args ...any) *problem {
 	return &problem{http.StatusBadRequest, "invalid_request_error", code, param, fmt.Sprintf(format, args...)}
 }
 
-// bodyMost bounds the bytes of a call. The service's calls are far smaller.
+// bodyMost bounds a call's body, in bytes.
 const bodyMost = 1 << 20
 
-// api declares the calls. s.mu is locked during a call.
+// api declares the calls. A handler holds s.mu.
 func (s *StandIn) api() {
 	call := func(route string, h func(*http.Request, url.Values) (any, *problem)) {
 		s.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
@@ -53,14 +53,13 @@ func (s *StandIn) api() {
 	})
 }
 
-// answer answers a call: it checks the API key, then the idempotency key, then makes the
-// call. As with Stripe, a call refused for its parameters is not stored under its
-// idempotency key.
+// answer makes a call after it has checked the API key and the idempotency key. As with
+// Stripe, a call that is refused for its parameters is not stored under its idempotency key.
 func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any, *problem)) (status int, body []byte, replayed bool) {
 	refuse := func(p *problem) (int, []byte, bool) {
 		b, err := json.Marshal(map[string]*problem{"error": p})
 		if err != nil {
-			panic(err) // cannot fail: only strings
+			panic(err)
 		}
 		return p.status, b, false
 	}
@@ -96,7 +95,7 @@ func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any
 	}
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot fail: objects are of this package's own types
+		panic(err)
 	}
 	if key != "" {
 		s.kept.Answers[key] = answer{made, http.StatusOK, body}
@@ -119,7 +118,7 @@ func (s *StandIn) authorize(r *http.Request) *problem {
 	return nil
 }
 
-// paramsOf returns a call's parameters. It refuses a parameter that occurs twice.
+// paramsOf returns a call's parameters. A parameter that occurs twice is an error.
 func paramsOf(r *http.Request) (url.Values, *problem) {
 	text := r.URL.RawQuery
 	if r.Method == http.MethodPost {
@@ -147,8 +146,8 @@ func paramsOf(r *http.Request) (url.Values, *problem) {
 	return params, nil
 }
 
-// only refuses a call with a parameter that is not in known. In known, [*] matches any key
-// and [#] any number.
+// only returns an error for a parameter that is not in known. There, [*] matches any key and
+// [#] any number.
 func only(params url.Values, known ...string) *problem {
 	for _, name := range slices.Sorted(keysOf(params)) {
 		if !slices.ContainsFunc(known, func(k string) bool { return fits(name, k) }) {
@@ -168,7 +167,7 @@ func keysOf(params url.Values) func(func(string) bool) {
 	}
 }
 
-// fits reports whether a parameter matches a form in known.
+// fits reports whether a parameter matches a form of [only].
 func fits(name, form string) bool {
 	n, f := strings.Split(name, "["), strings.Split(form, "[")
 	if len(n) != len(f) {
@@ -200,7 +199,7 @@ func required(params url.Values, names ...string) *problem {
 	return nil
 }
 
-// number reads an integer parameter.
+// number returns an integer parameter.
 func number(params url.Values, name string) (int64, *problem) {
 	n, err := strconv.ParseInt(params.Get(name), 10, 64)
 	if err != nil {
@@ -209,7 +208,7 @@ func number(params url.Values, name string) (int64, *problem) {
 	return n, nil
 }
 
-// metadata reads metadata (https://docs.stripe.com/api/metadata).
+// metadata returns an object's metadata (https://docs.stripe.com/api/metadata).
 func metadata(params url.Values, name string) (map[string]string, *problem) {
 	m := map[string]string{}
 	for p, v := range params {

@@ -16,8 +16,6 @@ import (
 	"agentsocial/shared/app"
 )
 
-// A person buys credits for an agent: the person opens the link, presses the button and
-// reads that the credits will arrive, which they do. Going back does not pay again.
 func TestAPersonBuysCredits(t *testing.T) {
 	tab := browser.Open(t)
 	settings := app.DefaultSettings()
@@ -39,7 +37,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 	}
 	call := func(method, target, body string) *transcripts.Answer {
 		t.Helper()
-		time.Sleep(2 * time.Millisecond) // equal requests of one millisecond count as one
+		time.Sleep(2 * time.Millisecond) // equal requests in one millisecond count as one
 		a, err := fox.Signed(method, target, []byte(body), s.App.Now()).Send(s.URL)
 		if err != nil || a.Status >= 300 {
 			t.Fatalf("%s %s: got %v, %v; want a 2xx answer", method, target, a, err)
@@ -66,14 +64,14 @@ func TestAPersonBuysCredits(t *testing.T) {
 		}
 		browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("h1")))
 		if words := browser.Does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !browser.Does(t, tab, styled) {
-			t.Errorf("got the page\n%s\nwant the page that thanks for a payment", words)
+			t.Errorf("page after the checkout: got\n%s\nwant the styled page /paid", words)
 		}
 	}
 
 	link := call("POST", "/v1/me/credits/checkout", `{"usd": 25}`).Text("url")
 	browser.Does(t, tab, chromedp.Navigate(link))
 	if words := browser.Does(t, tab, text); !strings.Contains(words, "25 USD of credits for @fox") || !strings.Contains(words, "$25.00") || !browser.Does(t, tab, styled) {
-		t.Errorf("got the page\n%s\nwant a checkout of 25 USD for @fox", words)
+		t.Errorf("checkout: got the page\n%s\nwant 25 USD for @fox", words)
 	}
 	browser.Does(t, tab, chromedp.Click(chromedp.CSS("#cancel")))
 	arrive()
@@ -87,10 +85,9 @@ func TestAPersonBuysCredits(t *testing.T) {
 		t.Errorf("got the inbox %s, want its last event to say that credits were bought", a.Body)
 	}
 
-	// A checkout can be paid once.
 	browser.Does(t, tab, chromedp.Navigate(link))
 	if words := browser.Does(t, tab, text); !strings.Contains(words, "This was paid") {
-		t.Errorf("got the page\n%s\nwant a page that says it was paid", words)
+		t.Errorf("paid checkout: got the page\n%s\nwant \"This was paid\"", words)
 	}
 	if !browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("button") == null`)) {
 		t.Error("the paid page: got a button, want none")

@@ -23,8 +23,7 @@ var (
 	submitTypes   = []string{"auto", "book", "donate", "pay", "subscribe"}
 )
 
-// createSession makes a checkout. It accepts only those of Stripe's parameters that the
-// service sends.
+// createSession opens a checkout. It accepts only the parameters that the service sends.
 func (s *StandIn) createSession(_ *http.Request, params url.Values) (any, *problem) {
 	const item = "line_items[0]"
 	p := only(params, "mode", "submit_type", "client_reference_id", "metadata[*]", "success_url", "cancel_url", "expires_at",
@@ -171,11 +170,11 @@ func (s *StandIn) expireSession(r *http.Request, params url.Values) (any, *probl
 	return c.Session, nil
 }
 
-// listSessions lists the session of a payment.
+// listSessions returns a list with the session of a payment.
 func (s *StandIn) listSessions(_ *http.Request, params url.Values) (any, *problem) {
 	p := only(params, "payment_intent")
 	if p == nil {
-		p = required(params, "payment_intent") // without it, Stripe lists all
+		p = required(params, "payment_intent") // Stripe does not require it
 	}
 	if p != nil {
 		return nil, p

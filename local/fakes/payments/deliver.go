@@ -16,30 +16,30 @@ import (
 	"time"
 )
 
-// event is a notification.
+// event is a notification, pending or done.
 type event struct {
-	ID        string    `json:"id"`
-	Type      string    `json:"type"`
-	Body      []byte    `json:"body"`     // the exact bytes that are sent
-	Attempts  int       `json:"attempts"` // so far
-	Status    int       `json:"status"`   // of the last attempt; 0 without an answer
-	Delivered bool      `json:"delivered"`
-	GaveUp    bool      `json:"gave_up"`
-	next      time.Time // the earliest time of the next attempt
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	Body      []byte `json:"body"`
+	Attempts  int    `json:"attempts"`
+	Status    int    `json:"status"` // of the last answer; 0: none
+	Delivered bool   `json:"delivered"`
+	GaveUp    bool   `json:"gave_up"`
+	next      time.Time
 }
 
 // Stripe retries for three days, at growing intervals
-// (https://docs.stripe.com/webhooks#retries). Here the intervals are shorter.
+// (https://docs.stripe.com/webhooks#retries). These intervals are shorter.
 const (
 	apiVersion    = "2026-03-25.dahlia"
 	deliverWithin = 15 * time.Second
 	firstRetry    = 200 * time.Millisecond
 	lastRetry     = 20 * time.Second
 	attemptsMost  = 20
-	eventsMost    = 1000 // events to keep, besides older pending ones
+	eventsMost    = 1000 // older pending events are kept, too
 )
 
-// tell queues a notification about an object. The caller holds s.mu.
+// tell queues a notification. The caller holds s.mu.
 func (s *StandIn) tell(kind string, object any) *event {
 	id := "evt_" + s.random()
 	body, err := json.MarshalIndent(map[string]any{
@@ -48,7 +48,7 @@ func (s *StandIn) tell(kind string, object any) *event {
 		"data": map[string]any{"object": object},
 	}, "", "  ")
 	if err != nil {
-		panic(err) // cannot fail: objects are of this package's own types
+		panic(err)
 	}
 	e := &event{ID: id, Type: kind, Body: body}
 	s.kept.Events = append(s.kept.Events, e)
@@ -67,7 +67,7 @@ func (s *StandIn) stir() {
 	}
 }
 
-// look is the interval at which send looks for due notifications.
+// look is the pause between two looks for due notifications.
 const look = 100 * time.Millisecond
 
 // send sends due notifications until the stand-in is closed.
@@ -87,14 +87,14 @@ func (s *StandIn) send() {
 			case <-s.stop:
 				return
 			default:
-				_, _ = s.deliver(e) // e keeps the status; an error of saving it is ignored
+				_, _ = s.deliver(e) // e has the status; an error of saving e is ignored
 			}
 		}
 	}
 }
 
-// pending returns the notifications that are neither accepted nor given up, oldest
-// first. The caller holds s.mu.
+// pending returns the notifications that are neither accepted nor given up, oldest first. The
+// caller holds s.mu.
 func (s *StandIn) pending() (list []*event) {
 	for _, e := range s.kept.Events {
 		if !e.Delivered && !e.GaveUp {
@@ -113,7 +113,7 @@ func (s *StandIn) due(now time.Time) []*event {
 	return slices.DeleteFunc(s.pending(), func(e *event) bool { return e.next.After(now) })
 }
 
-// deliver sends a notification once, and notes the status.
+// deliver makes one attempt and stores its outcome.
 func (s *StandIn) deliver(e *event) (status int, err error) {
 	status, err = s.post(e.Body)
 	s.mu.Lock()
@@ -130,8 +130,8 @@ func (s *StandIn) deliver(e *event) (status int, err error) {
 	return status, errors.Join(err, s.save())
 }
 
-// post signs the bytes (https://docs.stripe.com/webhooks#verify-manually) with the
-// machine's time, and sends them.
+// post signs and sends the bytes (https://docs.stripe.com/webhooks#verify-manually). The
+// signature has this machine's time, not the service's.
 func (s *StandIn) post(body []byte) (int, error) {
 	r, err := http.NewRequest(http.MethodPost, s.c.Webhook, bytes.NewReader(body))
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *StandIn) post(body []byte) (int, error) {
 	return res.StatusCode, err
 }
 
-// Sign returns the signature header for a body, with one signature for each secret.
+// Sign returns the header Stripe-Signature for a body. The header has a signature per secret.
 func Sign(body []byte, at time.Time, secrets ...string) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	header := "t=" + t
@@ -162,7 +162,7 @@ func Sign(body []byte, at time.Time, secrets ...string) string {
 	return header
 }
 
-// expire closes the open checkouts whose ExpiresAt has passed.
+// expire closes the checkouts that have expired.
 func (s *StandIn) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,9 +180,8 @@ type Delivery struct {
 	Signature string // the header Stripe-Signature
 }
 
-// Take returns the notifications of a stand-in that sends nothing by itself, oldest first.
-// They include those of checkouts that have expired meanwhile. Each is signed with the
-// current time and returned once.
+// Take returns each pending notification once, oldest first, signed with the current time. It
+// is for a stand-in with ByHand. Checkouts that have expired meanwhile count.
 func (s *StandIn) Take() (all []Delivery) {
 	s.expire()
 	s.mu.Lock()
@@ -194,7 +193,7 @@ func (s *StandIn) Take() (all []Delivery) {
 	return all
 }
 
-// Signed returns the delivery with a new signature, of the current time.
+// Signed returns d, signed again with the current time.
 func (s *StandIn) Signed(d Delivery) Delivery {
 	d.Signature = Sign(d.Body, s.c.Now(), s.kept.Secret)
 	return d
@@ -207,8 +206,8 @@ func (s *StandIn) close(c *checkout) {
 	s.tell("checkout.session.expired", c.Session)
 }
 
-// Drain waits until every notification is accepted or given up. While notifications are
-// held, it returns at once.
+// Drain waits until no notification is pending. While notifications are held, it returns at
+// once.
 func (s *StandIn) Drain(ctx context.Context) error {
 	s.expire()
 	for {

@@ -10,13 +10,13 @@ import (
 
 // Order is an action for the stand-in.
 type Order struct {
-	Do string `json:"do"` // see Orders
+	Do string `json:"do"` // see [Orders]
 
 	Checkout string `json:"checkout"` // its id or its page's URL
 	Refund   string `json:"refund"`
 	Dispute  string `json:"dispute"`
 	Event    string `json:"event"`
-	Cents    int64  `json:"cents"` // 0: all that is left of the payment
+	Cents    int64  `json:"cents"` // 0: all that is left
 	Method   string `json:"method"`
 }
 
@@ -28,7 +28,7 @@ const Orders = `send {"do": …} with
   "dispute", "inquire" or "prevent", "checkout", "cents"; "reinstate", "dispute"
   "hold": sends no notification until "release"; "deliver", "event": sends one now, even if it was sent before`
 
-// Hook carries out the order in a request's body, and returns its result and the status.
+// Hook carries out the order in a request's body. It returns the result and the status.
 func (s *StandIn) Hook(r *http.Request) (any, int) {
 	var o Order
 	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<16)).Decode(&o); err != nil {
@@ -41,7 +41,7 @@ func (s *StandIn) Hook(r *http.Request) (any, int) {
 	return v, http.StatusOK
 }
 
-// Carry carries out an order.
+// Carry carries out an order and returns the changed object.
 func (s *StandIn) Carry(o Order) (any, error) {
 	if o.Do == "deliver" {
 		return s.again(o.Event)
@@ -94,7 +94,7 @@ func (s *StandIn) carry(o Order) (any, error) {
 	return nil, fmt.Errorf("there is no action %q; %s", o.Do, Orders)
 }
 
-// pay pays a checkout by card or from a bank account, as the page's buttons do.
+// pay pays a checkout. The method is card or bank.
 func (s *StandIn) pay(c *checkout, method string) error {
 	if c.Session.Status != "open" {
 		return fmt.Errorf("the checkout is %s", c.Session.Status)
@@ -122,7 +122,7 @@ func (s *StandIn) receive(c *checkout) {
 		Metadata: c.Intent.Metadata, PaymentIntent: c.Intent.ID, Status: "succeeded",
 	}
 	c.Intent.LatestCharge = &c.Charge.ID
-	s.tell("charge.succeeded", c.Charge) // the service ignores it
+	s.tell("charge.succeeded", c.Charge)
 }
 
 func (s *StandIn) settle(c *checkout) error {
@@ -143,7 +143,7 @@ func (s *StandIn) bounce(c *checkout) error {
 	return nil
 }
 
-// left returns the cents of a charge that were neither refunded nor disputed away.
+// left returns the cents that were neither refunded nor disputed away.
 func (c *checkout) left() int64 {
 	if c.Charge == nil {
 		return 0
@@ -212,7 +212,7 @@ func (s *StandIn) dispute(c *checkout, cents int64, inquiry bool) (any, error) {
 		return nil, err
 	}
 	d := s.open(c, cents)
-	if inquiry { // an inquiry takes no money
+	if inquiry {
 		d.Status = "warning_needs_response"
 	} else {
 		s.move(d, -cents)
@@ -224,7 +224,7 @@ func (s *StandIn) dispute(c *checkout, cents int64, inquiry bool) (any, error) {
 	return d, nil
 }
 
-// prevent refunds a payment when its buyer complains, before the complaint becomes a dispute
+// prevent refunds a payment before a complaint becomes a dispute
 // (https://docs.stripe.com/disputes/prevention).
 func (s *StandIn) prevent(c *checkout, cents int64) (any, error) {
 	cents, err := c.take(cents)
@@ -268,7 +268,7 @@ func (s *StandIn) reinstate(id string) (any, error) {
 	return nil, fmt.Errorf("there is no dispute %q that can be won", id)
 }
 
-// again sends one notification now, even if it was accepted or given up.
+// again sends a notification now, even if it was sent before.
 func (s *StandIn) again(id string) (any, error) {
 	s.mu.Lock()
 	i := slices.IndexFunc(s.kept.Events, func(e *event) bool { return e.ID == id })
@@ -294,7 +294,7 @@ type Event struct {
 	Body      json.RawMessage `json:"body"`
 }
 
-// Events returns the newest notifications, newest first.
+// Events returns at most the given number of notifications, newest first.
 func (s *StandIn) Events(most int) []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,9 +1,9 @@
 package payments
 
-// Stripe's objects, with the members that the service reads, and those that a person
-// expects in a notification.
+// Stripe's objects, with the members that the service or a reader of a notification needs.
+// Amounts are in cents, and times in seconds since 1970.
 
-// checkout is a session with everything that follows from it.
+// checkout is a session with its payment, refunds and disputes.
 type checkout struct {
 	Session  session    `json:"session"`
 	Name     string     `json:"name"` // the product's name
@@ -55,7 +55,7 @@ type charge struct {
 	ID             string            `json:"id"`
 	Object         string            `json:"object"`
 	Amount         int64             `json:"amount"`
-	AmountRefunded int64             `json:"amount_refunded"` // of all refunds together
+	AmountRefunded int64             `json:"amount_refunded"` // the sum of all refunds
 	Created        int64             `json:"created"`
 	Currency       string            `json:"currency"`
 	Disputed       bool              `json:"disputed"`
@@ -94,7 +94,7 @@ type dispute struct {
 	Moved         []moved           `json:"balance_transactions"` // withdrawals and reinstatements
 }
 
-// moved is a movement on the seller's account.
+// moved is a movement on the seller's balance.
 type moved struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"`
@@ -104,7 +104,7 @@ type moved struct {
 	Type     string `json:"type"`
 }
 
-// intentOf returns the checkout of a payment intent. The caller holds s.mu.
+// intentOf returns the checkout with a payment intent. The caller holds s.mu.
 func (s *StandIn) intentOf(id string) *checkout {
 	for _, c := range s.kept.Checkouts {
 		if c.Intent.ID == id && c.Session.PaymentIntent != nil {

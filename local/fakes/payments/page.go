@@ -14,7 +14,7 @@ type pageData struct {
 	Title, Name, Sum, Action, Cancel, Home string
 }
 
-// document returns the page, which looks like the service's own pages.
+// document returns the page in the style of the service's pages.
 func (d *pageData) document() *page.Document {
 	m := new(page.Markup)
 	if d.Open {
@@ -77,7 +77,7 @@ func write(w http.ResponseWriter, status int, data pageData) {
 	_, _ = w.Write(d.HTML()) // the caller may be gone
 }
 
-// pressed handles a button, and sends the payer back to the service.
+// pressed pays, and sends the payer back to the service.
 func (s *StandIn) pressed(w http.ResponseWriter, r *http.Request) {
 	if o := r.Header.Get("Origin"); o != "" && !sameHost(o, r.Host) {
 		write(w, http.StatusForbidden, pageData{Title: "The button is not on this page"})
@@ -102,7 +102,7 @@ func (s *StandIn) pressed(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, c.Session.SuccessURL, http.StatusSeeOther)
 }
 
-// homeOf returns the home page of the service that a URL belongs to.
+// homeOf returns the root of a URL's host.
 func homeOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

@@ -1,7 +1,7 @@
-// Package payments stands in for Stripe on a laptop. It answers the calls that the
-// service makes, as strictly as Stripe's reference says, has a page to pay on, and
-// sends signed notifications until they are accepted. No money moves. hooks.go has further
-// actions for tests and curious people: refunds, disputes, notifications out of order.
+// Package payments stands in for Stripe on a laptop. It answers the service's calls as
+// strictly as Stripe's reference says, shows a page to pay on, and sends signed notifications
+// until they are accepted. No money moves. Tests can also order refunds and disputes
+// ([Orders]).
 package payments
 
 import (
@@ -20,14 +20,14 @@ import (
 
 // Config configures a stand-in.
 type Config struct {
-	URL     string           // where its handler is reached
-	Webhook string           // where notifications go
-	File    string           // its data; "" for none
-	Now     func() time.Time // the service's clock, for times of objects and the expiry of checkouts
+	URL     string           // the address of its handler
+	Webhook string           // the address of the notifications' receiver
+	File    string           // stores its data; "": only in memory
+	Now     func() time.Time // the service's clock
 	Rand    io.Reader
 	Log     *slog.Logger
 	Client  *http.Client // sends notifications; nil: a client that waits 15 s for an answer
-	ByHand  bool         // sends nothing by itself: see [StandIn.Take]
+	ByHand  bool         // sends nothing; use [StandIn.Take]
 }
 
 // StandIn is a running stand-in. It is safe for concurrent use.
@@ -37,16 +37,16 @@ type StandIn struct {
 
 	mu   sync.Mutex
 	kept kept
-	held bool           // no notification is sent, except by the action deliver
-	wake chan struct{}  // something may be due
-	stop chan struct{}  // closed by Close
-	done sync.WaitGroup // the sender
+	held bool // only the action deliver sends
+	wake chan struct{}
+	stop chan struct{}
+	done sync.WaitGroup
 }
 
 // kept is the stored data.
 type kept struct {
-	Key       string               `json:"key"`    // of the API
-	Secret    string               `json:"secret"` // of notifications
+	Key       string               `json:"key"`
+	Secret    string               `json:"secret"` // signs notifications
 	Checkouts map[string]*checkout `json:"checkouts"`
 	Answers   map[string]answer    `json:"answers"` // by idempotency key
 	Events    []*event             `json:"events"`  // oldest first
@@ -54,7 +54,7 @@ type kept struct {
 
 // answer is the answer to a call with an idempotency key.
 type answer struct {
-	Call   string `json:"call"` // its path and parameters
+	Call   string `json:"call"` // path and parameters
 	Status int    `json:"status"`
 	Body   []byte `json:"body"`
 }
@@ -89,21 +89,19 @@ func Open(c Config) (*StandIn, error) {
 	return s, nil
 }
 
-// Keys returns what the service needs: the API's key, and the secret that signs
-// notifications.
+// Keys returns the API key, and the secret that signs notifications.
 func (s *StandIn) Keys() (key, secret string) { return s.kept.Key, s.kept.Secret }
 
-// ServeHTTP serves the stand-in. The caller must first remove the path of Config.URL from
-// the request's path.
+// ServeHTTP serves the stand-in. The caller first strips the path of Config.URL.
 func (s *StandIn) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close stops the stand-in. Pending notifications are sent in the next run.
+// Close stops the stand-in. The next run sends pending notifications.
 func (s *StandIn) Close() {
 	close(s.stop)
 	s.done.Wait()
 }
 
-// save stores the data in the file, if there is one. The caller holds s.mu.
+// save stores the data in Config.File. The caller holds s.mu.
 func (s *StandIn) save() error {
 	if s.c.File == "" {
 		return nil

@@ -16,7 +16,7 @@ import (
 
 var noon = time.Unix(1_790_000_000, 0)
 
-// open opens a stand-in that holds its notifications.
+// open returns a stand-in that holds its notifications.
 func open(t *testing.T) *StandIn {
 	t.Helper()
 	s, err := Open(Config{
@@ -27,7 +27,7 @@ func open(t *testing.T) *StandIn {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	s.mu.Lock() // shared with the sender
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = true
 	return s
@@ -61,7 +61,6 @@ func (s *StandIn) ask(q asked) *httptest.ResponseRecorder {
 	return w
 }
 
-// The stand-in refuses what Stripe refuses.
 func TestRefusals(t *testing.T) {
 	s := open(t)
 	with := func(name, v string) string {
@@ -123,7 +122,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	if len(s.kept.Checkouts) != 0 || len(s.kept.Answers) != 0 {
-		t.Errorf("refused calls were kept: got %+v, want no checkouts and no answers", s.kept)
+		t.Errorf("after refused calls: got %+v, want no checkouts and no answers", s.kept)
 	}
 	for _, fine := range []string{good().Encode(), at(30 * time.Minute), at(24 * time.Hour), without("expires_at")} {
 		if w := s.ask(asked{"POST", sessions, fine, nil}); w.Code != 200 {
@@ -132,8 +131,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A call that repeats an idempotency key gets the same answer. Another call with the key is
-// refused.
 func TestIdempotency(t *testing.T) {
 	s := open(t)
 	q := asked{"POST", "/v1/checkout/sessions", good().Encode(), map[string]string{"Idempotency-Key": "order-1"}}
@@ -153,7 +150,6 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// Refunds are listed newest first, page by page, and never exceed the payment.
 func TestRefunds(t *testing.T) {
 	s := open(t)
 	var made session
@@ -161,7 +157,7 @@ func TestRefunds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Carry(Order{Do: "refund", Checkout: made.ID}); err == nil {
-		t.Error("an unpaid checkout was refunded, want an error")
+		t.Error("refund of an unpaid checkout: got no error, want one")
 	}
 	if _, err := s.Carry(Order{Do: "pay", Checkout: *made.URL, Method: "card"}); err != nil {
 		t.Fatal(err)
@@ -172,7 +168,7 @@ func TestRefunds(t *testing.T) {
 		}
 	}
 	if _, err := s.Carry(Order{Do: "refund", Checkout: made.ID, Cents: 51}); err == nil {
-		t.Error("more was refunded than paid, want an error")
+		t.Error("refund above the payment: got no error, want one")
 	}
 	c := s.kept.Checkouts[made.ID]
 	if c.Charge.AmountRefunded != 450 || c.Charge.Refunded {
@@ -189,7 +185,7 @@ func TestRefunds(t *testing.T) {
 		}
 		for _, r := range page.Data {
 			if seen[r.ID] {
-				t.Errorf("%s is listed twice", r.ID)
+				t.Errorf("refund %s: got it listed twice, want once", r.ID)
 			}
 			seen[r.ID] = true
 		}
@@ -200,7 +196,6 @@ func TestRefunds(t *testing.T) {
 	}
 }
 
-// A button on another site's page pays nothing.
 func TestOnlyThePagesOwnButton(t *testing.T) {
 	s := open(t)
 	var made session

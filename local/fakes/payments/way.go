@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// Way returns a transport that sends requests for Stripe to the stand-in at a URL.
+// Way returns a transport that sends all requests to the stand-in at a URL.
 func Way(to string) http.RoundTripper {
 	u, err := url.Parse(to)
 	if err != nil {
