@@ -14,7 +14,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// beside starts the service beside a gateway on the fakes.
+// beside starts the service with a gateway on the fakes.
 func beside(t *testing.T) (*service.Service, *Gateway) {
 	t.Helper()
 	c := dynamodbtest.Config(t)
@@ -48,7 +48,7 @@ func moveClock(ctx context.Context, s *service.Service) (*http.Response, error) 
 	return res, err
 }
 
-// The functions start anew even if the caller that moved the clock has given up.
+// The functions restart even if the caller that moved the clock has given up.
 func TestClock_CallerGone(t *testing.T) {
 	fakes(t)
 	s, g := beside(t)
@@ -68,7 +68,6 @@ func TestClock_CallerGone(t *testing.T) {
 	}
 }
 
-// If the functions do not start anew, the service fails and says why.
 func TestClock_FunctionsDoNotStart(t *testing.T) {
 	fakes(t)
 	s, _ := beside(t)
@@ -82,6 +81,6 @@ func TestClock_FunctionsDoNotStart(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("the service goes on without its functions, want it to fail within 10 s")
+		t.Error("service without its functions: got no failure within 10 s, want one")
 	}
 }

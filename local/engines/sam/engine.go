@@ -18,29 +18,28 @@ import (
 
 // Engine is the container engine that SAM runs functions in.
 type Engine struct {
-	// Address is the address of this machine at which containers reach it. No
-	// other machine reaches it there.
+	// Address is the address at which containers reach this machine. Other machines cannot
+	// use it.
 	Address string
-	// Host is what Inside resolves to in a container: an address, or
-	// "host-gateway", which the engine resolves itself.
+	// Host is what Inside resolves to in a container: an address, or "host-gateway", which
+	// the engine replaces by an address.
 	Host string
-	// Socket is the engine's address in the form of DOCKER_HOST; "" if SAM finds it by
-	// itself. The docker client reads it from its context, which SAM does not do.
+	// Socket is the engine's address for DOCKER_HOST, from the docker client's context, which
+	// SAM does not read; "" if the client has no contexts.
 	Socket string
-	// Note says why FindEngine found no address on the engine's network, and fell back on
-	// the loopback address; "" if it did not look for one, or found one.
+	// Note says why FindEngine fell back on the loopback address; "" if it did not.
 	Note string
 }
 
-// Inside is the name of this machine within a container.
+// Inside is this machine's name within a container.
 const Inside = "host.docker.internal"
 
-// loopback is the address to use where the engine runs in a virtual machine or
-// a network namespace of its own, and forwards host-gateway to this machine.
+// loopback is the address for an engine in a virtual machine or a network namespace. Such an
+// engine forwards host-gateway to this machine.
 const loopback = "127.0.0.1"
 
-// FindEngine checks that a container engine answers, and finds out how its
-// containers reach this machine.
+// FindEngine returns the container engine, with the address at which its containers reach
+// this machine.
 func FindEngine(ctx context.Context) (*Engine, error) {
 	i, err := engineInfo(ctx)
 	if err != nil {
@@ -70,7 +69,7 @@ type info struct {
 	ServerErrors    []string
 }
 
-// engineInfo returns what the engine says of itself.
+// engineInfo returns the output of `docker info`.
 func engineInfo(ctx context.Context) (i info, err error) {
 	out, err := docker(ctx, "info", "--format", "{{json .}}")
 	if err != nil {
@@ -85,8 +84,8 @@ func engineInfo(ctx context.Context) (i info, err error) {
 	return i, nil
 }
 
-// elsewhere reports whether the engine has network interfaces that this machine
-// does not see: Docker Desktop (WSL2 included) and rootless Docker.
+// elsewhere reports whether this machine does not see the engine's network interfaces. This
+// is so with Docker Desktop (WSL2 included) and with rootless Docker.
 func (i info) elsewhere() bool {
 	return strings.Contains(i.OperatingSystem, "Docker Desktop") ||
 		slices.ContainsFunc(i.SecurityOptions, func(o string) bool { return strings.Contains(o, "rootless") })
@@ -111,15 +110,14 @@ func bridgeAddress(ctx context.Context) (string, error) {
 	})
 }
 
-// network holds the parts of `docker network inspect` that this package uses. On a freshly
-// installed Docker, the command prints no gateway until Docker's daemon restarts.
+// network holds the parts of `docker network inspect` that this package uses. The gateway's
+// address is not among them: a freshly installed Docker omits it until its daemon restarts.
 type network struct {
 	Options map[string]string
 	IPAM    struct{ Config []struct{ Subnet string } }
 }
 
-// address returns the address that the network's bridge interface has in the network's
-// subnet.
+// address returns the IPv4 address of the bridge's interface in the network's subnet.
 func (n network) address(addresses func(iface string) ([]net.Addr, error)) (string, error) {
 	name := n.Options["com.docker.network.bridge.name"]
 	if name == "" {
@@ -143,9 +141,9 @@ func (n network) address(addresses func(iface string) ([]net.Addr, error)) (stri
 	return "", fmt.Errorf("the interface %s has no IPv4 address in the engine's network bridge", name)
 }
 
-// Check checks what [Gateway.Start] takes for granted: this machine has the image that
-// functions run in, and containers reach this machine. It pulls a missing image. reach is
-// a build of local/engines/sam/reach for Linux. Check announces slow steps on out.
+// Check checks that containers reach this machine, and pulls the functions' image if it is
+// missing. reach is a build of local/engines/sam/reach for Linux. Check announces slow steps
+// on out.
 func (e *Engine) Check(ctx context.Context, reach string, out io.Writer) error {
 	if e.Note != "" {
 		fmt.Fprintf(out, "containers reach this machine through the engine's host-gateway, since %s\n", e.Note)
@@ -156,7 +154,7 @@ func (e *Engine) Check(ctx context.Context, reach string, out io.Writer) error {
 	return e.reached(ctx, reach)
 }
 
-// pull pulls the image that functions run in, unless it is there.
+// pull pulls the functions' image if it is missing.
 func pull(ctx context.Context, out io.Writer) error {
 	if _, err := docker(ctx, "image", "inspect", image()); err == nil {
 		return nil
@@ -170,7 +168,7 @@ func pull(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// reached makes a container connect to this machine as functions do.
+// reached makes a container connect to this machine.
 func (e *Engine) reached(ctx context.Context, reach string) error {
 	reach, err := filepath.Abs(reach)
 	if err != nil {
@@ -194,7 +192,7 @@ func (e *Engine) reached(ctx context.Context, reach string) error {
 	return nil
 }
 
-// image returns the name of the base image of the functions' runtime.
+// image returns the name of the functions' base image.
 func image() string { return "public.ecr.aws/lambda/provided:al2023-" + architecture() }
 
 // architecture returns this machine's architecture, as Lambda names it.
@@ -205,7 +203,7 @@ func architecture() string {
 	return runtime.GOARCH
 }
 
-// docker runs a command of the engine's client. Its error ends with the client's message.
+// docker returns the output of a docker command. The error has the client's message.
 func docker(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	var said bytes.Buffer

@@ -10,8 +10,6 @@ import (
 	"testing"
 )
 
-// The stand-ins listen on the bridge's address if this machine has it, and never on all
-// interfaces.
 func TestNetwork_Address(t *testing.T) {
 	addrs := func(list ...string) func(string) ([]net.Addr, error) {
 		return func(name string) ([]net.Addr, error) {
@@ -29,7 +27,7 @@ func TestNetwork_Address(t *testing.T) {
 			return all, nil
 		}
 	}
-	// What a freshly installed Docker says: it names no gateway.
+	// A freshly installed Docker names no gateway.
 	const fresh = `{"IPAM": {"Config": [{"Subnet": "172.17.0.0/16"}]}, "Options": {"com.docker.network.bridge.name": "docker0"}}`
 	for _, c := range []struct {
 		name, network string
@@ -53,8 +51,6 @@ func TestNetwork_Address(t *testing.T) {
 	}
 }
 
-// Docker Desktop and rootless Docker have interfaces that this machine does not see, even
-// if this machine has an interface of the same name.
 func TestInfo_Elsewhere(t *testing.T) {
 	for said, want := range map[string]bool{
 		`{"OperatingSystem": "Docker Desktop"}`:                                                           true,
@@ -71,7 +67,6 @@ func TestInfo_Elsewhere(t *testing.T) {
 	}
 }
 
-// If the engine does not answer, the error has the message of the engine's client.
 func TestFindEngine_NoEngine(t *testing.T) {
 	fakes(t)
 	for said, want := range map[string]string{
@@ -85,17 +80,15 @@ func TestFindEngine_NoEngine(t *testing.T) {
 	}
 }
 
-// SAM gets the socket of the engine that the docker client uses.
 func TestFindEngine_Socket(t *testing.T) {
 	fakes(t)
 	t.Setenv("FAKE_INFO", `{"OperatingSystem": "Docker Desktop"}`)
 	got, err := FindEngine(t.Context())
 	if want := (Engine{Address: loopback, Host: hostGateway, Socket: "unix:///fake/socket"}); err != nil || *got != want {
-		t.Errorf("got %+v, %v, want %+v", got, err, want)
+		t.Errorf("engine: got %+v, %v, want %+v", got, err, want)
 	}
 }
 
-// Check finds out that containers do not reach this machine, before SAM starts.
 func TestEngine_Check(t *testing.T) {
 	calls := fakes(t)
 	e := &Engine{Address: loopback, Host: hostGateway, Note: "it is so"}
@@ -105,7 +98,7 @@ func TestEngine_Check(t *testing.T) {
 	}
 	b, err := os.ReadFile(calls)
 	if want := "run --rm --add-host host.docker.internal:host-gateway --volume /built/reach:/reach:ro --entrypoint /reach"; err != nil || !strings.Contains(string(b), want) {
-		t.Errorf("docker was called with %s, error %v; want %s", b, err, want)
+		t.Errorf("docker's calls: got %s, error %v; want %s", b, err, want)
 	}
 	t.Setenv("FAKE_REACH", "i/o timeout")
 	if err := e.Check(t.Context(), "/built/reach", io.Discard); err == nil || !strings.Contains(err.Error(), "firewall") || !strings.Contains(err.Error(), "i/o timeout") {

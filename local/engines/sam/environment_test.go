@@ -17,7 +17,7 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// recorded is a gateway that keeps the environment it was started with.
+// recorded is a gateway that keeps the environment given to Start.
 type recorded struct {
 	*Gateway
 	env host.Env
@@ -28,9 +28,8 @@ func (r *recorded) Start(ctx context.Context, e host.Env) error {
 	return r.Gateway.Start(ctx, e)
 }
 
-// TestContainers_Environment reads the environment of each function's container from the
-// engine. The test's own environment has other values for many of the variables, which must
-// change nothing. At the end, no container may be left. `make sam-test` runs the test.
+// TestContainers_Environment reads the environment of each container from the engine. The
+// test's own environment must not reach the containers. `make sam-test` runs the test.
 func TestContainers_Environment(t *testing.T) {
 	folder, template := os.Getenv("TRANSCRIPTS_SAM"), os.Getenv("TRANSCRIPTS_SAM_TEMPLATE")
 	if folder == "" {
@@ -59,7 +58,7 @@ func TestContainers_Environment(t *testing.T) {
 	}
 	t.Cleanup(g.Close) // if the test ends early
 	parameter := regexp.MustCompile(`\{[^}]*\}`)
-	for _, group := range functions.Groups(&app.App{}) { // one request to each group starts its function
+	for _, group := range functions.Groups(&app.App{}) { // starts every function
 		method, path, _ := strings.Cut(group.Endpoints[0].Route, " ")
 		q, err := http.NewRequestWithContext(t.Context(), method, s.URL+parameter.ReplaceAllString(path, "x"), nil)
 		if err != nil {
@@ -89,7 +88,7 @@ func TestContainers_Environment(t *testing.T) {
 			continue
 		}
 		want := deployed.Variables(group.Capabilities())
-		want["AWS_ACCESS_KEY_ID"], want["AWS_SECRET_ACCESS_KEY"] = "defaultkey", "defaultsecret" // SAM makes these up
+		want["AWS_ACCESS_KEY_ID"], want["AWS_SECRET_ACCESS_KEY"] = "defaultkey", "defaultsecret"
 		for name, value := range want {
 			if got[name] != value {
 				t.Errorf("%s: %s is %q, want %q", group.Name, name, got[name], value)
@@ -108,7 +107,7 @@ func TestContainers_Environment(t *testing.T) {
 	}
 	for _, id := range ids {
 		if _, err := docker(t.Context(), "container", "inspect", id); err == nil {
-			t.Errorf("the container %s is left", id)
+			t.Errorf("container %s: got it left behind, want it removed", id)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package sam runs the functions behind AWS SAM's local gateway, in containers,
-// from the synthesised template: `make sam`. SAM plays the HTTP API and nothing
-// else. The service beside it plays the stream, the clock and the mailbox.
+// Package sam runs the functions in containers behind AWS SAM's local gateway, from the
+// synthesised template: `make sam`. SAM plays only the HTTP API. The service in this process
+// plays the stream, the clock and the mailbox.
 package sam
 
 import (
@@ -30,28 +30,28 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// Config says what a Gateway runs.
+// Config configures a Gateway.
 type Config struct {
 	Engine    *Engine
-	Template  string    // file of the synthesised template
-	Functions string    // folder of <name>/bootstrap, built for Linux on this machine's architecture
-	Logs      io.Writer // receives what SAM and the functions write
+	Template  string    // the file of the synthesised template
+	Functions string    // has <name>/bootstrap for each function, built for Linux on this architecture
+	Logs      io.Writer // receives the output of SAM and the functions
 }
 
-// Gateway is SAM's gateway. SAM runs as one process, with a container for each function
-// that was called. Gateway implements [service.Gateway].
+// Gateway runs SAM in one process, with a container per called function. It implements
+// [service.Gateway].
 type Gateway struct {
 	c      Config
 	failed chan error
 
 	mu   sync.RWMutex
-	runs *process // nil if SAM is not running
+	runs *process
 }
 
 // New returns a gateway that is not started.
 func New(c Config) *Gateway { return &Gateway{c: c, failed: make(chan error, 1)} }
 
-// proxy passes requests on to SAM's gateway at host, as host:port.
+// proxy returns a proxy to SAM. The host includes the port.
 func proxy(host string) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:      func(r *httputil.ProxyRequest) { r.Out.URL = target(host, r.In.RequestURI) },
@@ -60,30 +60,29 @@ func proxy(host string) *httputil.ReverseProxy {
 	}
 }
 
-// badGateway answers 502 in the form of API Gateway, with the error.
+// badGateway answers 502 in API Gateway's form.
 func badGateway(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadGateway)
 	_ = json.NewEncoder(w).Encode(map[string]string{"message": "SAM's gateway: " + err.Error()}) // the caller may be gone
 }
 
-// target returns the URL of a request on another host, with its path and query byte for
-// byte.
+// target returns the URL of a request on another host. It keeps path and query byte for byte.
 func target(host, requestURI string) *url.URL {
 	path, query, _ := strings.Cut(requestURI, "?")
-	if strings.HasPrefix(path, "//") { // net/url would take what follows for a host
+	if strings.HasPrefix(path, "//") { // net/url would read a host after the slashes
 		path = "//" + host + path
 	}
 	return &url.URL{Scheme: "http", Host: host, Opaque: path, RawQuery: query}
 }
 
-// Address returns the address of this machine at which the functions reach it.
+// Address returns the address at which the functions reach this machine.
 func (g *Gateway) Address() string { return g.c.Engine.Address }
 
 // Failed delivers the error when SAM ends by itself.
 func (g *Gateway) Failed() <-chan error { return g.failed }
 
-// Containers returns the ids of the containers that SAM made since it started.
+// Containers returns the ids of the containers that the running SAM has made.
 func (g *Gateway) Containers() []string {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -93,7 +92,7 @@ func (g *Gateway) Containers() []string {
 	return g.runs.output.containers()
 }
 
-// ServeHTTP passes a request on to SAM. While SAM starts anew, the request waits.
+// ServeHTTP passes a request on to SAM. During a restart of SAM, the request waits.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := g.enter()
 	if p == nil {
@@ -104,8 +103,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.proxy.ServeHTTP(w, r)
 }
 
-// enter returns the running SAM process, or nil. It counts a request as under way in the
-// process.
+// enter returns the running SAM process, or nil. It adds a request to the process's requests.
 func (g *Gateway) enter() *process {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -115,9 +113,9 @@ func (g *Gateway) enter() *process {
 	return g.runs
 }
 
-// Start starts SAM with the functions' environment, and waits until SAM listens. It
-// replaces a running SAM process, after giving the requests under way up to requestsWithin to end.
-// It starts no function: each function starts when it is first called.
+// Start starts SAM with the functions' environment, and waits until SAM listens. It replaces
+// a running SAM, whose requests get up to requestsWithin to end. Each function starts at its
+// first call.
 func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,8 +137,8 @@ func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	return err
 }
 
-// everything has all capabilities, and so all variables. localise leaves each function
-// only its own.
+// everything selects the variables of all functions. localise leaves each function only its
+// own.
 const everything = ^app.Capabilities(0)
 
 // Close ends SAM and removes its containers.
@@ -151,12 +149,13 @@ func (g *Gateway) Close() {
 	g.runs = nil
 }
 
-// environment returns the variables of this process that SAM itself gets. It leaves out
-// names, the functions' variables, because SAM lets its own environment override them,
-// even with empty values. It leaves out credentials: SAM would ask AWS whose they are,
-// and pass them on to the functions. Without credentials, SAM makes some up, which
-// DynamoDB Local accepts. It leaves out proxies: SAM would use them to reach containers
-// on this machine.
+// environment returns SAM's own environment: this process's, without
+//
+//   - names, the functions' variables: SAM's environment would override their values.
+//   - credentials: SAM would ask AWS who owns them, and pass them on to the functions.
+//   - proxies: SAM would use them to reach the containers.
+//
+// Without credentials SAM makes some up, which DynamoDB Local accepts.
 func environment(own []string, names map[string]bool) []string {
 	var env []string
 	for _, v := range own {
@@ -169,14 +168,14 @@ func environment(own []string, names map[string]bool) []string {
 		"AWS_DEFAULT_REGION=us-east-1", "SAM_CLI_TELEMETRY=0")
 }
 
-// reachable returns e with the addresses at which containers reach this machine.
+// reachable returns e with the addresses that work in a container.
 func reachable(e host.Env) host.Env {
 	local := *e.Local
 	e.Local = &local
 	for _, at := range []*string{&e.DynamoDBURL, &e.SecretsManagerURL, &e.SESURL, &local.StripeURL} {
 		u, err := url.Parse(*at)
 		if err != nil {
-			panic(err) // never: the URL was made from its parts
+			panic(err) // impossible: the service built the URL
 		}
 		u.Host = net.JoinHostPort(Inside, u.Port())
 		*at = u.String()
@@ -189,21 +188,21 @@ type process struct {
 	proxy    http.Handler
 	requests sync.WaitGroup // requests under way
 
-	folder string // the folder of its template
+	folder string // has the template
 	output *output
 	cancel context.CancelFunc
-	exited chan struct{} // closed when the process is gone
+	exited chan struct{} // closed after the process has ended
 	err    error         // why it ended; set before exited is closed
 	ending atomic.Bool   // set by stop
 }
 
 const (
-	// startWithin bounds a start of SAM, which imports a lot of Python. The first start
-	// took 9 s from a cold disk, later ones 1.5 s.
+	// startWithin bounds a start of SAM. The first start took 9 s from a cold disk, later
+	// starts 1.5 s.
 	startWithin = 2 * time.Minute
-	// stopWithin bounds the time that SAM takes to remove its containers.
+	// stopWithin bounds SAM's removal of its containers.
 	stopWithin = 30 * time.Second
-	// requestsWithin bounds the time for requests under way when SAM is stopped.
+	// requestsWithin is the time that running requests get when SAM stops.
 	requestsWithin = 2 * time.Second
 )
 
@@ -223,12 +222,12 @@ func start(ctx context.Context, c Config, template []byte, env []string, failed 
 		port, release, err = ports.Free()
 	}
 	if err != nil {
-		_ = os.RemoveAll(p.folder) // the first error says more
+		_ = os.RemoveAll(p.folder)
 		return nil, err
 	}
 	address := net.JoinHostPort(loopback, strconv.Itoa(port))
 	p.proxy = proxy(address)
-	running, cancel := context.WithCancel(context.Background()) // it outlives ctx
+	running, cancel := context.WithCancel(context.Background()) // SAM outlives ctx
 	p.cancel = cancel
 	cmd := exec.CommandContext(running, "sam", "local", "start-api", "--template", file, "--host", loopback, "--port", strconv.Itoa(port),
 		"--warm-containers", "LAZY", "--no-watch", "--skip-pull-image", "--add-host", Inside+":"+c.Engine.Host)
@@ -237,12 +236,12 @@ func start(ctx context.Context, c Config, template []byte, env []string, failed 
 	cmd.WaitDelay = stopWithin
 	go func() {
 		p.err = errors.Join(child.Run(cmd), release())
-		itself := !p.ending.Load() // before exited is closed, because start may then call stop
+		itself := !p.ending.Load() // read before exited is closed, since start may then call stop
 		close(p.exited)
 		if itself {
 			select {
 			case failed <- fmt.Errorf("sam local start-api ended: %w", p.err):
-			default: // there is an error already
+			default:
 			}
 		}
 	}()
@@ -254,7 +253,6 @@ func start(ctx context.Context, c Config, template []byte, env []string, failed 
 	return p, nil
 }
 
-// listens waits until SAM accepts connections.
 func (p *process) listens(ctx context.Context, target string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -272,8 +270,8 @@ func (p *process) listens(ctx context.Context, target string) error {
 	}
 }
 
-// stop ends SAM, and removes the containers that SAM leaves behind. The caller makes sure
-// that no further request enters.
+// stop ends SAM, and removes the containers that SAM leaves behind. The caller holds g.mu, so
+// no request can enter.
 func (p *process) stop() {
 	if p == nil {
 		return
@@ -301,23 +299,23 @@ func (p *process) stop() {
 			fmt.Fprintln(p.output, err)
 		}
 	}
-	_ = os.RemoveAll(p.folder) // errors do not matter in the folder for temporary files
+	_ = os.RemoveAll(p.folder)
 }
 
-// containerID matches the line in which SAM logs the id of a container that it made.
+// containerID matches the line with which SAM logs a new container.
 var containerID = regexp.MustCompile(`^SAM_CONTAINER_ID: ([0-9a-f]{64})\s*$`)
 
-// output takes what SAM and its functions write. It holds back the beginning, in which SAM
-// lists every route, and collects the ids of the containers.
+// output is the log of SAM and its functions. It holds back the beginning, in which SAM lists
+// every route, and it filters out and collects the ids of containers.
 type output struct {
 	mu      sync.Mutex
 	to      io.Writer
 	passing bool
-	buf     bytes.Buffer // the text held back, or an unfinished line
+	buf     bytes.Buffer // the held text or an unfinished line
 	ids     []string
 }
 
-// Write takes more output. After pass, it passes whole lines on.
+// Write appends output. After pass, it forwards whole lines.
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -341,8 +339,7 @@ func (o *output) Write(b []byte) (int, error) {
 	}
 }
 
-// pass drops the text held back. From then on, Write passes lines on, except those with the
-// ids of containers.
+// pass drops the held text. From now on, Write forwards.
 func (o *output) pass() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -356,7 +353,6 @@ func (o *output) held() string {
 	return o.buf.String()
 }
 
-// containers returns the ids of all containers that were made.
 func (o *output) containers() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

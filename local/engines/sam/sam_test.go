@@ -20,8 +20,7 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// TestMain lets this binary stand in for the commands sam and docker. [fakes] puts it on
-// the PATH under their names.
+// TestMain lets this binary stand in for sam and docker, under their names.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "sam":
@@ -33,8 +32,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// fakes puts stand-ins for sam and docker on the PATH, and returns a file with
-// the calls of docker.
+// fakes puts stand-ins for sam and docker on the PATH. It returns the file of docker's calls.
 func fakes(t *testing.T) (calls string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -53,9 +51,8 @@ func fakes(t *testing.T) (calls string) {
 	return calls
 }
 
-// fakeSAM answers every request with the request line, and with the environment that SAM
-// would give a function. The path names the function. fakeSAM prints lines like SAM's,
-// and leaves its container behind.
+// fakeSAM answers with the request line, and with the environment of the function that the
+// path names. It leaves its container behind.
 func fakeSAM() {
 	option := func(name string) string {
 		i := slices.Index(os.Args, name)
@@ -105,8 +102,8 @@ func fakeSAM() {
 		fmt.Fprintln(os.Stderr, "SAM_CONTAINER_ID: "+container)
 		fmt.Fprintln(os.Stderr, "a function says SAM_CONTAINER_ID: "+strings.Repeat("0", 64))
 		fmt.Fprintln(os.Stderr, "a function's words")
-		// As in samcli/local/lambdafn/env_vars.py, variables of SAM's own environment override
-		// the template's.
+		// As in samcli/local/lambdafn/env_vars.py, SAM's own environment overrides the
+		// template's variables.
 		vars := t.Resources[strings.TrimPrefix(r.URL.Path, "/")].Properties.Environment.Variables
 		for name := range vars {
 			if v, ok := os.LookupEnv(name); ok {
@@ -119,11 +116,9 @@ func fakeSAM() {
 	}))
 }
 
-// container is the id of the fake SAM's container.
 const container = "c0ffee0000000000000000000000000000000000000000000000000000000000"
 
-// fakeDocker notes its arguments, and answers as the variables FAKE_INFO and
-// FAKE_REACH say.
+// fakeDocker notes its arguments. FAKE_INFO and FAKE_REACH set its answers.
 func fakeDocker() {
 	switch os.Args[1] {
 	case "info":
@@ -146,7 +141,7 @@ func fakeDocker() {
 const oneFunction = `{"Resources": {"dm": {"Type": "AWS::Lambda::Function", "Metadata": {"aws:cdk:path": "s/dm/Function/Resource"},
 	"Properties": {"Environment": {"Variables": {"TABLE": {"Ref": "Table"}}}}}}}`
 
-// gateway returns a gateway on the fakes, and what it logs.
+// gateway returns a gateway on the fakes, and its log.
 func gateway(t *testing.T) (*Gateway, *logs.Buffer) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "template.json")
@@ -163,7 +158,7 @@ func env(table string, ahead time.Duration) host.Env {
 	return host.Env{Table: table, AccessKey: "local", SecretKey: "local", Local: &host.Local{Ahead: ahead}}
 }
 
-// ask sends a request line to a handler over a connection, byte for byte.
+// ask sends a request target over a connection, byte for byte.
 func ask(t *testing.T, h http.Handler, target string) (answer map[string]string) {
 	t.Helper()
 	l, err := net.Listen("tcp", loopback+":0")
@@ -193,8 +188,7 @@ func ask(t *testing.T, h http.Handler, target string) (answer map[string]string)
 	return answer
 }
 
-// A function gets its own variables, whatever variables the shell has. (make exports all
-// of the shell's.)
+// make exports all variables of the shell.
 func TestGateway_ShellOverridesNothing(t *testing.T) {
 	fakes(t)
 	t.Setenv("TABLE", "")
@@ -211,7 +205,6 @@ func TestGateway_ShellOverridesNothing(t *testing.T) {
 	}
 }
 
-// A request's path and query reach SAM byte for byte.
 func TestGateway_RequestLine(t *testing.T) {
 	fakes(t)
 	g, _ := gateway(t)
@@ -220,7 +213,7 @@ func TestGateway_RequestLine(t *testing.T) {
 	}
 	for _, target := range []string{"/v1/c/lounge/search?q=a%20b&q=%C3%A9;x+y", "/a%2Fb//c?", "//v1/channels?a=/b"} {
 		got := ask(t, g, target)["line"]
-		if whole, ok := strings.CutPrefix(got, "http://"); ok { // then the path follows the host
+		if whole, ok := strings.CutPrefix(got, "http://"); ok {
 			got = whole[strings.IndexByte(whole, '/'):]
 		}
 		if got != target && got != strings.TrimSuffix(target, "?") {
@@ -229,7 +222,6 @@ func TestGateway_RequestLine(t *testing.T) {
 	}
 }
 
-// After a second Start, the functions have the new environment.
 func TestGateway_StartAgain(t *testing.T) {
 	calls := fakes(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -243,18 +235,17 @@ func TestGateway_StartAgain(t *testing.T) {
 		}
 	}
 	g.Close()
-	// The containers that SAM left are removed, and only the output after SAM listened is
-	// passed on.
+	// The output from before SAM listened is dropped.
 	b, err := os.ReadFile(calls)
 	if want := "container inspect " + container + "\nrm --force " + container + "\n"; err != nil || string(b) != want+want {
-		t.Errorf("docker was called with %q, error %v; want %q", b, err, want+want)
+		t.Errorf("docker's calls: got %q, error %v; want %q", b, err, want+want)
 	}
 	said := "a function says SAM_CONTAINER_ID: " + strings.Repeat("0", 64) + "\na function's words\n"
 	if got, want := logs.String(), said+said; got != want {
-		t.Errorf("logged %q, want %q", got, want)
+		t.Errorf("log: got %q, want %q", got, want)
 	}
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "*")); err != nil || len(left) > 0 {
-		t.Errorf("the files %q are left, error %v; want none", left, err)
+		t.Errorf("files left: got %q, error %v; want none", left, err)
 	}
 	if got := ask(t, g, "/dm"); got["status"] != "502 Bad Gateway" || !json.Valid([]byte(got["body"])) {
 		t.Errorf("after Close: got the answer %v, want 502 with JSON", got)
@@ -266,7 +257,6 @@ func TestGateway_StartAgain(t *testing.T) {
 	}
 }
 
-// If SAM does not start, Start says why; if SAM ends by itself, Failed reports it.
 func TestGateway_Failures(t *testing.T) {
 	fakes(t)
 	g, _ := gateway(t)
@@ -285,8 +275,6 @@ func TestGateway_Failures(t *testing.T) {
 	}
 }
 
-// SAM keeps a function's container for its next call, pulls no image, and tells
-// containers where this machine is.
 func TestGateway_Arguments(t *testing.T) {
 	fakes(t)
 	g, _ := gateway(t)
@@ -296,13 +284,11 @@ func TestGateway_Arguments(t *testing.T) {
 	got := ask(t, g, "/dm")["arguments"]
 	for _, want := range []string{"local start-api ", "--warm-containers LAZY", "--skip-pull-image", "--no-watch", "--add-host host.docker.internal:host-gateway"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("SAM is called without %q: %s", want, got)
+			t.Errorf("SAM's arguments: got %s, want %q among them", got, want)
 		}
 	}
 }
 
-// A request that does not end does not delay other requests, and delays a new start or the
-// end only for a short time.
 func TestGateway_UnfinishedRequest(t *testing.T) {
 	fakes(t)
 	g, logs := gateway(t)
@@ -328,6 +314,6 @@ func TestGateway_UnfinishedRequest(t *testing.T) {
 		t.Errorf("after the second start: got TABLE %q, want other", got)
 	}
 	if d := time.Since(start); d < requestsWithin {
-		t.Errorf("the second start waited %s for the request, want at least %s", d, requestsWithin)
+		t.Errorf("wait of the second start: got %s, want at least %s", d, requestsWithin)
 	}
 }

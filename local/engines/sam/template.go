@@ -9,18 +9,16 @@ import (
 	"strings"
 )
 
-// beyond lists the variables that a function has on a laptop although the template
-// does not have them: the addresses of the stand-ins, and settings that differ from
-// their defaults.
+// beyond lists variables that functions have only on a laptop: the addresses of the
+// stand-ins, and settings that may differ from their defaults.
 var beyond = []string{
 	"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SECRETS_MANAGER", "AWS_ENDPOINT_URL_SESV2", "LOCAL",
 	"LIMITS", "WEB_ORIGINS",
 }
 
-// localise returns a synthesised template for SAM, and the names of all its
-// functions' variables. Each function's code is the build for this machine in folder.
-// Each function keeps the variables that it has in the cloud, and also gets the variables in
-// beyond. All values come from vars.
+// localise adapts a synthesised template for SAM, and returns it with the names of all
+// functions' variables. The functions' code is in folder. A function keeps its variables,
+// gets those in beyond, and takes all values from vars.
 func localise(template []byte, folder string, vars map[string]string) ([]byte, map[string]bool, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
@@ -35,8 +33,8 @@ func localise(template []byte, folder string, vars map[string]string) ([]byte, m
 	for id, r := range resources {
 		r, _ := r.(map[string]any)
 		metadata, _ := r["Metadata"].(map[string]any)
-		path, _ := metadata["aws:cdk:path"].(string) // stack/function/Function/Resource
-		delete(metadata, "aws:cdk:path")             // SAM would make the resource's id from it
+		path, _ := metadata["aws:cdk:path"].(string)
+		delete(metadata, "aws:cdk:path") // SAM would take the resource's id from it
 		if r["Type"] != "AWS::Lambda::Function" {
 			continue
 		}

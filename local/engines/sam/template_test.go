@@ -9,8 +9,6 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// SAM gets the functions built for this machine. Each has the variables that it has in the
-// cloud, with the laptop's values, and the addresses of the stand-ins on this machine.
 func TestLocalise(t *testing.T) {
 	const in = `{"Resources": {
 		"Table": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "t"}},
@@ -43,11 +41,10 @@ func TestLocalise(t *testing.T) {
 	}
 	const foreign = `{"Resources": {"F": {"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {}}}}}}`
 	if _, _, err := localise([]byte(foreign), "/built", nil); err == nil {
-		t.Error("a template with a foreign function is accepted, want an error")
+		t.Error("a template with a foreign function: got no error, want one")
 	}
 }
 
-// In containers, this machine has another name and the same ports.
 func TestReachable(t *testing.T) {
 	const here = "http://172.17.0.1:81"
 	e := host.Env{DynamoDBURL: "http://localhost:80", SecretsManagerURL: here, SESURL: here, Local: &host.Local{StripeURL: here}}

@@ -1,5 +1,5 @@
-// Command reach connects to the address that it is given, from a container: `make sam`
-// uses it to find out whether functions reach this machine.
+// Command reach connects to an address. `make sam` runs it in a container, to check that
+// functions can reach this machine.
 package main
 
 import (
