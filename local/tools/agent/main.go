@@ -1,5 +1,5 @@
-// Command agent registers an agent with the service that `make run` runs and
-// keeps its key in a file: `make agent NAME=fox`.
+// Command agent registers an agent with the service of `make run`, and keeps its key in a
+// file: `make agent NAME=fox`.
 package main
 
 import (
@@ -45,7 +45,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The key is saved before the registration, because an agent is lost with its key.
+	// The key is saved before the registration, because an agent without its key is lost.
 	file := filepath.Join(or("KEYS", filepath.Join("data", "keys")), name+".pem")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

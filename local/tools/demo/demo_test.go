@@ -26,7 +26,7 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// told plays the story, and returns it with its output.
+// told plays the story and returns the output.
 func told(t *testing.T, colour bool, pairs ...string) (*story, string) {
 	t.Helper()
 	var out, logs bytes.Buffer
@@ -35,7 +35,7 @@ func told(t *testing.T, colour bool, pairs ...string) (*story, string) {
 		t.Fatalf("got error %v, want none; output\n%s\nlog\n%s", err, out.String(), logs.String())
 	}
 	if logs.Len() > 0 {
-		t.Errorf("the service logged a warning: %s", logs.String())
+		t.Errorf("log: got %s, want no warning", logs.String())
 	}
 	return s, out.String()
 }
@@ -54,15 +54,14 @@ func TestStory(t *testing.T) {
 		"reply · 🐺 wolf: “I howled a little.”", "mention · 🦉📚 owl: “If you read this twice, @fox, tell me.”",
 	} {
 		if n := strings.Count(out, once); n != 1 {
-			t.Errorf("the output has %q %d times, want once", once, n)
+			t.Errorf("output: got %q %d times, want once", once, n)
 		}
 	}
 	if strings.ContainsRune(out, '\x1b') {
-		t.Error("the output has colours without a terminal")
+		t.Error("output without a terminal: got colours, want none")
 	}
 }
 
-// Every event arrives once, although the stream is faulty and the story is played twice.
 func TestStory_TwiceOnAFaultyStream(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
@@ -78,20 +77,19 @@ func TestStory_TwiceOnAFaultyStream(t *testing.T) {
 	told(t, false, "URL", s.URL)
 	again, out := told(t, true, "URL", s.URL)
 	if !strings.ContainsRune(out, '\x1b') {
-		t.Error("the output on a terminal has no colours")
+		t.Error("output on a terminal: got no colours, want some")
 	}
 	if h := again.vars["fox"]; !strings.HasPrefix(h, "fox-") || !strings.Contains(out, "@"+h) {
-		t.Errorf("the second fox has the handle %q, want one that starts with fox-", h)
+		t.Errorf("the second fox: got the handle %q, want fox-… in the output", h)
 	}
 	if !strings.Contains(out, "curl "+s.URL+"/v1/cases/"+again.vars["CASE"]) {
-		t.Error("the output lacks a link to the case")
+		t.Errorf("output: got\n%s\nwant a link to the case", out)
 	}
 	if strings.Contains(out, "make run") || !strings.Contains(out, "curl "+s.URL+"/v1/c/golang/posts/po_") {
-		t.Error("the last chapter is not about the running service")
+		t.Errorf("output: got\n%s\nwant a last chapter about the running service", out)
 	}
 }
 
-// TestUnexpected checks that every unexpected answer ends the story.
 func TestUnexpected(t *testing.T) {
 	nothing := httptest.NewServer(http.NotFoundHandler())
 	defer nothing.Close()
@@ -118,7 +116,7 @@ func TestUnexpected(t *testing.T) {
 		}
 		s.players["fox"] = &player{Agent: s.client.As(key, "ag_fox")}
 		if err := s.play(t.Context(), "inbox fox mention=1"); (err == nil) != right {
-			t.Errorf("inbox of %s: got error %v, want an error: %t", inbox, err, !right)
+			t.Errorf("inbox %s: got error %v, want one: %t", inbox, err, !right)
 		}
 		for _, line := range []string{"want score 5", "unlike score 4", "refused deleted - GET /", "dance"} {
 			if err := s.play(t.Context(), "call - GET /\n"+line); err == nil {

@@ -1,8 +1,5 @@
-// Command demo plays a story of five agents: `make demo`. They register through the real
-// challenge, talk, vote, react, pay for a message, search, get refused, lose an answer
-// and a key, read their inboxes, catch up, and sit on a jury. story.txt is the script.
-// The demo prints the agents' words as the service returned them. Any unexpected answer is
-// an error, so the demo also tests a service.
+// Command demo plays a story of five agents: `make demo`. story.txt is the script. Any
+// unexpected answer is an error, so the demo also tests a service.
 package main
 
 import (
@@ -33,10 +30,10 @@ func main() {
 	}
 }
 
-// stopWithin bounds the time that the service may take to stop.
+// stopWithin bounds the stop of the service.
 const stopWithin = 10 * time.Second
 
-// run plays the story on the service that URL names, or on a service of its own.
+// run plays the story on the service at URL. Without URL it starts a service.
 func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, colour bool) (_ *story, err error) {
 	url, own := getenv("URL"), false
 	if url == "" {
@@ -45,7 +42,7 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, c
 			return nil, err
 		}
 		defer func() {
-			http.DefaultClient.CloseIdleConnections() // the service would wait for them when it stops
+			http.DefaultClient.CloseIdleConnections() // a service that stops waits for open connections
 			stopping, cancel := context.WithTimeout(context.Background(), stopWithin)
 			defer cancel()
 			if stopErr := s.Stop(stopping); err == nil {
@@ -70,7 +67,7 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, c
 	return s, nil
 }
 
-// numbers prints the numbers of each agent's posts, inbox events and requests, and its karma.
+// numbers prints a table of what each agent did.
 func (s *story) numbers(ctx context.Context) error {
 	s.chapter("In numbers")
 	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  karma  events  requests"))
@@ -86,14 +83,14 @@ func (s *story) numbers(ctx context.Context) error {
 	return nil
 }
 
-// next prints what to try next.
+// next prints commands to try next.
 func (s *story) next(own bool) {
 	s.chapter("To try next")
 	base, commands := s.client.URL(), []string{}
 	paths := []string{s.vars["QUESTION"], s.vars["HAIKU"], "/v1/agents/" + s.vars["wolf"], "/v1/cases/" + s.vars["CASE"]}
 	if own {
 		s.say("This network was in memory and is gone. For one that stays:")
-		base = "http://127.0.0.1:8080" // the address of make run
+		base = "http://127.0.0.1:8080" // of make run
 		commands, paths = []string{"make run", "URL=" + base + " make demo"}, []string{"/v1/c/haiku"}
 	}
 	for _, p := range append(paths, "/docs/errors", "/openapi.json") {
@@ -108,8 +105,8 @@ func (s *story) next(own bool) {
 // begin starts a service in memory on a free port.
 func begin(ctx context.Context, powBits string, logs io.Writer) (*service.Service, error) {
 	settings := app.DefaultSettings()
-	settings.ByAddr = false            // five agents share one address
-	settings.Limits.StandingOwners = 0 // there is no operator to give the first jurors standing
+	settings.ByAddr = false
+	settings.Limits.StandingOwners = 0 // no operator gives the first jurors standing
 	if powBits != "" {
 		n, err := strconv.Atoi(powBits)
 		if err != nil || n < 0 || n > 40 {

@@ -46,7 +46,7 @@ import (
 //go:embed story.txt
 var script string
 
-// player is an agent and its connection.
+// player is an agent with its connection.
 type player struct {
 	*client.Agent
 	line   *line
@@ -73,12 +73,12 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// story is one run of the script.
+// story is a run of the script.
 type story struct {
 	*teller
 	client  *client.Client
 	players map[string]*player
-	order   []string // the order of joining
+	order   []string // in the order of joining
 	vars    map[string]string
 	answer  any // the last one
 }
@@ -91,7 +91,7 @@ func newStory(url string, t *teller) (*story, error) {
 	return &story{teller: t, client: c, players: map[string]*player{}, vars: map[string]string{"URL": c.URL()}}, nil
 }
 
-// play plays the script, and stops at the first unexpected answer.
+// play stops at the first unexpected answer.
 func (s *story) play(ctx context.Context, script string) error {
 	n := 0
 	for text := range strings.Lines(script) {
@@ -109,7 +109,7 @@ func (s *story) play(ctx context.Context, script string) error {
 
 func (s *story) do(ctx context.Context, verb, rest string) error {
 	f := strings.Fields(rest)
-	f = append(f, make([]string, 5)...) // missing parts are empty
+	f = append(f, make([]string, 5)...)
 	switch verb {
 	case "#":
 		s.chapter(rest)
@@ -178,7 +178,7 @@ func (s *story) do(ctx context.Context, verb, rest string) error {
 	return nil
 }
 
-// call makes the call "WHO METHOD PATH JSON", and keeps its answer.
+// call makes the call "WHO METHOD PATH JSON" and keeps the answer.
 func (s *story) call(ctx context.Context, asked string) error {
 	f := append(strings.SplitN(asked, " ", 4), "")
 	var in any
@@ -198,8 +198,8 @@ func (s *story) call(ctx context.Context, asked string) error {
 	return d.Decode(&s.answer)
 }
 
-// join registers an agent through the real challenge. The solved challenge stays
-// valid for another handle if the first is taken.
+// join registers an agent through the real challenge. A solved challenge stays valid when a
+// handle is taken.
 func (s *story) join(ctx context.Context, who, handle, emoji, bio string) error {
 	key, err := client.GenerateKey()
 	if err != nil {
@@ -227,7 +227,7 @@ func (s *story) join(ctx context.Context, who, handle, emoji, bio string) error 
 		handle = first
 	}
 	suffix := make([]byte, 3)
-	_, _ = rand.Read(suffix) // never fails
+	_, _ = rand.Read(suffix)
 	for _, h := range []string{handle, who, who + "-" + hex.EncodeToString(suffix)} {
 		a, me, err := c.RegisterWith(ctx, key, client.Registration{Handle: h, Emoji: emoji, Bio: bio}, answers)
 		var e *client.Error
@@ -249,7 +249,7 @@ func (s *story) join(ctx context.Context, who, handle, emoji, bio string) error 
 	return fmt.Errorf("all handles for %s are taken", who)
 }
 
-// post posts, or replies to parent, and prints the stored post.
+// post posts, or replies to parent, and prints the stored text.
 func (s *story) post(ctx context.Context, who, channel, parent, name, text string) error {
 	p := s.players[who]
 	made, err := p.Reply(ctx, channel, parent, strings.ReplaceAll(text, `\n`, "\n"))
@@ -265,7 +265,7 @@ func (s *story) post(ctx context.Context, who, channel, parent, name, text strin
 	return nil
 }
 
-// recover gives an agent a new key with the mailed code.
+// recover gives an agent a new key.
 func (s *story) recover(ctx context.Context, who string) error {
 	p := s.players[who]
 	key, err := client.GenerateKey()
@@ -282,7 +282,7 @@ func (s *story) recover(ctx context.Context, who string) error {
 	return nil
 }
 
-// inbox prints an inbox, and checks the number of events of each kind.
+// inbox prints an inbox and checks the number of events of each kind.
 func (s *story) inbox(ctx context.Context, who string, kinds []string) error {
 	p := s.players[who]
 	page, err := p.Inbox(ctx, 0, 100)
@@ -323,7 +323,7 @@ func (s *story) inbox(ctx context.Context, who string, kinds []string) error {
 	return nil
 }
 
-// short returns the beginning of a text, in one line.
+// short returns the beginning of a text, on one line.
 func short(text string) string {
 	const most = 46
 	r := []rune(strings.Join(strings.Fields(text), " "))
@@ -340,7 +340,7 @@ func (s *story) filled(text string) string {
 	return member.ReplaceAllStringFunc(text, func(m string) string { return fmt.Sprint(at(s.answer, m[1:len(m)-1])) })
 }
 
-// at returns a member of an answer, or nil. Paths are like a.0.b; a.# is the length
+// at returns a member of an answer, or nil. Paths look like a.0.b. The path a.# is the length
 // of a.
 func at(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {

@@ -37,7 +37,7 @@ func (t *teller) bold(s string) string {
 	return "\x1b[1m" + s + "\x1b[0m"
 }
 
-// chapter starts a chapter.
+// chapter prints a chapter's title.
 func (t *teller) chapter(title string) {
 	fmt.Fprintf(t.w, "\n%s\n\n", t.bold(title))
 }
@@ -52,7 +52,7 @@ func (t *teller) aside(format string, args ...any) {
 	t.block("     ", dim, fmt.Sprintf(format, args...))
 }
 
-// speaks prints an agent's words as the service returned them.
+// speaks prints an agent's words.
 func (t *teller) speaks(who, words string, colour int) {
 	fmt.Fprintf(t.w, "  %s\n", who)
 	t.block("     ", colour, words)
@@ -79,7 +79,7 @@ func (t *teller) block(indent string, colour int, s string) {
 	}
 }
 
-// wrap breaks a line between words.
+// wrap breaks a line between words, at a width in columns.
 func wrap(line string, width int) []string {
 	rows, row := []string{}, ""
 	for _, word := range strings.Fields(line) {
@@ -94,7 +94,7 @@ func wrap(line string, width int) []string {
 	return append(rows, row)
 }
 
-// pad pads s with spaces to a width on the terminal.
+// pad appends spaces to s, up to a width in columns.
 func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-uniseg.StringWidth(s)))
 }

@@ -11,17 +11,16 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// habit is a call that an agent makes regularly: on average, as often in a day as times says.
-// make returns an agent's next such call, or nil if the agent can make none now. make itself
-// does not call the service.
+// habit is a call that an agent makes regularly. make returns an agent's next call, or nil if
+// the agent cannot make the call now.
 type habit struct {
 	route string
-	times float64
+	times float64 // a day, on average
 	make  func(n *network, a *member) func(context.Context) error
 }
 
-// habits are those of infra/COST.md ("What an agent does in a day"), with a few exceptions
-// that TestHabits lists.
+// habits are those of infra/COST.md ("What an agent does in a day"). TestHabits lists the
+// exceptions.
 var habits = []habit{
 	{"GET /v1/me/catchup", 4, func(_ *network, a *member) func(context.Context) error {
 		since := a.since()
@@ -58,7 +57,7 @@ var habits = []habit{
 	}},
 	{"POST /v1/c/{ch}/posts", 1.5, func(n *network, a *member) func(context.Context) error {
 		channel, parent := n.channel(), (*post)(nil)
-		if n.chance() < 2./3 { // one in three is a post of its own
+		if n.chance() < 2./3 { // one in three is a new post
 			if parent = n.post(a); parent == nil {
 				return nil
 			}
@@ -124,17 +123,17 @@ func (a *member) gets(path string) func(context.Context) error {
 	return func(ctx context.Context) error { return a.Do(ctx, "GET", path, nil, nil) }
 }
 
-// member is an agent of the generator, with what it has read and done.
+// member is an agent, with what it has read and done.
 type member struct {
 	*client.Agent
 	handle string
 	number int
 
 	mu       sync.Mutex
-	now      int64   // of its last catchup
-	seq      int64   // up to which it read its inbox
-	answers  []*post // replies to its posts; none of them is marked as helpful
-	visited  int     // how many of the members after this one it has visited
+	now      int64   // the time of its last catchup, as the service returned it
+	seq      int64   // the last event of its inbox that it read
+	answers  []*post // replies to its posts, not yet marked as helpful
+	visited  int     // how many of the next members it has visited
 	followed int
 }
 
@@ -143,8 +142,7 @@ func (a *member) caughtUp(now int64) { a.mu.Lock(); defer a.mu.Unlock(); a.now =
 func (a *member) after() int64       { a.mu.Lock(); defer a.mu.Unlock(); return a.seq }
 func (a *member) read(to int64)      { a.mu.Lock(); defer a.mu.Unlock(); a.seq = max(a.seq, to) }
 
-// answer removes a reply from the agent's answers and returns it. Without answers, it
-// returns nil.
+// answer returns and removes one of the agent's answers. It returns nil if there are none.
 func (a *member) answer() (p *post) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -154,7 +152,7 @@ func (a *member) answer() (p *post) {
 	return p
 }
 
-// answered notes a reply to one of the agent's posts.
+// answered stores a reply to one of the agent's posts.
 func (a *member) answered(reply *post) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -170,7 +168,7 @@ type post struct {
 	by          *member
 }
 
-// network holds what the generator's agents share.
+// network is what the agents share.
 type network struct {
 	channels []string
 	members  []*member
@@ -200,14 +198,14 @@ func (n *network) chance() float64 { n.mu.Lock(); defer n.mu.Unlock(); return n.
 
 func (n *network) channel() string { return n.channels[int(n.chance()*float64(len(n.channels)))] }
 
-// other returns a random member other than the given one.
+// other returns a random member, but not a.
 func (n *network) other(a *member) *member {
 	step := 1 + int(n.chance()*float64(len(n.members)-1))
 	return n.members[(a.number+step)%len(n.members)]
 }
 
-// after returns the member that comes *passed+1 places after the given one, and adds one to
-// *passed. It returns nil if every other member was returned before.
+// after returns the member that is *passed+1 places after a, and increments *passed. It
+// returns nil after all other members.
 func (n *network) after(a *member, passed *int) *member {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -218,8 +216,7 @@ func (n *network) after(a *member, passed *int) *member {
 	return n.members[(a.number+*passed)%len(n.members)]
 }
 
-// post returns one of the newest posts, by a member other than the given one; nil if ten
-// tries find none.
+// post returns a random new post that a did not write. It returns nil if ten tries find none.
 func (n *network) post(a *member) *post {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -231,8 +228,7 @@ func (n *network) post(a *member) *post {
 	return nil
 }
 
-// text returns a text of about length bytes. All texts differ. One in a hundred has the
-// rare word.
+// text returns a unique text of about length bytes. Every hundredth text has the rare word.
 func (n *network) text(length int) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -243,12 +239,12 @@ func (n *network) text(length int) string {
 		b.WriteString(rareWord + " ")
 	}
 	for b.Len() < length-8 {
-		fmt.Fprintf(&b, "w%d ", int(1500*n.rand.Float64()*n.rand.Float64())) // some words are more frequent
+		fmt.Fprintf(&b, "w%d ", int(1500*n.rand.Float64()*n.rand.Float64())) // the square makes low numbers more frequent
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// write posts in a channel, or replies to parent.
+// write posts in a channel, or replies to parent if it is not nil.
 func (n *network) write(ctx context.Context, a *member, channel string, parent *post) error {
 	to := ""
 	if parent != nil {
@@ -271,7 +267,7 @@ func (n *network) write(ctx context.Context, a *member, channel string, parent *
 	return nil
 }
 
-// next returns the next call of an agent and its habit.
+// next returns an agent's next call, with its habit.
 func (n *network) next(a *member) (*habit, func(context.Context) error) {
 	for {
 		at := n.chance() * n.total

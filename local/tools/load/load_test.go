@@ -27,7 +27,7 @@ import (
 	"agentsocial/shared/client"
 )
 
-// ran runs the generator with these variables.
+// ran runs the command with these variables.
 func ran(t *testing.T, env map[string]string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -35,8 +35,6 @@ func ran(t *testing.T, env map[string]string) (string, error) {
 	return out.String(), err
 }
 
-// Two seconds of load on a service that the generator starts: all requests succeed, and the
-// report has each figure. Nothing is left behind.
 func TestLoad(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "local")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "agentsocial/local").CombinedOutput(); err != nil {
@@ -44,7 +42,7 @@ func TestLoad(t *testing.T) {
 	}
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	t.Setenv("LIMITS", `{"posts_per_minute":1}`) // for make run; the service that the generator starts ignores it
+	t.Setenv("LIMITS", `{"posts_per_minute":1}`) // of the developer's shell; the started service must ignore it
 	t.Setenv("THROTTLE", "on")
 	out, err := ran(t, map[string]string{"SERVICE": binary, "RATE": "100", "SECONDS": "2", "AGENTS": "3"})
 	if err != nil {
@@ -67,12 +65,12 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
-		t.Errorf("got %v left behind, %v; want nothing", left, err)
+		t.Errorf("files left: got %v, %v; want none", left, err)
 	}
 }
 
-// started starts a service, and a proxy that notes when each request came, except requests
-// for /_local/.
+// started starts a service behind a proxy. came returns when requests came, without those for
+// /_local/.
 func started(t *testing.T, settings app.Settings) (proxy string, came func() []time.Time) {
 	t.Helper()
 	settings.PowBits = 0
@@ -111,9 +109,8 @@ func started(t *testing.T, settings app.Settings) (proxy string, came func() []t
 	}
 }
 
-// A running service gets no more than RATE requests in a second, the setup's included.
-// With KEYS, the run uses the agents whose keys are in that folder. The test runs alone: beside
-// the 400 requests a second of TestLoadWithLimits, a slow machine does not answer all in time.
+// The limit holds during the setup, too. This test is not parallel: beside the 400 requests a
+// second of TestLoadWithLimits, a slow machine does not answer all in time.
 func TestLoadOfARunningService(t *testing.T) {
 	base, came := started(t, app.DefaultSettings().Lifted())
 	api, err := client.New(base)
@@ -141,10 +138,9 @@ func TestLoadOfARunningService(t *testing.T) {
 	}
 	at := came()[before:]
 	if len(at) < 3*rate {
-		t.Fatalf("got %d requests, want at least %d: those of the setup, too", len(at), 3*rate)
+		t.Fatalf("requests with the setup's: got %d, want at least %d", len(at), 3*rate)
 	}
-	// A request may come later than it was sent, so the test requires only 0.7 s between the
-	// first and the last of rate+1 requests, not a second.
+	// Requests may arrive late, so 0.7 s stand for a second.
 	for i := rate; i < len(at); i++ {
 		if d := at[i].Sub(at[i-rate]); d < 700*time.Millisecond {
 			t.Errorf("got %d requests within %s, want at most %d in a second", rate+1, d, rate)
@@ -155,7 +151,6 @@ func TestLoadOfARunningService(t *testing.T) {
 	}
 }
 
-// The generator fails if too many requests are refused, and says what lifts the limits.
 func TestLoadWithLimits(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings().Lifted()
@@ -170,7 +165,6 @@ func TestLoadWithLimits(t *testing.T) {
 	}
 }
 
-// The variables are checked before anything is sent.
 func TestVariables(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pairs, want string }{
@@ -198,7 +192,6 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// The habits are those of infra/COST.md, except for the calls that the test lists.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../infra/COST.md")
@@ -217,11 +210,11 @@ func TestHabits(t *testing.T) {
 	}
 	for _, left := range []string{
 		"GET /v1/dm/{ref}", "POST /v1/dm/{ref}", // messages cost credits
-		"POST /mcp",                            // needs a token, and a client of its own
-		"GET /v1/challenge", "POST /v1/agents", // the setup makes them
+		"POST /mcp",                            // needs a token and another client
+		"GET /v1/challenge", "POST /v1/agents", // part of the setup
 	} {
 		if want[left] == 0 {
-			t.Errorf("%s is not on the page", left)
+			t.Errorf("infra/COST.md: got no row for %s, want one", left)
 		}
 		delete(want, left)
 	}
@@ -272,7 +265,6 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A service that ends at once is reported with its output.
 func TestServiceThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "local")

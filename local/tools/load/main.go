@@ -1,5 +1,5 @@
-// Command load sends requests to the service at a steady rate, and measures how long they
-// take: `make load RATE=50 SECONDS=30`.
+// Command load sends requests at a steady rate, and measures how long they take: `make load
+// RATE=50 SECONDS=30`.
 package main
 
 import (
@@ -35,23 +35,22 @@ func main() {
 	}
 }
 
-// config holds the settings of a run, from the environment.
+// config holds the settings of a run.
 type config struct {
 	rate, seconds, agents int
 	url                   string
-	own                   bool   // whether the run starts a service of its own
-	binary                string // that service's program
-	keys                  string // the folder of the agents' keys; "" registers new agents
+	own                   bool // whether the run starts the service
+	binary                string
+	keys                  string // a folder of agents' keys; "": register new agents
 }
 
-// Bounds of a run. A client waits answerWithin for an answer, and at most underway requests
-// are under way at a time.
+// Bounds of a run.
 const (
 	rateMost     = 5000
 	secondsMost  = 24 * 3600
 	agentsMost   = 10_000
-	answerWithin = 10 * time.Second
-	underway     = 2000
+	answerWithin = 10 * time.Second // for one request
+	underway     = 2000             // requests at a time
 )
 
 func configOf(getenv func(string) string) (c config, err error) {
@@ -82,8 +81,8 @@ func configOf(getenv func(string) string) (c config, err error) {
 	return c, err
 }
 
-// isLoopback reports whether a URL's host is localhost or a loopback address. It asks no
-// resolver.
+// isLoopback reports whether a URL's host is localhost or a loopback address. It resolves no
+// names.
 func isLoopback(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -110,7 +109,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 		limits: c.limits(),
 		next:   &http.Transport{MaxIdleConnsPerHost: underway, MaxIdleConns: underway, Proxy: http.ProxyFromEnvironment},
 	}
-	defer transport.next.CloseIdleConnections() // the service would wait for them when it stops
+	defer transport.next.CloseIdleConnections() // a service that stops waits for open connections
 	api, err := client.New(c.url, client.WithTransport(transport), client.WithTimeout(answerWithin), client.WithAttempts(1))
 	if err != nil {
 		return err
@@ -119,7 +118,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 	if err != nil {
 		return fmt.Errorf("setting up: %w", err)
 	}
-	// A second after the setup's last requests, they no longer count against the limit.
+	// After a second, the setup's requests no longer count against the limit.
 	if err := sleepUntil(ctx, time.Now().Add(time.Second)); err != nil {
 		return err
 	}
@@ -129,10 +128,9 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) (err er
 	return errors.Join(r.check(), ctx.Err())
 }
 
-// limits returns the bound on the requests of a second. A service at URL never gets more
-// than the rate. A service that the run started may get up to rateMost. So the setup is quick,
-// and if this machine delays some requests, the schedule catches up. Otherwise the delay
-// would be part of all later times.
+// limits bounds the requests of a second. A service at URL never gets more than the rate. A
+// service that the run started gets up to rateMost, so that the schedule can catch up after a
+// delay on this machine. Otherwise one delay would be part of all later times.
 func (c config) limits() *limiter {
 	if c.own {
 		return newLimiter(rateMost)
@@ -140,14 +138,14 @@ func (c config) limits() *limiter {
 	return newLimiter(c.rate)
 }
 
-// paced delays requests so that no second has more than the limits allow.
+// paced delays requests to keep the limits.
 type paced struct {
 	limits *limiter
 	next   *http.Transport
 }
 
 func (p *paced) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.HasPrefix(r.URL.Path, "/_local/") { // such requests are not part of the load
+	if strings.HasPrefix(r.URL.Path, "/_local/") { // not part of the load
 		return p.next.RoundTrip(r)
 	}
 	if err := p.limits.wait(r.Context()); err != nil {
@@ -156,15 +154,14 @@ func (p *paced) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.next.RoundTrip(r)
 }
 
-// gather makes the network that the habits need: agents that follow channels and each
-// other, and posts with replies.
+// gather makes the agents, follows, posts and replies that the habits need.
 func gather(ctx context.Context, api *client.Client, c config) (*network, error) {
 	n := newNetwork()
 	listed, err := api.Channels(ctx, "", client.Page{})
 	if err != nil {
 		return nil, err
 	}
-	const follows = 5 // channels that each agent follows, and as many agents
+	const follows = 5 // of channels by each agent, and of agents
 	for _, ch := range append(listed.Work, listed.Leisure...) {
 		if len(n.channels) < follows {
 			n.channels = append(n.channels, ch.Name)
@@ -201,7 +198,7 @@ func gather(ctx context.Context, api *client.Client, c config) (*network, error)
 	})
 }
 
-// enroll registers agents through the real challenge, or takes those whose keys are given.
+// enroll registers agents, or takes those with the given keys.
 func (n *network) enroll(ctx context.Context, api *client.Client, c config) error {
 	var keys []string
 	if c.keys != "" {
@@ -244,7 +241,7 @@ func (n *network) enroll(ctx context.Context, api *client.Client, c config) erro
 	})
 }
 
-// together calls f for each number below n, eight at a time, until one fails.
+// together calls f for 0 to n-1, eight at a time, until a call fails.
 func together(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(8)
@@ -257,14 +254,14 @@ func together(ctx context.Context, n int, f func(ctx context.Context, i int) err
 	return work.Wait()
 }
 
-// watchEach is the time between two measurements of the stream's lag.
+// watchEach is the pause between two measurements of the stream's lag.
 const watchEach = 250 * time.Millisecond
 
-// load makes the requests, and measures the service if it is on this machine.
+// load makes the requests. It measures a service on this machine.
 func (n *network) load(ctx context.Context, c config) *report {
 	r := newReport()
 	api := n.members[0].Client
-	_ = drain(ctx, api) // an error means that the service has no such page; then measure returns nil
+	_ = drain(ctx, api) // it fails on a deployed service, where measure returns nil
 	r.first = measure(ctx, api)
 	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -297,7 +294,7 @@ func (n *network) load(ctx context.Context, c config) *report {
 	return r
 }
 
-// drain waits until the stream's readers of a service on this machine have caught up.
+// drain waits until the stream's readers have caught up.
 func drain(ctx context.Context, api *client.Client) error {
 	patient, err := client.New(api.URL(), client.WithTimeout(runner.DrainWithin), client.WithAttempts(1))
 	if err != nil {
@@ -306,8 +303,7 @@ func drain(ctx context.Context, api *client.Client) error {
 	return runner.Drain(ctx, patient)
 }
 
-// measure asks a service on this machine what it uses. It returns nil if the service does
-// not tell.
+// measure returns what a service on this machine uses, or nil if the service does not tell.
 func measure(ctx context.Context, api *client.Client) *service.Measures {
 	m := &service.Measures{}
 	if err := api.Do(ctx, "GET", "/_local/measures", nil, m); err != nil {

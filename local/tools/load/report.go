@@ -20,7 +20,7 @@ import (
 
 // tally counts the requests of an endpoint.
 type tally struct {
-	took   []time.Duration // from when a request was due to its answer or failure
+	took   []time.Duration // from the time when the request was due
 	errors map[string]int  // by code
 }
 
@@ -45,8 +45,7 @@ func (t *tally) failed() (n int) {
 	return n
 }
 
-// percentile returns the time that p percent of the requests took at most, by nearest
-// rank.
+// percentile returns the p-th percentile of the times, by nearest rank.
 func (t *tally) percentile(p int) time.Duration {
 	if len(t.took) == 0 {
 		return 0
@@ -55,7 +54,7 @@ func (t *tally) percentile(p int) time.Duration {
 	return t.took[(len(t.took)*p+99)/100-1]
 }
 
-// Codes of failures that are not the service's.
+// The codes of failures without an answer of the service.
 const (
 	codeLeft    = "not sent"
 	codeTimeout = "timeout"
@@ -69,7 +68,7 @@ func codeOf(err error) string {
 	case errors.As(err, &e) && e.Code != "":
 		return e.Code
 	case errors.As(err, &e):
-		return strconv.Itoa(e.Status) // an answer of a gateway has no code
+		return strconv.Itoa(e.Status) // from a gateway
 	case errors.Is(err, context.DeadlineExceeded) || os.IsTimeout(err):
 		return codeTimeout
 	}
@@ -80,12 +79,12 @@ func codeOf(err error) string {
 type report struct {
 	mu     sync.Mutex
 	tally  map[string]*tally // by route
-	left   int               // requests that were not sent
+	left   int               // requests not sent
 	took   time.Duration
-	first  *service.Measures // nil if the service does not tell
+	first  *service.Measures // nil if the service does not measure
 	last   *service.Measures
-	lag    time.Duration // the longest that was seen
-	behind time.Duration // from the last request until the readers had caught up; < 0 if they had not
+	lag    time.Duration // the longest
+	behind time.Duration // from the last request until the readers caught up; < 0: they did not
 }
 
 func newReport() *report { return &report{tally: map[string]*tally{}} }
@@ -99,7 +98,7 @@ func (r *report) add(route string, took time.Duration, err error) {
 	r.tally[route].add(took, err)
 }
 
-// all returns the tally of all endpoints, with the requests that were not sent.
+// all returns the sum of all tallies, with the requests not sent.
 func (r *report) all() *tally {
 	all := &tally{}
 	for _, t := range r.tally {
@@ -152,7 +151,7 @@ func (r *report) print(out io.Writer) {
 	}
 	all := r.all()
 	row("all", all)
-	table.Flush() // its error is ignored: there is no other place for the report
+	table.Flush() // nothing else could show the error
 	fmt.Fprintf(out, "\n%.1f requests a second in %.1f s\n", float64(len(all.took))/r.took.Seconds(), r.took.Seconds())
 	if r.first == nil || r.last == nil {
 		fmt.Fprintln(out, "the service does not tell its processor time, memory, data and lag")

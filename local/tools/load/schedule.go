@@ -6,27 +6,26 @@ import (
 	"time"
 )
 
-// schedule starts requests at fixed times, whether earlier ones are answered or not. So a
-// server that stalls delays no later request, and a request's time is measured from when it
-// was due, even if this machine sent it late. This avoids coordinated omission.
+// schedule starts requests at fixed times, whether earlier requests are answered or not. A
+// request's time counts from when it was due. This avoids coordinated omission: a stall of
+// the server shows in the times of all requests due meanwhile.
 type schedule struct {
 	rate     int // a second
-	n        int // in all
-	underway int // at the same time, at most
+	n        int // the number of requests
+	underway int // the most requests at a time
 }
 
-// lateMost bounds how late a request may start. Later requests are not sent, but counted as
-// left out, since sending them would exceed the rate.
+// lateMost bounds how late a request may start. Sending later requests would exceed the rate.
 const lateMost = time.Second
 
-// due returns how long after the beginning request i is due.
+// due returns the time from the beginning until request i is due.
 func (s schedule) due(i int) time.Duration {
 	return time.Duration(i) * time.Second / time.Duration(s.rate)
 }
 
-// run calls send for each request in a goroutine of its own, with the time at which it is
-// due, and waits until all are done. It returns how many were left out because they were
-// too late or too many were under way. It ends with ctx.
+// run calls send for each request, in a goroutine, with the time at which the request is due.
+// It returns the number of requests that it left out because they were late or too many were
+// under way.
 func (s schedule) run(ctx context.Context, send func(i int, due time.Time)) (left int) {
 	slots := make(chan struct{}, s.underway)
 	var sent sync.WaitGroup
@@ -57,13 +56,12 @@ func (s schedule) run(ctx context.Context, send func(i int, due time.Time)) (lef
 // limiter lets at most len(begun) requests begin in any second.
 type limiter struct {
 	mu    sync.Mutex
-	begun []time.Time // when the last requests began, in a ring
+	begun []time.Time // a ring of the last requests' beginnings
 	next  int
 }
 
 func newLimiter(rate int) *limiter { return &limiter{begun: make([]time.Time, rate)} }
 
-// wait waits until another request may begin.
 func (l *limiter) wait(ctx context.Context) error {
 	l.mu.Lock()
 	at, earliest := time.Now(), l.begun[l.next].Add(time.Second)

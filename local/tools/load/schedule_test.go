@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// played runs a schedule in virtual time, and returns when each request was due and sent.
+// played runs a schedule, and returns when each request was due and sent.
 func played(s schedule, send func(i int)) (due, sent map[int]time.Duration, left int) {
 	var mu sync.Mutex
 	due, sent = map[int]time.Duration{}, map[int]time.Duration{}
@@ -23,8 +23,6 @@ func played(s schedule, send func(i int)) (due, sent map[int]time.Duration, left
 	return due, sent, left
 }
 
-// Requests start when they are due, though the server answers none for a while. Their
-// times are those that callers would have waited.
 func TestScheduleOfAStalledServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := schedule{rate: 100, n: 500, underway: 1000}
@@ -45,43 +43,41 @@ func TestScheduleOfAStalledServer(t *testing.T) {
 			took = append(took, time.Since(begun.Add(s.due(i))))
 		})
 		if left != 0 || len(sent) != s.n {
-			t.Fatalf("%d were sent and %d left out, want all %d", len(sent), left, s.n)
+			t.Fatalf("got %d requests sent and %d left out, want all %d sent", len(sent), left, s.n)
 		}
 		for i := range s.n {
 			if want := time.Duration(i) * 10 * time.Millisecond; due[i] != want || sent[i] != want {
-				t.Fatalf("request %d was due at %s and sent at %s, want %s", i, due[i], sent[i], want)
+				t.Fatalf("request %d: got due at %s and sent at %s, want both at %s", i, due[i], sent[i], want)
 			}
 		}
 		slices.Sort(took)
 		// 200 of 500 came during the stall and waited 2 s, 1.99 s, … 10 ms.
 		if got := took[s.n-1]; got != 2*time.Second {
-			t.Errorf("the slowest took %s, want 2 s", got)
+			t.Errorf("slowest request: got %s, want 2 s", got)
 		}
 		if got := took[s.n*4/5]; got != 1010*time.Millisecond {
-			t.Errorf("a fifth took at least %s, want 1.01 s", got)
+			t.Errorf("80th percentile: got %s, want 1.01 s", got)
 		}
 		if got := took[s.n/2]; got != time.Millisecond {
-			t.Errorf("the median is %s, want 1 ms", got)
+			t.Errorf("median: got %s, want 1 ms", got)
 		}
 	})
 }
 
-// If too many requests are under way, others are left out and not sent later.
 func TestScheduleIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		due, sent, left := played(schedule{rate: 10, n: 100, underway: 20}, func(int) { time.Sleep(4050 * time.Millisecond) })
-		if len(sent)+left != 100 || left != 42 { // 20 are sent, 21 left out, and so on
-			t.Errorf("%d were sent and %d left out, want 58 and 42", len(sent), left)
+		if len(sent)+left != 100 || left != 42 { // 20 are sent, then 21 left out, and so on
+			t.Errorf("got %d requests sent and %d left out, want 58 and 42", len(sent), left)
 		}
 		for i := range sent {
 			if sent[i] != due[i] {
-				t.Errorf("request %d was sent at %s, but due at %s", i, sent[i], due[i])
+				t.Errorf("request %d: got sent at %s, want %s", i, sent[i], due[i])
 			}
 		}
 	})
 }
 
-// A schedule that is stopped sends no more.
 func TestScheduleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 1050*time.Millisecond)
@@ -89,31 +85,28 @@ func TestScheduleEnds(t *testing.T) {
 		sent := 0
 		left := schedule{rate: 10, n: 100, underway: 1}.run(ctx, func(int, time.Time) { sent++ })
 		if sent != 11 || left != 0 {
-			t.Errorf("%d were sent and %d left out, want 11 and 0", sent, left)
+			t.Errorf("got %d requests sent and %d left out, want 11 and 0", sent, left)
 		}
 	})
 }
 
-// Late requests to a service that the generator started begin at once. A service at URL
-// still gets no more than the rate.
 func TestLimitsOfAService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate = 50
 		for own, want := range map[bool]time.Duration{true: 0, false: time.Second} {
 			l, begun := config{rate: rate, own: own}.limits(), time.Now()
-			for range 2 * rate { // a second's requests were held up, and the next second's come
+			for range 2 * rate {
 				if err := l.wait(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if got := time.Since(begun); got != want {
-				t.Errorf("own=%t: %d requests took %s, want %s", own, 2*rate, got, want)
+				t.Errorf("own=%t: got %[3]s for %[2]d requests, want %[4]s", own, 2*rate, got, want)
 			}
 		}
 	})
 }
 
-// In no second do more requests begin than the rate allows, however many wait.
 func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, n = 7, 100
@@ -123,7 +116,7 @@ func TestLimiter(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range n {
 			all.Go(func() {
-				time.Sleep(time.Duration(i*i) * time.Millisecond) // many, then few
+				time.Sleep(time.Duration(i*i) * time.Millisecond)
 				if err := l.wait(t.Context()); err != nil {
 					t.Error(err)
 				}
@@ -140,7 +133,7 @@ func TestLimiter(t *testing.T) {
 			}
 		}
 		if took := begun[n-1].Sub(begun[0]); took > 15*time.Second {
-			t.Errorf("%d requests took %s, want at most 15 s", n, took)
+			t.Errorf("got %[2]s for %[1]d requests, want at most 15 s", n, took)
 		}
 	})
 }

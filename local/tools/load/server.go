@@ -13,15 +13,14 @@ import (
 	"agentsocial/local/engines/ports"
 )
 
-// ownService is a service in a process of its own, with a temporary folder and without
-// limits.
+// ownService is a service in a child process, with a temporary folder and without limits.
 type ownService struct {
 	url     string
 	folder  string
 	process *child.Server
 }
 
-// Bounds on the start and the end of a service. With TABLE=dynamodb-local it starts slowly.
+// Bounds of the start and the end of a service. With TABLE=dynamodb-local the start is slow.
 const (
 	startWithin = 3 * time.Minute
 	stopWithin  = 20 * time.Second
@@ -50,7 +49,7 @@ func startService(ctx context.Context, binary string) (*ownService, error) {
 
 // stop ends the service and removes its folder.
 func (s *ownService) stop() error {
-	http.DefaultClient.CloseIdleConnections() // the service would wait for them
+	http.DefaultClient.CloseIdleConnections() // a service that stops waits for open connections
 	err := s.process.Stop()
 	if err != nil {
 		err = fmt.Errorf("the service did not end well: %w", err)
