@@ -96,7 +96,6 @@ func (s deployed) exists() bool {
 	return true
 }
 
-// deploy deploys the work tree.
 func (d deployment) deploy() error {
 	version, changes, err := describe(".")
 	if err != nil && d.stage != disposable {
@@ -136,7 +135,6 @@ func (d deployment) deploy() error {
 	return d.cdk(append(args, "--build", "true")...) // the functions are built already, so `true` replaces the build
 }
 
-// cdk runs cdk deploy.
 func (d deployment) cdk(args ...string) error {
 	if d.stage != "" {
 		args = append(args, "-c", "stage="+d.stage)

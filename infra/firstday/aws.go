@@ -121,7 +121,6 @@ func (o *operator) readers(ctx context.Context) {
 	}
 }
 
-// schedules checks that all schedules are enabled.
 func (o *operator) schedules(ctx context.Context) {
 	const what = "schedules"
 	var list struct {
@@ -148,7 +147,6 @@ func (o *operator) schedules(ctx context.Context) {
 	o.ok(what, "%d are ENABLED", len(own))
 }
 
-// deadLetters checks that no failed call waits in a queue.
 func (o *operator) deadLetters(ctx context.Context) {
 	for _, r := range o.stack.All(awscli.TypeQueue) {
 		what := "the queue " + r.LogicalResourceId
@@ -233,7 +231,6 @@ func (o *operator) alarms(ctx context.Context) {
 	}
 }
 
-// subscriptions checks that alarms reach somebody.
 func (o *operator) subscriptions(ctx context.Context) {
 	const what = "who gets alarms"
 	var list struct {

@@ -121,7 +121,7 @@ func TestOperator_CLI(t *testing.T) {
 		}
 	}
 	if got := looked(t); got != wantHealthy {
-		t.Errorf("got\n%s\nwant\n%s", got, wantHealthy)
+		t.Errorf("report on the stand-in: got\n%s\nwant\n%s", got, wantHealthy)
 	}
 	os.Unsetenv("AWS_ACCESS_KEY_ID")
 	os.Unsetenv("AWS_SECRET_ACCESS_KEY")
@@ -207,12 +207,12 @@ func TestOperator_Findings(t *testing.T) {
 		return looked(t)
 	}
 	if got := play("", ""); got != wantHealthy {
-		t.Errorf("got\n%s\nwant\n%s", got, wantHealthy)
+		t.Errorf("report on a healthy stage: got\n%s\nwant\n%s", got, wantHealthy)
 	}
 	swapped := func(command, before, after string) string {
 		t.Helper()
 		if !strings.Contains(healthy[command], before) {
-			t.Fatalf("%s has no %s", command, before)
+			t.Fatalf("answer of %s: got none with %s, want one", command, before)
 		}
 		return strings.Replace(healthy[command], before, after, 1)
 	}

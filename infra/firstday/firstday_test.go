@@ -130,7 +130,7 @@ func TestVisit(t *testing.T) {
 		"the stream, to a count (tally): ", "the stream, to an inbox (inbox): ",
 	} {
 		if !strings.Contains(out, "ok             "+want) {
-			t.Errorf("got\n%s\nwant a line ok %s", out, want)
+			t.Errorf("first visit: got\n%s\nwant a line ok %s", out, want)
 		}
 	}
 	readme, err := os.ReadFile("../UNTRIED.md")
@@ -257,17 +257,17 @@ func TestPerson(t *testing.T) {
 	env := map[string]string{"URL": s.url, "KEYS": s.keys}
 	var out bytes.Buffer
 	if err := run(t.Context(), func(name string) string { return env[name] }, http.DefaultTransport, strings.NewReader(""), &out); err != nil {
-		t.Errorf("got %v, want no error", err)
+		t.Errorf("without an answer: got error %v, want no error", err)
 	}
 	for _, want := range []string{"not looked at  the first agent: nobody answered the puzzle", "not looked at  signatures, writes, the stream, MCP: ", "not looked at  AWS: stack, readers, schedules, dead letters, alarms, mail: STAGE is empty", "ok             HEAD: "} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("got\n%s\nwant %s", &out, want)
+			t.Errorf("without an answer: got\n%s\nwant %s", &out, want)
 		}
 	}
 	out.Reset()
 	got, err := person(strings.NewReader("seven\n 7 \n"), &out)("fox", wire.Challenge{Puzzle: wire.Puzzle{Question: "How many?"}})
 	if err != nil || got != 7 || strings.Count(out.String(), "Your answer") != 2 || !strings.Contains(out.String(), "register @fox") || !strings.Contains(out.String(), "How many?") {
-		t.Errorf("got %d, %v and\n%s\nwant 7, asked twice", got, err, &out)
+		t.Errorf("puzzle: got %d, %v and\n%s\nwant 7, asked twice", got, err, &out)
 	}
 
 	env["KEY"] = filepath.Join(s.keys, "nowhere.pem")

@@ -20,7 +20,6 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// keyFile names the file of an agent's key.
 type keyFile struct {
 	path  string
 	given bool // named by the caller, so the agent must exist

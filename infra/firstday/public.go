@@ -25,7 +25,6 @@ type visitor struct {
 	version string // the version that /health names
 }
 
-// answer is a complete HTTP answer.
 type answer struct {
 	status int
 	header http.Header

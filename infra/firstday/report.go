@@ -12,13 +12,11 @@ type report struct {
 	notLookedAt   int
 }
 
-// ok reports a check that passed.
 func (r *report) ok(what, format string, args ...any) {
 	r.oks++
 	r.line("ok", what, format, args...)
 }
 
-// fail reports a check that failed, with its remedy.
 func (r *report) fail(what, remedy, format string, args ...any) {
 	r.failures++
 	r.line("FAILED", what, format, args...)
@@ -27,7 +25,6 @@ func (r *report) fail(what, remedy, format string, args ...any) {
 	}
 }
 
-// skip reports why a check was not made.
 func (r *report) skip(what, format string, args ...any) {
 	r.notLookedAt++
 	r.line("not looked at", what, format, args...)

@@ -12,7 +12,6 @@ import (
 // mapping is Lambda's description of a reader's event source mapping.
 type mapping struct{ State, StateTransitionReason string }
 
-// stopReader stops a reader of the table's stream.
 func stopReader(ctx context.Context, j job) error { return switchReader(ctx, j, "--no-enabled") }
 
 // startReader lets a reader continue where it stopped.

@@ -23,7 +23,6 @@ type limit struct {
 	Metrics *bool   `json:"DetailedMetricsEnabled,omitempty"` // sent back unchanged
 }
 
-// closed reports whether the limit lets nothing through.
 func (l limit) closed() bool { return l.Rate == 0 && l.Burst == 0 }
 
 // within lowers l's rate and burst to those of most.
@@ -156,7 +155,6 @@ func unthrottle(ctx context.Context, j job) error {
 	return nil
 }
 
-// stopWrites closes every route that writes.
 func stopWrites(ctx context.Context, j job) error {
 	g, err := j.gateway(ctx)
 	if err != nil {

@@ -113,7 +113,7 @@ func TestLevers(t *testing.T) {
 	p.does("stop-function", "NAME=feed")
 	p.does("stop-function", "NAME=docs")
 	if want := map[string]int{feed: 0, docs: 0}; !maps.Equal(p.aws.reserved, want) {
-		t.Errorf("got reservations %v, want %v", p.aws.reserved, want)
+		t.Errorf("after stop-function: got reservations %v, want %v", p.aws.reserved, want)
 	}
 	p.aws.mail = false
 	p.lists(
@@ -151,7 +151,7 @@ func TestLevers(t *testing.T) {
 	p.does("start-function", "NAME=feed")
 	p.does("start-function", "NAME=docs")
 	if want := map[string]int{feed: 40}; !maps.Equal(p.aws.reserved, want) {
-		t.Errorf("got reservations %v, want %v", p.aws.reserved, want)
+		t.Errorf("after start-function: got reservations %v, want %v", p.aws.reserved, want)
 	}
 	p.aws.mail = true
 	p.lists("no lever of agentsocial-beta is pulled")

@@ -45,7 +45,6 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// summarise prints the addresses and the remaining steps of one stack.
 func summarise(out io.Writer, stack string, outputs map[string]string) error {
 	if outputs["BaseUrl"] == "" {
 		return fmt.Errorf("stack %s has no output BaseUrl; it is not a stack of this service", stack)
