@@ -25,16 +25,16 @@ import (
 	"agentsocial/local/engines/ports"
 )
 
-// Region and credentials for calls to DynamoDB Local. Any region and any alphanumeric keys
-// will do, since all callers share one set of tables, unless [Options] keeps them apart.
+// Region and credentials for calls. DynamoDB Local accepts any region and any alphanumeric
+// keys.
 const (
 	Region    = "local"
 	AccessKey = "local"
 	SecretKey = "local"
 )
 
-// startTimeout bounds a start, which takes two seconds on an idle machine, and ten times
-// as long while other servers start.
+// startTimeout bounds a start. A start takes two seconds on an idle machine, and ten times as
+// long beside other starts.
 const startTimeout = 3 * time.Minute
 
 // Options configures a server.
@@ -54,10 +54,9 @@ type Server struct {
 	process *child.Server
 }
 
-// Start fetches DynamoDB Local if necessary, starts it and waits until it answers. It
-// runs until Stop, until ctx ends, or until this process ends (outside Linux, Stop
-// must be called before that). The error is an [ErrUnavailable] if this machine
-// cannot run it.
+// Start starts DynamoDB Local and waits until it answers. The server runs until Stop or until
+// ctx ends, and on Linux at most as long as this process. The error is an [ErrUnavailable] if
+// this machine cannot run it.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
@@ -72,7 +71,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	// Another process may take the free port first, so start tries up to three ports.
+	// Another process may take the free port first.
 	for attempt := 1; ; attempt++ {
 		s, err := start(ctx, java, jars, o)
 		if err == nil || o.Port != 0 || attempt == 3 || ctx.Err() != nil {
@@ -119,7 +118,7 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 	return &Server{endpoint, process}, nil
 }
 
-// Stop kills the server and waits until it has ended.
+// Stop kills the server and waits for its end.
 func (s *Server) Stop() {
 	_ = s.process.Stop() // a killed process ends with an error
 }

@@ -130,7 +130,7 @@ func TestPortInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := dynamodb.Start(t.Context(), dynamodb.Options{Port: port}); err == nil || !strings.Contains(err.Error(), "address already in use") {
-		t.Fatalf("got error %v, want address already in use", err)
+		t.Fatalf("port in use: got error %v, want address already in use", err)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestFetchAtOnce(t *testing.T) {
 		left, _ = filepath.Glob(filepath.Join(home, "Library", "Caches", "agentsocial", "fetching-*"))
 	}
 	if len(left) > 0 {
-		t.Errorf("got %q left behind, want nothing", left)
+		t.Errorf("folders left behind: got %q, want none", left)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestMail(t *testing.T) {
 	hostmail.SES.Add(cloud(t, Cloud{Mail: box}), a)
 	m := mail.Message{To: to, Subject: "a code é", Text: "text", HTML: "<p>html"}
 	if err := a.Mail.Send(t.Context(), m); err != nil || len(box.sent) != 1 || box.sent[0] != m {
-		t.Errorf("got %d mails, error %v; want the one that was sent", len(box.sent), err)
+		t.Errorf("outbox: got %d mails, error %v; want the one that was sent", len(box.sent), err)
 	}
 	box.err = mail.ErrRefused
 	if err := a.Mail.Send(t.Context(), m); !errors.Is(err, mail.ErrRefused) {
@@ -71,6 +71,6 @@ func TestMail(t *testing.T) {
 func TestNotBuilt(t *testing.T) {
 	l := Open(Config{Folder: t.TempDir()})
 	if _, err := l.Group(functions.All()[0]); err == nil || !strings.Contains(err.Error(), "make lambdas") {
-		t.Errorf("got error %v, want one that names make lambdas", err)
+		t.Errorf("missing binary: got error %v, want one that names make lambdas", err)
 	}
 }

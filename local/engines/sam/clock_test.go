@@ -59,7 +59,7 @@ func TestClock_CallerGone(t *testing.T) {
 		t.Fatal("the caller did not give up")
 	}
 	if got := ask(t, g, "/dm")["LOCAL"]; !strings.Contains(got, `"ahead":3600000000000`) {
-		t.Errorf("got LOCAL %s, want the clock an hour ahead", got)
+		t.Errorf("after the restart: got LOCAL %s, want the clock an hour ahead", got)
 	}
 	select {
 	case err := <-s.Failed():

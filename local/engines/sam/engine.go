@@ -154,7 +154,6 @@ func (e *Engine) Check(ctx context.Context, reach string, out io.Writer) error {
 	return e.reached(ctx, reach)
 }
 
-// pull pulls the functions' image if it is missing.
 func pull(ctx context.Context, out io.Writer) error {
 	if _, err := docker(ctx, "image", "inspect", image()); err == nil {
 		return nil
@@ -168,7 +167,6 @@ func pull(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// reached makes a container connect to this machine.
 func (e *Engine) reached(ctx context.Context, reach string) error {
 	reach, err := filepath.Abs(reach)
 	if err != nil {

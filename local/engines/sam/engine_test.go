@@ -94,7 +94,7 @@ func TestEngine_Check(t *testing.T) {
 	e := &Engine{Address: loopback, Host: hostGateway, Note: "it is so"}
 	var out strings.Builder
 	if err := e.Check(t.Context(), "/built/reach", &out); err != nil || !strings.Contains(out.String(), "since it is so") {
-		t.Errorf("got error %v and output %q, want the note", err, out.String())
+		t.Errorf("check: got error %v and output %q, want the note", err, out.String())
 	}
 	b, err := os.ReadFile(calls)
 	if want := "run --rm --add-host host.docker.internal:host-gateway --volume /built/reach:/reach:ro --entrypoint /reach"; err != nil || !strings.Contains(string(b), want) {
@@ -102,6 +102,6 @@ func TestEngine_Check(t *testing.T) {
 	}
 	t.Setenv("FAKE_REACH", "i/o timeout")
 	if err := e.Check(t.Context(), "/built/reach", io.Discard); err == nil || !strings.Contains(err.Error(), "firewall") || !strings.Contains(err.Error(), "i/o timeout") {
-		t.Errorf("got error %v, want one that names a firewall and the timeout", err)
+		t.Errorf("unreachable machine: got error %v, want one that names a firewall and the timeout", err)
 	}
 }

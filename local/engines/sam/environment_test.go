@@ -84,7 +84,7 @@ func TestContainers_Environment(t *testing.T) {
 			}
 		}
 		if got == nil {
-			t.Errorf("%s has no container", group.Name)
+			t.Errorf("%s: got no container, want one", group.Name)
 			continue
 		}
 		want := deployed.Variables(group.Capabilities())

@@ -183,12 +183,12 @@ func ask(t *testing.T, h http.Handler, target string) (answer map[string]string)
 		return map[string]string{"status": res.Status, "body": string(b)}
 	}
 	if err := json.Unmarshal(b, &answer); err != nil {
-		t.Fatalf("%v: %s", err, b)
+		t.Fatalf("answer of SAM: %v: %s", err, b)
 	}
 	return answer
 }
 
-// make exports all variables of the shell.
+// The shell's variables reach this process, because make exports them.
 func TestGateway_ShellOverridesNothing(t *testing.T) {
 	fakes(t)
 	t.Setenv("TABLE", "")
@@ -201,7 +201,7 @@ func TestGateway_ShellOverridesNothing(t *testing.T) {
 	}
 	got := ask(t, g, "/dm")
 	if got["TABLE"] != "agentsocial" || !strings.Contains(got["LOCAL"], `"ahead":0`) || got["key"] != "" || got["proxy"] != "" || got["socket"] != "unix:///fake/socket" {
-		t.Errorf("got %v, want TABLE agentsocial, a clock that is not ahead, no key, no proxy, and the engine's socket", got)
+		t.Errorf("variables: got %v, want TABLE agentsocial, a clock that is not ahead, no key, no proxy, and the engine's socket", got)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestGateway_RequestLine(t *testing.T) {
 			got = whole[strings.IndexByte(whole, '/'):]
 		}
 		if got != target && got != strings.TrimSuffix(target, "?") {
-			t.Errorf("got the request target %s, want %s", got, target)
+			t.Errorf("request target: got %s, want %s", got, target)
 		}
 	}
 }

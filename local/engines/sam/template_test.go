@@ -37,7 +37,7 @@ func TestLocalise(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(a, b) {
-		t.Errorf("got the template\n%s\nwant\n%s", out, want)
+		t.Errorf("template: got\n%s\nwant\n%s", out, want)
 	}
 	const foreign = `{"Resources": {"F": {"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {}}}}}}`
 	if _, _, err := localise([]byte(foreign), "/built", nil); err == nil {
@@ -51,10 +51,10 @@ func TestReachable(t *testing.T) {
 	got := reachable(e)
 	for _, url := range []string{got.SecretsManagerURL, got.SESURL, got.Local.StripeURL} {
 		if url != "http://host.docker.internal:81" {
-			t.Errorf("got %s, want http://host.docker.internal:81", url)
+			t.Errorf("reachable: got %s, want http://host.docker.internal:81", url)
 		}
 	}
 	if got.DynamoDBURL != "http://host.docker.internal:80" || e.Local.StripeURL != here {
-		t.Errorf("got DynamoDB at %s, and Stripe at %s in the original; want the original unchanged", got.DynamoDBURL, e.Local.StripeURL)
+		t.Errorf("reachable: got DynamoDB at %s, and Stripe at %s in the original; want the original unchanged", got.DynamoDBURL, e.Local.StripeURL)
 	}
 }

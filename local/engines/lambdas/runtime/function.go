@@ -59,7 +59,6 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	}
 }
 
-// take returns an idle process, or a new one.
 func (f *Function) take(ctx context.Context) (idler, error) {
 	f.mu.Lock()
 	if n := len(f.idle); n > 0 {

@@ -160,7 +160,6 @@ func (p *Process) run(cmd *exec.Cmd) {
 // Stop kills the process and waits for its end.
 func (p *Process) Stop() { p.kill(); <-p.ended }
 
-// gone reports whether the process has ended.
 func (p *Process) gone() bool {
 	select {
 	case <-p.ended:

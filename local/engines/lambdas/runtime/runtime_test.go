@@ -142,7 +142,7 @@ func TestInvocation(t *testing.T) {
 	for i := range 3 {
 		out := works(t, f, ask{Do: "nothing"})
 		if out.Request == "" || out.ARN != "arn:aws:lambda:local:000000000000:function:test" || out.Left <= 0 || out.Left > time.Minute {
-			t.Errorf("got %+v, want a request id, the ARN and a deadline", out)
+			t.Errorf("invocation: got %+v, want a request id, the ARN and a deadline", out)
 		}
 		if n := strings.Count(logs.String(), "asked to nothing\n"); n != i+1 {
 			t.Errorf("log after %d answers: got %d lines, want as many", i+1, n)
@@ -160,7 +160,7 @@ func TestInvocation(t *testing.T) {
 			"AWS_LAMBDA_RUNTIME_API AWS_REGION COLOUR LAMBDA_TASK_ROOT LANG TZ _HANDLER"
 		names = slices.DeleteFunc(names, func(n string) bool { return n == "PWD" || n == "_X_AMZN_TRACE_ID" })
 		if got := strings.Join(names, " "); got != want {
-			t.Errorf("got variables\n  %s, want\n  %s", got, want)
+			t.Errorf("environment: got variables\n  %s, want\n  %s", got, want)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestOneAtATime(t *testing.T) {
 	f, _ := newFunction(t)
 	first := works(t, f, ask{Do: "nothing"})
 	if again := works(t, f, ask{Do: "nothing"}); again.PID != first.PID {
-		t.Errorf("got processes %d and %d one after the other, want the same", first.PID, again.PID)
+		t.Errorf("two invocations in turn: got processes %d and %d, want the same", first.PID, again.PID)
 	}
 	var mu sync.Mutex
 	pids := map[int]bool{}
@@ -191,7 +191,7 @@ func TestOneAtATime(t *testing.T) {
 		work.Go(func() {
 			out, err := invoke(context.Background(), f, ask{Do: "nothing"})
 			if err != nil || out.AtOnce != 1 {
-				t.Errorf("got %d invocations at once in a process, %v; want 1", out.AtOnce, err)
+				t.Errorf("invocations at once in a process: got %d, %v; want 1", out.AtOnce, err)
 			}
 			mu.Lock()
 			pids[out.PID] = true
@@ -200,7 +200,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 	work.Wait()
 	if len(pids) > Most {
-		t.Errorf("got %d processes, want at most %d", len(pids), Most)
+		t.Errorf("60 invocations: got %d processes, want at most %d", len(pids), Most)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestSideBySide(t *testing.T) {
 	work.Wait()
 	slices.Sort(pids)
 	if distinct := slices.Compact(slices.Clone(pids)); len(distinct) != Most {
-		t.Errorf("got the processes %v, want %d different ones", pids, Most)
+		t.Errorf("invocations side by side: got the processes %v, want %d different ones", pids, Most)
 	}
 	works(t, f, ask{Do: "nothing"})
 }
@@ -282,7 +282,7 @@ func TestTimeout(t *testing.T) {
 	}
 	defer p.Stop()
 	if _, err := invoke(t.Context(), p, ask{Do: "hang"}); !errors.Is(err, ErrTimedOut) || !p.gone() {
-		t.Errorf("got error %v, process ended: %v; want a timeout and true", err, p.gone())
+		t.Errorf("after the timeout: got error %v, process ended: %v; want a timeout and true", err, p.gone())
 	}
 }
 
@@ -294,15 +294,15 @@ func TestProcessCannotStart(t *testing.T) {
 	defer f.Close()
 	for i := range 2 {
 		if _, err := invoke(t.Context(), f, ask{}); err == nil || !strings.Contains(err.Error(), "function test: its process ended before its first poll: exit status 3") {
-			t.Errorf("got error %v, want exit status 3 before the first poll", err)
+			t.Errorf("failed start: got error %v, want exit status 3 before the first poll", err)
 		}
 		if n := strings.Count(out.String(), "cannot start\n"); n != i+1 {
-			t.Errorf("got the log %q, want %d lines", out, i+1)
+			t.Errorf("failed start: got the log %q, want %d lines", out, i+1)
 		}
 	}
 	c.Bootstrap = filepath.Join(t.TempDir(), "bootstrap")
 	if _, err := Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), c.Bootstrap) {
-		t.Errorf("got error %v, want one that names %s", err, c.Bootstrap)
+		t.Errorf("missing binary: got error %v, want one that names %s", err, c.Bootstrap)
 	}
 }
 
@@ -319,7 +319,7 @@ func TestEndedWhileIdle(t *testing.T) {
 		}
 		<-f.idle[0].ended
 		if after := works(t, f, ask{Do: "nothing"}).PID; after == pid {
-			t.Error("got the killed process again, want a new one")
+			t.Error("next invocation: got the killed process again, want a new one")
 		}
 	}
 }
@@ -340,7 +340,7 @@ func TestRenew(t *testing.T) {
 	f.Renew(map[string]string{"COLOUR": "blue"})
 	after := works(t, f, ask{Do: "nothing"})
 	if after.PID == before.PID || !slices.Contains(after.Env, "COLOUR=blue") || !slices.Contains(after.Env, "AWS_REGION=local") {
-		t.Errorf("got process %d, then %d with %v; want a new process with COLOUR=blue", before.PID, after.PID, after.Env)
+		t.Errorf("after Renew: got process %d, then %d with %v; want a new process with COLOUR=blue", before.PID, after.PID, after.Env)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -363,14 +363,14 @@ func TestProcessIsReplaced(t *testing.T) {
 		pids = append(pids, works(t, f, ask{Do: "nothing"}).PID)
 	}
 	if a, b, c := pids[0], pids[3], pids[6]; a == b || b == c || !slices.Equal(pids, []int{a, a, a, b, b, b, c}) {
-		t.Errorf("got processes %v, want a new one after each three invocations", pids)
+		t.Errorf("7 invocations: got processes %v, want a new one after each three invocations", pids)
 	}
 }
 
 func TestProcessAnswersOnlyItsInvocation(t *testing.T) {
 	f, _ := newFunction(t)
 	if out := works(t, f, ask{Do: "answer another"}); out.Status != http.StatusBadRequest {
-		t.Errorf("got status %d, want 400", out.Status)
+		t.Errorf("answer to another invocation: got status %d, want 400", out.Status)
 	}
 	if _, err := f.Invoke(t.Context(), make([]byte, bodyMost+1)); err == nil {
 		t.Error("a payload above the limit: got no error, want one")
