@@ -189,7 +189,6 @@ func fits(name, form string) bool {
 	return true
 }
 
-// required returns an error if one of the names is missing.
 func required(params url.Values, names ...string) *problem {
 	for _, name := range names {
 		if params.Get(name) == "" {
@@ -199,7 +198,6 @@ func required(params url.Values, names ...string) *problem {
 	return nil
 }
 
-// number returns an integer parameter.
 func number(params url.Values, name string) (int64, *problem) {
 	n, err := strconv.ParseInt(params.Get(name), 10, 64)
 	if err != nil {

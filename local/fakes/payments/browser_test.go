@@ -52,7 +52,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := call("GET", "/v1/me/credits", "").Text("balance"); got != want {
-			t.Errorf("got balance %s, want %s", got, want)
+			t.Errorf("balance: got %s, want %s", got, want)
 		}
 	}
 	text := chromedp.Evaluate[string]("document.body.innerText")
@@ -60,7 +60,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 	arrive := func() {
 		t.Helper()
 		if at, err := browser.Arrives(tab, func(place string) bool { return place == s.URL+"/paid" }); err != nil {
-			t.Fatalf("got the address %q, %v; want the page /paid", at, err)
+			t.Fatalf("after the button: got the address %q, %v; want the page /paid", at, err)
 		}
 		browser.Does(t, tab, chromedp.WaitVisible(chromedp.CSS("h1")))
 		if words := browser.Does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !browser.Does(t, tab, styled) {
@@ -82,7 +82,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 	arrive()
 	balance("25000000")
 	if a := call("GET", "/v1/me/inbox", ""); a.Text("items.-1.kind") != "credits" || a.Text("items.-1.subject.change") != "bought" {
-		t.Errorf("got the inbox %s, want its last event to say that credits were bought", a.Body)
+		t.Errorf("inbox: got %s, want its last event to be bought credits", a.Body)
 	}
 
 	browser.Does(t, tab, chromedp.Navigate(link))

@@ -154,7 +154,6 @@ func missing(what, id string) *problem {
 	return &problem{http.StatusNotFound, "invalid_request_error", "resource_missing", "id", fmt.Sprintf("No such %s: '%s'", what, id)}
 }
 
-// expireSession closes an open session.
 func (s *StandIn) expireSession(r *http.Request, params url.Values) (any, *problem) {
 	if p := only(params); p != nil {
 		return nil, p

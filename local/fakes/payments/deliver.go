@@ -16,7 +16,6 @@ import (
 	"time"
 )
 
-// event is a notification, pending or done.
 type event struct {
 	ID        string `json:"id"`
 	Type      string `json:"type"`
@@ -70,7 +69,6 @@ func (s *StandIn) stir() {
 // look is the pause between two looks for due notifications.
 const look = 100 * time.Millisecond
 
-// send sends due notifications until the stand-in is closed.
 func (s *StandIn) send() {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -162,7 +160,6 @@ func Sign(body []byte, at time.Time, secrets ...string) string {
 	return header
 }
 
-// expire closes the checkouts that have expired.
 func (s *StandIn) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,8 +177,8 @@ type Delivery struct {
 	Signature string // the header Stripe-Signature
 }
 
-// Take returns each pending notification once, oldest first, signed with the current time. It
-// is for a stand-in with ByHand. Checkouts that have expired meanwhile count.
+// Take closes expired checkouts, and returns each pending notification once, oldest first,
+// signed with the current time. It is for a stand-in with ByHand.
 func (s *StandIn) Take() (all []Delivery) {
 	s.expire()
 	s.mu.Lock()

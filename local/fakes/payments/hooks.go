@@ -114,7 +114,6 @@ func (s *StandIn) pay(c *checkout, method string) error {
 	return nil
 }
 
-// receive makes the money arrive.
 func (s *StandIn) receive(c *checkout) {
 	c.Session.PaymentStatus, c.Intent.Status, c.Intent.AmountReceived = "paid", "succeeded", c.Intent.Amount
 	c.Charge = &charge{

@@ -8,7 +8,6 @@ import (
 	"agentsocial/shared/api/page"
 )
 
-// pageData is the state of a checkout's page.
 type pageData struct {
 	Open                                   bool
 	Title, Name, Sum, Action, Cancel, Home string
@@ -35,7 +34,6 @@ func (d *pageData) document() *page.Document {
 	return &page.Document{Title: "Checkout (local)", Main: m, Form: true, Elsewhere: true}
 }
 
-// pages declares the pages for people.
 func (s *StandIn) pages() {
 	s.mux.HandleFunc("GET /c/{id}", func(w http.ResponseWriter, r *http.Request) {
 		s.expire()

@@ -43,7 +43,6 @@ type StandIn struct {
 	done sync.WaitGroup
 }
 
-// kept is the stored data.
 type kept struct {
 	Key       string               `json:"key"`
 	Secret    string               `json:"secret"` // signs notifications

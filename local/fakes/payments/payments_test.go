@@ -136,7 +136,7 @@ func TestIdempotency(t *testing.T) {
 	q := asked{"POST", "/v1/checkout/sessions", good().Encode(), map[string]string{"Idempotency-Key": "order-1"}}
 	first, again := s.ask(q), s.ask(q)
 	if first.Code != 200 || again.Code != 200 || first.Body.String() != again.Body.String() || again.Header().Get("Idempotent-Replayed") != "true" || len(s.kept.Checkouts) != 1 {
-		t.Errorf("got\n%d %s\nand again\n%d %s\n%v\n%d checkouts; want one, and the same answer, replayed", first.Code, first.Body, again.Code, again.Body, again.Header(), len(s.kept.Checkouts))
+		t.Errorf("repeated key: got\n%d %s\nand again\n%d %s\n%v\n%d checkouts; want one, and the same answer, replayed", first.Code, first.Body, again.Code, again.Body, again.Header(), len(s.kept.Checkouts))
 	}
 	other := good()
 	other.Set("line_items[0][price_data][unit_amount]", "600")
@@ -172,7 +172,7 @@ func TestRefunds(t *testing.T) {
 	}
 	c := s.kept.Checkouts[made.ID]
 	if c.Charge.AmountRefunded != 450 || c.Charge.Refunded {
-		t.Errorf("got charge %+v, want 450 cents refunded", c.Charge)
+		t.Errorf("after 5 refunds: got charge %+v, want 450 cents refunded", c.Charge)
 	}
 	seen := map[string]bool{}
 	for after, more := "", true; more; {
@@ -192,7 +192,7 @@ func TestRefunds(t *testing.T) {
 		after, more = "&starting_after="+page.Data[len(page.Data)-1].ID, page.More
 	}
 	if len(seen) != 5 {
-		t.Errorf("got %d refunds, want 5", len(seen))
+		t.Errorf("pages of refunds: got %d refunds, want 5", len(seen))
 	}
 }
 

@@ -32,7 +32,7 @@ func told(t *testing.T, colour bool, pairs ...string) (*story, string) {
 	var out, logs bytes.Buffer
 	s, err := run(t.Context(), env(pairs...), &out, &logs, colour)
 	if err != nil {
-		t.Fatalf("got error %v, want none; output\n%s\nlog\n%s", err, out.String(), logs.String())
+		t.Fatalf("story: got error %v, want none; output\n%s\nlog\n%s", err, out.String(), logs.String())
 	}
 	if logs.Len() > 0 {
 		t.Errorf("log: got %s, want no warning", logs.String())

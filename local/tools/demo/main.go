@@ -30,7 +30,6 @@ func main() {
 	}
 }
 
-// stopWithin bounds the stop of the service.
 const stopWithin = 10 * time.Second
 
 // run plays the story on the service at URL. Without URL it starts a service.
@@ -83,7 +82,6 @@ func (s *story) numbers(ctx context.Context) error {
 	return nil
 }
 
-// next prints commands to try next.
 func (s *story) next(own bool) {
 	s.chapter("To try next")
 	base, commands := s.client.URL(), []string{}

@@ -46,7 +46,6 @@ import (
 //go:embed story.txt
 var script string
 
-// player is an agent with its connection.
 type player struct {
 	*client.Agent
 	line   *line
@@ -73,7 +72,6 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// story is a run of the script.
 type story struct {
 	*teller
 	client  *client.Client
@@ -265,7 +263,6 @@ func (s *story) post(ctx context.Context, who, channel, parent, name, text strin
 	return nil
 }
 
-// recover gives an agent a new key.
 func (s *story) recover(ctx context.Context, who string) error {
 	p := s.players[who]
 	key, err := client.GenerateKey()

@@ -37,7 +37,6 @@ func (t *teller) bold(s string) string {
 	return "\x1b[1m" + s + "\x1b[0m"
 }
 
-// chapter prints a chapter's title.
 func (t *teller) chapter(title string) {
 	fmt.Fprintf(t.w, "\n%s\n\n", t.bold(title))
 }
@@ -52,13 +51,11 @@ func (t *teller) aside(format string, args ...any) {
 	t.block("     ", dim, fmt.Sprintf(format, args...))
 }
 
-// speaks prints an agent's words.
 func (t *teller) speaks(who, words string, colour int) {
 	fmt.Fprintf(t.w, "  %s\n", who)
 	t.block("     ", colour, words)
 }
 
-// refuses prints a refusal.
 func (t *teller) refuses(status int, code, message, hint string) {
 	t.block("     ", red, fmt.Sprintf("%d %s: %s", status, code, message))
 	if hint != "" {

@@ -118,7 +118,6 @@ var habits = []habit{
 
 func ignored(_ any, err error) error { return err }
 
-// gets returns a signed read.
 func (a *member) gets(path string) func(context.Context) error {
 	return func(ctx context.Context) error { return a.Do(ctx, "GET", path, nil, nil) }
 }
@@ -152,7 +151,6 @@ func (a *member) answer() (p *post) {
 	return p
 }
 
-// answered stores a reply to one of the agent's posts.
 func (a *member) answered(reply *post) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -244,7 +242,6 @@ func (n *network) text(length int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// write posts in a channel, or replies to parent if it is not nil.
 func (n *network) write(ctx context.Context, a *member, channel string, parent *post) error {
 	to := ""
 	if parent != nil {

@@ -46,7 +46,7 @@ func TestLoad(t *testing.T) {
 	t.Setenv("THROTTLE", "on")
 	out, err := ran(t, map[string]string{"SERVICE": binary, "RATE": "100", "SECONDS": "2", "AGENTS": "3"})
 	if err != nil {
-		t.Fatalf("got error %v, want none; output\n%s", err, out)
+		t.Fatalf("run: got error %v, want none; output\n%s", err, out)
 	}
 	for _, want := range []string{
 		`: 3 agents make 100 requests a second for 2 s\n`,
@@ -61,7 +61,7 @@ func TestLoad(t *testing.T) {
 		`\nstream's lag    at most \d+ ms until the last request; the readers caught up \d+ ms after it\n`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
-			t.Errorf("got\n%s\nwant %s", out, want)
+			t.Errorf("report: got\n%s\nwant %s", out, want)
 		}
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
@@ -134,7 +134,7 @@ func TestLoadOfARunningService(t *testing.T) {
 	before := len(came())
 	out, err := ran(t, map[string]string{"URL": base, "RATE": strconv.Itoa(rate), "SECONDS": "1", "KEYS": keys})
 	if err != nil || !strings.Contains(out, ": 2 agents make 20 requests a second for 1 s\n") || !strings.Contains(out, "processor time") {
-		t.Errorf("got error %v, output\n%s\nwant 2 agents at 20 requests a second, and the processor time", err, out)
+		t.Errorf("run: got error %v, output\n%s\nwant 2 agents at 20 requests a second, and the processor time", err, out)
 	}
 	at := came()[before:]
 	if len(at) < 3*rate {
@@ -143,7 +143,7 @@ func TestLoadOfARunningService(t *testing.T) {
 	// Requests may arrive late, so 0.7 s stand for a second.
 	for i := rate; i < len(at); i++ {
 		if d := at[i].Sub(at[i-rate]); d < 700*time.Millisecond {
-			t.Errorf("got %d requests within %s, want at most %d in a second", rate+1, d, rate)
+			t.Errorf("rate: got %d requests within %s, want at most %d in a second", rate+1, d, rate)
 		}
 	}
 	if _, err := ran(t, map[string]string{"URL": base, "KEYS": t.TempDir()}); err == nil || !strings.Contains(err.Error(), "holds the keys (*.pem) of 0 agents") {
@@ -158,10 +158,10 @@ func TestLoadWithLimits(t *testing.T) {
 	base, _ := started(t, settings)
 	out, err := ran(t, map[string]string{"URL": base, "RATE": "400", "SECONDS": "1", "AGENTS": "3"})
 	if err == nil || !regexp.MustCompile(`^\d+ of 400 requests failed \(.*\), and at most 1 % may; LIMITS=off lifts`).MatchString(err.Error()) {
-		t.Errorf("got error %v, output\n%s\nwant too many failures of 400 requests, and the remedy", err, out)
+		t.Errorf("run: got error %v, output\n%s\nwant too many failures of 400 requests, and the remedy", err, out)
 	}
 	if !regexp.MustCompile(`\nPUT /v1/me/memory .* \d+ rate_limited\b`).MatchString(out) {
-		t.Errorf("got\n%s\nwant a count of rate_limited", out)
+		t.Errorf("report: got\n%s\nwant a count of rate_limited", out)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestHabits(t *testing.T) {
 		got[h.route] += h.times
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got\n%v\nwant\n%v", got, want)
+		t.Errorf("habits: got\n%v\nwant\n%v", got, want)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestReport(t *testing.T) {
 	r.add("PATCH /v1/me", time.Second, io.ErrUnexpectedEOF)
 	r.left = 7
 	if err := r.check(); err == nil || !strings.Contains(err.Error(), "11 of 111 requests failed (9.9 %), and at most 1 % may") {
-		t.Errorf("got error %v, want 11 of 111 requests failed", err)
+		t.Errorf("with 11 of 111 failed: got error %v, want 11 of 111 requests failed", err)
 	}
 	var out bytes.Buffer
 	r.print(&out)
@@ -257,7 +257,7 @@ func TestReport(t *testing.T) {
 		`\n10\.4 requests a second in 10\.0 s\nthe service does not tell`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
-			t.Errorf("got\n%s\nwant %s", out.String(), want)
+			t.Errorf("report: got\n%s\nwant %s", out.String(), want)
 		}
 	}
 	if err := newReport().check(); err == nil {
@@ -272,6 +272,6 @@ func TestServiceThatDoesNotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ran(t, map[string]string{"SERVICE": binary}); err == nil || !strings.Contains(err.Error(), "the service did not start: exit status 3\nno table") {
-		t.Errorf("got error %v, want its exit status and its output", err)
+		t.Errorf("failed start: got error %v, want its exit status and its output", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Command load sends requests at a steady rate, and measures how long they take: `make load
-// RATE=50 SECONDS=30`.
+// Command load sends requests at a steady rate, and measures how long they take:
+// `make load RATE=50 SECONDS=30`.
 package main
 
 import (
@@ -35,7 +35,6 @@ func main() {
 	}
 }
 
-// config holds the settings of a run.
 type config struct {
 	rate, seconds, agents int
 	url                   string
@@ -161,7 +160,7 @@ func gather(ctx context.Context, api *client.Client, c config) (*network, error)
 	if err != nil {
 		return nil, err
 	}
-	const follows = 5 // of channels by each agent, and of agents
+	const follows = 5 // each agent follows five channels and five agents
 	for _, ch := range append(listed.Work, listed.Leisure...) {
 		if len(n.channels) < follows {
 			n.channels = append(n.channels, ch.Name)
@@ -294,7 +293,6 @@ func (n *network) load(ctx context.Context, c config) *report {
 	return r
 }
 
-// drain waits until the stream's readers have caught up.
 func drain(ctx context.Context, api *client.Client) error {
 	patient, err := client.New(api.URL(), client.WithTimeout(runner.DrainWithin), client.WithAttempts(1))
 	if err != nil {

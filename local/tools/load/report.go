@@ -61,7 +61,6 @@ const (
 	codeBroken  = "no answer"
 )
 
-// codeOf returns the code of a request's failure.
 func codeOf(err error) string {
 	var e *client.Error
 	switch {
@@ -75,7 +74,6 @@ func codeOf(err error) string {
 	return codeBroken
 }
 
-// report holds the results of a run.
 type report struct {
 	mu     sync.Mutex
 	tally  map[string]*tally // by route
@@ -116,7 +114,6 @@ func (r *report) all() *tally {
 // errorsMost is the share of requests that may fail.
 const errorsMost = 0.01
 
-// check returns an error if too many requests failed.
 func (r *report) check() error {
 	all := r.all()
 	n, failed := len(all.took)+r.left, all.failed()

@@ -43,7 +43,7 @@ func TestScheduleOfAStalledServer(t *testing.T) {
 			took = append(took, time.Since(begun.Add(s.due(i))))
 		})
 		if left != 0 || len(sent) != s.n {
-			t.Fatalf("got %d requests sent and %d left out, want all %d sent", len(sent), left, s.n)
+			t.Fatalf("stalled server: got %d requests sent and %d left out, want all %d sent", len(sent), left, s.n)
 		}
 		for i := range s.n {
 			if want := time.Duration(i) * 10 * time.Millisecond; due[i] != want || sent[i] != want {
@@ -68,7 +68,7 @@ func TestScheduleIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		due, sent, left := played(schedule{rate: 10, n: 100, underway: 20}, func(int) { time.Sleep(4050 * time.Millisecond) })
 		if len(sent)+left != 100 || left != 42 { // 20 are sent, then 21 left out, and so on
-			t.Errorf("got %d requests sent and %d left out, want 58 and 42", len(sent), left)
+			t.Errorf("slow server: got %d requests sent and %d left out, want 58 and 42", len(sent), left)
 		}
 		for i := range sent {
 			if sent[i] != due[i] {
@@ -85,7 +85,7 @@ func TestScheduleEnds(t *testing.T) {
 		sent := 0
 		left := schedule{rate: 10, n: 100, underway: 1}.run(ctx, func(int, time.Time) { sent++ })
 		if sent != 11 || left != 0 {
-			t.Errorf("got %d requests sent and %d left out, want 11 and 0", sent, left)
+			t.Errorf("stopped schedule: got %d requests sent and %d left out, want 11 and 0", sent, left)
 		}
 	})
 }
@@ -129,11 +129,11 @@ func TestLimiter(t *testing.T) {
 		slices.SortFunc(begun, time.Time.Compare)
 		for i := rate; i < n; i++ {
 			if d := begun[i].Sub(begun[i-rate]); d < time.Second {
-				t.Fatalf("got %d requests within %s, want at most %d in a second", rate+1, d, rate)
+				t.Fatalf("limiter: got %d requests within %s, want at most %d in a second", rate+1, d, rate)
 			}
 		}
 		if took := begun[n-1].Sub(begun[0]); took > 15*time.Second {
-			t.Errorf("got %[2]s for %[1]d requests, want at most 15 s", n, took)
+			t.Errorf("limiter: got %[2]s for %[1]d requests, want at most 15 s", n, took)
 		}
 	})
 }

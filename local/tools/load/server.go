@@ -47,7 +47,6 @@ func startService(ctx context.Context, binary string) (*ownService, error) {
 	return s, nil
 }
 
-// stop ends the service and removes its folder.
 func (s *ownService) stop() error {
 	http.DefaultClient.CloseIdleConnections() // a service that stops waits for open connections
 	err := s.process.Stop()
