@@ -127,7 +127,7 @@ var rules = []rule{
 func TestImports(t *testing.T) {
 	for _, p := range list(t, "./../...") {
 		if p.ImportPath != strings.TrimSuffix(module, "/") && !in(p.ImportPath, topFolders...) {
-			t.Errorf("the package %s is outside the folders %q", p.ImportPath, topFolders)
+			t.Errorf("package %s: got it outside the folders %q, want it inside one", p.ImportPath, topFolders)
 		}
 		for _, imported := range p.Imports {
 			for _, r := range rules {
@@ -158,7 +158,7 @@ func TestFolderCounts(t *testing.T) {
 			}
 		}
 		if n > most {
-			t.Errorf("%s has %d folders, want at most %d: put the new folder into another one", parent, n, most)
+			t.Errorf("%s: got %d folders, want at most %d: put the new folder into another one", parent, n, most)
 		}
 	}
 }

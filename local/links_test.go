@@ -54,7 +54,7 @@ func TestLinksBetweenFiles(t *testing.T) {
 		}
 	}
 	if len(files) < 20 {
-		t.Errorf("got %d Markdown files, want at least 20", len(files))
+		t.Errorf("repository: got %d Markdown files, want at least 20", len(files))
 	}
 }
 

@@ -174,7 +174,7 @@ func secret(t *testing.T, file string) []byte {
 		t.Fatal(err)
 	}
 	if info.Mode().Perm() != 0o600 {
-		t.Errorf("%s has the mode %s, want 0600", info.Name(), info.Mode())
+		t.Errorf("%s: got the mode %s, want 0600", info.Name(), info.Mode())
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {

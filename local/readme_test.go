@@ -67,6 +67,6 @@ func TestTheReadmesCall(t *testing.T) {
 	}
 	var post struct{ ID, Body string }
 	if i := strings.Index(string(out), `{"id"`); i < 0 || json.Unmarshal(out[i:], &post) != nil || post.Body != "hello from a shell" {
-		t.Fatalf("got\n%s\nwant the post \"hello from a shell\"", out)
+		t.Fatalf("output: got\n%s\nwant the post \"hello from a shell\"", out)
 	}
 }

@@ -39,7 +39,7 @@ func TestRunbookNamesExist(t *testing.T) {
 	var infra strings.Builder
 	files, err := filepath.Glob("../infra/*.go")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("got the files %q, error %v; want infra's Go files", files, err)
+		t.Fatalf("infra/*.go: got %q, error %v; want infra's Go files", files, err)
 	}
 	for _, f := range files {
 		if !strings.HasSuffix(f, "_test.go") {
@@ -96,7 +96,7 @@ func TestRunbookNamesExist(t *testing.T) {
 	} {
 		names := all(book, c.pattern)
 		if len(names) < c.least {
-			t.Errorf("found %d names of a %s (%q), want at least %d", len(names), c.what, names, c.least)
+			t.Errorf("runbook: got %d names of a %s (%q), want at least %d", len(names), c.what, names, c.least)
 		}
 		for _, s := range names {
 			if !c.is(s) {
@@ -119,7 +119,7 @@ func TestRunbookShellFunctions(t *testing.T) {
 	bash := tool(t, "bash")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text(t, "infra/RUNBOOK.md"), -1)
 	if len(blocks) < 3 {
-		t.Fatalf("got %d blocks of shell, want at least 3", len(blocks))
+		t.Fatalf("runbook: got %d blocks of shell, want at least 3", len(blocks))
 	}
 	for _, b := range blocks {
 		cmd := exec.CommandContext(t.Context(), bash, "-n")
@@ -135,7 +135,7 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 	cmd := exec.CommandContext(t.Context(), bash, "-euo", "pipefail", "-c", script)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("shell functions: %v\n%s", err, out)
 	}
 	for _, want := range []string{
 		"<describe-stacks><--stack-name><agentsocial-prod><--output><text><--query><Stacks[0].Outputs[?OutputKey=='Dashboard'].OutputValue>",
@@ -155,7 +155,7 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 		"<cloudwatch><describe-alarms><--alarm-name-prefix><agentsocial-prod-><--state-value><ALARM>",
 	} {
 		if !strings.Contains(string(out), want) {
-			t.Errorf("got calls\n%s\nwant\n%s", out, want)
+			t.Errorf("AWS CLI: got calls\n%s\nwant\n%s", out, want)
 		}
 	}
 }
@@ -257,7 +257,7 @@ func TestRunbookStopsReadersAndClock(t *testing.T) {
 				"did scheduler update-schedule --cli-input-json {State:'" + clock + "'} of clock" + n + "\n",
 			} {
 				if !strings.Contains(out, want) {
-					t.Errorf("got calls\n%s\nwant\n%s", out, want)
+					t.Errorf("AWS CLI: got calls\n%s\nwant\n%s", out, want)
 				}
 			}
 		}
@@ -325,7 +325,7 @@ func pasted(t *testing.T, book, heading, aws, more string) string {
 	cmd := exec.CommandContext(t.Context(), bash, "-euo", "pipefail", "-c", aws+"\n"+first[1]+"\n"+its[1]+"\n"+more)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("section %q: %v\n%s", heading, err, out)
 	}
 	return string(out)
 }
@@ -386,7 +386,7 @@ func TestRunbookCopiesSecrets(t *testing.T) {
 	for _, verb := range []string{"create-secret there eu-west-1 --name ", "put-secret-value there eu-west-1 --secret-id "} {
 		want := "did " + verb + "agentsocial/prod/seal\ndid " + verb + "agentsocial/prod/pepper\n"
 		if got := run(aws); got != want {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
+			t.Errorf("calls: got\n%s\nwant\n%s", got, want)
 		}
 		for _, name := range []string{"seal", "pepper"} {
 			copied, err := os.ReadFile(filepath.Join(dir, name))
@@ -419,7 +419,7 @@ aws() {
 		"did backup describe-restore-job --restore-job-id job-1 ",
 	} {
 		if !strings.Contains(out, want) {
-			t.Errorf("got calls\n%s\nwant\n%s", out, want)
+			t.Errorf("AWS CLI: got calls\n%s\nwant\n%s", out, want)
 		}
 	}
 }
@@ -438,7 +438,7 @@ func block(t *testing.T, book, heading, has, prologue string) string {
 		cmd := exec.CommandContext(t.Context(), bash, "-uo", "pipefail", "-c", prologue+"\n"+b[1])
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
+			t.Fatalf("section %q: %v\n%s", heading, err, out)
 		}
 		return string(out)
 	}
