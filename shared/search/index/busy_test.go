@@ -14,10 +14,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// busy makes perSecond posts of at least size bytes a second, for as long as long says,
-// and tends the index once a second, as the
-// stream's reader does. Each post has a word of its own, and every hundredth also has the
-// word "rare".
+// busy makes perSecond posts of at least size bytes a second for the duration long. It
+// tends the index once a second. Every hundredth post has the word "rare".
 func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {
 	t.Helper()
 	for end := d.now.Add(long); d.now.Before(end); {
@@ -48,8 +46,8 @@ func (d *fixture) busy(t *testing.T, perSecond, size int, long time.Duration) {
 	}
 }
 
-// walk pages through a search until it has enough posts. It returns their ids, the number
-// of pages, and the read units of the first page.
+// walk pages through a search until it has enough posts. first is the read units of the
+// first page.
 func (d *fixture) walk(t *testing.T, r search.Request, enough int) (ids []string, pages int, first float64) {
 	t.Helper()
 	for {
@@ -57,7 +55,7 @@ func (d *fixture) walk(t *testing.T, r search.Request, enough int) (ids []string
 		found, err := search.Search(ctx, d.Channel, r)
 		must(t, err)
 		if found.Trips > 6 {
-			t.Errorf("%q: %d trips, want at most 6", r.Terms, found.Trips)
+			t.Errorf("%q: got %d trips, want at most 6", r.Terms, found.Trips)
 		}
 		if pages++; pages == 1 {
 			first = used.ReadUnits()
@@ -71,9 +69,6 @@ func (d *fixture) walk(t *testing.T, r search.Request, enough int) (ids []string
 	}
 }
 
-// TestBusy: in a channel with many posts a second, the first page of a search takes at most
-// thirty read units, however many posts a second there are. The pages together have every
-// post that has the words, once and newest first.
 func TestBusy(t *testing.T) {
 	for _, c := range []struct {
 		perSecond, size int
@@ -95,7 +90,7 @@ func TestBusy(t *testing.T) {
 				got, pages, units := d.walk(t, search.Request{Terms: terms, Limit: 20}, enough)
 				t.Logf("%q: %.1f read units for the first of %d pages with %d posts", q, units, pages, len(got))
 				if units > 30 {
-					t.Errorf("%q: %.1f read units, want at most 30", q, units)
+					t.Errorf("first page of %q: got %.1f read units, want at most 30", q, units)
 				}
 				if len(got) < min(enough, len(want)) || !slices.Equal(got, want[:len(got)]) {
 					t.Errorf("%q: got %d posts, want the newest of %d", q, len(got), len(want))
@@ -105,9 +100,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestLong: if posts have the greatest length, a page reads a bounded number of them, even
-// if short posts come first. The first page of a search takes at most 125 read units. The
-// pages together have every post.
+// A page reads a bounded number of posts of the greatest length, even if short posts come
+// first.
 func TestLong(t *testing.T) {
 	const units = 125
 	long := "fox " + strings.Repeat("\U0001d41a", 3996)
@@ -142,15 +136,14 @@ func TestLong(t *testing.T) {
 				got, pages, first := d.walk(t, search.Request{Terms: terms, Limit: 50}, len(bodies))
 				t.Logf("%q: %.1f read units for the first of %d pages", q, first, pages)
 				if first > units || len(got) != want || !slices.IsSortedFunc(got, func(a, b string) int { return strings.Compare(b, a) }) {
-					t.Errorf("%q: got %d posts, the first page for %.1f read units; want %d posts, newest first, and at most %d units", q, len(got), first, want, units)
+					t.Errorf("%q: got %d posts, first page %.1f read units; want %d posts, newest first, at most %d units", q, len(got), first, want, units)
 				}
 			}
 		})
 	}
 }
 
-// TestBehind: while nobody tends the index of a busy channel, the first page of a
-// search costs no more than usual. Searches still find everything, on more pages.
+// The index of a busy channel is not tended.
 func TestBehind(t *testing.T) {
 	d := newFixture(t, 7)
 	d.busy(t, 30, 200, time.Minute)
@@ -177,13 +170,11 @@ func TestBehind(t *testing.T) {
 		got, pages, units := d.walk(t, search.Request{Terms: terms, Limit: 50}, len(d.posts))
 		t.Logf("%q: %.1f read units for the first of %d pages", c.q, units, pages)
 		if units > 30 || len(got) != c.want || !slices.IsSortedFunc(got, func(a, b string) int { return strings.Compare(b, a) }) {
-			t.Errorf("%q: got %d posts, the first page for %.1f read units; want %d posts, newest first, and at most 30 units", c.q, len(got), units, c.want)
+			t.Errorf("%q: got %d posts, first page %.1f read units; want %d posts, newest first, at most 30 units", c.q, len(got), units, c.want)
 		}
 	}
 }
 
-// TestManyLate: however many posts are late, a page reads only a few of them. The pages
-// together have all of them.
 func TestManyLate(t *testing.T) {
 	d := newFixture(t, 7)
 	for range 40 {
@@ -201,6 +192,6 @@ func TestManyLate(t *testing.T) {
 	got, pages, units := d.walk(t, search.Request{Terms: terms, Limit: 50}, 41)
 	t.Logf("%.1f read units for the first of %d pages", units, pages)
 	if units > 30 || len(got) != 40 || !slices.IsSortedFunc(got, func(a, b string) int { return strings.Compare(b, a) }) {
-		t.Errorf("got %d posts, the first page for %.1f read units; want 40 posts, newest first, and at most 30 units", len(got), units)
+		t.Errorf("late posts: got %d, first page %.1f read units; want 40, newest first, at most 30 units", len(got), units)
 	}
 }

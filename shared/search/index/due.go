@@ -34,16 +34,14 @@ func Arrived(item tables.Item) (name string, id search.ID, err error) {
 	return item.Str("channel"), id, err
 }
 
-// Tend updates the index, except for segments of a level above most. due is when there
-// will be more to do; zero if there is nothing.
+// Tend updates the index as [search.Tend] does.
 func (c Channel) Tend(ctx context.Context, most search.Level) (due time.Time, err error) {
 	return search.Tend(ctx, c, most, c.app.Now)
 }
 
-// TendBy makes the schedule tend the index at the given time or earlier. If an earlier
-// time is already set, it stays. A sweep that has taken the index may already be past the
-// new work. So TendBy makes the index due again, at the latest when that sweep must have
-// ended.
+// TendBy makes the schedule tend the index at the given time or earlier. If a sweep has
+// taken the index, it may already be past the new work. TendBy then makes the index due
+// again, at the latest when the sweep's lease ends.
 func (c shelf) TendBy(ctx context.Context, at time.Time) error {
 	return c.app.Retry(ctx, func() error {
 		items, err := c.app.Table.Get(ctx, tables.Strong, tables.SealDueKey(c.name))

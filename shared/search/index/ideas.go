@@ -11,8 +11,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Ideas holds all ideas and their index. It is both a [search.Store] and a
-// [search.Shelf].
+// Ideas holds all ideas and their index.
 type Ideas struct{ shelf }
 
 // OfIdeas returns the index of ideas.
@@ -38,8 +37,7 @@ func IdeaIDOf(idea string) (search.ID, error) { return idOf(id.Idea, idea) }
 // IdeaText returns the part of an idea that is searched: its title and body.
 func IdeaText(i *tables.Idea) string { return i.Title + "\n" + i.Body }
 
-// Tend updates the index, except for segments of a level above most. due is when there
-// will be more to do; zero if there is nothing.
+// Tend updates the index as [search.Tend] does.
 func (c Ideas) Tend(ctx context.Context, most search.Level) (due time.Time, err error) {
 	return search.Tend(ctx, c, most, c.app.Now)
 }
@@ -81,7 +79,7 @@ func (c Ideas) Tail(ctx context.Context, after, before search.ID) (t search.Tail
 	return t, nil
 }
 
-// Posts implements [search.Store]: here, ideas and their numbers.
+// Posts implements [search.Store].
 func (c Ideas) Posts(ctx context.Context, ids []search.ID) (ideas []search.Post[FoundIdea], err error) {
 	var keys []tables.Key
 	for _, id := range ids {

@@ -1,5 +1,4 @@
-// Package index stores the search indexes of channels and of ideas in the
-// table: it implements the interfaces of package search.
+// Package index stores the search indexes of channels and of ideas in the table.
 package index
 
 import (
@@ -17,8 +16,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Channel holds a channel's posts and their index. It is both a [search.Store]
-// and a [search.Shelf].
+// Channel holds a channel's posts and their index.
 type Channel struct{ shelf }
 
 // shelf is the part that all indexes share.
@@ -41,7 +39,6 @@ func PostID(i search.ID) string { return string(id.Post) + "_" + i.String() }
 // IDOf returns the index's id for a post's id (po_…).
 func IDOf(post string) (search.ID, error) { return idOf(id.Post, post) }
 
-// idOf returns the index's id for an id of the given kind.
 func idOf(kind id.Kind, s string) (search.ID, error) {
 	ulid, ok := strings.CutPrefix(s, string(kind)+"_")
 	if !ok {
@@ -53,7 +50,7 @@ func idOf(kind id.Kind, s string) (search.ID, error) {
 // query is the Query of a table, or of [app.App.Recent].
 type query func(context.Context, tables.Query) (tables.Page, error)
 
-// each calls f with the items of a query, page by page, until f returns that it has enough.
+// each calls f with the items of a query until f has enough.
 func (c shelf) each(ctx context.Context, query query, q tables.Query, f func(tables.Item) (enough bool, err error)) error {
 	for {
 		page, err := query(ctx, q)
@@ -103,9 +100,8 @@ func (c shelf) Late(ctx context.Context) (late []search.ID, err error) {
 	return late, err
 }
 
-// Parts implements [search.Store] and [search.Shelf]. It usually reads at
-// half the price. It reads missing parts again strongly, since a missing part makes a
-// search start over.
+// Parts implements [search.Store] and [search.Shelf]. It reads eventually, at half the
+// price, and reads missing parts again strongly: a missing part makes a search start over.
 func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error) {
 	bytes := make([][]byte, len(parts))
 	for _, consistency := range []tables.Consistency{tables.Eventual, tables.Strong} {
@@ -131,13 +127,12 @@ func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error)
 	return bytes, nil
 }
 
-// tailBytes is about how many bytes of a tail are read: 18 read units. More bytes are read
-// if the posts of the first trip alone have more, or if the second trip finds longer posts
-// than the first.
+// tailBytes is the approximate number of bytes of a tail that are read: 18 read units.
+// Unusually long posts may take more.
 const tailBytes = 72 << 10
 
-// Tail implements [search.Store]. It takes at most two trips of at most 24 posts each.
-// Together they cost at most 110 read units.
+// Tail implements [search.Store]. It takes at most two trips of at most 24 posts each, and
+// at most 110 read units.
 func (c Channel) Tail(ctx context.Context, after, before search.ID) (t search.Tail[view.Post], err error) {
 	q := tables.PostsBetween(c.name, PostID(after), PostID(before))
 	const first = 2 * search.TailFirst // a post is two items
@@ -181,7 +176,7 @@ func found(items []tables.Item) (all []search.Post[view.Post], err error) {
 }
 
 // Posts implements [search.Store]. It reads the posts strongly, and their counters
-// eventually, so the numbers may be some milliseconds older.
+// eventually.
 func (c Channel) Posts(ctx context.Context, ids []search.ID) (posts []search.Post[view.Post], err error) {
 	keys, numbers := make([]tables.Key, len(ids)), make([]tables.Key, len(ids))
 	for i, id := range ids {

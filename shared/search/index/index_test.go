@@ -21,7 +21,7 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// fixture is a channel in a table. It lists late posts as the stream's reader does.
+// fixture is a channel in a table.
 type fixture struct {
 	index.Channel
 	app   *app.App
@@ -84,7 +84,7 @@ func (d *fixture) body() string {
 	return strings.Join(b, " ")
 }
 
-// write makes n posts some seconds apart. Some of them are late, and it deletes some posts.
+// write makes n posts some seconds apart, some of them late, and deletes some posts.
 func (d *fixture) write(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -138,7 +138,6 @@ func (d *fixture) check(t *testing.T) {
 	}
 }
 
-// settle tends the index until nothing is left to do.
 func (d *fixture) settle(t *testing.T) {
 	t.Helper()
 	for range 300 {
@@ -186,8 +185,6 @@ func (d *fixture) whole(t *testing.T) (heads, parts int) {
 	return len(all), parts
 }
 
-// TestIndex searches after each round of posts, deletions and late posts, with stale reads
-// and lost writes of the table.
 func TestIndex(t *testing.T) {
 	t.Cleanup(search.Small())
 	for seed := range uint64(4) {
@@ -201,7 +198,7 @@ func TestIndex(t *testing.T) {
 		})
 		for range 40 {
 			d.write(t, 6)
-			_, err := d.Tend(retry.Patiently(t.Context()), search.Top) // as a schedule does
+			_, err := d.Tend(retry.Patiently(t.Context()), search.Top)
 			must(t, err)
 			d.check(t)
 		}
@@ -209,13 +206,12 @@ func TestIndex(t *testing.T) {
 		d.settle(t)
 		d.check(t)
 		if heads, parts := d.whole(t); heads < 5 || parts < 50 {
-			t.Errorf("got %d heads and %d parts, want at least 5 and 50", heads, parts)
+			t.Errorf("index: got %d heads and %d parts, want at least 5 and 50", heads, parts)
 		}
 	}
 }
 
-// TestCrash: tending stops before or after each of its writes, while other writes
-// happen. Searches stay correct, and the next run repairs the index.
+// Tending stops before or after each of its writes.
 func TestCrash(t *testing.T) {
 	t.Cleanup(search.Small())
 	crashes := 0
@@ -255,9 +251,6 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestTendBy: of two times, the schedule keeps the earlier one, and an index that is due
-// stays due. If a sweep has taken the index, it is due again at the requested time, or when
-// the sweep must have ended if that is earlier.
 func TestTendBy(t *testing.T) {
 	d := newFixture(t, 1)
 	writes := 0
@@ -274,20 +267,20 @@ func TestTendBy(t *testing.T) {
 	}
 	for i, step := range []struct {
 		pass   time.Duration // before the step
-		take   bool          // whether a sweep takes the index, for ten minutes
-		in     time.Duration // the time that TendBy asks for, from now
-		stands time.Duration // the due time afterwards, since the start
+		take   bool          // a sweep takes the index for ten minutes
+		in     time.Duration // from now to the time that TendBy asks for
+		stands time.Duration // from the start to the due time afterwards
 		writes int
 	}{
 		{0, false, time.Minute, time.Minute, 1},
-		{20 * time.Second, false, time.Minute, time.Minute, 0},     // already due sooner than that
-		{0, false, 30 * time.Second, 50 * time.Second, 1},          // the old due time is later than that
-		{time.Second, false, time.Hour, 50 * time.Second, 0},       // already due sooner than that
+		{20 * time.Second, false, time.Minute, time.Minute, 0}, // already due sooner
+		{0, false, 30 * time.Second, 50 * time.Second, 1},
+		{time.Second, false, time.Hour, 50 * time.Second, 0},       // already due sooner
 		{2 * time.Minute, false, time.Minute, 50 * time.Second, 0}, // overdue
-		{0, true, time.Minute, 201 * time.Second, 2},               // 2:21 minutes after the start, TendBy asks for a minute later
-		{0, true, time.Hour, 741 * time.Second, 2},                 // in case the sweep dies
-		{0, false, time.Hour, 741 * time.Second, 0},                // already known
-		{0, false, time.Minute, 201 * time.Second, 1},              //
+		{0, true, time.Minute, 201 * time.Second, 2},
+		{0, true, time.Hour, 741 * time.Second, 2},  // the lease ends sooner
+		{0, false, time.Hour, 741 * time.Second, 0}, // already due sooner
+		{0, false, time.Minute, 201 * time.Second, 1},
 	} {
 		d.now = d.now.Add(step.pass)
 		before := writes
@@ -305,7 +298,7 @@ func TestTendBy(t *testing.T) {
 	}
 }
 
-// TestSizes: the item of a full part fits one read unit.
+// The item of a full part fits one read unit.
 func TestSizes(t *testing.T) {
 	d := newFixture(t, 1)
 	for i := range 300 {
@@ -321,12 +314,11 @@ func TestSizes(t *testing.T) {
 		most = max(most, item.Size())
 	}
 	if most > 4096-len("a-channel-with-a-name-of-forty-characters") || most < 3500 {
-		t.Errorf("the largest item has %d bytes, want 3500 to 4096, less the length of a long channel name", most)
+		t.Errorf("largest item: got %d bytes, want 3500 to 4055, to leave room for a long channel name", most)
 	}
 }
 
-// TestRememberedHeads: if a process remembers segments that were removed since, its
-// searches find the posts in the segments that replaced them.
+// A process remembers segments that were removed since.
 func TestRememberedHeads(t *testing.T) {
 	t.Cleanup(search.Small())
 	d := newFixture(t, 1)
@@ -347,6 +339,6 @@ func TestRememberedHeads(t *testing.T) {
 	d.now = d.now.Add(time.Minute)
 	d.settle(t)
 	if got := searches("fox"); got == 0 {
-		t.Error("a search for fox found no posts, want some")
+		t.Error("search for fox: found no posts, want some")
 	}
 }

@@ -17,8 +17,7 @@ import (
 // sideBySide bounds concurrent writes.
 const sideBySide = 16
 
-// write makes independent writes concurrently, each at half the price of a
-// transaction.
+// write makes independent writes concurrently. A transaction would cost twice as much.
 func (c shelf) write(ctx context.Context, writes ...tables.Write) error {
 	work, ctx := app.SideBySide(ctx)
 	work.SetLimit(sideBySide)
@@ -28,8 +27,8 @@ func (c shelf) write(ctx context.Context, writes ...tables.Write) error {
 	return work.Wait()
 }
 
-// unless makes a conditional write. A failed condition is not an error. The result there
-// reports whether the item exists afterwards.
+// unless makes a conditional write. A failed condition is not an error. there reports
+// whether the item exists afterwards.
 func (c shelf) unless(ctx context.Context, w tables.Write) (there bool, err error) {
 	held := errors.New("index: the condition does not hold")
 	err = c.app.Once(ctx, w.Else(func(old tables.Item) error {
