@@ -57,8 +57,6 @@ func (c *channel) alike(t *rapid.T, text string, most int) {
 	}
 }
 
-// Alike finds posts that are as alike as those that reading all posts finds, however the
-// posts are divided into segments.
 func TestAlikeFindsWhatReadingFinds(t *testing.T) {
 	small(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,8 +83,6 @@ func TestAlikeFindsWhatReadingFinds(t *testing.T) {
 	})
 }
 
-// The cost of Alike is bounded even for many posts, because it searches only the newest
-// posts.
 func TestAlikeIsBounded(t *testing.T) {
 	small(t)
 	c, rng := newChannel(), rand.New(rand.NewPCG(1, 1))
@@ -106,11 +102,10 @@ func TestAlikeIsBounded(t *testing.T) {
 	likes, err := Alike(t.Context(), c, stems, 10)
 	must(t, err)
 	if most := float64(partsMost/2 + 40); c.reads > most || len(likes.having) != stemsMost || likes.looked == 0 || likes.looked >= 3000 {
-		t.Errorf("Alike took %v read units for %d stems in %d posts, want at most %v for %d in less than 3000", c.reads, len(likes.having), likes.looked, most, stemsMost)
+		t.Errorf("Alike: got %v read units, %d stems, %d posts searched; want at most %v units, %d stems, 1 to 2999 posts", c.reads, len(likes.having), likes.looked, most, stemsMost)
 	}
 }
 
-// If a segment is removed while it is read, the search starts again.
 func TestAlikeWhileRemoving(t *testing.T) {
 	small(t)
 	c, rng := newChannel(), rand.New(rand.NewPCG(1, 1))
@@ -124,7 +119,7 @@ func TestAlikeWhileRemoving(t *testing.T) {
 	likes, err := Alike(t.Context(), old, []string{"fox"}, 5)
 	must(t, err)
 	if len(likes.Posts) != 5 || likes.looked != len(c.posts) || old.listed != 2 {
-		t.Errorf("found %d posts of %d, listed %d times; want 5 of %d, 2 times", len(likes.Posts), likes.looked, old.listed, len(c.posts))
+		t.Errorf("Alike: found %d posts of %d, listed heads %d times; want 5 of %d, 2 times", len(likes.Posts), likes.looked, old.listed, len(c.posts))
 	}
 	old.forever = true
 	if _, err := Alike(t.Context(), old, []string{"fox"}, 5); err == nil {

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// noise returns posts of random ideographs. Hardly any two of their words are alike, which
-// makes them the most expensive posts to index.
+// noise returns posts of random ideographs, the most expensive posts to index.
 func noise(posts, characters int) (docs []Doc) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range posts {
@@ -25,16 +24,13 @@ func noise(posts, characters int) (docs []Doc) {
 	return docs
 }
 
-// heap returns the bytes of live objects.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// Building the largest segment that posts are sealed into fits the memory of a small
-// function, whatever the posts contain. The test collects garbage very often, so that it
-// measures only the memory that is needed.
+// The test collects garbage very often, so that it measures only the memory that is needed.
 func TestSealingIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	docs := noise(SealMost.Size(), 4000)
@@ -66,7 +62,6 @@ func TestSealingIsBounded(t *testing.T) {
 	}
 }
 
-// Build stops when its context is canceled.
 func TestBuildingEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

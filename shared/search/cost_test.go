@@ -15,8 +15,8 @@ import (
 
 var costPosts = flag.Int("posts", 12_000, "how many posts TestCosts writes; 110000 takes a minute")
 
-// dictionary returns words made of syllables. The first words, which the test uses most,
-// are short, like the common words of a language.
+// dictionary returns words made of syllables. The first words are short, like the common
+// words of a language.
 func dictionary(rng *rand.Rand, n int) []string {
 	const consonants, vowels = "bcdfghjklmnprstvwz", "aeiou"
 	seen := map[string]bool{}
@@ -38,9 +38,7 @@ func dictionary(rng *rand.Rand, n int) []string {
 	return words
 }
 
-// TestCosts checks the costs of searching and of writing the index, in the read and write
-// units that AWS bills. With -v
-// it prints a table.
+// With -v, TestCosts prints a table of costs in the read and write units that AWS bills.
 func TestCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	words := dictionary(rng, 50_000)
@@ -73,15 +71,14 @@ func TestCosts(t *testing.T) {
 		}
 	}
 	if perPost := (c.writes + c.taken) / float64(len(c.posts)); perPost >= 1 {
-		t.Errorf("got %.2f write units a post, want less than 1", perPost)
+		t.Errorf("indexing: got %.2f write units a post, want less than 1", perPost)
 	}
 	if c.most > 300*kb {
-		t.Errorf("the largest item has %d bytes, want at most %d", c.most, 300*kb)
+		t.Errorf("largest item: got %d bytes, want at most %d", c.most, 300*kb)
 	}
 }
 
-// report logs what the channel's index holds and what searches of it cost, and checks the
-// costs.
+// report logs and checks the costs of searching the channel.
 func (c *channel) report(t *testing.T, words []string) {
 	n := float64(len(c.posts))
 	var stored [3]struct{ segments, posts, bytes, shards, shardMost, head int }
@@ -129,7 +126,7 @@ func (c *channel) report(t *testing.T, words []string) {
 		if f.Trips > tripsMost {
 			t.Errorf("%s: got %d trips, want at most %d", q.what, f.Trips, tripsMost)
 		}
-		// A post that is found costs a read unit and a half, and half a unit for its ID.
+		// A found post costs 1.5 read units, and 0.5 for its ID.
 		if units, most := c.reads-reads+c.found-found, 30+2*float64(len(f.Posts)); units > most {
 			t.Errorf("%s in %d posts: %.1f read units for %d posts, want at most %.1f", q.what, len(c.posts), units, len(f.Posts), most)
 		}
@@ -147,9 +144,6 @@ func (c *channel) report(t *testing.T, words []string) {
 	}
 }
 
-// TestPagesAreBounded: besides the posts that it finds, a page takes at most 30 read units,
-// however many posts there are. A search whose page is empty continues with the next page,
-// within its budget.
 func TestPagesAreBounded(t *testing.T) {
 	c, rng := newChannel(), rand.New(rand.NewPCG(2, 2))
 	for _, size := range []int{1_000, 10_000, 100_000} {
@@ -194,7 +188,7 @@ func TestPagesAreBounded(t *testing.T) {
 			g, all := ask(Request{Terms: terms, Limit: 20, Spent: units})
 			t.Logf("%q in %d posts: %d of %d found for %.1f read units, reading on %d for %.1f", words, size, len(f.Posts), want, cost, len(g.Posts), all)
 			if all > Budget || len(f.Posts) > 0 && all != cost || len(g.Posts) == 0 && (want > 0 || g.Next != ID{}) {
-				t.Errorf("%q in %d posts: found %d of %d posts for %.1f read units by reading on, want some for at most %d", words, size, len(g.Posts), want, all, Budget)
+				t.Errorf("%q in %d posts: reading on found %d of %d for %.1f read units, want some for at most %d", words, size, len(g.Posts), want, all, Budget)
 			}
 		}
 	}
@@ -215,13 +209,12 @@ func TestPagesAreBounded(t *testing.T) {
 		g, err := Search(context.Background(), c, Request{Terms: []Term{word}, Limit: 20, Spent: spent})
 		must(t, err)
 		if units := spent() - before; len(f.Posts) > 0 || f.Next == (ID{}) || len(g.Posts) != found || g.Next == (ID{}) || units > Budget+30 {
-			t.Errorf("%s: found %d on a page (next %s), and %d by reading on (next %s), for %.1f read units; want 0 and %d, a next page for both, and at most %d units", word, len(f.Posts), f.Next, len(g.Posts), g.Next, units, found, Budget+30)
+			t.Errorf("%s: got %d on a page (next %s), %d by reading on (next %s), %.1f read units; want 0 and %d, two next pages, at most %d units", word, len(f.Posts), f.Next, len(g.Posts), g.Next, units, found, Budget+30)
 		}
 	}
 }
 
-// withShare returns words that occur in about the given share of posts, the nearest
-// first.
+// withShare returns words, those nearest to the given share of posts first.
 func (c *channel) withShare(share float64, words []string) []string {
 	count := map[string]float64{}
 	every := 1 + len(c.posts)/5000
@@ -242,7 +235,6 @@ func (c *channel) withShare(share float64, words []string) []string {
 	return long
 }
 
-// BenchmarkWords measures folding and splitting a post.
 func BenchmarkWords(b *testing.B) {
 	for _, text := range []string{
 		strings.Repeat("The fox knows many things; the hedgehog knows one. ", 6),

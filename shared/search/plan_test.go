@@ -16,7 +16,6 @@ func TestNext(t *testing.T) {
 		}
 		return Listed{h, live, start.Add(time.Duration(at) * time.Second)}
 	}
-	// ids returns the IDs of posts a second apart.
 	ids := func(from, to int) (all []ID) {
 		for n := from; n <= to; n++ {
 			all = append(all, id(n))
@@ -29,7 +28,6 @@ func TestNext(t *testing.T) {
 		}
 		return all
 	}
-	// heavy sets the bytes of each segment's words.
 	heavy := func(size int, all []Listed) []Listed {
 		for _, h := range all {
 			h.Size = size

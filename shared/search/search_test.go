@@ -15,15 +15,13 @@ import (
 
 var vocabulary = strings.Fields("fox foxes fog far f hen hens hedgehog hare one two three 東京タワー 京都 東 Straße weiß é ελλάδα x1 x12")
 
-// A search finds the same posts as reading all posts does, in a bounded number of trips,
-// whatever happens to the channel.
 func TestSearchFindsWhatReadingFinds(t *testing.T) {
 	small(t)
 	usual := form
 	rapid.Check(t, func(t *rapid.T) {
 		form = usual
-		// Only one of the two bounds is lowered at a time: with both, a crash could leave
-		// segments behind that are older than the list that Tend reads.
+		// With both bounds lowered, a crash could leave segments behind that are older than
+		// the list that Tend reads.
 		form.recent, form.merged = 128, 4<<20
 		switch rapid.IntRange(0, 2).Draw(t, "bounds") {
 		case 1:
@@ -62,7 +60,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 				}
 				c.fail = -1
 			},
-			"stale": func(t *rapid.T) { // for a moment, searches see an old list of heads
+			"stale": func(t *rapid.T) {
 				c.replica = c.listed()
 				c.random(rng, 3, words...)
 				pass(2 * time.Second)
@@ -82,7 +80,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 	})
 }
 
-// look searches for words and compares what it finds with reading all posts.
+// look compares searches for random words with reading all posts.
 func (c *channel) look(t *rapid.T, rng *rand.Rand, words []string) {
 	for range 3 {
 		q := ""
@@ -133,13 +131,12 @@ func (c *channel) compare(t interface{ Fatalf(string, ...any) }, r Request) (tri
 	return trips
 }
 
-// tidy checks that a channel that has settled has no leftovers: a search uses every
-// segment, each part belongs to one, and none is left to merge.
+// tidy checks that a channel that has settled has no leftovers.
 func (c *channel) tidy(t *rapid.T) {
 	heads := c.listed()
 	for _, h := range heads {
 		if !h.Live && !h.At.Add(abandoned).After(c.now) {
-			t.Fatalf("%s is still not live", h)
+			t.Fatalf("%s: got a head that is not live long after its time, want it removed", h)
 		}
 	}
 	spans, down := covering(heads)
@@ -148,7 +145,7 @@ func (c *channel) tidy(t *rapid.T) {
 			t.Logf("%s-%s live %v at %s", h, h.To, h.Live, h.At)
 		}
 		due, err := Tend(context.Background(), c, Top, c.clock)
-		t.Fatalf("a search uses %d of %d segments, which begin after %s; want all, from the channel's beginning; due %s, now %s: %v", len(spans), len(heads), down, due, c.now, err)
+		t.Fatalf("a search uses %d of %d segments, back to %s; want all, back to zero; Tend due %s, now %s, error %v", len(spans), len(heads), down, due, c.now, err)
 	}
 	want := 0
 	for _, h := range heads {
@@ -161,15 +158,14 @@ func (c *channel) tidy(t *rapid.T) {
 		}
 	}
 	if len(c.parts) != want {
-		t.Fatalf("got %d parts, want %d", len(c.parts), want)
+		t.Fatalf("stored parts: got %d, want %d", len(c.parts), want)
 	}
 	if step, ok := merge(spans); ok {
 		t.Fatalf("segments of level %d are not merged", step.Level-1)
 	}
 }
 
-// After a crash before or after any write, later calls of Tend finish the work and leave
-// nothing behind.
+// Tend crashes before or after each of its writes.
 func TestCrashAnywhere(t *testing.T) {
 	small(t)
 	run := func(fail int, after bool) (*channel, bool) {
@@ -254,9 +250,8 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
-// After a crash while segments are removed, no search reads a segment that lost
-// parts, even if the list of segments that the search reads ends before the one that
-// replaced the damaged segment.
+// No search reads a segment that lost parts, even if the list that it reads ends before the
+// segment's replacement.
 func TestCrashWhileRemoving(t *testing.T) {
 	small(t)
 	usual := form.recent
@@ -265,7 +260,7 @@ func TestCrashWhileRemoving(t *testing.T) {
 			c := newChannel()
 			rng := rand.New(rand.NewPCG(14, 15))
 			var due time.Time
-			for range 3 { // three segments, which are then merged into one
+			for range 3 { // segments to merge
 				c.random(rng, 3, vocabulary...)
 				c.now = c.now.Add(sealAge)
 				due = c.tend(t)
@@ -295,7 +290,7 @@ func TestCrashWhileRemoving(t *testing.T) {
 	}
 }
 
-// The stored index does not depend on when, or how often, it was built.
+// The stored index does not depend on when or how often it was built.
 func TestBuildingIsRepeatable(t *testing.T) {
 	small(t)
 	build := func(stop int) *channel {
@@ -328,8 +323,6 @@ func TestBuildingIsRepeatable(t *testing.T) {
 	}
 }
 
-// During and after two concurrent runs of Tend, searches find the same posts as reading all posts
-// does, and use every segment.
 func TestTwoTendersAtOnce(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -350,13 +343,12 @@ func TestTwoTendersAtOnce(t *testing.T) {
 	c.settle(t)
 	c.compare(t, Request{Terms: []Term{"fo", "h"}, Limit: 9})
 	if spans, down := covering(c.listed()); len(spans) != len(c.heads) || down != (ID{}) {
-		t.Errorf("a search uses %d of %d segments, which begin after %s; want all, from the channel's beginning", len(spans), len(c.heads), down)
+		t.Errorf("a search uses %d of %d segments, back to %s; want all, back to zero", len(spans), len(c.heads), down)
 	}
 }
 
-// A post that its segment missed is found at once. When its segment is replaced, the new
-// segment includes it, and the post is no longer late. If no new segment comes, the segment
-// is built again once it has missed enough posts.
+// A segment is built again once it has missed enough posts. Until then, searches find the
+// late posts by their list.
 func TestLatePosts(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -417,7 +409,6 @@ func TestDeletedPostsLeave(t *testing.T) {
 	c.compare(t, Request{Terms: []Term{"fo"}, Limit: 60})
 }
 
-// If a search has listed segments that were removed since, it starts again.
 func TestRemovedWhileReading(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -433,15 +424,15 @@ func TestRemovedWhileReading(t *testing.T) {
 	c.settle(t)
 	found, err := Search(context.Background(), old, Request{Terms: []Term{"f"}, Limit: 100})
 	if want := c.naive([]Term{"f"}, ID{}); err != nil || len(found.Posts) != len(want) || old.listed != 2 {
-		t.Errorf("found %d posts, listed %d times, error %v; want %d posts, listed 2 times", len(found.Posts), old.listed, err, len(want))
+		t.Errorf("search for f: found %d posts, listed heads %d times, error %v; want %d posts, 2 times", len(found.Posts), old.listed, err, len(want))
 	}
 	old.forever = true
 	if found, err := Search(context.Background(), old, Request{Terms: []Term{"f"}, Limit: 100}); err == nil {
-		t.Errorf("found %d posts in segments that do not exist, want an error", len(found.Posts))
+		t.Errorf("search of removed segments: found %d posts, want an error", len(found.Posts))
 	}
 }
 
-// oldList returns an outdated list of segments: until a fresh one is asked for, or always.
+// oldList lists outdated heads until a fresh list is asked for, or forever.
 type oldList struct {
 	*channel
 	list    []Listed
@@ -456,8 +447,6 @@ func (o *oldList) Heads(ctx context.Context, before ID, most int, fresh bool) ([
 	return o.channel.Heads(ctx, before, most, fresh)
 }
 
-// A call of Tend that leaves the largest segments to other calls takes only a few steps. The
-// next call continues.
 func TestTendInFewSteps(t *testing.T) {
 	c := newChannel()
 	for i := range 12 * SealMost.Size() {
@@ -469,7 +458,7 @@ func TestTendInFewSteps(t *testing.T) {
 		due, err := Tend(context.Background(), c, SealMost, c.clock)
 		must(t, err)
 		if want := min(12, calls*stepsFew); len(c.heads) != want || due.Equal(c.now) != (want < 12) {
-			t.Errorf("after %d calls: got %d segments, due %s; want %d, and more due at once until there are 12", calls, len(c.heads), due, want)
+			t.Errorf("after %d calls: got %d segments, due %s; want %d, due now if fewer than 12", calls, len(c.heads), due, want)
 		}
 	}
 }

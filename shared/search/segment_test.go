@@ -54,8 +54,6 @@ func docs(t *rapid.T) []Doc {
 	return all
 }
 
-// A segment is read as it was written. For each prefix of a word it matches the same posts
-// as reading the posts does.
 func TestSegment(t *testing.T) {
 	small(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -113,7 +111,6 @@ func TestSegment(t *testing.T) {
 	})
 }
 
-// A segment's name depends on all of its content.
 func TestNames(t *testing.T) {
 	a, b := idAt(start, 1), idAt(start, 2)
 	seen := map[string]bool{}
@@ -129,7 +126,7 @@ func TestNames(t *testing.T) {
 		s, err := build()
 		must(t, err)
 		if name := s.Head.String(); seen[name] || len(name) != 41 {
-			t.Errorf("segment %d has a repeated or malformed name %s", i, name)
+			t.Errorf("segment %d: got the name %s, want 41 bytes that no other segment has", i, name)
 		} else {
 			seen[name] = true
 		}
@@ -158,14 +155,12 @@ func TestStoredForm(t *testing.T) {
 	}
 }
 
-// Items stay within the size limit, and a head within the limit of shards, whatever
-// the posts contain.
 func TestLargeSegments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var all []Doc
 	for i := range 400 {
 		var b strings.Builder
-		for range 120 { // 4000 characters of the longest words, all different
+		for range 120 { // 4000 characters
 			for range 32 {
 				b.WriteRune(rune(0x12000 + rng.IntN(0x300))) // cuneiform: 4 bytes a letter
 			}
@@ -191,7 +186,6 @@ func TestLargeSegments(t *testing.T) {
 	}
 }
 
-// Every changed or missing byte is detected.
 func TestDamage(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -236,7 +230,6 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A false size is refused before memory is allocated for it.
 func TestFalseSizes(t *testing.T) {
 	head := func(rest ...byte) []byte {
 		b := append(make([]byte, 17), bytes.Repeat([]byte{0xff}, 16)...)
@@ -246,7 +239,7 @@ func TestFalseSizes(t *testing.T) {
 		head(0x80, 0x80, 4, 0, 0),                   // 65536 posts in chunks
 		head(0x80, 0x80, 4, 1),                      // 65536 posts in the head
 		head(0x80, 2, 1),                            // 256 posts in the head
-		head(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1), // more than possible
+		head(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1), // more than MaxPosts
 		head(9, 2), head(), nil,
 	} {
 		var before, after runtime.MemStats
@@ -264,8 +257,7 @@ func TestFalseSizes(t *testing.T) {
 	}
 }
 
-// FuzzDecode decodes any bytes as each kind of stored data, without a checksum. Accepted
-// data is ordered, and not larger than its input allows.
+// FuzzDecode decodes any bytes as each kind of stored data. It skips the checksums.
 func FuzzDecode(f *testing.F) {
 	for _, n := range []int{0, 3, 300} {
 		c := newChannel()

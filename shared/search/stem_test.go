@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The forms of a word have the same stem; different words have different stems.
 func TestStem(t *testing.T) {
 	seen := map[string]string{}
 	for _, forms := range []string{
@@ -31,13 +30,12 @@ func TestStem(t *testing.T) {
 	}
 }
 
-// A stem is a prefix of its word, and has at least stemLeast characters if the word is long.
 func TestStemBeginsItsWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, w := range Words(rapid.OneOf(rapid.String(), rapid.StringMatching("[a-z]{1,9}(ations|ing|ed|s|ies|er){0,2}")).Draw(t, "text")) {
 			s := stem(w)
 			if s == "" || !strings.HasPrefix(w, s) || len(w) > 3 && len(s) < stemLeast && len(w) < 2*stemLeast {
-				t.Fatalf("stem of %q = %q, want a prefix that is not too short", w, s)
+				t.Fatalf("stem of %q = %q, want a prefix of at least %d characters", w, s, stemLeast)
 			}
 		}
 	})

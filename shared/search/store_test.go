@@ -14,28 +14,26 @@ import (
 	"time"
 )
 
-// start is the beginning of the tests' channels.
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// channel holds a channel's posts and index in memory. It counts what a table would
-// bill.
+// channel is a [Store] and a [Shelf] in memory. It counts what a table would bill.
 type channel struct {
 	now   time.Time
 	posts []Entry // by ID
 	heads map[Name]stored
 	parts map[Part][]byte
 	late  map[ID]bool
-	words map[ID][]string // the words of posts that [channel.has] split
+	words map[ID][]string // cache of [channel.has]
 	quick bool            // a tail takes one trip, as the tail of ideas does
 
 	mu     sync.Mutex
 	reads  float64    // read units of the index
-	found  float64    // read units of posts: of the tail, late ones, and those found
+	found  float64    // read units of posts
 	writes float64    // write units of puts
 	taken  float64    // write units of deletes
 	level  [3]float64 // write units of puts, by level of the segment
 	most   int        // bytes of the largest item
-	fail   int        // writes that succeed before one fails; if negative, no write fails
+	fail   int        // writes that succeed before one fails; negative for no failure
 	after  bool       // whether the write that fails is made all the same
 	wrote  int        // writes so far
 
@@ -55,7 +53,6 @@ func newChannel() *channel {
 
 func (c *channel) clock() time.Time { return c.now }
 
-// idAt returns the ID of a time, with random as its last bits.
 func idAt(at time.Time, random uint64) ID {
 	id := From(at)
 	binary.BigEndian.PutUint64(id[8:], random)
@@ -66,7 +63,6 @@ func (c *channel) at(id ID) (int, bool) {
 	return slices.BinarySearchFunc(c.posts, id, func(e Entry, id ID) int { return e.ID.Compare(id) })
 }
 
-// post adds a post, and lists it as late if its ID is too old.
 func (c *channel) post(id ID, text string) {
 	i, there := c.at(id)
 	if there {
@@ -81,9 +77,8 @@ func (c *channel) post(id ID, text string) {
 func (c *channel) delete(i int) { c.posts[i].Deleted, c.posts[i].Text = true, "" }
 
 const (
-	kb = 1 << 10
-	// keys is the size of an item's keys, names and numbers.
-	keys = 130
+	kb   = 1 << 10
+	keys = 130 // bytes of an item's keys, names and numbers
 )
 
 func units(size, of int) float64 { return float64(max(1, (size+of-1)/of)) }
@@ -125,7 +120,6 @@ func (c *channel) Late(context.Context) ([]ID, error) {
 	return slices.Collect(maps.Keys(c.late)), nil
 }
 
-// pageMost bounds the posts on a page of the tail.
 const pageMost = 2 * TailFirst
 
 func (c *channel) Tail(_ context.Context, after, before ID) (t Tail[int], err error) {
@@ -165,7 +159,7 @@ func (c *channel) Posts(_ context.Context, ids []ID) (posts []Post[int], err err
 		if there && !c.posts[i].Deleted {
 			posts = append(posts, Post[int]{c.posts[i].Doc, i})
 		}
-		c.count(&c.found, units(len(c.posts[i].Text)+2*keys, 4*kb)+.5) // and its counters
+		c.count(&c.found, units(len(c.posts[i].Text)+2*keys, 4*kb)+.5) // .5 for its counters
 	}
 	return posts, nil
 }
@@ -189,8 +183,7 @@ func (c *channel) Range(_ context.Context, after, to ID, most int) ([]Entry, err
 
 var errCrash = errors.New("crash")
 
-// write makes one write. If it is the write that fails, write returns errCrash, before or
-// after the write is made.
+// write makes one write. If the write is to fail, write returns errCrash.
 func (c *channel) write(make func()) error {
 	c.wrote++
 	if c.fail == 0 {
@@ -292,7 +285,7 @@ func (c *channel) RemoveLate(_ context.Context, ids []ID) error {
 	})
 }
 
-// naive finds the matching posts by reading all. It returns their places in c.posts,
+// naive finds the matching posts by reading all. It returns their indexes in c.posts,
 // newest first.
 func (c *channel) naive(terms []Term, before ID) []int {
 	var found []int
@@ -305,8 +298,7 @@ func (c *channel) naive(terms []Term, before ID) []int {
 	return found
 }
 
-// has reports the same as [contains], but from all words of the text. It keeps the words,
-// because the text of a post does not change.
+// has reports the same as [contains], but from all words of the text.
 func (c *channel) has(e Entry, terms []Term) bool {
 	words, known := c.words[e.ID]
 	if !known {
@@ -316,7 +308,6 @@ func (c *channel) has(e Entry, terms []Term) bool {
 	return !slices.ContainsFunc(terms, func(t Term) bool { return !slices.ContainsFunc(words, t.begins) })
 }
 
-// small sets [Small] for the rest of a test.
 func small(t testing.TB) { t.Cleanup(Small()) }
 
 func must(t interface{ Fatal(...any) }, err error) {
@@ -325,7 +316,7 @@ func must(t interface{ Fatal(...any) }, err error) {
 	}
 }
 
-// tend brings a channel's index up to date.
+// tend tends the channel until nothing is left to do now.
 func (c *channel) tend(t interface{ Fatal(...any) }) time.Time {
 	for range 50 {
 		due, err := Tend(context.Background(), c, Top, c.clock)
@@ -352,7 +343,7 @@ func (c *channel) settle(t interface{ Fatal(...any) }) {
 	}
 }
 
-// random posts texts made of the given words, some seconds apart.
+// random adds n posts made of the given words, some seconds apart.
 func (c *channel) random(rng *rand.Rand, n int, words ...string) {
 	for range n {
 		text := ""
