@@ -9,28 +9,27 @@ import (
 	"slices"
 )
 
-// Bounds of [Alike]: its reads do not grow with the number of posts. If there are more
-// than about 20 000 posts, it searches only the newest.
+// Bounds of the reads of [Alike]. If there are more than about 20 000 posts, it searches
+// only the newest.
 const (
-	stemsMost = 40  // stems of the text that are used
-	partsMost = 200 // shards that are read: two concurrent calls of the table
+	stemsMost = 40  // stems of the text
+	partsMost = 200 // shards: two concurrent calls of the table
 )
 
 // Likes holds the posts that share the most with a text.
 type Likes[P any] struct {
 	Posts []Post[P] // best match first
-	Trips int       // consecutive round trips: at most four if the tail takes one and no segment is removed meanwhile
+	Trips int       // consecutive round trips
 
-	looked int            // how many posts were searched
-	having map[string]int // how many of those posts have each stem that was looked for
+	looked int            // posts searched
+	having map[string]int // posts that have each stem
 }
 
-// rarity is added to the number of posts when weighing stems: among five posts,
-// a stem that only one post has is not rare yet.
+// rarity makes the weights of stems more alike while there are few posts.
 const rarity = 20
 
-// Weight returns how significant a shared stem is: rarer stems weigh more. A
-// stem that was not looked for counts as fairly rare, as most stems are.
+// Weight returns the significance of a shared stem. Rarer stems weigh more. A stem that
+// was not looked for counts as fairly rare.
 func (l *Likes[P]) Weight(stem string) float64 {
 	having := math.Sqrt(float64(l.looked)) / 6
 	if n, looked := l.having[stem]; looked {
@@ -39,7 +38,7 @@ func (l *Likes[P]) Weight(stem string) float64 {
 	return math.Log((float64(l.looked) + rarity) / (having + 1))
 }
 
-// worth returns the total weight of those of the stems that were looked for.
+// worth returns the total weight of the stems that were looked for.
 func (l *Likes[P]) worth(stems []string) (sum float64) {
 	for _, s := range stems {
 		if _, looked := l.having[s]; looked {
@@ -50,7 +49,7 @@ func (l *Likes[P]) worth(stems []string) (sum float64) {
 }
 
 // Alike finds the posts that share the most with a text that has these [Stems]. It uses
-// only the first 40 stems. It searches the same index as [Search].
+// only the first 40 stems.
 func Alike[P any](ctx context.Context, s Store[P], stems []string, most int) (Likes[P], error) {
 	stems = stems[:min(len(stems), stemsMost)]
 	for trips := 0; ; {
@@ -147,7 +146,7 @@ func (q *alike[P]) readNew(ctx context.Context, end ID, late []ID) error {
 	return err
 }
 
-// candidates returns those posts of the segments that share the most with the text.
+// candidates returns the posts of the segments that share the most with the text.
 func (q *alike[P]) candidates() (found []candidate, err error) {
 	having := make([][]set, len(q.segments)) // by segment and stem
 	for i, s := range q.segments {
@@ -179,8 +178,7 @@ func (q *alike[P]) candidates() (found []candidate, err error) {
 	return found[:min(len(found), q.Limit)], nil
 }
 
-// matchAny returns, for each stem, the posts of a segment that have it. It scans the words
-// once for all stems.
+// matchAny returns, for each stem, the posts of a segment that have it.
 func (q *alike[P]) matchAny(s *segment) ([]set, error) {
 	having := make([]set, len(q.number))
 	for i := range having {

@@ -37,8 +37,8 @@ func unseal(kind byte, b []byte) ([]byte, error) {
 	return b[2:end:end], nil
 }
 
-// reader decodes a body. Once the input is too short or a value is out of bounds, it
-// is bad and returns zeros. So the caller needs to check for errors only once, at the end.
+// reader decodes a body. After an error it returns only zeros, so the caller checks for
+// errors once, at the end.
 type reader struct {
 	b   []byte
 	bad bool
@@ -46,7 +46,6 @@ type reader struct {
 
 func (r *reader) fail() { r.b, r.bad = nil, true }
 
-// check makes the reader bad unless ok.
 func (r *reader) check(ok bool) {
 	if !ok {
 		r.fail()
@@ -95,8 +94,7 @@ func (r *reader) end() error {
 	return nil
 }
 
-// appendIDs writes ascending ids. For each it writes the ms since the previous id, and the
-// random bits.
+// appendIDs writes ascending ids, each as the ms since the previous id and the random bits.
 func appendIDs(b []byte, ids []ID) []byte {
 	var last uint64
 	for _, id := range ids {

@@ -2,23 +2,21 @@ package search
 
 import "slices"
 
-// span is the part of a segment that a search uses: from the segment's beginning up to an
-// ID. If a newer segment overlaps this one, the span ends where the newer one begins.
+// span is the part of a segment that a search uses. It ends where the next newer span
+// begins.
 type span struct {
 	Listed
 	upTo ID
 }
 
-// has reports whether an ID is in the span.
 func (s span) has(id ID) bool { return s.After.Less(id) && !s.upTo.Less(id) }
 
 // covering chooses the segments that a search reads, newest first and without
 // gaps. The oldest begins after down, which is zero at the channel's beginning.
 //
-// A segment stays listed for a while after a larger one replaces it, and concurrent calls
-// of [Tend] may leave overlapping ones. Of several candidates, covering takes the one
-// that reaches furthest back. If several reach equally far, it takes the one that became
-// live last, because that includes more late posts.
+// Segments overlap if one was just replaced or two calls of [Tend] ran at once. covering
+// prefers the segment that reaches furthest back. If two reach equally far, it prefers the
+// one that became live later, because that one includes more late posts.
 func covering(heads []Listed) (spans []span, down ID) {
 	live := slices.DeleteFunc(slices.Clone(heads), func(h Listed) bool { return !h.Live })
 	for _, h := range live {

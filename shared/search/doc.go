@@ -2,14 +2,12 @@
 // a write unit per post. It does not know the table: it reads and writes
 // through [Store] and [Shelf].
 //
-// Like a log-structured search engine, it writes nothing when a post is made. The newest
-// posts are called the tail, and are searched by reading them. Once 16 posts of the tail
-// are ten seconds old, they are sealed into a [Segment]: an index of the posts in a range
-// of IDs. 16 such segments are merged into one of 256 posts. In a busy channel, 256 posts
-// are sealed at once. 16 segments of 256 posts are merged into one of 4096, unless they
-// have too many words. The segments that were merged are removed ([Tend]). A post that
-// arrives in a range that is already sealed is late: its ID is listed, and the post is
-// searched by reading it until a segment includes it.
+// It works like a log-structured search engine, and writes nothing when a post is made. A
+// search reads the newest posts, called the tail, one by one. [Tend] seals 16 posts of the
+// tail into a [Segment] once they are ten seconds old. A segment is an index of the posts
+// in a range of IDs. Tend merges 16 segments into one of 256 posts, and 16 of those into
+// one of 4096. A post is late if it arrives in a range that is already sealed. A search
+// reads each late post until a segment includes it.
 //
 // A segment is stored as:
 //
@@ -20,16 +18,14 @@
 //     that have it, as numbers from the oldest post, 0, up;
 //   - chunks of 256 IDs: the posts that the numbers stand for.
 //
-// A [Search] lists the heads. From each segment, as far back as necessary, it reads the
-// shards that can hold the words of the query, then the IDs and the posts of the newest
-// hits. That takes at most six round trips for a page, whatever the number of posts. A page
-// reads at most some 200 KB of heads and shards, and 48 posts of a channel's tail, whatever
-// the rate of posts. If there is more to read, the page ends there, and the next one
-// continues. A search that has found nothing continues by itself, within a [Budget].
+// A [Search] lists the heads, and reads the shards that can hold the words of the query. It
+// then reads the IDs and the posts of the newest hits. A page takes at most six round trips.
+// It reads at most some 200 KB of heads and shards, and 48 posts of a channel's tail. If
+// there is more to read, the next page continues. A search that has found nothing continues
+// by itself, within a [Budget].
 //
-// Every write is independent. That is safe because a segment is a pure function of its
-// posts and is named by a digest of them, so a repeated write does no harm. Another
-// segment for the same range does no harm either, since a search chooses among
-// overlapping segments. A segment is searched only once it is complete. A replaced
-// segment is kept for a while for searches that have listed it.
+// No write needs a transaction. A segment is a pure function of its posts, and its name has
+// a digest of them, so a repeated write does no harm. A search uses only complete segments,
+// and chooses among those that overlap. A replaced segment is kept for a while, for
+// searches that have listed it.
 package search

@@ -19,8 +19,8 @@ func (h hit) id() ID {
 	return h.read[h.ord/form.chunk][h.ord%form.chunk]
 }
 
-// fetch reads the posts of the newest hits. If some of them are deleted, it reads further
-// hits, while round trips are left.
+// fetch reads the posts of the newest hits. If some are deleted, it reads more hits while
+// round trips are left.
 func (q *query[P]) fetch(ctx context.Context, got int) error {
 	hits := q.hits()
 	for first := true; got < q.Limit && len(hits) > 0 && (first || q.trips+2 <= tripsMost); first = false {
@@ -55,7 +55,6 @@ func (q *query[P]) fetch(ctx context.Context, got int) error {
 	return nil
 }
 
-// hits returns the hits of the searched segments, newest first.
 func (q *query[P]) hits() []hit {
 	var hits []hit
 	for i, s := range q.segments {
@@ -96,7 +95,6 @@ func (q *query[P]) readIDs(ctx context.Context, hits []hit, enough int) error {
 	return q.read(ctx, wanted)
 }
 
-// known reports whether the hit's ID was read.
 func (h hit) known() bool { return h.whole || h.read[h.ord/form.chunk] != nil }
 
 // page returns the answer: the posts found, from the newest down to the first gap.

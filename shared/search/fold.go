@@ -20,21 +20,19 @@ func fold(text string) string {
 	return norm.NFKC.String(cases.Fold().String(unmark(norm.NFKD.String(phrases.Replace(text)))))
 }
 
-// phrases replaces characters that stand for a whole phrase by the phrase's usual short
-// form. NFKD spells the phrase out, which would make a post of such characters eighteen
-// times as long, and searching a channel of such posts would take a second.
+// phrases replaces characters that stand for a whole phrase by its usual short form. NFKD
+// would make a post of them eighteen times as long, and its search far slower.
 var phrases = strings.NewReplacer("\ufdfa", " صلعم ", "\ufdfb", " جل ")
 
 // marksFold are the scripts whose marks are folded, because people leave them
-// out or have no keys for them. In other scripts, such as Devanagari and Thai,
-// a mark is a vowel, and the word without it is another one.
+// out or have no keys for them. In Devanagari or Thai a mark is a vowel, and
+// the word without the vowel is a different word.
 var marksFold = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew, unicode.Nd,
 }
 
-// plain maps stroked letters and ligatures, which Unicode does not decompose, to what
-// people without these keys type. The dotless ı is included because ISI is the upper case
-// of both ısı and, outside of Turkish, isi.
+// plain maps letters that Unicode does not decompose to what people without these keys
+// type. It has the dotless ı because I is the upper case of both ı and i.
 var plain = strings.NewReplacer(
 	"ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "đ", "d", "Đ", "d", "ħ", "h", "Ħ", "h", "ŧ", "t", "Ŧ", "t", "ı", "i",
 	"æ", "ae", "Æ", "ae", "œ", "oe", "Œ", "oe", "þ", "th", "Þ", "th", "ð", "d", "Ð", "d",

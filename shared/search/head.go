@@ -49,7 +49,7 @@ func (h *Head) bytes() int {
 
 // weight returns the approximate size of the head as it is stored.
 func (h *Head) weight() int {
-	const names, id, split = 200, 12, 8 // a head's keys and bounds, one of its IDs, and one of its splits
+	const names, id, split = 200, 12, 8 // bytes
 	return names + id*(len(h.ids)+len(h.chunks)) + split*len(h.splits) + len(h.words)
 }
 
@@ -127,7 +127,6 @@ func readHead(body []byte) (*Head, error) {
 	return h, nil
 }
 
-// chunk decodes the c'th chunk.
 func (h *Head) chunk(c int, b []byte) ([]ID, error) {
 	body, err := unseal(kindIDs, b)
 	if err != nil {
@@ -142,8 +141,7 @@ func (h *Head) chunk(c int, b []byte) ([]ID, error) {
 	return ids, nil
 }
 
-// chunkFor returns the chunk that would hold an ID; -1 if it is before all
-// chunks.
+// chunkFor returns the chunk that would hold an ID, or -1 if the ID is before all chunks.
 func (h *Head) chunkFor(id ID) int {
 	i, found := slices.BinarySearchFunc(h.chunks, id, ID.Compare)
 	if found {

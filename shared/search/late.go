@@ -7,24 +7,20 @@ import (
 )
 
 // IsLate reports whether a post was committed so long after its ID was made that a segment
-// may have been sealed without it. The stream's reader then adds it to the late posts,
-// which are searched one by one until a segment includes them. Adding a post that no
-// segment missed is harmless.
+// may have been sealed without it. The stream's reader then adds it to the late posts.
+// Adding a post that no segment missed is harmless.
 func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >= lateAge }
 
-// turn is how many posts arrive, on average, for each post for which [IsTurn] is true.
+// turn is n if [IsTurn] is true for one post in n.
 const turn = 8
 
 // IsTurn reports whether to [Tend] a channel when a post arrives. It is true for about one
-// post in eight, chosen by the ID's random bits. So the tail may be about eight posts
-// longer than if every post caused tending, and listing the segments costs an eighth as
-// much.
+// post in eight, chosen by the ID's random bits, to save listing the segments for each post.
 func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
 // Fills reports whether a channel that grew from one number of posts to another has two
-// more of the smallest segments to seal. events/tally then schedules tending soon after.
-// Otherwise the last posts would stay unsealed in a channel that falls silent before
-// a post arrives for which IsTurn is true.
+// more of the smallest segments to seal. events/tally then schedules tending. Without it,
+// a channel that falls silent before [IsTurn] is true would keep unsealed posts.
 func Fills(from, to int64) bool {
 	every := int64(2 * form.sizes[0])
 	return to/every > from/every
@@ -33,11 +29,9 @@ func Fills(from, to int64) bool {
 // SealAge is the age at which posts are sealed.
 const SealAge = sealAge
 
-// sortLate removes from the list the late posts that a segment includes by now, and finds
-// those that are missing from the segment that covers their IDs. It does not judge posts
-// in the tail. Nor does it judge a post if searches may still use another segment for its
-// ID. They may if the covering segment is so new that a search may not know it, or if a
-// segment that it replaced still exists.
+// sortLate removes the late posts that a segment now includes from the list. It sets Missed
+// to those that the segment for their IDs lacks. It skips a post if searches may still use
+// an older segment for its ID.
 func (t *tender) sortLate(ctx context.Context) error {
 	t.Missed = nil
 	if len(t.State.Late) == 0 {
@@ -77,7 +71,7 @@ func (t *tender) sortLate(ctx context.Context) error {
 		}
 		for i, id := range asked {
 			if chunks[i] == nil {
-				continue // the segment was removed: a later call looks into the one that replaced it
+				continue // the segment was removed: a later call looks into its replacement
 			}
 			ids, err := of[i].chunk(parts[i].Number, chunks[i])
 			if err != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // Match finds the posts of a segment that have all terms, newest first, as
-// ordinals: 0 is the oldest post. shards must include those that
-// [Head.ShardsFor] returns for each term, as stored.
+// ordinals: 0 is the oldest post. shards must include the stored bytes of those
+// that [Head.ShardsFor] returns for each term.
 func Match(h *Head, shards map[int][]byte, terms []Term) ([]int, error) {
 	var all set
 	for i, t := range terms {

@@ -10,13 +10,13 @@ type State struct {
 	Heads  []Listed // the newest
 	Oldest []ID     // the oldest posts after the last segment, deleted ones included; at most SealMost.Size()
 	Late   []ID     // late posts
-	Missed []ID     // late posts known to be missing from the segment that covers their IDs
+	Missed []ID     // late posts that the segment for their IDs lacks
 	Now    time.Time
 	Most   Level // segments of a higher level are left to another call of Tend
 }
 
 // SealMost is the highest level that posts are sealed into directly. A Lambda function with
-// little memory can build such a segment from any posts in its time.
+// little memory can build it from any posts.
 const SealMost = Top - 1
 
 // Step is one thing to do: build a segment, or remove some.
@@ -30,18 +30,15 @@ type Step struct {
 
 // Next returns the first thing to do, in this order:
 //
-//   - posts that are old enough are sealed: 256 into a segment of the second level,
-//     unless the newest segment is of the first level; otherwise 16 into a segment of
-//     the first level. If 256 could be sealed but not all are old enough yet, they wait
-//     until they are;
-//   - 16 adjacent segments of one level are merged into one of the next level; into
-//     the last level only if their words fit into form.merged bytes, which random
-//     words do not;
-//   - a segment that missed 16 late posts is rebuilt, whatever its level;
-//   - segments that were replaced a while ago, and abandoned ones, are removed.
+//   - seal posts that are old enough: 256 into a segment of the second level, or 16
+//     into one of the first level;
+//   - merge 16 adjacent segments of one level into one of the next level; into the last
+//     level only if their words fit into form.merged bytes;
+//   - rebuild a segment that missed 16 late posts;
+//   - remove abandoned segments, and those replaced a while ago.
 //
-// If ok is false, there is nothing to do before due, or, if due is zero, before
-// another post arrives.
+// If ok is false, there is nothing to do before due. If due is zero, there is nothing to do
+// before another post arrives.
 func (s State) Next() (step Step, due time.Time, ok bool) {
 	spans, down := covering(s.Heads)
 	level := SealMost
@@ -57,7 +54,7 @@ func (s State) Next() (step Step, due time.Time, ok bool) {
 		if !s.Now.Before(old) {
 			return Step{Build: true, Level: level, After: end(spans), To: last}, due, true
 		}
-		due = old // the channel is busy, so this is soon; one large segment is then built instead of many small ones
+		due = old // wait for one large segment instead of building many small ones
 		break
 	}
 	if step, ok := merge(spans); ok {
@@ -103,8 +100,8 @@ func count(ids []ID, those func(ID) bool) int {
 	return n
 }
 
-// merge finds the oldest 16 adjacent segments of one level that may be merged, and
-// returns the step that merges them into one segment of the next level.
+// merge returns the step that merges the oldest 16 adjacent segments of one level that may
+// be merged.
 func merge(spans []span) (Step, bool) {
 	for end := len(spans); end >= form.fanout; end-- {
 		run := spans[end-form.fanout : end]
@@ -125,7 +122,7 @@ func (h *Listed) removable(spans []span, down ID) (at time.Time, ok bool) {
 	if !h.Live {
 		return h.At.Add(abandoned), true
 	}
-	if h.After.Less(down) { // the segments that replaced it are perhaps not listed
+	if h.After.Less(down) { // its replacement may not be listed
 		return at, false
 	}
 	for _, s := range spans {

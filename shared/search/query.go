@@ -22,10 +22,8 @@ type QueryError struct{ Problem string }
 
 func (e *QueryError) Error() string { return "search: the query " + e.Problem }
 
-// Query parses a query: 1-[MaxWords] distinct words of at most [MaxWord] characters. A
-// post must have, for each of them, a word that begins with it. Their order does not
-// matter. A piece in a script without spaces is split into bigrams. The error is a
-// *[QueryError].
+// Query parses a query: 1-[MaxWords] distinct words of at most [MaxWord] characters. It
+// splits a piece in a script without spaces into bigrams. The error is a *[QueryError].
 func Query(q string) ([]Term, error) {
 	var terms []Term
 	var seen []string
@@ -54,8 +52,8 @@ func Query(q string) ([]Term, error) {
 	return essential(terms), nil
 }
 
-// essential drops repeated terms, and terms that are the beginning of another term: a post
-// that matches fox also matches fo.
+// essential drops repeated terms, and terms that another term begins with: a post that
+// matches fox also matches fo.
 func essential(terms []Term) []Term {
 	slices.Sort(terms) // longer terms now follow the terms that they begin with
 	var kept []Term

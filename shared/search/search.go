@@ -13,9 +13,8 @@ type Request struct {
 	Terms  []Term // from [Query]
 	Before ID     // only older posts; zero means all
 	Limit  int    // most posts
-	// Spent returns the read units that were used so far. If it is set, a search whose page
-	// is empty continues with the next page, as long as the pages together should not take
-	// more than [Budget] read units. If it is nil, Search returns one page.
+	// Spent returns the read units used so far. If it is set, Search continues after an
+	// empty page, for about [Budget] read units. If it is nil, Search reads one page.
 	Spent func() float64
 }
 
@@ -23,32 +22,30 @@ type Request struct {
 // the search's weight in the read limit pays for.
 const Budget = 100
 
-// pagesMost bounds the pages of a search. [Budget] alone does not, because pages that the
-// process remembers cost no read units.
+// pagesMost bounds the pages of a search. [Budget] does not, because pages in the memory of
+// the process cost no read units.
 const pagesMost = 8
 
 // Found is a page of the answer, newest first.
 type Found[P any] struct {
 	Posts []Post[P]
-	// Next is the Before of the next page; zero if there is none. A page may be
-	// short or even empty although another page follows, because the work for a
-	// page is bounded.
+	// Next is the Before of the next page; zero if there is none. Even an empty page
+	// may have a next page, because the work for a page is bounded.
 	Next ID
 	// Trips is the number of consecutive round trips for all pages that were read.
 	Trips int
 }
 
-// tripsMost bounds the round trips of a page. They read, one after the other: the heads; the
-// tail and the parts that probably suffice; the shards of one term in all other segments;
-// the shards of the other terms in the segments that have the first; IDs; and posts.
+// tripsMost bounds the round trips of a page. In order, they read the heads, the tail with
+// the promising shards, the shards of one term, the shards of the other terms, IDs, and
+// posts.
 const tripsMost = 6
 
-// restTrips is the number of round trips that it takes to search all remaining segments, and
-// to read IDs and posts.
+// restTrips is the number of round trips of query.rest and query.fetch together.
 const restTrips = 4
 
-// Search finds the newest posts that have all terms. A page takes at most six round
-// trips. What it reads besides the posts that it finds is bounded, too (form.units, and
+// Search finds the newest posts that have all terms. A page takes at most six round trips,
+// unless a segment is removed meanwhile. Its reads are bounded, too (form.units, and
 // [Store.Tail]).
 func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error) {
 	if len(r.Terms) == 0 || r.Limit < 1 {
@@ -84,7 +81,6 @@ func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error)
 	return found, nil
 }
 
-// search reads a page.
 func search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error) {
 	trips := 0
 	for {
@@ -107,7 +103,7 @@ type query[P any] struct {
 	Request
 	fresh    bool // whether heads are read strongly
 	trips    int
-	left     int        // shards that the page may still read, in units of 4 KB; set by list
+	left     int        // shards that the page may still read, in units of 4 KB
 	segments []*segment // newest first, as far as the search goes
 	tailed   bool       // there may be posts that no segment has
 	from     ID         // no post from this ID to the newest is missing
@@ -158,8 +154,8 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 }
 
 // list reads a page of heads and keeps those of live segments with posts before q.Before.
-// It skips pages that have none of these. It sets q.left to the units of 4 KB that the
-// page of results may still read in shards. Large heads leave less for shards.
+// It skips pages that have none of these. Large heads leave fewer units for shards in
+// q.left.
 func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err error) {
 	read := 0
 	useless := func(h Listed) bool { return !h.Live || !h.After.next().Less(q.Before) }
@@ -188,8 +184,7 @@ func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err err
 
 // first reads the tail, late posts, and as many of the newest segments as should suffice.
 // got is how many posts of the tail have the terms. In a busy channel it reads no
-// segments: the tail is probably longer than one read of it returns, and then the page
-// ends within the tail.
+// segments, because the page probably ends within the tail.
 func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err error) {
 	if len(late) > form.late {
 		late = late[:form.late]
@@ -227,8 +222,8 @@ func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err e
 	return len(tail.Posts), q.match()
 }
 
-// busy reports whether probably more than [TailFirst] posts wait to be sealed, judging by
-// the rate of posts in the newest segment.
+// busy estimates whether more than [TailFirst] posts wait to be sealed, from the rate of
+// posts in the newest segment.
 func (q *query[P]) busy() bool {
 	if len(q.segments) == 0 {
 		return false
@@ -237,8 +232,8 @@ func (q *query[P]) busy() bool {
 	return time.Duration(s.Posts)*sealAge > TailFirst*s.To.Time().Sub(s.After.Time())
 }
 
-// further searches the segments that are left. After a tail that took two trips, these
-// are only the promising ones: the rest is left to the next page, which has no tail.
+// further searches the segments that are left. After a tail of two trips, it searches only
+// the promising ones and leaves the rest to the next page.
 func (q *query[P]) further(ctx context.Context) error {
 	if !q.tailed || q.trips+restTrips <= tripsMost {
 		return q.rest(ctx)
@@ -259,9 +254,8 @@ func (q *query[P]) having(posts []Post[P]) []Post[P] {
 	return slices.DeleteFunc(posts, func(p Post[P]) bool { return !contains(p.Text, q.Terms) })
 }
 
-// promising returns parts of the newest segments that should be enough: at most a batch,
-// and not more than the page may read. It decides how far back to look by how common the
-// words are in the posts that were searched already.
+// promising returns the shards of the newest segments that should be enough for the page.
+// It estimates this from the share of hits in the segments that were searched already.
 func (q *query[P]) promising() []Part {
 	if q.enough() {
 		return nil
@@ -290,10 +284,10 @@ func (q *query[P]) promising() []Part {
 	return wanted
 }
 
-// rest searches all other segments: first for the term with the fewest shards, then, in
-// the segments where that term occurs, for the other terms. Segments that are too much for
-// the page are left to the next page. If the other terms are too much even in the first
-// segment, its posts that have that first term are read, and checked for the others.
+// rest searches all other segments. It looks first for the term with the fewest shards, and
+// then for the other terms in segments that have that term. It leaves segments that cost
+// too much to the next page. If the other terms cost too much even in the first segment,
+// fetch reads posts that have the first term, and checks them.
 func (q *query[P]) rest(ctx context.Context) error {
 	if q.enough() {
 		return nil
@@ -324,9 +318,8 @@ func (q *query[P]) rest(ctx context.Context) error {
 	return nil
 }
 
-// through reads the shards of some terms in unfinished segments. Their cost together is at
-// most limit, in units of 4 KB. If must is set, the shards of the first segment may cost
-// more.
+// through reads the shards of some terms in unfinished segments, up to limit units of 4 KB.
+// If must is set, the first segment may cost more.
 func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, limit int, must bool) error {
 	var wanted []Part
 	cost := 0
@@ -360,7 +353,6 @@ func (q *query[P]) cut(i int) {
 	q.segments = q.segments[:i]
 }
 
-// read reads shards and chunks.
 func (q *query[P]) read(ctx context.Context, parts []Part) error {
 	got, err := q.Parts(ctx, parts)
 	if err != nil {
@@ -401,8 +393,8 @@ func (q *query[P]) match() error {
 	return nil
 }
 
-// enough reports whether the segments before the first one that was not searched have the
-// requested number of hits, or all segments were searched.
+// enough reports whether the newest segments, searched without a gap, have the requested
+// number of hits, or all segments were searched.
 func (q *query[P]) enough() bool {
 	sure := 0
 	for _, s := range q.segments {
@@ -432,8 +424,8 @@ func (s *segment) missing(terms []Term) []Part {
 	return parts
 }
 
-// unit is the number of bytes that a strong read of one unit covers. An eventual read of
-// them costs half a unit.
+// unit is the number of bytes in a read unit of DynamoDB. An eventual read of them costs
+// half a unit.
 const unit = 4 << 10
 
 // units returns the cost of reading one shard, in units of 4 KB.
@@ -441,8 +433,8 @@ func (s *segment) units() int {
 	return 1 + s.Size/max(1, s.shardCount())/unit
 }
 
-// cheapest returns the term with the fewest shards. If several terms have that many, it
-// returns the longest, which is probably the rarest.
+// cheapest returns the term with the fewest shards. Of several, it returns the longest,
+// which is probably the rarest.
 func (s *segment) cheapest(terms []Term) Term {
 	return slices.MinFunc(terms, func(a, b Term) int {
 		fromA, toA := s.ShardsFor(a)

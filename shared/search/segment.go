@@ -17,8 +17,8 @@ type Doc struct {
 // Level is the size class of a segment.
 type Level uint8
 
-// Size returns the approximate number of posts in a segment of this level: late
-// posts add to it, deleted ones are missing.
+// Size returns the number of posts in a segment of this level, before late posts are added
+// and deleted ones left out.
 func (l Level) Size() int { return form.sizes[l] }
 
 // Top is the highest level.
@@ -28,9 +28,7 @@ const Top = Level(len(form.sizes) - 1)
 const MaxPosts = 1 << 16
 
 // Name identifies a segment by its level, the ID after which it begins, and a digest of
-// its posts. Equal posts give equal names, and different posts give different names. So a
-// repeated write does no harm, whichever parts were written before, and written bytes
-// never change.
+// its content. So a repeated write does no harm, and written bytes never change.
 type Name struct {
 	Level  Level
 	After  ID
@@ -62,17 +60,16 @@ const (
 // String returns the segment's name, the kind and the number.
 func (p Part) String() string { return fmt.Sprintf("%s#%c%04d", p.Segment, p.Kind, p.Number) }
 
-// Segment is a stored index of the posts in a range: a head and parts. A search reads the
-// head first, and then only a few of the parts. A small segment has only its head.
+// Segment is a stored index of the posts in a range: a head and parts. A small segment has
+// only its head.
 type Segment struct {
 	Head  *Head
 	Parts map[Part][]byte
 }
 
-// Build makes the index of posts with After < ID <= To. It is a pure function
-// of its arguments, except that it fails when ctx ends; the order of posts and
-// duplicates do not matter. It takes about 30 bytes of memory for each word of
-// each post.
+// Build makes the index of posts with after < ID <= to. It is a pure function of its
+// arguments, but fails when ctx ends. The order of docs and duplicates do not matter. Build
+// takes about 30 bytes of memory for each word of each post.
 func Build(ctx context.Context, level Level, after, to ID, docs []Doc) (*Segment, error) {
 	docs = slices.Clone(docs)
 	slices.SortFunc(docs, func(a, b Doc) int { return a.ID.Compare(b.ID) })

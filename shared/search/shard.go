@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxShards bounds the shards in a head, whatever the posts are.
+// maxShards bounds the shards in a head.
 const maxShards = 1024
 
 // shard is a range of words and the posts that have them, front-coded. Its body
@@ -68,7 +68,6 @@ func shared(a, b string) int {
 	return n
 }
 
-// appendEntry writes a word and the posts that have it.
 func appendEntry(b []byte, last string, of []posting, posts int) []byte {
 	return appendOrdinals(appendWord(b, last, of[0].word), of, posts)
 }
@@ -129,8 +128,8 @@ func appendOrdinals(b []byte, of []posting, posts int) []byte {
 
 func bitmapSize(posts int) int { return (posts + 7) / 8 }
 
-// ordinals reads the output of [appendOrdinals] and calls add with each ordinal, if add is
-// not nil.
+// ordinals reads the output of [appendOrdinals]. It calls add, unless nil, with each
+// ordinal.
 func (r *reader) ordinals(posts int, add func(ord int)) {
 	tag := r.uint(2*MaxPosts + 1)
 	switch {
@@ -172,8 +171,8 @@ func scan(body []byte, posts int, t Term, add func(ord int)) error {
 	})
 }
 
-// scanFor calls wanted for each word. The word's bytes are valid only during the call. If
-// wanted returns a function, scanFor calls it with each of the word's posts.
+// scanFor calls wanted for each word, and add for each of the word's posts unless add is
+// nil. The word's bytes are valid only during the call of wanted.
 func scanFor(body []byte, posts int, wanted func(word []byte) (add func(ord int))) error {
 	r := reader{b: body}
 	word := make([]byte, 0, 4*MaxWord)
@@ -188,8 +187,7 @@ func scanFor(body []byte, posts int, wanted func(word []byte) (add func(ord int)
 	return r.end()
 }
 
-// shards returns the range [from, to) of the shards that can hold words that begin with a
-// term. splits are where the shards except the first begin.
+// shards does the work of [Head.ShardsFor].
 func shards(splits []string, t Term) (from, to int) {
 	from, exact := slices.BinarySearch(splits, string(t))
 	if exact {

@@ -1,8 +1,7 @@
 package search
 
 // Small makes segments so small that a hundred posts have all levels and parts,
-// until restore is called. It is for tests of this package and of its callers,
-// which must not run concurrently.
+// until restore is called. Tests that use it must not run concurrently.
 func Small() (restore func()) {
 	usual := form
 	form.sizes, form.fanout, form.shard, form.chunk = [3]int{3, 9, 27}, 3, 40, 2

@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Texts are compared by stems. A stem is a word without its endings, so notes, noted and
-// noting have the same stem. A stem is a prefix of its words, so they are close together in
-// an index.
+// Texts are compared by stems: notes, noted and noting have the same stem. A stem is a
+// prefix of its words, so the words of a stem are close together in an index.
 
 // endings of English words, some of which other languages share. An ending comes before
 // the shorter endings that it ends with.

@@ -6,12 +6,11 @@ import (
 )
 
 // Store reads a channel's posts and index. Each method takes one round trip, or several
-// concurrent ones, unless it says otherwise. How new the results are:
+// concurrent ones, unless it says otherwise.
 //
-//   - Tail, Posts and Late read strongly: they return all that was acknowledged before the
-//     call. If the process remembers a result (tables/recent), the result may be as old as
-//     the memory keeps it.
-//   - Parts and, unless fresh is set, Heads may be some seconds old, at half the price.
+// Tail, Posts and Late read strongly: they return all that was acknowledged before the
+// call, or what the process remembers (tables/recent). Parts and Heads may be some seconds
+// old, at half the price. With fresh set, Heads reads strongly.
 type Store[P any] interface {
 	// Heads returns the heads of segments with After < before, highest name
 	// first. most bounds their number.
@@ -21,12 +20,12 @@ type Store[P any] interface {
 	Late(ctx context.Context) ([]ID, error)
 
 	// Tail returns the newest existing posts with after < ID < before, newest
-	// first: at least [TailFirst], if there are so many, and more while they
-	// have few bytes. If it leaves out some, no post from t.Down to the newest is missing.
-	// It takes one round trip for up to TailFirst posts, else one or two.
+	// first. It reads at least [TailFirst] posts, and more if they are short. If it
+	// leaves out some, no post from t.Down to the newest is missing. It takes one
+	// round trip for up to TailFirst posts, else one or two.
 	Tail(ctx context.Context, after, before ID) (t Tail[P], err error)
 
-	// Parts returns parts as written; nil for a missing one.
+	// Parts returns parts as written, and nil for missing ones.
 	Parts(ctx context.Context, parts []Part) ([][]byte, error)
 
 	// Posts returns the existing posts of the IDs, in any order.
@@ -40,7 +39,7 @@ const TailFirst = 24
 // Tail holds the newest posts of a channel.
 type Tail[P any] struct {
 	Posts []Post[P]
-	Down  ID // if there are more: the oldest that was read, deleted ones included
+	Down  ID // if there are more posts: the oldest that was read, even if it is deleted
 	Trips int
 }
 
@@ -50,30 +49,27 @@ type Post[P any] struct {
 	Value P
 }
 
-// Shelf stores a channel's index for [Tend].
-//
-// Each write is independent and may be repeated. Heads and Late may be some
-// seconds old.
+// Shelf stores a channel's index for [Tend]. Each write is independent and may be
+// repeated. Heads and Late may be some seconds old.
 type Shelf interface {
 	Heads(ctx context.Context, before ID, most int, fresh bool) ([]Listed, error)
 	Late(ctx context.Context) ([]ID, error)
 	Parts(ctx context.Context, parts []Part) ([][]byte, error)
 
 	// Range returns posts with after < ID <= to, oldest first, deleted ones
-	// included. most bounds their number, unless it is 0. It sees everything
-	// acknowledged before the call.
+	// included. most bounds their number, unless it is 0. Range reads strongly.
 	Range(ctx context.Context, after, to ID, most int) ([]Entry, error)
 
-	// Announce puts a head that is not live yet, as of now, unless a live one
-	// has its name.
+	// Announce puts a head that is not live yet. It does nothing if a live head has
+	// the same name.
 	Announce(ctx context.Context, h *Head, now time.Time) error
 	// PutParts writes parts, whether or not they exist.
 	PutParts(ctx context.Context, parts map[Part][]byte) error
-	// Publish makes a head live, as of now; it does nothing if the head is
-	// live. A head with parts must have been announced and still exist, or
-	// Publish fails. A head without parts is put.
+	// Publish makes a head live. It does nothing if the head is live. It fails if a
+	// head with parts was not announced or was removed since. It puts a head without
+	// parts.
 	Publish(ctx context.Context, h *Head, now time.Time) error
-	// Retire marks a live head as not live; it does nothing if the head is gone.
+	// Retire marks a live head as not live. It does nothing if the head is gone.
 	Retire(ctx context.Context, n Name) error
 	// RemoveParts and RemoveHead do nothing for missing items.
 	RemoveParts(ctx context.Context, parts []Part) error
@@ -99,10 +95,9 @@ const (
 	// sealAge is the age at which a post is sealed. By then every post with a
 	// lower ID has arrived, except late ones.
 	sealAge = 10 * time.Second
-	// lateAge makes a post late: a post that is committed at least this long after its
-	// ID was made may be missing from its segment. lateAge is more than a commit usually
-	// takes, so that few posts are late. The difference between sealAge and lateAge is larger than the
-	// differences of clocks and the errors of the stream's times.
+	// lateAge is the time between an ID and its commit that makes a post late. A commit
+	// usually takes less. sealAge - lateAge is larger than the differences of clocks and
+	// the errors of the stream's times.
 	lateAge = sealAge / 2
 	// grace bounds the time in which a search uses the heads that it has listed.
 	grace = 15 * time.Second

@@ -7,21 +7,18 @@ import (
 )
 
 // stepsMost bounds the steps of a call of [Tend] that may build the largest segments.
-// stepsFew bounds those of other calls, whose callers have other work to do. A few
-// are enough, because the posts that arrive between two calls need less than one step on
-// average.
+// stepsFew bounds those of other calls, whose callers have other work to do. The posts
+// that arrive between two calls need less than one step on average.
 const (
 	stepsMost = 64
 	stepsFew  = 8
 )
 
-// Tend updates a channel's index: it seals posts, and merges and removes segments, step
-// by step, until nothing is left to do now or it has taken enough steps. It leaves
+// Tend seals posts, and merges and removes segments, in a bounded number of steps. It leaves
 // segments of a level above most to other calls. due is the time, possibly past, at which
-// there is more to do even if no post arrives; zero if there will be nothing.
+// there is more to do even if no post arrives. It is zero if there will be nothing.
 //
-// Tend may stop anywhere or run concurrently: the next call repeats or finishes the steps
-// that are half done.
+// Tend may stop anywhere or run concurrently. The next call finishes its steps.
 func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due time.Time, err error) {
 	t := tender{Shelf: s, State: State{Most: most}, now: now}
 	if err := t.list(ctx); err != nil {
@@ -55,8 +52,8 @@ func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due t
 	return now(), nil
 }
 
-// tender is a call of [Tend] under way. It applies its changes of heads to its state as
-// well, so that the state is read only once.
+// tender is a call of [Tend] under way. It applies its changes of heads to its State, so
+// that it reads the heads only once.
 type tender struct {
 	Shelf
 	State
@@ -64,9 +61,8 @@ type tender struct {
 }
 
 // list reads the late posts, and pages of heads. It stops at a full page that leaves
-// nothing to do, because earlier calls have read the older pages. So a head that a crash
-// left behind is never read again if a page of newer segments hides it. Then the head and
-// its parts, some kilobytes, stay for ever unused.
+// nothing to do, because earlier calls have read the older pages. A head that a crash left
+// on an older page stays forever, with some kilobytes of parts.
 func (t *tender) list(ctx context.Context) error {
 	return together(
 		func() (err error) { t.State.Late, err = t.Shelf.Late(ctx); return },
@@ -83,8 +79,8 @@ func (t *tender) list(ctx context.Context) error {
 				if _, due, ok := (State{Heads: page, Now: t.now(), Most: Top}).Next(); !ok && due.IsZero() {
 					return nil
 				}
-				// Other heads may begin at the same ID as the page's last head, but never
-				// more than a page of heads.
+				// More heads may begin at the same ID as the page's last head, but fewer than
+				// a page.
 				before = page[len(page)-1].After.next()
 			}
 		},
@@ -106,13 +102,12 @@ func (t *tender) readOldest(ctx context.Context) error {
 	return err
 }
 
-// build makes a segment of the posts that exist in a range now, with late ones and
-// without deleted ones. It reads the posts rather than the segments that the new segment
-// replaces. Reading posts is cheap compared with writing, and does not repeat errors of the
-// old segments.
+// build makes a segment of the posts that exist in a range now. It reads the posts, not the
+// segments that it replaces: this is cheap compared with writing, and does not repeat their
+// errors.
 //
-// A segment of several parts is announced first and becomes live last, so that
-// parts left by a crash belong to a listed head.
+// A segment with parts is announced first and becomes live last, so that parts left by a
+// crash belong to a listed head.
 func (t *tender) build(ctx context.Context, step Step) error {
 	entries, err := t.Range(ctx, step.After, step.To, 0)
 	if err != nil {

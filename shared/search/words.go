@@ -12,14 +12,12 @@ const MaxWord = 32
 
 // Words returns the distinct words of a text in order of appearance, as the
 // index stores them: folded, and cut at [MaxWord] characters. A word is a run
-// of letters, their marks, and digits; everything else, including emoji,
-// separates words.
+// of letters, their marks, and digits.
 //
 // Text in scripts without spaces between words gives bigrams: 東京都 gives 東京, 京都
-// and 都. The single 都 is there so that each character begins a word. Korean is treated
-// the same although it has spaces: its compounds may be written together or
-// apart, and a search for 도서관 must find 국립도서관. In Thai, Lao, Khmer and Myanmar, a
-// letter counts together with its marks.
+// and 都. The single 都 is there so that each character begins a word. Korean gives bigrams,
+// too, so that a search for 도서관 finds 국립도서관. In these scripts, a letter counts
+// together with its marks.
 func Words(text string) []string {
 	var words []string
 	seen := map[string]bool{}
@@ -87,7 +85,7 @@ func runs(text string) []run {
 		begin, units = -1, nil
 	}
 	for at, r := range text {
-		if r < utf8.RuneSelf { // most text is ASCII, and this is far quicker than the tables of Unicode
+		if r < utf8.RuneSelf { // far quicker than the tables of Unicode
 			switch {
 			case asciiWord[r] == 0:
 				end(at)
@@ -138,9 +136,8 @@ var asciiWord = func() (folded [256]byte) {
 
 const notASCII = 0xff // a byte that does not occur in UTF-8
 
-// contains reports whether, for each term, some word of a text begins with it. A search
-// calls it for every post of the tail. To be quick, it splits into words only the
-// parts of the text that are not ASCII.
+// contains reports whether, for each term, some word of a text begins with it. To be quick,
+// it splits only the parts of the text that are not ASCII into words.
 func contains(text string, terms []Term) bool {
 	words := Words(foreign(text))
 	return !slices.ContainsFunc(terms, func(t Term) bool { return !t.beginsIn(text) && !slices.ContainsFunc(words, t.begins) })
@@ -155,10 +152,9 @@ func isASCII(text string) bool {
 	return true
 }
 
-// foreign returns the parts of a text that have characters other than ASCII. It cuts the
-// text before each ASCII character that separates words. Folding a part alone gives the
-// same result as folding the whole text, because no character composes with a separator
-// before it.
+// foreign returns the parts of a text that have characters other than ASCII. It cuts before
+// each ASCII character that separates words. Folding a part alone is correct, because no
+// character composes with a separator before it.
 func foreign(text string) string {
 	if isASCII(text) {
 		return ""
@@ -177,9 +173,8 @@ func foreign(text string) string {
 	return b.String()
 }
 
-// beginsIn reports whether some word of a text begins with the term, judging only by the
-// ASCII letters and digits at the beginning of each word. A term has at most [MaxWord]
-// characters, so it does not matter that words are cut.
+// beginsIn reports whether some word of a text begins with the term, if only the ASCII
+// letters and digits at the beginning of each word count.
 func (t Term) beginsIn(text string) bool {
 	before := byte(0) // the folded character before i; 0 if a word may begin at i
 	for i := 0; i+len(t) <= len(text); i++ {
