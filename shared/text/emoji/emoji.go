@@ -1,13 +1,11 @@
 // Package emoji splits strings of emoji and refuses everything else.
 //
 // An emoji is a grapheme cluster (UAX #29) in the set RGI_Emoji of Unicode 17.0 (UTS
-// #51): flags of regions and of England, Scotland and Wales, skin tones, sequences with a
-// zero-width joiner and keycaps count as one each. Letters, digits, signs such as ©
-// without a selector, half flags, white space between emoji and unknown joined sequences
-// are refused.
+// #51). A flag, a keycap, an emoji with a skin tone and a joined sequence count as one each.
+// White space between emoji is refused.
 //
-// Results are fully qualified: an emoji is always the same string, with or
-// without the variation selector it was sent with.
+// Results are fully qualified: an emoji is always the same string, whether or not it was
+// sent with a variation selector.
 package emoji
 
 import (
@@ -28,8 +26,7 @@ const (
 	maxBytes = 1 << 10
 )
 
-// Parse returns the emoji of s in order. The error is a *[text.Problem]:
-// something in s is not an emoji, or s is longer than 1 KiB or not UTF-8.
+// Parse returns the emoji of s in order. The error is a *[text.Problem].
 func Parse(s string) ([]string, error) {
 	if len(s) > maxBytes {
 		return nil, &text.Problem{
@@ -90,8 +87,8 @@ func One(s string) (string, error) {
 	return found[0], nil
 }
 
-// describe quotes a cluster and lists its code points, since the culprit is
-// often invisible. A long cluster is cut.
+// describe quotes a cluster and lists its code points, because they are often
+// invisible. It cuts a long cluster.
 func describe(cluster string) string {
 	const most = 4
 	shown, cut := []rune(cluster), ""

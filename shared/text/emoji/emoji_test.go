@@ -108,7 +108,7 @@ func TestIdentity(t *testing.T) {
 	if got, err := Identity("🦊"); err != nil || got != "🦊" {
 		t.Errorf("Identity of one emoji = %q, %v, want it unchanged", got, err)
 	}
-	if got, err := Parse(strings.Repeat("🦊", 256)); err != nil || len(got) != 256 { // 1024 bytes
+	if got, err := Parse(strings.Repeat("🦊", 256)); err != nil || len(got) != 256 {
 		t.Errorf("Parse of 256 emoji returned %d emoji, error %v, want 256", len(got), err)
 	}
 	for in, problem := range map[string]string{

@@ -9,11 +9,10 @@ import (
 )
 
 // Most bounds the bytes that Pack accepts and Unpack produces. Unpack refuses a
-// frame that claims more, before it allocates memory for the text.
+// frame that claims more, before it allocates memory.
 const Most = 256 << 10
 
-// The encoder and the decoder are made when first needed, and then serve all
-// requests of the process, one at a time.
+// The encoder and the decoder serve all requests of the process, one at a time.
 var (
 	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(Most), zstd.WithLowerEncoderMem(true))

@@ -40,26 +40,22 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// The largest text fits an item of 400 KB, whether or not it compresses. Words become much
-// smaller.
 func TestSizes(t *testing.T) {
 	for _, n := range []int{0, 1, 255, 256, 257, 1 << 10, 1 << 16, 1<<17 - 1, 1 << 17, 1<<17 + 1, Most - 1, Most} {
 		if packed := roundTrip(t, noise(n)); len(packed) > n+32 {
-			t.Errorf("%d bytes of noise are packed into %d, want at most 32 more", n, len(packed))
+			t.Errorf("%d bytes of noise: got %d packed bytes, want at most 32 more", n, len(packed))
 		}
 		roundTrip(t, make([]byte, n))
 	}
 	words := strings.Repeat("The fox knows many things; the hedgehog knows one. ", Most/52)
 	if packed := roundTrip(t, []byte(words)); len(packed) > len(words)/20 {
-		t.Errorf("%d bytes of words are packed into %d, want at most a twentieth", len(words), len(packed))
+		t.Errorf("%d bytes of words: got %d packed bytes, want at most a twentieth", len(words), len(packed))
 	}
 	if _, err := Pack(make([]byte, Most+1)); err == nil {
 		t.Errorf("Pack accepted %d bytes, want an error", Most+1)
 	}
 }
 
-// Unpack refuses a frame whose text is larger than Most, whether or not the frame tells the
-// size, before the text takes much memory.
 func TestBombs(t *testing.T) {
 	const giant = 256 << 20
 	known, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
@@ -98,7 +94,6 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// Unpack refuses a frame that is changed or cut anywhere.
 func TestDamagedFrames(t *testing.T) {
 	packed, err := Pack([]byte(strings.Repeat("some words, and more of them. ", 100)))
 	if err != nil {
@@ -127,7 +122,7 @@ func TestConcurrentUse(t *testing.T) {
 				packed, err := Pack(text)
 				got, err2 := Unpack(packed)
 				if err != nil || err2 != nil || !bytes.Equal(got, text) {
-					t.Errorf("Pack: %v, Unpack: %d bytes, %v, want the text of %d bytes", err, len(got), err2, len(text))
+					t.Errorf("Pack error %v, Unpack = %d bytes, error %v; want the text of %d bytes", err, len(got), err2, len(text))
 				}
 			}
 		})

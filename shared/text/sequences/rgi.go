@@ -7,24 +7,22 @@ import (
 )
 
 // rgiData is the set RGI_Emoji ("recommended for general interchange", UTS #51 section
-// 1.4.3) of Unicode 17.0; rgi.mjs tells how it is made. A version of Unicode that adds
-// emoji needs only a new file.
+// 1.4.3) of Unicode 17.0. rgi.mjs writes it.
 //
 //go:embed rgi.txt
 var rgiData string
 
 const (
-	variation = "\ufe0f" // VS16: show the character before as an emoji
+	variation = "\ufe0f" // VS16
 	light     = '\U0001f3fb'
 	other     = '\U0001f3fc'
 	dark      = '\U0001f3ff'
 )
 
-// rgi is loaded on first use, so that starting costs nothing.
 var rgi = sync.OnceValue(load)
 
 // load maps emoji, without variation selectors and with folded skin tones, to
-// their fully-qualified form.
+// their fully qualified form.
 func load() map[string]string {
 	set := make(map[string]string, 2300)
 	for line := range strings.Lines(rgiData) {
@@ -35,9 +33,9 @@ func load() map[string]string {
 	return set
 }
 
-// Emoji returns the fully-qualified form of one grapheme cluster, if it is an
-// RGI emoji. Variation selectors may be missing or superfluous: ❤ and ❤️ are
-// the same emoji, and give the same string.
+// Emoji returns the fully qualified form of one grapheme cluster, if it is an
+// RGI emoji. Variation selectors may be missing or superfluous: ❤ and ❤️ give the
+// same string.
 func Emoji(cluster string) (full string, ok bool) {
 	if bare[cluster] || strings.Contains(cluster, variation+variation) {
 		return "", false
@@ -55,16 +53,13 @@ func Emoji(cluster string) (full string, ok bool) {
 	}, full), true
 }
 
-// bare holds signs and a letter of ordinary writing. They are emoji only with a
-// variation selector. (Digits, # and * are emoji only in a keycap; the set does
-// not have them alone.)
+// bare holds signs of ordinary writing that are emoji only with a variation selector.
 var bare = map[string]bool{"©": true, "®": true, "™": true, "ℹ": true}
 
 // fold replaces the first skin tone, wherever it occurs, by the lightest one, and any
-// other tone by the second-lightest. It returns the tones that it replaced. So only 350 of
-// the 2035 emoji with skin tones need to be listed. Some pairs exist only with two
-// different tones (🫱🏻‍🫲🏿), so fold keeps equal and different tones distinct. No RGI emoji
-// has three tones.
+// other tone by the second-lightest. So only 350 of the 2035 emoji with skin tones need to
+// be listed. Equal and different tones stay distinct, because some pairs exist only with
+// two different tones (🫱🏻‍🫲🏿).
 func fold(s string) (folded string, tones []rune) {
 	if !strings.ContainsFunc(s, Tone) {
 		return s, nil

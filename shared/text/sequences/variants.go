@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// variantsData holds the lists of a version of Unicode and of the Ideographic
-// Variation Database (UTS #37); variants.mjs tells how it is made.
+// variantsData holds lists of Unicode and of the Ideographic Variation Database (UTS #37).
+// variants.mjs writes it.
 //
 //go:embed variants.txt
 var variantsData string
@@ -29,7 +29,7 @@ const firstHan = 0xe0100
 // span is a range of code points.
 type span struct{ first, last rune }
 
-// forms holds how many forms consecutive Han characters have, from first on: a digit of
+// forms holds the number of forms of consecutive Han characters, from first on: a digit of
 // base 36 for each.
 type forms struct {
 	first  rune
@@ -41,7 +41,6 @@ type lists struct {
 	han   []forms
 }
 
-// variants is loaded on first use, so that starting costs nothing.
 var variants = sync.OnceValue(loadVariants)
 
 func loadVariants() lists {
@@ -66,8 +65,8 @@ func loadVariants() lists {
 	return l
 }
 
-// point reads a code point of the data. It panics if hex is not a code point. That cannot
-// happen in production, because a test reads all data.
+// point reads a code point of the data. It never panics in production, because tests read
+// all data.
 func point(hex string) rune {
 	n, err := strconv.ParseInt(hex, 16, 32)
 	if err != nil {
@@ -111,9 +110,8 @@ func Varies(base, selector rune) bool {
 func Colored(r rune) bool { return in("emoji", r) }
 
 // JoinerShows reports whether a joiner (U+200C, U+200D) between the texts before and
-// after changes how they are shown: after a virama, and for U+200C between letters that
-// would be joined. These are the rules of RFC 5892 appendix A, with U+200D also in front
-// of a virama, as in Bengali.
+// after changes how they are shown. The rules are those of RFC 5892 appendix A, with U+200D
+// also allowed before a virama, as in Bengali.
 func JoinerShows(joiner rune, before, after string) bool {
 	previous, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
