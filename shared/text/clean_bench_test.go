@@ -21,8 +21,6 @@ func BenchmarkPublic(b *testing.B) {
 	}
 }
 
-// The first text of a process loads the rules. A rule is compiled later, when a text has its
-// literal.
 func BenchmarkLeaks(b *testing.B) {
 	for b.Loop() {
 		loadLeaks()

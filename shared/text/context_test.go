@@ -5,13 +5,12 @@ import (
 	"testing"
 )
 
-// seed is 32 bytes in hexadecimal, and key 32 bytes in base64url without padding.
+// seed is 32 bytes in hexadecimal, and key is 32 bytes in base64url.
 const (
 	seed = hex32 + hex32
 	key  = "Qm7xT2kVb9Zr4WnLc8DsJh5pYf3Gt6Ea1RuMvK0oXi9"
 )
 
-// A secret is found near the words that tell what it is, but not beyond a limit.
 func TestSecretsNextToWords(t *testing.T) {
 	spaces := func(n int) string { return strings.Repeat(" ", n) }
 	dots := func(n int) string { return strings.Repeat(". ", n/2) + strings.Repeat(".", n%2) }
@@ -113,8 +112,6 @@ func TestSecretsNextToWords(t *testing.T) {
 	}
 }
 
-// A secret may have up to two line breaks, each after a piece of twenty characters or more.
-// Programs and quotations may have put characters around a line break.
 func TestGather(t *testing.T) {
 	piece := random20
 	for name, c := range map[string]struct{ s, want string }{
@@ -137,9 +134,6 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// A string of 40 characters or more is a name if it lacks lower case or upper case. A
-// string of 60 or more is also a name if it lacks digits. Random strings of these lengths
-// have both cases and digits.
 func TestName(t *testing.T) {
 	for _, c := range []struct {
 		of   string
@@ -155,8 +149,6 @@ func TestName(t *testing.T) {
 	}
 }
 
-// What looks random has at least 16 characters, at least 8 different ones, and two of the
-// kinds lower case, upper case and digit.
 func TestRandom(t *testing.T) {
 	for s, want := range map[string]bool{
 		"abcdefghijklmno1": true, "abcdefghijklmn1": false, "abcdefg1abcdefg1": true, "abcdef1aabcdef1a": false,
@@ -180,8 +172,6 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// isLower, isUpper, isDigit and alnum accept the letters and digits of ASCII, and no other
-// byte.
 func TestAlnum(t *testing.T) {
 	const lowers, uppers, numbers = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 	for i := range 256 {

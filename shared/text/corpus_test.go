@@ -64,15 +64,13 @@ func fill(r *rand.Rand, line string) string {
 		}
 		return h
 	})
-	// \n stands for a line break. \\n becomes a backslash and a line break, which programs
-	// read as a continued line.
 	return strings.ReplaceAll(out, `\n`, "\n")
 }
 
 func TestCorpusOfSecretsIsRefused(t *testing.T) {
 	all := lines(t, "secrets.txt")
 	if len(all) < 80 {
-		t.Errorf("%d secrets, want at least 80", len(all))
+		t.Errorf("secrets.txt: got %d secrets, want at least 80", len(all))
 	}
 	for _, line := range all {
 		want, form, _ := strings.Cut(line, "\t")
@@ -95,7 +93,7 @@ func TestCorpusOfSecretsIsRefused(t *testing.T) {
 func TestCorpusOfTechnicalWritingPasses(t *testing.T) {
 	all := lines(t, "technical.txt")
 	if len(all) < 80 {
-		t.Errorf("%d snippets, want at least 80", len(all))
+		t.Errorf("technical.txt: got %d snippets, want at least 80", len(all))
 	}
 	for _, line := range all {
 		s := strings.ReplaceAll(line, `\n`, "\n")
@@ -106,6 +104,6 @@ func TestCorpusOfTechnicalWritingPasses(t *testing.T) {
 		}
 	}
 	if kind, found := Secrets(strings.ReplaceAll(strings.Join(all, "\n"), `\n`, "\n")); found {
-		t.Errorf("all snippets in one text: taken for %s", kind)
+		t.Errorf("all snippets in one text: got kind %q, want none", kind)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 )
 
-// TestShortestSecrets checks that a credential of each form is found from the length that
-// its issuer gives it, and that a shorter one is not taken for it.
 func TestShortestSecrets(t *testing.T) {
 	const letters, hexadecimal = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "0123456789abcdef"
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -58,10 +56,10 @@ func TestShortestSecrets(t *testing.T) {
 			for range 5 {
 				body := random(c.least, of)
 				if kind, found := Secrets("It is " + prefix + body); !found || kind != c.kind {
-					t.Errorf("%s and %d characters (%s): got %q, %t, want %q", prefix, c.least, body, kind, found, c.kind)
+					t.Errorf("%s and %d characters (%s): got %q, found %t, want %q", prefix, c.least, body, kind, found, c.kind)
 				}
 				if kind, found := Secrets("It is " + prefix + body[1:]); found && kind == c.kind {
-					t.Errorf("%s and %d characters (%s): got %q, want none of this kind", prefix, c.least-1, body[1:], kind)
+					t.Errorf("%s and %d characters (%s): got %q, want another kind or none", prefix, c.least-1, body[1:], kind)
 				}
 			}
 		}

@@ -54,7 +54,7 @@ func TestMentionsStopAtTen(t *testing.T) {
 	}
 	got := Mentions(s.String())
 	if len(got) != MaxMentions || got[0] != "agent00" || got[9] != "agent09" {
-		t.Errorf("Mentions = %q, want the first %d", got, MaxMentions)
+		t.Errorf("Mentions = %q, want agent00 to agent09", got)
 	}
 }
 

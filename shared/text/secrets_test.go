@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The random-looking strings below are put together from pieces, so that secret scanners
-// do not report this file.
+// The strings are put together from pieces, so that secret scanners do not report this
+// file.
 const (
 	random20 = "Qm7xT2kVb9" + "Zr4WnLc8Ds"
 	random36 = random20 + "Jh5pYf3Gt6" + "Ea1RuM"
@@ -61,7 +61,7 @@ func TestSecretsFound(t *testing.T) {
 		"LC_8WQNEKCRJMPKHSSKCPVW":                                                                                 "a link code of this service",
 	} {
 		if kind, found := Secrets(in); !found || kind != want {
-			t.Errorf("Secrets(%q) = %q, %v, want %q", in, kind, found, want)
+			t.Errorf("Secrets(%q) = %q, %v, want %q, true", in, kind, found, want)
 		}
 		if kind, _ := Secrets("before " + in); kind != want {
 			t.Errorf("Secrets of %q after a word = %q, want %q", in, kind, want)
@@ -87,13 +87,13 @@ func TestSecretsPass(t *testing.T) {
 		"-----BEGIN PUBLIC KEY-----\n" + line + "-----END PUBLIC KEY-----",
 		"-----BEGIN CERTIFICATE-----\n" + line, "-----BEGIN ",
 		"A JWT starts with eyJhbGciOi", header + "." + claims, header + "." + claims + ".sig",
-		"eyJ" + random36 + "." + claims + "." + random64, // not JSON
+		"eyJ" + random36 + "." + claims + "." + random64,
 		"xoxb-your-bot-token-from-slack", "sk_live_...", "sk_live_", "sk_test_123", "whsec_...",
 		"AIza" + random20, "AIza" + random64, // a Google key has exactly 35 characters after AIza
 		"ast_", "ast.Node", "ast_generic_expression_tree_visitor_for_version_2_of_the_language",
 		"ag_01j9z3k4m5n6p7q8r9s0t1v2w3", "lc_01j9z3k4m5n6p7q8r9s0t1v2w3", "lc_internationalization", "lc_" + random20, "lc_xxxxxxxxxxxxxxxxxxxx", "LC_ALL",
 		"sha256 " + hex32 + hex32, "commit 9f86d081884c7d659a2feaa0c55ad0159f86d081",
-		"https://example.com/a/" + random64, // an opaque path has no known form
+		"https://example.com/a/" + random64,
 	} {
 		if kind, found := Secrets(in); found {
 			t.Errorf("Secrets(%q): got kind %q, want none", in, kind)
@@ -101,9 +101,8 @@ func TestSecretsPass(t *testing.T) {
 	}
 }
 
-// Secrets takes linear time for the worst known input of each rule. The test's texts are
-// far longer than a body may be. Four times as much input must take about four times as
-// long. If the time grew with the square, it would take sixteen times as long.
+// Four times as much input may take at most eight times as long. Quadratic time would take
+// sixteen times as long.
 func TestSecretsTakeLinearTime(t *testing.T) {
 	const size = 256 << 10
 	pieces := []string{"seed ", "private key ", "secret\n", "a://b:c1@", "://", `"d":"`, `"d":"` + random64, ":AA", "12345678:AA", "_lc_", "ast_" + random20 + "\n", "asr_-"}
@@ -133,25 +132,23 @@ func TestSecretsTakeLinearTime(t *testing.T) {
 			times++
 		}
 		if times == 3 {
-			t.Errorf("%d KiB of %q take more than eight times as long as a quarter of that", size>>10, piece)
+			t.Errorf("%d KiB of %q: took over eight times as long as a quarter of that, want about four times", size>>10, piece)
 		}
 	}
 }
 
-// Every rule of gitleaks compiles. Its literal is in lower case, and the rule is in the
-// group of the literal's first byte.
 func TestLeaks(t *testing.T) {
 	n := 0
 	for first, rules := range leaks() {
 		for _, l := range rules {
 			n++
 			if l.expr() == nil || int(l.literal[0]) != first || strings.ToLower(l.literal) != l.literal {
-				t.Errorf("%+v: want an expression, and a literal in lower case that begins with %c", l, first)
+				t.Errorf("rule %q: got the literal %q, want it in lower case, first byte %c, with an expression", l.kind, l.literal, first)
 			}
 		}
 	}
 	if n < 60 {
-		t.Errorf("got %d rules, want at least 60", n)
+		t.Errorf("leaks.txt: got %d rules, want at least 60", n)
 	}
 }
 
@@ -164,9 +161,8 @@ func FuzzSecrets(f *testing.F) {
 		if found != (kind != "") {
 			t.Errorf("Secrets(%q) = %q, %v, want a kind exactly if found", a, kind, found)
 		}
-		// White space ends every form, so text after it changes nothing.
 		if _, still := Secrets(a + "\n\n" + b); found && !still {
-			t.Errorf("Secrets finds %q alone, but not before %q; want it found in both", a, b)
+			t.Errorf("Secrets(%q) found a secret, but none before %q; want both found", a, b)
 		}
 	})
 }
