@@ -9,15 +9,11 @@ import (
 
 // Clean checks a required text: valid UTF-8, not blank, at most max code
 // points, no control characters except newline and tab, no bidirectional
-// embeddings, overrides or isolates, no private-use characters, and not so many
-// invisible characters that they could carry words ([InvisibleMost]). The error
-// is a *[Problem].
+// embeddings, overrides or isolates, no private-use characters, and few
+// invisible characters ([InvisibleMost]). The error is a *[Problem].
 //
-// CR is accepted only before LF, and is kept: a body that is altered silently
-// no longer has the hash its author computed.
-//
-// A blank text has only white space, format characters such as U+200B, U+2060
-// and U+FEFF, and fillers such as U+3164 and the empty Braille cell.
+// CR is accepted only before LF. It is kept, because an altered body would not
+// have the hash that its author computed.
 func Clean(s string, max int) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return !invisible(r) }) {
 		return characters(s, max)
@@ -123,8 +119,8 @@ func nameOf(r rune) string {
 	return "the invisible character"
 }
 
-// encoded reports whether s begins with U+FFFD itself. range also yields U+FFFD
-// for a byte that is not UTF-8.
+// encoded tells U+FFFD itself from a byte that is not UTF-8, for which range also yields
+// U+FFFD.
 func encoded(s string) bool {
 	_, size := utf8.DecodeRuneInString(s)
 	return size != 1

@@ -6,7 +6,7 @@ import "strings"
 // key.
 var nameWords = []string{"seed", "secret", "private"}
 
-// fillWords may stand between such a word and the bytes.
+// fillWords may stand between a word of nameWords and the bytes.
 var fillWords = func() map[string]bool {
 	words := map[string]bool{}
 	for _, w := range strings.Fields(`key keys seed secret private is was are value in as of my the its raw here this
@@ -17,9 +17,8 @@ var fillWords = func() map[string]bool {
 }()
 
 // named reports whether a word of nameWords begins at i and is followed by 32 bytes in
-// hexadecimal or base64. Punctuation and the words of fillWords may stand in between. The
-// name of a hash, such as sha256, may not, so hashes pass. The seed of a jury's draw
-// passes, too, since it is public.
+// hexadecimal or base64. Hashes pass, because the name of a hash may not stand in between.
+// The seed of a jury's draw passes, too, because it is public.
 func named(s string, i int) bool {
 	rest := ""
 	for _, w := range nameWords {
@@ -66,8 +65,7 @@ func is32Bytes(s string) bool {
 	return false
 }
 
-// mixed reports whether s has lower case, upper case and digits, as random base64 of
-// this length has.
+// mixed reports whether s has lower case, upper case and digits, as long random base64 has.
 func mixed(s string) bool {
 	return generated(s) && strings.ContainsAny(s, "0123456789") &&
 		strings.ToLower(s) != s && strings.ToUpper(s) != s
@@ -81,8 +79,7 @@ func ofDraw(s string, i int) bool {
 }
 
 // privateMember reports whether the d at i is the name of the private member of a JSON
-// Web Key (RFC 7518 section 6, RFC 8037): quoted, and with a key's other members
-// nearby.
+// Web Key (RFC 7518 section 6, RFC 8037).
 func privateMember(s string, i int) bool {
 	const near = 2048
 	if i == 0 || s[i-1] != '"' && s[i-1] != '\'' {
@@ -119,7 +116,7 @@ func colon(s string, i int) (kind string, found bool) {
 	return "", false
 }
 
-// telegram matches a bot's id, of 8 to 10 digits, and 35 characters after its colon.
+// telegram matches a bot's id of 8 to 10 digits, a colon, and 35 characters.
 func telegram(s string, at int) bool {
 	digits := len(s[:at]) - len(strings.TrimRight(s[:at], "0123456789"))
 	key := s[at+1:]
@@ -130,9 +127,8 @@ func telegram(s string, at int) bool {
 const placeholders = " pass password passwd pwd passw0rd p4ssw0rd p@ssword p@ssw0rd secret mysecretpassword changeme example token user username yourpassword your_password your-password admin root postgres guest test foobar foobared "
 
 // passwordIn returns the password of an authority (RFC 3986 section 3.2). It returns ""
-// if the authority has no password or a harmless one: one that is short, has few different
-// characters, is the user's name, is a placeholder, or has only letters of one case,
-// hyphens and underscores. It is also harmless for this machine or a reserved name.
+// for a harmless password, such as a placeholder or lower-case words, and for a reserved
+// host.
 func passwordIn(s string) string {
 	const most = 300
 	s = s[:min(len(s), most)]

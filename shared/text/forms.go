@@ -7,7 +7,7 @@ type form struct {
 	kind, prefix string
 	more         string // characters allowed in its body besides letters and digits
 	length       length
-	word         bool // ordinary names have this form, so one part of the body must look random
+	word         bool // names have this form, so one part of the body must look random
 }
 
 // length is the number of characters in a body.
@@ -19,8 +19,8 @@ type length struct {
 func exactly(n int) length { return length{n, true} }
 func atLeast(n int) length { return length{n, false} }
 
-// forms are tried in this order: more specific prefixes first. A form has a least length
-// if the issuer varies the length, and an exact one otherwise.
+// forms are tried in this order: more specific prefixes first. A form has an exact length
+// if its issuer does not vary the length.
 var forms = []form{
 	{"a GitHub token", "github_pat_", "_", atLeast(60), false},
 	{"a GitHub token", "ghp_", "", atLeast(36), false},
@@ -52,8 +52,7 @@ var forms = []form{
 	{"a PyPI token", "pypi-AgEIcHlwaS5vcmc", "-_", atLeast(40), false},
 }
 
-// formsByFirst groups the forms by the first byte of their prefix, because
-// every word of a text is compared with them.
+// formsByFirst groups the forms by the first byte of their prefix, for speed.
 var formsByFirst = func() (by [256][]form) {
 	for _, f := range forms {
 		by[f.prefix[0]] = append(by[f.prefix[0]], f)
@@ -62,25 +61,24 @@ var formsByFirst = func() (by [256][]form) {
 }()
 
 // ownForm is a credential of this service or of its agents. Its prefix is enough to
-// recognise it. So it may follow a letter, and its body may be broken across lines.
+// recognise it, even after a letter. Its body may be broken across lines.
 type ownForm struct {
 	kind, prefix, more string
 	min                int
-	token              bool // a token of this service, which has both cases, and three digits or more
+	token              bool // a token of this service
 }
 
 const privateKeyKind = "a private key"
 
 // ownForms are the two tokens of this service, and private keys without PEM's BEGIN line.
-// An access token has 92 digits of base62, a refresh token more than 200 of base64url. The
-// prefix of a private key is the part of its DER, in base64 or hexadecimal, that all keys
-// of its kind share.
+// The prefix of a private key is the part of its DER that all keys of its kind share. An
+// access token has 92 characters, a refresh token more than 200.
 var ownForms = []ownForm{
 	{"an access token of this service", "ast_", "", 80, true},
 	{"a refresh token of this service", "asr_", "-_", 60, true},
 	{privateKeyKind, "MC4CAQAwBQYDK2Vw", "+/-_", 40, false},              // Ed25519, PKCS #8 (RFC 8410)
 	{privateKeyKind, "MFMCAQEwBQYDK2Vw", "+/-_", 40, false},              // Ed25519 with the public key
-	{privateKeyKind, "302e020100300506032b6570", "", 64, false},          // the first of these, in hexadecimal
+	{privateKeyKind, "302e020100300506032b6570", "", 64, false},          // Ed25519, PKCS #8, in hexadecimal
 	{privateKeyKind, "MIGHAgEAMBMGByqGSM49AgEG", "+/-_", 100, false},     // P-256, PKCS #8
 	{privateKeyKind, "MHcCAQEEI", "+/-_", 100, false},                    // P-256, SEC 1
 	{privateKeyKind, "MIIEvAIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, false}, // RSA 2048, PKCS #8
@@ -94,7 +92,7 @@ var ownForms = []ownForm{
 	{privateKeyKind, "MIIJQwIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, false},
 	{privateKeyKind, "MIIJKAIBAAKCAgEA", "+/-_", 100, false}, // RSA 4096, PKCS #1
 	{privateKeyKind, "MIIJKQIBAAKCAgEA", "+/-_", 100, false},
-	{"an OpenSSH private key", "b3BlbnNzaC1rZXktdjE", "+/", 81, false}, // "openssh-key-v1"
+	{"an OpenSSH private key", "b3BlbnNzaC1rZXktdjE", "+/", 81, false}, // "openssh-key-v1" in base64
 }
 
 var ownByFirst = func() (by [256][]ownForm) {
@@ -128,18 +126,15 @@ func own(s string) (kind string, found bool) {
 	return "", false
 }
 
-// name reports whether s is more likely a name than random: it lacks a kind of character
-// that random strings of its length have.
+// name reports whether s lacks a kind of character that random strings of its length have.
 func name(s string) bool {
 	return len(s) >= 40 && (strings.ToLower(s) == s || strings.ToUpper(s) == s) ||
 		len(s) >= 60 && !strings.ContainsAny(s, "0123456789")
 }
 
 // gather returns the letters, digits and characters in more at the start of s, at most max
-// of them.
-// It skips up to two line breaks, with the characters that programs and quotations put
-// around them. It skips a line break only after a piece of twenty characters or more that
-// is not a name.
+// of them. It skips up to two line breaks, with the characters that programs and quotations
+// put around them.
 func gather(s, more string, max int) string {
 	const piece, breaks, around = 20, 2, " \t\r\n\\\"'+>"
 	n := run(s, more, max)

@@ -11,14 +11,11 @@ import (
 )
 
 // InvisibleMost bounds the characters of a text that do not show, of all kinds together.
-// Each is allowed because writing has uses for it, but it can also carry hidden
-// information to readers of bytes. Ten of them in 4000 characters carry fewer bits than 26
-// letters. So a text may name 葛󠄀城市, which has one selector, but may not have a selector
-// after each ideograph.
+// Writing needs a few of them: the name 葛󠄀城市 has one. Many could carry hidden words to
+// readers of bytes. Ten in 4000 characters carry fewer bits than 26 letters.
 //
-// Three ways to hide information remain, because preventing them would refuse plain
-// writing: white space (one more space at the end of a line), letters that look alike, and
-// visible choices that do not matter, such as the choice between two emoji.
+// White space, letters that look alike, and choices such as between two emoji can still
+// hide information. To refuse them would refuse plain writing.
 const InvisibleMost = 10
 
 // A visibility says what people see of a character.
@@ -27,7 +24,7 @@ type visibility int
 const (
 	shows     visibility = iota
 	unseen               // allowed [InvisibleMost] times
-	forbidden            // no writing needs it, and it can carry a hidden text
+	forbidden            // no writing needs it
 )
 
 // invisibles judges the characters of a text from its beginning on.
@@ -35,15 +32,14 @@ type invisibles struct {
 	s        string
 	begin    int  // index of the last character that is not joined to the character before it
 	looked   bool // whether a sequence that starts at begin was looked for
-	end      int  // index at which the last such sequence ends; the characters before end show
-	selected bool // an emoji's presentation was selected
+	end      int  // end of the last sequence; the characters before end show
+	selected bool // whether an emoji's presentation was selected
 }
 
 // forbiddenTable lists characters that no writing needs: Khmer vowels that Unicode
 // discourages, deprecated and unassigned format characters, annotations, format
-// characters of shorthand and music, some noncharacters, and private use. It also covers
-// the block of tags and variation selectors, which the method see judges before it looks
-// here, as it does the other noncharacters.
+// characters of shorthand and music, some noncharacters, and private use. The method see
+// judges tags, variation selectors and the other noncharacters itself.
 var forbiddenTable = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, {Lo: 0x2065, Hi: 0x2065, Stride: 1}, {Lo: 0x206a, Hi: 0x206f, Stride: 1},
@@ -55,8 +51,7 @@ var forbiddenTable = &unicode.RangeTable{
 	},
 }
 
-// see judges the character at an index. Characters from U+3165 to U+D7FF, such as
-// ideographs and Hangul syllables, all show.
+// see judges the character at an index.
 func (v *invisibles) see(r rune, at int) visibility {
 	switch {
 	case r < 0xad:
@@ -72,7 +67,7 @@ func (v *invisibles) see(r rune, at int) visibility {
 	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x180e, r >= 0x200b && r <= 0x200f,
 		r >= 0x2060 && r <= 0x2064, r == 0x3164, r == 0xfeff, r == 0xffa0, r == 0xfffc, r == 0x1d159:
 		return unseen
-	case r > 0x3164 && r < 0xd800:
+	case r > 0x3164 && r < 0xd800: // ideographs, Hangul syllables: all show
 	case r&0xfffe == 0xfffe, unicode.Is(forbiddenTable, r):
 		return forbidden
 	case sequences.Tone(r):
@@ -122,8 +117,8 @@ func flagOf(region string) string {
 	return "\U0001f3f4" + strings.Map(func(r rune) rune { return r + 0xe0000 }, region) + "\U000e007f"
 }
 
-// selector judges a variation selector. Only selectors that turn a sign into an emoji
-// show; other listed forms differ too little, or look the same in many fonts.
+// selector judges a variation selector. Only a selector that turns a sign into an emoji
+// shows. Other forms look the same in many fonts.
 func (v *invisibles) selector(r rune, at int) visibility {
 	base, _ := utf8.DecodeLastRuneInString(v.s[:at])
 	if !sequences.Varies(base, r) {
@@ -138,7 +133,7 @@ func (v *invisibles) selector(r rune, at int) visibility {
 
 func isKeycap(rest string) bool { return strings.HasPrefix(rest, "\u20e3") }
 
-// emptyCell judges the empty Braille cell. Beside another cell, empty or not, it shows.
+// emptyCell judges the empty Braille cell. It shows beside any Braille cell.
 func (v *invisibles) emptyCell(at int) visibility {
 	before, _ := utf8.DecodeLastRuneInString(v.s[:at])
 	after, _ := utf8.DecodeRuneInString(v.s[at+len("\u2800"):])
@@ -151,8 +146,7 @@ func (v *invisibles) emptyCell(at int) visibility {
 func isBraille(r rune) bool { return r >= 0x2800 && r <= 0x28ff }
 
 // unsteady counts how often a text changes between a sign and its emoji form, which many
-// fonts show alike. A text that always or never selects the emoji form has no such
-// change.
+// fonts show alike.
 func unsteady(s string) (n int) {
 	colored := map[rune]bool{}
 	for at, r := range s {

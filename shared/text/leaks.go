@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// leaksData holds rules of the scanner gitleaks; leaks_generate.go tells how it is
-// made.
+// leaksData holds rules of the scanner gitleaks. leaks_generate.go writes it.
 //
 //go:embed leaks.txt
 var leaksData string
@@ -20,8 +19,8 @@ type leak struct {
 	expr    func() *regexp.Regexp
 }
 
-// leaks groups the rules by the first byte of their literal. It is loaded on first
-// use, and an expression is compiled when a text first has its literal.
+// leaks groups the rules by the first byte of their literal. An expression is compiled when
+// a text first has its literal.
 var leaks = sync.OnceValue(loadLeaks)
 
 func loadLeaks() *[256][]leak {
@@ -46,9 +45,8 @@ func loadLeaks() *[256][]leak {
 // leakMost bounds the bytes that an expression sees.
 const leakMost = 512
 
-// leaking looks for a credential of gitleaks' rules at the start of s. Like the
-// credentials in forms, it must look random after its literal, so masks and examples
-// pass.
+// leaking looks for a credential of gitleaks' rules at the start of s. It must look random
+// after its literal, so masks and examples pass.
 func leaking(s string) (kind string, found bool) {
 	for _, l := range leaks()[lower(s[0])] {
 		if _, ok := cutFold(s, l.literal); !ok {

@@ -5,10 +5,9 @@
 //	go mod download github.com/zricethezav/gitleaks/v8@v8.30.1
 //	go run leaks_generate.go v8.30.1 "$(go env GOMODCACHE)/github.com/zricethezav/gitleaks/v8@v8.30.1" > leaks.txt
 //
-// It takes each rule whose expression begins with a literal that no ordinary word begins
-// with. It leaves out rules for public keys and test keys, rules that begin with a
-// punctuation mark or a URL, and rules for credentials that the variable forms describes
-// more precisely. Rules that need a company's name nearby have no such literal.
+// It takes the rules that begin with a literal that no ordinary word begins with. It leaves
+// out rules for public keys and test keys, and rules for credentials that this package
+// describes more precisely.
 package main
 
 import (
@@ -24,11 +23,10 @@ import (
 
 var (
 	rule = regexp.MustCompile("(?s)\nid = \"([^\"]+)\".*?\nregex = '''(.*?)'''")
-	// ours matches the names of rules for credentials that the variable forms or a function
-	// of the package describes, and of rules that are left out for another reason.
+	// ours matches the names of rules that are left out.
 	ours = regexp.MustCompile(`^(aws-access|anthropic-|gcp-|github-|gitlab-pat|gitlab-session|huggingface-access|jwt|npm-|openai-|private-key|pypi-|slack-[^w]|stripe-)|public|test|bedrock|nuget|teams-webhook`)
-	// also matches the names of rules that are taken in despite their short literal,
-	// because nothing else has their form.
+	// also matches the names of rules that are taken despite their short literal, because
+	// nothing else has their form.
 	also = regexp.MustCompile(`^(databricks-|easypost-|slack-webhook)`)
 )
 
@@ -107,7 +105,6 @@ func ends(e *syntax.Regexp) bool {
 	return e.Op == syntax.OpWordBoundary || e.Op == syntax.OpAlternate && strings.Contains(e.String(), `\z`)
 }
 
-// begin returns the literal at the beginning of an expression, and the expression.
 func begin(e *syntax.Regexp) (literal, expr string) {
 	expr = e.String()
 	first := e

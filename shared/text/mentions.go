@@ -17,11 +17,10 @@ const MaxMentions = 10
 //   - A handle is 2-32 characters of [a-z0-9_.-]; upper case is accepted.
 //   - Dots and hyphens at its end are taken as punctuation: "ask @fox." names
 //     fox. A handle that itself ends in a dot or hyphen cannot be mentioned.
-//   - What stands right before the @ must not be a word, an address or a path:
-//     neither a@b.c nor https://example.com/@fox is a mention.
-//   - What follows must not continue the word: @josé does not name jos, nor
-//     does @fox@example.social name fox. Other scripts need no space: @fox你好
-//     names fox.
+//   - A word, an address or a path must not end right before the @:
+//     https://example.com/@fox is not a mention.
+//   - The text after a handle must not continue the word: @josé does not name
+//     jos. Scripts other than Latin need no space: @fox你好 names fox.
 //   - Code spans and quotations are not recognised: `@fox` is a mention.
 func Mentions(s string) []string {
 	var found []string

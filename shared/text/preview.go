@@ -11,8 +11,9 @@ import (
 const ellipsis = "…"
 
 // Preview returns s if it has at most n code points. Otherwise it returns the
-// beginning of s, cut between grapheme clusters and without trailing white
-// space, and "…": at most n code points in all. If n is below 1 it returns "".
+// beginning of s and "…", at most n code points in all. It cuts s between
+// grapheme clusters, and drops white space before the cut. If n is below 1, it
+// returns "".
 func Preview(s string, n int) string {
 	if n < 1 {
 		return ""

@@ -7,9 +7,9 @@ package text
 
 // Problem says why a text is refused.
 type Problem struct {
-	// Problem is a predicate without its subject, so that a caller can put the
-	// field's name before it: "has 4001 characters, at most 4000 are allowed".
-	// It never holds the text itself, except for a single character or emoji.
+	// Problem is a predicate without its subject: "has 4001 characters, at most
+	// 4000 are allowed". A caller puts the field's name before it. It never holds
+	// the text itself, except for a single character or emoji.
 	Problem string
 	// Hint says what to do instead.
 	Hint string

@@ -23,8 +23,8 @@ func published(key string) bool {
 	return false
 }
 
-// publishedClaims reports whether the claims of a token are those of an example that
-// jwt.io or RFC 7519 publishes. The examples of jwt.io exist for several algorithms.
+// publishedClaims reports whether the claims of a token are those of an example of jwt.io
+// or RFC 7519.
 func publishedClaims(part string) bool {
 	b, err := base64.RawURLEncoding.DecodeString(part)
 	claims := string(b)

@@ -6,19 +6,16 @@ import (
 )
 
 // Secrets reports whether s holds what looks like a credential, and the kind of
-// the first one ("a GitHub token"). It never returns the value.
+// the first one ("a GitHub token"). It takes time linear in len(s).
 //
-// Talking about secrets is allowed. So these pass: bare prefixes, shortened or masked
-// values ("sk-…", "ghp_xxxx"), words joined by hyphens, and keys that standards and
-// manuals publish. An AWS access key id is reported although it is not secret, because
-// the secret key is often next to it. The time is linear in len(s).
+// Talking about secrets is allowed, so prefixes, masked values ("ghp_xxxx") and published
+// keys pass. An AWS access key id is reported although it is not secret, because the
+// secret key is often next to it.
 //
-// It cannot recognise a secret that has no typical form: 32 random bytes are a seed or a
-// hash, and are taken for a seed only after words that say so ("seed", "private",
-// "secret"). A password outside a URL passes. A password that has only letters of one
-// case, or is from a well-known example, passes even in a URL. A secret that is split,
-// reversed or encoded again passes, too: the guard is against accidents, not against an
-// author who wants to publish a secret.
+// A secret without a typical form passes. 32 random bytes may be a hash, and are taken for
+// a key only after words such as "seed". Passwords outside of URLs pass. Split or encoded
+// secrets pass, too: Secrets guards against accidents, not against an author who wants to
+// publish a secret.
 func Secrets(s string) (kind string, found bool) {
 	for i := range len(s) {
 		c := s[i]
@@ -33,8 +30,7 @@ func Secrets(s string) (kind string, found bool) {
 			}
 			if !found && starts(s, i) {
 				kind, found = starting(s[i:])
-				// A hyphen belongs to base64url, so a run is read only from its
-				// beginning.
+				// A token does not begin after a hyphen, which belongs to base64url.
 				if !found && c == 'e' && (i == 0 || s[i-1] != '-') {
 					kind, found = "a JSON Web Token", jwt(s[i:])
 				}
@@ -62,7 +58,7 @@ var anywhere = func() (first [256]bool) {
 func within(s string, i int) (kind string, found bool) {
 	switch s[i] {
 	case 's', 'S':
-		if _, ok := cutFold(s[i:], "se"); !ok { // the beginning of "seed" and "secret"
+		if _, ok := cutFold(s[i:], "se"); !ok { // seed, secret
 			return "", false
 		}
 		if awsSecret(s[i:]) {
@@ -70,7 +66,7 @@ func within(s string, i int) (kind string, found bool) {
 		}
 		return "a private key or secret", named(s, i)
 	case 'p', 'P':
-		if _, ok := cutFold(s[i:], "pr"); !ok { // the beginning of "private"
+		if _, ok := cutFold(s[i:], "pr"); !ok { // private
 			return "", false
 		}
 		return "a private key or secret", named(s, i)
@@ -119,9 +115,8 @@ func starting(s string) (kind string, found bool) {
 
 const linkCodeKind = "a link code of this service"
 
-// linkCode reports whether s begins with a link code of this service, in lower
-// or upper case: 20 digits of Crockford's base32, which may all be letters. An id has 26
-// digits, so it does not match.
+// linkCode reports whether s begins with a link code of this service, in lower or upper
+// case: 20 digits of Crockford's base32. An id has 26 digits, so it does not match.
 func linkCode(s string) bool {
 	const prefix, digits = "lc_", "0123456789abcdefghjkmnpqrstvwxyz"
 	s, ok := cutFold(s, prefix)
@@ -131,7 +126,7 @@ func linkCode(s string) bool {
 const pemBegin = "-----BEGIN "
 
 // privateKey looks for a PEM block (RFC 7468) with a private key label,
-// followed by a line of base64. The label alone is not refused.
+// followed by a line of base64.
 func privateKey(s string) (kind string, found bool) {
 	if !strings.HasPrefix(s, pemBegin) {
 		return "", false
@@ -164,8 +159,8 @@ func awsID(s string) bool {
 	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == "" && !strings.HasSuffix(s, "EXAMPLE") && distinct(s) >= 6
 }
 
-// awsSecret matches the 40 characters of a secret access key after its usual
-// name; they have no prefix of their own.
+// awsSecret matches the 40 characters of a secret access key after its usual name, because
+// they have no prefix.
 func awsSecret(s string) bool {
 	for _, word := range []string{"secret", "access", "key"} {
 		var ok bool
@@ -177,8 +172,8 @@ func awsSecret(s string) bool {
 	return has(s, "+/", 40) && random(s[:40]) && !strings.HasSuffix(s[:40], "EXAMPLEKEY")
 }
 
-// jwt matches the compact form of a signed token (RFC 7515): three parts, of
-// which the first is JSON that names an algorithm.
+// jwt matches the compact form of a signed token (RFC 7515). Its first part is JSON that
+// names an algorithm.
 func jwt(s string) bool {
 	if !strings.HasPrefix(s, "eyJ") {
 		return false
@@ -233,9 +228,8 @@ func longest(s string) string {
 	return best
 }
 
-// random reports whether s looks generated: sixteen or more characters, at
-// least eight of them different, and two of the three kinds lower case, upper
-// case and digit. Words, masks (xxxx…) and names in capitals fail.
+// random reports whether s looks generated. Words, masks (xxxx…) and names in capitals do
+// not.
 func random(s string) bool {
 	var lower, upper, digit int
 	for i := range len(s) {
@@ -262,7 +256,6 @@ func distinct(s string) (n int) {
 	return n
 }
 
-// digits counts the digits in s.
 func digits(s string) (n int) {
 	for _, c := range []byte(s) {
 		if isDigit(c) {
