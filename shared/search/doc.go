@@ -12,8 +12,7 @@
 // A segment is stored as:
 //
 //   - a head ([Head]): which IDs it covers and where its parts are cut; a small
-//     segment is stored in its head alone. Heads are listed in the order of
-//     [Name.String];
+//     segment is stored in its head alone;
 //   - shards of 4 KB: the words in order, front-coded, each with the posts
 //     that have it, as numbers from the oldest post, 0, up;
 //   - chunks of 256 IDs: the posts that the numbers stand for.

@@ -21,12 +21,11 @@ func fold(text string) string {
 }
 
 // phrases replaces characters that stand for a whole phrase by its usual short form. NFKD
-// would make a post of them eighteen times as long, and its search far slower.
+// would make a post of them eighteen times as long, and slow to search.
 var phrases = strings.NewReplacer("\ufdfa", " صلعم ", "\ufdfb", " جل ")
 
-// marksFold are the scripts whose marks are folded, because people leave them
-// out or have no keys for them. In Devanagari or Thai a mark is a vowel, and
-// the word without the vowel is a different word.
+// marksFold are scripts with marks that people leave out or have no keys for. In
+// Devanagari or Thai, a word without a mark is another word.
 var marksFold = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew, unicode.Nd,
 }

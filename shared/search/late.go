@@ -11,11 +11,10 @@ import (
 // Adding a post that no segment missed is harmless.
 func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >= lateAge }
 
-// turn is n if [IsTurn] is true for one post in n.
-const turn = 8
+const turn = 8 // [IsTurn] is true for one post in so many
 
 // IsTurn reports whether to [Tend] a channel when a post arrives. It is true for about one
-// post in eight, chosen by the ID's random bits, to save listing the segments for each post.
+// post in eight, because listing the segments for each post would cost too much.
 func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
 // Fills reports whether a channel that grew from one number of posts to another has two

@@ -8,7 +8,7 @@ import (
 // State is the input of [State.Next].
 type State struct {
 	Heads  []Listed // the newest
-	Oldest []ID     // the oldest posts after the last segment, deleted ones included; at most SealMost.Size()
+	Oldest []ID     // at most SealMost.Size() posts after the last segment, oldest first
 	Late   []ID     // late posts
 	Missed []ID     // late posts that the segment for their IDs lacks
 	Now    time.Time
@@ -16,7 +16,7 @@ type State struct {
 }
 
 // SealMost is the highest level that posts are sealed into directly. A Lambda function with
-// little memory can build it from any posts.
+// little memory can build a segment of this level from any posts.
 const SealMost = Top - 1
 
 // Step is one thing to do: build a segment, or remove some.

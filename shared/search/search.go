@@ -74,7 +74,7 @@ func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error)
 		if len(found.Posts) > 0 || found.Next == (ID{}) {
 			break
 		}
-		if now := r.Spent(); now-begun+(now-before) > Budget { // the next page may cost as much as this one
+		if now := r.Spent(); now-begun+(now-before) > Budget { // if the next page costs the same
 			break
 		}
 	}
@@ -106,8 +106,8 @@ type query[P any] struct {
 	left     int        // shards that the page may still read, in units of 4 KB
 	segments []*segment // newest first, as far as the search goes
 	tailed   bool       // there may be posts that no segment has
-	from     ID         // no post from this ID to the newest is missing
-	reached  ID         // no hit from this ID to the newest is missing
+	from     ID         // the posts from this ID to the newest are complete
+	reached  ID         // the hits from this ID to the newest are complete
 	posts    []Post[P]  // found
 }
 
@@ -137,7 +137,7 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 		}
 		q.segments = append(q.segments, &segment{span: sp, below: below, shards: map[int][]byte{}, read: map[int][]ID{}})
 	}
-	if err := q.match(); err != nil { // segments without parts are completely known
+	if err := q.match(); err != nil { // segments without parts
 		return Found[P]{}, err
 	}
 	got, err := q.first(ctx, end(spans), late)
@@ -153,9 +153,8 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 	return q.page(), nil
 }
 
-// list reads a page of heads and keeps those of live segments with posts before q.Before.
-// It skips pages that have none of these. Large heads leave fewer units for shards in
-// q.left.
+// list reads a page of heads, and keeps the live ones that may have posts before q.Before.
+// It skips pages without such heads.
 func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err error) {
 	read := 0
 	useless := func(h Listed) bool { return !h.Live || !h.After.next().Less(q.Before) }
@@ -183,8 +182,8 @@ func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err err
 }
 
 // first reads the tail, late posts, and as many of the newest segments as should suffice.
-// got is how many posts of the tail have the terms. In a busy channel it reads no
-// segments, because the page probably ends within the tail.
+// got is the number of posts of the tail that have the terms. In a busy channel, first reads
+// no segments, because the page probably ends within the tail.
 func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err error) {
 	if len(late) > form.late {
 		late = late[:form.late]
@@ -318,8 +317,8 @@ func (q *query[P]) rest(ctx context.Context) error {
 	return nil
 }
 
-// through reads the shards of some terms in unfinished segments, up to limit units of 4 KB.
-// If must is set, the first segment may cost more.
+// through reads the shards of terms in unfinished segments, up to limit units of 4 KB. If
+// must is set, the first segment may cost more.
 func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, limit int, must bool) error {
 	var wanted []Part
 	cost := 0
@@ -393,8 +392,8 @@ func (q *query[P]) match() error {
 	return nil
 }
 
-// enough reports whether the newest segments, searched without a gap, have the requested
-// number of hits, or all segments were searched.
+// enough reports whether the newest segments have the requested number of hits, or all
+// segments were searched.
 func (q *query[P]) enough() bool {
 	sure := 0
 	for _, s := range q.segments {

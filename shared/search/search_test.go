@@ -210,7 +210,7 @@ func TestCrashAnywhere(t *testing.T) {
 			c, crashed := run(k, after)
 			if !crashed {
 				if k < 100 {
-					t.Errorf("got %d writes, want at least 100", k)
+					t.Errorf("writes of Tend: got %d, want at least 100", k)
 				}
 				return
 			}

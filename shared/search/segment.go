@@ -27,8 +27,8 @@ const Top = Level(len(form.sizes) - 1)
 // MaxPosts bounds the posts of a segment.
 const MaxPosts = 1 << 16
 
-// Name identifies a segment by its level, the ID after which it begins, and a digest of
-// its content. So a repeated write does no harm, and written bytes never change.
+// Name identifies a segment. Because of the digest of its content, a repeated write does no
+// harm, and written bytes never change.
 type Name struct {
 	Level  Level
 	After  ID
@@ -67,9 +67,9 @@ type Segment struct {
 	Parts map[Part][]byte
 }
 
-// Build makes the index of posts with after < ID <= to. It is a pure function of its
-// arguments, but fails when ctx ends. The order of docs and duplicates do not matter. Build
-// takes about 30 bytes of memory for each word of each post.
+// Build makes the index of posts with after < ID <= to. The order of docs and duplicates do
+// not matter. Build fails when ctx ends. It takes about 30 bytes of memory for each word of
+// each post.
 func Build(ctx context.Context, level Level, after, to ID, docs []Doc) (*Segment, error) {
 	docs = slices.Clone(docs)
 	slices.SortFunc(docs, func(a, b Doc) int { return a.ID.Compare(b.ID) })

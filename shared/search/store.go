@@ -65,9 +65,8 @@ type Shelf interface {
 	Announce(ctx context.Context, h *Head, now time.Time) error
 	// PutParts writes parts, whether or not they exist.
 	PutParts(ctx context.Context, parts map[Part][]byte) error
-	// Publish makes a head live. It does nothing if the head is live. It fails if a
-	// head with parts was not announced or was removed since. It puts a head without
-	// parts.
+	// Publish makes a head live, if it is not. A head with parts must have been
+	// announced and still exist.
 	Publish(ctx context.Context, h *Head, now time.Time) error
 	// Retire marks a live head as not live. It does nothing if the head is gone.
 	Retire(ctx context.Context, n Name) error

@@ -15,8 +15,8 @@ const (
 )
 
 // Tend seals posts, and merges and removes segments, in a bounded number of steps. It leaves
-// segments of a level above most to other calls. due is the time, possibly past, at which
-// there is more to do even if no post arrives. It is zero if there will be nothing.
+// segments of a level above most to other calls. due is when there is more to do even if no
+// post arrives. It may be past, and is zero if there will be nothing.
 //
 // Tend may stop anywhere or run concurrently. The next call finishes its steps.
 func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due time.Time, err error) {
@@ -79,8 +79,7 @@ func (t *tender) list(ctx context.Context) error {
 				if _, due, ok := (State{Heads: page, Now: t.now(), Most: Top}).Next(); !ok && due.IsZero() {
 					return nil
 				}
-				// More heads may begin at the same ID as the page's last head, but fewer than
-				// a page.
+				// More heads, but fewer than a page, may begin at the same ID.
 				before = page[len(page)-1].After.next()
 			}
 		},

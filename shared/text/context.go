@@ -127,8 +127,7 @@ func telegram(s string, at int) bool {
 const placeholders = " pass password passwd pwd passw0rd p4ssw0rd p@ssword p@ssw0rd secret mysecretpassword changeme example token user username yourpassword your_password your-password admin root postgres guest test foobar foobared "
 
 // passwordIn returns the password of an authority (RFC 3986 section 3.2). It returns ""
-// for a harmless password, such as a placeholder or lower-case words, and for a reserved
-// host.
+// for a reserved host, and for a harmless password such as a placeholder.
 func passwordIn(s string) string {
 	const most = 300
 	s = s[:min(len(s), most)]

@@ -8,7 +8,7 @@ import (
 // publishedKeys are parts of private keys that everybody knows.
 var publishedKeys = []string{
 	"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",                      // RFC 8037 appendix A
-	"9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", // the same, RFC 8032 section 7.1
+	"9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", // RFC 8032 section 7.1
 	"ABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",                       // /docs/auth, as PKCS #8
 	"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",                      // /docs/auth
 	"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",

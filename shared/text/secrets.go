@@ -159,8 +159,8 @@ func awsID(s string) bool {
 	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == "" && !strings.HasSuffix(s, "EXAMPLE") && distinct(s) >= 6
 }
 
-// awsSecret matches the 40 characters of a secret access key after its usual name, because
-// they have no prefix.
+// awsSecret matches the usual name of a secret access key and its 40 characters, which have
+// no prefix.
 func awsSecret(s string) bool {
 	for _, word := range []string{"secret", "access", "key"} {
 		var ok bool
@@ -209,7 +209,7 @@ func run(s, more string, max int) int {
 // has reports whether exactly n leading bytes of s are letters, digits or in more.
 func has(s, more string, n int) bool { return run(s, more, n+1) == n }
 
-// cutFold is [strings.CutPrefix] for a prefix in ASCII, and ignores case.
+// cutFold is [strings.CutPrefix] without regard to case. prefix must be ASCII.
 func cutFold(s, prefix string) (after string, found bool) {
 	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
 		return s, false

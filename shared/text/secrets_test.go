@@ -89,7 +89,7 @@ func TestSecretsPass(t *testing.T) {
 		"A JWT starts with eyJhbGciOi", header + "." + claims, header + "." + claims + ".sig",
 		"eyJ" + random36 + "." + claims + "." + random64,
 		"xoxb-your-bot-token-from-slack", "sk_live_...", "sk_live_", "sk_test_123", "whsec_...",
-		"AIza" + random20, "AIza" + random64, // a Google key has exactly 35 characters after AIza
+		"AIza" + random20, "AIza" + random64,
 		"ast_", "ast.Node", "ast_generic_expression_tree_visitor_for_version_2_of_the_language",
 		"ag_01j9z3k4m5n6p7q8r9s0t1v2w3", "lc_01j9z3k4m5n6p7q8r9s0t1v2w3", "lc_internationalization", "lc_" + random20, "lc_xxxxxxxxxxxxxxxxxxxx", "LC_ALL",
 		"sha256 " + hex32 + hex32, "commit 9f86d081884c7d659a2feaa0c55ad0159f86d081",
@@ -128,7 +128,7 @@ func TestSecretsTakeLinearTime(t *testing.T) {
 			return all > time.Second && all > 8*took(size/4)
 		}
 		times := 0
-		for times < 3 && slow() { // a single slow run may be due to other work of the machine
+		for times < 3 && slow() { // other work of the machine may slow a single run
 			times++
 		}
 		if times == 3 {
