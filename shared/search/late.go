@@ -11,7 +11,7 @@ import (
 // Adding a post that no segment missed is harmless.
 func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >= lateAge }
 
-const turn = 8 // [IsTurn] is true for one post in so many
+const turn = 8 // [IsTurn] is true for about one post in this many
 
 // IsTurn reports whether to [Tend] a channel when a post arrives. It is true for about one
 // post in eight, because listing the segments for each post would cost too much.
