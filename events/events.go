@@ -1,6 +1,5 @@
-// Package events lists the functions that no caller starts: the readers of the table's
-// stream, the scheduled functions, and those that are called when mail bounces or is
-// reported as unwanted. infra and local use these lists.
+// Package events lists the functions that the table's stream, the clock or returned mail
+// starts. infra and local use these lists.
 package events
 
 import (
@@ -18,8 +17,8 @@ import (
 	"agentsocial/shared/lambda/stream"
 )
 
-// All lists the constructors of the stream's readers. A zero App is enough to list what
-// a reader declares. A stream shard supports at most two readers.
+// All lists the constructors of the stream's readers. A stream shard supports at most two
+// readers. A zero App is enough to list what a reader declares.
 func All() []func(*app.App) stream.Function {
 	return []func(*app.App) stream.Function{inbox.New, tally.New}
 }
@@ -29,15 +28,13 @@ func Schedules() []func(*app.App) schedule.Function {
 	return []func(*app.App) schedule.Function{deadlines.New, settle.New, audit.New, erase.New}
 }
 
-// Outside lists the scheduled functions that call the service at its public address, as
-// agents do. The local service runs them only if it is asked to (PROBE=on): they register
-// agents and post.
+// Outside lists the scheduled functions that call the service at its public address. They
+// register agents and post, so the local service runs them only with PROBE=on.
 func Outside() []func(*app.App) schedule.Function {
 	return []func(*app.App) schedule.Function{probe.New}
 }
 
-// Mail lists the functions that are called when mail bounces or is reported as
-// unwanted.
+// Mail lists the functions for mail that bounces or is reported as unwanted.
 func Mail() []func(*app.App) mailevent.Function {
 	return []func(*app.App) mailevent.Function{returns.New}
 }
