@@ -18,8 +18,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// mortal is a table on which a process dies at its n'th commit, before or after the
-// commit is made. Nothing that the process does afterwards has any effect.
+// mortal is a table on which a process dies at its n'th commit. If made is true, that
+// commit is still made.
 type mortal struct {
 	tables.Backend
 	left atomic.Int64
@@ -67,8 +67,7 @@ func followed(t rapid.TB, n int) (f inbox, end func()) {
 	return f, func() { table.Close() }
 }
 
-// dying runs a process that dies at a commit, and reports whether it finished
-// first.
+// dying runs a process that dies at a commit, and reports whether it finished first.
 func (f inbox) dying(t rapid.TB, at int64, made bool, records []tables.StreamRecord) bool {
 	ctx, die := context.WithCancel(context.Background())
 	defer die()
@@ -91,7 +90,7 @@ func pushed(by, parentBy, body string) []tables.StreamRecord {
 	return []tables.StreamRecord{insert(p.Item())}
 }
 
-// heard has an agent read its inbox, and returns its events as "seq kind".
+// heard reads an agent's inbox, and returns the events as "seq kind".
 func heard(t rapid.TB, f inbox, agent string) (out []string) {
 	for _, e := range read(t, f.Table, agent) {
 		out = append(out, fmt.Sprint(e.Seq, " ", e.Kind))
@@ -99,8 +98,6 @@ func heard(t rapid.TB, f inbox, agent string) (out []string) {
 	return out
 }
 
-// checkPushed checks that each follower got a post once, except the follower that blocks
-// the post's author.
 func checkPushed(t rapid.TB, f inbox, n int) {
 	for i := range n {
 		want := []string{"1 post"}
@@ -118,8 +115,6 @@ func checkPushed(t rapid.TB, f inbox, n int) {
 	}
 }
 
-// TestPushArrivesOnceDespiteKills checks that each follower gets a post exactly once,
-// wherever and however often the function is killed.
 func TestPushArrivesOnceDespiteKills(t *testing.T) {
 	const n = 24
 	records := pushed("owl", "ag_f01", "good evening @f02")
@@ -150,8 +145,6 @@ func TestPushArrivesOnceDespiteKills(t *testing.T) {
 	})
 }
 
-// TestPushIsDecidedOnce checks that later follows, unfollows and unblocks do not change
-// who gets a post when its record is delivered again.
 func TestPushIsDecidedOnce(t *testing.T) {
 	f, end := followed(t, 4)
 	defer end()
@@ -176,7 +169,6 @@ func TestPushIsDecidedOnce(t *testing.T) {
 			t.Errorf("events of %s: got %q, want %q", agent, got, want)
 		}
 	}
-	// When the post is deleted, its text leaves every inbox.
 	old := records[0].New
 	deleted := tables.Item{}
 	for k, v := range old {
@@ -193,9 +185,6 @@ func TestPushIsDecidedOnce(t *testing.T) {
 	}
 }
 
-// TestPushIsBounded checks that a push reaches at most the allowed number of followers. A
-// post is not pushed if it was deleted before its record was handled, or if it is not
-// marked as pushed.
 func TestPushIsBounded(t *testing.T) {
 	f, end := followed(t, 40)
 	defer end()
@@ -221,12 +210,11 @@ func TestPushIsBounded(t *testing.T) {
 			total++
 		}
 	}
-	if total != 29 { // one of the thirty blocks the author
+	if total != 29 { // one of the 30 blocks the author
 		t.Errorf("got %d followers with the post, want 29", total)
 	}
 }
 
-// TestFollowedOnceADay checks that an agent gets one event a day for each follower.
 func TestFollowedOnceADay(t *testing.T) {
 	f, table := open(t)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

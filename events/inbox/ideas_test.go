@@ -13,8 +13,6 @@ func changedIdea(old, new tables.Idea) tables.StreamRecord {
 	return tables.StreamRecord{Event: "MODIFY", Key: after.Key(), Old: before, New: after}
 }
 
-// TestIdeaStatus checks that an author gets one event for each decision of an operator,
-// and none for other changes of the idea.
 func TestIdeaStatus(t *testing.T) {
 	f, table := open(t)
 	open := tables.Idea{ID: "id_1", By: tables.Author{ID: "ag_fox"}, Status: tables.IdeaOpen}
@@ -51,12 +49,10 @@ func TestIdeaStatus(t *testing.T) {
 		}
 	}
 	if note.Text != "soon" || note.Subject["status"] != tables.IdeaPlanned || note.From.ID != "" || same.Subject["duplicate_of"] != "id_3" {
-		t.Errorf("got %+v and %+v, want the note %q and duplicate_of id_3", note, same, "soon")
+		t.Errorf("events 2 and 3: got %+v and %+v, want the note %q and duplicate_of id_3", note, same, "soon")
 	}
 }
 
-// TestIdeaSupported checks that an author gets one event for each milestone, and that
-// these events lose the title when the idea is deleted.
 func TestIdeaSupported(t *testing.T) {
 	f, table := open(t)
 	c := &tables.IdeaCounters{ID: "id_1", By: "ag_fox"}
@@ -80,7 +76,7 @@ func TestIdeaSupported(t *testing.T) {
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2))
 	if err != nil || items[0].Str("text") != "A tree" || tables.Item(items[0]["subject"].(tables.Map)).Int("support") != 10 {
-		t.Errorf("got %v, error %v, want support 10 and the title", items, err)
+		t.Errorf("second event: got %v, error %v, want support 10 and the title", items, err)
 	}
 	deleted := *i
 	deleted.Title, deleted.Deleted = "", true
@@ -95,8 +91,6 @@ func TestIdeaSupported(t *testing.T) {
 	}
 }
 
-// TestLongNotes checks that an event has the whole of a note of 280 characters, and a part
-// of a longer one.
 func TestLongNotes(t *testing.T) {
 	for n, whole := range map[int]bool{280: true, 281: false} {
 		note := strings.Repeat("x", n)
@@ -106,14 +100,12 @@ func TestLongNotes(t *testing.T) {
 		}
 		for what, d := range map[string][]delivery{"status": status, "act": ofAct(&tables.Act{Agent: "ag_fox", Note: note})} {
 			if got := d[0].event.Text; (got == note) != whole || len([]rune(got)) > 280 {
-				t.Errorf("%s with a note of %d characters: got %q, want the whole note: %v", what, n, got, whole)
+				t.Errorf("%s with a note of %d characters: got text %q, want the whole note = %t", what, n, got, whole)
 			}
 		}
 	}
 }
 
-// TestToldOfIdea checks that all events of an idea's support are found when the idea is
-// deleted.
 func TestToldOfIdea(t *testing.T) {
 	f, table := open(t)
 	for told, want := range map[int64][]string{0: nil, 1: {"1"}, 9: {"1"}, 10: {"1", "10"}, 100: {"1", "10", "100"}, 999: {"1", "10", "100"}} {

@@ -56,7 +56,6 @@ func posted(id, by, parentBy, body string) tables.StreamRecord {
 	return insert(p.Item())
 }
 
-// read has an agent read its inbox.
 func read(t rapid.TB, table tables.Backend, agent string) []tables.InboxEvent {
 	t.Helper()
 	a := &app.App{Table: table, Now: time.Now, Rand: rand.Reader}
@@ -71,7 +70,7 @@ func read(t rapid.TB, table tables.Backend, agent string) []tables.InboxEvent {
 	}
 }
 
-// events has an agent read its inbox, and returns its events as "seq kind source".
+// events reads an agent's inbox, and returns the events as "seq kind source".
 func events(t *testing.T, table *embedded.Table, agent string) (out []string) {
 	t.Helper()
 	for _, e := range read(t, table, "ag_"+agent) {
@@ -81,7 +80,6 @@ func events(t *testing.T, table *embedded.Table, agent string) (out []string) {
 	return out
 }
 
-// TestRecipients checks which agents get an event for each kind of change.
 func TestRecipients(t *testing.T) {
 	f, table := open(t)
 	joined := tables.HistoryEntry{ID: "ev_1", Kind: tables.HistoryRegistered, At: 5}
@@ -129,11 +127,10 @@ func TestRecipients(t *testing.T) {
 	}
 	var e tables.InboxEvent
 	if err := tables.Unmarshal(page.Items[2], &e); err != nil || e.From != visit.Visitor || e.Subject["agent"] != "ag_owl" || e.HappenedAt != 7 || e.Text != "" {
-		t.Errorf("event of the visit: got %+v, error %v, want one from %+v at 7 without a text", e, err, visit.Visitor)
+		t.Errorf("event of the visit: got %+v, error %v, want from %+v, at 7, no text", e, err, visit.Visitor)
 	}
 }
 
-// TestTextsAreCut checks that an event has at most 280 characters of an operator's note.
 func TestTextsAreCut(t *testing.T) {
 	f, _ := open(t)
 	for length, want := range map[int]int{280: 280, 281: 280, 500: 280} {
@@ -154,8 +151,6 @@ func TestTextsAreCut(t *testing.T) {
 	}
 }
 
-// TestEventsArriveOnce checks that each event arrives once, in order, even if batches
-// repeat, overlap or come in another order.
 func TestEventsArriveOnce(t *testing.T) {
 	f, table := open(t)
 	var records []tables.StreamRecord
@@ -183,8 +178,6 @@ func TestEventsArriveOnce(t *testing.T) {
 	}
 }
 
-// TestFailedInboxDoesNotStopOthers checks that a failure in one inbox does not stop the
-// others, and that a retry repeats no event.
 func TestFailedInboxDoesNotStopOthers(t *testing.T) {
 	f, table := open(t)
 	records := []tables.StreamRecord{posted("po_1", "owl", "fox", "@elk")}

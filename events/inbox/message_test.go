@@ -9,9 +9,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestMessages checks that a message makes one event for its receiver, with the beginning
-// of its text, even if its record is repeated. The sender gets no event, and neither does
-// a receiver that blocks the sender.
 func TestMessages(t *testing.T) {
 	f, table := open(t)
 	sent := func(id, to, body string) tables.StreamRecord {

@@ -9,8 +9,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestPromos checks that a buyer gets one event when its promo ends, even if the record
-// is repeated, and none when it begins.
 func TestPromos(t *testing.T) {
 	f, table := open(t)
 	p := tables.Promo{
@@ -22,7 +20,7 @@ func TestPromos(t *testing.T) {
 	past := insert(writes[1].Item)
 	filters := New(&app.App{})
 	if l, p := filters.Match(live), filters.Match(past); l || !p {
-		t.Errorf("the filters: got a live promo matched = %t, an ended one = %t; want false and true", l, p)
+		t.Errorf("the filters match a live promo = %t, an ended promo = %t; want false and true", l, p)
 	}
 	for range 2 {
 		if err := f.handle(t.Context(), []tables.StreamRecord{past}); err != nil {
@@ -47,6 +45,6 @@ func TestPromos(t *testing.T) {
 		}
 	}
 	if len(e.Subject) != len(want) || e.HappenedAt != 7 || e.From.ID != "" {
-		t.Errorf("got %+v, want %d members in the subject, happened at 7, from nobody", e, len(want))
+		t.Errorf("event: got %+v, want %d members in the subject, happened at 7, from nobody", e, len(want))
 	}
 }

@@ -26,8 +26,6 @@ func (o *overtaken) Commit(ctx context.Context, tx tables.Tx) error {
 	return o.Backend.Commit(ctx, tx)
 }
 
-// TestPushIsDecidedByOneOfTwo checks that two concurrent deliveries of a record push to
-// the same, recorded followers, even if somebody follows or unfollows in between.
 func TestPushIsDecidedByOneOfTwo(t *testing.T) {
 	f, end := followed(t, 4)
 	defer end()
@@ -85,8 +83,6 @@ func (c *crowded) Commit(ctx context.Context, tx tables.Tx) error {
 	return c.Backend.Commit(ctx, tx)
 }
 
-// TestPush_SideBySide checks that the pushes of a batch are recorded side by side, and that
-// their events arrive in the order of the posts.
 func TestPush_SideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, end := followed(t, 2)
@@ -105,14 +101,14 @@ func TestPush_SideBySide(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.most != sideBySide {
-			t.Errorf("%d pushes were recorded at once, want %d", c.most, sideBySide)
+			t.Errorf("pushes recorded at once: got %d, want %d", c.most, sideBySide)
 		}
 		var got []string
 		for _, e := range read(t, f.Table, "ag_f01") {
 			got = append(got, fmt.Sprint(e.Subject["post"]))
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("events arrived for the posts %v, want %v", got, want)
+			t.Errorf("posts of the events: got %v, want %v", got, want)
 		}
 	})
 }

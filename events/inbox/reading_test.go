@@ -19,8 +19,8 @@ import (
 	"agentsocial/tables"
 )
 
-// between is a table that calls the function do once, right before the first commit that
-// contains a write that the function when selects.
+// between is a table that calls do once, right before the first commit with a write that
+// when selects.
 type between struct {
 	tables.Backend
 	when func(tables.Write) bool
@@ -41,8 +41,7 @@ func (b *between) Commit(ctx context.Context, tx tables.Tx) error {
 	return b.Backend.Commit(ctx, tx)
 }
 
-// before returns a reader of the stream that calls the function do once, right before its
-// first commit that contains a write that the function when selects.
+// before returns an inbox on a [between] table.
 func (f inbox) before(when func(tables.Write) bool, do func()) (inbox, *between) {
 	own, b := *f.App, &between{Backend: f.Table, when: when, do: do}
 	own.Table = b
@@ -56,7 +55,6 @@ func puts(typ string) func(tables.Write) bool {
 func deletes(w tables.Write) bool { return w.Op == tables.OpDelete }
 func updates(w tables.Write) bool { return w.Op == tables.OpUpdate }
 
-// hand delivers records.
 func (f inbox) hand(t rapid.TB, records ...tables.StreamRecord) {
 	t.Helper()
 	if err := f.handle(context.Background(), records); err != nil {
@@ -64,8 +62,8 @@ func (f inbox) hand(t rapid.TB, records ...tables.StreamRecord) {
 	}
 }
 
-// whole returns the posts of the events with numbers and of those that wait. It checks
-// that numbers have no gap and times are in order, and that nothing is there twice.
+// whole returns the posts of numbered and of waiting events. It checks that numbers have
+// no gap, times are in order, and no post is there twice.
 func whole(t rapid.TB, f inbox, agent string) (numbered, waiting []string) {
 	t.Helper()
 	q := tables.News(agent, 0, 0)
@@ -103,11 +101,10 @@ func whole(t rapid.TB, f inbox, agent string) (numbered, waiting []string) {
 	return numbered, waiting
 }
 
-// holds checks what an inbox holds.
 func holds(t *testing.T, f inbox, agent string, numbered, waiting []string) {
 	t.Helper()
 	if n, w := whole(t, f, agent); !slices.Equal(n, numbered) || !slices.Equal(w, waiting) {
-		t.Errorf("got %q with numbers, and %q that wait, want %q and %q", n, w, numbered, waiting)
+		t.Errorf("inbox of %s: got numbered %q and waiting %q, want %q and %q", agent, n, w, numbered, waiting)
 	}
 }
 
@@ -124,8 +121,6 @@ func removed(r tables.StreamRecord) tables.StreamRecord {
 	return tables.StreamRecord{Event: "MODIFY", Key: r.Key, Old: r.New, New: gone}
 }
 
-// TestRaceOfReadings checks that if two readings give numbers at once, one wins, and both
-// get its numbers.
 func TestRaceOfReadings(t *testing.T) {
 	for _, before := range []int{0, 3} {
 		f, table := open(t)
@@ -138,16 +133,16 @@ func TestRaceOfReadings(t *testing.T) {
 		if b.do != nil || len(first) != before+40 || !slices.EqualFunc(first, second, func(a, b tables.InboxEvent) bool {
 			return a.Seq == b.Seq && a.Subject["post"] == b.Subject["post"]
 		}) {
-			t.Errorf("after %d events: got %v and %v, want the same %d", before, first, second, before+40)
+			t.Errorf("readings after %d events: got %v and %v, want the same %d events", before, first, second, before+40)
 		}
 		if numbered, waiting := whole(t, f, "ag_fox"); len(numbered) != before+40 || waiting != nil {
-			t.Errorf("after %d events: got %q with numbers, and %q that wait, want %d and none", before, numbered, waiting, before+40)
+			t.Errorf("inbox after %d events: got numbered %q and waiting %q, want %d and none", before, numbered, waiting, before+40)
 		}
 	}
 }
 
-// TestReadingOrder checks that what waits gets its numbers in the order of the stream,
-// whatever the times of the causes, and that no event's time is before the previous one's.
+// TestReadingOrder checks that events get numbers in the order of the stream, even if
+// their causes happened in another order.
 func TestReadingOrder(t *testing.T) {
 	f, table := open(t)
 	var records []tables.StreamRecord
@@ -164,8 +159,6 @@ func TestReadingOrder(t *testing.T) {
 	}
 }
 
-// TestReadingRacesWithDelivery checks that an event that arrives while others get numbers
-// gets its own with the next reading.
 func TestReadingRacesWithDelivery(t *testing.T) {
 	f, table := open(t)
 	f.hand(t, replies(5, 1)...)
@@ -178,8 +171,6 @@ func TestReadingRacesWithDelivery(t *testing.T) {
 	holds(t, f, "ag_fox", []string{"po_005", "po_000"}, nil)
 }
 
-// TestDeliveredAgain checks that a second delivery of a change has no effect, whether the
-// change's event waits, has its number, or gets its number at any moment of that delivery.
 func TestDeliveredAgain(t *testing.T) {
 	for name, when := range map[string]func(tables.Write) bool{"the put": puts(tables.TypeInboxWaiting), "the check": deletes} {
 		f, table := open(t)
@@ -187,7 +178,7 @@ func TestDeliveredAgain(t *testing.T) {
 		f.hand(t, records...)
 		f.hand(t, records...)
 		holds(t, f, "ag_fox", nil, []string{"po_000"})
-		if name == "the check" { // the check deletes the second copy only if the first has its number
+		if name == "the check" { // check deletes only the copy of an event that has its number
 			read(t, table, "ag_fox")
 		}
 		again, b := f.before(when, func() {
@@ -197,7 +188,7 @@ func TestDeliveredAgain(t *testing.T) {
 		})
 		again.hand(t, records...)
 		if b.do != nil {
-			t.Errorf("got no reading before %s, want one", name)
+			t.Errorf("readings before %s: got 0, want 1", name)
 		}
 		holds(t, f, "ag_fox", []string{"po_000"}, nil)
 		again.hand(t, records...)
@@ -205,9 +196,8 @@ func TestDeliveredAgain(t *testing.T) {
 	}
 }
 
-// TestDeliveredLate checks that a change is recognized for as long as it can be delivered
-// again, whether its event was read at once, late or never. A waiting event expires after 90
-// days.
+// TestDeliveredLate checks that a repeated change is recognized until its event expires,
+// whenever the event was read.
 func TestDeliveredLate(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, readAt := range []time.Duration{0, 26 * day, 89 * day, 91 * day} {
@@ -224,7 +214,7 @@ func TestDeliveredLate(t *testing.T) {
 			}
 			for _, e := range page.Events {
 				if left := time.Unix(e.TTL, 0).Sub(begin).Round(time.Minute); left != 90*day {
-					t.Errorf("the event expires %s after its arrival, want 90 days", left)
+					t.Errorf("event's life: got %s, want 90 days", left)
 				}
 			}
 		}
@@ -236,18 +226,16 @@ func TestDeliveredLate(t *testing.T) {
 				f.hand(t, records...)
 				items, err := table.Get(t.Context(), tables.Strong, tables.InboxMarkerKey("ag_fox", "po_000"))
 				if err != nil || (items[0] != nil) != (at >= readAt) || items[0] != nil && items[0].Int(tables.AttrTTL) < begin.Add(89*day).Unix() {
-					t.Errorf("read after %s, now %s: got marker %v, want one for 90 days: %t", readAt, at, items, at >= readAt)
+					t.Errorf("read after %s, now %s: got marker %v, want a marker for 90 days = %t", readAt, at, items, at >= readAt)
 				}
 			}
 		}
 		if numbered, waiting := whole(t, f, "ag_fox"); len(numbered) != map[bool]int{true: 1}[readAt < 90*day] || waiting != nil {
-			t.Errorf("read after %s: got %q with numbers, and %q that wait, want %d with a number and none that waits", readAt, numbered, waiting, map[bool]int{true: 1}[readAt < 90*day])
+			t.Errorf("read after %s: got numbered %q and waiting %q, want %d and none", readAt, numbered, waiting, map[bool]int{true: 1}[readAt < 90*day])
 		}
 	}
 }
 
-// TestDeletionRaces checks that the text of a deleted post stays in no inbox, even if its
-// event arrives or gets its number meanwhile.
 func TestDeletionRaces(t *testing.T) {
 	records := replies(0, 1)
 	gone := removed(records[0])
@@ -297,7 +285,7 @@ func TestDeletionRaces(t *testing.T) {
 			f, table := open(t)
 			last, b := c(f, func(f inbox) { read(t, f.Table, "ag_fox") })
 			if b != nil && b.do != nil {
-				t.Error("nothing happened in between, so there was no race")
+				t.Error("function in between: got no call, want one")
 			}
 			page, err := table.Query(t.Context(), tables.News("ag_fox", 0, 0))
 			if err != nil {
@@ -305,7 +293,7 @@ func TestDeletionRaces(t *testing.T) {
 			}
 			for _, item := range page.Items {
 				if item.Str("text") != "" {
-					t.Errorf("the text is still in %v", item)
+					t.Errorf("deleted text: still in %v", item)
 				}
 			}
 			whole(t, last, "ag_fox")
@@ -313,8 +301,8 @@ func TestDeletionRaces(t *testing.T) {
 	}
 }
 
-// TestBlockedLater checks that an event that arrived before a block stays if its change is
-// delivered again, and that one that first comes during the block is dropped.
+// TestBlockedLater checks that an event that arrived before a block stays, and that an
+// event that arrives during the block is dropped.
 func TestBlockedLater(t *testing.T) {
 	for _, reads := range []bool{false, true} {
 		f, table := open(t)
@@ -333,8 +321,7 @@ func TestBlockedLater(t *testing.T) {
 	}
 }
 
-// TestClosedInbox checks that nothing stays in the inbox of an erased agent, even if the
-// agent is erased while an event arrives or gets its number.
+// TestClosedInbox checks that nothing stays in the inbox of an erased agent.
 func TestClosedInbox(t *testing.T) {
 	erase := func(f inbox) func() {
 		return func() { commitTo(t, f, tables.CloseInbox("ag_fox")) }
@@ -348,14 +335,14 @@ func TestClosedInbox(t *testing.T) {
 	for _, f := range []inbox{f, g} {
 		page, err := f.Table.Query(t.Context(), tables.News("ag_fox", 0, 0))
 		if err != nil || len(page.Items) != 1 {
-			t.Errorf("got %v, error %v, want only the head", page.Items, err)
+			t.Errorf("erased agent's inbox: got %v, error %v, want only the head", page.Items, err)
 		}
 	}
 	h, _ := open(t)
 	h.hand(t, replies(0, 2)...)
 	racing, c := h.before(puts(tables.TypeInboxHead), erase(h))
 	if got := read(t, racing.Table, "ag_fox"); got != nil || b.do != nil || c.do != nil {
-		t.Errorf("got the events %v of an erased agent, want none; the erasures came in between = %t, %t, want true", got, b.do == nil, c.do == nil)
+		t.Errorf("erased agent: got events %v, want none; erased in between = %t, %t, want true", got, b.do == nil, c.do == nil)
 	}
 }
 
@@ -365,7 +352,6 @@ func commitTo(t rapid.TB, f inbox, w ...tables.Write) {
 	}
 }
 
-// slow is a table whose commits take as long as DynamoDB's.
 type slow struct{ tables.Backend }
 
 func (s slow) Commit(ctx context.Context, tx tables.Tx) error {
@@ -373,8 +359,8 @@ func (s slow) Commit(ctx context.Context, tx tables.Tx) error {
 	return s.Backend.Commit(ctx, tx)
 }
 
-// TestOnePopularAgent checks that batches of 64 shards can bring events to one agent at
-// once, while it reads: no batch fails, and each event arrives once.
+// TestOnePopularAgent checks that many shards can deliver events to one agent while it
+// reads.
 func TestOnePopularAgent(t *testing.T) {
 	const shards, each = 64, 20
 	f, table := open(t)
@@ -415,8 +401,6 @@ func TestOnePopularAgent(t *testing.T) {
 	whole(t, f, "ag_fox")
 }
 
-// TestReading_Model delivers, repeats and reads in any order. Whatever was
-// delivered is there once, and a reading returns it in pages without a gap.
 func TestReading_Model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, end := followed(t, 0)
@@ -460,15 +444,14 @@ func TestReading_Model(t *testing.T) {
 			}
 			numbered, waiting := whole(t, f, "ag_fox")
 			if len(numbered)+len(waiting) != len(arrived) {
-				t.Fatalf("%d events have numbers and %d wait, want %d", len(numbered), len(waiting), len(arrived))
+				t.Fatalf("got %d numbered and %d waiting events, want %d together", len(numbered), len(waiting), len(arrived))
 			}
 		}
 	})
 }
 
-// TestWaitingKeys checks that events wait in the order of their causes' times. The second
-// follow of a day waits under the key of the first, and a reaction waits at its post's
-// time.
+// TestWaitingKeys checks that events wait in the order of their causes' times. The
+// follows of a day share a key, and a reaction waits at its post's time.
 func TestWaitingKeys(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	key := func(at time.Time) tables.Key {
@@ -476,17 +459,17 @@ func TestWaitingKeys(t *testing.T) {
 		return e.WaitingKey("ag_fox", "follow#2026-03-01#ag_owl")
 	}
 	if key(day) != key(day.Add(24*time.Hour-time.Millisecond)) || key(day) == key(day.Add(24*time.Hour)) {
-		t.Errorf("got keys %v, %v and %v, want the first two equal, and another for the next day", key(day), key(day.Add(24*time.Hour-time.Millisecond)), key(day.Add(24*time.Hour)))
+		t.Errorf("keys of a day's start, its end and the next day: got %v, %v and %v, want only the first two equal", key(day), key(day.Add(24*time.Hour-time.Millisecond)), key(day.Add(24*time.Hour)))
 	}
 	early, late := tables.InboxEvent{Kind: tables.EventReply, HappenedAt: 9}, tables.InboxEvent{Kind: tables.EventReply, HappenedAt: 10}
 	if a, b := early.WaitingKey("ag_fox", "z"), late.WaitingKey("ag_fox", "a"); a.SK >= b.SK {
-		t.Errorf("the event of time 9 waits at %s, want a place before the event of time 10, at %s", a.SK, b.SK)
+		t.Errorf("keys of the events at 9 and 10: got %s and %s, want the first before the second", a.SK, b.SK)
 	}
 	post := "po_01j9z3k4m5n6p7q8r9s0t1v2w3"
 	first := tables.InboxEvent{Kind: tables.EventReaction, HappenedAt: 1, Subject: tables.Map{"post": post}}
 	second := first
 	second.HappenedAt = 2
 	if a, b := first.WaitingKey("ag_fox", "x"), second.WaitingKey("ag_fox", "x"); a != b || a.SK[:6] != "N#0017" {
-		t.Errorf("got keys %v and %v, want one at the post's time", a, b)
+		t.Errorf("keys of two reactions: got %v and %v, want the same key at the post's time", a, b)
 	}
 }

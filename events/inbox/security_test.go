@@ -35,8 +35,6 @@ func told(e *tables.InboxEvent) string {
 	return fmt.Sprintf("%s at %d", strings.Join(words, " "), e.HappenedAt)
 }
 
-// TestSecurity checks which changes of an agent's items make a security event, and
-// that each makes only one, however often its record is delivered.
 func TestSecurity(t *testing.T) {
 	const owner = "ag_fox"
 	key := func(epoch, at int64, original bool) tables.Item {
@@ -62,7 +60,7 @@ func TestSecurity(t *testing.T) {
 	cases := []struct {
 		name   string
 		record tables.StreamRecord
-		want   string // "" for nothing
+		want   string
 	}{
 		{"the key of the registration", insert(key(1, 10, true)), ""},
 		{"a key", insert(key(1, 11, false)), "change=key_added key=pub at 11"},
@@ -125,15 +123,13 @@ func TestSecurity(t *testing.T) {
 	for _, e := range read(t, table, owner) {
 		got = append(got, told(&e))
 	}
-	slices.Sort(got) // they come in the order of arrival
+	slices.Sort(got) // the events come in the order of arrival
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("inbox: got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// TestSecurityThroughLambda checks that Lambda's records make the same events as the
-// table's feed.
 func TestSecurityThroughLambda(t *testing.T) {
 	token := (&tables.Token{ID: "tk_1", Epoch: 1, Hash: []byte("h"), Scopes: tables.NewSet("read")}).Item("ag_fox")
 	sent := []tables.StreamRecord{insert(token), gone(token, true), gone(token, false)}
@@ -143,7 +139,7 @@ func TestSecurityThroughLambda(t *testing.T) {
 	}
 	for i, want := range []bool{true, false, true} {
 		if d, err := ofSecurity(got[i]); err != nil || (len(d) == 1) != want || want && d[0].to != "ag_fox" {
-			t.Errorf("record %d: got %v, error %v, want an event: %v", i, d, err, want)
+			t.Errorf("record %d: got %v, error %v, want an event = %t", i, d, err, want)
 		}
 	}
 }

@@ -22,7 +22,6 @@ type has struct {
 
 var word = regexp.MustCompile("`([a-z_]+)`")
 
-// words returns the words in backticks of a table cell, sorted.
 func words(cell string) []string {
 	var out []string
 	for _, w := range word.FindAllStringSubmatch(cell, -1) {
@@ -32,9 +31,8 @@ func words(cell string) []string {
 	return out
 }
 
-// documented reads /docs/catchup, which has a row for each kind and each change. In a
-// kind's row, members after a semicolon are optional, and a null before the text means
-// that the event has no sender.
+// documented reads the rows of /docs/catchup. In a kind's row, members after a semicolon
+// are optional, and null in the next cell means that the event has no sender.
 func documented(t *testing.T) map[string]has {
 	page, err := os.ReadFile("../../functions/docs/topics/catchup.md")
 	if err != nil {
@@ -50,7 +48,7 @@ func documented(t *testing.T) map[string]has {
 		if change := words(cells[2]); strings.HasPrefix(cells[2], " `") {
 			members := append(words(cells[4]), "change")
 			slices.Sort(members)
-			rows[name+" "+change[0]] = has{always: strings.Join(members, " "), text: name == tables.EventModeration} // the kind's row says that its events have a text
+			rows[name+" "+change[0]] = has{always: strings.Join(members, " "), text: name == tables.EventModeration} // every moderation event has a text
 			continue
 		}
 		always, sometimes, _ := strings.Cut(cells[3], ";")
@@ -62,8 +60,6 @@ func documented(t *testing.T) map[string]has {
 	return rows
 }
 
-// TestSubjectsAreDocumented checks that the documentation lists exactly the members of
-// each kind's subject.
 func TestSubjectsAreDocumented(t *testing.T) {
 	f, table := open(t)
 	commit(t, table, tables.Put((&tables.Profile{ID: "ag_fox", Handle: "fox"}).Item()))
@@ -196,7 +192,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 			m.members[member]++
 			_, number := value.(int64)
 			if counts := slices.Contains([]string{"usd", "impressions", "support", "deadline", "suspended_until"}, member) || strings.HasSuffix(member, "micro_usd"); number != counts {
-				t.Errorf("type of %s in %s: got %T, want a number: %v", member, name, value, counts)
+				t.Errorf("type of %s in %s: got %T, want a number = %t", member, name, value, counts)
 			}
 		}
 	}
@@ -229,8 +225,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	}
 }
 
-// declared checks that the OpenAPI document has exactly these kinds of events, each with
-// these members of its subject, and these values of change.
+// declared checks [wire.EventKinds], which the OpenAPI document is made from.
 func declared(t *testing.T, got map[string]has) {
 	t.Helper()
 	kinds := map[string]bool{}
@@ -239,7 +234,7 @@ func declared(t *testing.T, got map[string]has) {
 		changes := k.Values["change"]
 		if changes == nil {
 			if want := got[k.Kind]; k.Always != want.always || k.Sometimes != want.sometimes {
-				t.Errorf("%s: declared with %q and sometimes %q, got %q and sometimes %q", k.Kind, k.Always, k.Sometimes, want.always, want.sometimes)
+				t.Errorf("%s: declared always %q and sometimes %q, got always %q and sometimes %q", k.Kind, k.Always, k.Sometimes, want.always, want.sometimes)
 			}
 			continue
 		}
