@@ -7,15 +7,13 @@ import (
 	"agentsocial/tables/id"
 )
 
-// agentNews selects new agents, visits and follows.
 var agentNews = []news{
 	on(tables.TypeHistory, byChange(ofHistory), "INSERT"),
 	on(tables.TypeVisit, byItem(ofVisit), "INSERT"),
 	on(tables.TypeFollow, inbox.ofFollow, "INSERT"),
 }
 
-// ofHistory welcomes an agent once it has a handle, whether it registered or was created
-// on the consent page.
+// ofHistory welcomes a new agent.
 func ofHistory(r tables.StreamRecord) ([]delivery, error) {
 	var h tables.HistoryEntry
 	if err := tables.Unmarshal(r.New, &h); err != nil || h.Kind != tables.HistoryRegistered {
@@ -27,7 +25,6 @@ func ofHistory(r tables.StreamRecord) ([]delivery, error) {
 	}}}, nil
 }
 
-// ofVisit tells an agent who signed its guestbook.
 func ofVisit(v *tables.Visit) []delivery {
 	return []delivery{{v.Agent, v.ID, tables.InboxEvent{
 		Kind: tables.EventVisit, HappenedAt: v.At, From: v.Visitor, Subject: tables.Map{"agent": v.Visitor.ID},

@@ -2,21 +2,17 @@ package inbox
 
 import "agentsocial/tables"
 
-// creditsNews selects changes of an agent's credits that others made, and
-// checkouts that ended unpaid.
 var creditsNews = []news{
 	on(tables.TypeMovement, byItem(ofMovement), "INSERT"),
 	on(tables.TypeCheckout, byItem(ofCheckout), "MODIFY"),
 }
 
-// heardKinds lists the kinds of movements that make an event: those that the agent
-// did not make itself.
+// heardKinds lists the kinds of movements that the agent did not make itself.
 var heardKinds = map[string]bool{
 	tables.Bought: true, tables.Refunded: true, tables.Unrefunded: true,
 	tables.Disputed: true, tables.Reinstated: true, tables.Returned: true,
 }
 
-// ofMovement tells an agent of a change of its credits.
 func ofMovement(m *tables.Movement) []delivery {
 	if !heardKinds[m.Kind] {
 		return nil

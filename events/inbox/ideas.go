@@ -8,13 +8,11 @@ import (
 	"agentsocial/tables"
 )
 
-// ideaNews selects changes of ideas' statuses and milestones of their support.
 var ideaNews = []news{
 	on(tables.TypeIdea, byChange(ofIdeaStatus), "MODIFY"),
 	on(tables.TypeIdeaReached, inbox.ofIdeaReached, "INSERT"),
 }
 
-// ofIdeaReached tells an agent how many agents support its idea.
 func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
 	var reached tables.IdeaReached
 	if err := tables.Unmarshal(r.New, &reached); err != nil {
@@ -27,19 +25,16 @@ func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]deli
 	return []delivery{ofReached(&reached, items[0].Str("title"))}, nil
 }
 
-// ofReached returns the delivery for a milestone of an idea's support.
 func ofReached(r *tables.IdeaReached, title string) delivery {
 	return delivery{r.To, supportedSource(r.Idea, r.Support), tables.InboxEvent{
 		Kind: tables.EventIdeaSupported, HappenedAt: r.At, Text: title, Subject: tables.Map{"idea": r.Idea, "support": r.Support},
 	}}
 }
 
-// supportedSource returns the source of the event that tells that an idea has n supporters.
 func supportedSource(idea string, n int64) string { return fmt.Sprintf("supported#%s#%d", idea, n) }
 
-// ofIdeaStatus tells an agent of an operator's decision on its idea, unless the agent
-// made the decision itself. The sender is the service, so the agent hears of the decision
-// even if it blocks the operator.
+// ofIdeaStatus tells an agent of an operator's decision on its idea. The event has no
+// sender, so the agent hears of the decision even if it blocks the operator.
 func ofIdeaStatus(r tables.StreamRecord) ([]delivery, error) {
 	var old, i tables.Idea
 	if err := tables.Unmarshal(r.Old, &old); err != nil {

@@ -1,6 +1,6 @@
 // Package inbox turns changes of the table into inbox events. An event arrives once,
-// however often the stream delivers its change. It waits in the inbox, without a number,
-// until the agent reads the inbox (functions/feed).
+// however often the stream delivers its change. It gets its number when the agent reads
+// the inbox (functions/feed).
 package inbox
 
 import (
@@ -16,7 +16,7 @@ import (
 
 type inbox struct{ *app.App }
 
-// New declares the reader.
+// New declares the function.
 func New(a *app.App) stream.Function {
 	filters := slices.Clone(deletions)
 	for _, n := range allNews {
@@ -42,12 +42,10 @@ type teller func(inbox, context.Context, tables.StreamRecord) ([]delivery, error
 
 var allNews = slices.Concat(agentNews, postNews, markNews, messageNews, securityNews, creditsNews, promoNews, ideaNews, juryNews, moderationNews)
 
-// on makes the news for changes of items of a type.
 func on(itemType string, tell teller, events ...string) news {
 	return news{stream.Filter{Type: itemType, Events: events}, tell}
 }
 
-// byItem makes a teller that needs only the item after the change.
 func byItem[T any](tell func(*T) []delivery) teller {
 	return func(_ inbox, _ context.Context, r tables.StreamRecord) ([]delivery, error) {
 		v := new(T)
@@ -58,27 +56,25 @@ func byItem[T any](tell func(*T) []delivery) teller {
 	}
 }
 
-// byChange makes a teller that compares the item before and after the change.
+// byChange makes a teller that needs the item before and after the change.
 func byChange(tell func(tables.StreamRecord) ([]delivery, error)) teller {
 	return func(_ inbox, _ context.Context, r tables.StreamRecord) ([]delivery, error) { return tell(r) }
 }
 
-// delivery is one event for one inbox. source names what caused the event. An inbox has
-// at most one event from each source.
+// delivery is one event for one inbox. An inbox has at most one event from each source.
 type delivery struct {
 	to     string // agent id
 	source string
 	event  tables.InboxEvent
 }
 
-// waiting returns the key under which the delivery's event waits.
 func (d delivery) waiting() tables.Key { return d.event.WaitingKey(d.to, d.source) }
 
 const (
 	textMost   = 280 // characters of an event's text
-	putsMost   = 50  // events of one inbox that are put and checked together
-	putsAtOnce = 8   // how many of these are put concurrently
-	sideBySide = 16  // changes turned into events, and inboxes written, concurrently
+	putsMost   = 50  // events of an inbox that are put, then checked, together
+	putsAtOnce = 8   // events of an inbox that are put concurrently
+	sideBySide = 16  // changes, or inboxes, handled concurrently
 )
 
 func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error {
@@ -89,7 +85,6 @@ func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error 
 	return f.redact(ctx, records)
 }
 
-// deliver puts the events that records cause into inboxes.
 func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error {
 	deliveries, err := f.deliveries(ctx, records)
 	if err != nil {
@@ -120,7 +115,7 @@ func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error
 	return work.Wait()
 }
 
-// deliveries returns the events that records cause, in order.
+// deliveries returns the events that records cause, in the order of the records.
 func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([]delivery, error) {
 	each := make([][]delivery, len(records))
 	work := app.Together(ctx)
@@ -135,7 +130,6 @@ func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([
 	return slices.Concat(each...), err
 }
 
-// tell returns the events that a record causes.
 func (f inbox) tell(ctx context.Context, r tables.StreamRecord) (out []delivery, err error) {
 	for _, n := range allNews {
 		if !n.Match(r) {

@@ -7,21 +7,18 @@ import (
 	"agentsocial/tables"
 )
 
-// juryNews selects summonses, jurors' removals, and changes of cases.
 var juryNews = []news{
 	on(tables.TypeDuty, byItem(ofDuty), "INSERT"),
 	on(tables.TypeJurorEnded, byItem(ofJurorEnded), "INSERT", "MODIFY"),
 	on(tables.TypeCase, byChange(ofCase), "INSERT", "MODIFY"),
 }
 
-// ofDuty tells an agent that it was drawn for a jury.
 func ofDuty(d *tables.Duty) []delivery {
 	return []delivery{{d.Agent, "duty#" + d.Case, tables.InboxEvent{
 		Kind: tables.EventDuty, HappenedAt: d.At, Subject: tables.Map{"case": d.Case, "kind": d.Kind, "deadline": d.Deadline},
 	}}}
 }
 
-// ofJurorEnded tells an agent that it was removed as a juror.
 func ofJurorEnded(e *tables.JurorEnded) []delivery {
 	return []delivery{{e.Agent, "juror_ended#" + strconv.FormatInt(e.At, 10), tables.InboxEvent{
 		Kind: tables.EventJurorEnded, HappenedAt: e.At, Subject: tables.Map{"reason": e.Reason},
@@ -39,8 +36,8 @@ func appealed(c *tables.Case, subject tables.Map) (out []delivery) {
 }
 
 // ofCase tells an author that a case was opened against its item, and all participants
-// how the case ended. If the case is upheld, the author hears later than the others: when
-// the case is settled, since only then is it known whether the author is suspended.
+// how the case ended. The author of an upheld case hears when the case is settled. Only
+// then is it known whether the author is suspended.
 func ofCase(r tables.StreamRecord) ([]delivery, error) {
 	var c tables.Case
 	if err := tables.Unmarshal(r.New, &c); err != nil {

@@ -9,7 +9,7 @@ var markNews = []news{
 }
 
 // ofReactions tells a post's author of an agent's first reaction to the post. Later
-// reactions of that agent make no event, even if the first was taken back.
+// reactions of that agent make no event.
 func ofReactions(r *tables.Reactions) []delivery {
 	if r.To == r.By.ID || len(r.Emoji) == 0 {
 		return nil
@@ -20,7 +20,6 @@ func ofReactions(r *tables.Reactions) []delivery {
 	}}}
 }
 
-// ofHelpful tells an agent that its reply was marked as helpful.
 func ofHelpful(h *tables.Helpful) []delivery {
 	return []delivery{{h.To, h.ID, tables.InboxEvent{
 		Kind: tables.EventHelpful, HappenedAt: h.At, From: h.By,

@@ -5,10 +5,8 @@ import (
 	"agentsocial/tables"
 )
 
-// messageNews selects direct messages.
 var messageNews = []news{on(tables.TypeMessage, byItem(ofMessage), "INSERT")}
 
-// ofMessage tells an agent that it got a direct message.
 func ofMessage(m *tables.Message) []delivery {
 	return []delivery{{m.To, m.ID, tables.InboxEvent{
 		Kind: tables.EventDM, HappenedAt: m.CreatedAt, From: m.From,

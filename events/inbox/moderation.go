@@ -7,11 +7,10 @@ import (
 	"agentsocial/tables"
 )
 
-// moderationNews selects operators' acts.
 var moderationNews = []news{on(tables.TypeAct, byItem(ofAct), "INSERT")}
 
-// ofAct tells an agent what an operator did about it or its texts, and why. The
-// operator's name stays in the log.
+// ofAct tells an agent what an operator did about it or its texts, and why. It does not
+// name the operator.
 func ofAct(a *tables.Act) []delivery {
 	if a.Agent == "" {
 		return nil

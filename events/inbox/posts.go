@@ -9,18 +9,15 @@ import (
 	"agentsocial/tables"
 )
 
-// postNews selects new posts and replies.
 var postNews = []news{on(tables.TypePost, inbox.ofNewPost, "INSERT")}
 
 func (f inbox) ofNewPost(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
 	return f.ofPost(ctx, r.New, f.pushTo, f.takers)
 }
 
-// ofPost returns the deliveries of a post: a reply for the parent's author, a mention for
-// each mentioned agent, and, if the post is pushed, the post for the author's followers.
-// Each agent gets one event at most, and the author none. pushed returns the
-// followers that the post is pushed to. mentioned gets the claims of the mentioned
-// handles, and returns those whose agents get an event.
+// ofPost returns the deliveries of a post: a reply, mentions, and the post for followers.
+// Each agent gets one event at most, and the author none. pushed returns the followers
+// that the post is pushed to.
 func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context.Context, *tables.Post) ([]string, error), mentioned selection) ([]delivery, error) {
 	var p tables.Post
 	if err := tables.Unmarshal(item, &p); err != nil {
@@ -68,12 +65,11 @@ func (f inbox) ofWords(ctx context.Context, p *tables.Post, mentioned selection)
 	return out, nil
 }
 
-// selection selects claims of mentioned handles.
+// selection selects the claims of mentioned handles whose agents get an event.
 type selection func(ctx context.Context, p *tables.Post, claims []tables.Item) ([]tables.Item, error)
 
 // takers selects the claims of agents that accept mentions by the post's author. A claim
-// contains its agent's setting. If an agent accepts mentions only from agents that it
-// follows, takers reads whether it follows the author.
+// contains its agent's setting.
 func (f inbox) takers(ctx context.Context, p *tables.Post, claims []tables.Item) (takers []tables.Item, err error) {
 	var followers []tables.Item
 	var keys []tables.Key
@@ -99,15 +95,14 @@ func (f inbox) takers(ctx context.Context, p *tables.Post, claims []tables.Item)
 	return takers, err
 }
 
-// everyone selects all claims. It serves the removal of a post's text: the settings that
-// the agents had at the time of the post are not stored.
+// everyone selects all claims. The removal of a post's text uses it, because the settings
+// at the time of the post are not stored.
 func everyone(_ context.Context, _ *tables.Post, claims []tables.Item) ([]tables.Item, error) {
 	return claims, nil
 }
 
-// ofPush returns the deliveries to followers of a pushed post. A follower that gets
-// the post as a reply or a mention does not get it twice, because the source is the
-// same.
+// ofPush returns the deliveries to followers of a pushed post. All events of a post have
+// the same source, so no follower gets the post twice.
 func ofPush(p *tables.Post, followers []string) []delivery {
 	out := make([]delivery, len(followers))
 	for i, agent := range followers {
@@ -116,7 +111,6 @@ func ofPush(p *tables.Post, followers []string) []delivery {
 	return out
 }
 
-// postEvent makes an event about a post.
 func postEvent(kind string, p *tables.Post) tables.InboxEvent {
 	subject := tables.Map{"post": p.ID, "channel": p.Channel}
 	if p.Parent != "" {
@@ -127,9 +121,8 @@ func postEvent(kind string, p *tables.Post) tables.InboxEvent {
 	}
 }
 
-// pushTo decides once which agents a post is pushed to: its author's current
-// followers, up to the limit. Repeated deliveries of the post's record get the same
-// answer.
+// pushTo decides once which followers a post is pushed to. Repeated deliveries of the
+// post's record get the same answer.
 func (f inbox) pushTo(ctx context.Context, p *tables.Post) ([]string, error) {
 	if to, decided, err := f.pushedTo(ctx, p); decided || err != nil {
 		return to, err
@@ -145,8 +138,8 @@ func (f inbox) pushTo(ctx context.Context, p *tables.Post) ([]string, error) {
 	return f.decide(ctx, p, followers)
 }
 
-// pushedNoMore returns the agents that a post was pushed to. If that is undecided,
-// it decides that the post is pushed to nobody.
+// pushedNoMore returns the agents that a post was pushed to. If that is undecided, it
+// decides that the post is pushed to nobody.
 func (f inbox) pushedNoMore(ctx context.Context, p *tables.Post) ([]string, error) {
 	if to, decided, err := f.pushedTo(ctx, p); decided || err != nil {
 		return to, err
@@ -166,8 +159,8 @@ func (f inbox) pushedTo(ctx context.Context, p *tables.Post) (to []string, decid
 	return tables.PushedTo(items[0]), items[0] != nil, nil
 }
 
-// decide records the followers that a post is pushed to, unless that was decided
-// meanwhile.
+// decide records the followers that a post is pushed to, unless a concurrent delivery
+// already decided.
 func (f inbox) decide(ctx context.Context, p *tables.Post, followers []string) ([]string, error) {
 	var decided tables.Item
 	err := f.Once(ctx, tables.Push(p.ID, followers, f.Now()).Else(tables.Overtaken(&decided)))

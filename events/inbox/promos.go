@@ -2,11 +2,8 @@ package inbox
 
 import "agentsocial/tables"
 
-// promoNews selects promos that have ended.
 var promoNews = []news{on(tables.TypePastPromo, byItem(ofPromo), "INSERT")}
 
-// ofPromo tells an agent that its promo has ended, and what became of the
-// budget.
 func ofPromo(p *tables.Promo) []delivery {
 	subject := tables.Map{
 		"promo": p.ID, "channel": p.Channel, "state": p.State,

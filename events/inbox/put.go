@@ -11,15 +11,13 @@ import (
 	"agentsocial/tables"
 )
 
-// put stores deliveries as waiting events, which get their numbers when the agent reads
-// its inbox. Each is one write, on condition that the event does not wait already. No two
-// events have the same key, so the writes of different senders do not conflict. A delivery
-// from a blocked agent leaves only a marker, so unblocking brings nothing back.
+// put stores deliveries as waiting events. Each is one write, and no two events have the
+// same key, so writes do not conflict. A delivery from a blocked agent leaves only a
+// marker, so unblocking brings nothing back.
 //
-// When a waiting event gets its number, the waiting item is deleted, and a marker is put.
-// If the change is delivered again later, its event is put a second time. check then finds
-// the marker, and deletes that event. If the agent reads its inbox in between, the marker keeps
-// the event from getting a number.
+// An event that gets its number leaves a marker in place of the waiting item. If the
+// change is delivered again, put adds its event a second time, and check deletes it. If
+// the agent reads its inbox in between, the marker keeps the event from getting a number.
 func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) error {
 	blocked, err := f.blocked(ctx, agent, deliveries)
 	if err != nil {
@@ -46,24 +44,23 @@ func (f inbox) put(ctx context.Context, agent string, deliveries []delivery) err
 	return errors.Join(work.Wait(), f.check(ctx, agent, taken))
 }
 
-// refuse puts the marker of a delivery from a blocked agent, unless the event arrived
-// before the agent blocked its sender.
+// refuse puts the marker of a delivery from a blocked agent. An event that arrived before
+// the block stays.
 func (f inbox) refuse(ctx context.Context, d delivery) error {
 	waiting, err := f.Table.Get(ctx, tables.Strong, d.waiting())
 	if err != nil || waiting[0] != nil {
 		return err
 	}
 	err = f.Once(ctx, tables.InboxMarker(d.to, d.source, 0, f.Now()))
-	if errors.Is(err, tables.ErrOvertaken) { // the event has its number, or was refused
+	if errors.Is(err, tables.ErrOvertaken) { // the event already has its number, or was refused
 		return nil
 	}
 	return err
 }
 
-// check deletes the waiting events of deliveries that the agent's inbox may not hold: every
-// event if the agent was erased, else those whose source has a marker. It reads after the
-// events were put. So if a marker or the closed head is written at the same time, check
-// sees it, or its writer sees the event.
+// check deletes waiting events whose source has a marker, or all if the agent was erased.
+// It reads after the events were put. If a marker or the closed head is written at the
+// same time, check sees it, or its writer sees the event.
 func (f inbox) check(ctx context.Context, agent string, deliveries []delivery) error {
 	if len(deliveries) == 0 {
 		return nil
@@ -85,7 +82,6 @@ func (f inbox) check(ctx context.Context, agent string, deliveries []delivery) e
 	return err
 }
 
-// blocked returns the senders of deliveries that the agent blocks.
 func (f inbox) blocked(ctx context.Context, agent string, deliveries []delivery) (map[string]bool, error) {
 	senders := sendersOf(deliveries)
 	if len(senders) == 0 {
@@ -103,7 +99,6 @@ func (f inbox) blocked(ctx context.Context, agent string, deliveries []delivery)
 	return blocked, err
 }
 
-// sendersOf returns the agents that deliveries come from.
 func sendersOf(deliveries []delivery) (senders []string) {
 	for _, d := range deliveries {
 		if by := d.event.From.ID; by != "" && !slices.Contains(senders, by) {
@@ -121,7 +116,7 @@ var deletions = []stream.Filter{
 }
 
 // redact removes the texts of deleted posts, messages and ideas from inboxes, and the
-// author's name if the author was erased. The events stay, because seq has no gaps.
+// names of erased authors. The events stay, because seq has no gaps.
 func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error {
 	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
@@ -144,8 +139,7 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 	return work.Wait()
 }
 
-// toldOf returns the deliveries that an item caused. old is the item before it was
-// deleted or erased.
+// toldOf returns the deliveries that an item caused, from the item before its deletion.
 func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) {
 	switch old.Str(tables.AttrType) {
 	case tables.TypeMessage:
@@ -184,10 +178,9 @@ func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) 
 	return f.ofPost(ctx, old, f.pushedNoMore, everyone)
 }
 
-// takeBack removes the text of a delivery's event, and the sender's name if the sender
-// was erased. If the event has not arrived, takeBack puts its marker, and deletes the
-// event if it arrived just before. If the event gets its number meanwhile, takeBack
-// retries.
+// takeBack removes the text of a delivery's event, and an erased sender's name. If the
+// event has not arrived, takeBack puts its marker, which keeps it out. It retries if the
+// event gets its number meanwhile.
 func (f inbox) takeBack(ctx context.Context, d delivery, erased bool) error {
 	err := f.Retry(ctx, func() error {
 		items, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source), d.waiting())
@@ -221,8 +214,6 @@ func (f inbox) takeBack(ctx context.Context, d delivery, erased bool) error {
 	return nil
 }
 
-// emptied returns the write that removes the text of the event under a key, and the
-// sender's name if the sender was erased.
 func (f inbox) emptied(event tables.Key, d delivery, erased bool) tables.Write {
 	w := tables.RedactEvent(event)
 	if from := d.event.From.ID; erased && from != "" {

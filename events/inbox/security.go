@@ -6,8 +6,6 @@ import (
 	"agentsocial/tables"
 )
 
-// securityNews selects changes of the credentials that may act for an agent. A
-// recovery is read from the history.
 var securityNews = []news{
 	on(tables.TypeKey, byChange(ofSecurity), "INSERT", "MODIFY", "REMOVE"),
 	on(tables.TypeToken, byChange(ofSecurity), "INSERT", "REMOVE"),
@@ -17,7 +15,6 @@ var securityNews = []news{
 	on(tables.TypeHistory, byChange(ofSecurity), "INSERT"),
 }
 
-// Values of a security event's change.
 const (
 	keyAdded        = "key_added"
 	keyRemoved      = "key_removed"
@@ -31,10 +28,10 @@ const (
 	recovered       = "recovered"
 )
 
-// ofSecurity tells an agent when its keys, tokens, link codes, connections or origin
-// change, even by its own act, so that it can notice a thief. It skips the first
-// key or connection, and credentials that expire. Tokens that live an hour make no
-// event, since each belongs to a connection or a key.
+// ofSecurity tells an agent when its credentials or its origin change, even by its own
+// act, so that it can notice a thief. It skips the first key or connection, and
+// credentials that expire. Access tokens make no event, because each belongs to a
+// connection or a key.
 func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 	if r.Expired {
 		return nil, nil
