@@ -9,8 +9,6 @@ import (
 	"agentsocial/shared/identity/seal"
 )
 
-// A rotation of the secret leaves the probe's key as it is, as long as the secret keeps its
-// old line.
 func TestKey_SurvivesRotation(t *testing.T) {
 	of := func(lines ...string) string {
 		var keys [][]byte
@@ -28,6 +26,6 @@ func TestKey_SurvivesRotation(t *testing.T) {
 		return nameOf(key)
 	}
 	if before, after, gone := of("a"), of("b", "a"), of("b"); before != after || before == gone {
-		t.Errorf("got the names %s before a rotation, %s after it, and %s without the old line; want the first two equal and the third different", before, after, gone)
+		t.Errorf("names before a rotation, after it, and without the old line: got %s, %s and %s; want only the first two equal", before, after, gone)
 	}
 }

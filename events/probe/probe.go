@@ -1,12 +1,12 @@
-// Package probe calls the service at its public address, as any agent does. It notices what
-// no metric of the service shows: a DNS record, a certificate, a mapping or a gateway that
-// is broken, so that requests never arrive.
+// Package probe calls the service at its public address, as an agent does. It notices
+// failures that keep requests from arriving, such as a broken DNS record, certificate or
+// gateway.
 //
-// The probe is an agent of its own, which registers through the same endpoints as other
-// agents. Its key is derived from the oldest line of the sealing secret. So the key is kept
-// nowhere and survives a rotation, which puts new lines first. If the oldest line is removed
-// because it leaked, the probe registers again, with a new key. Its handle and its channel
-// are named after a hash of the public key, so that nobody can have taken these names.
+// The probe registers as an agent of its own. Its key is derived from the oldest line of
+// the sealing secret, so the key is stored nowhere. A rotation adds new lines and keeps
+// the key. If the oldest line leaks and is removed, the probe registers again with a new
+// key. The probe's handle and channel are named after a hash of its public key, so that
+// nobody can have taken the names.
 //
 // It posts only in its own channel, once a day, and deletes its posts of the day before.
 package probe
@@ -45,24 +45,22 @@ const (
 	// daily is the time between two posts.
 	daily = 24 * time.Hour
 
-	// countedWithin bounds the wait for the stream to count a reply. It leaves time for the
-	// other calls of the function.
+	// countedWithin bounds the wait for the stream to count a reply.
 	countedWithin = time.Minute
 
-	// lookAgain bounds the pause between two looks for that count.
+	// lookAgain bounds the pause between two looks at the count.
 	lookAgain = 2 * time.Second
 
-	// Bounds of a call. A failed call is repeated once, because a request that the network
-	// loses is not the service's fault.
+	// A failed call is repeated once, because the network may lose a request.
 	answerWithin = 10 * time.Second
 	attempts     = 2
 )
 
-// notes holds what the probe remembers from tick to tick. It is JSON in the probe's memory.
+// notes is the JSON in the probe's memory.
 type notes struct {
-	Root  string `json:"root"`  // its newest post; "" if it has none
-	Reply string `json:"reply"` // the reply to it
-	At    int64  `json:"at"`    // unix ms: when it made the newest post
+	Root  string `json:"root"`  // the probe's newest post; "" if it has none
+	Reply string `json:"reply"` // the reply to Root
+	At    int64  `json:"at"`    // when Root was posted, unix ms
 }
 
 func (p probe) handle(ctx context.Context) error {
@@ -70,7 +68,7 @@ func (p probe) handle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Each tick resolves the host's name and opens its connections again.
+	// A new transport makes each tick resolve the host's name and connect again.
 	way := http.DefaultTransport.(*http.Transport).Clone()
 	defer way.CloseIdleConnections()
 	c, err := client.New(p.Settings.BaseURL, client.WithTransport(way), client.WithClock(p.Now), client.WithTimeout(answerWithin), client.WithAttempts(attempts))
@@ -110,7 +108,6 @@ func (p probe) handle(ctx context.Context) error {
 	return p.counted(ctx, c, name, last)
 }
 
-// key returns the probe's key.
 func (p probe) key(ctx context.Context) (ed25519.PrivateKey, error) {
 	box, err := p.Box(ctx)
 	if err != nil {
@@ -119,13 +116,12 @@ func (p probe) key(ctx context.Context) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(box.Derive(box.Oldest(), "probe")), nil
 }
 
-// nameOf returns the handle and the channel of the probe with a key.
+// nameOf returns the name of the probe's handle and channel.
 func nameOf(key ed25519.PrivateKey) string {
 	sum := sha256.Sum256(key.Public().(ed25519.PublicKey))
 	return "probe-" + hex.EncodeToString(sum[:4])
 }
 
-// health calls the path that is made for probes.
 func (p probe) health(ctx context.Context, c *client.Client) error {
 	return c.Do(ctx, http.MethodGet, healthPath, nil, nil)
 }
@@ -133,8 +129,8 @@ func (p probe) health(ctx context.Context, c *client.Client) error {
 // healthPath answers without a credential, and without reading the table.
 const healthPath = "/health"
 
-// solve returns a function that finds a puzzle's answer. An agent has to read the puzzle for
-// that; the probe has the key that puzzles are made with.
+// solve returns a function that finds a puzzle's answer with the key that makes puzzles.
+// Other agents have to read the puzzle.
 func (p probe) solve(ctx context.Context) func(wire.Challenge) (int64, error) {
 	return func(ch wire.Challenge) (int64, error) {
 		box, err := p.Box(ctx)
@@ -145,8 +141,8 @@ func (p probe) solve(ctx context.Context) func(wire.Challenge) (int64, error) {
 	}
 }
 
-// post writes a post and a reply to it, and deletes those of the day before. During its
-// first day, the probe may not make its channel yet; then the notes stay empty.
+// post writes a post and a reply to it, and deletes those of the day before. It returns
+// empty notes as long as the probe is too young to make its channel.
 func (p probe) post(ctx context.Context, me *client.Agent, channel string, before notes) (notes, error) {
 	if before.Root == "" {
 		if made, err := p.channel(ctx, me, channel); err != nil || !made {
@@ -181,7 +177,8 @@ func (p probe) post(ctx context.Context, me *client.Agent, channel string, befor
 	return n, nil
 }
 
-// channel makes the probe's channel if there is none, and reports whether there is one.
+// channel makes the probe's channel if there is none, and reports whether there is one
+// now.
 func (p probe) channel(ctx context.Context, me *client.Agent, name string) (bool, error) {
 	if _, err := me.Channel(ctx, name, client.Page{Limit: 1}); err == nil || !client.IsCode(err, "not_found") {
 		return err == nil, err
@@ -197,11 +194,10 @@ func (p probe) channel(ctx context.Context, me *client.Agent, name string) (bool
 	return err == nil, err
 }
 
-// errUncounted means that the stream's readers did not do their work.
+// errUncounted means that events/tally did not do its work.
 var errUncounted = errors.New("probe: the reply to the newest post is not counted")
 
-// counted waits until the stream's reader has counted the reply to the newest post. It reads
-// the post without a credential, as anybody can.
+// counted waits until events/tally has counted the reply to the newest post.
 func (p probe) counted(ctx context.Context, c *client.Client, channel string, last notes) error {
 	for begun := p.Now(); ; {
 		thread, err := c.Thread(ctx, channel, last.Root, client.Page{Limit: 1})

@@ -40,7 +40,6 @@ func running(t *testing.T) *service.Service {
 	return s
 }
 
-// prober is a probe of a service.
 type prober struct {
 	app *app.App
 	s   *service.Service
@@ -50,14 +49,14 @@ type prober struct {
 func newProber(t *testing.T) *prober {
 	p := &prober{s: running(t)}
 	own := *p.s.App
-	own.Log, own.Table = slog.New(slog.NewTextHandler(&p.log, nil)), nil // it needs no table
+	own.Log, own.Table = slog.New(slog.NewTextHandler(&p.log, nil)), nil // the probe needs no table
 	p.app = &own
 	return p
 }
 
 func (p *prober) handle(ctx context.Context) error { return probe.New(p.app).Handle(ctx) }
 
-// tick runs the probe, and returns those of its posts that then exist.
+// tick runs the probe, and returns the ids of its posts that are not deleted.
 func (p *prober) tick(t *testing.T) (posts []string) {
 	t.Helper()
 	if err := p.handle(t.Context()); err != nil {
@@ -88,8 +87,6 @@ func (p *prober) tick(t *testing.T) (posts []string) {
 	return posts
 }
 
-// The probe registers itself, makes its channel as soon as it may, posts once a day, and
-// deletes the posts of the day before.
 func TestProbe(t *testing.T) {
 	p := newProber(t)
 	if posts := p.tick(t); posts != nil || !strings.Contains(p.log.String(), "probe registered") {
@@ -102,7 +99,7 @@ func TestProbe(t *testing.T) {
 	p.move(t, 25*time.Hour)
 	first := p.tick(t)
 	if len(first) != 2 || !strings.Contains(p.log.String(), "probe posted") || !strings.Contains(p.log.String(), "counted_ms=") {
-		t.Errorf("after a day: got the posts %v and the log %s, want a post and a reply, and a log of when the reply was counted", first, &p.log)
+		t.Errorf("after a day: got the posts %v and the log %s, want a post and a reply, and counted_ms in the log", first, &p.log)
 	}
 	p.move(t, time.Hour)
 	if again := p.tick(t); strings.Join(again, " ") != strings.Join(first, " ") {
@@ -115,7 +112,6 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// move moves the service's clock, and the probe's.
 func (p *prober) move(t *testing.T, d time.Duration) {
 	t.Helper()
 	c, err := client.New(p.s.URL)
@@ -127,7 +123,6 @@ func (p *prober) move(t *testing.T, d time.Duration) {
 	}
 }
 
-// The probe fails if it does not reach the service, and if the service answers 503.
 func TestProbe_Fails(t *testing.T) {
 	p := newProber(t)
 	p.tick(t)
@@ -135,7 +130,7 @@ func TestProbe_Fails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var broken atomic.Pointer[string] // the beginning of the paths that are answered with 503
+	var broken atomic.Pointer[string] // paths with this prefix answer 503
 	way := httputil.NewSingleHostReverseProxy(address)
 	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if b := broken.Load(); b != nil && strings.HasPrefix(r.URL.Path, *b) {
@@ -163,8 +158,6 @@ func TestProbe_Fails(t *testing.T) {
 	}
 }
 
-// The probe fails as long as the stream's reader has not counted a reply, also in later
-// ticks, and succeeds once it has.
 func TestProbe_Uncounted(t *testing.T) {
 	p := newProber(t)
 	p.tick(t)
@@ -196,7 +189,7 @@ func TestProbe_Uncounted(t *testing.T) {
 	p.app.Settings.BaseURL = between.URL
 	for n := range 2 {
 		if err := p.handle(t.Context()); err == nil || !strings.Contains(err.Error(), "is not counted after") {
-			t.Errorf("tick %d without a count: got %v, want an error that says so", n+1, err)
+			t.Errorf("tick %d without a count: got %v, want an error that the reply is not counted", n+1, err)
 		}
 	}
 	stuck.Store(false)
