@@ -1,6 +1,5 @@
 // Package returns remembers the recipients whose mail bounced or was reported as
-// unwanted, so that for 90 days no agent can link their addresses. It stores keyed hashes
-// only.
+// unwanted. For 90 days no agent can link their addresses. It stores keyed hashes only.
 package returns
 
 import (
@@ -24,7 +23,7 @@ func New(a *app.App) mailevent.Function {
 	}
 }
 
-// handle remembers each recipient of a mail. Each counts once for each mail,
+// handle remembers each recipient of a mail. A recipient counts once for each mail,
 // however often the event arrives.
 func (r returns) handle(ctx context.Context, e mailevent.Event) error {
 	hash, err := recovery.NewHasher(ctx, r.App)
