@@ -21,8 +21,6 @@ func (d *fixture) refuses(what string, writes ...tables.Write) {
 	}
 }
 
-// TestStalePromo checks that a promo that changed after it was read can neither earn nor
-// end.
 func TestStalePromo(t *testing.T) {
 	for name, change := range map[string]tables.Update{
 		"impressions": tables.SetAttr("impressions", int64(3)),
@@ -55,8 +53,8 @@ func TestStalePromo(t *testing.T) {
 	d.refuses("removing a missing promo", p.Remove("ca_1", d.Now()))
 }
 
-// TestStaleBoard checks that a board can be changed only if it has not changed since it
-// was read, and only if its channel exists.
+// TestStaleBoard checks that a write to a board fails if the board has changed or if its
+// channel is gone.
 func TestStaleBoard(t *testing.T) {
 	d := newFixture(t)
 	board := func() *tables.Board {
@@ -83,10 +81,9 @@ func TestStaleBoard(t *testing.T) {
 	d.refuses("dropping without a channel", board().Drop(p.ID)...)
 }
 
-// TestPromoCaps checks which promos count against each cap. The cap of a buyer counts the live
-// promos of the agent, even if its owner has changed, and those of the agent's owner.
-// Promos of agents without an origin count together. A cap has room again when the
-// first promo that it counts ends.
+// TestPromoCaps checks the caps of a channel, a buyer and its owner, and of all agents
+// without an origin together. A cap has room again when the first promo that it counts
+// ends.
 func TestPromoCaps(t *testing.T) {
 	d := newFixture(t)
 	board := func() *tables.Board {
@@ -144,7 +141,6 @@ func TestPromoCaps(t *testing.T) {
 	expect("the channel has no place left", want{"ag_8", "ben", 0, "channel 20, room on day 1"}, want{"ag_8", "", 0, "channel 20, room on day 1"}, want{"ag_8", "ben", 1, ""})
 }
 
-// committing counts commits.
 type committing struct {
 	tables.Backend
 	n atomic.Int64
@@ -155,8 +151,8 @@ func (c *committing) Commit(ctx context.Context, tx tables.Tx) error {
 	return c.Backend.Commit(ctx, tx)
 }
 
-// TestNoImpressions_OneWrite checks that a settlement without new impressions makes only
-// one write, which takes the board.
+// TestNoImpressions_OneWrite checks that a settlement without new impressions only takes
+// the board.
 func TestNoImpressions_OneWrite(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -173,7 +169,6 @@ func TestNoImpressions_OneWrite(t *testing.T) {
 	}
 }
 
-// TestEndsOnTime checks that a promo ends exactly when its days are over.
 func TestEndsOnTime(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -195,7 +190,6 @@ func TestEndsOnTime(t *testing.T) {
 	d.ended(p, tables.PromoExpired, 0)
 }
 
-// TestEarlyTick checks that a tick that comes some seconds early still settles.
 func TestEarlyTick(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -223,7 +217,6 @@ func (f *failing) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return f.Backend.Query(ctx, q)
 }
 
-// TestSweepReturnsErrorOfChannel checks that a sweep returns the error of a channel that fails.
 func TestSweepReturnsErrorOfChannel(t *testing.T) {
 	d := newFixture(t)
 	d.buy(5, 1)
@@ -236,7 +229,6 @@ func TestSweepReturnsErrorOfChannel(t *testing.T) {
 	}
 }
 
-// TestTakenBoardIsSkipped checks that a sweep skips a board that another sweep has taken.
 func TestTakenBoardIsSkipped(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -258,8 +250,7 @@ func TestTakenBoardIsSkipped(t *testing.T) {
 	}
 }
 
-// lagging is a table whose eventually consistent reads return nothing, except those of
-// indexes.
+// lagging is a table whose eventually consistent reads find nothing, except in indexes.
 type lagging struct{ tables.Backend }
 
 func (b lagging) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
@@ -276,7 +267,6 @@ func (b lagging) Get(ctx context.Context, c tables.Consistency, keys ...tables.K
 	return b.Backend.Get(ctx, c, keys...)
 }
 
-// TestReadsStrongly checks that settlements read with strong consistency.
 func TestReadsStrongly(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -290,8 +280,7 @@ func TestReadsStrongly(t *testing.T) {
 	d.ended(p, tables.PromoExpired, 3)
 }
 
-// TestManyChannels checks that a sweep settles all due channels if they do not fit into
-// one page.
+// TestManyChannels checks that a sweep settles more channels than fit into one page.
 func TestManyChannels(t *testing.T) {
 	d := newFixture(t)
 	const channels = pageMost + 20

@@ -1,6 +1,5 @@
-// Package settle settles promos. It moves the earnings of their impressions from escrow
-// to revenue. It ends promos that are spent, expired or removed, whose buyers are in
-// debt, or that nobody can be billed for. Then it returns the rest of their budgets.
+// Package settle moves the earnings of promos from escrow to revenue. It also ends
+// promos, and returns the rest of their budgets.
 package settle
 
 import (
@@ -38,8 +37,8 @@ const (
 	sideBySide = 8
 )
 
-// handle settles the channels that are due, page by page. A channel that fails does not
-// stop the others.
+// handle settles the channels that are due. A channel that fails does not stop the
+// others.
 func (s settle) handle(ctx context.Context) error { return schedule.Sweep(ctx, sweepFor, s.sweep) }
 
 func (s settle) sweep(ctx context.Context) error {
@@ -49,8 +48,8 @@ func (s settle) sweep(ctx context.Context) error {
 	})
 }
 
-// early makes a channel's board of promos ([tables.Board]) due a little before the next
-// call, so that a call that comes early does not miss it.
+// early makes a channel's board ([tables.Board]) due a little before the next sweep, so
+// that a sweep that comes early does not miss it.
 const early = 30 * time.Second
 
 // board settles the promos on a channel's board, unless another sweep has taken the
@@ -72,7 +71,7 @@ func (s settle) board(ctx context.Context, item tables.Item, next time.Time) err
 		return err
 	}
 	var failed error
-	for _, id := range slices.Sorted(maps.Keys(found.live)) { // one after another, because their ends change the same board
+	for _, id := range slices.Sorted(maps.Keys(found.live)) { // one after another, because each end changes the board
 		if err := s.promo(ctx, id, found, time.UnixMilli(b.Due)); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("settle: %s: %w", id, err))
 		}
@@ -80,16 +79,14 @@ func (s settle) board(ctx context.Context, item tables.Item, next time.Time) err
 	return failed
 }
 
-// reading holds a channel's promos and their counts, as read.
 type reading struct {
 	channel string
-	at      time.Time // taken before reading, so the reading includes everything billed until then
+	at      time.Time // before the reads, so they include everything billed until then
 	live    map[string]*tables.Promo
 	counts  []tables.Item   // by shard
 	owing   map[string]bool // by buyer: whether its balance is negative
 }
 
-// read reads a channel's promos and their counts.
 func (s settle) read(ctx context.Context, channel string) (*reading, error) {
 	r := &reading{channel: channel, at: s.Now(), live: map[string]*tables.Promo{}}
 	work, both := app.SideBySide(ctx)
@@ -114,8 +111,8 @@ func (s settle) read(ctx context.Context, channel string) (*reading, error) {
 	return r, err
 }
 
-// owing reports for each buyer of a promo whether its balance is negative, which
-// means that one of its payments was reversed.
+// owing reports for each buyer whether its balance is negative. A balance becomes
+// negative when a payment is reversed.
 func (s settle) owing(ctx context.Context, live map[string]*tables.Promo) (map[string]bool, error) {
 	owing := map[string]bool{}
 	for _, p := range live {
@@ -133,8 +130,7 @@ func (s settle) owing(ctx context.Context, live map[string]*tables.Promo) (map[s
 	return owing, err
 }
 
-// promo settles one promo. If another writer is faster, it retries with the new
-// state.
+// promo settles one promo. If another writer is faster, it reads again and retries.
 func (s settle) promo(ctx context.Context, id string, found *reading, due time.Time) error {
 	first := true
 	return s.Retry(ctx, func() (err error) {
@@ -151,10 +147,11 @@ func (s settle) promo(ctx context.Context, id string, found *reading, due time.T
 	})
 }
 
-// settleOnce books the counted impressions, then ends the promo if its end has come. Each
-// step is one transaction, on condition that the promo is unchanged. If a settlement is
-// interrupted between the two, the next one makes the second step. The time of the
-// reading decides whether the promo's days are over, so that every impression billed
+// settleOnce books the counted impressions, then ends the promo if its time has come.
+// Each step is one transaction, on condition that the promo is unchanged. If a settlement
+// is interrupted between the two, the next one makes the second step.
+//
+// found.at decides whether the promo's days are over, so that every impression billed
 // within them counts.
 func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading, due time.Time) error {
 	to := promo.Settle(p, found.counts, found.at)
@@ -184,9 +181,8 @@ func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading,
 }
 
 // ending returns the state in which a promo ends now, and the time of its end; "" if it
-// goes on. The promos of a buyer whose balance is negative end, and the rest of their
-// budgets pays the debt. Otherwise a stolen card could advertise for a month. A promo
-// that cannot be billed ends too, so that it takes no other promo's place.
+// goes on. A buyer in debt loses its promos; otherwise a stolen card could advertise for
+// a month. An unbillable promo ends so that it takes no other promo's place.
 func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64) {
 	switch {
 	case p.State == tables.PromoRemoved:
@@ -203,8 +199,7 @@ func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64)
 	return "", 0
 }
 
-// forget removes the counts of an ended, settled promo. If this is interrupted,
-// the remaining counts do no harm.
+// forget removes the counts of an ended promo. Counts that remain do no harm.
 func (s settle) forget(ctx context.Context, p *tables.Promo, counts []tables.Item) error {
 	work := app.Together(ctx)
 	work.SetLimit(sideBySide)

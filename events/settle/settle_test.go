@@ -70,7 +70,6 @@ func (d *fixture) get(k tables.Key) tables.Item {
 	return items[0]
 }
 
-// buy buys a promo.
 func (d *fixture) buy(usd int64, days int) *tables.Promo {
 	d.t.Helper()
 	b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
@@ -112,7 +111,7 @@ func (d *fixture) past(p *tables.Promo) *tables.Promo {
 }
 
 // books returns the sum of each account's movements, and checks the balances against
-// these sums.
+// them.
 func (d *fixture) books() map[tables.Account]int64 {
 	d.t.Helper()
 	sums := map[tables.Account]int64{}
@@ -142,7 +141,7 @@ func (d *fixture) books() map[tables.Account]int64 {
 	return sums
 }
 
-// ended checks how a promo ended, and that the books agree with that.
+// ended checks how a promo ended, and the books.
 func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 	d.t.Helper()
 	got := d.past(p)
@@ -154,7 +153,7 @@ func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 		d.t.Errorf("%s: got %s after %d impressions, %d spent, %d returned; want %s after %d impressions", p.ID, got.State, got.Impressions, got.Spent(), got.Returned, state, impressions)
 	}
 	if len(got.Counted) != 0 {
-		d.t.Errorf("%s still has the counts of each shard: %v", p.ID, got.Counted)
+		d.t.Errorf("%s: got counts by shard %v, want none", p.ID, got.Counted)
 	}
 	books := d.books()
 	if books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != earned || books[tables.AgentAccount(buyer)] != purse-earned {
@@ -165,11 +164,11 @@ func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 	}
 	board, channel := d.get(tables.BoardKey(in)), d.get(tables.ChannelKey(in))
 	if board.Str("rank_pk") != "" || channel.Int("promos_until") != 0 {
-		d.t.Errorf("the board is still due: %v; the channel has promos until %d", board, channel.Int("promos_until"))
+		d.t.Errorf("got board %v and promos_until %d, want a board that is not due, and 0", board, channel.Int("promos_until"))
 	}
 	for shard := range tables.PromoShards {
 		if counts := d.get(tables.CountsKey(in, shard)); tables.Billed(counts, p.ID) != 0 {
-			d.t.Errorf("shard %d still counts impressions of %s", shard, p.ID)
+			d.t.Errorf("shard %d: got impressions of %s, want none", shard, p.ID)
 		}
 	}
 }
@@ -181,8 +180,6 @@ func (d *fixture) handleOK() {
 	}
 }
 
-// TestEarning checks that each settlement moves what was earned since the last one,
-// and that the end returns the rest.
 func TestEarning(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -208,8 +205,8 @@ func TestEarning(t *testing.T) {
 	}
 }
 
-// TestEndIsASettlement checks that a promo is settled when it ends, even if it has had
-// no impressions for long.
+// TestEndIsASettlement checks that the end of a promo sets SettledAt, even without new
+// impressions.
 func TestEndIsASettlement(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -224,7 +221,6 @@ func TestEndIsASettlement(t *testing.T) {
 	}
 }
 
-// TestSpent checks that impressions beyond the budget earn nothing.
 func TestSpent(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -242,7 +238,6 @@ func TestSpent(t *testing.T) {
 	d.ended(p, tables.PromoSpent, 3)
 }
 
-// TestRemoved checks that a removed promo earns for its impressions before the removal.
 func TestRemoved(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 10)
@@ -256,7 +251,7 @@ func TestRemoved(t *testing.T) {
 	d.handleOK()
 	d.ended(p, tables.PromoRemoved, 4)
 	if got := d.past(p); got.Case != "ca_1" || got.EndedAt != noon.Add(time.Minute).UnixMilli() {
-		t.Errorf("got a removal by %q at %d, want ca_1 at %d", got.Case, got.EndedAt, noon.Add(time.Minute).UnixMilli())
+		t.Errorf("removal: got case %q at %d, want ca_1 at %d", got.Case, got.EndedAt, noon.Add(time.Minute).UnixMilli())
 	}
 	var gone *tables.Cancelled
 	if err := d.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{p.Remove("ca_3", d.Now())}}); !errors.As(err, &gone) {
@@ -264,9 +259,6 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// TestReversedPayment checks that a promo ends if a reversed payment leaves its buyer
-// in debt, and that the rest of the budget pays the debt. A buyer without debt keeps
-// its promo.
 func TestReversedPayment(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 10)
@@ -286,7 +278,7 @@ func TestReversedPayment(t *testing.T) {
 	takeBack("du_2", 1000)
 	got := d.past(p)
 	if got == nil || got.State != tables.PromoRemoved || got.Case != "" || got.Returned != p.Budget-4*p.Price {
-		t.Fatalf("got %+v, want a removed promo without a case", got)
+		t.Fatalf("buyer in debt: got promo %+v, want it removed, without a case, and the rest returned", got)
 	}
 	if left := tables.MicroUSD(d.get(tables.BalanceKey(buyer))); left != got.Returned-1000 {
 		t.Errorf("buyer's balance: got %d micro-USD, want %d", left, got.Returned-1000)
@@ -312,8 +304,6 @@ func (s *stopping) Commit(ctx context.Context, tx tables.Tx) error {
 	return errStopped
 }
 
-// TestKilledAtEveryStep checks that the books are right after the next sweep, wherever
-// a sweep was killed.
 func TestKilledAtEveryStep(t *testing.T) {
 	for state, finish := range map[string]func(*fixture, *tables.Promo){
 		tables.PromoExpired: func(d *fixture, p *tables.Promo) { d.pass(25 * time.Hour) },
@@ -349,8 +339,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 					t.Errorf("%s, stopped at commit %d (after it: %t): got books %v, want an empty escrow and revenue %d", state, n, after, books, 11*p.Price)
 				}
 			}
-			if steps < 4 || steps == 19 { // take, earn, end, forget
-				t.Errorf("%s: got %d places where a sweep was killed, want 4 to 18", state, steps)
+			if steps < 4 || steps == 19 { // at least take, earn, end and forget
+				t.Errorf("%s: got %d killed sweeps, want 4 to 18", state, steps)
 			}
 		}
 	}
@@ -370,14 +360,11 @@ func (m *meddling) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// TestBooks_ChangesBetweenSteps checks that the books are right in the end, whatever
-// happens between two steps of a sweep. It tries another sweep, a removal, the end of the
-// promo's days, an impression and another purchase.
 func TestBooks_ChangesBetweenSteps(t *testing.T) {
 	for what, c := range map[string]struct {
 		do    func(*fixture, *tables.Promo)
 		state string
-		most  int64 // largest number of billed impressions; 9 came before the sweep
+		most  int64 // billed impressions; 9 were billed before the sweep
 	}{
 		"another sweep": {func(d *fixture, _ *tables.Promo) { d.pass(tables.SettleEvery); d.handleOK() }, tables.PromoExpired, 9},
 		"a jury": {func(d *fixture, p *tables.Promo) {
@@ -389,7 +376,7 @@ func TestBooks_ChangesBetweenSteps(t *testing.T) {
 		"an impression":       {func(d *fixture, p *tables.Promo) { d.seen(p, 1) }, tables.PromoExpired, 10},
 		"another purchase":    {func(d *fixture, _ *tables.Promo) { d.buy(5, 1) }, tables.PromoExpired, 9},
 	} {
-		for _, over := range []bool{false, true} { // whether the promo's days are over, so that the sweep is the last
+		for _, over := range []bool{false, true} { // whether the promo's days are over
 			for n := int64(1); n < 14; n++ {
 				d := newFixture(t)
 				p := d.buy(5, 1)
@@ -432,8 +419,6 @@ func TestBooks_ChangesBetweenSteps(t *testing.T) {
 	}
 }
 
-// TestManySweeps checks the books after concurrent sweeps, impressions and a removal:
-// counted impressions are earned, and the rest is returned.
 func TestManySweeps(t *testing.T) {
 	for round := range 30 {
 		d := newFixture(t)
