@@ -15,20 +15,17 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// A target that many batches add to is hot. Their transactions would conflict, and the
-// records behind them in the same batches would wait. So if three attempts conflict with
-// other writers, the batch adds to a lane instead ([tables.Lane]). A target has several
-// lanes. Each is an item that holds a part of a sum until it is moved to the target. For
-// the next [hotFor] the process adds to lanes of that target without trying the target
-// first. The stream then delivers the lanes, and [reader.moveLanes] adds them to the
-// target.
+// A target that many batches add to is hot: their transactions conflict. After three
+// conflicts a batch adds to a lane instead ([tables.Lane]), so that its other records
+// need not wait. A lane holds a part of a sum until [reader.moveLanes] adds it to the
+// target. For [hotFor] the process then adds to lanes without trying the target first.
 
 const (
 	directTries = 3                     // attempts to write a target
-	directPause = 20 * time.Millisecond // the longest pause between them
-	hotFor      = 10 * time.Second      // how long a target stays hot
-	hotMost     = 1 << 12               // hot targets that a process remembers
-	waitsMost   = 1000                  // how often a lane, a mark or support may wait; after that its batch fails, so that an alarm rings
+	directPause = 20 * time.Millisecond // the longest pause between attempts
+	hotFor      = 10 * time.Second
+	hotMost     = 1 << 12 // bounds the memory of a process
+	waitsMost   = 1000    // deliveries of a lane, a mark or support, before its batch fails and an alarm rings
 )
 
 // hot remembers targets with many writers.
@@ -52,14 +49,14 @@ func (h *hot) add(k tables.Key, now time.Time) {
 	h.until[k] = now.Add(hotFor)
 }
 
-// contended reports whether a write of a target failed because of other writers, or for
-// another reason that soon passes, such as throttling.
+// contended reports whether a write failed because of other writers, or for another
+// reason that soon passes, such as throttling.
 func contended(err error) bool {
 	return errors.Is(err, tables.ErrOvertaken) || retry.Repeatable(err)
 }
 
-// orAside calls direct to write a target. If the target is hot, or if direct conflicts
-// with other writers three times, orAside calls aside, which adds to a lane.
+// orAside calls direct to write a target. It calls aside, which adds to a lane, if the
+// target is hot or if direct keeps failing.
 func (f reader) orAside(ctx context.Context, target tables.Key, direct, aside func(context.Context) error) error {
 	if !f.hot.has(target, f.Now()) {
 		err := f.thrice(ctx, direct)
@@ -71,8 +68,8 @@ func (f reader) orAside(ctx context.Context, target tables.Key, direct, aside fu
 	return f.Retry(ctx, func() error { return aside(ctx) })
 }
 
-// thrice calls write until it does not conflict with other writers, at most three times.
-// The context that it passes keeps the table from repeating calls as well.
+// thrice calls write until it is not [contended], at most three times. [retry.Never]
+// keeps the table from repeating calls as well.
 func (f reader) thrice(ctx context.Context, write func(context.Context) error) (err error) {
 	for try := range directTries {
 		if try > 0 {
@@ -85,18 +82,17 @@ func (f reader) thrice(ctx context.Context, write func(context.Context) error) (
 	return err
 }
 
-// sum identifies a sum: by the partition of its target's lanes, and by its kind.
+// sum identifies a sum by the partition of its lanes, and by its kind.
 type sum struct{ pk, to string }
 
-// moveLanes finds the sums that the lanes in records belong to. For each sum it adds all
-// waiting lanes to the target. It runs last in a batch, so that a target that still has
-// other writers delays only its own lanes.
+// moveLanes adds all waiting lanes of each sum in records to the target. It runs last in
+// a batch, so that a busy target delays only its own lanes.
 func (f reader) moveLanes(ctx context.Context, records []tables.StreamRecord) error {
 	sums := map[sum]bool{}
 	for _, r := range records {
 		sums[sum{r.Key.PK, tables.LaneOf(r.Key)}] = true
 	}
-	byTarget := map[string][]sum{} // sums with the same target are moved one after the other
+	byTarget := map[string][]sum{} // sums of one target are moved one after another
 	for s := range sums {
 		byTarget[s.pk] = append(byTarget[s.pk], s)
 	}
@@ -116,9 +112,8 @@ func (f reader) moveLanes(ctx context.Context, records []tables.StreamRecord) er
 	return work.Wait()
 }
 
-// move moves a sum's lanes to its target. If other writers prevent this, it makes the stream
-// deliver one of the lanes again, so that the other records of the stream's shard need not
-// wait.
+// move moves a sum's lanes to its target. If other writers prevent this, it makes the
+// stream deliver one of the lanes again, so that it does not hold up the shard.
 func (f reader) move(ctx context.Context, s sum) error {
 	err := f.thrice(ctx, func(ctx context.Context) error { return f.tryMove(ctx, s) })
 	if !contended(err) {
@@ -152,7 +147,7 @@ func (f reader) lanes(ctx context.Context, s sum) (lanes []tables.Lane, keys []t
 }
 
 // tryMove adds the waiting lanes of a sum to the target and deletes them, on condition
-// that the lanes have not changed meanwhile.
+// that they are unchanged.
 func (f reader) tryMove(ctx context.Context, s sum) error {
 	lanes, keys, err := f.lanes(ctx, s)
 	if err != nil || len(lanes) == 0 {
@@ -190,7 +185,7 @@ func (f reader) setAside(to target, n int64) []tables.Write {
 	return []tables.Write{to.lane.Add(f.anyLane(to), nil, n, 0)}
 }
 
-// anyLane returns the key of one of the target's lanes.
+// anyLane returns the key of a random lane of the target.
 func (f reader) anyLane(t target) tables.Key {
 	return tables.LaneKey(t.key, t.lane.To, f.Intn(tables.LanesMost))
 }

@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// countMovements adds up revenue and payments, by day and shard. Each movement is its own
-// marker: countMovements reads it again, and counts it unless it was counted before.
+// countMovements adds up revenue and payments, by day and shard. A movement's item stores
+// whether it was counted.
 func (f reader) countMovements(ctx context.Context, records []tables.StreamRecord) error {
 	bySum := map[tables.Key][]tables.Key{}
 	for _, r := range records {
@@ -38,7 +38,6 @@ func (f reader) countMovements(ctx context.Context, records []tables.StreamRecor
 	return work.Wait()
 }
 
-// trySum adds to a sum the movements that it does not include yet.
 func (f reader) trySum(ctx context.Context, movements []tables.Key) error {
 	items, err := f.Table.Get(ctx, tables.Strong, movements...)
 	if err != nil {

@@ -21,9 +21,8 @@ var markFilters = []stream.Filter{
 	{Type: tables.TypeHelpful, Events: changes},
 }
 
-// countMarks counts the marks in records. Marks for the same author are counted in
-// consecutive transactions, because all of them change that author's karma. It reads each
-// mark again, and counts its current state.
+// countMarks counts the current state of the marks in records. Marks for one author are
+// counted in consecutive transactions, because all of them change that author's karma.
 func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) error {
 	byAuthor := map[string][]tables.Item{}
 	seen := map[tables.Key]bool{}
@@ -48,10 +47,9 @@ func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) e
 	return work.Wait()
 }
 
-// countChunk counts marks for one author's posts. If many batches do so at the same time,
-// it adds the votes to lanes. It cannot add the other marks to lanes, because what they
-// add depends on the post's state. If they keep conflicting, it makes the stream deliver
-// them again.
+// countChunk counts marks for one author's posts. If other writers keep conflicting,
+// votes go to lanes. Other marks cannot, because what they add depends on the post's
+// state; the stream delivers them again.
 func (f reader) countChunk(ctx context.Context, to string, marks []tables.Item) error {
 	return f.orAside(ctx, tables.CountersKey(to),
 		func(ctx context.Context) error { return f.tryCount(ctx, to, marks, false) },
@@ -70,8 +68,8 @@ func (f reader) countChunk(ctx context.Context, to string, marks []tables.Item) 
 		})
 }
 
-// wait makes the stream deliver marks or support again. reason is the error that kept them
-// from being counted; wait returns it if one of them has already waited too often.
+// wait makes the stream deliver marks or support again. If one of them has waited too
+// often, wait returns reason, the error that kept it from being counted.
 func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) error {
 	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
@@ -90,11 +88,12 @@ func (f reader) wait(ctx context.Context, marks []tables.Item, reason error) err
 	return work.Wait()
 }
 
-// tryCount counts the current state of marks for one author's posts. In one transaction
-// it updates the posts' counters and the author's karma, and stores in each mark that it
-// is counted. The transaction fails if the marks or the posts' counters have changed
-// meanwhile. If aside is true, the marks are votes, what they add goes to lanes of the
-// scores and of the karma, and the posts' counters may change.
+// tryCount counts the current state of marks for one author's posts. One transaction
+// updates posts' counters and the author's karma, and stores in each mark that it is
+// counted. It fails if the marks or the posts' counters have changed.
+//
+// If aside is true, all marks are votes, and their sums go to lanes. Then the posts'
+// counters may change.
 func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, aside bool) error {
 	if len(marks) == 0 {
 		return nil
@@ -103,8 +102,7 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 	if err != nil {
 		return err
 	}
-	// Removals come first: an emoji that nobody uses any more makes room for
-	// another, whichever of the two changes arrived first.
+	// Removals come first: an emoji that nobody uses any more makes room for another.
 	for _, r := range t.reactions {
 		t.takeBack(r)
 	}
@@ -131,7 +129,7 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 		case !p.found:
 		case aside:
 			t.writes = append(t.writes, f.setAside(scoreTarget(p.channel, p.id), p.added)...)
-			p.counters.Tallies++ // the votes belong to the next tally, which includes the lane's sum if the lane has been moved by then
+			p.counters.Tallies++ // the votes belong to the next tally, which may include the lane
 		default:
 			t.writes = append(t.writes, p.counters.Retally(p.channel, p.id, p.item))
 		}
@@ -144,7 +142,7 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 		t.karma = 0
 	}
 	switch karma := tables.AddKarmaOf(to, t.karma, f.Now(), t.vouched...); {
-	case len(t.vouched) > 0: // no owner may vouch for its own agent, so the author's origin must be as read
+	case len(t.vouched) > 0: // the author's origin must be as read, because no owner may vouch for its own agent
 		t.writes = append(t.writes, karma, tables.Check(tables.OriginKey(to), tables.AbsentOrEqual("verified_at", t.verified)))
 	case t.karma != 0:
 		t.writes = append(t.writes, karma)
@@ -152,9 +150,9 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item, as
 	return f.Transact(ctx, t.writes...)
 }
 
-// keepSlots writes the karma slots ([tables.KarmaSlots]) that votes took, before the
-// votes take effect. Single writes cost half as much as a transaction. A crash in between
-// leaves a slot for a vote that is counted when its record is delivered again.
+// keepSlots writes the karma slots ([tables.KarmaSlots]) that votes took. It runs before
+// the votes take effect: after a crash, a redelivered vote finds its slot. Single writes
+// cost half as much as a transaction.
 func (f reader) keepSlots(ctx context.Context, t *tally) error {
 	work := app.Together(ctx)
 	work.SetLimit(sideBySide)

@@ -1,8 +1,9 @@
-// Package tally adds up what many agents write at once: posts, replies, followers, marks
-// and their karma, support for ideas, and sums of money by day. It also re-ranks active
-// agents in the lists of their tags, and maintains the search indexes. A request writes
-// only its own item. This reader of the stream then adds up the changes of a target and
-// writes them in one update. Each change counts exactly once.
+// Package tally adds up what many agents write at once: posts, replies, followers, marks,
+// karma, support for ideas, and sums of money by day. It also re-ranks active agents in
+// the lists of their tags, and maintains the search indexes.
+//
+// A request writes only its own item. This reader of the stream adds up the changes of a
+// target and writes them in one update. Each change counts exactly once.
 package tally
 
 import (
@@ -25,7 +26,7 @@ type reader struct {
 
 func newReader(a *app.App) reader { return reader{a, &hot{}} }
 
-// New declares the reader.
+// New declares the function.
 func New(a *app.App) stream.Function {
 	return stream.Function{
 		Name: "tally", Doc: "Counts posts, replies, marks, followers and support for ideas. Adds up karma and the ledger by day. Updates the activity of agents and channels.",
@@ -44,13 +45,12 @@ func New(a *app.App) stream.Function {
 }
 
 const (
-	tallyMost  = 40 // changes added up in one transaction; each also writes a marker
+	tallyMost  = 40 // changes in one transaction; each may also write its own item
 	sideBySide = 16
 )
 
-// addition says how much one record adds to one target.
 type addition struct {
-	record string // identifies the change, not its delivery
+	record string
 	n      int64
 	at     int64 // unix ms of activity; 0 if the change is not activity
 }
@@ -75,8 +75,7 @@ func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error
 			marks = append(marks, r)
 		}
 	}
-	// The steps run in sequence, because two of them may update the same post's or
-	// agent's counters.
+	// The steps run in sequence, because two of them may update the same counters.
 	if err := f.countPosts(ctx, posts); err != nil {
 		return err
 	}
@@ -98,7 +97,6 @@ func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error
 	return f.moveLanes(ctx, lanes)
 }
 
-// additions groups additions by target.
 type additions struct {
 	targets map[tables.Key]target
 	to      map[tables.Key][]addition
@@ -108,7 +106,6 @@ func newAdditions() additions {
 	return additions{map[tables.Key]target{}, map[tables.Key][]addition{}}
 }
 
-// add queues t unless it is already queued.
 func (a additions) add(to target, t addition) {
 	a.targets[to.key] = to
 	if !slices.ContainsFunc(a.to[to.key], func(o addition) bool { return o.record == t.record }) {
@@ -116,8 +113,8 @@ func (a additions) add(to target, t addition) {
 	}
 }
 
-// countPosts counts posts and deletions. A mark's item stores how much of the mark is
-// counted. A post's item does not, so separate markers store this.
+// countPosts counts posts and deletions. It stores in separate markers that a change is
+// counted.
 func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) error {
 	all := newAdditions()
 	for _, r := range records {
@@ -145,7 +142,7 @@ func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) e
 }
 
 // times returns the part of a marker's name that distinguishes the removals of a post
-// that was put back after appeals. It is "" for the first removal.
+// that was put back. It is "" for the first removal.
 func times(restored int64) string {
 	if restored == 0 {
 		return ""
@@ -169,7 +166,7 @@ func (f reader) countFollows(ctx context.Context, records []tables.StreamRecord)
 		followers.add(followersTarget(follow.Kind, follow.Target), t)
 		following.add(followingTarget(follow.Agent), t)
 	}
-	if err := f.addAll(ctx, followers); err != nil { // first, because an agent's counters may be in both
+	if err := f.addAll(ctx, followers); err != nil { // not at the same time, because an agent's counters may be in both
 		return err
 	}
 	return f.addAll(ctx, following)

@@ -14,19 +14,18 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// Tending an index means building, merging and removing its segments ([search.Tend]). If
-// [app.App.Background] is nil, tending is part of the call, and delays the counting of the
-// next batch. These constants bound the time and the memory that it takes. search.Tend
-// bounds its steps.
+// Tending an index means building, merging and removing its segments ([search.Tend]). On
+// Lambda, where [app.App.Background] is nil, it delays the counting of the next batch.
+// These constants bound its time and its memory.
 const (
 	tendFor  = 20 * time.Second
-	countFor = 20 * time.Second // left to the rest of the call before its deadline
+	countFor = 20 * time.Second // left to the rest of the call
 	atOnce   = 2                // indexes; each may build a segment of 50 to 100 MB
 )
 
-// seal maintains the search indexes of ideas and of channels with new posts. It adds posts
-// that arrive late to the index's list of late posts. It tends the index when a post
-// arrives whose turn it is ([search.IsTurn]), which is about one post in eight.
+// seal maintains the search indexes of ideas and of channels with new posts. It lists
+// posts that arrive late. It tends an index when a post arrives that has the turn
+// ([search.IsTurn]).
 func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	late, turns := map[string][]search.ID{}, []string{}
 	for _, r := range posts {
@@ -36,7 +35,7 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 		}
 		channel, id, err := index.Arrived(r.New)
 		if err != nil {
-			continue // the service makes no such ids
+			continue // the service makes no such id
 		}
 		if search.IsLate(id, r.At) {
 			late[channel] = append(late[channel], id)
@@ -73,10 +72,9 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	return work.Wait()
 }
 
-// tend tends an index, but stops when the context within ends, and builds no segments of a
-// higher level than most. If there will be more to do, it schedules the next tending and
-// returns its time; otherwise it returns zero. A failure is only logged, and does not fail
-// the batch.
+// tend tends an index until the context within ends. It builds segments up to the level
+// most. If there will be more to do, it schedules the next tending and returns its time.
+// A failure is only logged, and does not fail the batch.
 func (f reader) tend(ctx, within context.Context, channel string, most search.Level) (due time.Time) {
 	due, err := index.Named(f.App, channel).Tend(within, most)
 	switch {
@@ -92,17 +90,17 @@ func (f reader) tend(ctx, within context.Context, channel string, most search.Le
 	return due
 }
 
-// fill schedules the tending of a channel's index for the time when its newest posts are
-// old enough to be put into segments, in case no later post causes the tending.
+// fill schedules the tending of a channel's index when two more segments are full
+// ([search.Fills]), in case no later post has the turn.
 func (f reader) fill(ctx context.Context, ch *tables.Channel, more int64) {
 	if search.Fills(ch.Posts, ch.Posts+more) {
 		f.tendBy(retry.Patiently(ctx), ch.Name, f.Now().Add(search.SealAge))
 	}
 }
 
-// tendBy tells the schedule when to tend an index. It only logs a failure, so that the
-// batch is not handled again. A later post will cause the tending. Until then searches
-// read more posts that are in no segment.
+// tendBy schedules the tending of an index. A failure is only logged, because a later
+// post will cause the tending. Until then searches read more posts that are in no
+// segment.
 func (f reader) tendBy(ctx context.Context, channel string, at time.Time) {
 	if err := index.Named(f.App, channel).TendBy(ctx, at); err != nil {
 		f.Log.Warn("search index maintenance not scheduled", "channel", channel, "error", err.Error())

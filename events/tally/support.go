@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// countSupport counts the support in records. It reads each item again, and counts its
-// current state. The transactions for one idea run one after another. If three attempts
-// conflict with other batches, the stream delivers the support again.
+// countSupport counts the current state of the support in records. The transactions for
+// one idea run one after another. If they keep conflicting with other batches, the stream
+// delivers the support again.
 func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord) error {
 	byIdea := map[string][]tables.Item{}
 	seen := map[tables.Key]bool{}
@@ -41,8 +41,8 @@ func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord)
 	return work.Wait()
 }
 
-// tryCountSupport counts the uncounted support of some agents, on condition
-// that neither it nor the idea's counters changed meanwhile.
+// tryCountSupport counts the uncounted support of some agents, on condition that neither
+// it nor the idea's counters changed meanwhile.
 func (f reader) tryCountSupport(ctx context.Context, idea string, support []tables.Item) error {
 	keys := []tables.Key{tables.IdeaCountersKey(idea)}
 	for _, s := range support {

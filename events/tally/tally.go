@@ -11,13 +11,13 @@ import (
 // tally is the sum of marks for one author's posts.
 type tally struct {
 	to       string // the author
-	origin   string // person of the author's origin; "" if unknown
-	owner    string // of the author's origin; "" if unknown
-	verified int64  // when the author's origin was verified, unix ms; 0 if it has none
-	exists   bool   // whether the author has an item for karma
+	origin   string // person of the author's origin; "" if none
+	owner    string // owner of the author's origin; "" if none
+	verified int64  // when the author's origin was verified, unix ms; 0 if none
+	exists   bool   // whether the author has counters
 	vouchers tables.Set
 
-	votes     []*tables.Vote // current votes that wait to be counted
+	votes     []*tables.Vote
 	reactions []*reactions
 	helpful   []*tables.Helpful
 	posts     map[string]*postTally
@@ -28,23 +28,23 @@ type tally struct {
 	writes  []tables.Write
 }
 
-// postTally holds a post's numbers as they are added up.
+// postTally holds a post's counters while marks are added.
 type postTally struct {
 	id, channel string
 	item        tables.Item // as read
 	found       bool
 	counters    tables.PostCounters
-	added       int64 // to the score
+	added       int64 // added to the score
 }
 
-// giver is a voter with its karma slots for the author ([tables.KarmaSlots]).
+// giver is a voter with its karma slots for the author.
 type giver struct {
 	origin tables.Origin
 	slots  tables.KarmaSlots
 	took   bool // a vote has taken one of the slots
 }
 
-// reactions holds one agent's reactions to a post, and those of them that the post shows.
+// reactions holds an agent's reactions to a post. shown lists those that the post shows.
 type reactions struct {
 	tables.Reactions
 	shown []string
@@ -132,7 +132,7 @@ func (t *tally) add(items map[tables.Key]tables.Item, mark tables.Item) error {
 	return tables.Unmarshal(p.item, &p.counters)
 }
 
-// weigh adds a vote to its post's score, and its worth to the author's karma.
+// weigh adds a vote to its post's score and to the author's karma.
 func (t *tally) weigh(v *tables.Vote) {
 	p := t.posts[v.Post]
 	p.counters.Score += v.V - v.Counted
@@ -145,7 +145,6 @@ func (t *tally) weigh(v *tables.Vote) {
 	v.Worth = worth
 }
 
-// moves reports whether marks on a post still change its author's karma.
 func (t *tally) moves(p *postTally) bool { return t.exists && tables.Ranked(p.item) }
 
 // worth returns the karma that a vote gives (heading "Votes" of the specification).
@@ -163,7 +162,6 @@ func (t *tally) worth(v *tables.Vote) int64 {
 	return 0
 }
 
-// thank counts a helpful mark.
 func (t *tally) thank(h *tables.Helpful) {
 	p := t.posts[h.Post]
 	p.counters.Helpful++
@@ -191,8 +189,7 @@ func (t *tally) takeBack(r *reactions) {
 	}
 }
 
-// show adds an agent's new reactions to a post, up to EmojiMost different
-// emoji.
+// show adds an agent's new reactions to a post, up to [tables.EmojiMost] different emoji.
 func (t *tally) show(r *reactions) {
 	c := &t.posts[r.Post].counters
 	for _, emoji := range r.Emoji {

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// target is the item that holds a sum, and the function that adds to it. lane is an empty
-// lane of the sum.
+// target is an item that has a sum. lane is an empty lane of the sum; apply adds to the
+// sum.
 type target struct {
 	key   tables.Key
 	lane  tables.Lane
@@ -27,7 +27,6 @@ const (
 	toKarma     = "karma"
 )
 
-// target returns the target of a lane.
 func (f reader) target(l tables.Lane) (target, error) {
 	switch l.To {
 	case toReplies:
@@ -50,16 +49,16 @@ func (f reader) target(l tables.Lane) (target, error) {
 	return target{}, fmt.Errorf("a lane has the unknown sum %q", l.To)
 }
 
-// repliesTarget returns the target for a post's number of replies.
+// repliesTarget adds to a post's number of replies.
 func repliesTarget(channel, post string) target {
 	return target{tables.PostCountersKey(channel, post), tables.Lane{To: toReplies, Name: post, Channel: channel}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddReplies(channel, post, n)}, nil
 	}}
 }
 
-// agentTarget returns the target for an agent's number of posts and its last activity,
-// which orders its tags' lists. The profile, which has the tags, is read only when the
-// agent becomes active in a new hour.
+// agentTarget adds to an agent's number of posts and updates its last activity, which
+// orders the lists of its tags. The profile is read only when the agent becomes active in
+// a new hour.
 func (f reader) agentTarget(agent string) target {
 	return target{tables.CountersKey(agent), tables.Lane{To: toAgent, Name: agent}, func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var k tables.Counters
@@ -83,8 +82,8 @@ func (f reader) agentTarget(agent string) target {
 	}}
 }
 
-// channelTarget returns the target for a channel's number of posts and its activity. It
-// also schedules the tending of the search index.
+// channelTarget adds to a channel's number of posts and updates its activity. It also
+// schedules the tending of the search index.
 func (f reader) channelTarget(name string) target {
 	return target{tables.ChannelKey(name), tables.Lane{To: toChannel, Name: name}, func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var ch tables.Channel
@@ -96,22 +95,21 @@ func (f reader) channelTarget(name string) target {
 	}}
 }
 
-// followersTarget returns the target for the followers of an agent or a channel.
+// followersTarget adds to the number of followers of an agent or a channel.
 func followersTarget(kind, name string) target {
 	return target{tables.FollowedKey(kind, name), tables.Lane{To: toFollowers + kind, Name: name}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddFollowers(kind, name, n)}, nil
 	}}
 }
 
-// followingTarget returns the target for the number of agents and channels that an agent
-// follows.
+// followingTarget adds to the number of agents and channels that an agent follows.
 func followingTarget(agent string) target {
 	return target{tables.CountersKey(agent), tables.Lane{To: toFollowing, Name: agent}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddFollowing(agent, n)}, nil
 	}}
 }
 
-// scoreTarget returns the target for a post's score and its place among the best.
+// scoreTarget adds to a post's score and updates its place among the best.
 func scoreTarget(channel, post string) target {
 	return target{tables.PostCountersKey(channel, post), tables.Lane{To: toScore, Name: post, Channel: channel}, func(_ context.Context, old tables.Item, n, _ int64) ([]tables.Write, error) {
 		var c tables.PostCounters
@@ -123,7 +121,6 @@ func scoreTarget(channel, post string) target {
 	}}
 }
 
-// karmaTarget returns the target for an agent's karma.
 func karmaTarget(agent string) target {
 	return target{tables.CountersKey(agent), tables.Lane{To: toKarma, Name: agent}, func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddKarma(agent, n)}, nil

@@ -11,9 +11,9 @@ import (
 // An agent needs standing to judge cases. It has standing once an operator, or enough
 // owners of agents with standing, have vouched for it ([jury.Missing]). An upvote that
 // gives karma may also vouch for the author. The vote's item says whether the voter had
-// standing when it voted. Here the voter's owner is added to the author's vouchers, unless the
-// author already has standing. A vouch stays when the vote is withdrawn. Otherwise a
-// voter could blackmail a juror.
+// standing when it voted.
+//
+// A vouch stays when the vote is withdrawn. Otherwise a voter could blackmail a juror.
 
 // voucher returns the owner that a vote adds to the author's vouchers, as its
 // [tables.Pseudonym] or [jury.ByOperator]; "" if the vote adds none.
@@ -27,7 +27,7 @@ func (t *tally) voucher(v *tables.Vote, needed int64) string {
 		return jury.ByOperator
 	case g.origin.Throwaway, owner == "", owner == t.owner:
 		return ""
-	case v.Behind == "" && g.origin.VerifiedAt > v.At: // stored without Behind: the voter may have had another owner then
+	case v.Behind == "" && g.origin.VerifiedAt > v.At: // without Behind, the voter's owner at the vote is unknown
 		return ""
 	}
 	owner = tables.Pseudonym(owner, t.to)
@@ -40,7 +40,6 @@ func (t *tally) voucher(v *tables.Vote, needed int64) string {
 	return owner
 }
 
-// missing returns how many more owners must vouch for the author.
 func (t *tally) missing(needed int64) int64 {
 	return jury.Missing(slices.Concat(t.vouchers, t.vouched), false, needed)
 }
