@@ -19,20 +19,19 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// fixture is a channel with agents and posts. Its stream delivers their marks to the
-// reader, and misbehaves in every way that a stream may.
+// fixture is a channel with agents and posts. Its stream repeats and reorders records, as
+// a stream may.
 type fixture struct {
 	tester
 	table *embedded.Table
 	now   time.Time
-	place string                // the position up to which the feed was read
-	came  []tables.StreamRecord // read from the feed
-	done  int                   // number of records in came that were handled
+	place string // the feed was read up to here
+	came  []tables.StreamRecord
+	done  int // number of handled records in came
 	posts []*tables.Post
-	hot   *hot // the process's hot targets
+	hot   *hot
 }
 
-// tester is a *testing.T or a *rapid.T.
 type tester interface {
 	rapid.TB
 	Context() context.Context
@@ -44,10 +43,11 @@ const channelName = "den"
 // reproducible.
 const author = "ag_a"
 
-// voters lists all agents. ag_a and ag_b have the same owner, ag_c is new, ag_d has karma.
+// voters lists all agents. ag_a and ag_b have the same owner, ag_c is new, ag_d has
+// karma.
 var voters = []string{author, "ag_b", "ag_c", "ag_d", "ag_e"}
 
-// someEmoji are more emoji than a post shows.
+// someEmoji has more emoji than a post shows.
 var someEmoji = func() (all []string) {
 	for i := range tables.EmojiMost + 3 {
 		all = append(all, string(rune(0x1F400+i)))
@@ -55,18 +55,18 @@ var someEmoji = func() (all []string) {
 	return all
 }()
 
-// fewEmoji are few enough for a post to show all. [TestEmojiMost] uses more.
+// fewEmoji has few enough for a post to show all.
 var fewEmoji = someEmoji[:8]
 
-// crashing is a table on which a function dies when it takes slots, or right before or
-// after its transaction. It can also call a function between reading and writing, and make
-// commits meet other writers.
+// crashing is a table on which a function dies at its slots, or right before or after its
+// transaction. It can also call meanwhile before a commit, and refuse commits to
+// counters.
 type crashing struct {
 	tables.Backend
 	atSlots, before, after bool
 	meanwhile              func()
 	once                   sync.Once
-	others                 atomic.Int64 // how many of the next commits to counters conflict with another writer
+	others                 atomic.Int64 // commits to counters that will conflict with another writer
 }
 
 var errCrash = errors.New("the function died")
@@ -197,7 +197,6 @@ func (s *fixture) something(t *rapid.T) {
 	}
 }
 
-// hear reads new records from the feed.
 func (s *fixture) hear() {
 	for {
 		got, _, err := s.table.Changes(s.Context(), "shard-0", s.place, 1000, 0)
@@ -212,8 +211,8 @@ func (s *fixture) hear() {
 	}
 }
 
-// deliver hands the next records to the reader. It may add earlier records, change the
-// order of items, and make the reader fail.
+// deliver hands the next records to the reader. It may repeat and reorder records, and
+// make the reader fail.
 func (s *fixture) deliver(t *rapid.T) {
 	s.hear()
 	from := rapid.IntRange(0, s.done).Draw(t, "again from")
@@ -276,8 +275,7 @@ func shuffled(t *rapid.T, records []tables.StreamRecord) []tables.StreamRecord {
 	return out
 }
 
-// settle handles all remaining records in order, and then the records of the lanes that
-// this changed.
+// settle handles all remaining records in order, and then the lanes that this changed.
 func (s *fixture) settle() {
 	s.hear()
 	for range 2 {
@@ -288,12 +286,12 @@ func (s *fixture) settle() {
 		s.hear()
 		for _, r := range s.came[s.done:] {
 			if New(&app.App{}).Match(r) && r.New.Str(tables.AttrType) != tables.TypeLane {
-				s.Errorf("counting made a record that the reader counts again: %v", r.New)
+				s.Errorf("counting: got record %v, want none that the reader counts again", r.New)
 			}
 		}
 	}
 	if slices.ContainsFunc(s.came[s.done:], New(&app.App{}).Match) {
-		s.Errorf("moving lanes made a record that the reader counts again: %v", s.came[s.done:])
+		s.Errorf("moving lanes: got records %v, want none that the reader counts again", s.came[s.done:])
 	}
 }
 
@@ -337,7 +335,7 @@ func (s *fixture) checkPost(p *tables.Post, karma map[string]int64) {
 				reactions[e]++
 			}
 		default:
-			s.Errorf("%v still waits to be counted, as %s", item.Key(), item.Str(tables.AttrType))
+			s.Errorf("mark %v: got type %s, want a counted type", item.Key(), item.Str(tables.AttrType))
 		}
 		karma[p.Author.ID] += item.Int("worth")
 	}
@@ -357,7 +355,7 @@ func (s *fixture) checkPost(p *tables.Post, karma map[string]int64) {
 		s.Errorf("rank of %s: got %s, want %s", p.ID, item.Str("rank_sk"), want)
 	}
 	if p.Deleted && (item["rank_pk"] != nil || item["rank_sk"] != nil) {
-		s.Errorf("%s is deleted, but has a rank", p.ID)
+		s.Errorf("deleted post %s: got a rank, want none", p.ID)
 	}
 }
 
@@ -374,7 +372,7 @@ func (s *fixture) checkGivers() {
 				}
 			}
 			if n > tables.KarmaSlotsMost {
-				s.Errorf("%s gives karma to %d posts in the 30 days that begin with %s, want %d at most", by, n, p, tables.KarmaSlotsMost)
+				s.Errorf("posts that %s gives karma to in the 30 days after %s: got %d, want %d at most", by, p, n, tables.KarmaSlotsMost)
 			}
 		}
 		for _, p := range s.posts {
@@ -387,9 +385,9 @@ func (s *fixture) checkGivers() {
 			recent := s.now.UnixMilli()-v.At < tables.KarmaWindow.Milliseconds()
 			switch {
 			case v.Worth != 0 && !p.Deleted && (!may || v.Worth != v.V), v.Worth != 0 && recent && !took:
-				s.Errorf("the vote %+v must be worth nothing", v)
+				s.Errorf("worth of the vote %+v: got %d, want 0", v, v.Worth)
 			case v.Worth == 0 && recent && may && !p.Deleted && (slots.Holds(p.ID, v.At) || slots.Take(p.ID, v.At)):
-				s.Errorf("the vote %+v has a slot, but is worth nothing", v)
+				s.Errorf("worth of the vote %+v, which has a slot: got 0, want %d", v, v.V)
 			}
 		}
 	}

@@ -12,9 +12,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestCountsFollows checks that each follow counts once on both sides, in whatever
-// order and however often its records come. An agent that follows and is followed at
-// the same time loses neither count.
+// TestCountsFollows checks counts of agents on both sides of follows, in several orders
+// of the records.
 func TestCountsFollows(t *testing.T) {
 	record := func(event, id, by, kind, target string) tables.StreamRecord {
 		item := (&tables.Follow{ID: id, Agent: by, Kind: kind, Target: target}).Item()
@@ -68,7 +67,7 @@ func TestCountsFollows(t *testing.T) {
 				}
 			}
 			if items[3] != nil {
-				t.Errorf("an agent that does not exist got counters: %v", items[3])
+				t.Errorf("counters of a missing agent: got %v, want none", items[3])
 			}
 		})
 	}

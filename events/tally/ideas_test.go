@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// idea makes an idea and returns its id and record. If turn is true, the id has the turn:
-// its arrival makes the reader tend the index ([search.IsTurn]).
+// idea makes an idea and returns its id and record. If turn is true, the id has the turn
+// ([search.IsTurn]).
 func (f *posting) idea(t *testing.T, ago time.Duration, turn bool) (search.ID, tables.StreamRecord) {
 	t.Helper()
 	f.now = f.now.Add(time.Second)
@@ -25,8 +25,6 @@ func (f *posting) idea(t *testing.T, ago time.Duration, turn bool) (search.ID, t
 	return id, tables.StreamRecord{Event: "INSERT", Key: items[0].Key(), New: items[0], At: f.now}
 }
 
-// TestIdeasAreIndexed checks that ideas are put into segments of an index of their own
-// when an idea has the turn, and that a late idea is found before it is in a segment.
 func TestIdeasAreIndexed(t *testing.T) {
 	f := newPosting(t)
 	ideas := index.OfIdeas(f.App)
@@ -60,6 +58,6 @@ func TestIdeasAreIndexed(t *testing.T) {
 		t.Fatalf("similar ideas: got %d, error %v, want 18", len(likes.Posts), err)
 	}
 	if f.heads(t) != 0 || f.item(t, tables.SealDueKey("den")) != nil {
-		t.Error("a channel's index was tended")
+		t.Error("channel's index: got tended, want untouched")
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// overlapping is a table that refuses a commit while another one with one of its items is
-// under way, as DynamoDB does.
+// overlapping is a table that refuses a commit while another commit to one of its items
+// is under way, as DynamoDB does.
 type overlapping struct {
 	tables.Backend
 	mu        sync.Mutex
@@ -62,12 +62,12 @@ func (o *overlapping) end(writes []tables.Write) {
 	}
 }
 
-// crowd is a table with a channel, an author and a post, and the records of what many
-// agents do with them.
+// crowd is a table with a channel, an author and a post, and the records of many agents'
+// acts.
 type crowd struct {
 	table   *embedded.Table
 	over    *overlapping
-	place   string // the position up to which the feed was read
+	place   string // the feed was read up to here
 	score   int64
 	records []tables.StreamRecord
 }
@@ -129,9 +129,8 @@ func (c *crowd) reader() reader {
 	return newReader(a)
 }
 
-// TestLanes_ManyReaders checks that the batches of many shards, which all add to one
-// post, one agent and one channel, succeed and count everything once. The records of the
-// lanes then go to two readers at the same time.
+// TestLanes_ManyReaders checks that many concurrent batches that add to the same targets
+// succeed and count everything once.
 func TestLanes_ManyReaders(t *testing.T) {
 	const readers, agents = 24, 240
 	c := newCrowd(t, agents)
@@ -148,11 +147,11 @@ func TestLanes_ManyReaders(t *testing.T) {
 	}
 	lanes := c.hear(t)
 	if len(lanes) == 0 || c.over.conflicts == 0 {
-		t.Fatalf("got %d records of lanes and %d conflicts, want some of each", len(lanes), c.over.conflicts)
+		t.Fatalf("got %d lane records and %d conflicts, want some of each", len(lanes), c.over.conflicts)
 	}
 	for rounds := 0; len(lanes) > 0; lanes = c.hear(t) {
 		if rounds++; rounds > 50 {
-			t.Fatal("after 50 rounds, lanes are still delivered")
+			t.Fatal("lanes after 50 rounds: got more records, want none")
 		}
 		for range 2 {
 			work.Go(func() error { return c.reader().handle(t.Context(), lanes) })
@@ -183,9 +182,8 @@ func TestLanes_ManyReaders(t *testing.T) {
 	}
 }
 
-// TestLanes_Move checks, for each sum, that the target gets exactly what was added to its
-// lanes. Additions and moves come in any order, two readers move lanes at the same time,
-// and moves are refused.
+// TestLanes_Move checks that a target gets exactly what was added to its lanes, even if
+// additions and other moves come in between.
 func TestLanes_Move(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table, err := embedded.Open(embedded.Config{})
@@ -273,15 +271,14 @@ func TestLanes_Move(t *testing.T) {
 				t.Errorf("the channel's last post: got %d, want %d", got, last)
 			}
 			if left, err := table.Query(t.Context(), tables.Lanes(record.Key.PK, to.lane.To)); err != nil || len(left.Items) > 0 {
-				t.Errorf("%s: got the remaining lanes %v, error %v; want neither", name, left.Items, err)
+				t.Errorf("lanes of %s: got %v, error %v; want neither", name, left.Items, err)
 			}
 		}
 	})
 }
 
-// TestLanes_Wait checks that a lane is delivered again, without an error, if the writes
-// to its target keep being refused. So it does not hold up its shard. Once a lane has waited
-// too often, its batch fails. If the target was deleted, the sum is lost.
+// TestLanes_Wait checks that a lane whose move is refused waits without an error, and
+// that its batch fails after too many waits.
 func TestLanes_Wait(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -312,7 +309,7 @@ func TestLanes_Wait(t *testing.T) {
 		return f.handle(t.Context(), []tables.StreamRecord{{Key: key, New: lane()}})
 	}
 	if err := move(); err != nil || lane().Int("waits") != 1 {
-		t.Errorf("a refused move: got %v and the lane %v, want no error, and a lane that waited once", err, lane())
+		t.Errorf("a refused move: got %v and the lane %v, want no error and waits 1", err, lane())
 	}
 	commit(tables.Change(key, tables.SetAttr("waits", int64(waitsMost))))
 	if err := move(); !errors.Is(err, tables.ErrConflict) {
@@ -328,10 +325,8 @@ func TestLanes_Wait(t *testing.T) {
 	}
 }
 
-// TestMarksWait checks that a reaction and a helpful mark of a hot post are delivered
-// again, without an error, if other writers keep changing the post's counters. A vote in
-// the same batch is not delayed, and the marks are counted later. Once a mark has waited
-// too often, its batch fails.
+// TestMarksWait checks that marks of a hot post wait without an error and are counted
+// later, and that votes do not wait.
 func TestMarksWait(t *testing.T) {
 	s := newFixture(t)
 	defer s.table.Close()
@@ -352,7 +347,7 @@ func TestMarksWait(t *testing.T) {
 		types[r.New.Str(tables.AttrType)]++
 	}
 	if types[tables.TypeReactions] != 1 || types[tables.TypeHelpful] != 1 || types[tables.TypeVoteCounted] != 1 || types[tables.TypeLane] != 2 {
-		t.Errorf("got records %v, want a reaction and a helpful mark that wait, a counted vote, and two lanes", types)
+		t.Errorf("got records %v, want a reaction, a helpful mark, a counted vote, and two lanes", types)
 	}
 	tooOften := slices.DeleteFunc(slices.Clone(s.came[s.done:]), func(r tables.StreamRecord) bool { return r.New.Str(tables.AttrType) != tables.TypeReactions })
 	tooOften[0].New = maps.Clone(tooOften[0].New)
@@ -364,13 +359,11 @@ func TestMarksWait(t *testing.T) {
 	s.checkPost(p, map[string]int64{})
 	for _, key := range []tables.Key{tables.ReactionsKey(p.ID, "ag_d", p.Apart), tables.HelpfulKey(p.ID)} {
 		if mark := s.get(key, &struct{}{}); mark["waits"] != nil {
-			t.Errorf("got mark %v, want no attribute waits", mark)
+			t.Errorf("counted mark: got %v, want no attribute waits", mark)
 		}
 	}
 }
 
-// TestSupportWaits checks that support for an idea is delivered again, without an error,
-// if other writers keep changing the idea's counters, and that it is counted later.
 func TestSupportWaits(t *testing.T) {
 	s := newFixture(t)
 	defer s.table.Close()

@@ -12,9 +12,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestDaySums checks that movements are added up by day, each once, in whatever
-// batches they come, even if two invocations have the same batch. Movements between
-// two accounts with balances are in no sum.
+// TestDaySums checks that each movement is added to the sum of its day once. Movements
+// between two accounts with balances are in no sum.
 func TestDaySums(t *testing.T) {
 	const (
 		agent = tables.Account("ag_01m7zpvgpq518pwx45sh5x71rp")
@@ -81,7 +80,7 @@ func TestDaySums(t *testing.T) {
 				t.Errorf("processor's sum of the day: got %d in %d movements, want -50 in 15", n, of)
 			}
 			if !items[2].Bool("counted") {
-				t.Error("a movement in a sum is not marked as counted")
+				t.Error("a summed movement: got counted = false, want true")
 			}
 		})
 	}

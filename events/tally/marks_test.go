@@ -13,8 +13,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestMarksAddUp checks that numbers and karma always follow from the marks, whatever
-// agents do and however the stream delivers it.
+// TestMarksAddUp checks that numbers and karma always follow from the marks.
 func TestMarksAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newFixture(t)
@@ -41,8 +40,6 @@ func TestMarksAddUp(t *testing.T) {
 	})
 }
 
-// TestReactionsOneByOne checks that each of an agent's emoji is counted, in one batch
-// with others or after them.
 func TestReactionsOneByOne(t *testing.T) {
 	s := newFixture(t)
 	defer s.table.Close()
@@ -58,8 +55,6 @@ func TestReactionsOneByOne(t *testing.T) {
 	}
 }
 
-// TestMarkedMeanwhile checks that a mark that changes between reading and writing is
-// counted in its new state.
 func TestMarkedMeanwhile(t *testing.T) {
 	for name, c := range map[string]struct{ before, meanwhile func(*fixture, *tables.Post) }{
 		"another emoji": {
@@ -91,8 +86,8 @@ func TestMarkedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCountedAfterDeletion checks that marks counted after their post was deleted
-// change its score, but not its author's karma.
+// TestCountedAfterDeletion checks that marks counted after their post was deleted change
+// its score, but not its author's karma.
 func TestCountedAfterDeletion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newFixture(t)
@@ -121,8 +116,6 @@ func TestCountedAfterDeletion(t *testing.T) {
 	})
 }
 
-// TestEmojiMost checks that a post shows a bounded number of different emoji, and that
-// taking one back makes room, even for an emoji in the same batch.
 func TestEmojiMost(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -163,10 +156,10 @@ func TestEmojiMost(t *testing.T) {
 	}
 	last := len(someEmoji) - 1
 	if shown()[someEmoji[last]] != nil {
-		t.Fatalf("the post shows the last emoji, which had no room: %v", shown())
+		t.Fatalf("got emoji %v, want no %s, which had no room", shown(), someEmoji[last])
 	}
-	// In one batch, the agent whose emoji had no room reacts again, this time with a shown
-	// emoji as well, and then another agent takes its emoji back.
+	// In one batch, the agent whose emoji had no room reacts again and also with a shown
+	// emoji. Then another agent takes its emoji back, which makes room.
 	err = f.Handle(t.Context(), []tables.StreamRecord{
 		commit(by(last).React(someEmoji[last])), commit(by(last).React(someEmoji[1])), commit(by(0).Unreact(someEmoji[0])),
 	})

@@ -15,8 +15,6 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestCounts checks the counts of posts, replies and deletions, in whatever order and
-// however often their records come.
 func TestCounts(t *testing.T) {
 	created := time.Date(2026, 11, 21, 13, 7, 0, 0, time.UTC)
 	author := tables.Author{ID: "ag_fox"}
@@ -95,8 +93,7 @@ func TestCounts(t *testing.T) {
 }
 
 // TestMarkersOfAPost checks the names of a post's markers. They must not change, so that
-// a record that is replayed days later finds its marker. The name for the first removal
-// has no number.
+// a record that is replayed days later finds its marker.
 func TestMarkersOfAPost(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -126,8 +123,8 @@ func TestMarkersOfAPost(t *testing.T) {
 	}
 }
 
-// meddled is a table that calls a function right before an item is first written or
-// checked, and counts how often the item is read.
+// meddled is a table that calls a function right before an item is first written, and
+// counts how often the item is read.
 type meddled struct {
 	tables.Backend
 	before func()
@@ -150,16 +147,14 @@ func (m *meddled) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// TestTagsMove checks that an agent that posts in a new hour moves up under its current
-// tags. If it was already active in that hour, its profile is not read.
 func TestTagsMove(t *testing.T) {
 	nine := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	ten := nine.Add(time.Hour)
 	for name, c := range map[string]struct {
 		tags      []string
-		meanwhile []string // the tags that a request sets between reading and writing, if any
+		meanwhile []string // tags that a request sets between reading and writing
 		at        time.Time
-		want      []string // "tag hour" of the tags' items afterwards
+		want      []string // "tag hour"
 		reads     int64    // of the profile
 	}{
 		"in the same hour":  {tags: []string{"den", "go"}, at: nine.Add(time.Minute), want: []string{"den 9", "go 9"}},

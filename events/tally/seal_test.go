@@ -15,8 +15,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// unsearchable is a table whose search indexes cannot be listed, or cannot be
-// reached at all.
+// unsearchable is a table that fails to list a search index, or to reach it at all.
 type unsearchable struct {
 	tables.Backend
 	list, reach bool
@@ -75,8 +74,8 @@ func (f *posting) commit(t *testing.T, w ...tables.Write) {
 	}
 }
 
-// post makes a post and returns its record. If turn is true, the post's id has the turn:
-// its arrival makes the reader tend the index ([search.IsTurn]).
+// post makes a post and returns its record. If turn is true, the post's id has the turn
+// ([search.IsTurn]).
 func (f *posting) post(t *testing.T, turn bool) tables.StreamRecord {
 	t.Helper()
 	f.now = f.now.Add(time.Second)
@@ -108,8 +107,8 @@ func (f *posting) heads(t *testing.T) int {
 	return len(heads)
 }
 
-// TestTurns checks that a post that has the turn makes the reader tend the index, and
-// that posts that are too new for a segment are left to the schedule.
+// TestTurns checks that a post that has the turn seals the posts that are old enough, and
+// schedules the tending for the others.
 func TestTurns(t *testing.T) {
 	f := newPosting(t)
 	for i := range 17 {
@@ -118,13 +117,13 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due != nil {
-		t.Errorf("before there is anything to seal: got due %v, want none", due)
+		t.Errorf("due before there is anything to seal: got %v, want none", due)
 	}
 	last := f.now
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
 		t.Fatal(err)
 	}
-	// The 16th post can be put into a segment once it is search.SealAge old.
+	// The 16th post is sealed once it is search.SealAge old.
 	want := last.Add(search.SealAge - time.Second).UnixMilli()
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != want || f.heads(t) != 0 {
 		t.Errorf("got %d heads, and the index due at %d; want 0 heads, due at %d", f.heads(t), due.Int("at"), want)
@@ -138,15 +137,13 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestNoTurn checks that the reader schedules the tending of an index in which no post
-// has the turn.
 func TestNoTurn(t *testing.T) {
 	f := newPosting(t)
 	var records []tables.StreamRecord
 	for range 40 {
 		records = append(records, f.post(t, false))
 	}
-	for range 2 { // a redelivery
+	for range 2 {
 		if err := f.handle(t.Context(), records); err != nil {
 			t.Fatal(err)
 		}
@@ -156,11 +153,11 @@ func TestNoTurn(t *testing.T) {
 	}
 }
 
-// TestLatePostIsFound checks that a post that was committed late is listed and found,
-// although the posts of its time are already in a segment.
+// TestLatePostIsFound checks that search finds a post that was committed after the posts
+// of its time were sealed.
 func TestLatePostIsFound(t *testing.T) {
 	f := newPosting(t)
-	late := f.post(t, false) // its record comes after all others
+	late := f.post(t, false)
 	f.commit(t, tables.Delete(late.Key))
 	var records []tables.StreamRecord
 	for range 20 {
@@ -181,8 +178,8 @@ func TestLatePostIsFound(t *testing.T) {
 	}
 }
 
-// TestRestoredPostIsFound checks that search finds a post that is put back after an appeal,
-// although it was removed when the posts of its time were put into a segment.
+// TestRestoredPostIsFound checks that search finds a restored post, although the posts of
+// its time were sealed while it was deleted.
 func TestRestoredPostIsFound(t *testing.T) {
 	f := newPosting(t)
 	removed := f.post(t, false)
@@ -213,16 +210,15 @@ func TestRestoredPostIsFound(t *testing.T) {
 	}
 }
 
-// TestFailingIndex checks that an index that cannot be tended does not stop counting. The
-// schedule tends it or, if that cannot be recorded, the next post that has the turn makes
-// the reader tend it. Only a late post that cannot be listed fails the batch, because it
-// would not be found.
+// TestFailingIndex checks that an index that cannot be tended does not stop counting.
+// Only a late post that cannot be listed fails the batch, because search would not find
+// it.
 func TestFailingIndex(t *testing.T) {
 	f := newPosting(t)
 	posts := func() int64 { return f.item(t, tables.ChannelKey("den")).Int("posts") }
 	f.table.list = true
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
-		t.Errorf("got error %v, want none", err)
+		t.Errorf("index that cannot be listed: got error %v, want none", err)
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(search.SealAge).UnixMilli() || posts() != 1 {
 		t.Errorf("got due %v and %d posts, want due at %d and 1 post", due, posts(), f.now.Add(search.SealAge).UnixMilli())
@@ -247,8 +243,6 @@ func TestFailingIndex(t *testing.T) {
 	}
 }
 
-// TestNoTimeToTend checks that a function with little time left counts, and leaves the
-// index to the schedule.
 func TestNoTimeToTend(t *testing.T) {
 	f := newPosting(t)
 	var records []tables.StreamRecord
@@ -273,8 +267,8 @@ func TestNoTimeToTend(t *testing.T) {
 	}
 }
 
-// TestLargestSegments checks that only the schedule builds the largest segments,
-// because it has the memory and the time.
+// TestLargestSegments checks that only the schedule builds the largest segments, because
+// it has the memory and the time.
 func TestLargestSegments(t *testing.T) {
 	t.Cleanup(search.Small())
 	f := newPosting(t)
@@ -309,10 +303,9 @@ func TestLargestSegments(t *testing.T) {
 	}
 }
 
-// TestBackground checks that a process with background work ([app.App.Background]) tends
-// indexes there: the batch does not wait, and the largest segments are built, too. The
-// work returns the time when there will be more to do. The schedule also knows this time,
-// in case the process ends.
+// TestBackground checks that work in the background ([app.App.Background]) builds even
+// the largest segments. The schedule knows when the work will continue, in case the
+// process ends.
 func TestBackground(t *testing.T) {
 	t.Cleanup(search.Small())
 	f := newPosting(t)
@@ -332,7 +325,7 @@ func TestBackground(t *testing.T) {
 	do := work["tend den"]
 	due := do(t.Context())
 	if again := f.item(t, tables.SealDueKey("den")).Int("at"); !due.After(f.now) || again > due.UnixMilli() {
-		t.Errorf("due: got %s and, in the schedule, %d; want the first after %s, and the second no later than it", due, again, f.now)
+		t.Errorf("due: got %s, and %d in the schedule; want it after %s, and in the schedule no later", due, again, f.now)
 	}
 	for ; !due.IsZero(); due = do(t.Context()) {
 		f.now = due
@@ -345,6 +338,6 @@ func TestBackground(t *testing.T) {
 	cancel()
 	f.now = f.now.Add(time.Hour)
 	if again := do(ended); !again.IsZero() {
-		t.Errorf("a stopped process tends again at %s, want never", again)
+		t.Errorf("due in a stopped process: got %s, want none", again)
 	}
 }

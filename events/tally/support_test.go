@@ -15,10 +15,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestSupport checks that an idea's support is the number of agents that support it,
-// that its rank follows from it, and that each milestone is recorded once.
-// Records come in any order and any number of times, in any batches, to a function
-// that may fail or run concurrently.
+// TestSupport checks an idea's support, its rank and its milestones, when records come in
+// any order and number, to a function that may fail.
 func TestSupport(t *testing.T) {
 	const wanted, other = "id_wanted", "id_other"
 	rapid.Check(t, func(t *rapid.T) {
@@ -40,7 +38,7 @@ func TestSupport(t *testing.T) {
 				commit(tables.Put(item))
 			}
 		}
-		supports := map[string]bool{} // agent id + idea id → whether the agent supports it now
+		supports := map[string]bool{} // by agent id + idea id
 		told := map[string]int64{}
 		var place string
 		var waiting []tables.StreamRecord
@@ -111,7 +109,7 @@ func TestSupport(t *testing.T) {
 					for n := int64(1); n <= 100; n *= 10 {
 						items, err := table.Get(t.Context(), tables.Strong, tables.IdeaReachedKey(id, n))
 						if err != nil || (items[0] != nil) != (n <= c.Told) {
-							t.Fatalf("%s: the last milestone is %d, but the item of milestone %d is %v; error %v", id, c.Told, n, items, err)
+							t.Fatalf("%s, milestone %d, told up to %d: got item %v, error %v, want an item = %t", id, n, c.Told, items, err, n <= c.Told)
 						}
 					}
 				}
@@ -135,7 +133,7 @@ func TestSupport(t *testing.T) {
 				t.Fatalf("%s: got support %d, want %d", id, c.Support, want)
 			}
 			if want >= 10 && c.Told < 10 || want >= 1 && c.Told < 1 {
-				t.Fatalf("%s: got last milestone %d at support %d, want at least the highest of 1 and 10 that it reaches", id, c.Told, want)
+				t.Fatalf("%s: got last milestone %d at support %d, want the highest milestone reached", id, c.Told, want)
 			}
 		}
 	})

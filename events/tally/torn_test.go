@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// torn is a table that reads marks first, then calls a function, then reads the rest:
-// a batched read is not a snapshot.
+// torn is a table that calls a function between reading marks and reading the rest. A
+// batched read is not a snapshot.
 type torn struct {
 	tables.Backend
 	between func()
@@ -39,8 +39,6 @@ func (b *torn) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key
 	return out, pick(false)
 }
 
-// TestTornReads checks that a batch that two invocations handle at once counts once,
-// for each kind of mark.
 func TestTornReads(t *testing.T) {
 	vote := func(s *fixture, p *tables.Post) { s.vote(p, "ag_e", 1) }
 	react := func(s *fixture, p *tables.Post) { s.react(p, "ag_e", someEmoji[0], true) }

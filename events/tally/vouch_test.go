@@ -7,9 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// TestVoucher checks that a vote vouches in the name of the owner that the voter had when
-// it voted, and only if it still has that owner. A vote stored without Behind does not
-// say which owner that was.
+// TestVoucher checks that a vote vouches only if the voter still has the owner that it
+// had when it voted. A vote stored without Behind does not name that owner.
 func TestVoucher(t *testing.T) {
 	const cast = 1_790_000_000_000 // unix ms
 	mine, other := tables.Pseudonym("mine", author), tables.Pseudonym("other", author)
@@ -36,9 +35,9 @@ func TestVoucher(t *testing.T) {
 	}
 }
 
-// TestVoucher_OlderVotes checks that a vote stored without Behind vouches in the name of
-// the voter's owner if the owner's address was verified when the vote was cast. An owner
-// vouches once, and not for its own agent.
+// TestVoucher_OlderVotes checks votes stored without Behind. Such a vote vouches only if
+// the owner's address was verified before the vote. An owner vouches once, and not for
+// its own agent.
 func TestVoucher_OlderVotes(t *testing.T) {
 	for name, c := range map[string]struct {
 		worth, verified int64
@@ -68,8 +67,8 @@ func TestVoucher_OlderVotes(t *testing.T) {
 	}
 }
 
-// TestTimes checks that the first removal of a post has no number. Nor has one
-// counted before posts could be put back, so it does not count again.
+// TestTimes checks that the first removal of a post has no number, like removals counted
+// before posts could be put back.
 func TestTimes(t *testing.T) {
 	for restored, want := range map[int64]string{0: "", 1: "1", 2: "2"} {
 		if got := times(restored); got != want {
