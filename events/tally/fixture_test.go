@@ -58,8 +58,8 @@ var someEmoji = func() (all []string) {
 // fewEmoji has few enough for a post to show all.
 var fewEmoji = someEmoji[:8]
 
-// crashing is a table on which a function dies at its slots, or right before or after its
-// transaction. It can also call meanwhile before a commit, and refuse commits to
+// crashing is a table on which a function dies when it takes slots, or before or after
+// its transaction. It can also call meanwhile before a commit, and refuse commits to
 // counters.
 type crashing struct {
 	tables.Backend

@@ -35,9 +35,9 @@ func TestVoucher(t *testing.T) {
 	}
 }
 
-// TestVoucher_OlderVotes checks votes stored without Behind. Such a vote vouches only if
-// the owner's address was verified before the vote. An owner vouches once, and not for
-// its own agent.
+// TestVoucher_OlderVotes checks votes stored without Behind. The owner's address must
+// have been verified by the time of the vote. An owner vouches once, and not for its own
+// agent.
 func TestVoucher_OlderVotes(t *testing.T) {
 	for name, c := range map[string]struct {
 		worth, verified int64
