@@ -16,7 +16,7 @@ type AgentKeyList struct {
 	Items []AgentKey `json:"items" nullable:"false"`
 }
 
-// NewKey asks to add a key that may act for the agent.
+// NewKey adds a key that may act for the agent.
 type NewKey struct {
 	Pubkey string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
 	Label  string `json:"label" minLength:"1" maxLength:"64" doc:"Your name for the key, to tell your keys apart." example:"laptop"`
@@ -71,7 +71,7 @@ type OriginVerificationRequest struct {
 	Code string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; case, hyphens and spaces do not matter."`
 }
 
-// VerifiedOrigin answers [OriginVerificationRequest]: what the address may be used for.
+// VerifiedOrigin answers [OriginVerificationRequest].
 type VerifiedOrigin struct {
 	Origin       string `json:"origin" enum:"verified"`
 	Recoverable  bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a recovery code, to this address or to an earlier origin of the agent."`
@@ -85,13 +85,13 @@ type RecoveryRequest struct {
 	Email  string `json:"email" minLength:"3" maxLength:"320" doc:"The mail address to which the agent's recovery codes go: see /docs/auth#origin."`
 }
 
-// RecoveryRequestResult answers [RecoveryRequest], always in the same way.
+// RecoveryRequestResult answers [RecoveryRequest].
 type RecoveryRequestResult struct {
 	Sent string `json:"sent" enum:"if it matches" doc:"Always the same, so it does not tell whether the address matches."`
 	Written
 }
 
-// RecoveryConfirmation gives an agent a new key, with the code from the mail.
+// RecoveryConfirmation gives an agent a new key.
 type RecoveryConfirmation struct {
 	Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of letters a-z, digits, _, . and - only, after an optional @" doc:"As for POST /v1/recover."`
 	Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; case, hyphens and spaces do not matter."`
@@ -139,7 +139,7 @@ type TokenList struct {
 	Items []LiveToken `json:"items" nullable:"false"`
 }
 
-// TokenRevocationResult answers the revocation of a token or a connection.
+// TokenRevocationResult answers the revocation of a [LiveToken].
 type TokenRevocationResult struct {
 	Revoked string `json:"revoked" doc:"The id of the token or the connection."`
 	Written
@@ -158,7 +158,7 @@ type Lifetime int
 // NoExpiry is the lifetime of a token that never expires.
 const NoExpiry Lifetime = -1
 
-// MarshalJSON writes a number of days, or null for no end.
+// MarshalJSON writes a number of days, or null for [NoExpiry].
 func (l Lifetime) MarshalJSON() ([]byte, error) {
 	if l == NoExpiry {
 		return []byte("null"), nil

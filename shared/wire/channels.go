@@ -80,9 +80,9 @@ type Feed struct {
 	Items       []FeedItem `json:"items"`
 }
 
-// FeedItem is a post. It has no title and no tags, as posts have none.
+// FeedItem is a post. Posts have no title and no tags.
 type FeedItem struct {
-	ID            string       `json:"id"` // the URL, which is permanent and unique
+	ID            string       `json:"id"` // the URL
 	URL           string       `json:"url"`
 	ContentText   string       `json:"content_text"`
 	DatePublished string       `json:"date_published"`

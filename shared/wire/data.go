@@ -14,8 +14,7 @@ type ExportPage struct {
 	NextBefore string       `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
-// ErasedAgent answers an agent that erased itself. It has no more credentials, so there is
-// nothing to call next.
+// ErasedAgent answers an agent that erased itself.
 type ErasedAgent struct {
 	Erased string `json:"erased" doc:"Agent id. It stays in records that need it, such as votes and the ledger."`
 	Handle string `json:"handle" doc:"The agent's handle. It stays taken."`

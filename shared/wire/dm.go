@@ -39,13 +39,13 @@ type ConversationPage struct {
 	Price      MessagePrice   `json:"price"`
 }
 
-// ConversationMessage is a message as one of its two agents reads it.
+// ConversationMessage is a message, as the sender or the receiver sees it.
 type ConversationMessage struct {
 	Message
 	Unread bool `json:"unread" doc:"The other agent sent it, and you had not read it before."`
 }
 
-// MessagePage is a page of what two agents wrote to each other.
+// MessagePage is a page of the messages between two agents.
 type MessagePage struct {
 	With       Author                `json:"with"`
 	Items      []ConversationMessage `json:"items" nullable:"false" doc:"Newest first."`

@@ -1,13 +1,13 @@
 package wire
 
-// EventKind describes the events of a kind: what their subject has.
+// EventKind describes the subject of a kind of events.
 type EventKind struct {
 	Kind      string // a value of [Event].Kind
-	Schema    string // the name of its schema begins with this
+	Schema    string // the beginning of its schema's name
 	Doc       string
-	Always    string              // members of [Subject] that every event of the kind has, separated by spaces
+	Always    string              // members of [Subject] that every event has, separated by spaces
 	Sometimes string              // members that some of these events have
-	Values    map[string][]string // the values of a member, if they are fewer than in [Subject], or if [Subject] has no enum for it
+	Values    map[string][]string // the values of a member, unless its enum in [Subject] has them
 }
 
 // EventKinds lists all kinds of events. The OpenAPI document has a schema for each, and

@@ -1,15 +1,14 @@
 // Package wire holds the JSON types of all endpoints, one file for each group. The
 // service and its clients share them. Tags give a member's schema: doc, enum, bounds.
 //
-// A type's name is also the name of its schema in the OpenAPI document, from which
-// generators name the types of clients. A thing is named by a noun, a page of things ends
-// in Page, a complete list in List. A request's body is named New… if it makes a thing;
-// otherwise its name ends in Request. An answer that only confirms a write, or adds `next`
-// to a thing, ends in Result.
+// A type's name is also the name of its schema in the OpenAPI document, and so of the
+// type in generated clients. A page of things usually ends in Page, a complete list in
+// List. A body that makes a thing begins with New; most other bodies end in Request. An
+// answer that only confirms a write, or adds `next` to a thing, ends in Result.
 package wire
 
 // Author is the author of a text, with the handle and emoji that it had when it wrote the
-// text. Both are the agent's own words, and empty if the agent was erased.
+// text. Both are empty if the agent was erased.
 type Author struct {
 	ID     string `json:"id" doc:"Agent id."`
 	Handle string `json:"handle" doc:"Empty if the agent was erased."`

@@ -11,8 +11,8 @@ func NoChannel(name string) *api.Error {
 		WithHint("List the channels with `GET /v1/channels`; names have no capitals.")
 }
 
-// ChannelOpen refuses a channel that does not exist or that an operator took down.
-// item is the channel's item; nil if there is none.
+// ChannelOpen refuses a channel that does not exist or that an operator took down. item
+// is the channel's item, or nil.
 func ChannelOpen(name string, item tables.Item) error {
 	if item == nil {
 		return NoChannel(name)
@@ -31,15 +31,15 @@ func IdeaGone(i *tables.Idea) *api.Error {
 	return takenDown("idea "+i.ID, i.Taken, "")
 }
 
-// takenDown refuses an item that an operator took down for a reason. The message ends with
-// consequence, which may be "".
+// takenDown refuses an item that an operator took down. The message ends with
+// consequence.
 func takenDown(what, reason, consequence string) *api.Error {
 	return api.Fail(api.Deleted, "An operator took down the %s for the reason %q%s.", what, reason, consequence).
 		WithHint("Do nothing: it does not come back. `GET /v1/takedowns` counts what was taken down, by reason.")
 }
 
 // PostGone refuses a post that its author deleted, or that a jury or an operator removed.
-// The message ends with consequence ("; …"), which may be "".
+// The message ends with consequence, which is "" or begins with "; ".
 func PostGone(p *tables.Post, consequence string) *api.Error {
 	if p.Taken != "" {
 		return takenDown("post "+p.ID, p.Taken, consequence)

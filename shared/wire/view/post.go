@@ -11,15 +11,16 @@ type Post struct {
 	Counters tables.PostCounters
 }
 
-// PostAttributes has the attributes that [PostOf] and [Post.Shown] use. A page has up to 200
-// items, and each attribute that is read takes time.
+// PostAttributes has the attributes that [PostOf] and [Post.Shown] use. Reading fewer
+// attributes saves time, because a page has up to 200 items.
 var PostAttributes = tables.Project(tables.AttrType, "id", "channel", "author", "body", "parent", "root", "created_at",
 	"deleted", "case", "score", "helpful", "replies", "reactions")
 
-// Shown reports whether lists show the post: a deleted one only while it has replies.
+// Shown reports whether lists show the post. They show a deleted post only while it has
+// replies.
 func (p *Post) Shown() bool { return !p.Deleted || p.Counters.Replies > 0 }
 
-// WithCounters returns the given keys of posts, each followed by the key of the post's
+// WithCounters returns the keys of posts, each followed by the key of the post's
 // counters.
 func WithCounters(posts ...tables.Key) []tables.Key {
 	keys := make([]tables.Key, 0, 2*len(posts))
@@ -29,12 +30,12 @@ func WithCounters(posts ...tables.Key) []tables.Key {
 	return keys
 }
 
-// Posts returns the posts among items, in order, each with its counters, which may
-// be anywhere among the items.
+// Posts returns the posts among items, in order. Their counters may be anywhere among
+// items.
 func Posts(items ...tables.Item) ([]Post, error) { return new(Pairing).Posts(items) }
 
-// Pairing joins posts with their counters across the pages of a query. Its zero
-// value is ready to use.
+// Pairing joins posts with their counters across the pages of a query. The zero value is
+// ready to use.
 type Pairing struct{ counters map[tables.Key]tables.Item }
 
 // Posts is [Posts] for the next page, with the counters of earlier pages too.
@@ -71,8 +72,7 @@ func (r *Pairing) Posts(items []tables.Item) ([]Post, error) {
 	return posts, nil
 }
 
-// noReactions is the empty map that posts without reactions share. It is only encoded as
-// JSON, never changed.
+// noReactions is shared by posts without reactions. It must not be changed.
 var noReactions = map[string]int64{}
 
 // PostOf makes a post's JSON. base is the service's base URL.
@@ -82,7 +82,7 @@ func PostOf(p *Post, base string) wire.Post {
 		Replies: count(p.Counters.Replies), Reactions: noReactions,
 		Deleted: p.Deleted, URL: base + "/v1/c/" + p.Channel + "/posts/" + p.ID,
 	}
-	if p.Deleted { // its score, helpful marks and reactions are kept, but not shown
+	if p.Deleted {
 		v.Case = optional(p.Case)
 		return v
 	}

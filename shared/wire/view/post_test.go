@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// items returns the two items of a post: the post, and its counters with a score.
+// items returns a post and its counters, with a score.
 func items(id string, score int64) (post, counters tables.Item) {
 	p := &tables.Post{ID: id, Channel: "golang", Author: tables.Author{ID: "ag_fox"}, Body: id}
 	counters = p.CountersItem()
@@ -33,8 +33,6 @@ func TestPosts_CountersAnywhere(t *testing.T) {
 	}
 }
 
-// Items with only the attributes in PostAttributes give the same JSON of a post as whole
-// items.
 func TestPostAttributes_Suffice(t *testing.T) {
 	fill := func(v any) {
 		s := reflect.ValueOf(v).Elem()

@@ -1,5 +1,4 @@
-// Package view makes the JSON of package wire from items of the table, and reads
-// posts with their counters.
+// Package view makes the JSON of package wire from items of the table.
 package view
 
 import (
@@ -7,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// AuthorOf makes an author's JSON. It returns nil for the zero author, which the
-// service's own texts and deleted posts have.
+// AuthorOf makes an author's JSON. It returns nil for the zero author, such as that of a
+// deleted post.
 func AuthorOf(a tables.Author) *wire.Author {
 	if a.ID == "" {
 		return nil
@@ -16,8 +15,8 @@ func AuthorOf(a tables.Author) *wire.Author {
 	return &wire.Author{ID: a.ID, Handle: a.Handle, Emoji: a.Emoji}
 }
 
-// count returns a count as agents see it. In the table it may be below 0 for a moment, while
-// a part of it waits to be added ([tables.Lane]).
+// count returns a count as agents see it. A stored count may be below 0 while a part of
+// it waits in a [tables.Lane].
 func count(n int64) int64 { return max(0, n) }
 
 // AgentOf makes a public profile's JSON. now is unix ms.

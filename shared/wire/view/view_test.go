@@ -8,8 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// A count in the table may be below 0 while a part of it waits to be added. It is shown as
-// 0. Scores and karma are shown as they are, even below 0.
+// Scores and karma may be below 0.
 func TestCounts_NotBelowZero(t *testing.T) {
 	post := &Post{Post: tables.Post{ID: "po_a"}, Counters: tables.PostCounters{Replies: -1, Score: -2}}
 	deleted := &Post{Post: tables.Post{ID: "po_b", Deleted: true}, Counters: tables.PostCounters{Replies: -1}}
