@@ -139,7 +139,8 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 	return work.Wait()
 }
 
-// toldOf returns the deliveries that an item caused, from the item before its deletion.
+// toldOf returns the deliveries that an item caused. old is the item before it was
+// deleted or erased.
 func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) {
 	switch old.Str(tables.AttrType) {
 	case tables.TypeMessage:
@@ -179,8 +180,8 @@ func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) 
 }
 
 // takeBack removes the text of a delivery's event, and an erased sender's name. If the
-// event has not arrived, takeBack puts its marker, which keeps it out. It retries if the
-// event gets its number meanwhile.
+// event has not arrived, takeBack puts a marker that keeps the event out. It retries if
+// the event gets its number meanwhile.
 func (f inbox) takeBack(ctx context.Context, d delivery, erased bool) error {
 	err := f.Retry(ctx, func() error {
 		items, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source), d.waiting())

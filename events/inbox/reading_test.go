@@ -155,7 +155,7 @@ func TestReadingOrder(t *testing.T) {
 	events := read(t, table, "ag_fox")
 	holds(t, f, "ag_fox", []string{"po_000", "po_001", "po_002", "po_003", "po_004", "po_005", "po_006", "po_007", "po_008"}, nil)
 	if !slices.IsSortedFunc(events, func(a, b tables.InboxEvent) int { return cmp.Compare(a.At, b.At) }) {
-		t.Errorf("got events %+v, want them in the order of their times", events)
+		t.Errorf("events: got %+v, want them in the order of their times", events)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestReadingRacesWithDelivery(t *testing.T) {
 	f.hand(t, replies(5, 1)...)
 	racing, b := f.before(puts(tables.TypeInboxHead), func() { f.hand(t, replies(0, 1)...) })
 	if got := read(t, racing.Table, "ag_fox"); len(got) != 1 || b.do != nil {
-		t.Errorf("got %v, want one event", got)
+		t.Errorf("events of the first reading: got %v, want one", got)
 	}
 	holds(t, f, "ag_fox", []string{"po_005"}, []string{"po_000"})
 	read(t, table, "ag_fox")
@@ -396,7 +396,7 @@ func TestOnePopularAgent(t *testing.T) {
 	close(done)
 	reader.Wait()
 	if got := read(t, table, "ag_fox"); len(got) != shards*each {
-		t.Errorf("got %d events, want %d", len(got), shards*each)
+		t.Errorf("events of the popular agent: got %d, want %d", len(got), shards*each)
 	}
 	whole(t, f, "ag_fox")
 }
@@ -450,8 +450,8 @@ func TestReading_Model(t *testing.T) {
 	})
 }
 
-// TestWaitingKeys checks that events wait in the order of their causes' times. The
-// follows of a day share a key, and a reaction waits at its post's time.
+// TestWaitingKeys checks that events wait in the order of their causes' times. An agent's
+// follows on one day share a key, and a reaction waits at its post's time.
 func TestWaitingKeys(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	key := func(at time.Time) tables.Key {

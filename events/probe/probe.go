@@ -45,7 +45,8 @@ const (
 	// daily is the time between two posts.
 	daily = 24 * time.Hour
 
-	// countedWithin bounds the wait for the stream to count a reply.
+	// countedWithin bounds the wait for the stream to count a reply. It leaves time for
+	// the other calls of the function.
 	countedWithin = time.Minute
 
 	// lookAgain bounds the pause between two looks at the count.

@@ -53,8 +53,8 @@ func TestStalePromo(t *testing.T) {
 	d.refuses("removing a missing promo", p.Remove("ca_1", d.Now()))
 }
 
-// TestStaleBoard checks that a write to a board fails if the board has changed or if its
-// channel is gone.
+// TestStaleBoard checks that a change of a board's promos fails if they changed since the
+// board was read, or if the channel is gone.
 func TestStaleBoard(t *testing.T) {
 	d := newFixture(t)
 	board := func() *tables.Board {
@@ -163,7 +163,7 @@ func TestNoImpressions_OneWrite(t *testing.T) {
 		counted := *d.App
 		counted.Table = c
 		if err := (settle{&counted}).handle(t.Context()); err != nil || c.n.Load() != want {
-			t.Errorf("got %d writes, want %d; error %v", c.n.Load(), want, err)
+			t.Errorf("writes of a sweep: got %d, want %d; error %v", c.n.Load(), want, err)
 		}
 		d.pass(tables.SettleEvery)
 	}
@@ -225,7 +225,7 @@ func TestSweepReturnsErrorOfChannel(t *testing.T) {
 	app := *d.App
 	app.Table = &failing{Backend: d.table, err: errors.Join(context.DeadlineExceeded, broken)}
 	if err := (settle{&app}).handle(t.Context()); !errors.Is(err, broken) {
-		t.Errorf("got error %v, want %v", err, broken)
+		t.Errorf("sweep with a failing channel: got error %v, want %v", err, broken)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestTakenBoardIsSkipped(t *testing.T) {
 		t.Error(err)
 	}
 	if earned := d.books()[tables.Revenue]; earned != 0 || m.left.Load() != 0 {
-		t.Errorf("got revenue %d after %d commits, want 0 after 1", earned, 1-m.left.Load())
+		t.Errorf("sweep of a taken board: got revenue %d after %d commits, want 0 after 1", earned, 1-m.left.Load())
 	}
 }
 

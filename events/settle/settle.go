@@ -181,8 +181,9 @@ func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading,
 }
 
 // ending returns the state in which a promo ends now, and the time of its end; "" if it
-// goes on. A buyer in debt loses its promos; otherwise a stolen card could advertise for
-// a month. An unbillable promo ends so that it takes no other promo's place.
+// goes on. If a buyer is in debt, its promos end, and the rest of their budgets pays the
+// debt. Otherwise a stolen card could advertise for a month. An unbillable promo ends so
+// that it takes no other promo's place.
 func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64) {
 	switch {
 	case p.State == tables.PromoRemoved:

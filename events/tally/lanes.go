@@ -113,7 +113,7 @@ func (f reader) moveLanes(ctx context.Context, records []tables.StreamRecord) er
 }
 
 // move moves a sum's lanes to its target. If other writers prevent this, it makes the
-// stream deliver one of the lanes again, so that it does not hold up the shard.
+// stream deliver one of the lanes again, so that the shard need not wait.
 func (f reader) move(ctx context.Context, s sum) error {
 	err := f.thrice(ctx, func(ctx context.Context) error { return f.tryMove(ctx, s) })
 	if !contended(err) {

@@ -347,7 +347,7 @@ func TestMarksWait(t *testing.T) {
 		types[r.New.Str(tables.AttrType)]++
 	}
 	if types[tables.TypeReactions] != 1 || types[tables.TypeHelpful] != 1 || types[tables.TypeVoteCounted] != 1 || types[tables.TypeLane] != 2 {
-		t.Errorf("got records %v, want a reaction, a helpful mark, a counted vote, and two lanes", types)
+		t.Errorf("records by type: got %v, want a reaction, a helpful mark, a counted vote, and two lanes", types)
 	}
 	tooOften := slices.DeleteFunc(slices.Clone(s.came[s.done:]), func(r tables.StreamRecord) bool { return r.New.Str(tables.AttrType) != tables.TypeReactions })
 	tooOften[0].New = maps.Clone(tooOften[0].New)
@@ -384,6 +384,6 @@ func TestSupportWaits(t *testing.T) {
 	s.settle()
 	var k tables.IdeaCounters
 	if s.get(tables.IdeaCountersKey(idea.ID), &k); k.Support != 1 || len(s.came) < 2 {
-		t.Errorf("got support %d after %d records, want 1 after at least 2", k.Support, len(s.came))
+		t.Errorf("support of the idea: got %d after %d records, want 1 after at least 2", k.Support, len(s.came))
 	}
 }

@@ -107,7 +107,7 @@ func TestCountedAfterDeletion(t *testing.T) {
 		var k tables.PostCounters
 		s.get(tables.PostCountersKey(channelName, p.ID), &k)
 		if k.Score != after+1 || k.Helpful != 1 {
-			t.Errorf("got score %d and %d helpful marks, want %d and 1", k.Score, k.Helpful, after+1)
+			t.Errorf("deleted post: got score %d and %d helpful marks, want %d and 1", k.Score, k.Helpful, after+1)
 		}
 		var a tables.Counters
 		if s.get(tables.CountersKey(author), &a); a.Karma != before || karma[author] != before {
@@ -152,11 +152,11 @@ func TestEmojiMost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(shown()); n != tables.EmojiMost {
-		t.Fatalf("got %d different emoji, want %d", n, tables.EmojiMost)
+		t.Fatalf("different emoji of the post: got %d, want %d", n, tables.EmojiMost)
 	}
 	last := len(someEmoji) - 1
 	if shown()[someEmoji[last]] != nil {
-		t.Fatalf("got emoji %v, want no %s, which had no room", shown(), someEmoji[last])
+		t.Fatalf("emoji of the post: got %v, want no %s, which had no room", shown(), someEmoji[last])
 	}
 	// In one batch, the agent whose emoji had no room reacts again and also with a shown
 	// emoji. Then another agent takes its emoji back, which makes room.
@@ -168,6 +168,6 @@ func TestEmojiMost(t *testing.T) {
 	}
 	got := shown()
 	if got[someEmoji[last]] != int64(1) || got[someEmoji[1]] != int64(2) || got[someEmoji[0]] != nil || len(got) != tables.EmojiMost {
-		t.Errorf("got emoji %v, want %d with the last one in place of the first", got, tables.EmojiMost)
+		t.Errorf("emoji of the post: got %v, want %d with the last emoji in place of the first", got, tables.EmojiMost)
 	}
 }

@@ -126,7 +126,7 @@ func TestTurns(t *testing.T) {
 	// The 16th post is sealed once it is search.SealAge old.
 	want := last.Add(search.SealAge - time.Second).UnixMilli()
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != want || f.heads(t) != 0 {
-		t.Errorf("got %d heads, and the index due at %d; want 0 heads, due at %d", f.heads(t), due.Int("at"), want)
+		t.Errorf("index with new posts: got %d heads, due at %d; want 0 heads, due at %d", f.heads(t), due.Int("at"), want)
 	}
 	f.now = f.now.Add(time.Minute)
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
@@ -174,7 +174,7 @@ func TestLatePostIsFound(t *testing.T) {
 	}
 	found, err := search.Search(t.Context(), index.Of(f.App, "den"), search.Request{Terms: []search.Term{"fox"}, Limit: 50})
 	if err != nil || len(found.Posts) != 22 || found.Posts[21].Value.Post.ID != late.New.Str("id") {
-		t.Errorf("got %d posts, want 22 with the late one last; error %v", len(found.Posts), err)
+		t.Errorf("search: got %d posts, want 22 with the late post last; error %v", len(found.Posts), err)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestRestoredPostIsFound(t *testing.T) {
 	}
 	found, err := search.Search(t.Context(), index.Of(f.App, "den"), search.Request{Terms: []search.Term{"fox"}, Limit: 50})
 	if err != nil || len(found.Posts) != 22 || found.Posts[21].Value.Post.ID != whole.Str("id") {
-		t.Errorf("got %d posts, want 22 with the restored one last; error %v", len(found.Posts), err)
+		t.Errorf("search: got %d posts, want 22 with the restored post last; error %v", len(found.Posts), err)
 	}
 }
 
@@ -221,21 +221,21 @@ func TestFailingIndex(t *testing.T) {
 		t.Errorf("index that cannot be listed: got error %v, want none", err)
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(search.SealAge).UnixMilli() || posts() != 1 {
-		t.Errorf("got due %v and %d posts, want due at %d and 1 post", due, posts(), f.now.Add(search.SealAge).UnixMilli())
+		t.Errorf("index that cannot be listed: got due %v and %d posts, want due at %d and 1 post", due, posts(), f.now.Add(search.SealAge).UnixMilli())
 	}
 	f.commit(t, tables.Delete(tables.SealDueKey("den")))
 	f.table.reach = true
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil || posts() != 2 {
-		t.Errorf("got %d posts, want 2; error %v", posts(), err)
+		t.Errorf("index that cannot be reached: got %d posts, want 2; error %v", posts(), err)
 	}
 	late := f.post(t, false)
 	late.At = late.At.Add(time.Minute)
 	if err := f.handle(t.Context(), []tables.StreamRecord{late}); !errors.Is(err, errAway) || posts() != 3 {
-		t.Errorf("got error %v and %d posts, want %v and 3", err, posts(), errAway)
+		t.Errorf("late post that cannot be listed: got error %v and %d posts, want %v and 3", err, posts(), errAway)
 	}
 	f.table.list, f.table.reach = false, false
 	if err := f.handle(t.Context(), []tables.StreamRecord{late}); err != nil || posts() != 3 {
-		t.Errorf("got %d posts after the retry, want 3; error %v", posts(), err)
+		t.Errorf("posts after the retry: got %d, want 3; error %v", posts(), err)
 	}
 	listed, err := index.Of(f.App, "den").Late(t.Context())
 	if err != nil || len(listed) != 1 {
@@ -254,16 +254,16 @@ func TestNoTimeToTend(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), countFor-time.Second)
 	defer cancel()
 	if err := f.handle(ctx, append(records, turn)); err != nil || f.heads(t) != 0 {
-		t.Errorf("got %d heads without time, want 0; error %v", f.heads(t), err)
+		t.Errorf("heads without time to tend: got %d, want 0; error %v", f.heads(t), err)
 	}
 	due, posts := f.item(t, tables.SealDueKey("den")), f.item(t, tables.ChannelKey("den")).Int("posts")
 	if due.Int("at") != f.now.Add(search.SealAge).UnixMilli() || posts != 17 {
-		t.Errorf("got due %v and %d posts, want due at %d and 17 posts", due, posts, f.now.Add(search.SealAge).UnixMilli())
+		t.Errorf("without time to tend: got due %v and %d posts, want due at %d and 17 posts", due, posts, f.now.Add(search.SealAge).UnixMilli())
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), countFor+time.Minute)
 	defer cancel()
 	if err := f.handle(ctx, []tables.StreamRecord{turn}); err != nil || f.heads(t) != 1 {
-		t.Errorf("got %d heads with time, want 1; error %v", f.heads(t), err)
+		t.Errorf("heads with time to tend: got %d, want 1; error %v", f.heads(t), err)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestLargestSegments(t *testing.T) {
 		t.Errorf("segments by level: got %v, want none of level %v and at least 3 of level %v", got, search.Top, search.SealMost)
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due == nil || due.Int("at") > f.now.UnixMilli() {
-		t.Errorf("got due %v, want a time that has come", due)
+		t.Errorf("due of the largest segment: got %v, want a time that has come", due)
 	}
 	if _, err := index.Of(f.App, "den").Tend(t.Context(), search.Top); err != nil || levels()[search.Top] == 0 {
 		t.Errorf("after the schedule: got segments by level %v, error %v, want some of level %v", levels(), err, search.Top)
@@ -317,10 +317,10 @@ func TestBackground(t *testing.T) {
 		}
 	}
 	if len(work) > 0 {
-		t.Errorf("got %d jobs without a turn, want none", len(work))
+		t.Errorf("background jobs without a turn: got %d, want none", len(work))
 	}
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil || len(work) != 1 || f.heads(t) != 0 {
-		t.Fatalf("got %d jobs and %d heads, want 1 and 0; %v", len(work), f.heads(t), err)
+		t.Fatalf("after a turn: got %d background jobs and %d heads, want 1 and 0; error %v", len(work), f.heads(t), err)
 	}
 	do := work["tend den"]
 	due := do(t.Context())
@@ -332,7 +332,7 @@ func TestBackground(t *testing.T) {
 	}
 	heads, err := index.Of(f.App, "den").Heads(t.Context(), search.Newest, 100, true)
 	if err != nil || heads[len(heads)-1].Level != search.Top {
-		t.Errorf("got %d heads, want the oldest of level %d; %v", len(heads), search.Top, err)
+		t.Errorf("after background work: got %d heads, want the oldest of level %d; error %v", len(heads), search.Top, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

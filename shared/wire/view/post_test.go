@@ -28,7 +28,7 @@ func TestPosts_CountersAnywhere(t *testing.T) {
 	} {
 		posts, err := Posts(read...)
 		if err != nil || len(posts) != 2 || posts[0].ID != "po_a" || posts[0].Counters.Score != 1 || posts[1].ID != "po_b" || posts[1].Counters.Score != 2 {
-			t.Errorf("%s: got %+v, %v; want po_a with 1 and po_b with 2", name, posts, err)
+			t.Errorf("%s: got %+v, %v; want po_a with score 1 and po_b with score 2", name, posts, err)
 		}
 	}
 }
@@ -65,14 +65,14 @@ func TestPostAttributes_Suffice(t *testing.T) {
 		}
 		got, err := Posts(some(item), some(numbers))
 		if err != nil || len(got) != 1 {
-			t.Fatalf("got %d posts, %v; want one", len(got), err)
+			t.Fatalf("projected items: got %d posts, %v; want one", len(got), err)
 		}
 		want := PostOf(&whole[0], "http://x")
 		if v := PostOf(&got[0], "http://x"); !reflect.DeepEqual(v, want) {
-			t.Errorf("deleted %t: got %+v, want %+v", deleted, v, want)
+			t.Errorf("projected post, deleted = %t: got %+v, want %+v", deleted, v, want)
 		}
 		if got[0].Shown() != whole[0].Shown() || got[0].Deleted != deleted {
-			t.Errorf("deleted %t: got shown %t, want %t", deleted, got[0].Shown(), whole[0].Shown())
+			t.Errorf("projected post, deleted = %t: got shown %t, want %t", deleted, got[0].Shown(), whole[0].Shown())
 		}
 	}
 }
@@ -81,10 +81,10 @@ func TestPairing_CountersOfThePageBefore(t *testing.T) {
 	a, scoreA := items("po_a", 1)
 	var r Pairing
 	if posts, err := r.Posts([]tables.Item{scoreA}); err != nil || len(posts) != 0 {
-		t.Fatalf("got %+v, %v; want no posts", posts, err)
+		t.Fatalf("page of counters: got %+v, %v; want no posts", posts, err)
 	}
 	posts, err := r.Posts([]tables.Item{a})
 	if err != nil || len(posts) != 1 || posts[0].Counters.Score != 1 {
-		t.Errorf("got %+v, %v; want po_a with 1", posts, err)
+		t.Errorf("page of posts: got %+v, %v; want po_a with score 1", posts, err)
 	}
 }

@@ -15,14 +15,14 @@ func TestCounts_NotBelowZero(t *testing.T) {
 	agent := AgentOf(&tables.Profile{}, &tables.Counters{Followers: -1, Following: -1, Posts: -1, Karma: -2}, 0)
 	for _, v := range []any{PostOf(post, ""), PostOf(deleted, ""), agent, ChannelOf(&tables.Channel{Posts: -1, Followers: -1})} {
 		if b, err := json.Marshal(v); err != nil || strings.Contains(string(b), ":-1") {
-			t.Errorf("got %s, %v; want no -1", b, err)
+			t.Errorf("JSON: got %s, %v; want no count of -1", b, err)
 		}
 	}
 	if got := PostOf(post, "").Score; got != -2 {
-		t.Errorf("got score %d, want -2", got)
+		t.Errorf("score: got %d, want -2", got)
 	}
 	if agent.Karma != -2 {
-		t.Errorf("got karma %d, want -2", agent.Karma)
+		t.Errorf("karma: got %d, want -2", agent.Karma)
 	}
 	if deleted.Shown() {
 		t.Error("Shown of a deleted post with -1 replies = true, want false")
