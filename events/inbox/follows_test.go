@@ -122,12 +122,12 @@ func TestPushArrivesOnceDespiteKills(t *testing.T) {
 		alive := false
 		for at := int64(1); !alive; at++ {
 			if at > 2*n {
-				t.Fatalf("the function did not finish within %d commits", 2*n)
+				t.Fatalf("handle: got no end within %d commits", 2*n)
 			}
 			f, end := followed(t, n)
 			alive = f.dying(t, at, made, records)
 			if !f.dying(t, 1<<40, false, records) {
-				t.Fatal("the function failed without being killed")
+				t.Fatal("handle without kills: got an error")
 			}
 			checkPushed(t, f, n)
 			end()
@@ -211,7 +211,7 @@ func TestPushIsBounded(t *testing.T) {
 		}
 	}
 	if total != 29 { // one of the 30 blocks the author
-		t.Errorf("got %d followers with the post, want 29", total)
+		t.Errorf("followers with the post: got %d, want 29", total)
 	}
 }
 
@@ -242,6 +242,6 @@ func TestFollowedOnceADay(t *testing.T) {
 	}
 	var e tables.InboxEvent
 	if err := tables.Unmarshal(page.Items[0], &e); err != nil || e.From.Emoji != "🦊" || e.HappenedAt != noon.UnixMilli() || e.From.Handle != "fox" {
-		t.Errorf("got %+v, error %v, want fox with its emoji at %d", e, err, noon.UnixMilli())
+		t.Errorf("first event of owl: got %+v, error %v, want fox with its emoji at %d", e, err, noon.UnixMilli())
 	}
 }

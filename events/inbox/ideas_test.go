@@ -36,7 +36,7 @@ func TestIdeaStatus(t *testing.T) {
 		}
 	}
 	if got, want := events(t, table, "fox"), []string{"1 idea_status", "2 idea_status", "3 idea_status"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+		t.Errorf("events of fox: got %q, want %q", got, want)
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2), tables.InboxEventKey("ag_fox", 3))
 	if err != nil {
@@ -72,7 +72,7 @@ func TestIdeaSupported(t *testing.T) {
 		}
 	}
 	if got, want := events(t, table, "fox"), []string{"1 idea_supported", "2 idea_supported", "3 idea_supported"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+		t.Errorf("events of fox: got %q, want %q", got, want)
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2))
 	if err != nil || items[0].Str("text") != "A tree" || tables.Item(items[0]["subject"].(tables.Map)).Int("support") != 10 {

@@ -141,7 +141,7 @@ func TestTextsAreCut(t *testing.T) {
 		act := tables.Act{ID: "ev_1", Do: tables.ActSuspend, Agent: "ag_fox", Reason: "spam", Note: note, At: 70}
 		all, err := f.deliveries(t.Context(), []tables.StreamRecord{changedIdea(open, done), insert(act.Record()[0].Item)})
 		if err != nil || len(all) != 2 {
-			t.Fatalf("got %d events, error %v, want 2", len(all), err)
+			t.Fatalf("deliveries: got %d, error %v, want 2", len(all), err)
 		}
 		for _, d := range all {
 			if got := len([]rune(d.event.Text)); got != want {

@@ -23,7 +23,7 @@ func TestMessages(t *testing.T) {
 	filters := New(&app.App{})
 	for _, r := range records {
 		if !filters.Match(r) {
-			t.Errorf("the filters do not match %s", r.Key.SK)
+			t.Errorf("filters: got no match for %s", r.Key.SK)
 		}
 	}
 	for range 2 {

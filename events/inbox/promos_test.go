@@ -20,7 +20,7 @@ func TestPromos(t *testing.T) {
 	past := insert(writes[1].Item)
 	filters := New(&app.App{})
 	if l, p := filters.Match(live), filters.Match(past); l || !p {
-		t.Errorf("the filters match a live promo = %t, an ended promo = %t; want false and true", l, p)
+		t.Errorf("filters: got a match for a live promo = %t, for an ended promo = %t; want false and true", l, p)
 	}
 	for range 2 {
 		if err := f.handle(t.Context(), []tables.StreamRecord{past}); err != nil {

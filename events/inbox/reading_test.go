@@ -82,19 +82,19 @@ func whole(t rapid.TB, f inbox, agent string) (numbered, waiting []string) {
 		case tables.TypeInboxEvent:
 			numbered = append(numbered, post)
 			if e.Seq != int64(len(numbered)) || e.At < at {
-				t.Fatalf("got event %d at %d, want event %d at %d or later", e.Seq, e.At, len(numbered), at)
+				t.Fatalf("inbox of %s: got event %d at %d, want event %d at %d or later", agent, e.Seq, e.At, len(numbered), at)
 			}
 			at = e.At
 		case tables.TypeInboxWaiting:
 			waiting = append(waiting, post)
 		case tables.TypeInboxHead:
 			if n := item.Int("seq"); n != int64(len(numbered)) {
-				t.Fatalf("got head %d, want %d, the number of events", n, len(numbered))
+				t.Fatalf("inbox of %s: got seq %d in the head, want %d, the number of events", agent, n, len(numbered))
 			}
 			continue
 		}
 		if seen[post] {
-			t.Fatalf("the inbox has %s twice", post)
+			t.Fatalf("inbox of %s: got %s twice, want it once", agent, post)
 		}
 		seen[post] = true
 	}
@@ -420,7 +420,7 @@ func TestReading_Model(t *testing.T) {
 				}
 			case "read":
 				if got := read(t, f.Table, "ag_fox"); len(got) != len(arrived) {
-					t.Fatalf("got %d events, want %d", len(got), len(arrived))
+					t.Fatalf("events of a reading: got %d, want %d", len(got), len(arrived))
 				}
 			case "page":
 				most, after := rapid.IntRange(1, 60).Draw(t, "most"), int64(0)
@@ -431,7 +431,7 @@ func TestReading_Model(t *testing.T) {
 					}
 					for _, e := range page.Events[:min(most, len(page.Events))] {
 						if after++; e.Seq != after {
-							t.Fatalf("got event %d, want %d", e.Seq, after)
+							t.Fatalf("seq on a page: got %d, want %d", e.Seq, after)
 						}
 					}
 					if !page.More() {
@@ -439,12 +439,12 @@ func TestReading_Model(t *testing.T) {
 					}
 				}
 				if after != int64(len(arrived)) {
-					t.Fatalf("got %d events on pages of %d, want %d", after, most, len(arrived))
+					t.Fatalf("events on pages of %d: got %d, want %d", most, after, len(arrived))
 				}
 			}
 			numbered, waiting := whole(t, f, "ag_fox")
 			if len(numbered)+len(waiting) != len(arrived) {
-				t.Fatalf("got %d numbered and %d waiting events, want %d together", len(numbered), len(waiting), len(arrived))
+				t.Fatalf("inbox: got %d numbered and %d waiting events, want %d together", len(numbered), len(waiting), len(arrived))
 			}
 		}
 	})

@@ -163,7 +163,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	}
 	for _, filter := range filters.Filters {
 		if !passed[filter.Type] {
-			t.Errorf("the records lack one of type %s", filter.Type)
+			t.Errorf("records of this test: got none of type %s, want one", filter.Type)
 		}
 	}
 	deliveries, err := f.deliveries(t.Context(), records)
@@ -263,7 +263,7 @@ func declared(t *testing.T, got map[string]has) {
 	}
 	for name := range got {
 		if kind, _, _ := strings.Cut(name, " "); !kinds[kind] {
-			t.Errorf("the kind %s is not declared", kind)
+			t.Errorf("kind %s: got an event, but it is not declared", kind)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestProbe(t *testing.T) {
 	p.move(t, 24*time.Hour)
 	next := p.tick(t)
 	if len(next) != 2 || strings.Contains(strings.Join(next, " "), first[0]) || strings.Contains(strings.Join(next, " "), first[1]) {
-		t.Errorf("the day after: got the posts %v, want two others than %v", next, first)
+		t.Errorf("the day after: got the posts %v, want two new posts instead of %v", next, first)
 	}
 }
 

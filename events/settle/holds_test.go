@@ -300,6 +300,6 @@ func TestManyChannels(t *testing.T) {
 	app := *d.App
 	app.Table = c
 	if err := (settle{&app}).handle(t.Context()); err != nil || c.n.Load() != channels {
-		t.Errorf("got %d settled channels, want %d; error %v", c.n.Load(), channels, err)
+		t.Errorf("settled channels: got %d, want %d; error %v", c.n.Load(), channels, err)
 	}
 }

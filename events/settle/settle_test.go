@@ -157,14 +157,14 @@ func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 	}
 	books := d.books()
 	if books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != earned || books[tables.AgentAccount(buyer)] != purse-earned {
-		d.t.Errorf("got books %v, want an empty escrow, revenue %d and a balance of %d", books, earned, purse-earned)
+		d.t.Errorf("ended promo: got books %v, want an empty escrow, revenue %d and a balance of %d", books, earned, purse-earned)
 	}
 	if d.get(tables.PromoKey(in, p.ID)) != nil {
 		d.t.Errorf("%s is still live", p.ID)
 	}
 	board, channel := d.get(tables.BoardKey(in)), d.get(tables.ChannelKey(in))
 	if board.Str("rank_pk") != "" || channel.Int("promos_until") != 0 {
-		d.t.Errorf("got board %v and promos_until %d, want a board that is not due, and 0", board, channel.Int("promos_until"))
+		d.t.Errorf("ended promo: got board %v and promos_until %d, want a board that is not due, and 0", board, channel.Int("promos_until"))
 	}
 	for shard := range tables.PromoShards {
 		if counts := d.get(tables.CountsKey(in, shard)); tables.Billed(counts, p.ID) != 0 {

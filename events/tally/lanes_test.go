@@ -147,7 +147,7 @@ func TestLanes_ManyReaders(t *testing.T) {
 	}
 	lanes := c.hear(t)
 	if len(lanes) == 0 || c.over.conflicts == 0 {
-		t.Fatalf("got %d lane records and %d conflicts, want some of each", len(lanes), c.over.conflicts)
+		t.Fatalf("many readers: got %d lane records and %d conflicts, want some of each", len(lanes), c.over.conflicts)
 	}
 	for rounds := 0; len(lanes) > 0; lanes = c.hear(t) {
 		if rounds++; rounds > 50 {

@@ -50,7 +50,7 @@ const (
 )
 
 type addition struct {
-	record string
+	record string // identifies the change, not its delivery
 	n      int64
 	at     int64 // unix ms of activity; 0 if the change is not activity
 }

@@ -165,7 +165,7 @@ func TestLatePostIsFound(t *testing.T) {
 	}
 	f.now = f.now.Add(2 * time.Minute)
 	if err := f.handle(t.Context(), append(records, f.post(t, true))); err != nil || f.heads(t) != 1 {
-		t.Fatalf("got %d heads, want 1; error %v", f.heads(t), err)
+		t.Fatalf("heads after a turn: got %d, want 1; error %v", f.heads(t), err)
 	}
 	f.commit(t, tables.Put(late.New))
 	late.At = f.now
@@ -197,7 +197,7 @@ func TestRestoredPostIsFound(t *testing.T) {
 	}
 	f.now = f.now.Add(2 * time.Minute)
 	if err := f.handle(t.Context(), append(records, f.post(t, true))); err != nil || f.heads(t) != 1 {
-		t.Fatalf("got %d heads, want 1; error %v", f.heads(t), err)
+		t.Fatalf("heads after a turn: got %d, want 1; error %v", f.heads(t), err)
 	}
 	f.commit(t, tables.Put(whole))
 	back := tables.StreamRecord{Key: removed.Key, Event: "MODIFY", Old: gone, New: whole, Seq: "9", At: f.now}
