@@ -91,7 +91,7 @@ func (f *file) await(first *request) []*request {
 	return group
 }
 
-// gather adds the requests that wait to a group.
+// gather adds waiting requests to a group.
 func (f *file) gather(group []*request) []*request {
 	for len(group) < maxGroup {
 		select {
