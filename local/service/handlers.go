@@ -168,7 +168,7 @@ func (c *Cloud) Close() { c.server.Close() }
 func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
 	// The stand-ins give secrets to callers without credentials: never listen on all interfaces.
 	if at, err := netip.ParseAddrPort(address); err != nil || at.Addr().IsUnspecified() {
-		return nil, fmt.Errorf("the stand-ins need an address of this machine, not %q", address)
+		return nil, fmt.Errorf("the stand-ins need the IP of one interface, not %q", address)
 	}
 	if s.payer == nil || s.table.dynamo.Endpoint == "" {
 		return nil, errors.New("functions in their own processes need TABLE=dynamodb-local and the payments stand-in")
