@@ -22,7 +22,7 @@ func TestTheFeedIsWoken(t *testing.T) {
 		woken, answered = 0, false
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, "/v1/me", nil))
 		if woken != want || !answered {
-			t.Errorf("%s woke the feed %d times, want %d", method, woken, want)
+			t.Errorf("%s: got %d wakes, answered %t; want %d, true", method, woken, answered, want)
 		}
 	}
 	woken = 0
@@ -30,6 +30,6 @@ func TestTheFeedIsWoken(t *testing.T) {
 	defer cancel()
 	s := &Service{table: table, pump: &pump{kick: make(chan struct{}), readers: make([]reader, 1), background: newBackground(time.Now, slog.New(slog.DiscardHandler))}}
 	if err := s.Drain(ctx); err == nil || woken != 1 {
-		t.Errorf("a drain woke the feed %d times, and ended with %v; want once, and not drained", woken, err)
+		t.Errorf("a drain: got %d wakes and error %v, want 1 and an error", woken, err)
 	}
 }
