@@ -29,7 +29,6 @@ func (in *listIn) states() []string {
 	return []string{in.State}
 }
 
-// list shows nothing that only some readers of a case may see.
 func (g cases) list(ctx context.Context, in *listIn) (*wire.CasePage, error) {
 	before, err := api.CursorID(in.Before, id.Case)
 	if err != nil {
