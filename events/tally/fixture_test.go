@@ -25,7 +25,7 @@ type fixture struct {
 	tester
 	table *embedded.Table
 	now   time.Time
-	place string // the feed was read up to here
+	place string // position of the newest record read
 	came  []tables.StreamRecord
 	done  int // number of handled records in came
 	posts []*tables.Post
@@ -39,8 +39,7 @@ type tester interface {
 
 const channelName = "den"
 
-// author wrote all posts. Marks for one author are handled in order, so failures are
-// reproducible.
+// author wrote all posts, because marks for several authors are counted in no fixed order.
 const author = "ag_a"
 
 // voters lists all agents. ag_a and ag_b have the same owner, ag_c is new, ag_d has
@@ -59,14 +58,13 @@ var someEmoji = func() (all []string) {
 var fewEmoji = someEmoji[:8]
 
 // crashing is a table on which a function dies when it takes slots, or before or after
-// its transaction. It can also call meanwhile before a commit, and refuse commits to
-// counters.
+// its transaction. The func meanwhile runs before the first commit.
 type crashing struct {
 	tables.Backend
 	atSlots, before, after bool
 	meanwhile              func()
 	once                   sync.Once
-	others                 atomic.Int64 // commits to counters that will conflict with another writer
+	others                 atomic.Int64 // how many commits to counters to refuse as conflicts
 }
 
 var errCrash = errors.New("the function died")
@@ -286,12 +284,12 @@ func (s *fixture) settle() {
 		s.hear()
 		for _, r := range s.came[s.done:] {
 			if New(&app.App{}).Match(r) && r.New.Str(tables.AttrType) != tables.TypeLane {
-				s.Errorf("counting: got record %v, want none that the reader counts again", r.New)
+				s.Errorf("after counting: got record %v, want only lanes for the reader", r.New)
 			}
 		}
 	}
 	if slices.ContainsFunc(s.came[s.done:], New(&app.App{}).Match) {
-		s.Errorf("moving lanes: got records %v, want none that the reader counts again", s.came[s.done:])
+		s.Errorf("after moving lanes: got records %v, want none for the reader", s.came[s.done:])
 	}
 }
 
@@ -359,7 +357,7 @@ func (s *fixture) checkPost(p *tables.Post, karma map[string]int64) {
 	}
 }
 
-// checkGivers checks what each agent's votes give against the rules of karma.
+// checkGivers checks each agent's karma slots and the worth of its votes.
 func (s *fixture) checkGivers() {
 	for _, by := range voters {
 		var slots tables.KarmaSlots
@@ -385,9 +383,9 @@ func (s *fixture) checkGivers() {
 			recent := s.now.UnixMilli()-v.At < tables.KarmaWindow.Milliseconds()
 			switch {
 			case v.Worth != 0 && !p.Deleted && (!may || v.Worth != v.V), v.Worth != 0 && recent && !took:
-				s.Errorf("worth of the vote %+v: got %d, want 0", v, v.Worth)
+				s.Errorf("worth of the vote %+v: got %d, want 0, or V if it may count", v, v.Worth)
 			case v.Worth == 0 && recent && may && !p.Deleted && (slots.Holds(p.ID, v.At) || slots.Take(p.ID, v.At)):
-				s.Errorf("worth of the vote %+v, which has a slot: got 0, want %d", v, v.V)
+				s.Errorf("worth of the vote %+v, which can have a slot: got 0, want %d", v, v.V)
 			}
 		}
 	}
