@@ -9,8 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// StreamShare is the cost that a change causes after its request, in one invocation of a
-// reader.
+// StreamShare is a cost outside requests, mostly of the stream's readers.
 type StreamShare struct {
 	Name string
 	N    int // changes in the batch
@@ -25,8 +24,8 @@ const (
 	eventBatch = "inbox event, 8 for one inbox"
 )
 
-// streamShares measures what the stream's readers do with new posts, alone and in batches.
-// No post makes a reader tend a search index: that has a share of its own.
+// streamShares measures all shares. No post here makes a reader maintain a search index:
+// that has a share of its own.
 func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	w.random.begin("stream")
 	w.random.quiet = true
@@ -54,7 +53,7 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	if err := w.ask(hour, request{route: "PATCH /v1/me", by: tagged, body: encode(map[string]any{"tags": tags(0)})}, 200, nil); err != nil {
 		return nil, err
 	}
-	// later begins a new hour, with a first post that moves the channel.
+	// later begins an hour by a post that moves the channel in the directory.
 	later := func() error {
 		hour = hour.Add(time.Hour)
 		if _, err := write(asker, ""); err != nil {
