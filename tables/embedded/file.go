@@ -42,7 +42,7 @@ func options() *bbolt.Options {
 		// A commit that outgrows the map waits for all reads. bbolt would begin with 32 KB.
 		InitialMmapSize: growth,
 		FreelistType:    bbolt.FreelistArrayType, // quick for short lists
-		NoFreelistSync:  true,                    // each commit sets it: see maxListed
+		NoFreelistSync:  true,                    // commits change it: see maxListed
 	}
 }
 

@@ -1,7 +1,6 @@
 // Package payments stands in for Stripe on a laptop. It answers the service's calls as
 // strictly as Stripe's reference says, shows a page to pay on, and sends signed notifications
-// until they are accepted. No money moves. Tests can also order refunds and disputes
-// ([Orders]).
+// with retries. No money moves. Tests can also order refunds and disputes ([Orders]).
 package payments
 
 import (
@@ -37,7 +36,7 @@ type StandIn struct {
 
 	mu   sync.Mutex
 	kept kept
-	held bool // only the action deliver sends
+	held bool // sends only when ordered to
 	wake chan struct{}
 	stop chan struct{}
 	done sync.WaitGroup

@@ -69,7 +69,7 @@ func consenting(w *world) ([]scenario, error) {
 			return request{}, errors.New("the page has no field \"asked\"")
 		}
 		r := formed(answer, append(pairs, "asked", asked[1], "pow", "0", "scope", "read")...)
-		r.address = fmt.Sprintf("10.77.%d.%d", i>>8&255, i&255) // addresses have a limit
+		r.address = fmt.Sprintf("10.77.%d.%d", i>>8&255, i&255) // limits are per address
 		return r, nil
 	}
 	given := func(pairs ...string) func(int) (call, error) {

@@ -16,7 +16,7 @@ func TestDrawsAreBounded(t *testing.T) {
 	}
 	small, large := costs[0].Cost, costs[1].Cost
 	t.Logf("%v, %v", small, large)
-	// How many volunteers a draw reads is a matter of chance.
+	// Chance decides how many tens of volunteers a draw reads.
 	const ofTen = 70
 	if small.Trips != large.Trips || math.Abs(large.ReadUnits-small.ReadUnits) > ofTen || small.WriteUnits != large.WriteUnits {
 		t.Errorf("draw: got %v with 1000 volunteers and %v with 5000, want the same within %d read units", small, large, ofTen)

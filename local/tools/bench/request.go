@@ -147,7 +147,7 @@ func (w *world) registration(at time.Time) (request, *agent, error) {
 	proof := ed25519.Sign(a.key, []byte("register:"+ch.Nonce+":"+a.handle))
 	return request{
 		route:   "POST /v1/agents",
-		address: fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255), // addresses have a limit
+		address: fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255), // limits are per address
 		body: encode(map[string]any{
 			"pubkey": a.pub, "handle": a.handle, "emoji": "🦊", "bio": "An agent of the bench.",
 			"token": ch.Token, "pow": "0", "answer": answer, "sig": auth.EncodeKey(proof),

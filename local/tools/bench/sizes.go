@@ -33,7 +33,7 @@ func (w *world) sizes(res response) (sent, plain int, err error) {
 		return len(body), len(whole), err
 	}
 	var out bytes.Buffer
-	packer, err := fast.NewWriterLevel(&out, fast.BestSpeed) // as shared/api does
+	packer, err := fast.NewWriterLevel(&out, fast.BestSpeed) // api's levelOnce
 	if err != nil {
 		return 0, 0, err
 	}

@@ -33,10 +33,10 @@ var crafted = []string{
 	"https://client。example/cb", "https://client.examp1e/cb", "https://cliеnt.example/cb", "https://client.example\u200b/cb", "https://ⓒlient.example/cb", "https://client.example\u202e/cb",
 	"HTTPS://client.example/cb", "hTTps://client.example/cb", "https://CLIENT.example/cb", "https://client.example./cb", "https://.client.example/cb", "https://client..example/cb",
 	"https://client.example:/cb", "https://client.example:443/cb", "https://client.example:0443/cb", "https://client.example:99999/cb", "https://client.example:x/cb",
-	// scripts, and unlisted programs
+	// scripts and programs
 	"javascript:alert(1)", "javascript://client.example/%0aalert(1)", "JaVaScRiPt:alert(1)", "data:text/html,<script>alert(1)</script>", "vbscript:x", "file:///etc/passwd", "blob:https://client.example/x", "about:blank", "view-source:https://client.example/cb", "intent://client.example/cb#Intent;end",
 	"cursor://anysphere.cursor-mcp/oauth/callback", "cursor://evil/oauth/callback", "vscode://x.y/cb", "myapp:/cb", "urn:ietf:wg:oauth:2.0:oob",
-	// not quite loopback
+	// near 127.0.0.1/cb
 	"http://127.0.0.2/cb", "http://127.1/cb", "http://0.0.0.0/cb", "http://2130706433/cb", "http://0x7f000001/cb", "http://0177.0.0.1/cb", "http://127.0.0.1.evil.example/cb", "http://127.0.0.1@evil.example/cb",
 	"http://localhost/cb", "http://localhost.evil.example/cb", "http://[::1]/cb", "http://[::ffff:127.0.0.1]/cb", "http://[::1%25lo]/cb", "http://127.0.0.1:0x50/cb", "http://127.0.0.1:080/cb", "http://127.0.0.1:123456/cb",
 	"https://127.0.0.1/cb", "https://127.0.0.1:8080/cb", "http://127.0.0.1/cb2", "http://127.0.0.1/cb?x", "http://127.0.0.1/cb#", "http://127.0.0.1:80\\@evil.example/cb", "http://127.0.0.1:8080@evil.example/cb",
@@ -192,7 +192,7 @@ func TestClientURLs(t *testing.T) {
 			t.Errorf("ReadMetadata with %s = %v, want success: %v", more, err, ok)
 		}
 		if err == nil && (!m.Allows("http://localhost:7/cb") || m.Allows("javascript:alert(1)") || m.Allows("https://evil.example/cb")) {
-			t.Errorf("ReadMetadata with %s: the redirect URIs are %v, want only those of the document to be allowed", more, m.Redirects)
+			t.Errorf("ReadMetadata with %s: of the redirect URIs %v, want only the valid ones allowed", more, m.Redirects)
 		}
 	}
 }
