@@ -1,6 +1,5 @@
-// Package host adapts the program to Lambda: it reads the environment, and the events of
-// the gateway, the stream, the clock and the mail service. Everything else runs unchanged
-// on a laptop.
+// Package host runs the program's functions on Lambda. It reads their environment, and the
+// events of the gateway, the stream, the clock and the mail service.
 package host
 
 import (
@@ -33,7 +32,7 @@ type Env struct {
 	Contact                            string // of the operator; "" if the deployment has none
 	Index                              bool   // search engines may list pages with texts of agents
 	NoEndpointMetrics                  bool   // leaves out metrics by endpoint
-	LogReads                           int64  // n: one in n quick reads that succeed is logged; 0: all. It has no effect with metrics by endpoint, which need every line
+	LogReads                           int64  // one in this many quick reads that succeed is logged; 0 for all. Ignored unless NoEndpointMetrics
 	Limits                             app.Limits
 	Version                            string // what is deployed, as git describes it; "" if unknown
 
@@ -43,11 +42,11 @@ type Env struct {
 	Local *Local // nil except on a laptop
 }
 
-// Local configures a function that a laptop runs as Lambda does (`make
-// lambdas`): the variable LOCAL, as JSON. Deployments never set it.
+// Local configures a function that runs on a laptop as it does on Lambda. It is the
+// variable LOCAL, as JSON.
 type Local struct {
-	Ahead     time.Duration `json:"ahead"`  // added to the machine's clock
-	StripeURL string        `json:"stripe"` // Stripe's URL
+	Ahead     time.Duration `json:"ahead"` // added to the machine's clock
+	StripeURL string        `json:"stripe"`
 
 	ByAddr     bool          `json:"by_addr"`
 	MaxReads   int64         `json:"max_reads"`
@@ -63,7 +62,6 @@ type Part struct {
 	Add func(Env, *app.App)
 }
 
-// capabilities returns the capabilities that parts give.
 func capabilities(parts []Part) (c app.Capabilities) {
 	for _, p := range parts {
 		c |= p.Is
@@ -71,8 +69,7 @@ func capabilities(parts []Part) (c app.Capabilities) {
 	return c
 }
 
-// readEnv reads the environment of a function with the given capabilities. Its
-// error names everything that is missing or wrong.
+// readEnv's error names every variable that is missing or wrong.
 func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	e := Env{
 		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"),
@@ -135,9 +132,8 @@ func Endpoint(url string) *string {
 	return &url
 }
 
-// Variables returns what a deployment sets for a function with the given
-// capabilities. It leaves out the variables of other capabilities. Lambda itself
-// sets the region and the credentials.
+// Variables returns what a deployment sets for a function with these capabilities. Lambda
+// itself sets the region and the credentials.
 func (e Env) Variables(has app.Capabilities) map[string]string {
 	vars := map[string]string{
 		"TABLE": e.Table, "BASE_URL": e.BaseURL, "STAGE": e.Stage,
@@ -150,7 +146,7 @@ func (e Env) Variables(has app.Capabilities) map[string]string {
 	if e.Local != nil {
 		b, err := json.Marshal(e.Local)
 		if err != nil {
-			panic(err) // cannot fail: numbers and strings
+			panic(err) // cannot fail
 		}
 		vars["LOCAL"] = string(b)
 	}
@@ -179,7 +175,6 @@ func digits(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// newApp makes the App of a function in Lambda.
 func newApp(parts []Part) *app.App {
 	e, err := readEnv(os.Getenv, capabilities(parts))
 	log := slog.New(metrics.Handler(os.Stdout, e.Stage, !e.NoEndpointMetrics))

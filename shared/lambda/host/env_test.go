@@ -10,7 +10,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// whole returns an environment with every variable.
+// whole returns an environment with every variable that a deployment or a laptop sets.
 func whole() Env {
 	e := Env{
 		Table: "t", BaseURL: "https://social.example", Stage: "prod", SecretARN: "secret", PepperARN: "pepper", PaymentsARN: "payments", EdgeSecretARN: "edge",
@@ -23,7 +23,6 @@ func whole() Env {
 	return e
 }
 
-// Variables and readEnv are inverse.
 func TestReadEnv_InverseOfVariables(t *testing.T) {
 	byLambda := []string{"Region", "AccessKey", "SecretKey", "SessionToken", "XRayDaemon"}
 	e := whole()
@@ -76,7 +75,6 @@ func TestEnv_Variables(t *testing.T) {
 	}
 }
 
-// LOCAL changes only the clock and what deployments do not choose.
 func TestLocal(t *testing.T) {
 	e := whole()
 	for name, value := range e.Variables(^app.Capabilities(0)) {

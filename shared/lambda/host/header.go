@@ -8,9 +8,8 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// usual lists the headers of most requests. A gateway writes names in lower case, and
-// net/http in another form; converting them anew for each request costs as much as parsing
-// the request.
+// usual lists the headers of most requests. Converting their names for each request would
+// cost as much as parsing the request.
 var usual = []string{
 	auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID, "accept", "accept-encoding", "authorization", "connection",
 	"content-length", "content-type", "host", "idempotency-key", "if-match", "if-none-match", "origin", "user-agent",
@@ -27,7 +26,6 @@ var canonicalOf, lowerOf = func() (canonical, lower map[string]string) {
 	return canonical, lower
 }()
 
-// canonical returns [http.CanonicalHeaderKey] of a header's name.
 func canonical(name string) string {
 	if c, ok := canonicalOf[name]; ok {
 		return c

@@ -36,8 +36,8 @@ func Stream(reader func(*app.App) stream.Function, parts ...Part) {
 	lambda.Start(Batches(a, r))
 }
 
-// mustGive ends the process if a function's main does not give it exactly the
-// capabilities that it needs, which is a programming error.
+// mustGive ends the process unless a function's main gives exactly the capabilities that
+// the function needs.
 func mustGive(a *app.App, parts []Part, name string, needs app.Capabilities) {
 	if has := capabilities(parts); has != needs {
 		a.Log.Error("cannot start", "error", fmt.Sprintf("function %s was built with the capabilities %s, but needs %s", name, has, needs))
@@ -48,9 +48,8 @@ func mustGive(a *app.App, parts []Part, name string, needs app.Capabilities) {
 // GatewayHandler answers a request from an HTTP API (payload format 2.0).
 type GatewayHandler func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
 
-// Gateway makes a server answer the gateway's events. A signature covers the
-// path and the query as sent. They are taken from the event, because they do
-// not survive the conversion to a net/http request.
+// Gateway makes a server answer the gateway's events. It takes the path and the query from
+// the event, because signatures cover them as sent and net/http changes them.
 func Gateway(s *api.Server) GatewayHandler {
 	adapter := httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The adapter splits values at commas; the event has them whole.
@@ -69,8 +68,8 @@ func Gateway(s *api.Server) GatewayHandler {
 		e.RequestContext.DomainName, e.Headers = "service", nil
 		e.QueryStringParameters = nil // the raw string has everything, in order
 		if !api.PlainPath(e.RawPath) || !api.PlainQuery(e.RawQueryString) {
-			// The adapter would fail on such a path or query. The server reads both
-			// from the context and refuses them itself.
+			// The adapter would fail on such a path or query. The server refuses both
+			// itself.
 			e.RawPath, e.RawQueryString = "/", ""
 		}
 		return adapter.ProxyWithContext(ctx, e)
@@ -79,7 +78,6 @@ func Gateway(s *api.Server) GatewayHandler {
 
 type headersKey struct{}
 
-// headerOf returns the headers of an event in net/http's form.
 func headerOf(headers map[string]string) http.Header {
 	h, values := make(http.Header, len(headers)), make([]string, len(headers))
 	i := 0
@@ -103,9 +101,8 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-lastWords))
 }
 
-// A batch is always logged if it fails, if it takes at least the time slow, or if its
-// oldest change is at least as old as late. Of the other batches, one in
-// [app.Settings.LogReads] is logged, in a line that has this number as one_in.
+// Batches always logs a batch that fails, that takes slow or longer, or whose oldest
+// change has the age late or more. Of the others it logs one in [app.Settings.LogReads].
 const (
 	slow = time.Second
 	late = 10 * time.Second
@@ -114,10 +111,11 @@ const (
 // BatchHandler processes a batch of a stream's shard.
 type BatchHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
-// Batches makes a reader process Lambda's batches. It reports a failed record by its
-// sequence number; Lambda then repeats that record and all that follow it. If the first of
-// several records fails, Batches fails instead, so that Lambda halves the batch. Otherwise
-// Lambda would deliver the same batch again and again, and in the end give up all of it.
+// Batches makes a reader process Lambda's batches. It reports the sequence number of the
+// first failed record. Lambda then repeats that record and all later ones.
+//
+// If the first of several records fails, Batches returns an error, so that Lambda halves
+// the batch. Otherwise Lambda would repeat the same batch, and finally give up all of it.
 func Batches(a *app.App, f stream.Function) BatchHandler {
 	return func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := sooner(ctx)

@@ -130,7 +130,6 @@ func call(t *testing.T, h GatewayHandler, e events.APIGatewayV2HTTPRequest) (int
 	return res.StatusCode, a
 }
 
-// A long answer goes to Lambda as gzip in base64 if the caller accepts it.
 func TestGateway_Compresses(t *testing.T) {
 	h := echo()
 	e := event("GET", "/v1/open", "a="+strings.Repeat("a", 2000))
@@ -164,7 +163,6 @@ func sign(e *events.APIGatewayV2HTTPRequest, method, pathAndQuery, body string) 
 	e.Headers[strings.ToLower(auth.HeaderSig)] = auth.Sign(key, method, pathAndQuery, now.UnixMilli(), []byte(body))
 }
 
-// A signature covers the path and the query as sent, with their order and escapes.
 func TestGatewayVerifiesRawPathAndQuery(t *testing.T) {
 	h := echo()
 	for _, query := range []string{"", "b=2&a=1", "a=%7e&b=%7E", "b=+%20&a=x,y", "a=%C3%A9"} {
@@ -198,9 +196,7 @@ func TestGatewayKeepsHeadersWhole(t *testing.T) {
 	}
 }
 
-// A signature is valid although the edge replaces the host, because it does not cover the
-// host. The caller's address is the one that the edge names. In a deployment without an
-// edge, the edge's headers have no effect.
+// The edge replaces the host, which signatures do not cover.
 func TestGateway_BehindTheEdge(t *testing.T) {
 	a := quiet()
 	a.Edge = func(_ context.Context, sent string) (bool, error) { return sent == "right", nil }
@@ -222,8 +218,7 @@ func TestGateway_BehindTheEdge(t *testing.T) {
 	}
 }
 
-// The service itself answers whatever the gateway sends: a failed function
-// would give the gateway's own 500.
+// If the function failed, the gateway would answer with its own 500.
 func TestGatewayAnswersOddPaths(t *testing.T) {
 	h := echo()
 	for _, path := range []string{
@@ -273,8 +268,7 @@ func TestGatewayDecodesBodies(t *testing.T) {
 	}
 }
 
-// The gateway sends text as it is, and other content types in base64. The signature
-// and the limit apply to the bytes that the caller sent.
+// The gateway sends text as it is, and other content types in base64.
 func TestGatewayDecodesBytes(t *testing.T) {
 	every := make([]byte, 256)
 	for i := range every {
@@ -310,7 +304,6 @@ func TestGatewayDecodesBytes(t *testing.T) {
 	}
 }
 
-// Work ends before Lambda ends the process, so that there is an answer.
 func TestWorkEndsBeforeTimeout(t *testing.T) { synctest.Test(t, testWorkEndsBeforeTimeout) }
 
 func testWorkEndsBeforeTimeout(t *testing.T) {
@@ -343,8 +336,6 @@ func batch(n int) events.DynamoDBEvent {
 	return stream.ToLambda(records)
 }
 
-// Batches reports the failing record, and processes all records before it. If the failing
-// record is the first of several, the whole batch fails, so that Lambda halves it.
 func TestBatchesReportFailedRecord(t *testing.T) {
 	for _, c := range []struct {
 		records int
@@ -378,7 +369,6 @@ func TestBatchesReportFailedRecord(t *testing.T) {
 				t.Errorf("record %d = %+v, want seq %d, n %[1]d, INSERT", i, r, 100+i)
 			}
 		}
-		// An empty list reports success. Lambda would accept null only by chance.
 		if b, _ := json.Marshal(res); err == nil && c.failed == nil && !bytes.Contains(b, []byte(`[]`)) {
 			t.Errorf("success is reported as %s, want an empty list", b)
 		}
@@ -390,11 +380,10 @@ func TestBatchesRefuseUnreadableRecords(t *testing.T) {
 	e.Records[1].Change.NewImage["odd"] = events.NewNullAttribute()
 	var done []tables.StreamRecord
 	if res, err := Batches(quiet(), poison("", &done))(t.Context(), e); err == nil && len(res.BatchItemFailures) == 0 {
-		t.Errorf("an unreadable record: got success after the records %+v, want a failure", done)
+		t.Errorf("an unreadable record: got success with %+v, want a failure", done)
 	}
 }
 
-// The error names every missing variable, including those of parts.
 func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 	const every = ^app.Capabilities(0)
 	all := map[string]string{
@@ -465,7 +454,6 @@ func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 	}
 }
 
-// A tick that found nothing due has no log line, unless it took long.
 func TestTicks_Quiet(t *testing.T) {
 	for what, c := range map[string]struct {
 		took  time.Duration
@@ -501,8 +489,6 @@ func TestTicks_Quiet(t *testing.T) {
 	}
 }
 
-// A tick gets the function's time less what logging needs. It fails if the work
-// fails. Unfinished work is only logged.
 func TestTicks(t *testing.T) { synctest.Test(t, testTicks) }
 
 func testTicks(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package fetch gets small JSON documents from URLs that strangers name: the
-// metadata of OAuth clients whose id is a URL. It connects to public addresses
-// only, and bounds what it reads.
+// Package fetch gets small JSON documents from URLs that strangers name: the metadata of
+// OAuth clients. It connects only to public addresses.
 package fetch
 
 import (
@@ -37,7 +36,7 @@ const (
 	keptFor  = time.Hour // at most
 	keptMost = 256       // documents
 	headMost = 16 << 10  // bytes of an answer's headers
-	atOnce   = 8         // documents fetched at the same time; further ones are refused
+	atOnce   = 8         // concurrent fetches; others are refused
 )
 
 // Fetcher fetches documents and caches them. It is safe for concurrent use.
@@ -51,19 +50,18 @@ type Fetcher struct {
 	kept map[string]document
 }
 
-// document is a cached document.
 type document struct {
 	body  []byte
 	until time.Time
 }
 
-// New makes a fetcher that uses the given clock.
+// New makes a Fetcher.
 func New(now func() time.Time) *Fetcher {
 	return fetcher(now, patience, net.DefaultResolver, nil, isPublic)
 }
 
-// fetcher makes a Fetcher. Right before the Fetcher connects to an address, it calls allowed
-// with that address, whatever name resolved to it.
+// fetcher makes a Fetcher that connects only to allowed addresses. It checks each address
+// as it dials, because a name may resolve to another address each time.
 func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, roots *x509.CertPool, allowed func(netip.Addr) bool) *Fetcher {
 	dialer := &net.Dialer{
 		Resolver: names,
@@ -72,7 +70,7 @@ func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, 
 			switch {
 			case err != nil || !allowed(to.Addr()):
 				return errPrivate
-			case to.Port() != 443 && to.Port() < 1024: // ports of other protocols
+			case to.Port() != 443 && to.Port() < 1024:
 				return errPort
 			}
 			return nil
@@ -98,9 +96,9 @@ var (
 	errBusy    = errors.New("fetch: too many documents are being fetched")
 )
 
-// Get returns the JSON document at an https URL. It caches a document for an
-// hour, or for as long as the server allows if that is less. An error tells
-// nothing that the URL's owner does not know, and is not cached.
+// Get returns the JSON document at an https URL. It caches the document for an hour, or
+// for less if the server says so. An error is not cached, and tells nothing that the owner
+// of the URL does not know.
 func (f *Fetcher) Get(ctx context.Context, at string) ([]byte, error) {
 	if body, ok := f.had(at); ok {
 		return body, nil
@@ -136,7 +134,6 @@ func (f *Fetcher) Get(ctx context.Context, at string) ([]byte, error) {
 	return body, nil
 }
 
-// read reads a document from an answer.
 func read(res *http.Response) ([]byte, error) {
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %d", res.StatusCode)
@@ -155,8 +152,7 @@ func read(res *http.Response) ([]byte, error) {
 	return body, nil
 }
 
-// freshFor returns how long an answer may be cached (RFC 9111 5.2.2); an hour
-// if it does not say.
+// freshFor returns how long an answer may be cached (RFC 9111 5.2.2), at most an hour.
 func freshFor(h http.Header) time.Duration {
 	fresh := keptFor
 	for part := range strings.SplitSeq(strings.ToLower(strings.Join(h.Values("Cache-Control"), ",")), ",") {
@@ -180,8 +176,8 @@ func (f *Fetcher) had(at string) ([]byte, bool) {
 	return d.body, ok && f.now().Before(d.until)
 }
 
-// keep caches a document. A full cache is emptied: clients are few, and filling
-// it only causes documents to be fetched again.
+// keep caches a document. It first empties a full cache, which only causes documents to be
+// fetched again.
 func (f *Fetcher) keep(at string, body []byte, fresh time.Duration) {
 	if fresh <= 0 {
 		return

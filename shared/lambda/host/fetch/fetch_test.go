@@ -65,7 +65,6 @@ func TestGet_CachesForAnHour(t *testing.T) {
 	}
 }
 
-// freshFor bounds the time in the cache by the server's Cache-Control and by an hour.
 func TestFreshFor_AtMostAnHour(t *testing.T) {
 	for control, want := range map[string]time.Duration{
 		"": keptFor, "max-age=60": time.Minute, "public, Max-Age=60": time.Minute, "max-age=0": 0, "no-store": 0, "max-age=600, no-cache": 0,
@@ -77,7 +76,6 @@ func TestFreshFor_AtMostAnHour(t *testing.T) {
 	}
 }
 
-// The cache holds at most keptMost documents.
 func TestCacheIsBounded(t *testing.T) {
 	f := New(time.Now)
 	for i := range 3 * keptMost {
@@ -88,8 +86,6 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// The number of concurrent fetches is bounded. Another fetch is refused before a
-// connection is made, and works once there is room.
 func TestFewAtOnce(t *testing.T) {
 	arrived, goOn := make(chan struct{}, 2*atOnce), make(chan struct{})
 	url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) {
@@ -118,7 +114,6 @@ func TestFewAtOnce(t *testing.T) {
 	}
 }
 
-// Ports of other protocols are not connected to.
 func TestGet_RefusesPortsOfOtherProtocols(t *testing.T) {
 	f := fetcher(time.Now, long, net.DefaultResolver, nil, isServers)
 	for port, refused := range map[string]bool{"22": true, "80": true, "1023": true, "443": false, "1024": false} {
@@ -128,7 +123,7 @@ func TestGet_RefusesPortsOfOtherProtocols(t *testing.T) {
 	}
 }
 
-// Only a small JSON document is accepted. Refusals are not cached.
+// Refusals are not cached, so the second call makes another request.
 func TestRefused(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
 		"status 404": func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
@@ -139,7 +134,7 @@ func TestRefused(t *testing.T) {
 		},
 		"not JSON":             func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
 		"more than 5120 bytes": jsonOf(`"` + strings.Repeat("x", most) + `"`),
-		"without an end": func(w http.ResponseWriter, r *http.Request) { // huge
+		"without an end": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			for block := make([]byte, 1<<16); r.Context().Err() == nil; {
 				if _, err := w.Write(block); err != nil {
@@ -168,7 +163,7 @@ func TestRefused(t *testing.T) {
 		url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); h(w, r) })
 		start := time.Now()
 		waits := name == "slow" || name == "silent"
-		if waits { // these take all of f.patience, which a busy machine may use up before it sends the request
+		if waits { // a busy machine may use up f.patience before it sends the request
 			f.patience = 500 * time.Millisecond
 		}
 		for n := 0; n < 2 || waits && n < 20 && calls.Load() < 2; n++ {
@@ -188,7 +183,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Only https URLs without a password are fetched.
 func TestGet_RefusesOtherURLs(t *testing.T) {
 	_, f, _ := serving(t, jsonOf("{}"))
 	for _, url := range []string{"", "http://127.0.0.1/", "ftp://127.0.0.1/", "file:///etc/passwd", "https://", "https:///x", "https://u:p@127.0.0.1/", "//127.0.0.1/", "gopher://127.0.0.1/"} {
@@ -198,7 +192,6 @@ func TestGet_RefusesOtherURLs(t *testing.T) {
 	}
 }
 
-// No connection is made to a private address, however it is written.
 func TestPrivateAddresses(t *testing.T) {
 	f := New(time.Now)
 	f.patience = long
@@ -215,7 +208,6 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
-// isPublic is right at the borders of the ranges.
 func TestIsPublic(t *testing.T) {
 	for a, want := range map[string]bool{
 		"1.1.1.1": true, "8.8.8.8": true, "9.255.255.255": true, "11.0.0.0": true, "100.63.255.255": true, "100.128.0.0": true, "172.15.255.255": true, "172.32.0.0": true,
@@ -232,8 +224,7 @@ func TestIsPublic(t *testing.T) {
 	}
 }
 
-// A name may resolve to a public address first, and to a private one when the connection is
-// made. The address that is dialled decides. This test's DNS server alternates its answers.
+// The DNS server of this test alternates between a public and a private address.
 func TestRebindingNames(t *testing.T) {
 	var asked atomic.Int32
 	names := namesFrom(t, func() netip.Addr {
@@ -266,8 +257,7 @@ func TestRebindingNames(t *testing.T) {
 	}
 }
 
-// namesFrom returns a resolver whose server answers every IPv4 query with answer's
-// address.
+// namesFrom returns a resolver that answers every IPv4 query with answer's address.
 func namesFrom(t *testing.T, answer func() netip.Addr) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -304,8 +294,6 @@ func namesFrom(t *testing.T, answer func() netip.Addr) *net.Resolver {
 	}}
 }
 
-// The environment's proxy is not used: it could connect where the fetcher may
-// not.
 func TestNoProxy(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") }))
 	t.Cleanup(proxy.Close)

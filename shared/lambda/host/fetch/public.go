@@ -2,9 +2,8 @@ package fetch
 
 import "net/netip"
 
-// special lists ranges that are refused (IANA's special-purpose registries). They are not
-// unicast, or lead to no host of the public internet, or lead to a host that has another
-// address.
+// special lists ranges that are refused: those in IANA's special-purpose registries, and
+// multicast.
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
 	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
@@ -12,9 +11,8 @@ var special = prefixes(
 	"2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
 )
 
-// global is the range of the IPv6 unicast addresses that are allocated (RFC 4291 2.4).
-// Local addresses are outside, and so are most of those that embed an IPv4 address. The
-// others, such as 2002::/16, are in special.
+// global is the range from which public IPv6 addresses are allocated (RFC 4291 2.4). Parts
+// of it that are not public, such as 2002::/16, are in special.
 var global = netip.MustParsePrefix("2000::/3")
 
 func prefixes(list ...string) (all []netip.Prefix) {
@@ -24,7 +22,6 @@ func prefixes(list ...string) (all []netip.Prefix) {
 	return all
 }
 
-// isPublic reports whether an address belongs to the public internet.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
 	if !a.IsValid() || a.Is6() && (!global.Contains(a) || a.Zone() != "") {
