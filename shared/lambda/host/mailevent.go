@@ -47,8 +47,7 @@ type sesRecipient struct {
 }
 
 // MailEvents makes a function handle SES's permanent bounces and complaints. It ignores
-// bounces that may pass, such as that of a full mailbox, and all other kinds of events. The
-// log line has a metric and no address.
+// other events, such as the bounce of a full mailbox. It logs no address.
 func MailEvents(a *app.App, f mailevent.Function) MailHandler {
 	return func(ctx context.Context, raw events.EventBridgeEvent) error {
 		ctx, cancel := sooner(ctx)

@@ -15,7 +15,7 @@ import (
 	"agentsocial/shared/lambda/mailevent"
 )
 
-// sesBounce is a bounce as SES and EventBridge write it.
+// sesBounce returns a bounce as SES and EventBridge write it.
 func sesBounce(kind string) events.EventBridgeEvent {
 	return events.EventBridgeEvent{Source: "aws.ses", DetailType: "Email Bounced", Detail: json.RawMessage(`{"eventType":"Bounce",
 		"bounce":{"feedbackId":"0107","bounceType":"` + kind + `","bounceSubType":"General","timestamp":"2026-11-22T01:00:00.000Z",
@@ -23,7 +23,6 @@ func sesBounce(kind string) events.EventBridgeEvent {
 		"mail":{"messageId":"m1","destination":["reynard@foxden.example"],"tags":{"ses:configuration-set":["set"]}}}`)}
 }
 
-// The function gets permanent bounces and complaints. No log line has an address.
 func TestMailEvents(t *testing.T) {
 	complaint := events.EventBridgeEvent{Detail: json.RawMessage(`{"eventType":"Complaint","complaint":{"complainedRecipients":[{"emailAddress":"a@foxden.example"},` +
 		`{"emailAddress":"b@foxden.example"}]},"mail":{"messageId":"m2"}}`)}
@@ -52,6 +51,6 @@ func TestMailEvents(t *testing.T) {
 	}
 	broken := events.EventBridgeEvent{ID: "e1", Detail: json.RawMessage(`"reynard@foxden.example"`)}
 	if err := MailEvents(quiet(), mailevent.Function{})(t.Context(), broken); err == nil || strings.Contains(err.Error(), "foxden") {
-		t.Errorf("an event that is not SES's: %v, want an error without its words", err)
+		t.Errorf("MailEvents of an unreadable event = %v, want an error without the address", err)
 	}
 }

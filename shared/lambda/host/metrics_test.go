@@ -25,8 +25,6 @@ type paidIn struct {
 	}
 }
 
-// Functions log every declared metric in the form that CloudWatch specifies: numbers
-// and dimensions are members of the line.
 func TestFunctionsEmitEveryMetric(t *testing.T) {
 	var out bytes.Buffer
 	a := quiet()
@@ -88,7 +86,7 @@ func TestFunctionsEmitEveryMetric(t *testing.T) {
 	}
 }
 
-// emitted returns a line's metrics, each as "dimension name unit", and checks them
+// emitted returns a line's metrics, each as "dimension name unit". It checks the line
 // against the specification of the embedded metric format.
 func emitted(t *testing.T, line []byte) (names []string) {
 	t.Helper()
@@ -133,8 +131,6 @@ func emitted(t *testing.T, line []byte) (names []string) {
 	return names
 }
 
-// One in LogReads quick batches is logged, in a line whose one_in is LogReads. Every slow,
-// late or failed batch is logged.
 func TestBatches_LogASample(t *testing.T) {
 	const rounds = 400
 	for name, c := range map[string]struct {
@@ -187,8 +183,6 @@ func TestBatches_LogASample(t *testing.T) {
 	}
 }
 
-// A batch's lag is the age of its oldest record when done. A tick's lag is the delay
-// of its most overdue work.
 func TestLag(t *testing.T) {
 	var out bytes.Buffer
 	a := quiet()

@@ -26,8 +26,7 @@ func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
 // TickHandler runs what is due.
 type TickHandler func(context.Context) error
 
-// quietTick bounds the time of a tick without a log line. A tick that took longer is
-// logged even if nothing was due.
+// quietTick is the least time of a tick that is logged although nothing was due.
 const quietTick = time.Second
 
 // Ticks makes a function answer the clock. The event is ignored: the table says
@@ -46,7 +45,7 @@ func Ticks(a *app.App, f schedule.Function) TickHandler {
 		}
 		took := a.Now().Sub(start)
 		if err == nil && !late && lag.Most() == 0 && usage.WriteUnits() == 0 && took < quietTick {
-			return nil // nothing was due: no line
+			return nil
 		}
 		var request, problem string
 		unfinished := 0 // a metric

@@ -1,5 +1,4 @@
-// Package mailevent has the type of the functions that are called when mail bounces or is
-// reported as unwanted.
+// Package mailevent declares functions that handle bounced and unwanted mail.
 package mailevent
 
 import (
@@ -20,7 +19,7 @@ type Function struct {
 	Reads, Writes tables.Families // the families that it may read and write
 }
 
-// Needs holds the capabilities of every such function. It needs the pepper because the
+// Needs holds the capabilities of all these functions. They need the pepper because the
 // table has addresses only as keyed hashes.
 const Needs = app.Table | app.Pepper
 

@@ -19,8 +19,8 @@ import (
 	mails "agentsocial/shared/outside/mail"
 )
 
-// SES sends from the address that the environment names. A deployment without a
-// domain has none; then only requests that send mail fail.
+// SES sends from the address that the environment names. Without an address, requests that
+// send mail fail.
 var SES = host.Part{
 	Is: app.Mail,
 	Add: func(e host.Env, a *app.App) {
@@ -37,8 +37,8 @@ var SES = host.Part{
 	},
 }
 
-// Bounds for sending one mail. SES takes about 100 ms to accept a mail. A temporary
-// refusal or a broken connection is retried once; a duplicate mail does no harm.
+// Bounds for sending one mail. SES takes about 100 ms to accept it. A retry may send the
+// mail twice, which does no harm.
 const (
 	sendWithin = 3 * time.Second
 	attempts   = 2
@@ -83,8 +83,8 @@ func content(s string) *types.Content {
 	return &types.Content{Data: &s, Charset: aws.String("UTF-8")}
 }
 
-// reason returns an error that says why a mail was not sent. It repeats SES's error code
-// but not SES's message, because that may name addresses.
+// reason says why a mail was not sent. It leaves out SES's message, which may name
+// addresses.
 func reason(ctx context.Context, err error) error {
 	var refused smithy.APIError
 	var request interface{ ServiceRequestID() string }
@@ -107,7 +107,6 @@ func reason(ctx context.Context, err error) error {
 	return fmt.Errorf("mail: the request to SES failed: %T", innermost(err))
 }
 
-// innermost returns the error at the end of the chain.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

@@ -34,8 +34,7 @@ func message(t *testing.T) mails.Message {
 	return mails.OriginCode(to, "https://social.example", "fox", "K7QM2XPD", 15*time.Minute)
 }
 
-// ses stands in for SES. It gives the prepared answers in order, without a network,
-// so that synctest can control the time.
+// ses stands in for SES, without a network, so that synctest can control the time.
 type ses struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -95,8 +94,7 @@ func accepts(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"MessageId":"0107"}`)
 }
 
-// refuses answers like SES: with the code in a header, and a message that names
-// addresses.
+// refuses answers like SES, with a message that names addresses.
 func refuses(status int, code string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -149,7 +147,6 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// Send tries a second time only if that may help. No error names the recipient.
 func TestSend_TriesAtMostTwice(t *testing.T) { synctest.Test(t, testSendTriesAtMostTwice) }
 
 func testSendTriesAtMostTwice(t *testing.T) {
@@ -191,8 +188,6 @@ func testSendTriesAtMostTwice(t *testing.T) {
 	}
 }
 
-// mustNotReveal fails the test if an error names the recipient or the code, in whatever
-// format it is printed.
 func mustNotReveal(t *testing.T, what string, err error) {
 	t.Helper()
 	for e := err; e != nil; e = errors.Unwrap(e) {
@@ -263,7 +258,6 @@ func TestSend_Unreachable(t *testing.T) {
 	}
 }
 
-// A deployment without a sender address starts, and sends nothing.
 func TestSES_NeedsSenderAddress(t *testing.T) {
 	for _, c := range []struct {
 		env   host.Env

@@ -9,11 +9,11 @@ import (
 	"agentsocial/shared/outside/payments/stripe"
 )
 
-// Stripe reads its keys from a secret that an operator fills. While the secret
-// is empty, credits cannot be bought and everything else works.
+// Stripe reads its keys from a secret that an operator fills. While the secret is empty,
+// credits cannot be bought.
 //
-// Stripe and StripePages are functions because variables would be linked into every
-// binary that imports the package.
+// It is a function because a variable would be linked into every binary that imports the
+// package.
 func Stripe() host.Part {
 	return part(func(c stripe.Config) payments.Processor { return stripe.New(c) })
 }

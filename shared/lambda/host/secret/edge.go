@@ -19,9 +19,8 @@ import (
 // Edge lets a function recognise the requests of the edge by a secret from Secrets
 // Manager. It has no effect in a deployment without an edge.
 //
-// The secret's current and previous versions are both valid. After an operator has rotated
-// the secret, the edge still sends the previous version until the next deployment has
-// reached all of its locations.
+// The current and the previous version of the secret are valid. After a rotation, the edge
+// sends the previous version until a deployment has reached all of its locations.
 var Edge = host.Part{
 	Is: app.Edge,
 	Add: func(e host.Env, a *app.App) {
@@ -33,8 +32,8 @@ var Edge = host.Part{
 	},
 }
 
-// readBoth returns a function that reads the current version of a secret and the previous
-// one, if there is one, each as a line.
+// readBoth returns a function that reads a secret's current version and, if any, its
+// previous one, one per line.
 func readBoth(e host.Env, arn string) func(context.Context) (string, error) {
 	client := manager(e)
 	return func(ctx context.Context) (string, error) {
@@ -53,8 +52,8 @@ func readBoth(e host.Env, arn string) func(context.Context) (string, error) {
 // minEdge is the least length of the edge's secret in characters.
 const minEdge = 32
 
-// hashesOf returns the hash of each line that is long enough. A shorter line was stored by
-// mistake. It is ignored, so that the other line stays valid.
+// hashesOf returns the hash of each line. It ignores a line that is too short, so that the
+// other line stays valid.
 func hashesOf(text string) (hashes [][sha256.Size]byte, err error) {
 	for _, line := range strings.Fields(text) {
 		if len(line) >= minEdge {
@@ -67,9 +66,8 @@ func hashesOf(text string) (hashes [][sha256.Size]byte, err error) {
 	return hashes, nil
 }
 
-// isOneOf reports whether sent is one of the secrets. The time that it takes does not
-// depend on how much of sent is right. If sent is not one of them, isOneOf reads the
-// secrets again, unless they were read just now: they may have been rotated.
+// isOneOf reports whether sent is one of the secrets. It compares them in constant time.
+// If none matches, it reads the secrets again, since they may have been rotated.
 func isOneOf(ctx context.Context, kept *Kept[[][sha256.Size]byte], sent string) (bool, error) {
 	hash := sha256.Sum256([]byte(sent))
 	for range 2 {

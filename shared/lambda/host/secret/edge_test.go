@@ -19,7 +19,7 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// standIn stands in for Secrets Manager with one secret: its versions by stage.
+// standIn stands in for Secrets Manager. It has one secret.
 type standIn struct {
 	mu     sync.Mutex
 	stages map[string]string
@@ -137,8 +137,6 @@ var (
 	edgeThree = strings.Repeat("3", minEdge)
 )
 
-// Only the edge's requests are answered. The caller's address is the one that the edge
-// names. The endpoint, the log and the error see no secret.
 func TestEdge_RefusesCallersThatGoAroundIt(t *testing.T) {
 	f := newEdged(t, map[string]string{"AWSCURRENT": edgeOne})
 	for _, c := range []struct{ name, viewer, want string }{
@@ -170,7 +168,7 @@ func TestEdge_RefusesCallersThatGoAroundIt(t *testing.T) {
 		t.Errorf("the log has a secret or an address:\n%s", log)
 	}
 	for message, want := range map[string]int{
-		api.EdgeUnknown:   5 * 5, // also without a secret, since the address shows that the edge sent the request
+		api.EdgeUnknown:   5 * 5, // also without a secret, since the request has the edge's header with an address
 		api.EdgeAddressed: 2 * 2,
 	} {
 		if n := strings.Count(f.log.String(), message); n != want {
@@ -182,9 +180,6 @@ func TestEdge_RefusesCallersThatGoAroundIt(t *testing.T) {
 // beginningOf returns a part of a secret that no answer contains by chance.
 func beginningOf(secret string) string { return secret[:16] }
 
-// The current and the previous version are valid. A function reads the new version when a
-// request first sends it, unless it read the secret just now. The version before the
-// previous one is refused.
 func TestEdge_Rotation(t *testing.T) {
 	f := newEdged(t, map[string]string{"AWSCURRENT": edgeOne})
 	expect := func(when, sent string, want int) {
@@ -208,12 +203,10 @@ func TestEdge_Rotation(t *testing.T) {
 		expect("wrong", edgeOne, 403)
 	}
 	if f.manager.calls != calls {
-		t.Errorf("20 wrong secrets at once cause %d reads of the secret, want 0 within %s of the last read", f.manager.calls-calls, apart)
+		t.Errorf("reads of the secret for 20 wrong ones: got %d, want 0 within %s of the last read", f.manager.calls-calls, apart)
 	}
 }
 
-// A version that is too short is not valid. The other version stays valid, whether it is
-// the current or the previous one.
 func TestEdge_ShortVersion(t *testing.T) {
 	short := edgeTwo[:minEdge-1]
 	for _, stages := range []map[string]string{
@@ -228,7 +221,6 @@ func TestEdge_ShortVersion(t *testing.T) {
 	}
 }
 
-// If the secret cannot be read or is too short, all callers get a status of 500 or 503.
 func TestEdge_SecretUnreadable(t *testing.T) {
 	for name, stages := range map[string]map[string]string{"down": nil, "none": {}, "too short": {"AWSCURRENT": edgeOne[1:]}} {
 		f := newEdged(t, stages)
@@ -246,7 +238,6 @@ func TestEdge_SecretUnreadable(t *testing.T) {
 	}
 }
 
-// A deployment without an edge has no check of the edge's secret.
 func TestEdge_None(t *testing.T) {
 	a := &app.App{}
 	if Edge.Add(host.Env{}, a); a.Edge != nil {

@@ -1,6 +1,6 @@
-// Package secret gives a Lambda function the service's secrets: the sealing secret, whose
-// keys seal tokens and derive puzzles; the pepper, which keys the hashes of mail addresses;
-// and the edge's secret.
+// Package secret reads the service's secrets. The sealing secret seals tokens and derives
+// puzzles, the pepper keys the hashes of mail addresses, and the edge's secret shows that
+// a request came through the edge.
 package secret
 
 import (
@@ -26,9 +26,9 @@ var Manager = host.Part{
 	Add: func(e host.Env, a *app.App) { a.Box = Keep(Read(e, e.SecretARN), boxOf, a.Now).Get },
 }
 
-// Pepper reads the pepper from Secrets Manager on first use. The pepper is one value
-// and never changes: another value would make every verified address unknown,
-// and no agent could be recovered.
+// Pepper reads the pepper from Secrets Manager on first use. The pepper never changes:
+// with another value, every verified address would be unknown and no agent could be
+// recovered.
 var Pepper = host.Part{
 	Is:  app.Pepper,
 	Add: func(e host.Env, a *app.App) { a.Pepper = Keep(Read(e, e.PepperARN), pepperOf, a.Now).Get },
@@ -59,9 +59,9 @@ func read(ctx context.Context, client *secretsmanager.Client, in *secretsmanager
 	return aws.ToString(v.SecretString), nil
 }
 
-// keptFor is how long a fetched secret is used. apart is the least time from one fetch to
-// the next, since each fetch is paid for. It holds for a fetched secret that is doubted or
-// unusable, and after a failed fetch while there is an older secret.
+// keptFor is how long a fetched secret is used. apart is the least time between two
+// fetches, since each fetch is paid for. After a failed fetch it applies only if there is
+// an older usable secret.
 const (
 	keptFor = 5 * time.Minute
 	apart   = 30 * time.Second
@@ -96,10 +96,8 @@ func Keep[T any](fetch func(context.Context) (string, error), of func(string) (T
 	return &Kept[T]{fetch: fetch, of: of, now: now}
 }
 
-// Get returns the secret. It fetches the secret again once the value is older than
-// keptFor. If a fetch fails, the old value stays; if there is no old value, the next
-// caller tries again. If the secret's text cannot be converted, Get fails until the next
-// fetch.
+// Get returns the secret. If a fetch fails, the old value stays. Without an old value, the
+// next Get fetches again.
 func (k *Kept[T]) Get(ctx context.Context) (T, error) {
 	k.mu.Lock()
 	r := k.last

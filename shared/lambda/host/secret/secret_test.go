@@ -43,9 +43,6 @@ func TestSecretIsFetchedUntilAvailable(t *testing.T) {
 	}
 }
 
-// A secret that an operator changes is read again within minutes, or soon after Doubt, but
-// at most twice a minute. If a fetch fails, the old value stays. Before the first value, the next
-// call fetches again. An invalid secret is an error.
 func TestSecretIsFetchedAgain(t *testing.T) {
 	now, calls := noon, 0
 	var text string
@@ -129,7 +126,6 @@ func TestSecretOfSeveralLines(t *testing.T) {
 	}
 }
 
-// An unusable secret is soon fetched again.
 func TestBadSecretIsNotKept(t *testing.T) {
 	for _, bad := range []string{"", "\n", "short", newer + "\nshort"} {
 		s, now := bad, noon
@@ -144,8 +140,7 @@ func TestBadSecretIsNotKept(t *testing.T) {
 	}
 }
 
-// White space around the pepper is ignored, because editors may add it; a second
-// line is part of the pepper.
+// Editors may add white space around the pepper.
 func TestPepper(t *testing.T) {
 	of := func(s string) ([]byte, error) {
 		return Keep(func(context.Context) (string, error) { return s, nil }, pepperOf, time.Now).Get(t.Context())
@@ -165,7 +160,6 @@ func TestPepper(t *testing.T) {
 	}
 }
 
-// One fetch serves concurrent callers. A caller that leaves does not end it.
 func TestOneFetchForAll(t *testing.T) {
 	calls := atomic.Int32{}
 	ready := make(chan struct{})

@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// DynamoDB is the table that the environment names, with the function's credentials. Failed
-// calls are repeated within a budget that all calls of the process share.
+// DynamoDB opens the table that the environment names. It repeats failed calls within a
+// budget that all calls of the process share.
 var DynamoDB = host.Part{
 	Is: app.Table,
 	Add: func(e host.Env, a *app.App) {
@@ -24,9 +24,8 @@ var DynamoDB = host.Part{
 	},
 }
 
-// connections bounds the connections to the table, open or idle. A catchup reads
-// two hundred channels concurrently; the SDK's default client would open a
-// connection for each and keep ten.
+// connections bounds the connections to the table. A catchup reads two hundred channels
+// concurrently. The SDK's default client would open a connection for each, and keep ten.
 const connections = 64
 
 func client() *awshttp.BuildableClient {

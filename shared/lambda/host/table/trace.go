@@ -15,9 +15,9 @@ import (
 	"agentsocial/shared/app"
 )
 
-// traced is an HTTP client that tells X-Ray's daemon of each call of the table, if Lambda
-// traces the invocation: the setting xray makes Lambda trace a sample of all invocations.
-// aws-xray-sdk-go would do the same, but it is in maintenance, and starts slowly.
+// traced is an HTTP client that reports the table's calls to X-Ray's daemon if Lambda
+// traces the invocation. aws-xray-sdk-go would do the same, but it is in maintenance, and
+// starts slowly.
 type traced struct {
 	aws.HTTPClient
 	app    *app.App
@@ -27,7 +27,7 @@ type traced struct {
 }
 
 // newTraced returns a client that also traces the calls of c, or c itself if daemon is "".
-// daemon is the address that Lambda names in AWS_XRAY_DAEMON_ADDRESS.
+// daemon is AWS_XRAY_DAEMON_ADDRESS.
 func newTraced(c aws.HTTPClient, a *app.App, region, table, daemon string) aws.HTTPClient {
 	if daemon == "" {
 		return c

@@ -32,8 +32,6 @@ func (a answers) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status}, nil
 }
 
-// The daemon gets one document for each call of a sampled invocation, and none for other
-// calls.
 func TestTraced(t *testing.T) {
 	daemon, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -97,7 +95,6 @@ func TestTraced(t *testing.T) {
 	}
 }
 
-// The function's table is traced.
 func TestDynamoDBIsTraced(t *testing.T) {
 	daemon, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
