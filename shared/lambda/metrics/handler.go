@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// Handler returns a handler that writes lines as JSON and adds the member _aws to lines with
-// metrics, as CloudWatch's embedded metric format specifies.
+// Handler returns a handler that writes lines as JSON. To lines with metrics it adds the
+// member _aws, as CloudWatch's embedded metric format specifies.
 //
-// A line's time is its member timestamp: Lambda gives a line without that member the
-// level INFO (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
+// Lambda ignores the level of a line without the member timestamp in RFC 3339
+// (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
 //
-// The handler appends the member _aws to slog's output, because slog would encode it by
-// reflection, which takes twice the time of the line itself.
+// The handler appends _aws to slog's output. slog would encode it by reflection, in twice
+// the time of the line itself.
 func Handler(out io.Writer, stage string, detailed bool) slog.Handler {
 	to := &ending{out: out}
 	h := &handler{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: stamped}), to, map[string]*line{}}
@@ -101,7 +101,7 @@ type line struct {
 	made      sync.Map // directives as JSON, by a bit set of the metrics that a line has
 }
 
-// directives returns the directives for the metrics that a line has, one for each set.
+// directives returns the directives for the metrics that a line has.
 func (l *line) directives(has uint64) []byte {
 	if d, ok := l.made.Load(has); ok {
 		return d.([]byte)

@@ -1,13 +1,11 @@
-// Package metrics names the service's CloudWatch metrics and writes them to the log in
-// the embedded metric format (EMF): a line that is logged anyway has one more member,
-// which says which other members are metrics. That needs no CloudWatch agent and no
-// extra call.
+// Package metrics names the service's CloudWatch metrics and writes them to the log in the
+// embedded metric format (EMF). In this format a log line has one more member, which says
+// which other members are metrics.
 //
 // CloudWatch counts a name with each value of its dimension as a separate metric. Each
-// metric costs 0.30 USD a month, prorated by the hours in which it is logged. So the
-// values of dimensions are names from the program (endpoints, codes, functions, messages),
-// never what callers send. For a metric of which only the sum matters, a zero is left out.
-// The number of requests is the sample count of their latency.
+// costs 0.30 USD a month, prorated by the hours in which it is logged. So the values of
+// dimensions are names from the program, never what callers send. A zero is left out if
+// only the sum matters.
 package metrics
 
 // Namespace returns the namespace of a stage's metrics.
@@ -70,8 +68,7 @@ const (
 )
 
 // Sets returns the metrics of a deployment. The detailed ones are the metrics by endpoint,
-// the refusals by code, and the lag of functions. Without them, a deployment in which
-// nothing is wrong writes only the numbers of new agents and posts.
+// the refusals by code, and the lag of functions.
 func Sets(detailed bool) []Set {
 	sets := []Set{
 		{Request, ByCode, []Metric{{Failed, count, false}}},

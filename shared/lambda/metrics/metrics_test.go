@@ -34,7 +34,6 @@ func written(t *testing.T, detailed bool, level slog.Level, msg string, args ...
 	return line
 }
 
-// Each kind of line has its metrics.
 func TestLines(t *testing.T) {
 	const ms, n = `","Unit":"Milliseconds"}`, `","Unit":"Count"}`
 	set := func(by string, metrics ...string) string {
@@ -92,8 +91,6 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Every line has its level and a timestamp in RFC 3339. Lambda ignores the level of a line
-// without such a timestamp.
 func TestLinesHaveLevelAndTimestamp(t *testing.T) {
 	for level, want := range map[slog.Level]string{slog.LevelInfo: "INFO", slog.LevelWarn: "WARN", slog.LevelError: "ERROR"} {
 		before := time.Now().Truncate(time.Microsecond)
@@ -106,7 +103,6 @@ func TestLinesHaveLevelAndTimestamp(t *testing.T) {
 	}
 }
 
-// Attributes in a group are not metrics: CloudWatch looks only at the top level.
 func TestNoMetricsInGroups(t *testing.T) {
 	var out bytes.Buffer
 	slog.New(Handler(&out, "prod", true)).WithGroup("deep").With("a", 1).Error(Tick, "function", "settle", "unfinished", 1)
@@ -115,7 +111,6 @@ func TestNoMetricsInGroups(t *testing.T) {
 	}
 }
 
-// Lines written concurrently stay whole, each with its own end.
 func TestLinesStayWhole(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(Handler(&out, "prod", true))
@@ -147,8 +142,7 @@ func TestLinesStayWhole(t *testing.T) {
 	}
 }
 
-// A line has at most 64 metrics, since the handler holds them as the bits of a uint64;
-// CloudWatch's limit is 100. Sets declares each metric once.
+// The handler holds a line's metrics as the bits of a uint64.
 func TestSets(t *testing.T) {
 	seen := map[string]bool{}
 	bits := map[string]int{}
@@ -177,8 +171,7 @@ func requestLine(log *slog.Logger) {
 		slog.Float64("read_units", 3.5), slog.Float64("write_units", 13), slog.Int("posts", 1), slog.String("agent", "ag_01JABCDEFGHJKMNPQRSTVWXYZ0"))
 }
 
-// A line with metrics costs at most four allocations more than one without. The test
-// compares the cheapest of many lines, because the garbage collector and the race
+// The test compares the cheapest of many lines, because the garbage collector and the race
 // detector empty pools.
 func TestAllocations(t *testing.T) {
 	of := func(h slog.Handler) float64 {

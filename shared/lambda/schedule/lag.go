@@ -23,7 +23,6 @@ func WithLag(ctx context.Context) (context.Context, *Lag) {
 // Most returns the largest delay so far.
 func (l *Lag) Most() time.Duration { l.mu.Lock(); defer l.mu.Unlock(); return l.most }
 
-// late records a delay.
 func late(ctx context.Context, by time.Duration) {
 	if l, ok := ctx.Value(lagKey{}).(*Lag); ok {
 		l.mu.Lock()

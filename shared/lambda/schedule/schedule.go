@@ -1,5 +1,5 @@
-// Package schedule has the type of the functions that run on a schedule, and helps them to
-// process what is due.
+// Package schedule declares functions that run on a schedule, and helps them to process
+// what is due.
 package schedule
 
 import (
@@ -20,8 +20,7 @@ type Function struct {
 	Timeout time.Duration
 
 	// Outside is true for a function that checks the service from outside, without the
-	// table. It is useless to repeat a failed call later, so such a call leaves no dead
-	// letter. An alarm rings if no call succeeds for a while.
+	// table. Repeating a failed call later would be useless, so it leaves no dead letter.
 	Outside bool
 
 	// Handle does the work that is due. What does not fit into a [Sweep]'s time

@@ -25,9 +25,8 @@ func Sweep(ctx context.Context, most time.Duration, do func(context.Context) err
 	return err
 }
 
-// Each processes all results of a query, page by page, at most atOnce at a time. If one
-// fails, the others are still processed. It records the largest delay in the context's
-// [Lag].
+// Each processes all items that a query finds, at most atOnce at a time. If an item fails,
+// the others are still processed. Each records the largest delay in the context's [Lag].
 func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func(context.Context, tables.Item) error) error {
 	for failed := error(nil); ; {
 		page, err := a.Table.Query(ctx, due)

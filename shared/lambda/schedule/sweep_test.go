@@ -8,8 +8,6 @@ import (
 	"time"
 )
 
-// A sweep that ran out of time is unfinished. If anything failed, the sweep failed,
-// even if time also ran out.
 func TestSweep(t *testing.T) {
 	broken := errors.New("broken")
 	end := context.DeadlineExceeded
@@ -45,7 +43,6 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A sweep that its caller cancels returns context.Canceled.
 func TestSweep_Canceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

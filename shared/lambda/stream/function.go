@@ -1,5 +1,5 @@
-// Package stream has the type of the functions that read the table's stream. It converts
-// Lambda's records to and from those of package tables, and processes batches.
+// Package stream declares functions that read the table's stream, and runs them on
+// batches. It converts Lambda's records to and from those of package tables.
 package stream
 
 import (
@@ -11,9 +11,9 @@ import (
 	"agentsocial/tables"
 )
 
-// Retries bounds the retries of a batch, besides those that halve it. They are enough for
-// conflicts and throttles to pass, and few enough that a record that always fails does not
-// hold up its shard for long.
+// Retries bounds the retries of a batch, besides those that halve it. Conflicts and
+// throttles pass within these retries. With more, a record that always fails would hold up
+// its shard for long.
 const Retries = 10
 
 // Function reads the table's stream.
@@ -50,8 +50,8 @@ func (f Function) Match(r tables.StreamRecord) bool {
 	return slices.ContainsFunc(f.Filters, func(x Filter) bool { return x.Match(r) })
 }
 
-// Matcher returns a function that reports whether a filter of any of the functions selects
-// a record. It is fast enough for every change of a table.
+// Matcher returns a function that reports whether any filter of the functions selects a
+// record. It is fast enough for every change of a table.
 func Matcher(functions ...Function) func(tables.StreamRecord) bool {
 	type kind struct{ itemType, event string }
 	kinds := map[kind]bool{}
@@ -65,10 +65,10 @@ func Matcher(functions ...Function) func(tables.StreamRecord) bool {
 	return func(r tables.StreamRecord) bool { return kinds[kind{itemType(r), r.Event}] }
 }
 
-// Run processes a batch of one shard. It returns the index of the first record
-// that failed, or len(records). It halves a failing batch until the failing
-// record is alone, so all records before that one are processed. The failing record and
-// those after it must be delivered again.
+// Run processes a batch of one shard. It returns the index of the first record that
+// failed, or len(records). It halves a failing batch, so that all records before the
+// failing one are processed. The failing record and those after it must be delivered
+// again.
 func (f Function) Run(ctx context.Context, log *slog.Logger, records []tables.StreamRecord) int {
 	if len(records) == 0 {
 		return 0

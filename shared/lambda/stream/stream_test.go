@@ -18,8 +18,7 @@ import (
 	"agentsocial/tables"
 )
 
-// values generates every kind of value of an item, with maps and lists nested up to depth
-// levels.
+// values generates every kind of value of an item, nested up to depth levels.
 func values(depth int) *rapid.Generator[any] {
 	kinds := []*rapid.Generator[any]{
 		rapid.String().AsAny(), rapid.Int64().AsAny(), rapid.Bool().AsAny(), rapid.SliceOf(rapid.Byte()).AsAny(),
@@ -45,7 +44,6 @@ func image(t *rapid.T, key tables.Key, label string) tables.Item {
 	return item
 }
 
-// FromLambda restores records from ToLambda's JSON.
 func TestFromLambda_InverseOfToLambda(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want []tables.StreamRecord
@@ -89,7 +87,6 @@ func TestFromLambda_InverseOfToLambda(t *testing.T) {
 	})
 }
 
-// Values of types that the table never holds are refused, not dropped.
 func TestForeignValuesAreRefused(t *testing.T) {
 	foreign := map[string]events.DynamoDBAttributeValue{
 		"null": events.NewNullAttribute(), "a fraction": events.NewNumberAttribute("1.5"),
@@ -110,7 +107,6 @@ func TestForeignValuesAreRefused(t *testing.T) {
 	}
 }
 
-// Only removals by DynamoDB's own TTL count as expired.
 func TestFromLambda_Expired(t *testing.T) {
 	for _, c := range []struct {
 		by   *events.DynamoDBUserIdentity
@@ -167,7 +163,6 @@ func batch(n int) []tables.StreamRecord {
 	return records
 }
 
-// Run processes all records before the first failing one, and returns its index.
 func TestRun_FindsFailingRecord(t *testing.T) {
 	for n := range 20 {
 		for poison := range n + 1 { // n means none
@@ -208,7 +203,6 @@ func TestRun_FindsFailingRecord(t *testing.T) {
 	}
 }
 
-// Run stops halving when its context ends.
 func TestRun_EndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := 0
