@@ -14,11 +14,12 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Address is a normalised mail address. The service stores only hashes of it.
-// Printing, logging or encoding an Address gives a redacted form; only
-// [Address.Reveal] returns the text. The text is behind a unique.Handle because
-// fmt does not call the methods of unexported struct fields; it prints a handle
-// as a pointer. Addresses compare with ==.
+// Address is a normalised mail address. The service stores only hashes of it. Only
+// [Address.Reveal] returns the text; printing, logging and encoding give a redacted form.
+// Addresses compare with ==.
+//
+// fmt does not call the methods of unexported struct fields. So the text is behind a
+// unique.Handle, which fmt prints as a pointer.
 type Address struct{ h unique.Handle[string] }
 
 // Limits of an address in octets (RFC 5321 4.5.3.1, with erratum 1690).
@@ -38,10 +39,9 @@ var labelForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 // reserved, but addresses on a laptop use them.
 var nowhere = []string{"alt", "arpa", "internal", "invalid", "local", "localhost", "onion"}
 
-// ParseAddress reads an address and normalises it: trimmed, lower case, the
-// domain in punycode. It accepts a dot-atom at a domain name, but no display
-// names, quoted strings, comments or address literals. An error is a predicate,
-// such as "has no @", and repeats no part of the address.
+// ParseAddress reads an address and normalises it: trimmed, lower case, the domain in
+// punycode. It refuses display names, quoted strings, comments and address literals. An
+// error is a predicate, such as "has no @", and repeats no part of the address.
 func ParseAddress(s string) (Address, error) {
 	local, domain, found := strings.Cut(strings.TrimSpace(s), "@")
 	switch {
@@ -66,9 +66,8 @@ func ParseAddress(s string) (Address, error) {
 	return Address{unique.Make(local + "@" + domain)}, nil
 }
 
-// normalLocal returns a local part in lower case. It refuses non-ASCII first,
-// because lower-casing turns some characters (the Kelvin sign, a Turkish I)
-// into ASCII, which would make it somebody else's address.
+// normalLocal returns a local part in lower case. It refuses non-ASCII first, because
+// lower case turns the Kelvin sign into k, which would make somebody else's address.
 func normalLocal(local string) (string, error) {
 	if !ascii(local) {
 		return "", errors.New("has non-ASCII characters before the @")
@@ -97,10 +96,9 @@ func normalDomain(domain string) (string, error) {
 	case strings.HasSuffix(domain, "."):
 		return "", errors.New("ends in a dot")
 	}
-	// Use the form that is looked up: IDNA2008 as UTS 46 applies it,
-	// non-transitional, so that ß and ss are two domains, as in the DNS. The
-	// profile is made here, not in a variable, so that functions that parse no
-	// address do not link its tables.
+	// This is the form that is looked up: IDNA2008 as UTS 46 applies it. It is
+	// non-transitional, so ß and ss are two domains, as in the DNS. A package variable
+	// would link its tables into functions that parse no address.
 	lookup := idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.VerifyDNSLength(true))
 	domain, err := lookup.ToASCII(domain)
 	if err != nil { // err names the domain
@@ -134,9 +132,8 @@ func (a Address) Reveal() string {
 	return a.h.Value()
 }
 
-// Person returns one form for all addresses of the same mailbox: without the
-// tag after a plus (fox+jury@example.com becomes fox@example.com), and folded as the
-// provider folds addresses. The form tells people apart; mail is never sent to it.
+// Person returns one form for all addresses of the same mailbox. It drops the tag after a
+// plus, and folds the address as the provider does. Mail is never sent to this form.
 func (a Address) Person() string {
 	local, domain, _ := strings.Cut(a.Reveal(), "@")
 	if i := strings.LastIndexByte(local, '+'); i > 0 {

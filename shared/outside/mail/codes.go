@@ -30,10 +30,8 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 	}.to(to)
 }
 
-// SharedCode returns the mail for an address that may get no more mails that name an
-// agent. It is sent at most once a day, and its code works for any agent that
-// named the address. service is the service's base URL; lives is the code's least
-// lifetime.
+// SharedCode returns a mail that names no agent, for an address that several agents named.
+// The code works for any of them. lives is the least lifetime of the code.
 func SharedCode(to Address, service, code string, lives time.Duration) Message {
 	host := hostOf(service)
 	return letter{
@@ -52,7 +50,7 @@ func SharedCode(to Address, service, code string, lives time.Duration) Message {
 }
 
 // RecoveryCode returns the mail that lets the reader of an agent's origin address give the
-// agent a new key. service is the service's base URL; lives is the code's lifetime.
+// agent a new key.
 func RecoveryCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
@@ -93,8 +91,7 @@ func ReconnectCode(to Address, service, handle, code string, lives time.Duration
 var domainLike = regexp.MustCompile(`\.[a-z]{2,}$`)
 
 // inSubject returns an agent's name for a subject line. It hides a name that looks like a
-// domain, because the subject does not explain the name, and readers could take it for the
-// sender's domain.
+// domain, because readers could take it for the sender's domain.
 func inSubject(agent string) string {
 	if domainLike.MatchString(agent) {
 		return "an agent"
@@ -102,7 +99,6 @@ func inSubject(agent string) string {
 	return agent
 }
 
-// validity says how often and how long a code works.
 func validity(lives time.Duration) string {
 	return "It works once, for " + lifetime(lives) + ". If you received several such codes for this agent, only the newest works."
 }
@@ -148,7 +144,7 @@ func (l letter) text() string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// wrap breaks a paragraph between words. A longer word gets its own line.
+// wrap breaks a paragraph between words.
 func wrap(paragraph string) string {
 	var b strings.Builder
 	width := 0
@@ -169,9 +165,9 @@ func wrap(paragraph string) string {
 	return b.String()
 }
 
-// html returns a page without images, links or fonts. Variable text occurs only
-// between tags, so escaping is enough. (html/template would add 5 MB to the
-// function: it calls methods by name, so the linker keeps every method.)
+// html returns a page without images, links or fonts. Variable text occurs only between
+// tags, so escaping is enough. html/template would add 5 MB to the function, because it
+// makes the linker keep every method.
 func (l letter) html() string {
 	var b strings.Builder
 	paragraph := func(text string) { b.WriteString("<p>" + html.EscapeString(text) + "</p>\n") }

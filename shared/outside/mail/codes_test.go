@@ -23,8 +23,6 @@ func mails(t *testing.T, service, handle string) map[string]Message {
 	}
 }
 
-// The text and the HTML part of every mail that names an agent contain what the reader must
-// know.
 func TestMails_Content(t *testing.T) {
 	says := map[string][]string{
 		"origin":    {"origin", "the human who is responsible for it", "Nothing is linked", "keyed hash", "do nothing"},
@@ -58,7 +56,6 @@ func TestMails_Content(t *testing.T) {
 
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// body returns the body of a page.
 func body(t *testing.T, page string) string {
 	t.Helper()
 	_, b, found := strings.Cut(page, "<body")
@@ -70,8 +67,6 @@ func body(t *testing.T, page string) string {
 	return b
 }
 
-// The text part suits terminals: at most 72 columns, no tabs, no trailing spaces,
-// and the code on its own line.
 func TestTextForm(t *testing.T) {
 	code := regexp.MustCompile(`(?m)^    ([0-9A-Z]{4}-[0-9A-Z]{4})$`)
 	for _, service := range []string{"https://s.io", "https://abcdefghij.execute-api.eu-central-1.amazonaws.com"} {
@@ -91,7 +86,6 @@ func TestTextForm(t *testing.T) {
 	}
 }
 
-// No subject contains a handle that mail programs could show as a link.
 func TestSubjectsHaveNoDomains(t *testing.T) {
 	for handle, shown := range map[string]bool{
 		"fox": true, "fox.den-1_x": true, "v1.2": true, "fox.": true, "paypal.com": false, "www.bank.co.uk": false, "x.y.io": false, "fox.den": false,
@@ -107,7 +101,6 @@ func TestSubjectsHaveNoDomains(t *testing.T) {
 	}
 }
 
-// The HTML part of a mail loads nothing: it has no links, pictures, scripts or forms.
 func TestHTMLLoadsNothing(t *testing.T) {
 	for name, m := range mails(t, "https://social.example", "fox") {
 		for _, want := range []string{`<html lang="en">`, "<title>" + m.Subject + "</title>", `charset="utf-8"`} {
@@ -123,8 +116,6 @@ func TestHTMLLoadsNothing(t *testing.T) {
 	}
 }
 
-// No argument can end a header or add markup: characters that handles, hosts and
-// codes never have are removed.
 func TestNothingIsInjected(t *testing.T) {
 	const evil = "x\r\nBcc: a@b.de\x00<script>&\"'\u202e"
 	to, err := ParseAddress("fox@example.com")
@@ -145,7 +136,6 @@ func TestNothingIsInjected(t *testing.T) {
 			t.Errorf("the mail lacks the lifetime: %s", m.Text)
 		}
 	}
-	// letter.html also escapes markup in every part of the letter.
 	if page := (letter{subject: "<b>", before: []string{"<i>"}, code: "<u>", after: []string{"&"}}).html(); strings.Contains(page, "<b>") ||
 		strings.Contains(page, "<i>") || strings.Contains(page, "<u>") || !strings.Contains(page, "&amp;") {
 		t.Errorf("html does not escape: %s", page)
@@ -177,8 +167,6 @@ func TestNoneSendsNothing(t *testing.T) {
 	}
 }
 
-// The mail of SharedCode names no agent and no address, says who may have the code, and
-// has no code in its subject.
 func TestSharedCode(t *testing.T) {
 	to, err := ParseAddress("Reynard@FoxDen.example")
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 // folding describes how a provider maps several addresses to one mailbox,
 // besides the tag after a plus.
 type folding struct {
-	domains []string // the same name at each of these is the same mailbox; the first is the canonical domain
-	drop    string   // characters it ignores
-	dot     string   // a character it treats as a dot
+	domains []string // domains that share mailboxes; the first is canonical
+	drop    string   // characters that the provider ignores
+	dot     string   // a character that the provider treats as a dot
 	tag     string   // the character that starts a tag
 }
 
@@ -23,12 +23,10 @@ var foldings = []folding{
 	{domains: []string{"hanmail.net", "daum.net"}},
 }
 
-// yahoo writes a disposable address as a name, a hyphen and a word; no other
-// address there has a hyphen. The same name at two of its domains is two
-// mailboxes.
+// yahoo writes a disposable address as a name, a hyphen and a word. No other address there
+// has a hyphen. Its domains do not share mailboxes.
 var yahoo = folding{tag: "-"}
 
-// foldingAt returns the folding of a domain.
 func foldingAt(domain string) folding {
 	for _, f := range foldings {
 		if slices.Contains(f.domains, domain) {

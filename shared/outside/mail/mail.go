@@ -25,8 +25,8 @@ func (Message) LogValue() slog.Value { return slog.StringValue(redactedMessage) 
 
 const redactedMessage = "[mail]"
 
-// Sender sends mail. An [ErrRefused] means that the mail was not accepted for delivery.
-// After any other error, the mail may have been accepted. An error's text holds no address.
+// Sender sends mail. After an error other than [ErrRefused], the mail may have been
+// accepted. An error's text holds no address.
 type Sender interface {
 	Send(context.Context, Message) error
 }
@@ -34,7 +34,7 @@ type Sender interface {
 // None is the sender of a deployment without a sender address: it always fails.
 type None struct{}
 
-// ErrRefused is wrapped by the error of a mail that will not arrive.
+// ErrRefused means that a mail was not accepted for delivery.
 var ErrRefused = errors.New("mail: refused")
 
 // ErrNone is the error of [None].

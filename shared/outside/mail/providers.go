@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// The lists of domains have comments and then one domain a line, sorted. They are searched
-// as texts, so that they need no work or memory when a function starts. providers.txt is
-// kept by hand; providers.mjs makes the others.
+// Each list has comments and then sorted domains, one per line. The lists are searched as
+// texts, which costs nothing when a function starts. providers.txt is kept by hand;
+// providers.mjs makes the others.
 var (
 	//go:embed providers.txt
 	providersByHand string
@@ -19,8 +19,7 @@ var (
 	providersRelays string
 )
 
-// Public reports whether anybody can get an address at this domain, so that the
-// domain says nothing about the owner of the address.
+// Public reports whether anybody can get an address at this domain.
 func (a Address) Public() bool {
 	return listed(providersByHand, a.Domain()) || listed(providersFree, a.Domain())
 }

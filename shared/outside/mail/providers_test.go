@@ -20,7 +20,6 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// People have mailboxes at these providers, so two of their customers are two owners.
 func TestPublic_ProvidersOfManyCountries(t *testing.T) {
 	for domain := range strings.FieldsSeq(`orange.es rediff.com rediffmail.com 139.com 189.cn hotmail.co.in hotmail.com.tr hotmail.com.au hotmail.gr
 		live.com.au live.in outlook.in outlook.com.tr yahoo.com.mx yahoo.com.ph yahoo.co.id yahoo.gr movistar.es terra.es vodafone.it
@@ -54,7 +53,6 @@ func parsed(t *testing.T, address string) Address {
 	return a
 }
 
-// Every domain in foldings is there once and belongs to a public provider.
 func TestFoldings(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range foldings {
@@ -67,7 +65,6 @@ func TestFoldings(t *testing.T) {
 	}
 }
 
-// The lists are sorted, their domains are normalised, and no domain is on two of them.
 func TestProviders(t *testing.T) {
 	on := map[string]string{}
 	for name, list := range map[string]struct {

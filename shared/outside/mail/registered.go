@@ -6,9 +6,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Registered returns the registered part of the address's domain: example.co.uk
-// of mail.example.co.uk. Names that the owner of a registered domain hands out below it,
-// as dynamic DNS does, do not count, because they cost nothing.
+// Registered returns the registered part of the address's domain: example.co.uk of
+// mail.example.co.uk. It ignores suffixes that a domain's owner hands out, such as
+// duckdns.org, because names below them cost nothing.
 func (a Address) Registered() string {
 	domain := a.Domain()
 	suffix, registry := publicsuffix.PublicSuffix(domain)
