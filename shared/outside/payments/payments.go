@@ -1,8 +1,6 @@
 // Package payments defines what the service asks of the payment processor, and what the
-// processor's notifications tell. Only shared/outside/payments/stripe calls the processor,
-// so that functions that sell nothing do not link its client. Other code of the functions
-// names Stripe only where it connects a function to Stripe (shared/lambda/host and the main
-// packages) and where Stripe's signature arrives (functions/credits/notice.go).
+// processor's notifications tell. Only package stripe calls the processor, so that
+// functions that sell nothing do not link its client.
 package payments
 
 import (
@@ -13,20 +11,19 @@ import (
 	"agentsocial/tables"
 )
 
-// Processor takes money in for the service.
+// Processor takes money in for the service. Its methods fail with ErrNone if there is no
+// processor. Any other error may be temporary, except ErrForged.
 type Processor interface {
-	// Checkout makes a page on which an order can be paid. The same order with
-	// the same Key returns the same page. It fails with ErrNone if there is no
-	// processor; any other error may be temporary.
+	// Checkout makes a page on which an order can be paid. The same order with the same
+	// Key returns the same page.
 	Checkout(ctx context.Context, o Order) (Page, error)
-	// Expire closes a page, so that it cannot be paid any more. It does nothing
-	// if the page is closed or paid. It fails with ErrNone if there is no
-	// processor; any other error may be temporary.
+	// Expire closes a page, so that it cannot be paid any more. It does nothing if the
+	// page is closed or paid.
 	Expire(ctx context.Context, checkout string) error
-	// Notice reads a notification from its exact bytes and its signature
-	// header. It fails with ErrForged if the processor did not send it; after
-	// any other error, the processor should send the notification again. A notification that
-	// does not concern this service returns a Notice without an Agent.
+	// Notice reads a notification from its exact bytes and its signature header. It fails
+	// with ErrForged if the processor did not send the notification. After any other
+	// error, the processor should send it again. The Notice has no Agent if the
+	// notification does not concern this service.
 	Notice(ctx context.Context, body []byte, signature string) (Notice, error)
 }
 
@@ -56,7 +53,7 @@ type Notice struct {
 	Agent     string // the agent it concerns; "" if none of this service
 	Movements []*tables.Movement
 	Ended     *Ended   // of an unpaid checkout
-	Foreign   *Foreign // set if it concerns a payment of a similar service, not of this one
+	Foreign   *Foreign // set if the payment belongs to a similar service
 	Unclear   string   // why an operator has to decide about it; "" if nobody has to
 }
 
@@ -66,9 +63,8 @@ type Ended struct {
 	State    string // tables.CheckoutExpired or CheckoutFailed
 }
 
-// Foreign names the owner of a payment that is not this service's: usually
-// another stage that shares the account. If it names this stage, something is
-// wrong.
+// Foreign names the owner of another service's payment, usually of another stage that
+// shares the account. If it names this stage, something is wrong.
 type Foreign struct{ Stage, Agent string }
 
 // MicroUSDPerCent converts the processor's amounts to the ledger's.
@@ -76,7 +72,7 @@ const MicroUSDPerCent = 10_000
 
 // Cause describes what caused a movement, as the processor names it.
 type Cause struct {
-	What, ID string    // its kind, which is also its member in the movement's subject, and its id
+	What, ID string    // its kind, a key of the movement's subject, and its id
 	At       time.Time // when the cause was made
 	Checkout string    // the checkout that a refund or a dispute belongs to; "" if unknown
 }

@@ -14,9 +14,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Notice implements [payments.Processor]. An event has the API version of the
-// account's webhook endpoint, not of this client; the fields read here are the
-// same in all versions.
+// Notice implements [payments.Processor]. An event has the API version of the account's
+// webhook endpoint, not of this client. The fields read here are the same in all versions.
 func (p *Processor) Notice(ctx context.Context, body []byte, signature string) (payments.Notice, error) {
 	var read payments.Notice
 	err := p.ask(ctx, func(ctx context.Context, keys Keys) error {
@@ -73,8 +72,8 @@ type notice struct {
 	at     time.Time // when the event happened
 }
 
-// ours reports whether the metadata belong to a payment of this service, and
-// notes the agent. An account notifies each of its endpoints of every payment.
+// ours reports whether the metadata belong to a payment of this service, and notes the
+// agent. Stripe notifies every endpoint of an account of every payment.
 func (n *notice) ours(meta map[string]string) bool {
 	stage, agent := meta[metaStage], meta[metaAgent]
 	switch {
@@ -94,8 +93,8 @@ func (n *notice) move(kind string, cents int64, currency stripe.Currency, c paym
 	return nil
 }
 
-// ofSession reads a checkout's event. A payment may take days to arrive and is
-// then reported twice; it is one purchase.
+// ofSession reads a checkout's event. A payment that takes days to arrive is reported
+// twice, but it is one purchase.
 func (n *notice) ofSession(e stripe.Event) error {
 	var s stripe.CheckoutSession
 	if err := json.Unmarshal(e.Data.Raw, &s); err != nil {
@@ -116,9 +115,8 @@ func (n *notice) ofSession(e stripe.Event) error {
 	return nil
 }
 
-// ofRefunds reads all refunds of the payment from Stripe, whichever event
-// reports one. A charge has only their sum, which would count an earlier refund
-// twice.
+// ofRefunds reads all refunds of the payment from Stripe. A charge has only their sum,
+// which would count an earlier refund twice.
 func (n *notice) ofRefunds(ctx context.Context, e stripe.Event) error {
 	var about struct {
 		PaymentIntent *stripe.PaymentIntent `json:"payment_intent"`
@@ -150,11 +148,12 @@ func (n *notice) ofRefunds(ctx context.Context, e stripe.Event) error {
 }
 
 // ofDispute reads a dispute's movements of money. An opened dispute takes credits only if
-// the bank took the money, which the dispute's balance transactions show
-// (https://docs.stripe.com/api/disputes/object). An inquiry (warning_…) has none. A
-// prevented dispute has none either; it is settled by a refund, and reported as one. A
-// dispute that gives money back took it before, so both movements are returned, even if the
-// first of them is not recorded yet.
+// its balance transactions show that the bank took the money
+// (https://docs.stripe.com/api/disputes/object). Inquiries and prevented disputes have
+// none.
+//
+// If a dispute gives money back, ofDispute returns both movements, because the first may
+// not be recorded yet.
 func (n *notice) ofDispute(ctx context.Context, e stripe.Event) error {
 	var d stripe.Dispute
 	if err := json.Unmarshal(e.Data.Raw, &d); err != nil {
@@ -180,10 +179,9 @@ func (n *notice) ofDispute(ctx context.Context, e stripe.Event) error {
 	return n.move(tables.Reinstated, given, stripe.CurrencyUSD, cause, n.at)
 }
 
-// inDispute returns how many US cents a dispute took from the account (sign -1)
-// or gave back to it (1); 0 if unknown. It prefers the account's balance
-// transactions to the disputed amount. That amount may be in another currency, or be
-// more than the money that was moved, if the payment was refunded in part.
+// inDispute returns how many US cents a dispute took from the account (sign -1) or gave
+// back to it (1); 0 if unknown. It prefers balance transactions, because the disputed
+// amount may be in another currency, or more than what was moved.
 func inDispute(d *stripe.Dispute, sign int64) (cents int64) {
 	for _, t := range d.BalanceTransactions {
 		if t.Currency == stripe.CurrencyUSD {

@@ -48,9 +48,9 @@ func ParseKeys(text string) (Keys, error) {
 // Config configures a processor.
 type Config struct {
 	Keys    func(context.Context) (Keys, error) // called when keys are needed
-	Doubt   func()                              // makes Keys fetch again after its keys were refused; may be nil
+	Doubt   func()                              // makes Keys fetch again; may be nil
 	BaseURL string                              // of the service; pages return to it
-	Stage   string                              // tells this service's payments from others of the account; never changes, unlike the base URL
+	Stage   string                              // marks this service's payments in the account; never changes, unlike the base URL
 	URL     string                              // of Stripe's API; "" for Stripe's own
 	Way     http.RoundTripper                   // how to reach Stripe; nil for the network
 }
@@ -58,8 +58,8 @@ type Config struct {
 // Processor implements [payments.Processor].
 type Processor struct{ *Seller }
 
-// New makes a processor. It does not call Stripe yet. It panics without a stage, because
-// the service recognises its own payments by the stage.
+// New makes a processor. It panics without a stage, by which the service recognises its
+// own payments.
 func New(c Config) *Processor { return &Processor{NewSeller(c)} }
 
 // Seller implements [payments.Processor] for functions that make pages but read
@@ -87,10 +87,9 @@ func NewSeller(c Config) *Seller {
 	return &Seller{c, stripe.NewBackendsWithConfig(b)}
 }
 
-// A request must end within 10 s, and each of its two transactions may take 2 s. asking
-// bounds all calls to Stripe in one request, including fetching the keys. within bounds
-// one call. Stripe's client waits half a second before it retries with the same
-// Idempotency-Key.
+// asking bounds all calls to Stripe in one request, including fetching the keys. The
+// request must end within 10 s, and each of its two transactions may take 2 s. within
+// bounds one call. Stripe's client waits half a second before a retry.
 const (
 	asking  = 5 * time.Second
 	within  = 2 * time.Second
@@ -118,17 +117,16 @@ func (p *Seller) ask(ctx context.Context, f func(context.Context, Keys) error) e
 	return f(ctx, others)
 }
 
-// Metadata of this service's sales, under names that nobody else in the account uses. A
-// page and its payment have the same metadata. The code reads those of the page; those of
-// the payment are for operators.
+// Metadata of this service's pages and payments. The code reads only those of pages. Those
+// of payments are for operators.
 const (
 	metaAgent = "agentsocial_agent"
 	metaStage = "agentsocial_stage"
 )
 
-// Checkout implements [payments.Processor]. Everything that could change the sum (taxes,
-// promotion codes, the payer's currency) is off. A page expires after Stripe's default, a
-// day. If the code set the expiry, a repeated request for the same page would differ.
+// Checkout implements [payments.Processor]. Everything that could change the sum is off,
+// such as taxes and promotion codes. A page expires after a day, which is Stripe's
+// default. If the code set the expiry, a repeated request for the same page would differ.
 func (p *Seller) Checkout(ctx context.Context, o payments.Order) (payments.Page, error) {
 	meta := map[string]string{metaAgent: o.Agent, metaStage: p.c.Stage}
 	params := &stripe.CheckoutSessionCreateParams{
@@ -174,9 +172,9 @@ type sessionMade struct {
 	ExpiresAt int64  `json:"expires_at"` // unix s
 }
 
-// Expire implements [payments.Processor]. Stripe refuses to expire a session that is not
-// open, or that it does not know (https://docs.stripe.com/api/checkout/sessions/expire).
-// Nobody can pay on the page of such a session, so the refusal is not an error.
+// Expire implements [payments.Processor]. Stripe refuses to expire a session that is
+// unknown or not open (https://docs.stripe.com/api/checkout/sessions/expire). Nobody can
+// pay such a session, so the refusal is not an error.
 func (p *Seller) Expire(ctx context.Context, checkout string) error {
 	path := stripe.FormatURLPath("/v1/checkout/sessions/%s/expire", checkout)
 	return p.ask(ctx, func(ctx context.Context, keys Keys) error {

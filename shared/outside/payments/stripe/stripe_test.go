@@ -38,7 +38,6 @@ func signed(body string, at time.Time, secrets ...string) string {
 	return header
 }
 
-// event returns a notification about an object.
 func event(kind, object string) string {
 	return fmt.Sprintf(`{"id": "evt_1", "object": "event", "api_version": "2024-06-20", "created": %d, "type": %q, "data": {"object": %s}}`, made+60, kind, object)
 }
@@ -59,7 +58,6 @@ func page(meta string) string {
 	return `{"object": "list", "url": "/v1/checkout/sessions", "has_more": false, "data": [` + session("paid", meta, 1000, "usd") + `]}`
 }
 
-// disputed returns a dispute with its balance transactions.
 func disputed(status string, cents int64, currency string, moved ...string) string {
 	return fmt.Sprintf(`{"id": "du_1", "object": "dispute", "amount": %d, "currency": %q, "created": %d, "status": %q, "payment_intent": "pi_1", "balance_transactions": [%s]}`,
 		cents, currency, made, status, strings.Join(moved, ","))
@@ -75,7 +73,7 @@ func moved(cents int64, currency string) string {
 
 const noPage = `{"object": "list", "url": "/v1/checkout/sessions", "has_more": false, "data": []}`
 
-// processor returns a Processor whose Stripe has an answer for each path.
+// processor returns a Processor with a Stripe that answers by path.
 func processor(secrets []string, answers map[string]string) *Processor {
 	api := func(w http.ResponseWriter, r *http.Request) {
 		body, ok := answers[r.URL.Path]
@@ -101,8 +99,6 @@ func (api toward) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// A notification is accepted if a current secret signed exactly these bytes less
-// than five minutes ago.
 func TestSignatures(t *testing.T) { synctest.Test(t, testSignatures) }
 
 func testSignatures(t *testing.T) {
@@ -137,8 +133,6 @@ func testSignatures(t *testing.T) {
 	}
 }
 
-// Notice returns the movements of each notification, here written as "kind cents", or the
-// checkout that ended.
 func TestNotices(t *testing.T) { synctest.Test(t, testNotices) }
 
 func testNotices(t *testing.T) {
@@ -153,7 +147,9 @@ func testNotices(t *testing.T) {
 	const noCalls, noPages = "none", "no pages"
 	for what, c := range map[string]struct {
 		event, meta, refunds string
-		want                 string // "" for nothing, "of STAGE AGENT" for a payment that is not this service's, "error" for a temporary failure, "unclear" for a permanent one
+		// want is "kind cents" of each movement, the state of an ended checkout,
+		// "of STAGE AGENT" of a foreign payment, "error", "unclear", or "" for nothing.
+		want string
 	}{
 		"paid at once":                    {event("checkout.session.completed", session("paid", ours, 500, "usd")), noCalls, "", "bought 500"},
 		"paid later":                      {event("checkout.session.completed", session("unpaid", ours, 500, "usd")), noCalls, "", ""},
@@ -250,7 +246,7 @@ func testNotices(t *testing.T) {
 	}
 }
 
-// A movement's id depends only on its cause, not on the notification or its time.
+// A movement's id depends only on its kind and its cause.
 func TestMovementIDs(t *testing.T) { synctest.Test(t, testMovementIDs) }
 
 func testMovementIDs(t *testing.T) {
@@ -285,8 +281,6 @@ func testMovementIDs(t *testing.T) {
 	}
 }
 
-// Rejected keys are fetched again. If they changed, the call or the signature check
-// is repeated once.
 func TestChangedKeys(t *testing.T) { synctest.Test(t, testChangedKeys) }
 
 func testChangedKeys(t *testing.T) {
@@ -333,8 +327,7 @@ func testChangedKeys(t *testing.T) {
 	}
 }
 
-// Even if Stripe hangs, a request is answered within its 10 s, of which its two
-// transactions may take 4 s.
+// A request has 10 s, and its two transactions may take 4 s of them.
 func TestStripeHangs(t *testing.T) {
 	for what, take := range map[string]time.Duration{"for ever": time.Hour, "almost too long": within - time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -399,7 +392,6 @@ func TestParseKeys(t *testing.T) {
 	}
 }
 
-// Checkout sends exactly this request.
 func TestCheckout_Request(t *testing.T) { synctest.Test(t, testCheckoutRequest) }
 
 func testCheckoutRequest(t *testing.T) {
@@ -438,8 +430,6 @@ func testCheckoutRequest(t *testing.T) {
 	}
 }
 
-// Expire closes one page. A refusal because the page is not open is not an error. Any
-// other refusal is an error that does not contain the key.
 func TestExpire(t *testing.T) {
 	for what, c := range map[string]struct {
 		status int
