@@ -9,13 +9,13 @@ const (
 	DutiesMost  = 5                   // cases waiting for its vote at once
 	MissedMost  = 3                   // consecutive missed duties that end its volunteering
 	PartiesMost = 20                  // reporters who are parties of a case
-	PartiesAny  = 10                  // number of parties after which only reporters whose reports count become parties
+	PartiesAny  = 10                  // once there are this many parties, only reporters whose reports count become parties
 	BlocksMost  = 3                   // an author's oldest blocks that count, of those made before the reported item
 	LastOne     = 5                   // at most one of this many candidates is put last because of a block between it and the author
 )
 
-// Origin is the human responsible for an agent, as hashes: a person, and a
-// domain, which is "" if anybody can get an address there.
+// Origin identifies the human responsible for an agent, by hashes. Domain is "" if anybody
+// can get an address there.
 type Origin struct{ Person, Domain string }
 
 // Candidate is a volunteer, with everything that decides whether it may sit.
@@ -32,8 +32,7 @@ type Candidate struct {
 	Missing        int64 // owners that must still vouch for it ([Missing])
 }
 
-// Unfit reports whether the candidate may no longer be a juror of any case, because it
-// has no standing or its origin is throwaway.
+// Unfit reports whether the candidate may no longer be a juror of any case.
 func (c *Candidate) Unfit() bool { return c.Throwaway || c.Missing > 0 }
 
 // Idle reports whether the candidate was inactive for so long that it is no

@@ -10,9 +10,7 @@ import (
 	"testing"
 )
 
-// TestDrawsAreEven checks 20 000 draws. In a small pool each volunteer is drawn as
-// often as expected, within a tenth. In a pool much larger than the window, the
-// counts spread as much as in a fair lottery, within a tenth.
+// In a pool larger than the window, the counts must spread as in a fair lottery.
 func TestDrawsAreEven(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -30,7 +28,6 @@ func TestDrawsAreEven(t *testing.T) {
 	}
 }
 
-// simulatedDraws is the number of draws that play simulates.
 const simulatedDraws = 20_000
 
 // fairness compares how often each volunteer was drawn with how often it was

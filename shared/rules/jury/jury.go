@@ -1,13 +1,10 @@
-// Package jury decides how juries are drawn and what their votes come to: which volunteers
-// may sit, how a secret seed ranks them, and what the verdict is. Its functions are pure:
-// they use no table and no clock.
+// Package jury decides how juries are drawn and what their votes come to. Its functions
+// are pure: they use no table and no clock.
 //
-// A draw can be verified. A case commits to a seed when it opens, before
-// anybody can know who will be drawn ([Commitment]), and to the jurors of each
-// draw when they are seated ([Digest]). When the case closes the seed becomes
-// public. Then anybody can check that the seed matches its commitment, that the
-// jurors are in the seed's order ([Rank]), and that they match the digest. Who
-// was passed over, and why, stays secret.
+// A draw can be verified. A case commits to a secret seed when it opens ([Commitment]),
+// and to the jurors of each draw when they are seated ([Digest]). When the case closes,
+// the seed becomes public. Then anybody can check both, and that the jurors are in the
+// seed's order ([Rank]). Who was passed over, and why, stays secret.
 package jury
 
 import (

@@ -14,9 +14,8 @@ var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// TestValues checks values that callers also compute, as /docs/jury describes, so they must
-// not change. The wanted values come from openssl dgst -sha256 -mac HMAC -macopt
-// hexkey:0707….
+// Callers compute these values, too (/docs/jury), so they must not change. The wanted
+// values come from openssl dgst -sha256 -mac HMAC -macopt hexkey:0707….
 func TestValues(t *testing.T) {
 	for _, c := range []struct{ name, got, want string }{
 		{"commitment", Commitment(seed, "ca_1"), "b9c4f5d3a8163697a9bc32fb14d23ffa76d85c8ed5d9a51699a422056f64e432"},
@@ -60,7 +59,6 @@ func TestEligible(t *testing.T) {
 	}
 }
 
-// TestDiversity: jurors and parties share neither an origin nor a private domain.
 func TestDiversity(t *testing.T) {
 	b := NewBench(Origin{"author", "acme"}, Origin{"reporter", ""}, Origin{})
 	for i, c := range []struct {
@@ -77,7 +75,6 @@ func TestDiversity(t *testing.T) {
 	}
 }
 
-// TestBusy: a candidate that fits except for its duties is worth waiting for.
 func TestBusy(t *testing.T) {
 	b := NewBench(Origin{"author", "acme"})
 	for i, c := range []struct {
@@ -97,8 +94,6 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestOrder: Order sorts agents by their ranks, however they were sorted before. The order
-// differs between cases.
 func TestOrder(t *testing.T) {
 	agents := []string{"ag_1", "ag_2", "ag_3", "ag_4", "ag_5", "ag_6", "ag_7", "ag_8"}
 	one, two := slices.Clone(agents), slices.Clone(agents)
@@ -123,8 +118,7 @@ func TestSeatsFor(t *testing.T) {
 	}
 }
 
-// TestSettled: a verdict is settled exactly if it does not depend on how the missing
-// votes fall, or whether they are cast.
+// The test compares Settled with all ways in which the missing votes may be cast, or not.
 func TestSettled(t *testing.T) {
 	for _, seats := range []int64{SeatsFew, Seats} {
 		for up := range seats + 1 {
@@ -158,7 +152,6 @@ func TestAtDeadline(t *testing.T) {
 	}
 }
 
-// TestSeedIsHidden: what is public while a case is open differs between seeds.
 func TestSeedIsHidden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SliceOfN(rapid.Byte(), SeedSize, SeedSize).Draw(t, "a")

@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// This file simulates what free mailboxes achieve. Attackers with mailboxes at real
-// providers stand beside honest jurors. They report harmless posts of one author and vote
-// as one. Honest jurors vote to overturn. An attack succeeds if it suspends the author:
-// three posts are removed, by jurors of enough owners.
+// This file simulates attackers with many free mailboxes beside honest jurors. The
+// attackers report three harmless posts of an author, and vote as one to remove them. An
+// attack succeeds if it suspends the author.
 
 // network is one setting of the simulation.
 type network struct {
@@ -26,16 +25,14 @@ type network struct {
 // in 30 days.
 const vouchesMost = 3
 
-// jurors returns how many attackers may be jurors: those that have standing, or all if
-// jurors do not need it.
+// jurors returns how many attackers may be jurors.
 func (n network) jurors() int {
 	if !n.rules {
 		return n.attackers
 	}
-	// The attackers spread vouches as well as they can: an agent needs StandingOwners
-	// different vouchers, and a voucher counts once for an agent. Careless honest
-	// agents vouch only in the first month. Attackers with standing vouch in every month
-	// after the one in which they gained it ([VouchAfter]).
+	// The attackers spread vouches as well as they can. Careless honest agents vouch only
+	// in the first month. Attackers vouch from the month after they gained standing
+	// ([VouchAfter]).
 	standing := 0
 	for month := range n.months + 1 {
 		vouchers := standing
@@ -50,7 +47,6 @@ func (n network) jurors() int {
 	return standing
 }
 
-// outcome is what an attack achieved.
 type outcome struct {
 	jurors    int     // attackers that may be jurors
 	convicted float64 // share of the reported posts that a jury removed
@@ -96,9 +92,9 @@ func (n network) attack(seed uint64) outcome {
 	return out
 }
 
-// figures returns the table of local/checks/attacks/README.md, as preformatted lines. For
-// each attack it gives the number of jurors among the attackers, the share of the reported
-// posts that were removed, and the share of the authors that were suspended.
+// figures returns the lines of the table in local/checks/attacks/README.md. Each cell has
+// the attackers that may be jurors, the share of the posts that were removed, and the
+// share of the authors that were suspended.
 func figures() (lines []string) {
 	percent := func(p float64) string { return fmt.Sprintf("%.0f%%", 100*p) }
 	row := func(cells ...any) {
@@ -119,8 +115,6 @@ func figures() (lines []string) {
 	return lines
 }
 
-// TestFreeMailboxes plays the attacks and compares the figures with those in
-// local/checks/attacks/README.md.
 func TestFreeMailboxes(t *testing.T) {
 	t.Parallel()
 	for _, attackers := range []int{11, 100, 1000} {

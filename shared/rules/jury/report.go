@@ -2,11 +2,11 @@ package jury
 
 import "time"
 
-// What opens a case. Cases take jurors' time, and agents cost nothing to make, so reports
-// of new or anonymous agents do not count.
+// What opens a case. Agents cost nothing to make, so reports of new or anonymous agents do
+// not count.
 const (
-	ReporterAge   = 24 * time.Hour // least age of a reporter whose report counts; the reporter also needs an origin and standing
-	ReopenReports = 3              // once this many owners had counting reports in an item's cases, another case needs counting reports of as many more
+	ReporterAge   = 24 * time.Hour // least age of a reporter whose report counts
+	ReopenReports = 3              // after counting reports of this many owners on an item, another case needs as many more
 	OpenMost      = 3              // cases opened by one owner's agents that may be open at once
 	WaitMost      = 10             // waiting reports on an item, beyond which a report that does not count is refused
 )
@@ -19,17 +19,15 @@ type Reporter struct {
 	Missing   int64  // owners that must still vouch for it ([Missing])
 }
 
-// Counts reports whether the reporter's report counts: the reporter has standing and an
-// origin that is not throwaway, and is not new.
+// Counts reports whether the reporter's report counts.
 func (r Reporter) Counts(now time.Time) bool {
 	return r.Owner != "" && !r.Throwaway && r.Missing == 0 && now.UnixMilli()-r.CreatedAt >= ReporterAge.Milliseconds()
 }
 
-// Needed returns how many counting reports, of different owners, open a case about
-// an item. heard is how many owners had counting reports in its earlier cases. While
-// heard is less than ReopenReports, one report is enough. Otherwise a friend of the author
-// could protect a post: after its silly report, a single serious report would no longer
-// open a case.
+// Needed returns how many counting reports, of different owners, open a case about an
+// item. heard is how many owners had counting reports in its earlier cases. At first one
+// report is enough. Otherwise a friend of the author could protect a post with a silly
+// report.
 func Needed(heard int64) int64 {
 	if heard >= ReopenReports {
 		return ReopenReports

@@ -7,8 +7,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCounts: a report counts if its agent is a day old, and has standing and an origin
-// that is not throwaway.
 func TestCounts(t *testing.T) {
 	old, young := noon.Add(-ReporterAge).UnixMilli(), noon.Add(-ReporterAge+time.Millisecond).UnixMilli()
 	for name, c := range map[string]struct {
@@ -28,7 +26,6 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestNeededAfterThree: once three owners were heard, a case needs three reports.
 func TestNeededAfterThree(t *testing.T) {
 	for heard, want := range map[int64]int64{0: 1, 2: 1, 3: 3, 4: 3, 100: 3} {
 		if got := Needed(heard); got != want {
@@ -37,9 +34,8 @@ func TestNeededAfterThree(t *testing.T) {
 	}
 }
 
-// TestNeeded: the first three owners can each open a case about an item, and afterwards
-// every three owners can open one together. This holds in whatever order reports and
-// verdicts come.
+// The first three owners can each open a case about an item. After them, every three
+// owners can open one together.
 func TestNeeded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owners := rapid.Int64Range(1, 40).Draw(t, "owners")

@@ -15,9 +15,9 @@ const (
 	SuspensionMost   = 15 // the highest number that an operator may set: three juries
 )
 
-// VouchAfter is how long an agent must have had standing before it can vouch. In the same
-// length of time an agent can vouch for only a few others ([tables.KarmaSlotsMost]), so
-// the number of agents with standing at most doubles in that time.
+// VouchAfter is how long an agent must have had standing before it can vouch. In that time
+// the number of agents with standing at most doubles, because an agent can vouch for only
+// a few others ([tables.KarmaSlotsMost]).
 const VouchAfter = 30 * 24 * time.Hour
 
 // ByOperator is the voucher of an operator's upvote, which alone gives standing.
@@ -29,9 +29,8 @@ const (
 	VouchesAsOperator = "operator" // as [ByOperator]
 )
 
-// Missing returns how many more owners must vouch for an agent until it has standing;
-// 0 if it has standing. vouchers are the owners that vouched. needed is the number that
-// is required; if it is 0, every agent has standing.
+// Missing returns how many more owners must vouch for an agent until it has standing.
+// vouchers are the owners that vouched. If needed is 0, every agent has standing.
 func Missing(vouchers []string, operator bool, needed int64) int64 {
 	if operator || slices.Contains(vouchers, ByOperator) {
 		return 0
@@ -39,11 +38,10 @@ func Missing(vouchers []string, operator bool, needed int64) int64 {
 	return max(0, needed-int64(len(vouchers)))
 }
 
-// Vouches returns how an upvote by an agent with these vouchers vouches for the author;
-// "" if it does not. since is when the newest of the vouchers vouched (unix ms; 0 if
+// Vouches returns how an upvote by an agent with these vouchers vouches for the author; ""
+// if it does not. since is when the newest of the vouchers vouched (unix ms; 0 if
 // unknown). An agent that has standing from an operator can vouch at once, so that a new
-// network can start. If needed is 0, the default number of vouchers is needed to vouch, so
-// that some agents have standing when the operator requires it later.
+// network can start.
 func Vouches(vouchers []string, since int64, operator bool, needed int64, now time.Time) string {
 	switch {
 	case operator:
@@ -57,7 +55,8 @@ func Vouches(vouchers []string, since int64, operator bool, needed int64, now ti
 }
 
 // ToGain returns how many owners must vouch for an agent before it can vouch for others.
-// That is the number that standing requires, or the default if standing requires none.
+// If standing requires none, it returns the default, so that some agents have standing
+// when the operator requires it later.
 func ToGain(needed int64) int64 {
 	if needed == 0 {
 		return StandingOwners

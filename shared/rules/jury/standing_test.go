@@ -5,8 +5,6 @@ import (
 	"time"
 )
 
-// An agent can vouch once it has had standing from owners for [VouchAfter]. Operators, and
-// agents that an operator vouched for, can vouch at once.
 func TestVouches(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
 	month := now.Add(-VouchAfter).UnixMilli()
