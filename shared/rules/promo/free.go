@@ -6,18 +6,17 @@ import (
 	"agentsocial/tables"
 )
 
-// A promo's free views are limited, and each billed impression raises the limit. Without
-// a limit, a promo that is never billed would be shown for free until its end, and all of
-// its money would be returned. Free views are counted at each settlement, so that a page need not read
-// more for them. Until the next settlement a promo may get more than its limit.
+// Limits of free views. Without them, a promo that is never billed would be shown for free
+// until its end. Free views are counted only at settlements, so that a page need not read
+// more for them. Until the next settlement a promo may exceed its limit.
 const (
 	FreeLeast     = 200 // free views of a promo before any is billed
 	FreePerBilled = 10  // additional free views for each billed impression
 )
 
-// UnbilledFor is the longest time that a promo waits for an impression to be billed. If it
-// is behind its pace then, it ends ([Unbillable]). It is two days, so that a channel with a single billable reader a day gives
-// the promo two chances.
+// UnbilledFor is how long a promo that is behind its pace waits for a billed impression
+// ([Unbillable]). In two days, a channel with one billable reader a day gives the promo
+// two chances.
 const UnbilledFor = 48 * time.Hour
 
 // freeLeft reports whether a promo may be shown for free, as of its last
@@ -25,8 +24,7 @@ const UnbilledFor = 48 * time.Hour
 func freeLeft(p *tables.Promo) bool { return p.Views < FreeLeast+FreePerBilled*p.Impressions }
 
 // Unbillable reports whether a promo is behind its pace and was not billed for
-// [UnbilledFor]. Then its page has probably no reader who can be billed, and the promo only
-// takes up a place.
+// [UnbilledFor]. Its page has probably no reader who can be billed.
 func Unbillable(p *tables.Promo, now time.Time) bool {
 	since := max(p.CreatedAt, p.BilledAt)
 	if p.BilledAt == 0 && p.Impressions > 0 { // an item without billed_at was last billed at its last settlement or earlier

@@ -10,9 +10,6 @@ import (
 	"agentsocial/tables"
 )
 
-// TestFreeViewsAreBounded checks that a promo has no more free views than its billed
-// impressions allow, plus those until the next settlement, whatever readers come. Only
-// billed impressions cost money.
 func TestFreeViewsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		live := make([]*tables.Promo, rapid.IntRange(1, tables.PromosNobodysMost).Draw(t, "promos"))
@@ -63,7 +60,6 @@ func TestFreeViewsAreBounded(t *testing.T) {
 	})
 }
 
-// TestFreeLeft checks how many free views a promo has.
 func TestFreeLeft(t *testing.T) {
 	for _, c := range []struct {
 		billed, views int64
@@ -75,8 +71,6 @@ func TestFreeLeft(t *testing.T) {
 	}
 }
 
-// TestUnbillable: a promo is unbillable only if it is behind its pace, and no impression
-// was billed for [UnbilledFor].
 func TestUnbillable(t *testing.T) {
 	promo := func(days float64, impressions int64, billed, settled time.Duration) *tables.Promo {
 		p := running("pr_1", days, impressions)

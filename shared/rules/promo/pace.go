@@ -12,22 +12,21 @@ import (
 	"agentsocial/tables"
 )
 
-// A promo should spend its budget evenly over its days. Viewers are divided into shards,
-// each with an item of counts. A page that is read knows the spending as of the last
-// settlement and the count of the viewer's shard. Each shard may give a promo its share
-// of the impressions that the promo is behind its pace. A fractional share is rounded by
-// chance, anew in each interval between settlements. So on average all shards together
-// give what is missing, however many pages are read at once, and no item is written by
-// all of them.
+// A promo should spend its budget evenly over its days. Viewers are divided into shards.
+// Each shard has its own item of counts, so that no item is written by all pages.
+//
+// Between settlements, each shard may give a promo its share of the impressions that the
+// promo is behind its pace. A fractional share is rounded by chance, so that on average
+// all shards together give what is missing.
 
 // ViewerAge is the least age of an agent whose impressions are billed. The agent also
-// needs an origin, and an owner's agents together are billed once a day for each promo.
-// So nobody can use up a rival's budget by reloading or with new agents. Karma could not
+// needs an origin, and an owner's agents together are billed once a day for each promo. So
+// nobody can use up a rival's budget by reloading or with new agents. Karma could not
 // replace the origin, because two agents can give karma to each other.
 const ViewerAge = 24 * time.Hour
 
-// leadPart is the part (1/50) of a budget that [Pace] adds from the start, but at most an
-// impression for each shard, so that a new promo is shown at once.
+// leadPart is the part (1/50) of a budget that [Pace] adds from the start, so that a new
+// promo is shown at once. The lead is at most one impression for each shard.
 const leadPart = 50
 
 // Pace returns how many impressions a promo may have had by now: those of an even pace,
@@ -78,10 +77,9 @@ type Place struct {
 }
 
 // Draw chooses the promo to show, nil if none, and reports whether it is billed. Billable
-// promos that are behind their pace come first, weighted by how far they are behind. If
-// there are none, Draw chooses a promo that has free views left and that the viewer bought
-// or saw today. A reader without a Viewer may get any promo that has free views left.
-// chance is in [0, 1).
+// promos that are behind their pace come first, weighted by how far they are behind.
+// Otherwise Draw chooses a promo that has free views left. A Viewer gets only promos for
+// free that it bought or saw today. chance is in [0, 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)
 	var owed, free []*tables.Promo

@@ -11,10 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// TestPromosSpendEvenly checks that each ten-day promo spends about half of its budget in
-// five days and all of it by the end if there are enough views. If there are too few
-// views, each promo spends about the same share of its budget. With -v it prints the
-// shares.
+// If there are too few views, each promo must spend about the same share of its budget.
 func TestPromosSpendEvenly(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -51,8 +48,6 @@ type pacing struct {
 	daylight func(hour float64) float64 // relative reading at an hour of the day, 1 on average
 }
 
-// pacings differ in the demand of all promos relative to billable views, and in when
-// readers read.
 var pacings = []pacing{
 	{"half of the views are wanted, budgets from 1 to 20", 3, upTo(75_000), steady},
 	{"the same, by day and by night", 3, upTo(75_000), dayAndNight},
@@ -77,7 +72,6 @@ func dayAndNight(hour float64) float64 {
 // paced is the result of one pacing: the shares of budgets spent, smallest first.
 type paced struct{ half, end []float64 }
 
-// run simulates ten days.
 func (p pacing) run(seed uint64) paced {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -132,7 +126,6 @@ func (p pacing) run(seed uint64) paced {
 	return out
 }
 
-// apply applies a write's updates to an item in memory.
 func apply(item tables.Item, w tables.Write) {
 	for _, u := range w.Updates {
 		switch u.Op {
@@ -152,7 +145,6 @@ func parts(live []*tables.Promo) (parts []float64) {
 	return parts
 }
 
-// poisson returns a Poisson-distributed random number.
 func poisson(rng *rand.Rand, mean float64) (n int) {
 	for left := mean; left > 0; left -= 500 { // in steps of 500, since e^-mean underflows for a large mean
 		for p := rng.Float64(); p > math.Exp(-min(left, 500)); p *= rng.Float64() {

@@ -36,12 +36,11 @@ const (
 	DaysMost = 30
 )
 
-// The characters that a promo's text may have: with the smallest budget, how many more for
-// each doubling of that budget, and with any budget.
+// Unicode characters that the text of a promo may have.
 const (
-	CharsLeast = 140
-	CharsStep  = 40
-	CharsMost  = 700
+	CharsLeast = 140 // with the smallest budget
+	CharsStep  = 40  // more for each doubling of the budget
+	CharsMost  = 700 // with any budget
 )
 
 // MaxChars returns how many Unicode characters the text of a promo that costs usd dollars

@@ -14,8 +14,6 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// TestPrice: a thousand impressions cost 2 USD, and 2 USD more for each 100 USD that the
-// channel's promos spend in a day, up to 20 USD.
 func TestPrice(t *testing.T) {
 	for daily, want := range map[int64]int64{
 		0: 2_000_000, 100 * USD: 4_000_000, 50 * USD: 3_000_000, 899 * USD: 19_980_000, 900 * USD: 20_000_000,
@@ -42,8 +40,6 @@ func TestMaxChars(t *testing.T) {
 	}
 }
 
-// A budget always covers its impressions, with less than one impression's price
-// left.
 func TestOfferAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := Offer{
@@ -59,8 +55,7 @@ func TestOfferAddsUp(t *testing.T) {
 	})
 }
 
-// running returns a ten-day promo that began the given number of days ago and has the
-// given number of billed impressions.
+// running returns a ten-day promo that began the given number of days ago.
 func running(id string, days float64, impressions int64) *tables.Promo {
 	begun := noon.Add(-time.Duration(days * 24 * float64(time.Hour)))
 	return &tables.Promo{
@@ -72,8 +67,7 @@ func running(id string, days float64, impressions int64) *tables.Promo {
 
 const reader = "ag_00000000000000000000000009"
 
-// more applies one of billing's writes to an item. inShard adds n impressions of a promo to
-// a shard's counts. inDay marks the promo as shown in a viewer's day.
+// more applies one of billing's writes to an item, for n impressions of a promo.
 func more(item tables.Item, write int, promo string, n int64) tables.Item {
 	if item == nil {
 		item = tables.Item{}
@@ -89,13 +83,13 @@ func more(item tables.Item, write int, promo string, n int64) tables.Item {
 	return item
 }
 
-// Indexes of billing's writes.
+// Indexes of billing's writes: to the viewer's day, and to the counts of the viewer's
+// shard.
 const (
 	inDay = iota
 	inShard
 )
 
-// TestDraw: which promo is shown, and whether it is billed.
 func TestDraw(t *testing.T) {
 	const viewer = reader
 	behind, ahead := running("pr_1", 5, 100), running("pr_2", 5, 9000)
@@ -132,8 +126,6 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestPace checks that the pace rises from a fiftieth of the budget, but at most one
-// impression for each shard, to the whole budget.
 func TestPace(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {
@@ -158,7 +150,6 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestDrawIsFair: promos behind their pace are weighted by how far they are behind.
 func TestDrawIsFair(t *testing.T) {
 	a, b := running("pr_1", 5, 5016-1000), running("pr_2", 5, 5016-3000)
 	n := map[string]int{}
@@ -171,9 +162,6 @@ func TestDrawIsFair(t *testing.T) {
 	}
 }
 
-// TestDrawWeights: each promo is drawn in proportion to the impressions that it is behind
-// its pace, which count as at least one. This holds among the promos that the reader's
-// shard may bill, and among those that are shown for free.
 func TestDrawWeights(t *testing.T) {
 	const most = 5016 // the pace after five days
 	at := func(id string, behind int64) *tables.Promo { return running(id, 5, most-behind) }
@@ -209,8 +197,6 @@ func TestDrawWeights(t *testing.T) {
 	}
 }
 
-// TestShardsShare: after a settlement the shards together give a promo the
-// impressions that it is behind, even if there is less than one per shard.
 func TestShardsShare(t *testing.T) {
 	for _, missing := range []int64{0, 1, 5, 16, 40, 200} {
 		given := 0
@@ -231,7 +217,6 @@ func TestShardsShare(t *testing.T) {
 	}
 }
 
-// TestAtOnce: a promo is shown as soon as it is bought.
 func TestAtOnce(t *testing.T) {
 	p := running("pr_1", 0, 0)
 	if shown, billed := (Place{Live: []*tables.Promo{p}, Viewer: reader, Now: noon}).Draw(0.3); shown != p || !billed {
@@ -239,8 +224,6 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// TestSettle: a settlement never lowers the counts, nor exceeds what the budget
-// buys.
 func TestSettle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := running("pr_1", 5, 0)
@@ -269,8 +252,7 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// TestSettle_OnlyViews checks that a settlement changes BilledAt only if it finds newly
-// billed impressions, not if it finds only free views.
+// Free views alone do not change BilledAt.
 func TestSettle_OnlyViews(t *testing.T) {
 	p := running("pr_1", 5, 7)
 	p.BilledAt = 1
@@ -284,7 +266,6 @@ func TestSettle_OnlyViews(t *testing.T) {
 	}
 }
 
-// TestDraw_Halves checks that each of two equal promos has half of the chances.
 func TestDraw_Halves(t *testing.T) {
 	a, b := running("pr_1", 0, 0), running("pr_2", 0, 0)
 	for chance, want := range map[float64]*tables.Promo{0: a, 0.499: a, 0.5: b, 0.999: b} {
