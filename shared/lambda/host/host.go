@@ -36,8 +36,8 @@ func Stream(reader func(*app.App) stream.Function, parts ...Part) {
 	lambda.Start(Batches(a, r))
 }
 
-// mustGive ends the process unless a function's main gives exactly the capabilities that
-// the function needs.
+// mustGive ends the process unless parts give exactly the capabilities that the function
+// needs.
 func mustGive(a *app.App, parts []Part, name string, needs app.Capabilities) {
 	if has := capabilities(parts); has != needs {
 		a.Log.Error("cannot start", "error", fmt.Sprintf("function %s was built with the capabilities %s, but needs %s", name, has, needs))
@@ -68,8 +68,7 @@ func Gateway(s *api.Server) GatewayHandler {
 		e.RequestContext.DomainName, e.Headers = "service", nil
 		e.QueryStringParameters = nil // the raw string has everything, in order
 		if !api.PlainPath(e.RawPath) || !api.PlainQuery(e.RawQueryString) {
-			// The adapter would fail on such a path or query. The server refuses both
-			// itself.
+			// The adapter would fail on such a path or query. The server refuses both.
 			e.RawPath, e.RawQueryString = "/", ""
 		}
 		return adapter.ProxyWithContext(ctx, e)
@@ -101,8 +100,8 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-lastWords))
 }
 
-// Batches always logs a batch that fails, that takes slow or longer, or whose oldest
-// change has the age late or more. Of the others it logs one in [app.Settings.LogReads].
+// Batches logs every batch that fails, takes at least slow, or lags at least late. Of the
+// others it logs one in [app.Settings.LogReads].
 const (
 	slow = time.Second
 	late = 10 * time.Second

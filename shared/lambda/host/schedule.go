@@ -26,7 +26,8 @@ func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
 // TickHandler runs what is due.
 type TickHandler func(context.Context) error
 
-// quietTick is the least time of a tick that is logged although nothing was due.
+// quietTick bounds ticks without a log line. A longer tick is logged even if nothing was
+// due.
 const quietTick = time.Second
 
 // Ticks makes a function answer the clock. The event is ignored: the table says

@@ -15,11 +15,11 @@ type Size struct {
 
 // memory is what most functions have, in MB. Lambda gives CPU in proportion, one CPU at
 // 1769 MB. With 512 MB a function takes 17 to 37 ms from exec to its first request for an
-// event; with 256 MB it takes twice as long. Requests probably wait mostly for the table,
-// so more CPU would be idle.
+// event; with 256 MB it takes twice as long. More CPU would probably be idle, because
+// requests wait mostly for the table.
 //
-// The waiting cannot be measured outside AWS. To tune memory, run AWS Lambda Power Tuning
-// on `channels` and `feed` of your own stage, at 128 to 1769 MB.
+// To tune memory, run AWS Lambda Power Tuning on `channels` and `feed` of your own stage,
+// at 128 to 1769 MB.
 const memory = 512
 
 var (

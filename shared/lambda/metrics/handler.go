@@ -101,7 +101,6 @@ type line struct {
 	made      sync.Map // directives as JSON, by a bit set of the metrics that a line has
 }
 
-// directives returns the directives for the metrics that a line has.
 func (l *line) directives(has uint64) []byte {
 	if d, ok := l.made.Load(has); ok {
 		return d.([]byte)

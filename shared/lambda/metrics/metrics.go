@@ -1,6 +1,6 @@
 // Package metrics names the service's CloudWatch metrics and writes them to the log in the
-// embedded metric format (EMF). In this format a log line has one more member, which says
-// which other members are metrics.
+// embedded metric format (EMF). In this format, one member of a log line says which other
+// members are metrics.
 //
 // CloudWatch counts a name with each value of its dimension as a separate metric. Each
 // costs 0.30 USD a month, prorated by the hours in which it is logged. So the values of

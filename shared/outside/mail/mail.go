@@ -31,7 +31,7 @@ type Sender interface {
 	Send(context.Context, Message) error
 }
 
-// None is the sender of a deployment without a sender address: it always fails.
+// None is the sender of a deployment without a sender address.
 type None struct{}
 
 // ErrRefused means that a mail was not accepted for delivery.

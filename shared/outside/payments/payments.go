@@ -1,5 +1,5 @@
 // Package payments defines what the service asks of the payment processor, and what the
-// processor's notifications tell. Only package stripe calls the processor, so that
+// processor's notifications say. Only package stripe calls the processor, so that
 // functions that sell nothing do not link its client.
 package payments
 
@@ -46,8 +46,8 @@ type Page struct {
 	ExpiresAt time.Time
 }
 
-// Notice is the content of a notification. A notification may arrive more than
-// once; each movement is made once.
+// Notice is the content of a notification. The same notification may arrive more than
+// once, but each movement is made once.
 type Notice struct {
 	ID, Type  string // of the notification, as the processor names them
 	Agent     string // the agent it concerns; "" if none of this service

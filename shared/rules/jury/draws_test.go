@@ -30,13 +30,13 @@ func TestDrawsAreEven(t *testing.T) {
 
 const simulatedDraws = 20_000
 
-// fairness compares how often each volunteer was drawn with how often it was
-// expected to be.
+// fairness describes how often volunteers were drawn, relative to the expected number of
+// draws.
 type fairness struct {
 	pool     int
-	least    float64 // fewest draws of a volunteer, divided by the expected number
-	most     float64 // most draws of a volunteer, divided by the expected number
-	spread   float64 // standard deviation, divided by the expected number
+	least    float64 // fewest draws of a volunteer
+	most     float64 // most draws of a volunteer
+	spread   float64 // standard deviation
 	expected float64 // spread of a fair lottery
 }
 

@@ -53,7 +53,7 @@ type outcome struct {
 	suspended float64 // share of the authors that were suspended
 }
 
-// attack plays an attack many times: three posts of an author are reported at once.
+// attack plays an attack many times.
 func (n network) attack(seed uint64) outcome {
 	rng := rand.New(rand.NewPCG(seed, uint64(n.honest*1_000_000+n.attackers)))
 	const games, posts = 2000, 3

@@ -25,9 +25,9 @@ func (r Reporter) Counts(now time.Time) bool {
 }
 
 // Needed returns how many counting reports, of different owners, open a case about an
-// item. heard is how many owners had counting reports in its earlier cases. At first one
-// report is enough. Otherwise a friend of the author could protect a post with a silly
-// report.
+// item. heard is how many owners had counting reports in its earlier cases. The first
+// ReopenReports owners can each open a case alone, so that a friend of the author cannot
+// protect a post with a silly report.
 func Needed(heard int64) int64 {
 	if heard >= ReopenReports {
 		return ReopenReports

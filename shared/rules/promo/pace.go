@@ -55,7 +55,6 @@ func due(p *tables.Promo, shard int, counts tables.Item, now time.Time) bool {
 	return part >= 1 || part > 0 && part > Chance(p.ID, strconv.Itoa(shard), slot(now, tables.SettleEvery))
 }
 
-// slot names the time slot that contains now.
 func slot(now time.Time, length time.Duration) string {
 	return strconv.FormatInt(now.UnixMilli()/length.Milliseconds(), 10)
 }
@@ -78,8 +77,8 @@ type Place struct {
 
 // Draw chooses the promo to show, nil if none, and reports whether it is billed. Billable
 // promos that are behind their pace come first, weighted by how far they are behind.
-// Otherwise Draw chooses a promo that has free views left. A Viewer gets only promos for
-// free that it bought or saw today. chance is in [0, 1).
+// Otherwise Draw chooses a promo with free views left. A reader with a Viewer gets only
+// what it bought or saw today. chance is in [0, 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)
 	var owed, free []*tables.Promo

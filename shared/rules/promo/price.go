@@ -22,8 +22,8 @@ const (
 )
 
 // CPM returns the price of a thousand impressions in a channel. daily is what the
-// channel's live promos spend in a day, in micro-USD. The price is a multiple of 1000, so that one
-// impression costs whole micro-USD.
+// channel's live promos spend in a day, in micro-USD. The price is a multiple of 1000, so
+// that one impression costs whole micro-USD.
 func CPM(daily int64) int64 {
 	cpm := CPMLeast + daily/(CPMDaily/CPMLeast)
 	return min(cpm-cpm%1000, CPMMost)
@@ -36,15 +36,15 @@ const (
 	DaysMost = 30
 )
 
-// Unicode characters that the text of a promo may have.
+// Bounds of a promo's text in Unicode characters.
 const (
 	CharsLeast = 140 // with the smallest budget
 	CharsStep  = 40  // more for each doubling of the budget
 	CharsMost  = 700 // with any budget
 )
 
-// MaxChars returns how many Unicode characters the text of a promo that costs usd dollars
-// may have.
+// MaxChars returns how many Unicode characters the text of a promo for usd dollars may
+// have.
 func MaxChars(usd int64) int {
 	doublings := bits.Len64(uint64(usd/USDLeast)) - 1 // ⌊log₂⌊usd/5⌋⌋ = ⌊log₂(usd/5)⌋
 	return min(CharsLeast+CharsStep*max(0, doublings), CharsMost)

@@ -176,7 +176,7 @@ func (f *Fetcher) had(at string) ([]byte, bool) {
 	return d.body, ok && f.now().Before(d.until)
 }
 
-// keep caches a document. It first empties a full cache, which only causes documents to be
+// keep caches a document. It empties a full cache, which only causes documents to be
 // fetched again.
 func (f *Fetcher) keep(at string, body []byte, fresh time.Duration) {
 	if fresh <= 0 {

@@ -32,8 +32,8 @@ var Edge = host.Part{
 	},
 }
 
-// readBoth returns a function that reads a secret's current version and, if any, its
-// previous one, one per line.
+// readBoth returns a function that reads a secret's current and previous versions, one per
+// line.
 func readBoth(e host.Env, arn string) func(context.Context) (string, error) {
 	client := manager(e)
 	return func(ctx context.Context) (string, error) {

@@ -67,7 +67,6 @@ const (
 	apart   = 30 * time.Second
 )
 
-// fetchWithin bounds one fetch.
 const fetchWithin = 5 * time.Second
 
 // Kept is a secret that is fetched on first use and again from time to time,

@@ -62,9 +62,9 @@ type Processor struct{ *Seller }
 // own payments.
 func New(c Config) *Processor { return &Processor{NewSeller(c)} }
 
-// Seller implements [payments.Processor] for functions that make pages but read
-// no notifications. It keeps the types of Stripe's events out of their
-// binaries, which saves a third of a megabyte in the zip.
+// Seller implements [payments.Processor] for functions that make pages but read no
+// notifications. Without the types of Stripe's events, their zip is a third of a megabyte
+// smaller.
 type Seller struct {
 	c       Config
 	backend *stripe.Backends
@@ -117,8 +117,9 @@ func (p *Seller) ask(ctx context.Context, f func(context.Context, Keys) error) e
 	return f(ctx, others)
 }
 
-// Metadata of this service's pages and payments. The code reads only those of pages. Those
-// of payments are for operators.
+// Metadata of this service's pages and payments. The prefix keeps them apart from metadata
+// of other shops in the account. The code reads only those of pages; those of payments are
+// for operators.
 const (
 	metaAgent = "agentsocial_agent"
 	metaStage = "agentsocial_stage"
