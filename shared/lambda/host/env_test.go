@@ -75,7 +75,7 @@ func TestEnv_Variables(t *testing.T) {
 	}
 }
 
-func TestLocal(t *testing.T) {
+func TestNewApp_Local(t *testing.T) {
 	e := whole()
 	for name, value := range e.Variables(^app.Capabilities(0)) {
 		t.Setenv(name, value)

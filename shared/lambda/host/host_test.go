@@ -151,7 +151,7 @@ func TestGateway_Compresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if body, err := io.ReadAll(z); err != nil || string(body) != plain.Body || len(raw) > 300 {
-		t.Errorf("got %.80q in %d bytes, %v; want %.80q", body, len(raw), err, plain.Body)
+		t.Errorf("decompressed: got %.80q from %d bytes, %v; want %.80q from at most 300", body, len(raw), err, plain.Body)
 	}
 }
 
@@ -407,7 +407,7 @@ func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 	}, every)
 	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS", "PAGE_BITS", "MICRO_USD_PER_CHAR", "LIMITS (limit mails_day is 0;"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("the error lacks %s: %v", name, err)
+			t.Errorf("readEnv: the error lacks %s: %v", name, err)
 		}
 	}
 	_, err = readEnv(func(n string) string { return map[string]string{"LIMITS": "off"}[n] }, 0)

@@ -73,7 +73,7 @@ func TestFromLambda_InverseOfToLambda(t *testing.T) {
 		}
 		got, err := FromLambda(e)
 		if err != nil || len(got) != len(want) {
-			t.Fatalf("got %d records, %v, want %d", len(got), err, len(want))
+			t.Fatalf("FromLambda: got %d records, %v, want %d", len(got), err, len(want))
 		}
 		for i := range want {
 			if d := got[i].At.Sub(want[i].At).Abs(); d > time.Millisecond { // sent as a float
@@ -81,7 +81,7 @@ func TestFromLambda_InverseOfToLambda(t *testing.T) {
 			}
 			got[i].At = want[i].At
 			if !reflect.DeepEqual(got[i], want[i]) {
-				t.Errorf("got\n%#v\nwant\n%#v", got[i], want[i])
+				t.Errorf("FromLambda: got\n%#v\nwant\n%#v", got[i], want[i])
 			}
 		}
 	})

@@ -58,7 +58,7 @@ func TestFoldings(t *testing.T) {
 	for _, f := range foldings {
 		for _, domain := range f.domains {
 			if !listed(providersByHand, domain) || seen[domain] {
-				t.Errorf("%s is not a provider, or is folded twice", domain)
+				t.Errorf("foldings: %s occurs twice, or is missing in providers.txt", domain)
 			}
 			seen[domain] = true
 		}

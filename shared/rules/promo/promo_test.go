@@ -50,7 +50,7 @@ func TestOfferAddsUp(t *testing.T) {
 			t.Fatalf("CPM = %d, want a multiple of 1000 from %d to %d", o.CPM, CPMLeast, CPMMost)
 		}
 		if cost := o.Most() * o.Price(); cost > o.Budget() || cost+o.Price() <= o.Budget() {
-			t.Fatalf("%d impressions at %d, want as many as a budget of %d buys", o.Most(), o.Price(), o.Budget())
+			t.Fatalf("Most = %d impressions at %d, want as many as a budget of %d buys", o.Most(), o.Price(), o.Budget())
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestShardsShare(t *testing.T) {
 	}
 }
 
-func TestAtOnce(t *testing.T) {
+func TestDraw_NewPromo(t *testing.T) {
 	p := running("pr_1", 0, 0)
 	if shown, billed := (Place{Live: []*tables.Promo{p}, Viewer: reader, Now: noon}).Draw(0.3); shown != p || !billed {
 		t.Errorf("Draw = %v, billed %v; want the new promo, billed", shown, billed)

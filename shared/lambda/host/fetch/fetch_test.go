@@ -86,7 +86,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-func TestFewAtOnce(t *testing.T) {
+func TestGet_RefusesTooManyAtOnce(t *testing.T) {
 	arrived, goOn := make(chan struct{}, 2*atOnce), make(chan struct{})
 	url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		arrived <- struct{}{}

@@ -64,7 +64,7 @@ func TestTraced(t *testing.T) {
 		}
 		r.Header.Set("X-Amz-Target", "DynamoDB_20120810.Query")
 		if res, err := client.Do(r); err != c.next.err || err == nil && res.StatusCode != c.next.status {
-			t.Errorf("got %v, %v; want status %d and error %v", res, err, c.next.status, c.next.err)
+			t.Errorf("Do: got %v, %v; want status %d and error %v", res, err, c.next.status, c.next.err)
 		}
 		if err := daemon.SetReadDeadline(time.Now().Add(map[bool]time.Duration{true: 100 * time.Millisecond, false: 10 * time.Second}[c.want == ""])); err != nil {
 			t.Fatal(err)
@@ -118,6 +118,6 @@ func TestDynamoDBIsTraced(t *testing.T) {
 	b := make([]byte, 4096)
 	n, _, err := daemon.ReadFrom(b)
 	if err != nil || !strings.Contains(string(b[:n]), `"aws":{"operation":"GetItem","region":"eu-central-1","table_name":"agentsocial"}`) {
-		t.Errorf("got %s, %v; want the call GetItem", b[:n], err)
+		t.Errorf("trace: got %s, %v; want the call GetItem", b[:n], err)
 	}
 }
