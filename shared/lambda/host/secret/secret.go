@@ -96,7 +96,7 @@ func Keep[T any](fetch func(context.Context) (string, error), of func(string) (T
 }
 
 // Get returns the secret. If a fetch fails, the old value stays. Without an old value, the
-// next Get fetches again.
+// next Get fetches again. If the text cannot be converted, Get fails until the next fetch.
 func (k *Kept[T]) Get(ctx context.Context) (T, error) {
 	k.mu.Lock()
 	r := k.last
