@@ -82,16 +82,16 @@ func TestAppealOverturns(t *testing.T) {
 			}
 		}
 		if again := c.item(tables.PostCountersKey("lounge", post)); again.Str("rank_pk") != ranked.Str("rank_pk") || again.Str("rank_sk") != ranked.Str("rank_sk") || again.Str("case") != "" {
-			t.Errorf("counters of the restored post: got %v, want %v", again, ranked)
+			t.Errorf("counters of the restored post: got %v, want no case, and the rank of %v", again, ranked)
 		}
 		if got := c.karma(author); got != before {
-			t.Errorf("karma: got %d, want %d", got, before)
+			t.Errorf("karma of the author: got %d, want %d", got, before)
 		}
 		if got := c.karma(reporter); got != reporters+jury.ReporterKarma {
 			t.Errorf("karma of the reporter: got %d, want %d", got, reporters+jury.ReporterKarma)
 		}
 		if got := c.item(tables.CountersKey(author.ID)).Int("posts"); got != posts {
-			t.Errorf("posts: got %d, want %d", got, posts)
+			t.Errorf("posts of the author: got %d, want %d", got, posts)
 		}
 		if got := c.item(tables.UpheldKey(author.ID))["cases"]; got != nil {
 			t.Errorf("cases that count towards a suspension: got %v, want none", got)
@@ -415,7 +415,7 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	c.put((&tables.Evidence{}).TakeDown(appeal, "illegal"))
 	c.tick()
 	c.public(in, "overruled", "true")
-	gone("what an operator took down meanwhile", post)
+	gone("what an operator took down before the sweep", post)
 	in, post = c.convicts(author, reporter)
 	appeal = c.appeals(author, in)
 	c.set(tables.ChannelKey("lounge"), tables.SetAttr("taken", "illegal"))
@@ -424,8 +424,8 @@ func TestAppealOfWhatIsGone(t *testing.T) {
 	gone("a post in a closed channel", post)
 }
 
-// A post stays removed if a takedown of its channel or of the evidence overtakes the
-// restoring.
+// A post stays removed if its channel or the evidence is taken down while a sweep restores
+// the post.
 func TestRaceOfRestoringAndTakedown(t *testing.T) {
 	t.Parallel()
 	for what, put := range map[string]func(c *juryFixture, appeal string){
@@ -444,7 +444,7 @@ func TestRaceOfRestoringAndTakedown(t *testing.T) {
 		c.decides(appeal, "overturn")
 		c.public(in, "overruled", "true")
 		if p := c.item(tables.PostKey("lounge", post)); !m.done() || !p.Bool("deleted") {
-			t.Errorf("%s taken down meanwhile: got %v, want a tombstone", what, p)
+			t.Errorf("%s taken down during the restoring: got the post %v, overtaken %t; want a tombstone, overtaken", what, p, m.done())
 		}
 	}
 }
@@ -460,8 +460,8 @@ func TestRaceOfAnAppealAndATakedown(t *testing.T) {
 		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.EvidenceKey(in) })
 	}, func() { c.put((&tables.Evidence{}).TakeDown(in, "illegal")) })
 	c.want(c.send(c.appealing(author, in)), 409, "not_open")
-	if !m.done() || c.item(tables.CaseKey(in)).Str("appeal") != "" {
-		t.Error("the case was appealed without evidence")
+	if appeal := c.item(tables.CaseKey(in)).Str("appeal"); !m.done() || appeal != "" {
+		t.Errorf("the case without evidence: got the appeal %q, overtaken %t; want none, overtaken", appeal, m.done())
 	}
 }
 

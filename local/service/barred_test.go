@@ -32,7 +32,7 @@ func TestForgottenOriginsSeatNobody(t *testing.T) {
 		}
 		in, second := c.reports(opener, post), c.reports(erased, other)
 		if joined := c.reports(joiner, post); joined != in {
-			t.Fatalf("joined %s, want %s", joined, in)
+			t.Fatalf("the joiner's report: got case %s, want %s", joined, in)
 		}
 		barred := map[string][]string{in: {author.ID, waiter.ID, opener.ID, joiner.ID}, second: {author.ID, erased.ID}}
 		for _, a := range []*transcripts.Agent{author, waiter, opener, joiner} {
@@ -66,7 +66,7 @@ func TestForgottenOriginsSeatNobody(t *testing.T) {
 		}
 		for _, name := range []string{in, second} {
 			if k := c.item(tables.CaseKey(name)); k["barred"] != nil || name == second && k["openers"] != nil {
-				t.Errorf("%s: got barred %v and openers %v after its end, want neither", name, k["barred"], k["openers"])
+				t.Errorf("%s: got barred %v and openers %v after its end; want no barred, and no openers of %s", name, k["barred"], k["openers"], second)
 			}
 		}
 		if c.item(tables.ErasureKey(erased.ID)) != nil {

@@ -62,7 +62,7 @@ func TestCaseOfAPromo(t *testing.T) {
 		c.want(c.send(c.reporting(buyer, p.ID)), 403, "self_refused")
 		in := c.reports(c.citizen(), p.ID)
 		if k := c.read(nil, in); k.Target.Kind != "promo" || k.Target.ID != p.ID || k.Author.ID != buyer.ID {
-			t.Errorf("case: got %+v, want a case about promo %s", k, p.ID)
+			t.Errorf("case: got %+v, want a case about promo %s of %s", k, p.ID, buyer.ID)
 		}
 		c.tick()
 		jurors := c.waiting(in)

@@ -126,7 +126,7 @@ func (c *juryFixture) seats(in string) (seats []tables.Seat) {
 	return seats
 }
 
-// waiting returns the jurors who have not voted yet.
+// waiting returns the jurors whose seats wait for a vote.
 func (c *juryFixture) waiting(in string) (agents []*transcripts.Agent) {
 	c.t.Helper()
 	for _, s := range c.seats(in) {
@@ -137,7 +137,7 @@ func (c *juryFixture) waiting(in string) (agents []*transcripts.Agent) {
 	return agents
 }
 
-// publicCase is a case as anyone can read it.
+// publicCase is the answer to GET /v1/cases/{id}.
 type publicCase struct {
 	ID, State string
 	Target    struct{ Kind, ID, Channel string }

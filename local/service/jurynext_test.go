@@ -78,8 +78,8 @@ func TestVolunteering_Vouchers(t *testing.T) {
 	}
 }
 
-// Another agent of the same owner takes an idle juror's place, unless an activity of the
-// juror is recorded during the request.
+// Another agent of the same owner takes an idle juror's place, unless a recent activity of
+// the juror is recorded during the request.
 func TestIdleJuror_IsSeen(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
@@ -96,7 +96,7 @@ func TestIdleJuror_IsSeen(t *testing.T) {
 				return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == counters })
 			}, func() { c.set(counters, tables.SetAttr("last_active", c.App.Now().Add(-ago).UnixMilli())) })
 			if ans := c.retry(c.request(heir, "POST", "/v1/me/juror", volunteering)); ans.Status != status || !m.done() {
-				t.Errorf("seen %s ago: got %d %s, want %d", ago, ans.Status, ans.Body, status)
+				t.Errorf("seen %s ago: got %d %s, overtaken %t; want %d, overtaken", ago, ans.Status, ans.Body, m.done(), status)
 			}
 		}
 	})

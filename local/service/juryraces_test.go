@@ -97,7 +97,7 @@ func TestRaceOfReports(t *testing.T) {
 				}
 			}
 			if p := c.read(nil, in); p.Reports != 6 || len(p.Reasons) != 6 {
-				t.Errorf("reports and reasons: got %d and %d, want 6", p.Reports, len(p.Reasons))
+				t.Errorf("reports and reasons: got %d and %d, want 6 of each", p.Reports, len(p.Reasons))
 			}
 		}
 	})
@@ -225,7 +225,7 @@ func TestRaceOfAReportAndATakedown(t *testing.T) {
 		a := c.send(report)
 		got := fmt.Sprintf("%d %s: %s", a.Status, a.Text("error.code"), a.Text("error.message"))
 		if !strings.HasPrefix(got, name) || !m.done() || c.item(tables.ReportedKey(target)) != nil {
-			t.Errorf("got %s with the record %v, want %s and no record", got, c.item(tables.ReportedKey(target)), name)
+			t.Errorf("got %s with the record %v, overtaken %t; want %s and no record, overtaken", got, c.item(tables.ReportedKey(target)), m.done(), name)
 		}
 	}
 }

@@ -33,12 +33,12 @@ func (p *publicCase) recomputes(t *testing.T, committed string, digests []string
 		t.Fatalf("got the seed %q, want 32 bytes in hexadecimal", *p.Draw.Seed)
 	}
 	if c := mac(seed, "jury", p.ID); c != committed || c != p.Draw.Commitment {
-		t.Errorf("commitment: got %s, want %s", c, committed)
+		t.Errorf("commitment computed from the seed: got %s, want %s as first published, and %s as published last", c, committed, p.Draw.Commitment)
 	}
 	drawn := map[string]bool{}
 	for i, d := range p.Draw.Draws {
 		if d.N != int64(i) || d.Seats != int64(len(d.Jurors)) || d.Digest != digests[i] || mac(seed, append([]string{"seats", p.ID, strconv.Itoa(i)}, d.Jurors...)...) != d.Digest {
-			t.Errorf("draw %d does not match its digest", i)
+			t.Errorf("draw %d: got %+v, want its number, its seats and its digest to match its jurors", i, d)
 		}
 		if !slices.IsSortedFunc(d.Jurors, func(a, b string) int {
 			return strings.Compare(mac(seed, "juror", p.ID, a), mac(seed, "juror", p.ID, b))
@@ -63,11 +63,11 @@ func (p *publicCase) recomputes(t *testing.T, committed string, digests []string
 func (p *publicCase) secret(t *testing.T) {
 	t.Helper()
 	if len(p.Votes) != 0 || p.Draw.Seed != nil || p.ClosedAt != nil || p.Deadline == nil || len(p.Draw.Commitment) != 64 {
-		t.Errorf("got the open case %+v, want no votes and no seed", p)
+		t.Errorf("got the open case %+v, want no votes, seed or closed_at, but a deadline and a commitment", p)
 	}
 	for _, d := range p.Draw.Draws {
 		if d.Jurors != nil || len(d.Digest) != 64 {
-			t.Errorf("an open case reveals its jurors: %+v", d)
+			t.Errorf("draw of an open case: got %+v, want a digest and no jurors", d)
 		}
 	}
 }
