@@ -48,7 +48,7 @@ func object(members ...any) string {
 	return encode(m)
 }
 
-// settleAll drains the stream and calls the schedules four times, six minutes apart.
+// settleAll drains the stream and calls three schedules, four times, six minutes apart.
 func (c *juryFixture) settleAll() {
 	c.t.Helper()
 	for range 4 {
@@ -197,7 +197,7 @@ func (r *running) scan() (items []tables.Item) {
 	return items
 }
 
-// found returns where traces are in the table.
+// found returns the unexpired items that contain a trace.
 func (r *running) found(traces map[string]string) (where []string) {
 	r.t.Helper()
 	for _, item := range r.scan() {
@@ -260,13 +260,13 @@ func TestErase_LeavesNothing(t *testing.T) {
 			t.Errorf("the erased agent is listed under its tag: %s", a.Body)
 		}
 		if gone := r.found(map[string]string{"its person": s.traces["its person"]}); slices.ContainsFunc(gone, func(w string) bool { return strings.Contains(w, tables.TypeOrigin) }) {
-			t.Errorf("its origin: got %v, want none at once", gone)
+			t.Errorf("the origin right after the erasure began: got %v, want none", gone)
 		}
 
 		c.settleAll()
-		r.advance(jury.SeatingFor) // an open case that the agent reported
+		r.advance(jury.SeatingFor) // until the open case that the agent reported ends
 		c.settleAll()
-		r.advance(73 * time.Hour) // quotas of a day, nonces, impressions
+		r.advance(73 * time.Hour) // until daily quotas, nonces and impressions expire
 		c.settleAll()
 		allowed := func(where string) bool {
 			return strings.HasPrefix(where, "its handle: map[pk:H#"+s.Name) || // the handle stays taken
@@ -433,7 +433,7 @@ func TestErase_ClosesCheckouts(t *testing.T) {
 	}
 	c.settleAll()
 	if asked, _ := s.heard(); asked != 3 {
-		t.Errorf("calls of the processor: got %d, want 3", asked)
+		t.Errorf("calls to the processor: got %d, want 3", asked)
 	}
 	if r.item(tables.CheckoutKey(fox.ID, page)) != nil || r.item(tables.ErasureKey(fox.ID)) != nil {
 		t.Error("the checkout or the erasure is there, though the page is closed")
@@ -485,7 +485,7 @@ func TestExport_ForgedCursor(t *testing.T) {
 				rt.Fatalf("the cursor %q: got %d %s, want 200, 422 or 400 bad_cursor", from, a.Status, a.Body)
 			}
 		})
-		for place := range 5 { // an index position, for a part that reads no index
+		for place := range 5 { // these parts of an export read no index, so their cursors have no index key
 			for _, key := range [][]string{{"x", ""}, {"", "x"}, {"x", "x"}} {
 				from := append([]string{strconv.Itoa(place), "x"}, key...)
 				r.want(r.call(fox, "GET", "/v1/me/export?before="+api.EncodeCursor(from...), ""), 400, "bad_cursor")
