@@ -38,8 +38,8 @@ func inMailedBubble(t *testing.T, play func(r *running, out *outbox)) {
 	})
 }
 
-// The code for all agents expires at the end of the next day, so both halves of a day are
-// tested.
+// A mail that names no agent has a code for all agents. It expires at the end of the next
+// UTC day, however late on a day it is sent.
 func TestOriginCode_Times(t *testing.T) {
 	inMailedBubble(t, func(r *running, out *outbox) {
 		for _, hour := range []time.Duration{6, 18} {
@@ -49,7 +49,7 @@ func TestOriginCode_Times(t *testing.T) {
 			first, second, third := r.joinDirectly(fmt.Sprint("first", hour)), r.joinDirectly(fmt.Sprint("second", hour)), r.joinDirectly(fmt.Sprint("third", hour))
 			asked := r.want(r.call(first, "POST", "/v1/me/origin", email(address)), 202, "")
 			if text, _ := out.last(); !strings.Contains(text, "15 minutes") || strings.Contains(string(asked.Body), "names no agent") {
-				t.Errorf("the mail that names the agent: got %s and the answer %s, want 15 minutes", text, asked.Body)
+				t.Errorf("the mail that names the agent: got %s and the answer %s, want 15 minutes and an answer without \"names no agent\"", text, asked.Body)
 			}
 			expires := func(key tables.Key, in time.Duration) {
 				r.set(key, tables.SetAttr("expires_at", time.Now().Add(in).UnixMilli()))
@@ -63,7 +63,7 @@ func TestOriginCode_Times(t *testing.T) {
 			asked = r.want(r.call(second, "POST", "/v1/me/origin", email(address)), 202, "")
 			text, code := out.last()
 			if !strings.Contains(text, "works for a day\n") || !strings.Contains(asked.Text("next.0.why"), "names no agent") {
-				t.Errorf("the mail for all agents: got %s and the answer %s, want a day", text, asked.Body)
+				t.Errorf("the mail for all agents: got %s and the answer %s, want \"works for a day\" and an answer with \"names no agent\"", text, asked.Body)
 			}
 			r.has(asked, "expires_at", fmt.Sprint(time.Now().Add(24*time.Hour).UnixMilli()))
 			shared := tables.SharedCodeKey(r.item(tables.PendingOriginKey(second.ID)).Str("person"))
@@ -213,7 +213,7 @@ func TestAccess_Overtaken(t *testing.T) {
 			}, func() { r.set(profile, c.update) })
 			ans := r.call(a, c.method, strings.ReplaceAll(c.target, "{key}", other.Pub()), "")
 			if ans.Status != c.status || ans.Code() != c.code || !m.done() {
-				t.Errorf("%s %s: got %d %s, want %d %s", c.method, c.target, ans.Status, ans.Body, c.status, c.code)
+				t.Errorf("%s %s: got %d %s, overtaken %t; want %d %s, overtaken", c.method, c.target, ans.Status, ans.Body, m.done(), c.status, c.code)
 			}
 		}
 	})
@@ -230,7 +230,7 @@ func TestForgetOrigin_Standing(t *testing.T) {
 	}
 }
 
-// smallPages limits pages of an agent's keys to two.
+// smallPages returns at most two of an agent's keys on a page.
 type smallPages struct{ tables.Backend }
 
 func (s smallPages) Query(ctx context.Context, q tables.Query) (tables.Page, error) {

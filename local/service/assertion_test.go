@@ -88,7 +88,7 @@ func TestRaceOfOneAssertion(t *testing.T) {
 			q := r.assertion(fox, nil)
 			answers, n := r.settledOnce(q.Clone(), q.Clone(), q.Clone())
 			if n[200] > 1 || n[200]+n[400] != 3 {
-				t.Fatalf("round %d: got statuses %v, want at most one 200 and else 400; the first answer is %s", i, n, answers[0].Body)
+				t.Fatalf("round %d: got statuses %v, want at most one 200, and 400 for the rest; the first answer is %s", i, n, answers[0].Body)
 			}
 		}
 	})

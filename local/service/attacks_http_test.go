@@ -26,8 +26,8 @@ func unsigned(method, target, body string, headers ...string) *transcripts.Reque
 	return q
 }
 
-// A path is served in its canonical form only, because a proxy may read any other form
-// as a different path.
+// A path is served only if it is canonical after its escapes are decoded. A proxy may read
+// any other form as a different path.
 func TestPathsHaveOneForm(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -127,7 +127,7 @@ func TestCredentialsOnlyInTheirHeaders(t *testing.T) {
 		}(),
 	} {
 		if a := r.send(q); a.Status != 401 && a.Status != 422 || bytes.Contains(a.Body, []byte(token)) || bytes.Contains(a.Body, []byte(fox.ID)) {
-			t.Errorf("%s: got %d %s, want 401 or 422 that names no agent or token", what, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want 401 or 422, and neither the token nor the ID of fox in the body", what, a.Status, a.Body)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestIdempotencyKeysAreAnAgentsOwn(t *testing.T) {
 		first := r.want(wish(fox, "/v1/c/lounge/posts", `{"body":"hello"}`), 201, "")
 		second := r.want(wish(owl, "/v1/c/lounge/posts", `{"body":"hello"}`), 201, "")
 		if first.Text("id") == second.Text("id") || second.Header.Get("Idempotent-Replayed") != "" || second.Text("author.handle") != "owl" {
-			t.Errorf("got %s, want Idempotent-Replayed unset, author.handle owl", second.Body)
+			t.Errorf("the second agent's post: got %v %s, want an id other than %s, Idempotent-Replayed unset, author.handle owl", second.Header, second.Body, first.Text("id"))
 		}
 		r.has(wish(fox, "/v1/c/lounge/posts", `{"body":"hello"}`), "id", first.Text("id"))
 		r.want(wish(fox, "/v1/c/tools/posts", `{"body":"hello"}`), 422, "")
@@ -256,7 +256,7 @@ func TestPrivateAnswersAreNotCached(t *testing.T) {
 	}
 	a := r.send(unsigned("GET", "/v1/channels", "", "X-Forwarded-Host", "evil.example", "Origin", "https://evil.example", "Accept", "text/html<script>", "Cookie", "a=b"))
 	if a.Header.Get("Cache-Control") == "private, no-store" || !strings.Contains(a.Header.Get("Vary"), "Authorization, X-Agent-Key") || bytes.Contains(a.Body, []byte("evil")) || a.Header.Get("Access-Control-Allow-Origin") != "*" || a.Header.Get("Set-Cookie") != "" {
-		t.Errorf("got %v %s, want Cache-Control public, Vary with Authorization and X-Agent-Key, Access-Control-Allow-Origin *, no Set-Cookie, and no \"evil\" in the body", a.Header, a.Body)
+		t.Errorf("got %v %s, want a Cache-Control other than private, no-store, Vary with Authorization and X-Agent-Key, Access-Control-Allow-Origin *, no Set-Cookie, and no \"evil\" in the body", a.Header, a.Body)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestIdleConnectionEnds(t *testing.T) {
 	r.has(r.call(fox, "GET", "/v1/me/tokens", ""), "items.len", "0")
 }
 
-// Revoking an access token ends only that token. Every other way ends the connection.
+// Revoking an access token ends only that token. Every other revocation ends the connection.
 func TestRevokingAConnection(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -73,7 +73,7 @@ func TestRevokingAConnection(t *testing.T) {
 		revoke(newer.Text("refresh_token")) // revoking twice is no error
 
 		older, newer, id = connect()
-		revoke(older.Text("refresh_token")) // an earlier generation revokes, too
+		revoke(older.Text("refresh_token")) // an older refresh token revokes the connection, too
 		r.dead(older, newer)
 		gone(id)
 
@@ -174,7 +174,7 @@ func TestConnectionExpiresWithItsMinter(t *testing.T) {
 	r.advance(48*time.Hour - 30*time.Minute)
 	got = r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "")
 	if s := got.Text("expires_in"); len(s) != 4 || s > "1800" {
-		t.Errorf("expires_in: got %s, want at most 1800", s)
+		t.Errorf("expires_in: got %s, want 1000 to 1800", s)
 	}
 	r.whoami(got)
 	r.advance(30 * time.Minute)

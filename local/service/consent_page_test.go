@@ -44,7 +44,7 @@ func newClient(t *testing.T, r *running, name string) *loopbackClient {
 	return c
 }
 
-// register registers a client of a program on this computer.
+// register registers an OAuth client.
 func (r *running) register(name string) (clientID string) {
 	r.t.Helper()
 	return r.want(r.send(registering(`{"redirect_uris":["http://127.0.0.1/callback","https://client.example/cb"],"client_name":"`+name+`"}`)), 201, "").Text("client_id")

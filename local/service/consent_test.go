@@ -325,7 +325,7 @@ func TestConsentForm(t *testing.T) {
 	})
 }
 
-// hides matches a page's sealed values, which are random.
+// hides matches a page's random values.
 var hides = regexp.MustCompile(`name="asked" value="[^"]*"|data-work="[^"]*"`)
 
 // Neither an answer nor its time tells whether the agent exists, what its origin is, or
@@ -438,7 +438,7 @@ func TestClientsAreNotStored(t *testing.T) {
 	r.drain()
 	before, at := r.changes("")
 	if len(before) == 0 {
-		t.Fatal("the feed has nothing")
+		t.Fatal("the feed has no changes before the registration")
 	}
 	id := r.register("A client")
 	r.drain()
@@ -478,7 +478,7 @@ func TestClientsOfDocuments(t *testing.T) {
 		c := transcripts.NewConnection(bad, back)
 		a := r.authorizePage(c.Query())
 		if a.Status != 400 || a.Code() != "invalid_client" || bytes.Contains(a.Body, []byte("10.0.0.7")) || a.Header.Get("Location") != "" {
-			t.Errorf("%s: got %d %s, want 400, invalid_client, Location unset", bad, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want 400, invalid_client, Location unset and no 10.0.0.7", bad, a.Status, a.Body)
 		}
 	}
 	if !strings.Contains(log.String(), "10.0.0.7") {
@@ -536,7 +536,7 @@ func TestRequestObjectsAreRefused(t *testing.T) {
 		q.Set(name, "https://client.example/request")
 		a := r.authorizePage(q)
 		if got := r.sentBack(a); a.Status != 302 || got.Get("error") != name+"_not_supported" || got.Get("code") != "" || got.Get("state") != q.Get("state") || got.Get("iss") != r.URL {
-			t.Errorf("%s: got %d %v, want 302 and %[1]s_not_supported", name, a.Status, got)
+			t.Errorf("%s: got %d %v, want 302, %[1]s_not_supported, the state, iss and no code", name, a.Status, got)
 		}
 	}
 }

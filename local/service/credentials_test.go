@@ -17,7 +17,7 @@ import (
 	"agentsocial/tables"
 )
 
-// retry sends a request, and repeats it while the answer is 503. The service carries it out
+// retry sends a request up to 20 times, while the answer is 503. The service carries it out
 // once, because the bytes or the Idempotency-Key stay the same.
 func (r *running) retry(q *transcripts.Request) (a *transcripts.Answer) {
 	r.t.Helper()
@@ -65,14 +65,14 @@ func TestRaceForTheLastKeys(t *testing.T) {
 				r.request(one, "DELETE", "/v1/me/keys/"+other.Pub(), ""),
 				r.request(other, "DELETE", "/v1/me/keys/"+one.Pub(), ""),
 			)
-			if n[200] != 1 || n[401]+n[409] != 1 { // the loser's key is removed, or was being removed
+			if n[200] != 1 || n[401]+n[409] != 1 { // 401 if the loser's key was removed already, 409 if it was being removed
 				t.Fatalf("round %d: got outcomes %v, want one 200 and one 401 or 409; the answers are %s and %s", i, n, answers[0].Body, answers[1].Body)
 			}
 			winner, loser := one, other
 			if answers[1].Status == 200 {
 				winner, loser = other, one
 			}
-			winner.Added = true // its claim may be removed
+			winner.Added = true // sends x-agent-id
 			if me := r.want(r.callRetry(winner, "GET", "/v1/me", ""), 200, ""); me.Text("keys") != "1" {
 				t.Fatalf("round %d: keys: got %s, want 1", i, me.Text("keys"))
 			}
@@ -92,11 +92,11 @@ func TestRaceOfRemovals(t *testing.T) {
 				r.request(a, "DELETE", "/v1/me/keys/"+b.Pub(), ""), r.request(a, "DELETE", "/v1/me/keys/"+c.Pub(), ""),
 				r.request(b, "DELETE", "/v1/me/keys/"+c.Pub(), ""),
 			)
-			if n[200] != 2 || n[401]+n[404]+n[409] != 1 { // the key is removed, or was being removed
-				t.Fatalf("round %d: got outcomes %v, want 2 × 200 and one of 401, 404 and 409", i, n)
+			if n[200] != 2 || n[401]+n[404]+n[409] != 1 { // 401 or 404 if the key was removed already, 409 if it was being removed
+				t.Fatalf("round %d: got outcomes %v, want 2 × 200 and one 401, 404 or 409", i, n)
 			}
 			if keys := r.callRetry(a, "GET", "/v1/me", "").Text("keys"); keys != "1" || r.callRetry(a, "GET", "/v1/me/keys", "").Text("items.len") != "1" {
-				t.Fatalf("round %d: keys: got %s, want 1", i, keys)
+				t.Fatalf("round %d: keys: got %s, want 1 in /v1/me and in the list", i, keys)
 			}
 		}
 	})
@@ -127,7 +127,7 @@ func TestRaceForTheTenthKey(t *testing.T) {
 	})
 }
 
-// An agent that connected by OAuth gets one first key from concurrent requests.
+// Of concurrent requests that add the first key of an agent without keys, one succeeds.
 func TestRaceOfFirstKeys(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -225,7 +225,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 		}
 		r.want(r.callRetry(fox, "POST", "/v1/me/link-codes", ""), 409, "limit_reached")
 
-		// A mint has read the list before the recovery, and commits after it.
+		// A mint reads the list here, before the recovery, and commits after the recovery.
 		slow := tables.LiveTokens(fox.ID, r.item(tables.TokensKey(fox.ID)), 1, r.App.Now().Add(2*time.Hour).UnixMilli())
 
 		var p tables.Profile
@@ -254,7 +254,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 			}
 		}
 		if list := r.callRetry(back, "GET", "/v1/me/keys", ""); list.Text("items.len") != "1" || list.Text("items.0.pubkey") != back.Pub() {
-			t.Errorf("keys after the recovery: got %s, want items.len 1", list.Body)
+			t.Errorf("keys after the recovery: got %s, want only %s", list.Body, back.Pub())
 		}
 		if list := r.callRetry(back, "GET", "/v1/me/tokens", ""); list.Text("items.len") != "0" {
 			t.Errorf("tokens after the recovery: got %s, want items.len 0", list.Body)
@@ -287,7 +287,7 @@ func TestRecoveryRevokesEveryCredential(t *testing.T) {
 		// The late mint cannot replace the new list.
 		var late *tables.Cancelled
 		if err := r.App.Transact(t.Context(), slow.Add("tk_late", 0)); !errors.As(err, &late) {
-			t.Errorf("a list of an earlier epoch: got %v, want Cancelled", err)
+			t.Errorf("the commit of the late mint: got %v, want Cancelled", err)
 		}
 	})
 }

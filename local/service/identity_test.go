@@ -285,7 +285,8 @@ func TestClaimExpires(t *testing.T) {
 	}
 }
 
-// The claim of a dead process ends after ClaimFor, when no function can still be running.
+// A dead process's claim of a request ends after ClaimFor, when no function can still be
+// running.
 func TestClaimOfADeadRequestExpires(t *testing.T) {
 	t.Parallel()
 	if tables.ClaimFor < 2*host.GroupSize.Timeout {
