@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Fifty agents write to one agent while it changes its profile and origin. The table
+// Up to fifty agents write to one agent while it changes its profile and origin. The table
 // refuses overlapping commits, but the receiver's changes never conflict with the messages.
 func TestRaceOfManySenders(t *testing.T) {
 	t.Parallel()
@@ -79,8 +79,8 @@ func TestRaceOfManySenders(t *testing.T) {
 	})
 }
 
-// An agent's own changes touch no item that messages to it write, so senders cannot
-// block them. The exceptions are its setting of who may write, and reading messages.
+// An agent's own changes touch no item that a message to the agent writes, so senders
+// cannot block them. The exceptions are its setting of who may write, and reading messages.
 func TestMessagesDoNotBlockTheirReceiver(t *testing.T) {
 	t.Parallel()
 	f := &overlaps{}

@@ -32,7 +32,7 @@ func (l *queryInterceptor) Query(ctx context.Context, q tables.Query) (tables.Pa
 	return l.Backend.Query(ctx, q)
 }
 
-// Reading marks as read the messages that it returns, but not those that arrive meanwhile.
+// Reading the newest page marks its messages as read, but not those that arrive meanwhile.
 func TestReadingMarksWhatItAnswers(t *testing.T) {
 	t.Parallel()
 	m, l := &interceptor{}, &queryInterceptor{}

@@ -45,8 +45,8 @@ func (r *running) side(a, other *transcripts.Agent) (c tables.Conversation) {
 	return c
 }
 
-// addsUp checks that the counters of a conversation match its messages. funds is what each
-// agent had at first, in micro-USD.
+// addsUp checks that the counters of a conversation, both balances and the ledger match its
+// messages. funds is what each agent had at first, in micro-USD.
 func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
 	r.t.Helper()
 	all := r.messages(a, b)
@@ -257,7 +257,7 @@ func TestMessageOvertakenByAChange(t *testing.T) {
 	})
 }
 
-// Messages are refused once the block is answered. Before that, both outcomes are right.
+// Messages are refused once the block is answered. Earlier ones may be accepted or refused.
 func TestRaceOfABlock(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -366,7 +366,7 @@ func TestMessagesOnAFaultyTable(t *testing.T) {
 		from, to := []*transcripts.Agent{fox, owl}[k], []*transcripts.Agent{owl, fox}[k]
 		for i := range each {
 			if n := r.delivered(r.messaging(from, to, fmt.Sprint(from.Name, i))); n[201] != 1 {
-				t.Errorf("outcomes: got %v, want 201", n)
+				t.Errorf("outcomes: got %v, want 1 × 201", n)
 			}
 			if i%10 == 0 {
 				r.retry(r.request(from, "GET", "/v1/dm/"+to.ID, ""))

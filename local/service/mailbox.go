@@ -18,7 +18,7 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// mailbox accepts every mail of this service, to any address, and shows it on
+// mailbox accepts the mails of this service, to any address, and shows the newest on
 // /_local/mail.
 type mailbox struct {
 	now func() time.Time
