@@ -74,7 +74,7 @@ type badInput struct {
 	t     *testing.T
 	fox   *transcripts.Agent
 	post  string
-	place string // the newest position in the feed
+	place string // position of the newest change read from the feed
 	n     int    // requests sent
 }
 
@@ -122,7 +122,7 @@ func (b *badInput) refused(what string, q *transcripts.Request, codes ...api.Cod
 	ans := b.send(q)
 	code := api.Code(ans.Text("error.code"))
 	info, known := api.Info(code)
-	_, own := ans.At("error.code") // OAuth and MCP have other forms, which send checks
+	_, own := ans.At("error.code") // OAuth and MCP have error forms of their own, which send checks
 	say := func(format string, args ...any) {
 		b.t.Helper()
 		b.t.Errorf("%s %.100s %.120q (%s): %s\n\t%d %.300s", q.Method, q.Target, q.Body, what, fmt.Sprintf(format, args...), ans.Status, ans.Body)
@@ -267,7 +267,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// headers tests missing, repeated and bad headers of a signature.
+// headers tests missing, repeated and bad credentials.
 func (b *badInput) headers(o operation) {
 	q := b.request(b.fox, o.Method, b.asking(o, "", ""), b.body(o))
 	names := []string{"X-Agent-Key", "X-Agent-Ts", "X-Agent-Sig"}
@@ -275,7 +275,7 @@ func (b *badInput) headers(o operation) {
 		less := q.Clone()
 		less.Header.Del(name)
 		if ans := b.refused(name+" is missing", less, api.Unauthenticated); !strings.Contains(strings.ToLower(said(ans)), strings.ToLower(name)) {
-			b.t.Errorf("message: got %s, want it to name %s", ans.Body, name)
+			b.t.Errorf("%s %s without %s: got %s, want a message that names the header", o.Method, o.Path, name, ans.Body)
 		}
 		twice := q.Clone()
 		twice.Header.Add(name, twice.Header.Get(name))
@@ -327,7 +327,7 @@ func named(a *transcripts.Answer, name string) string {
 	return a.Text("error.fields.0.field")
 }
 
-// fields tests every member of a body with every value that its schema refuses.
+// fields tests bad values and bad names of every member of a body.
 func (b *badInput) fields(o operation, s schema) {
 	target := b.target(o)
 	for name, field := range s.Properties {
@@ -335,7 +335,7 @@ func (b *badInput) fields(o operation, s schema) {
 		for _, v := range field.wrong(required) {
 			ans := b.refused(name+" is "+v, b.as(o, target, s.example(name, v)), api.Invalid)
 			if f := named(ans, name); f != name && !strings.HasPrefix(f, name+"[") && f != "request body" {
-				b.t.Errorf("%s = %.60s: the refusal names %q, want %q; the body is %.300s", name, v, f, name, ans.Body)
+				b.t.Errorf("%s = %.60s: the refusal names %q, want %q or \"request body\"; the answer is %.300s", name, v, f, name, ans.Body)
 			}
 		}
 		if required {
@@ -365,7 +365,8 @@ func (b *badInput) fields(o operation, s schema) {
 	}
 }
 
-// garbled tests bodies that are not JSON, not objects, or too large.
+// garbled tests bodies that are not JSON objects, are too large, or have a wrong content
+// type.
 func (b *badInput) garbled(o operation, s schema) {
 	target := b.target(o)
 	whole := s.example("", "")
