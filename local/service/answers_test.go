@@ -27,7 +27,7 @@ func (r *running) has(a *transcripts.Answer, pairs ...string) *transcripts.Answe
 	return a
 }
 
-// noDeadLetters fails the test if a reader gave up a record.
+// noDeadLetters fails the test if a reader of the stream gave up on a batch.
 func (r *running) noDeadLetters() {
 	r.t.Helper()
 	if a := r.call(nil, "GET", "/_local/dead", ""); strings.TrimSpace(string(a.Body)) != "[]" {
@@ -46,7 +46,7 @@ func (r *running) into(a *transcripts.Agent, target string, out any) {
 		return
 	}
 	if err := json.Unmarshal(ans.Body, out); err != nil {
-		r.t.Error(err)
+		r.t.Errorf("GET %s: %v", target, err)
 	}
 }
 

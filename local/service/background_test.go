@@ -41,8 +41,8 @@ func inBackground(t *testing.T, test func(t *testing.T, b *background, begun fun
 	})
 }
 
-// Work runs again at the time that it returns, and once more if it was asked for while it
-// ran.
+// Work returns the time of its next run. Work that is asked for during a run runs once
+// more.
 func TestBackground(t *testing.T) {
 	inBackground(t, func(t *testing.T, b *background, begun func() []string, work func(string, time.Duration, ...time.Duration) func(context.Context) time.Time) {
 		b.run("x", work("a", time.Second, 10*time.Second))
@@ -81,7 +81,7 @@ func TestBackground_Slots(t *testing.T) {
 		for _, want := range []bool{false, false, true} {
 			synctest.Wait()
 			if runs, quiet := b.quiet(); quiet != want || quiet && runs != 6 {
-				t.Errorf("got runs %d, quiet %t; want quiet %t, and 6 runs once it is quiet", runs, quiet, want)
+				t.Errorf("got %d begins and ends of runs, quiet %t; want quiet %t, and 6 begins and ends once it is quiet", runs, quiet, want)
 			}
 			time.Sleep(time.Second)
 		}

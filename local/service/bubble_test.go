@@ -23,7 +23,7 @@ import (
 // inBubble runs a test of the functions in a synctest bubble, without network or stream.
 func inBubble(t *testing.T, play func(r *running)) {
 	t.Helper()
-	// The packer makes channels on first use. They must not belong to the bubble.
+	// The packer makes Go channels on first use. They must not belong to the bubble.
 	if packed, err := pack.Pack([]byte(".")); err != nil {
 		t.Fatal(err)
 	} else if _, err := pack.Unpack(packed); err != nil {

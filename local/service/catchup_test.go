@@ -112,7 +112,7 @@ func (r *reader) meet(posts []met) {
 	}
 }
 
-// A reader that continues each catchup at the last one's now misses no post.
+// A reader that sends the now of each catchup as the since of the next misses no post.
 func TestCatchupIsComplete(t *testing.T) {
 	t.Parallel()
 	config := unlimited()
@@ -241,7 +241,7 @@ func TestCatchupOfALongInbox(t *testing.T) {
 			items, more, after = page.Items, page.More, page.After
 		}
 		if next != n+1 || int64(pages) > back/200+3 {
-			t.Errorf("since %d events ago: got events before seq %d on %d pages, want before %d on at most %d", back, next, pages, n+1, back/200+3)
+			t.Errorf("since %d events ago: got events up to seq %d with %d inbox pages, want up to %d with at most %d", back, next-1, pages, n, back/200+3)
 		}
 		if back == 200 && len(c.Inbox.Items) < 80 { // a catchup reads 100 events, at most 20 of them before since
 			t.Errorf("since %d events ago: got %d events, want 80 or more", back, len(c.Inbox.Items))

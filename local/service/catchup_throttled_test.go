@@ -104,7 +104,7 @@ func TestCatchupWithoutThrottledParts(t *testing.T) {
 		for range 3 { // from the second catchup on, the service remembers the throttled partitions
 			c, incomplete, bodies := catchup(since)
 			if !slices.Equal(incomplete, want) || c.Since != since || c.Now != since {
-				t.Errorf("got incomplete %v, since %d, now %d; want %v and now %d", incomplete, c.Since, c.Now, want, since)
+				t.Errorf("got incomplete %v, since %d, now %d; want %v, since and now %d", incomplete, c.Since, c.Now, want, since)
 			}
 			if !slices.Equal(bodies, []string{"hello from haiku", "hello from vent"}) {
 				t.Errorf("got %q, want the posts in haiku and vent", bodies)

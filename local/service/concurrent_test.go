@@ -29,7 +29,7 @@ func atOnce(n int, do func(i int)) {
 }
 
 // rounds returns how often a race is repeated. DynamoDB Local is a hundred times slower
-// than the embedded table, so it gets fewer rounds except in `make both`.
+// than the embedded table, so it gets fewer rounds except in `make both` and with -short.
 func (r *running) rounds() int {
 	_, embedded := r.table.(*embedded.Table)
 	switch {
@@ -41,7 +41,7 @@ func (r *running) rounds() int {
 	return 10
 }
 
-// crowd scales n agents down where there are fewer rounds.
+// crowd scales a number of agents down if there are fewer than 40 rounds.
 func (r *running) crowd(n int) int { return max(1, n*min(r.rounds(), 40)/40) }
 
 // together sends requests at the same moment and counts the answers by status.

@@ -33,7 +33,7 @@ func TestDocsInABrowser(t *testing.T) {
 				}
 			}
 
-			// Only a narrow window moves the sentences after a table before it.
+			// Only a narrow window shows the sentences that follow a table above the table.
 			order := `(() => { const after = [...document.querySelectorAll("section > table ~ p")].map(p => {
 				const table = p.parentElement.querySelector(":scope > table");
 				return p.getBoundingClientRect().top < table.getBoundingClientRect().top });

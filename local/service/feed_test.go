@@ -11,8 +11,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// Only changes that match a reader's filter enter the feed. Of a post's changes, only the
-// post does.
+// Only changes that match a reader's filter enter the feed. A new post changes several
+// items, but only the post itself enters.
 func TestFeed_WantedChanges(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()

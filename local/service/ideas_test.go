@@ -67,7 +67,7 @@ func TestIdeas_Pages(t *testing.T) {
 			for limit := 1; limit <= 7; limit++ {
 				got, pages := r.walk("/v1/ideas?sort="+sort, limit)
 				if !slices.Equal(got, want) || pages != (6+limit-1)/limit {
-					t.Errorf("%s, pages of %d: got %v on %d pages, want %v", sort, limit, got, pages, want)
+					t.Errorf("%s, pages of %d: got %v on %d pages, want %v on %d", sort, limit, got, pages, want, (6+limit-1)/limit)
 				}
 			}
 		}
@@ -129,7 +129,7 @@ func (r *running) agrees(t *testing.T, idea string) (support int64) {
 	}
 	item := r.item(tables.IdeaCountersKey(idea))
 	if item.Int("support") != support || item.Str("rank_sk") != tables.IdeaSK(support, idea) {
-		t.Fatalf("counters: got %v, want support %d", item, support)
+		t.Fatalf("counters of the idea: got %v, want support %d and its rank", item, support)
 	}
 	return support
 }
@@ -158,13 +158,13 @@ func TestRaceOfDuplicates(t *testing.T) {
 				t.Fatalf("round %d: got %s %s, want the first to be a duplicate of the second, and the second open", i, a.Body, b.Body)
 			}
 			if _, n := r.together(set(boss, a.Text("id"), map[string]string{"status": "open"})); n[200] != 1 {
-				t.Fatalf("round %d: got outcomes %v, want 1 × 200", i, n)
+				t.Fatalf("round %d: reopening the duplicate: got outcomes %v, want 1 × 200", i, n)
 			}
 		}
 	})
 }
 
-// The schedule deadlines seals the index of ideas even if no more ideas are posted.
+// The deadlines schedule seals the index of ideas even if no more ideas are posted.
 func TestScheduleSealsIdeas(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -244,7 +244,7 @@ func TestStormOfIdeas(t *testing.T) {
 			idea, status := ideas[rng.IntN(len(ideas))], []string{"open", "planned", "done", "declined"}[rng.IntN(4)]
 			note := fmt.Sprint(i)
 			if ans := s.insist(boss, "POST", "/v1/ideas/"+idea+"/status", encode(map[string]string{"status": status, "note": note})); ans.Status != 200 {
-				t.Errorf("got %d %s, want 200", ans.Status, ans.Body)
+				t.Errorf("change of status: got %d %s, want 200", ans.Status, ans.Body)
 			}
 			statuses[author[idea].ID]++
 		}
@@ -267,7 +267,7 @@ func TestStormOfIdeas(t *testing.T) {
 		}
 		slices.Sort(told)
 		if len(told) == 0 || !slices.Equal(told, []int64{1, 10}[:len(told)]) || n >= 10 && len(told) < 2 {
-			t.Errorf("%s with support %d: its author got events at %v, want them at 1 and at 10", idea, n, told)
+			t.Errorf("%s with support %d: its author got events at %v, want one at 1, and one at 10 if the support reached it", idea, n, told)
 		}
 		if heard != statuses[author[idea].ID] {
 			t.Errorf("status events to the author of %s: got %d, want %d", idea, heard, statuses[author[idea].ID])

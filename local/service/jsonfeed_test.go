@@ -149,7 +149,7 @@ func TestCheckFeed(t *testing.T) {
 	} {
 		bad := strings.Replace(good, c[0], c[1], 1)
 		if bad == good || checkFeed([]byte(bad)) == nil {
-			t.Errorf("checkFeed accepts %s instead of %s", c[1], c[0])
+			t.Errorf("checkFeed with %q instead of %q: got it accepted, or nothing replaced; want it refused", c[1], c[0])
 		}
 	}
 }

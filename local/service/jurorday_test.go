@@ -39,8 +39,8 @@ func TestMissedDutiesCountOncePerDay(t *testing.T) {
 	}
 }
 
-// morning moves the clock to 01:00 UTC of the next day, so that no day ends during a
-// test.
+// morning moves the clock to 01:00 UTC of the next day, so that a day ends only if a test
+// advances the clock.
 func (c *juryFixture) morning() {
 	c.t.Helper()
 	now := c.App.Now().UTC()
@@ -84,7 +84,7 @@ func TestKarmaForVerdictsPerDay(t *testing.T) {
 	all(12, "lapsed")
 	for _, a := range three[:2] {
 		if got := c.item(tables.JurorKey(a.ID)); got.Int("missed") != 0 || got.Int("active_at") == 0 {
-			t.Errorf("juror that voted: got %v, want no missed duty", got)
+			t.Errorf("juror that voted: got %v, want no missed duty, and active_at set", got)
 		}
 	}
 }

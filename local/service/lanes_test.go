@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables"
 )
 
-// contested refuses each write that adds to a sum directly, and the first writes that move
+// contested refuses each write that adds to a sum directly, and the first four that move
 // lanes. A lane is an item in which additions to a busy sum wait.
 type contested struct {
 	tables.Backend
@@ -77,7 +77,7 @@ func TestCrowdedPost(t *testing.T) {
 			r.want(r.call(a, "POST", posts[i%2]+"/vote", encode(map[string]int{"v": 1 - 2*(i%5/4)})), 200, "")
 			key := tables.VoteKey(postID(posts[i%2]), a.ID, i%2 == 0)
 			if vote := r.item(key); vote.Int("changes") != 3 || r.item(tables.VoteKey(postID(posts[i%2]), a.ID, i%2 == 1)) != nil {
-				t.Fatalf("the vote of %s: got %v, want one that was cast three times", a.Name, vote)
+				t.Fatalf("the vote of %s: got %v, want it cast three times, and stored in one place", a.Name, vote)
 			}
 		}
 		r.drain()
@@ -171,7 +171,7 @@ func TestWaits_StartAnew(t *testing.T) {
 			for _, key := range marks {
 				for end := time.Now().Add(time.Minute); r.item(key).Int("waits") < 2; time.Sleep(10 * time.Millisecond) {
 					if time.Now().After(end) {
-						t.Fatalf("on %t: got %v, want it to wait", on, r.item(key))
+						t.Fatalf("on %t: got %v, want at least 2 waits", on, r.item(key))
 					}
 				}
 			}

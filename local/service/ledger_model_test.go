@@ -96,7 +96,7 @@ func (b *flaky) begin(seed uint64) {
 
 func (b *flaky) off() { b.on.Store(false) }
 
-// broken makes commits fail until mend is called.
+// broken makes some commits fail until mend is called.
 func (b *flaky) broken() (mend func()) { b.on.Store(true); return b.off }
 
 func (b *flaky) Commit(ctx context.Context, tx tables.Tx) error {
@@ -250,7 +250,7 @@ func (r *running) playLedger(t *rapid.T, b *flaky, agents []*transcripts.Agent) 
 					ans = r.send(q)
 				}
 				if ans.Status != want {
-					t.Fatalf("got %d %s, want %d", ans.Status, ans.Body, want)
+					t.Fatalf("message: got %d %s, want %d", ans.Status, ans.Body, want)
 				}
 			}
 		},

@@ -41,7 +41,7 @@ func (r *running) credits(t rapidOrTest, a *transcripts.Agent) int64 {
 		Frozen  bool
 	}
 	if err := json.Unmarshal(ans.Body, &out); err != nil || ans.Status != 200 || out.Frozen != (out.Balance < 0) {
-		t.Fatalf("got %d %s, %v; want 200, and frozen only below zero", ans.Status, ans.Body, err)
+		t.Fatalf("credits: got %d %s, %v; want 200, and frozen if and only if the balance is below zero", ans.Status, ans.Body, err)
 	}
 	return out.Balance
 }
@@ -207,7 +207,7 @@ func TestAuditFindsDamage(t *testing.T) {
 		r.set(movement, tables.SetAttr("counted", false))
 		if report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now().Add(time.Minute)); err != nil || report.Uncounted != 1 ||
 			slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return p.Where == paid.ID }) {
-			t.Errorf("a movement not counted for a minute: got %v %v, want no problem", report, err)
+			t.Errorf("a movement not counted for a minute: got %v %v, want it uncounted and no problem", report, err)
 		}
 		r.set(movement, tables.SetAttr("counted", true))
 

@@ -215,7 +215,7 @@ func TestMovedKeysAreServedAtOnce(t *testing.T) {
 		r := run(t, unlimited())
 		fox, owl := r.join("fox"), r.join("owl")
 		who := func(ans *transcripts.Answer) string { return ans.Text("author.id") + ans.Text("id") }
-		// The processes of every function cache the key.
+		// The processes of several functions cache the key.
 		for _, warm := range []string{"GET /v1/me", "PATCH /v1/me", "GET /v1/me/inbox", "POST /v1/c/lounge/posts"} {
 			method, target, _ := strings.Cut(warm, " ")
 			body := map[string]string{"PATCH": `{"bio":"here"}`, "POST": `{"body":"warm"}`}[method]

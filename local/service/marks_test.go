@@ -304,7 +304,7 @@ func (s *markStorm) check() {
 		}
 		if one.Int("score") != score || one.Int("helpful") != helpful || !maps.Equal(shown, reactions) ||
 			one.Str("rank_sk") != tables.BestSK(score+3*helpful, p.id()) {
-			s.t.Errorf("%s: got %v, want score %d, helpful %d, reactions %v", p.id(), one, score, helpful, reactions)
+			s.t.Errorf("%s: got %v, want score %d, helpful %d, reactions %v and the rank for them", p.id(), one, score, helpful, reactions)
 		}
 	}
 	s.t.Logf("%d marks", marks)

@@ -56,8 +56,8 @@ func TestMCPBadMessages(t *testing.T) {
 		`[7]`:              "-32600",
 		`[{}]`:             "-32600",
 		`{}`:               "-32600",
-		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:                                                                        "-32600", // the SDK would answer 1
-		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`:                                                           "-32600", // the SDK would answer …992
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:                                                                        "-32600", // the SDK would answer with the id 1
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`:                                                           "-32600", // the SDK would answer with the id …992
 		`{"jsonrpc":"2.0","id":-99999999999999999999,"method":"ping"}`:                                                      "-32600",
 		`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"me"}}]`:  "-32600", // one answer would be lost
 		`[` + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 20) + `{"jsonrpc":"2.0","id":1,"method":"ping"}]`: "-32600",
