@@ -73,7 +73,7 @@ func (c *clock) advance(d time.Duration) error {
 }
 
 // advance moves the clock of the service and of its functions. It restarts functions
-// outside this process, even if the caller is gone. If that fails, the service fails.
+// outside this process, even if the caller is gone. If a restart fails, the service fails.
 func (s *Service) advance(d time.Duration) error {
 	s.moving.Lock()
 	defer s.moving.Unlock()

@@ -228,7 +228,7 @@ func TestMessageOvertakenByAChange(t *testing.T) {
 			{"the recipient changes something else", nil, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "PATCH", "/v1/me", `{"bio":"An owl."}`), 200, "")
 			}, 201, ""},
-			{"a message by a clock that is ahead", nil, func(fox, owl *transcripts.Agent) {
+			{"the newest message came from a clock that is ahead", nil, func(fox, owl *transcripts.Agent) {
 				r.put(tables.Change(tables.ConversationKey(fox.ID, owl.ID), tables.SetAttr("at", r.App.Now().Add(time.Hour).UnixMilli())))
 			}, 201, ""},
 			{"an answer", nil, func(fox, owl *transcripts.Agent) {

@@ -27,8 +27,8 @@ import (
 	"agentsocial/shared/outside/payments/stripe"
 )
 
-// handlers returns the functions for the gateway, the stream, the clock and returned mails:
-// in this process, or built for Lambda ([lambdas.Lambdas]).
+// handlers returns the functions for the gateway, the stream, the clock and mail events: in
+// this process, or built for Lambda ([lambdas.Lambdas]).
 type handlers interface {
 	Groups
 	Reader(stream.Function) (host.BatchHandler, error)

@@ -42,7 +42,7 @@ func (c *juryFixture) citizen() *transcripts.Agent {
 }
 
 // addOrigin gives an agent a verified origin and an operator's vouch. domain is empty
-// unless the person owns it.
+// if anybody can get a mailbox there.
 func (c *juryFixture) addOrigin(a *transcripts.Agent, person, domain string) {
 	c.t.Helper()
 	o := tables.Origin{Agent: a.ID, Person: person, Domain: domain, VerifiedAt: c.App.Now().UnixMilli(), Signed: true}
