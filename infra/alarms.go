@@ -18,8 +18,8 @@ import (
 // newOperators makes the topic that every alarm goes to. The topic mails the operators once
 // the owner of alarmMail has confirmed the subscription.
 //
-// The topic has no encryption key, because CloudWatch may not use SNS's own key. Its policy
-// replaces SNS's default policy, so it says who may publish.
+// The topic has no encryption key, because CloudWatch cannot use SNS's own key. The topic's
+// policy replaces SNS's default policy, so it says who may publish.
 func newOperators(stack awscdk.Stack, s Settings) awssns.Topic {
 	topic := awssns.NewTopic(stack, jsii.String("Operators"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -42,7 +42,7 @@ func newOperators(stack awscdk.Stack, s Settings) awssns.Topic {
 type metric struct {
 	Namespace string
 	Name      string
-	By        []by   // its dimensions; none for the whole account
+	By        []by   // its dimensions, if any
 	Statistic string // "" is "Sum"
 }
 
@@ -52,7 +52,7 @@ type by struct {
 	Value *string
 }
 
-// own returns a metric that functions emit; shared/lambda/metrics lists them.
+// own returns a metric in the stage's own namespace.
 func (d deployment) own(name, dimension, value string) metric {
 	m := metric{Namespace: metrics.Namespace(d.Stage), Name: name}
 	if dimension != "" {
@@ -65,7 +65,7 @@ func (d deployment) own(name, dimension, value string) metric {
 type alarm struct {
 	What  string        // what is wrong, and what to do first
 	Of    []metric      // m1, m2, …
-	Math  string        // an expression of Of; "" is their sum
+	Math  string        // an expression of m1, m2, …; "" is their sum
 	Above float64       // rings above this
 	Every time.Duration // the period of the metric
 	Times int           // periods in a row before it rings; 0 is 1
@@ -78,10 +78,12 @@ type alarm struct {
 	Once bool
 }
 
-// alarm makes an alarm that notifies the operators when it rings and when it ends.
+// alarm makes an alarm that notifies the operators when it rings and, unless it is Once,
+// when it ends.
 //
-// A new alarm turns from INSUFFICIENT_DATA to OK within minutes, which mails the operators
-// once. A Silent alarm may ring until its metric first arrives.
+// Unless it is Once, a new alarm mails the operators within minutes, when it turns from
+// INSUFFICIENT_DATA to OK. A Silent or Missing alarm may ring until its metric first
+// arrives.
 func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) awscloudwatch.CfnAlarm {
 	operators := []*string{d.operators.TopicArn()}
 	props := &awscloudwatch.CfnAlarmProps{

@@ -63,7 +63,7 @@ func (r resource) rings() string {
 	return fmt.Sprintf("%s in %v s %v %v, %v times, missing is %v", of, period, p["ComparisonOperator"], p["Threshold"], p["EvaluationPeriods"], p["TreatMissingData"])
 }
 
-// told describes a metric in CloudFormation's form.
+// told describes a metric of the template.
 func told(m map[string]any, statistic any) string {
 	s := fmt.Sprintf("%v of %v %v", statistic, m["Namespace"], m["MetricName"])
 	dimensions, _ := m["Dimensions"].([]any)
@@ -74,9 +74,9 @@ func told(m map[string]any, statistic any) string {
 	return s
 }
 
-// kindOf returns the last part of an alarm's logical id.
+// kindOf returns an alarm's kind, the last part of its logical id.
 func kindOf(id string) string {
-	id = strings.TrimRight(id, "0123456789ABCDEF") // its digest, of eight digits
+	id = strings.TrimRight(id, "0123456789ABCDEF") // the digest of an alarm below a function
 	if i := strings.LastIndex(id, "Function"); i >= 0 && i+len("Function") < len(id) && !strings.HasPrefix(id, "Function") {
 		return id[i+len("Function"):]
 	}
@@ -123,7 +123,7 @@ func TestAlarms(t *testing.T) {
 		want["TableThrottled"] = fmt.Sprintf(strings.ReplaceAll(strings.ReplaceAll("MAX([FILL(m1, 0), FILL(m3, 0)]) + MAX([FILL(m2, 0), FILL(m4, 0)]) of "+
 			"m1=Sum of AWS/DynamoDB ReadThrottleEvents TableName=T, m2=Sum of AWS/DynamoDB WriteThrottleEvents TableName=T, "+
 			"m3=Sum of AWS/DynamoDB ThrottledRequests TableName=T Operation=Query, m4=Sum of AWS/DynamoDB ThrottledRequests TableName=T Operation=TransactWriteItems ", "=T,", "="+table+","), "=T ", "="+table+" ")+above, 300, 50, 1)
-		want["BooksWrong"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books wrong "+above, 2*6*3600, 0, 1) // two audits
+		want["BooksWrong"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books wrong "+above, 2*6*3600, 0, 1) // two periods of the audit
 		want["BooksUnproved"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books not proved "+above, 86400, 2, 1)
 		want["PaymentsUnheard"] = fmt.Sprintf(sum("agentsocial/prod logged msg=notification failed",
 			"agentsocial/prod logged msg=notification unclear: an operator must decide",
@@ -220,7 +220,7 @@ func messages(t *testing.T) (all []string) {
 			message = map[string]string{"Wrong": audit.Wrong, "Unproved": audit.Unproved, "EdgeUnknown": api.EdgeUnknown, "EdgeAddressed": api.EdgeAddressed}[m[1]]
 		}
 		if message == "" {
-			t.Errorf("%s: the message of this log line is unknown", m[1])
+			t.Errorf("the message of the log line with %s is unknown", m[1])
 		}
 		all = append(all, message)
 	}
@@ -238,14 +238,14 @@ func TestMessagesAreLogged(t *testing.T) {
 }
 
 func TestOperations(t *testing.T) {
-	want := []string{"TransactWriteItems"} // transactions have no action of their own
+	want := []string{"TransactWriteItems"} // transactions have no IAM action of their own
 	for _, action := range slices.Concat(readActions, writeActions) {
-		if name := strings.TrimPrefix(action, "dynamodb:"); name != "ConditionCheckItem" { // only in a transaction
+		if name := strings.TrimPrefix(action, "dynamodb:"); name != "ConditionCheckItem" { // not an operation: only part of a transaction
 			want = append(want, name)
 		}
 	}
 	if got := slices.Sorted(slices.Values(operations)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("operations: got %q, want %q", got, want)
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 type canary struct {
 	app    awscodedeploy.CfnApplication
 	role   awsiam.Role
-	alarms []any      // as CodeDeploy wants them
-	moves  *[]*string // ARNs of the functions so far
+	alarms []any      // in CodeDeploy's form
+	moves  *[]*string // ARNs of the functions behind aliases
 	policy awsiam.PolicyDocument
 }
 
@@ -30,11 +30,11 @@ type canary struct {
 const canaryStep = "CodeDeployDefault.LambdaCanary10Percent5Minutes"
 
 // Bounds of the alarms that stop a canary. They look at each minute of all requests. Only a
-// tenth of one group's requests reach new code, so few failures are enough.
+// tenth of a group's requests reaches new code, so few failures are enough.
 const (
-	canaryFailures = 3 // failed requests in a minute, at least
-	canaryPercent  = 1 // of the requests
-	canarySlow     = 2 // minutes
+	canaryFailures = 3 // at least so many failed requests in a minute
+	canaryPercent  = 1 // and more than this percentage of the requests
+	canarySlow     = 2 // minutes in a row
 )
 
 // newCanary returns nil unless the setting canary is on.

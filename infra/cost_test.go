@@ -59,6 +59,6 @@ func TestCostPageCounts(t *testing.T) {
 		}
 	}
 	if n := len(s.all("AWS::CloudWatch::Dashboard")); n != 0 || !strings.Contains(string(page), "It has no dashboard") {
-		t.Errorf("got %d dashboards without settings, want none, and COST.md to say so", n)
+		t.Errorf("got %d dashboards without settings, want none, and COST.md to say \"It has no dashboard\"", n)
 	}
 }

@@ -185,14 +185,15 @@ func (d deployment) sections(g *gateway, a actors) []section {
 	return sections
 }
 
-// requests returns an endpoint's metric of requests.
+// requests returns the metric that counts an endpoint's requests.
 func (d deployment) requests(route string) metric {
 	m := d.own(metrics.Latency, metrics.ByRoute, route)
 	m.Statistic = "SampleCount"
 	return m
 }
 
-// ofMetrics returns lines labelled by the dimension of each metric.
+// ofMetrics returns a line for each metric. Its label is the metric's name and, if the
+// metric has several dimensions, the value of the last.
 func ofMetrics(all []metric) (lines []line) {
 	for _, m := range all {
 		label := m.Name
@@ -204,7 +205,7 @@ func ofMetrics(all []metric) (lines []line) {
 	return lines
 }
 
-// widget is a graph in CloudWatch's form.
+// widget returns the graph in CloudWatch's form.
 func (g graph) widget() map[string]any {
 	every := cmp.Or(g.Every, fiveMinutes)
 	properties := map[string]any{

@@ -14,7 +14,7 @@ import (
 	"agentsocial/tables"
 )
 
-// published maps each metric that AWS documents to the sets of dimensions that it has.
+// published maps metrics of AWS to the sets of dimensions that AWS documents.
 var published = map[string][]string{
 	"AWS/ApiGateway 4xx": {"ApiId"}, "AWS/ApiGateway 5xx": {"ApiId"}, "AWS/ApiGateway Count": {"ApiId"},
 	"AWS/ApiGateway Latency": {"ApiId"}, "AWS/ApiGateway IntegrationLatency": {"ApiId"},
@@ -34,7 +34,7 @@ var published = map[string][]string{
 	"AWS/Lambda ConcurrentExecutions":                    {"", "FunctionName"},
 	"AWS/Lambda DestinationDeliveryFailures":             {"FunctionName"},
 	"AWS/Lambda DroppedEventCount":                       {"EventSourceMappingUUID"},
-	"AWS/Lambda PolledEventCount":                        {"EventSourceMappingUUID"}, // also a zero, when there is nothing to read
+	"AWS/Lambda PolledEventCount":                        {"EventSourceMappingUUID"}, // AWS publishes zeros, too
 	"AWS/Lambda OnFailureDestinationDeliveredEventCount": {"EventSourceMappingUUID"},
 	"AWS/S3 NumberOfObjects":                             {"BucketName StorageType"},
 	"AWS/SQS NumberOfMessagesSent":                       {"QueueName"},
@@ -42,7 +42,7 @@ var published = map[string][]string{
 	"AWS/SES Reputation.BounceRate": {mailDimension}, "AWS/SES Reputation.ComplaintRate": {mailDimension},
 }
 
-// emitted returns the metrics that the program emits, each with the values of its
+// emitted returns the metrics of the stage's namespace, each with the values of its
 // dimension; nil for a metric without a dimension.
 func (s *service) emitted(t *testing.T) map[string][]string {
 	t.Helper()
@@ -76,7 +76,8 @@ func (s *service) emitted(t *testing.T) map[string][]string {
 	return all
 }
 
-// wantMetric fails the test unless the program emits the metric or AWS publishes it.
+// wantMetric fails the test unless the stage or AWS has the metric, and the template has
+// the resources that its dimensions name.
 func (s *service) wantMetric(t *testing.T, emitted map[string][]string, where, namespace, name string, by [][2]string) {
 	t.Helper()
 	var names []string
@@ -137,7 +138,7 @@ func TestDashboard(t *testing.T) {
 		for _, w := range s.page(t).Widgets {
 			what := w.Properties.Title + w.Properties.Markdown
 			if w.X < 0 || w.Width < 1 || w.Height < 1 || w.X+w.Width > 24 {
-				t.Errorf("%s: got x %d and width %d, want 0 to 24", what, w.X, w.Width)
+				t.Errorf("%s: got x %d, width %d and height %d, want a size above 0 and columns 0 to 24", what, w.X, w.Width, w.Height)
 			}
 			for x := w.X; x < w.X+w.Width; x++ {
 				for y := w.Y; y < w.Y+w.Height; y++ {
@@ -164,7 +165,7 @@ func TestDashboard(t *testing.T) {
 		}
 		slices.Sort(rings)
 		if slices.Sort(alarms); !slices.Equal(rings, alarms) || len(rings) > 100 {
-			t.Errorf("got alarms %q, want %q, at most 100", rings, alarms)
+			t.Errorf("the dashboard's alarms: got %q, want %q, at most 100", rings, alarms)
 		}
 		url := plain(s.Outputs["Dashboard"].Value)
 		id, _ := s.only(t, "AWS::CloudWatch::Dashboard")
@@ -194,7 +195,7 @@ func (s *service) checkGraph(t *testing.T, emitted map[string][]string, what str
 					t.Errorf("%s searches for a metric that nothing emits: %s", what, expression)
 				}
 			} else if of := operand.FindAllString(expression, -1); len(of) == 0 || slices.ContainsFunc(of, func(m string) bool { return !before[m] }) {
-				t.Errorf("%s: %s uses a line that is not before it", what, expression)
+				t.Errorf("%s: got the expression %s, want it to use only metrics before it", what, expression)
 			}
 			continue
 		}

@@ -165,9 +165,9 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 	})
 }
 
-// throttled returns four metrics that together show any throttling. Queries and
-// transactions may use an index. DynamoDB publishes no zeros, so the alarm fills them in;
-// otherwise it would never end.
+// throttled returns four metrics that together show any throttling. Those of queries and
+// transactions also count what an index throttles. DynamoDB publishes no zeros, so the
+// alarm fills them in; otherwise it would never end.
 func (d deployment) throttled() []metric {
 	table := by{"TableName", d.store.table.TableName()}
 	of := func(operation string) metric {
