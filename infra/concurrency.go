@@ -11,7 +11,7 @@ import (
 
 // In a large account each group and each reader has a reservation. Then a flood of requests
 // to one group cannot take the executions that other functions need. A function gets no
-// more than its reservation. By default the schedules share what is left.
+// more than its reservation. By default the other functions share what is left.
 
 const (
 	// unreservedLeast is the number of executions that must stay unreserved in an account.
@@ -21,13 +21,13 @@ const (
 	// is what AWS gives an account that is no longer new.
 	largeAccount = 1000
 
-	// readerShare is the percentage that each reader of the stream gets. In a large account
-	// that is at least 36 executions. The table has fewer shards than that.
+	// readerShare is each stream reader's percentage of what may be reserved. In a large
+	// account it is at least 36 executions, which is more than the table has shards.
 	readerShare = 4
 )
 
 // groupShares has each group's default percentage of what may be reserved. Groups and
-// readers together leave some executions for the schedules.
+// readers together leave some executions for the other functions.
 var groupShares = map[string]int{
 	"channels": 25, "feed": 20, "mcp": 10, "agents": 5, "dm": 5, "oauth": 4,
 	"access": 3, "docs": 3, "ideas": 3, "jury": 3, "credits": 2, "promos": 2, "data": 1,

@@ -60,7 +60,7 @@ func TestReservationsByAccount(t *testing.T) {
 			t.Errorf("accountConcurrency %d: got %d reserved, want none", account, sum)
 		}
 		if account >= 1000 && (sum > account-100 || sum < (account-100)*9/10) {
-			t.Errorf("accountConcurrency %d: got %d reserved, want most of %d", account, sum, account-100)
+			t.Errorf("accountConcurrency %d: got %d reserved, want 90 to 100 %% of %d", account, sum, account-100)
 		}
 		for _, g := range d.groups {
 			if account >= 1000 && s.ofGroup(g.Name) < 9 {
@@ -78,7 +78,7 @@ func TestWarmThroughput(t *testing.T) {
 	s := of(t, whole)
 	_, table := s.only(t, "AWS::DynamoDB::Table")
 	if n := strings.Count(plain(table.Properties), warm); n != 4 {
-		t.Errorf("got the warm throughput %d times in %s, want it for the table and three indexes", n, plain(table.Properties))
+		t.Errorf("got the warm throughput %d times in %s, want 4: the table and three indexes", n, plain(table.Properties))
 	}
 	production(t, func(t *testing.T, s *service) {
 		_, table := s.only(t, "AWS::DynamoDB::Table")
