@@ -33,7 +33,7 @@ const (
 )
 
 // copyElsewhere has AWS Backup copy the table once a day to the vault copyTo, if that is
-// set. Nothing of it has been tried in an AWS account.
+// set. This has not been tried in an AWS account.
 //
 // A copy can leave the region or the account only with AWS Backup's advanced features for
 // DynamoDB. CloudFormation cannot turn them on, so `make preflight` checks them. A backup
@@ -80,11 +80,11 @@ func keepFor(days int) *awsbackup.CfnBackupPlan_LifecycleResourceTypeProperty {
 }
 
 // backupPolicy returns what AWS Backup needs for backups and copies of the table. It lacks
-// dynamodb:CreateBackup on purpose: without the advanced features, backups would succeed,
-// but could not be copied.
+// dynamodb:CreateBackup on purpose: with it, backups without the advanced features would
+// succeed, but could not be copied.
 func (d deployment) backupPolicy(stack awscdk.Stack, vault awsbackup.CfnBackupVault) awsiam.PolicyDocument {
 	to := jsii.String(d.CopyTo)
-	// AWS Backup names the recovery points.
+	// AWS Backup chooses the names of recovery points.
 	own := stack.FormatArn(&awscdk.ArnComponents{Service: jsii.String("backup"), Resource: jsii.String("recovery-point"), ResourceName: jsii.String("*"), ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME})
 	place, _, _ := strings.Cut(d.CopyTo, vaultPart)
 	copies := jsii.String(place + ":recovery-point:*")
@@ -119,7 +119,8 @@ func (d deployment) watchCopies(stack awscdk.Stack, vault awsbackup.CfnBackupVau
 // vaultPart is between the account and the name in a vault's ARN.
 const vaultPart = ":backup-vault:"
 
-// copyVault returns the region, the account and the name of the vault copyTo, which is set.
+// copyVault returns the region, the account and the name of the vault copyTo, which must be
+// set.
 func (s Settings) copyVault() (region, account, name string) {
 	place, name, _ := strings.Cut(s.CopyTo, vaultPart)
 	part := strings.Split(place, ":")
@@ -127,8 +128,9 @@ func (s Settings) copyVault() (region, account, name string) {
 }
 
 // replicas returns the region of the vault copyTo, to which the seal and the pepper are
-// copied. Replicas stay in the stage's account. If the vault is in another account, an
-// operator copies the secrets there (runbook).
+// copied; nil if copyTo is empty or in the stage's own region. Replicas stay in the stage's
+// account. If the vault is in another account, an operator copies the secrets there
+// (runbook).
 func (s Settings) replicas() *[]*awssecretsmanager.ReplicaRegion {
 	if s.CopyTo == "" {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// backups lists the types that the setting copyTo adds.
+// backups lists the types of AWS Backup that the setting copyTo adds.
 var backups = []string{"AWS::Backup::BackupPlan", "AWS::Backup::BackupSelection", "AWS::Backup::BackupVault"}
 
-// here returns a stage with copyTo in another region of the same account.
+// here returns a stage with copyTo in another region, unless more says otherwise.
 func here(name string, more map[string]any) func() (*service, error) {
 	context := map[string]any{"region": "eu-central-1", "copyTo": "arn:aws:backup:eu-west-1:123456789012:backup-vault:copies"}
 	maps.Copy(context, more)
@@ -54,7 +54,6 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// The table in use is the restored table.
 func TestCopiesOfRestored(t *testing.T) {
 	const name = "agentsocial-prod-Table-restored"
 	s := of(t, here("restored-copied", map[string]any{"restoredTable": name, "restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/" + name + "/stream/2026-11-21T00:00:00.000"}))
@@ -117,7 +116,7 @@ func TestCopiesAddNothingElse(t *testing.T) {
 func TestCopiesKeepThePromise(t *testing.T) {
 	page, err := os.ReadFile("../functions/docs/pages/privacy.md")
 	if want := fmt.Sprintf("Backups of the database keep deleted data for %d days", copyDaysMost); err != nil || !strings.Contains(string(page), want) {
-		t.Errorf("/privacy: got error %[2]v, want the sentence %[1]q", want, err)
+		t.Errorf("/privacy lacks the sentence %q (error %v)", want, err)
 	}
 }
 
