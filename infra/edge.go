@@ -41,16 +41,16 @@ var cacheKey = []string{"Authorization", "X-Agent-Key", "Accept"}
 // even if the answer forbids it.
 var uncachedErrors = []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504}
 
-// newEdge makes the distribution. It returns nil if the setting edge is false. Nothing of
-// the edge has been tried in an AWS account.
+// newEdge makes the distribution. It returns nil if the setting edge is false. The edge has
+// not been tried in an AWS account.
 //
 // CloudFront stores public answers for as long as their Cache-Control says. It stores no
 // errors, and no answers to callers with a credential. A stored answer has the x-request-id
 // of the request that it was made for.
 //
-// CloudFront's logs are off, because they would have the callers' addresses. CloudFront
-// does not compress, because the service does (shared/api/compress.go). An answer longer
-// than [api.SharedMost] is stored only compressed.
+// CloudFront's logs are off, because they would contain the callers' addresses. CloudFront
+// does not compress, because the service does (shared/api/compress.go). A text longer than
+// [api.SharedMost] is stored only compressed.
 //
 // Functions answer 403 edge_required to callers that go around the edge
 // (shared/api/edge.go).
@@ -90,7 +90,7 @@ func newEdge(stack awscdk.Stack, s Settings, g *gateway) *edge {
 			DomainName: awscdk.Fn_Select(jsii.Number(2), awscdk.Fn_Split(jsii.String("/"), g.api.AttrApiEndpoint(), nil)),
 			CustomOriginConfig: &awscloudfront.CfnDistribution_CustomOriginConfigProperty{
 				OriginProtocolPolicy: jsii.String("https-only"), OriginSslProtocols: jsii.Strings("TLSv1.2"),
-				OriginReadTimeout:      jsii.Number(35), // the gateway answers within 30
+				OriginReadTimeout:      jsii.Number(35), // seconds; the gateway answers within 30
 				OriginKeepaliveTimeout: jsii.Number(60),
 			},
 			OriginCustomHeaders: []any{&awscloudfront.CfnDistribution_OriginCustomHeaderProperty{

@@ -42,7 +42,7 @@ func TestEdge(t *testing.T) {
 		"Aliases": "", "Logging": "", "WebACLId": "", "Enabled": "true", "ViewerCertificate": `{"CloudFrontDefaultCertificate":true}`,
 	} {
 		if got := plain(config[name]); got != want {
-			t.Errorf("%s is %s, want %s", name, got, want)
+			t.Errorf("distribution: %s is %q, want %q", name, got, want)
 		}
 	}
 	behaviour := resource{Properties: config["DefaultCacheBehavior"].(map[string]any)}
@@ -121,7 +121,7 @@ func TestEdge_Rights(t *testing.T) {
 			}
 			isGroup := slices.ContainsFunc(which.groups, func(g api.Group) bool { return g.Name == name })
 			if may != (isGroup && secret != "") {
-				t.Errorf("with the edge's secret %q, function %s: got the right to read it %v, want %v", secret, name, may, isGroup && secret != "")
+				t.Errorf("function %s may read the edge's secret %q: got %v, want %v", name, secret, may, isGroup && secret != "")
 			}
 		}
 	}
@@ -233,7 +233,7 @@ func TestEdge_Address(t *testing.T) {
 	program := addressCode + `console.log(JSON.stringify(handler({viewer: {ip: "203.0.113.9"}, request: {uri: "/v1/me", headers: {"x-agent-key": {value: "k"}, "x-viewer-address": {value: "198.51.100.1"}}}})));`
 	out, err := exec.Command("node", "-e", program).CombinedOutput()
 	if want := `{"uri":"/v1/me","headers":{"x-agent-key":{"value":"k"},"x-viewer-address":{"value":"203.0.113.9"}}}`; err != nil || strings.TrimSpace(string(out)) != want {
-		t.Errorf("got %s, %v; want %s", out, err, want)
+		t.Errorf("addressCode: got %s, %v; want %s", out, err, want)
 	}
 }
 
@@ -250,10 +250,10 @@ func TestEdge_KeyHasWhatAnswersVaryBy(t *testing.T) {
 		res.Body.Close()
 		vary := strings.Split(res.Header.Get("Vary"), ", ")
 		if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Cache-Control"), "public, max-age=") || len(vary) < 3 {
-			t.Errorf("%s: got %d, Cache-Control %q and Vary %q, want an answer that is stored", path, res.StatusCode, res.Header.Get("Cache-Control"), vary)
+			t.Errorf("%s: got %d, Cache-Control %q and Vary %q, want 200, public and three names or more", path, res.StatusCode, res.Header.Get("Cache-Control"), vary)
 		}
 		for _, name := range vary {
-			if name != "Accept-Encoding" && !slices.Contains(cacheKey, name) { // CloudFront adds this one
+			if name != "Accept-Encoding" && !slices.Contains(cacheKey, name) { // CloudFront adds Accept-Encoding
 				t.Errorf("%s varies by %s, which is not in the key of stored answers", path, name)
 			}
 		}

@@ -76,8 +76,8 @@ const (
 	maxZip       = 15_000_000 // bytes; Lambda fetches the zip before a function starts
 )
 
-// explain prints a table of the resources in a folder's templates. It returns an
-// error for a type that kinds lacks, or a bound that is exceeded.
+// explain prints a table of the resources in a folder's templates. It returns an error for
+// a type that kinds lacks, or a bound that is reached.
 func explain(w io.Writer, folder string) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*.template.json"))
 	if err != nil {

@@ -73,7 +73,7 @@ func TestExplain(t *testing.T) {
 	for _, want := range []string{
 		`(?m)^agentsocial-prod: \d+ resources$`,
 		`(?m)^ +1 +AWS::DynamoDB::Table +- +the single table`,
-		`(?m)^ +3 +AWS::SecretsManager::Secret +2\.00 +a key that encrypts tokens`, // three, and two replicas
+		`(?m)^ +3 +AWS::SecretsManager::Secret +2\.00 +a key that encrypts tokens`, // three secrets, and two replicas
 		fmt.Sprintf(`(?m)^ +\d+ +AWS::CloudWatch::Alarm +%.2f +tells`, float64(s.alarmed())*0.10),
 		`(?m)^ +USD a month without calls +\d+\.\d\d`,
 		`(?m)^ +\d+ zips, the heaviest 0\.0 MB \(`,

@@ -64,8 +64,8 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 	return &gateway{stack, api, stage, log, map[string]awsapigatewayv2.CfnIntegration{}, nil}
 }
 
-// attach lets only this API call a group's function. called is the ARN of the function or
-// of its alias.
+// attach connects the API to a group's function, which only this API may call. called is
+// the ARN of the function or of its alias.
 func (g *gateway) attach(group string, f awslambda.Function, called *string) {
 	integration := awsapigatewayv2.NewCfnIntegration(f, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId:                g.api.Ref(),
@@ -90,7 +90,7 @@ func (g *gateway) attach(group string, f awslambda.Function, called *string) {
 // inTurn makes CloudFormation change the API's integrations and routes one after another.
 // API Gateway refuses concurrent changes ("Unable to complete operation due to concurrent
 // modification"), and more than about ten changes a second. CloudFormation retries only
-// some of these failures, and then rolls everything back.
+// some of these failures. After the others it rolls everything back.
 //
 // Importing an OpenAPI document would need only one change. But every import replaces all
 // routes of the API in use.
@@ -105,8 +105,9 @@ func (g *gateway) inTurn(part awscdk.CfnResource) {
 // parameters. A change of either updates a route in place; API Gateway would refuse a new
 // route beside the old one.
 //
-// A route's own throttle replaces the stage's, so it is never higher. The gateway keeps it
-// even when it is no longer in the template; the runbook ("Upgrade") says how to delete it.
+// A route's own throttle replaces the stage's, so it must not be higher. The gateway keeps
+// it even when it is no longer in the template; the runbook ("Upgrade") says how to delete
+// it.
 func (g *gateway) open(routes []route, s Settings) {
 	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
 	slow := map[string]any{}

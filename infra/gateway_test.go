@@ -58,7 +58,7 @@ func (s *service) functionBehind(integration string) string {
 func TestOneIntegrationAndOnePermissionPerGroup(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		integrations, permissions := s.all("AWS::ApiGatewayV2::Integration"), s.all("AWS::Lambda::Permission")
-		if len(integrations) != len(s.groups) || len(permissions) != len(s.groups)+len(s.mail) { // TestMailEvents has those of mail
+		if len(integrations) != len(s.groups) || len(permissions) != len(s.groups)+len(s.mail) { // TestMailEvents checks those for mail
 			t.Errorf("got %d groups, %d integrations and %d permissions; want one of each for each group, and %d more permissions for mail", len(s.groups), len(integrations), len(permissions), len(s.mail))
 		}
 		for id, r := range integrations {
@@ -155,7 +155,7 @@ func TestSlowRoutes(t *testing.T) {
 	})
 	for key := range stage.Properties["RouteSettings"].(map[string]any) {
 		if !strings.Contains(string(book), "`"+key+"`") {
-			t.Errorf("the section Upgrade of the runbook does not name %s", key)
+			t.Errorf("the runbook does not name %s", key)
 		}
 	}
 }
