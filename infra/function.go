@@ -96,7 +96,7 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 		ReservedConcurrentExecutions: unlessZero(d.reservation(f)),
 	})
 	plain := function.Node().DefaultChild().(awslambda.CfnFunction)
-	if d.Version != "" { // not on the construct: its alarms and its role would have the tag, too
+	if d.Version != "" { // not on the construct: its alarms and the clock's role would have the tag, too
 		plain.Tags().SetTag(jsii.String("version"), jsii.String(d.Version), nil, nil)
 	}
 	if d.XRay { // not on the construct: its tracing adds a policy

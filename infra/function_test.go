@@ -140,9 +140,9 @@ func TestTarget(t *testing.T) {
 			t.Errorf("the target is %s, want %s", got, want)
 		}
 	}
-	for id, p := range of(t, whole).all("AWS::Lambda::Permission") { // its source ARN names both
+	for id, p := range of(t, whole).all("AWS::Lambda::Permission") { // its source ARN names account and region
 		if plain(p.Properties["Principal"]) != "apigateway.amazonaws.com" {
-			continue // TestMailEvents
+			continue // TestMailEvents checks it
 		}
 		if got := plain(p.Properties["SourceArn"]); got != "arn:${AWS::Partition}:execute-api:eu-central-1:123456789012:${Api}/*" {
 			t.Errorf("%s: source ARN is %s, want one in the set account and region", id, got)
@@ -252,7 +252,7 @@ func TestEverythingIsTagged(t *testing.T) {
 	})
 	for _, kind := range untaggable {
 		if !untagged[kind] {
-			t.Errorf("no resource has the type %s; remove it from the list untaggable", kind)
+			t.Errorf("no resource without tags has the type %s; remove it from the list untaggable", kind)
 		}
 	}
 }

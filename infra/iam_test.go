@@ -83,7 +83,7 @@ func rightsIn(t *template) string {
 	return b.String()
 }
 
-// policyProperties matches the names of properties that grant rights.
+// policyProperties matches the names of properties that grant or bound rights.
 var policyProperties = regexp.MustCompile(`^(ManagedPolicyArns|PermissionsBoundary|ResourcePolicy|PolicyDocument|Policy|AssumeRolePolicyDocument)$`)
 
 func findPolicies(where string, v any, found func(where string, policy any)) {

@@ -40,7 +40,7 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 		ReputationMetrics:      jsii.Bool(true),
 		DisableSuppressionList: jsii.Bool(true),
 	})
-	// make stop-mail switches sending off, and a deployment leaves the switch as it is.
+	// `make stop-mail` switches sending off, and a deployment leaves the switch as it is.
 	output(stack, "MailConfiguration", set.ConfigurationSetName(), "SES's configuration set, which make stop-mail stops")
 	awsses.NewConfigurationSetEventDestination(stack, jsii.String("MailEvents"), &awsses.ConfigurationSetEventDestinationProps{
 		ConfigurationSet: set,
@@ -65,8 +65,8 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	return &mailing{s.MailFrom, arn("identity", jsii.String("*")), set, arn("configuration-set", set.ConfigurationSetName())}
 }
 
-// mailEventAge bounds the time for which EventBridge, and after it Lambda, try to deliver
-// an event.
+// mailEventAge bounds the time for which EventBridge tries to deliver an event. Lambda has
+// the same bound after it has accepted the event.
 const mailEventAge = 6 * time.Hour
 
 // tellOfMail lets EventBridge call a function with the bounces and complaints of this
@@ -110,7 +110,7 @@ func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, 
 // domains, or an identity outside both stacks. Mails from a single address carry only SES's
 // signature, and many servers treat them as spam.
 //
-// SES does not forward bounces and complaints, because they name the recipient.
+// Forwarding of bounces and complaints is off, because they name the recipient.
 func identify(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) {
 	_, domain, _ := strings.Cut(s.MailFrom, "@")
 	made := func(id string, of awsses.Identity) awsses.EmailIdentity {

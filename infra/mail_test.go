@@ -134,7 +134,7 @@ func TestMailIdentities(t *testing.T) {
 func TestMailEvents(t *testing.T) {
 	s := of(t, ours)
 	if len(s.mail) == 0 {
-		t.Fatal("no function handles the events of mail")
+		t.Fatal("no function handles mail events")
 	}
 	set, _ := s.only(t, "AWS::SES::ConfigurationSet")
 	for _, m := range s.mail {

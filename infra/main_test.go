@@ -77,8 +77,8 @@ type service struct {
 	declared
 }
 
-// The templates of the tests, each made once. ours has the real declarations in production,
-// fake has the made-up declarations in production, and dev has them on a disposable stage.
+// Templates for the tests, each made once. ours has the real declarations in production,
+// fake the made-up ones in production, and dev the made-up ones on a disposable stage.
 var (
 	ours = sync.OnceValues(func() (*service, error) {
 		return synthesise("real", all(), map[string]any{"mailFrom": mailFrom, "dashboard": true, "endpointMetrics": true})
@@ -100,7 +100,7 @@ const (
 	certificateARN      = "arn:aws:acm:eu-central-1:123456789012:certificate/12345678-90ab-cdef-1234-567890abcdef"
 )
 
-// needNode skips the test if Node, which the CDK needs, is missing; in CI it fails.
+// needNode skips the test if Node, which the CDK needs, is missing; in CI the test fails.
 func needNode(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -122,7 +122,7 @@ func of(t *testing.T, which func() (*service, error)) *service {
 	return s
 }
 
-// production runs a check on both production templates.
+// production runs a check on the templates ours and fake.
 func production(t *testing.T, check func(*testing.T, *service)) {
 	needNode(t) // skips the whole test, not only its subtests
 	t.Run("declared", func(t *testing.T) { check(t, of(t, ours)) })

@@ -46,7 +46,7 @@ func TestSummaryKnowsTheOutputs(t *testing.T) {
 	if len(names) < 10 {
 		t.Fatalf("got outputs %v in the summary, want at least 10", names)
 	}
-	outputs := map[string]bool{"MailAddress": true} // TestMailIdentities
+	outputs := map[string]bool{"MailAddress": true} // TestMailIdentities checks it
 	for _, which := range []func() (*service, error){ours, whole, dev} {
 		for name := range of(t, which).Outputs {
 			outputs[name] = true
