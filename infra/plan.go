@@ -15,8 +15,8 @@ import (
 	"agentsocial/shared/lambda/stream"
 )
 
-// plan holds the checked declarations. They are checked before anything is built,
-// because CDK constructs panic on bad input without naming it.
+// plan holds the checked declarations. They are checked before the CDK makes constructs,
+// because these panic on bad input without naming it.
 type plan struct {
 	assets string // folder with one folder per function, each with its bootstrap
 	declared
@@ -104,7 +104,7 @@ func checkNeeds(g api.Group) error {
 	if g.Reads|g.Writes != 0 && !g.Needs.Has(app.Table) {
 		return fmt.Errorf("group %s reads or writes, but does not need the table; add app.Table", g.Name)
 	}
-	if g.Needs&(app.Pepper|app.Mail) != 0 && !g.Needs.Has(app.Table) { // hashes are kept, and mails counted
+	if g.Needs&(app.Pepper|app.Mail) != 0 && !g.Needs.Has(app.Table) { // the table keeps the hashes, and counts the mails
 		return fmt.Errorf("group %s hashes addresses or sends mail, but does not need the table; add app.Table", g.Name)
 	}
 	for _, e := range g.Endpoints {

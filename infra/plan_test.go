@@ -86,12 +86,12 @@ func TestPlanRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := newPlan(fakes, assets); err == nil || !strings.Contains(err.Error(), own+"; run `make build`") {
-		t.Errorf("a binary that only its owner may run: got %v, want an error", err)
+		t.Errorf("a binary that only its owner may run: got %v, want an error with %s and make build", err, own)
 	}
 
 	open := api.Group{Name: "posts", Needs: table, Endpoints: []api.Endpoint{{Route: "GET /v1/x", Auth: api.None}}}
 	if err := checkNeeds(open); err == nil || !strings.Contains(err.Error(), "add app.Secret") {
-		t.Errorf("a public read without the secret: got %v, want an error", err)
+		t.Errorf("a public read without the secret: got %v, want an error with \"add app.Secret\"", err)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// writePolicies writes each policy of the templates in a folder to a file of its own, for
-// linters that do not read templates. It replaces each reference by an example.
+// writePolicies writes each policy of the roles in a folder's templates to a file of its
+// own, for linters that do not read templates. It replaces each reference by an example.
 func writePolicies(assembly, into string) error {
 	files, err := filepath.Glob(filepath.Join(assembly, "*.template.json"))
 	if err != nil {

@@ -24,7 +24,7 @@ func TestWritePolicies(t *testing.T) {
 		want += len(policies)
 	}
 	if len(files) != want || want < 20 {
-		t.Errorf("got %d files, want one for each of %d policies", len(files), want)
+		t.Errorf("got %d files, want one for each of %d policies, and at least 20", len(files), want)
 	}
 	for _, f := range files {
 		b, err := os.ReadFile(filepath.Join(into, f.Name()))
@@ -41,7 +41,7 @@ func TestWritePolicies(t *testing.T) {
 		for _, x := range p.Statement {
 			for _, r := range list(x.Resource) {
 				if r != "*" && (!strings.HasPrefix(r, "arn:aws:") || strings.ContainsAny(r, "${}%")) {
-					t.Errorf("%s: resource %q is not an ARN", f.Name(), r)
+					t.Errorf("%s: got the resource %q, want * or an ARN without $, {, } or %%", f.Name(), r)
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 // logs holds the names of the log groups, for the saved queries.
 type logs struct {
-	groups []*string // of the functions behind the gateway
+	groups []*string // of the functions that callers wait for
 	behind []*string // of the readers, the schedules and the functions of mail
 	access *string   // of the gateway
 }
@@ -27,7 +27,7 @@ func (l logs) all() []*string { return append(append([]*string(nil), l.groups...
 // query is a saved query of CloudWatch Logs Insights.
 type query struct {
 	ID   string // part of the logical id
-	Name string // after the stack's name and a slash
+	Name string // without the stack's name and a slash, which come before it
 	Of   func(logs) []*string
 	Text string
 }
