@@ -250,7 +250,8 @@ func (c *checks) ownStack() {
 }
 
 // leftSecrets finds secrets of an earlier stage of this name. Their names are fixed, so a
-// new stack cannot make its own.
+// new stack cannot make its own. With the setting existingSecrets, it also checks that the
+// seal and the pepper exist.
 func (c *checks) leftSecrets() {
 	prefix := "agentsocial/" + c.Stage + "/"
 	var answer struct {
@@ -332,8 +333,8 @@ func (c *checks) mailing() {
 	c.identity()
 }
 
-// identity checks SES's identity of mailFrom. With mailIdentity existing, SES must have it.
-// Otherwise the stack makes it, so it must not exist outside the stack.
+// identity checks SES's identity of mailFrom. If mailIdentity is "existing", SES must have
+// it. Otherwise the stack makes it, so it must not exist outside the stack.
 func (c *checks) identity() {
 	_, domain, _ := strings.Cut(c.MailFrom, "@")
 	name := domain
@@ -368,7 +369,8 @@ func (c *checks) identity() {
 	c.ok("SES has verified %s", name)
 }
 
-// owns reports whether a resource belongs to the deployed stack.
+// owns reports whether a resource belongs to the deployed stack. It returns true if AWS
+// does not say.
 func (c *checks) owns(kind, physical string) bool {
 	if c.stack.Status == "" {
 		return false
@@ -390,8 +392,8 @@ func (c *checks) owns(kind, physical string) bool {
 // normally renews it earlier.
 const certificateLeft = 30 * 24 * time.Hour
 
-// certificate checks that the domain's certificate is issued, covers the domain, and is in
-// the region where it is used.
+// certificate checks that the domain's certificate is issued, covers the domain, does not
+// expire soon and, without an edge, is in the API's region.
 func (c *checks) certificate() {
 	if c.CertificateARN == "" {
 		return

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// standInScript stands in for the AWS CLI and for Node. It prints the file of a command. A
-// file that begins with "An error" is a refusal.
+// standInScript stands in for the AWS CLI and for Node. It prints the file named like the
+// command. A file that begins with "An error" is a refusal.
 const standInScript = `#!/bin/sh
 case "$0" in */node) exec cat "$ANSWERS/node --version" ;; esac
 case "$1" in --version) exec cat "$ANSWERS/version" ;; configure) exit 1 ;; esac
@@ -138,7 +138,7 @@ func TestPreflightFindings(t *testing.T) {
 		"identity missing":        {map[string]string{"sesv2 get-email-identity": noIdentity}, []string{"mailIdentity=existing"}, false, "SES has no identity mail.agents.example or no-reply@mail.agents.example", "Make and verify it"},
 		"identity unverified":     {map[string]string{"sesv2 get-email-identity": `{"VerifiedForSendingStatus": false}`}, nil, false, "SES has not verified mail.agents.example yet", "MailRecord1"},
 		"certificate pending":     {map[string]string{"acm describe-certificate": `{"Certificate": {"Status": "PENDING_VALIDATION"}}`}, nil, true, "has the status PENDING_VALIDATION", "CNAME record"},
-		"certificate of others":   {nil, []string{"domain=a.b.example"}, true, "the certificate covers *.example, not a.b.example", "Request a certificate"},
+		"certificate mismatch":    {nil, []string{"domain=a.b.example"}, true, "the certificate covers *.example, not a.b.example", "Request a certificate"},
 		"certificate missing":     {map[string]string{"acm describe-certificate": "An error occurred (ResourceNotFoundException) when calling"}, nil, true, "there is no certificate", "Correct certificateArn"},
 		"certificate ends":        {map[string]string{"acm describe-certificate": `{"Certificate": {"Status": "ISSUED", "SubjectAlternativeNames": ["agents.example"], "NotAfter": "2026-12-10T00:00:00+00:00"}}`}, nil, false, "expires on 2026-12-10", "CNAME record"},
 		"quota of the gateway":    {nil, []string{"throttleRate=20000"}, false, `throttleRate is 20000; the account's quota "Throttle rate" is 10000`, "Service Quotas, apigateway"},
@@ -160,8 +160,8 @@ func TestPreflightFindings(t *testing.T) {
 	}
 }
 
-// Only the shell names the region. If a setting named it, ReadSettings would refuse the
-// certificate.
+// Without the setting region, ReadSettings cannot know that the certificate is in another
+// region.
 func TestPreflightCertificateElsewhere(t *testing.T) {
 	s, err := ReadSettings(map[string]any{"domain": "agents.example", "certificateArn": certificateARN})
 	if err != nil {
@@ -198,7 +198,7 @@ func TestPreflightContext(t *testing.T) {
 	got, err := contextFrom([]byte(`{"context": {"stage": "prod", "powBits": 18}}`), []string{"-c", "stage=dev", "--quiet", "-c", `limits={"posts_per_minute":3}`})
 	want := map[string]any{"stage": "dev", "powBits": 18.0, "limits": `{"posts_per_minute":3}`}
 	if err != nil || !maps.Equal(got, want) {
-		t.Errorf("got %v, %v, want %v", got, err, want)
+		t.Errorf("contextFrom: got %v, %v, want %v", got, err, want)
 	}
 	for _, wrong := range [][]string{{"-c"}, {"-c", "stage"}} {
 		if got, err := contextFrom([]byte(`{}`), wrong); err == nil {
