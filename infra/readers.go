@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// recordAge is the age at which a record goes to the failed batches. The stream keeps a
-	// record for 24 h, which leaves time to disable a broken reader.
+	// recordAge is the age at which an unprocessed record goes to the failed batches. The
+	// stream keeps a record for 24 h, which leaves time to disable a broken reader.
 	recordAge = 12 * time.Hour
 
 	// parallel is the number of batches of one shard that a reader handles at a time. With
 	// more than one, batches that write to the same inbox or the same counters conflict.
 	parallel = 1
 
-	// behindMost allows for several failing batches, well within the 24 h that the stream
-	// keeps.
+	// behindMost is the lag above which the alarm Behind rings. It allows for several
+	// failing batches, well within the 24 h that the stream keeps.
 	behindMost = 10 * time.Minute
 
 	// unreadFor bounds the time in which a reader reads nothing while the table is written.
@@ -28,7 +28,8 @@ const (
 )
 
 // subscribe maps the table's stream to a reader, from its oldest record on, so that nothing
-// is missed. The CDK's construct would grant needless rights: see [rights].
+// is missed, and makes the reader's alarms. The CDK's construct would grant needless
+// rights: see [rights.policy].
 func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda.CfnEventSourceMapping {
 	patterns, err := patternsOf(r)
 	if err != nil {

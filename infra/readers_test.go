@@ -44,7 +44,7 @@ func TestMappings(t *testing.T) {
 				got = append(got, f.(map[string]any)["Pattern"].(string))
 			}
 			if want, _ := patternsOf(r); !slices.Equal(got, want) || len(got) > 5 {
-				t.Errorf("%s: filters %v, want %v", r.Name, got, want)
+				t.Errorf("%s: filters %v, want %v, at most 5", r.Name, got, want)
 			}
 		}
 	})
@@ -59,7 +59,7 @@ func TestReadersAreDeployedFirst(t *testing.T) {
 			reader := slices.ContainsFunc(s.readers, func(r stream.Function) bool { return r.Name == name })
 			for _, m := range mappings {
 				if slices.Contains(after, m) == reader {
-					t.Errorf("%s depends on %v; want %s among them: %v", name, after, m, !reader)
+					t.Errorf("%s depends on %v; mapping %s is among them: %v, want %v", name, after, m, reader, !reader)
 				}
 			}
 		}

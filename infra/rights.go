@@ -123,7 +123,7 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
 		// The Service Authorization Reference has no resource for ListStreams but *,
 		// although DynamoDB's guide shows the table's streams. Lambda needs ListStreams to
-		// make a mapping. It reads only ARNs.
+		// make a mapping. The action reads only ARNs.
 		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, jsii.String("*"))
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))
 		allow("FailedBatchesBucket", []string{"s3:ListBucket"}, nil, st.failed.BucketArn())
@@ -131,7 +131,7 @@ func (r rights) policy(d deployment, log awslogs.LogGroup, dead awssqs.Queue) aw
 	if r.Trace {
 		allow("Trace", []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, nil, jsii.String("*")) // they take no resource
 	}
-	if r.Dead { // Lambda sends them with the function's role
+	if r.Dead { // Lambda sends dead letters with the function's role
 		allow("DeadLetters", []string{"sqs:SendMessage"}, nil, dead.QueueArn())
 	}
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})

@@ -28,7 +28,8 @@ func (s *service) rights() map[string]rights {
 	return may
 }
 
-// statements returns a role's statements as lines "action on resource [if condition]".
+// statements returns what a function's role allows, as lines "action on resource [if
+// condition]".
 func (s *service) statements(t *testing.T, name string) []string {
 	t.Helper()
 	_, f := s.function(t, name)
@@ -228,7 +229,7 @@ func TestNoExtraRights(t *testing.T) {
 					allowed = r.Needs.Has(app.Mail) && condition == `{"StringEquals":{"ses:FromAddress":"`+mailFrom+`"}}`
 				}
 				if !allowed {
-					t.Errorf("%s, declared with %+v, may %s", name, r, line)
+					t.Errorf("%s, declared with %+v, may %s; want no such right", name, r, line)
 				}
 			}
 		}

@@ -282,7 +282,7 @@ func init() {
 	}
 }
 
-// beside lists the pack's rules about types that the stack does not have.
+// beside lists types that the stack must not have, with the pack's rules about them.
 var beside = []struct{ IDs, Type, Why string }{
 	{"APIG2, APIG3, APIG6, COG4", `^AWS::ApiGateway::`, "for REST APIs: the service validates bodies itself, WAF does not protect HTTP APIs, and Cognito is not used"},
 	{"ASC3", `^AWS::AppSync::`, ""}, {"ATH1", `^AWS::Athena::`, ""}, {"CB3-5", `^AWS::CodeBuild::`, ""}, {"C91", `^AWS::Cloud9::`, ""},

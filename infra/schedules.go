@@ -18,7 +18,7 @@ import (
 
 // A tick is one call of a scheduled function by the clock, EventBridge Scheduler. A tick
 // that is lost or fails does no harm, because the next one does the work. A tick that fails
-// becomes a dead letter, except for the probe, which has its own alarm.
+// becomes a dead letter, except the probe's, which has its own alarm.
 const (
 	// tickTries bounds the retries of a tick that Lambda did not accept.
 	tickTries = 2
@@ -77,7 +77,8 @@ func newDeadLetters(stack awscdk.Stack) awssqs.Queue {
 	})
 }
 
-// schedule lets the clock call a function, with a role that allows only that.
+// schedule lets the clock call a function, with a role that allows only that and to send
+// dead letters.
 func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
 	rate, err := rateOf(s)
 	if err != nil {
