@@ -22,10 +22,10 @@ import (
 // Settings holds the settings of a deployment, from the context of cdk.json or from options
 // such as `-c stage=dev`. The README's table explains them.
 type Settings struct {
-	Stage           string // names stack and secrets; only "dev" leaves nothing behind
+	Stage           string // names the stack and the secrets; only the data of "dev" is deleted with its stack
 	Region, Account string // "": those of the credentials
 
-	Domain, CertificateARN, HostedZone string // "": the API keeps AWS's address
+	Domain, CertificateARN, HostedZone string // if Domain is "", callers use AWS's address
 
 	Edge              bool
 	WebACL            string // "", webACLOwn or an ARN
@@ -51,7 +51,7 @@ type Settings struct {
 
 	AccountConcurrency int    // executions that the account may run at once; 0: unknown
 	GroupConcurrency   string // JSON: executions reserved for groups, where they differ from the default
-	Reserved           int    // executions reserved for each reader and scheduled function; 0: the default
+	Reserved           int    // executions reserved for each reader, schedule and mail function; 0: the default
 
 	BudgetUSD int // a month; 0: none
 
@@ -59,7 +59,7 @@ type Settings struct {
 	MailIdentity string
 	AlarmMail    string // "": no alarm is mailed
 	LogDays      int
-	LogReads     int // one in LogReads quick calls is logged
+	LogReads     int // one in LogReads quick reads is logged
 
 	Canary                    bool
 	EndpointMetrics           bool
@@ -128,7 +128,7 @@ const copyDaysMost = 35
 // Disposable reports whether the stage may be destroyed with all its data.
 func (s Settings) Disposable() bool { return s.Stage == "dev" }
 
-// setting is the written form of a field of [Settings].
+// setting reads a field of [Settings] from a context.
 type setting struct {
 	Name string
 	Want string // what it must be
@@ -446,8 +446,8 @@ func isHost(v string) bool {
 	return len(labels) > 1 && len(v) <= 253
 }
 
-// areOrigins reports whether v is a list of origins as browsers send them in the
-// header Origin.
+// areOrigins reports whether v is empty, *, or a list of https origins as browsers send them
+// in the header Origin.
 func areOrigins(v string) bool {
 	if v == "" || v == api.AnyWebOrigin {
 		return true

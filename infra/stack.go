@@ -10,12 +10,12 @@ import (
 )
 
 // newStack makes the service in one stack. [maxResources] keeps it below CloudFormation's
-// 500. If the settings name another account than the credentials, the CDK refuses the
-// credentials.
+// 500 resources. If the settings name another account than the credentials, the CDK refuses
+// the credentials.
 //
-// Only the lasting secrets, the backup vault and what belongs to the edge have fixed names.
-// CloudFormation names everything else, so that retained resources do not block the next
-// stack of the same name.
+// Of the resources that outlive the stack, only the secrets and the backup vault have fixed
+// names. CloudFormation names the others, so that they do not block the next stack of the
+// same name.
 func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	stack := awscdk.NewStack(scope, jsii.String("agentsocial-"+s.Stage), &awscdk.StackProps{
 		Description:           jsii.String("Agent Social Network, stage " + s.Stage),

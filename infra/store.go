@@ -154,8 +154,9 @@ func generated(stack awscdk.Stack, s Settings, id, name, doc string) awssecretsm
 	})
 }
 
-// emptyKeys is the value that an operator replaces. Never change it: CloudFormation
-// writes it whenever this text changes, which would empty the secret.
+// emptyKeys is the first value of the payments secret. An operator replaces it. Never
+// change the text: CloudFormation writes it whenever it changes, which would empty the
+// secret.
 const emptyKeys = `{"secret_key":"","webhook_secrets":[]}`
 
 func paymentsName(s Settings) string { return "agentsocial/" + s.Stage + "/payments" }

@@ -116,7 +116,7 @@ func TestRestoredTable(t *testing.T) {
 					}
 				}
 				if (has != "") != (len(over) > 0) {
-					t.Errorf("%s with TABLE %q: got rights %v, want rights on tables only if TABLE is set", name, has, over)
+					t.Errorf("%s with TABLE %q: got rights %v, want rights on tables if TABLE is set, and else none", name, has, over)
 				}
 			}
 			mappings := s.all("AWS::Lambda::EventSourceMapping")
@@ -228,7 +228,7 @@ func TestFailedBatches(t *testing.T) {
 	})
 }
 
-// A replaced resource is always retained.
+// keeps checks the deletion policy of a resource, and that a replaced one is retained.
 func (r resource) keeps(t *testing.T, deletion string) {
 	t.Helper()
 	if r.DeletionPolicy != deletion || r.UpdateReplacePolicy != "Retain" {
@@ -250,7 +250,7 @@ func TestUnprotected(t *testing.T) {
 			kept++
 		case "", "Delete":
 		default:
-			t.Errorf("%s: deletion policy is %s, want RetainExceptOnCreate or none", id, r.DeletionPolicy)
+			t.Errorf("%s: deletion policy is %s, want RetainExceptOnCreate, Delete or none", id, r.DeletionPolicy)
 		}
 	}
 	if kept < 5 {

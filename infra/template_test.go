@@ -74,7 +74,8 @@ func (t *template) named(tt *testing.T, kind, prefix string) (string, resource) 
 }
 
 // plain renders a value as text. CloudFormation's intrinsic functions become ${Id},
-// ${Id.Arn} or the joined parts. Other values become JSON.
+// ${Id.Arn} or the joined parts. Strings stay as they are, nil becomes "", and all else
+// JSON.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:
