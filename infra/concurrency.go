@@ -87,7 +87,7 @@ func (s Settings) reservedInAll(d declared) (sum int) {
 	return sum + len(d.readers)*s.ofReader() + (len(d.schedules)+len(d.mail))*s.Reserved
 }
 
-// reservations reads the reservations of groups: an object of names and numbers.
+// reservations reads the reservations of groups, an object that maps names to numbers.
 func reservations(name string, into *string) setting {
 	const want = `an object such as {"feed": 200}`
 	return setting{name, want, func(v any) error {

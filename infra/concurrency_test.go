@@ -36,7 +36,7 @@ func TestReservations(t *testing.T) {
 	})
 }
 
-// Accounts of any size need no further settings.
+// An account of any size needs no setting but accountConcurrency.
 func TestReservationsByAccount(t *testing.T) {
 	d := all()
 	for _, g := range d.groups {

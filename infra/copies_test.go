@@ -113,7 +113,7 @@ func TestCopiesAddNothingElse(t *testing.T) {
 	}
 }
 
-func TestCopiesKeepThePromise(t *testing.T) {
+func TestCopiesKeepPrivacyPromise(t *testing.T) {
 	page, err := os.ReadFile("../functions/docs/pages/privacy.md")
 	if want := fmt.Sprintf("Backups of the database keep deleted data for %d days", copyDaysMost); err != nil || !strings.Contains(string(page), want) {
 		t.Errorf("/privacy lacks the sentence %q (error %v)", want, err)

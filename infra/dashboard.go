@@ -39,7 +39,7 @@ type line struct {
 type search struct {
 	Namespace, Name, By string
 	Statistic           string
-	Most                string // SUM or MAX: the ten metrics for which it is highest are shown
+	Most                string // SUM or MAX: only the ten metrics with the highest value are shown
 }
 
 func (s search) expression() string {

@@ -98,7 +98,7 @@ func (s *service) wantMetric(t *testing.T, emitted map[string][]string, where, n
 	}
 	values, known := emitted[name+" "+dimensions]
 	if !known || len(by) == 1 && !slices.Contains(values, by[0][1]) {
-		t.Errorf("%s: nothing emits %s by %v; the values are %q", where, name, by, values)
+		t.Errorf("%s: nothing emits %s by %v; the emitted values of the dimension are %q", where, name, by, values)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestDashboard(t *testing.T) {
 			}
 			if w.Type == "metric" {
 				if w.Properties.Region != "${AWS::Region}" || len(w.Properties.Metrics) == 0 || what == "" {
-					t.Errorf("%s: got %+v, want this region, metrics and a title", what, w.Properties)
+					t.Errorf("%s: got %+v, want the stack's region, metrics and a title", what, w.Properties)
 				}
 				s.checkGraph(t, emitted, what, w.Properties.Metrics)
 			}

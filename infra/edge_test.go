@@ -167,7 +167,7 @@ func TestEdge_WithDomain(t *testing.T) {
 		t.Errorf("rules are %s, want 15000 requests in 300 seconds and no rule about contents", rules)
 	}
 	if strings.Contains(plain(acl.Properties), `"SampledRequestsEnabled":true`) {
-		t.Error("the web ACL keeps samples of requests, credentials included")
+		t.Error("the web ACL keeps samples of requests, credentials included; want none")
 	}
 	if _, said := s.Outputs["DomainRecord"]; said {
 		t.Error("output DomainRecord is set, want none with a hosted zone")

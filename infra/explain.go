@@ -165,8 +165,8 @@ func tabulate(w io.Writer, counts, paid map[string]int) error {
 	return table.Flush()
 }
 
-// weigh prints the number of the functions' zips and the size of the largest. The CDK makes
-// the zips only when it deploys.
+// weigh prints the number of the functions' zips and the size of the largest, and refuses
+// zips that are too large. The CDK makes the zips only when it deploys.
 func weigh(w io.Writer, assets string) error {
 	var manifest struct {
 		Files map[string]struct {

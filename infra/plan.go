@@ -115,8 +115,8 @@ func checkNeeds(g api.Group) error {
 	return nil
 }
 
-// checkBuilt checks that every binary exists and that everybody may run it. After a build
-// under a strict umask, Lambda would only report a missing permission.
+// checkBuilt checks that every binary exists and that everybody may run it. For a binary
+// built under a strict umask, Lambda would report only a missing permission.
 func checkBuilt(assets string, names []string) error {
 	const forAll = 0o555
 	var missing []string

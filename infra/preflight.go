@@ -209,7 +209,8 @@ func (c *checks) credentials() bool {
 	return true
 }
 
-// bootstrapLeast is the version of the bootstrap stack that the CDK's template requires.
+// bootstrapLeast is the lowest version of the bootstrap stack that the CDK's template
+// accepts.
 const bootstrapLeast = 6
 
 func (c *checks) bootstrap() {

@@ -10,7 +10,7 @@ import (
 // logs holds the names of the log groups, for the saved queries.
 type logs struct {
 	groups []*string // of the functions that callers wait for
-	behind []*string // of the readers, the schedules and the functions of mail
+	behind []*string // of the readers, the schedules and the mail functions
 	access *string   // of the gateway
 }
 

@@ -57,7 +57,7 @@ var (
 // writes share one list. The condition also holds for a call without keys, but all actions
 // above have keys.
 //
-// Whether DynamoDB passes IAM the keys of a transaction's items has not been tried
+// It has not been tried whether DynamoDB passes the keys of a transaction's items to IAM
 // (UNTRIED.md). If it does not, a function has more rights than intended.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html

@@ -15,7 +15,7 @@ import (
 // unknown paths, too.
 const DefaultGroup = functions.Fallback
 
-// maxRoutes is the default quota of an HTTP API.
+// maxRoutes is AWS's default quota of routes in an HTTP API.
 const maxRoutes = 300
 
 // route is one route of the HTTP API.

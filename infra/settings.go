@@ -93,7 +93,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// How the table's capacity is paid: by the request, or by the hour.
+// How the table's capacity is paid for: by the request, or by the hour.
 const (
 	capacityOnDemand    = "on-demand"
 	capacityProvisioned = "provisioned"
@@ -379,7 +379,7 @@ func objectText(v any) (object string, ok bool) {
 	return string(b), err == nil
 }
 
-// limits reads limits in the same way as the functions.
+// limits reads limits in the same way as the functions do.
 func limits(name string, into *app.Limits) setting {
 	const want = `an object such as {"posts_per_minute": 3}`
 	return setting{name, want, func(v any) error {

@@ -95,7 +95,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 }
 
 // tableClass returns the class of the table and its indexes. It is always in the template,
-// so that CloudFormation also changes it back.
+// so that CloudFormation also changes it back to Standard.
 func (s Settings) tableClass() awsdynamodb.TableClass {
 	if s.TableClass == classRare {
 		return awsdynamodb.TableClass_STANDARD_INFREQUENT_ACCESS
