@@ -39,7 +39,7 @@ func mcpMessage(token, body string, headers ...string) *transcripts.Request {
 	return q
 }
 
-// rpc returns a JSON-RPC request in a version's form.
+// rpc returns a JSON-RPC request in the form that a protocol version requires.
 func rpc(token, version, method string, params map[string]any) *transcripts.Request {
 	if params == nil {
 		params = map[string]any{}
@@ -88,7 +88,7 @@ func TestMCPHandshake(t *testing.T) {
 			"protocolVersion": v, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "t", "version": "1"},
 		}}))), 200, "")
 		if a.Text("result.protocolVersion") != v || a.Text("id") != "a" || a.Text("result.serverInfo.name") != "agentsocial" {
-			t.Errorf("%s: got %s, want id a, result.serverInfo.name agentsocial", v, a.Body)
+			t.Errorf("initialize: got %s, want id a, result.protocolVersion %s, result.serverInfo.name agentsocial", a.Body, v)
 		}
 		if got, _ := a.At("result.capabilities"); encode(got) != `{"tools":{}}` {
 			t.Errorf("%s: got capabilities %s, want only tools", v, encode(got))
@@ -194,7 +194,7 @@ func TestMCPBadVersions(t *testing.T) {
 	}
 	a := r.send(rpc(token, "2027-01-01", "tools/list", nil))
 	if a.Status != 400 || a.Text("error.code") != "-32022" || a.Text("error.data.supported.0") != sessionless || a.Text("error.data.requested") != "2027-01-01" {
-		t.Errorf("got %d %s, want 400, -32022, error.data.requested 2027-01-01", a.Status, a.Body)
+		t.Errorf("version 2027-01-01: got %d %s, want 400, -32022, error.data.supported.0 %s, error.data.requested 2027-01-01", a.Status, a.Body, sessionless)
 	}
 	// Header and message must agree.
 	for name, q := range map[string]*transcripts.Request{
@@ -263,7 +263,7 @@ func TestMCPPagesOfOtherOrigins(t *testing.T) {
 			r.want(r.send(q), 403, "page_refused")
 		}
 		if a.Header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%q: got headers %v, want Access-Control-Allow-Origin *", c.origin, a.Header)
+			t.Errorf("origin %q: got headers %v, want Access-Control-Allow-Origin *", c.origin, a.Header)
 		}
 	}
 }
@@ -286,7 +286,7 @@ func TestMCPPreflight(t *testing.T) {
 		}
 	}
 	if a := r.send(mcpMessage("", `{}`)); !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "WWW-Authenticate") {
-		t.Errorf("got headers %v, want WWW-Authenticate exposed", a.Header)
+		t.Errorf("without a token: got headers %v, want WWW-Authenticate exposed", a.Header)
 	}
 }
 
@@ -295,7 +295,7 @@ func TestMCPAuthentication(t *testing.T) {
 	r := run(t, unlimited())
 	fox, token := r.joinWithToken("fox")
 	metadata := fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp"`, r.URL)
-	time.Sleep(2 * time.Millisecond) // tokens of one millisecond have no order
+	time.Sleep(2 * time.Millisecond) // tokens made in the same millisecond have no order
 	dead := r.token(fox, "read")
 	list := r.want(r.call(fox, "GET", "/v1/me/tokens", ""), 200, "")
 	r.want(r.call(fox, "DELETE", "/v1/me/tokens/"+list.Text("items.-1.id"), ""), 200, "")
@@ -343,16 +343,16 @@ func TestMCPLimits(t *testing.T) {
 	settings.Limits.PostsPerMinute = 2
 	r := run(t, service.Config{Settings: settings})
 	_, token := r.joinWithToken("fox")
-	for r.App.Now().Second() > 40 { // the rest must be within a minute
+	for r.App.Now().Second() > 40 { // all three posts must fall within one minute
 		r.advance(time.Second)
 	}
 	r.want(r.bearer(token, "POST", "/v1/c/lounge/posts", `{"body":"one"}`), 201, "")
 	if a := r.tool(token, "post", map[string]any{"ch": "lounge", "body": "two"}); a.Text("result.isError") == "true" {
-		t.Fatalf("got %s, want no error", a.Body)
+		t.Fatalf("the second post: got %s, want no error", a.Body)
 	}
 	a := r.tool(token, "post", map[string]any{"ch": "lounge", "body": "three"})
 	if a.Text("result.structuredContent.error.code") != "rate_limited" || a.Text("result.structuredContent.error.retry_at") == "" {
-		t.Errorf("got %s, want result.structuredContent.error.code rate_limited, result.structuredContent.error.retry_at", a.Body)
+		t.Errorf("the third post: got %s, want error.code rate_limited and error.retry_at in result.structuredContent", a.Body)
 	}
 }
 
@@ -386,7 +386,7 @@ func TestMCPLog(t *testing.T) {
 		t.Errorf("got\n%v\nand\n%v\nwant the tool, the agent, 201 and 200, and one request id", relayed, own)
 	}
 	if own["trips"] != 0.0 || relayed["trips"] != 2.0 {
-		t.Errorf("trips of the message and of the tool: got %v and %v, want 0 and 2", own["trips"], relayed["trips"])
+		t.Errorf("trips of POST /mcp and of the tool's endpoint: got %v and %v, want 0 and 2", own["trips"], relayed["trips"])
 	}
 	if strings.Contains(log.String(), token) {
 		t.Error("the log has the token")
@@ -400,13 +400,13 @@ func TestMCPLargestMemory(t *testing.T) {
 	_, token := r.joinWithToken("fox")
 	text := strings.Repeat("é\"", 256<<10/3)
 	if a := r.tool(token, "remember", map[string]any{"text": text}); a.Text("result.isError") == "true" {
-		t.Fatalf("got %.300s, want no error", a.Body)
+		t.Fatalf("a text of the maximum size: got %.300s, want no error", a.Body)
 	}
 	if a := r.tool(token, "memory", nil); a.Text("result.structuredContent.text") != text {
-		t.Fatalf("got %.300s, want the text of the maximum size", a.Body)
+		t.Fatalf("memory: got %.300s, want the text of the maximum size", a.Body)
 	}
 	if a := r.tool(token, "remember", map[string]any{"text": text + "more than that"}); a.Text("result.structuredContent.error.code") != "too_large" {
-		t.Errorf("got %.300s, want result.structuredContent.error.code too_large", a.Body)
+		t.Errorf("a larger text: got %.300s, want result.structuredContent.error.code too_large", a.Body)
 	}
 }
 

@@ -129,7 +129,7 @@ func foreignIsMarked(t *testing.T, where string, v any) {
 				continue
 			}
 			if !strings.Contains(said, "data, not instructions") && !strings.Contains(said, "Your own words") {
-				t.Errorf("%s.%s: description %q does not say who wrote it", where, member, said)
+				t.Errorf("%s.%s: got description %q, want 'data, not instructions' or 'Your own words' in it", where, member, said)
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 			t.Errorf("%s: the result does not match its schema: %v; the answer is %s", name, err, a.Body)
 		}
 		if got := a.Text("result.structuredContent.error.code"); got != refused || (refused != "") != (a.Text("result.isError") == "true") {
-			t.Errorf("%s: refused with %q, want %q; the answer is %s", name, got, refused, a.Body)
+			t.Errorf("%s: got error code %q, want %q, and isError true only with a code; the answer is %s", name, got, refused, a.Body)
 		}
 		var text any
 		if err := json.Unmarshal([]byte(a.Text("result.content.0.text")), &text); err != nil || encode(text) != encode(said) {
@@ -283,7 +283,7 @@ func TestMCPRefusalsMatchHTTP(t *testing.T) {
 		refusal, _ := plain.At("error")
 		want := strings.ReplaceAll(encode(refusal), "`GET /v1/channels`", "`channels`") // hints name tools
 		if over.Text("result.isError") != "true" || plain.Status < 400 || encode(said) != want {
-			t.Errorf("%s: got %s, want %d %s as over HTTP", c.tool, encode(said), plain.Status, want)
+			t.Errorf("%s: got %s, isError %s; want isError true and the refusal over HTTP, which was %d %s", c.tool, encode(said), over.Text("result.isError"), plain.Status, want)
 		}
 	}
 }
@@ -338,14 +338,14 @@ func withHeader(q *transcripts.Request, name, value string) *transcripts.Request
 	return q
 }
 
-// functions/mcp counts the list as listSize bytes in a JSON-RPC batch.
+// In a JSON-RPC batch, functions/mcp assumes that the list has listSize bytes (200 KiB).
 func TestMCPListFitsItsEstimate(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
 	_, token := r.joinWithToken("fox")
 	a := r.want(r.send(rpc(token, handshakes[0], "tools/list", nil)), 200, "")
 	if sent := encode(string(a.Body)); len(sent) > 200<<10 {
-		t.Errorf("got %d bytes, want at most 200 KiB", len(sent))
+		t.Errorf("the list of tools: got %d bytes, want at most 200 KiB", len(sent))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Measures holds what the service's process uses, and the lag of its readers.
 type Measures struct {
-	CPUMicros   int64 `json:"cpu_us"`       // user's and system's, since its start
+	CPUMicros   int64 `json:"cpu_us"`       // in user and system mode, since the process started
 	MemoryBytes int64 `json:"memory_bytes"` // resident, without pages of mapped files
 	DataBytes   int64 `json:"data_bytes"`   // of the files in the folder of the data; 0 if nothing is kept
 	LagMillis   int64 `json:"lag_ms"`       // the age of the oldest change that a reader has not finished
@@ -32,7 +32,7 @@ func (s *Service) measures(*http.Request) (any, int) {
 	return m, http.StatusOK
 }
 
-// bytesIn returns the bytes of the files below a folder. A file may be removed meanwhile.
+// bytesIn returns the bytes of the files below a folder. Files may be removed during the walk.
 func bytesIn(folder string) (n int64, err error) {
 	err = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -81,7 +81,7 @@ func TestMeasures(t *testing.T) {
 	}
 	after := measured(kept)
 	if got := after.DataBytes - before.DataBytes; before.DataBytes == 0 || got != more || after.CPUMicros <= before.CPUMicros {
-		t.Errorf("after %d more bytes: got %+v, want that many more bytes of data and more CPU time than %+v", more, after, before)
+		t.Errorf("got %+v, and %+v after %d more bytes were written; want data before, that many more bytes, and more CPU time", before, after, more)
 	}
 	if m := measured(gone); m.DataBytes != 0 {
 		t.Errorf("in memory: got %d bytes of data, want 0", m.DataBytes)
@@ -95,10 +95,10 @@ func TestProfiles(t *testing.T) {
 	const pages = "/_local/pprof/"
 	for page, want := range map[string]string{"": "goroutine?debug=1", "goroutine?debug=1": "goroutine profile", "cmdline": "service.test"} {
 		if status, b := fetched(t, on.URL+pages+page); status != http.StatusOK || !strings.Contains(string(b), want) {
-			t.Errorf("%q: got %d %.300s, want %q", page, status, b, want)
+			t.Errorf("%q: got %d %.300s, want 200 and %q in the body", page, status, b, want)
 		}
 		if status, b := fetched(t, off.URL+pages+page); status != http.StatusNotFound || !strings.Contains(string(b), "problem") {
-			t.Errorf("%q without profiles: got %d %.300s, want 404", page, status, b)
+			t.Errorf("%q without profiles: got %d %.300s, want 404 and a problem", page, status, b)
 		}
 		for name, value := range map[string]string{"Origin": "https://a.example", "Sec-Fetch-Site": "none", "Host": "a.example"} {
 			if status, _ := fetched(t, on.URL+pages+page, name, value); status != http.StatusForbidden {

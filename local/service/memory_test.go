@@ -141,7 +141,7 @@ func TestMemorySizes(t *testing.T) {
 		before := ""
 		for _, fits := range []string{text(1, memoryMost), string(wide), strings.Repeat("\x00", memoryMost), text(2, memoryMost)} {
 			if ans := r.send(r.remember(fox, fits)); ans.Status != 200 || ans.Text("size") != fmt.Sprint(memoryMost) || ans.Header.Get("ETag") != tagOf(fits) {
-				t.Fatalf("got %d %s, want 200", ans.Status, ans.Body)
+				t.Fatalf("a text of the maximum size: got %d %s, ETag %s; want 200, size %d, ETag %s", ans.Status, ans.Body, ans.Header.Get("ETag"), memoryMost, tagOf(fits))
 			}
 			if r.recall(fox, memoryPath) != fits || r.recall(fox, previousPath) != before {
 				t.Fatal("the memory or its previous version differs from what was written")
@@ -162,7 +162,7 @@ func TestMemorySizes(t *testing.T) {
 			}
 			res.Body.Close()
 			if req.ContentLength != 0 || res.StatusCode != status { // 0 with a body means unknown
-				t.Errorf("%d bytes in chunks: got %d, want %d", n, res.StatusCode, status)
+				t.Errorf("%d bytes in chunks: got Content-Length %d and status %d, want 0 and %d", n, req.ContentLength, res.StatusCode, status)
 			}
 		}
 		http.DefaultClient.CloseIdleConnections() // Stop would wait for them
@@ -172,7 +172,7 @@ func TestMemorySizes(t *testing.T) {
 	})
 }
 
-// getInterceptor runs do before reads of a memory slot. times is how many reads are left.
+// getInterceptor runs do before reads of a memory slot. times counts down the runs that are left.
 type getInterceptor struct {
 	tables.Backend
 	times atomic.Int64
@@ -262,7 +262,7 @@ func TestMemoryModel(t *testing.T) {
 				text = *v
 			}
 			if ans.Status != 200 || string(ans.Body) != text || ans.Header.Get("ETag") != etag {
-				rt.Fatalf("%s: got %d %q with ETag %s, want %q with %s", path, ans.Status, ans.Body, ans.Header.Get("ETag"), text, etag)
+				rt.Fatalf("%s: got %d %q with ETag %s, want 200 %q with ETag %s", path, ans.Status, ans.Body, ans.Header.Get("ETag"), text, etag)
 			}
 		}
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
@@ -305,13 +305,13 @@ func TestMemoryModel(t *testing.T) {
 			ans := r.send(last)
 			lastStatus = ans.Status
 			if want := map[bool]int{true: 200, false: 412}[passes]; ans.Status != want {
-				rt.Fatalf("%q %v over %q: got %d %s, want %d", text, condition, tag(now), ans.Status, ans.Body, want)
+				rt.Fatalf("writing %q with %v, when the ETag is %q: got %d %s, want %d", text, condition, tag(now), ans.Status, ans.Body, want)
 			}
 			if passes && !is(text) {
 				now, was = &text, now
 			}
 			if got := ans.Header.Get("ETag"); got != tag(now) {
-				rt.Fatalf("%q %v: ETag: got %s, want %s", text, condition, got, tag(now))
+				rt.Fatalf("writing %q with %v: ETag: got %s, want %s", text, condition, got, tag(now))
 			}
 			holds(now, memoryPath, tag(now))
 			holds(was, previousPath, tag(was))

@@ -71,7 +71,7 @@ func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 			if n := used.Load(); n != int64(uses) {
 				t.Fatalf("round %d: uses: got %d, want %d", i, n, uses)
 			}
-			// Used codes do not count against the limit.
+			// A code without uses left does not count against the limit of live codes.
 			live := tables.LiveLinkCodes(fox.ID, r.item(tables.LinkCodesKey(fox.ID)), 1, r.App.Now().UnixMilli())
 			if left := r.item(tables.LinkCodeKey(hash)).Int("uses"); live.Len() != 0 || left != 0 {
 				t.Fatalf("round %d: got live codes %v and %d uses left, want none and 0", i, live.IDs(), left)

@@ -57,7 +57,7 @@ func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 		if n < 5 {
 			channel = "lounge"
 		}
-		if n == 5 { // posts of one millisecond have no order
+		if n == 5 { // posts of the same millisecond have no order
 			r.advance(time.Millisecond)
 		}
 		want[r.call(owl, "POST", "/v1/c/"+channel+"/posts", fmt.Sprintf(`{"body":"thought %d"}`, n)).Text("id")] = true
@@ -65,7 +65,7 @@ func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 	var c caught
 	r.into(fox.agent, fmt.Sprintf("/v1/me/catchup?since=%d", fox.since), &c)
 	if len(c.Channels) != 1 || len(c.Channels[0].Items) != 20 || len(c.Agents) != 1 || len(c.Agents[0].Items) != 0 || !c.Agents[0].More {
-		t.Errorf("got channels %+v and agents %+v, want 20 posts of the channel, and the agent with more", c.Channels, c.Agents)
+		t.Errorf("got channels %+v and agents %+v, want 20 posts of the channel, and the agent with no posts but with more", c.Channels, c.Agents)
 	}
 	fox.catchup()
 	for post := range want {

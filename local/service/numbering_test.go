@@ -132,7 +132,7 @@ type wholePage struct {
 	After int64
 }
 
-// The second catchup starts at the now of the first, and repeats no events.
+// The second catchup starts at the time in now of the first, and repeats no events.
 // Events before since are numbered but not shown.
 func TestCatchupsShowEventsOnce(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A client may lose the answer or refresh twice. A later repetition counts as theft.
+// A client may repeat a refresh within a minute, as after a lost answer. A later repetition counts as
+// theft.
 func TestRefreshReplay(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -21,15 +22,15 @@ func TestRefreshReplay(t *testing.T) {
 	r.advance(10 * time.Minute)
 	second := r.want(r.send(r.refreshing(first.Text("refresh_token"))), 200, "")
 	if second.Text("access_token") == first.Text("access_token") || second.Text("expires_in") != "3600" || second.Text("scope") != "read post" {
-		t.Errorf("got %s, want expires_in 3600, scope read post", second.Body)
+		t.Errorf("first refresh: got %s, want a new access_token, expires_in 3600, scope read post", second.Body)
 	}
 	r.advance(15 * time.Second)
 	lost := r.want(r.send(r.refreshing(first.Text("refresh_token"))), 200, "")
 	if lost.Text("access_token") != second.Text("access_token") {
-		t.Errorf("repeated refresh: got %s, want %s", lost.Body, second.Body)
+		t.Errorf("repeated refresh: got %s, want the access_token of %s", lost.Body, second.Body)
 	}
 	if n := len(lost.Text("expires_in")); n != 4 || lost.Text("expires_in") > "3585" {
-		t.Errorf("expires_in: got %s, want 1000 to 3585", lost.Text("expires_in"))
+		t.Errorf("repeated refresh: expires_in: got %s, want 1000 to 3585", lost.Text("expires_in"))
 	}
 	for _, a := range []*transcripts.Answer{first, second, lost} { // the first is still within its hour
 		if r.whoami(a) != agent {
@@ -39,11 +40,11 @@ func TestRefreshReplay(t *testing.T) {
 	// second and lost are of one generation.
 	third := r.want(r.send(r.refreshing(lost.Text("refresh_token"))), 200, "")
 	if again := r.want(r.send(r.refreshing(second.Text("refresh_token"))), 200, ""); again.Text("access_token") != third.Text("access_token") {
-		t.Errorf("got %s and %s, want the same access token", third.Body, again.Body)
+		t.Errorf("refreshes with two tokens of one generation: got %s and %s, want the same access token", third.Body, again.Body)
 	}
 	r.advance(61 * time.Second)
 	if a := r.refused(r.send(r.refreshing(second.Text("refresh_token"))), "invalid_grant"); !strings.Contains(a.Text("error_description"), "used before") {
-		t.Errorf("got %s, want 'used before' in error_description", a.Body)
+		t.Errorf("repetition after a minute: got %s, want 'used before' in error_description", a.Body)
 	}
 	r.dead(first, second, lost, third)
 
@@ -101,7 +102,7 @@ func TestRaceOfRefreshes(t *testing.T) {
 			}
 			later, n := r.settled(next...)
 			if n[200] != 3 || r.whoami(later[2]) != agent {
-				t.Fatalf("round %d: got outcomes %v of the next refreshes, want 3 × 200", i, n)
+				t.Fatalf("round %d: got outcomes %v of the next refreshes, want 3 × 200 and the same agent", i, n)
 			}
 			var grant tables.Grant
 			parsed, err := auth.ParseToken(later[0].Text("access_token"))
@@ -154,7 +155,7 @@ func TestRefreshNarrows(t *testing.T) {
 	// A repeated refresh gets the same narrow answer.
 	r.has(r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, ""), "scope", "post memory", "access_token", less.Text("access_token"))
 	if all := r.want(r.send(r.refreshing(less.Text("refresh_token"))), 200, ""); all.Text("scope") != "read post memory" || r.whoami(all) != fox.ID {
-		t.Errorf("got %s, want scope read post memory, agent fox", all.Body)
+		t.Errorf("the next refresh: got %s, want scope read post memory, agent fox", all.Body)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestOAuthTimes(t *testing.T) {
 			page := r.consent(c)
 			time.Sleep(wait)
 			if a := r.send(transcripts.Submit(page.Form("connect", nil))); a.Status != want {
-				t.Errorf("a page after %s: got %d, want %d", wait, a.Status, want)
+				t.Errorf("a consent page submitted after %s: got %d, want %d", wait, a.Status, want)
 			}
 		}
 		for wait, want := range map[time.Duration]int{time.Minute - time.Millisecond: 200, time.Minute: 400} {
@@ -44,7 +44,7 @@ func TestOAuthTimes(t *testing.T) {
 		}
 		late := r.visit(func(c *flow.Code) { c.At -= time.Hour.Milliseconds() })
 		if a := r.refused(r.send(late.redemption()), "invalid_grant"); !strings.Contains(a.Text("error_description"), "valid for 60 s") {
-			t.Errorf("a late code: got %s, want the 60 s that it was valid", a.Body)
+			t.Errorf("a late code: got %s, want 'valid for 60 s' in error_description", a.Body)
 		}
 	})
 }
@@ -91,7 +91,7 @@ func TestOAuthWindows(t *testing.T) {
 		tokens := counted("TOKEN#")
 		for _, item := range tokens {
 			if got, want := item.Int(tables.AttrTTL), item.Int("expires_at")/1000+1; got != want || want != r.App.Now().Add(time.Hour).Unix()+1 {
-				t.Errorf("ttl of a token: got %d, want %d, a second after it expires", got, want)
+				t.Errorf("ttl of a token: got %d, want %d, a second after it expires, which must be an hour from now", got, want)
 			}
 		}
 		if len(tokens) != 2 {
@@ -101,7 +101,7 @@ func TestOAuthWindows(t *testing.T) {
 			t.Errorf("writes of this minute: got %d, want 1", n)
 		}
 
-		// Only a request that looks for an agent by its origin counts as a reconnection.
+		// Only a form that asks to reconnect an agent by mail counts as a reconnection.
 		r.want(submit("connect", nil), 200, "")
 		if got := counted("reconnect#"); len(got) > 0 {
 			t.Errorf("reconnections counted for a new agent: got %v, want none", got)

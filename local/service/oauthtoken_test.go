@@ -22,7 +22,7 @@ import (
 // back is the client's redirect URI.
 const back = "http://127.0.0.1/callback"
 
-// visitor is a client with a code from the consent page.
+// visitor is a client with an authorization code.
 type visitor struct {
 	r              *running
 	client         string
@@ -123,7 +123,7 @@ func (r *running) whoami(a *transcripts.Answer) string {
 	return r.want(r.retry(bearer(a.Text("access_token"), "GET", "/v1/me", "")), 200, "").Text("id")
 }
 
-// If its client uses a code again, the connection that the code made ends.
+// If the client redeems its code again, the connection ends.
 func TestCodeReplay(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -163,7 +163,7 @@ func TestCodeReplay(t *testing.T) {
 	}
 }
 
-// At most one redemption gets tokens. The other one revokes them.
+// At most one redemption gets tokens. The other revokes them.
 func TestRaceOfTwoRedemptions(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -177,7 +177,7 @@ func TestRaceOfTwoRedemptions(t *testing.T) {
 			v := r.visit(bound...)
 			answers, n := r.settledOnce(v.redemption(), v.redemption())
 			if n[200] > 1 || n[200]+n[400] != 2 {
-				t.Fatalf("round %d: got outcomes %v, want at most one 200 and else 400; the answers are %s and %s", i, n, answers[0].Body, answers[1].Body)
+				t.Fatalf("round %d: got outcomes %v, want 200 and 400, or 400 twice; the answers are %s and %s", i, n, answers[0].Body, answers[1].Body)
 			}
 			for _, a := range answers {
 				if a.Status == 200 {
@@ -247,7 +247,7 @@ func TestRedemptionRefusals(t *testing.T) {
 		!strings.HasPrefix(got.Text("access_token"), "ast_") || !strings.HasPrefix(got.Text("refresh_token"), "asr_") ||
 		!strings.Contains(got.Header.Get("Cache-Control"), "no-store") || got.Header.Get("Pragma") != "no-cache" ||
 		got.Header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("got headers %v and %s, want both tokens for an hour, the scopes and no caching", got.Header, got.Body)
+		t.Errorf("got headers %v and %s, want both tokens for an hour, the scopes, no caching, and any origin allowed", got.Header, got.Body)
 	}
 	if got.Text("next.0.do") != "GET /v1/signup/puzzle" {
 		t.Errorf("next: got %s, want next.0.do GET /v1/signup/puzzle", got.Body)
@@ -297,7 +297,7 @@ func TestTokensAreLimited(t *testing.T) {
 	got = r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "")
 	for _, q := range []*transcripts.Request{r.assertion(fox, nil), r.refreshing(got.Text("refresh_token"))} {
 		if a := r.send(q); a.Status != 429 || a.Text("error") != "temporarily_unavailable" || a.Header.Get("Retry-After") == "" {
-			t.Errorf("got %d %s, want 429, error temporarily_unavailable, Retry-After", a.Status, a.Body)
+			t.Errorf("at the limit: got %d %s, want 429, error temporarily_unavailable, Retry-After", a.Status, a.Body)
 		}
 	}
 	r.advance(time.Minute)
@@ -359,7 +359,7 @@ func TestSeveralResources(t *testing.T) {
 	r.want(r.send(with(any, r.URL+"/mcp", r.URL)), 200, "")
 }
 
-// Some clients send a bearer token with every request. These endpoints ignore it.
+// Some clients send a bearer token with every request. The OAuth endpoints ignore it.
 func TestStaleBearerIsIgnored(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -397,7 +397,7 @@ func TestRevokeChecksTheClient(t *testing.T) {
 	r.want(r.bearer(got.Text("access_token"), "GET", "/v1/me", ""), 401, "bad_token")
 	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "")
 	r.dead(got)
-	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "") // the answer is always 200
+	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "") // a revoked token gets 200, too
 }
 
 // Forged credentials do not use up the address's limit of valid requests.
