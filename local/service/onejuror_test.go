@@ -54,7 +54,7 @@ func TestOneJurorOfAPerson(t *testing.T) {
 		t.Error("an address of another person did not end volunteering")
 	}
 	if moved, stays := r.item(tables.JurorEndedKey(vixen.ID)), r.item(tables.JurorEndedKey(fox.ID)); moved.Str("reason") != tables.JurorMoved || stays != nil {
-		t.Errorf("end of volunteering: got %v and %v, want the reason %s and none", moved, stays, tables.JurorMoved)
+		t.Errorf("end of volunteering of vixen and fox: got %v and %v, want the reason %s and none", moved, stays, tables.JurorMoved)
 	}
 	volunteer(fox, volunteering, 200, "")
 	volunteer(vixen, volunteering, 200, "")
@@ -116,10 +116,10 @@ func TestIdleJurorIsReplaced(t *testing.T) {
 		}
 		j := c.item(tables.JurorKey(heir.ID))
 		if j.Int("missed") != 2 || j.Int("missed_on") != 7 || c.item(tables.JurorClaimKey("person of "+lost.ID)).Str("agent") != heir.ID {
-			t.Errorf("juror: got %v, want the missed duties of the idle one", j)
+			t.Errorf("juror: got %v, want missed 2, missed_on 7, and the claim on the person", j)
 		}
 		if c.item(tables.JurorKey(lost.ID)) != nil || c.item(tables.ProfileKey(lost.ID)).Bool("juror") || c.item(tables.JurorEndedKey(lost.ID)).Str("reason") != tables.JurorIdle {
-			t.Error("the idle agent is still a juror")
+			t.Error("the idle agent is still a juror, or stopped for another reason")
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestMissedDutiesOutlastLeaving(t *testing.T) {
 				claim := c.item(tables.JurorClaimKey("person of " + j.ID))
 				if left := until - claim.Int(tables.AttrTTL); missed == 0 && claim != nil || missed > 0 &&
 					(claim.Int("missed") != missed || claim.Int("missed_on") != 7 || claim.Str("agent") != "" || left < 0 || left > 60) {
-					t.Errorf("%s with %d missed duties: got the claim %v, want it kept only with missed duties", way, missed, claim)
+					t.Errorf("%s with %d missed duties: got the claim %v, want none without missed duties, else one without an agent that keeps them until %d", way, missed, claim, until)
 				}
 			}
 		}
@@ -180,7 +180,7 @@ func TestMissedDutiesAreRemembered(t *testing.T) {
 		t.Errorf("missed by another agent of the person: got %d, want 2", missed(b))
 	}
 	c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 409, "limit_reached")
-	c.set(tables.JurorKey(b.ID), tables.SetAttr("missed", int64(0))) // it voted
+	c.set(tables.JurorKey(b.ID), tables.SetAttr("missed", int64(0))) // as after a vote
 	c.volunteers(b, false)
 	c.volunteers(a, true)
 	if missed(a) != 0 {
@@ -253,7 +253,7 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 	})
 }
 
-// The agent does not become a juror of its earlier person.
+// The agent does not become the juror of the person that it belonged to before.
 func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -319,7 +319,7 @@ func TestCheckOfADraw(t *testing.T) {
 	c.decides(in, "overturn")
 	look(&closed)
 	if closed.Draw.Seed == nil || drawn.Draw.Seed != nil || len(closed.Draw.Draws) != 2 || len(closed.Votes) != 3 {
-		t.Fatalf("case: got %+v, want two draws, three votes and a seed", closed)
+		t.Fatalf("case: got %+v, want two draws, three votes and a seed, which only a closed case shows", closed)
 	}
 	seed, err := hex.DecodeString(*closed.Draw.Seed)
 	if err != nil {
@@ -331,15 +331,15 @@ func TestCheckOfADraw(t *testing.T) {
 		return hex.EncodeToString(h.Sum(nil))
 	}
 	if made := mac("jury", in); made != before.Draw.Commitment || made != closed.Draw.Commitment {
-		t.Errorf("commitment: got %s, want %s", closed.Draw.Commitment, made)
+		t.Errorf("commitment: got %s, and %s after the end; want %s", before.Draw.Commitment, closed.Draw.Commitment, made)
 	}
 	var all []string
 	for i, d := range closed.Draw.Draws {
 		if made := mac(append([]string{"seats", in, fmt.Sprint(i)}, d.Jurors...)...); made != d.Digest || i < len(drawn.Draw.Draws) && made != drawn.Draw.Draws[i].Digest {
-			t.Errorf("draw %d: digest: got %s, want %s", i, d.Digest, made)
+			t.Errorf("draw %d: digest: got %s after the end, want %s then and before", i, d.Digest, made)
 		}
 		if len(d.Jurors) != 5 || d.Seats != 5 || d.N != int64(i) || d.Window != int64(i) {
-			t.Errorf("draw: got %+v, want draw %d with 5 jurors", d, i)
+			t.Errorf("draw: got %+v, want n and window %d, 5 seats and 5 jurors", d, i)
 		}
 		for j, a := range d.Jurors {
 			if j > 0 && mac("juror", in, a) <= mac("juror", in, d.Jurors[j-1]) || slices.Contains(all, a) {

@@ -19,7 +19,7 @@ type Table struct {
 	tables.Backend
 	tables.Scanner
 	Where    string
-	Deployed bool             // its functions run elsewhere
+	Deployed bool             // it belongs to a deployment, whose functions use it
 	Data     string           // its data folder; "" for a deployed table
 	Dynamo   dynamo.Config    // its address, if it is in DynamoDB
 	Now      func() time.Time // the clock of its service

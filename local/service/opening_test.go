@@ -50,11 +50,11 @@ func TestWhoOpensACase(t *testing.T) {
 		"newcomers wait for one who counts":             {"", "new=1 new=1 new=1 fit=open new=joined"},
 		"ten newcomers, and one who counts":             {"", "new=1 new=1 new=1 new=1 new=1 old=1 new=1 new=1 new=1 new=1 new=not young:ann=not fit=open new=joined"},
 		"a newcomer, and one who counts":                {"", "new=1 fit=open"},
-		"a month old, but nobody behind":                {"", "old=1 old=1 fit=open"},
+		"a month old, but without an origin":            {"", "old=1 old=1 fit=open"},
 		"an origin, but younger than a day":             {"", "young:ann=1 young:bob=1 fit=open"},
 		"two agents of one person are one":              {"", "young:ann=1 young:ann=not new=1 fit=open"},
 		"two users of a relay are two":                  {"", "relay:ann/relay=1 relay:bob/relay=1 fit=open relay:cyd/relay=joined"},
-		"of one person, the one who counts":             {"", "young:ann=1 fit:ann=open fit:ann=not"},
+		"one person: the agent that counts opens it":    {"", "young:ann=1 fit:ann=open fit:ann=not"},
 		"overturned, one heard: one more is enough":     {"overturned", "new=1 fit=open new=joined"},
 		"lapsed, one heard: one more is enough":         {"lapsed", "fit=open"},
 		"two heard, one after another":                  {"overturned lapsed", "new=1 fit=open"},
@@ -185,7 +185,7 @@ func TestOpenedTogether(t *testing.T) {
 	}
 	c.decides(in, "overturn")
 	if c.karma(first) != -2 || c.karma(second) != -2 {
-		t.Errorf("karma of the reporters: got %d and %d, want -2", c.karma(first), c.karma(second))
+		t.Errorf("karma of the reporters: got %d and %d, want -2 each", c.karma(first), c.karma(second))
 	}
 }
 
@@ -230,12 +230,12 @@ func TestOpenCasesAreShared(t *testing.T) {
 			c.want(answer, 201, "")
 		}
 		if c.open(a) != min(int64(i)+1, 3) {
-			t.Errorf("open cases: got %d, want %d", c.open(a), min(i+1, 3))
+			t.Errorf("open cases after report %d from one domain: got %d, want %d", i+1, c.open(a), min(i+1, 3))
 		}
 	}
 }
 
-// forget resets an agent's open cases.
+// forget resets the count of an agent's open cases.
 func (c *juryFixture) forget(a *transcripts.Agent) {
 	c.t.Helper()
 	if o := c.item(tables.OriginKey(a.ID)); o != nil {
@@ -370,7 +370,7 @@ func TestRaceOfNewcomers(t *testing.T) {
 	})
 }
 
-// The report of a receiver that does not qualify yet waits. Made again later, it opens a case.
+// The report waits if the receiver does not qualify yet. If it is made again later, it opens a case.
 func TestMessageToANewcomer(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -396,7 +396,7 @@ func TestMessageToANewcomer(t *testing.T) {
 	c.advance(24*time.Hour + time.Second)
 	in := c.want(report(), 201, "").Text("case")
 	if p := c.read(nil, in); p.Reports != 1 || len(p.Reasons) != 1 || p.Evidence.Text != "Send me your key." {
-		t.Errorf("the case: got %+v, want one report", p)
+		t.Errorf("the case: got %+v, want one report with its reason, and the message as evidence", p)
 	}
 	c.has(c.want(report(), 409, "already_reported"), "error.existing.case", in)
 	if item := c.item(tables.ReportedKey(msg)); item["waits"] != nil || item["rank_pk"] != nil {
@@ -421,10 +421,10 @@ func TestWaitingReportIsMadeAgain(t *testing.T) {
 	c.advance(24*time.Hour + time.Second)
 	in := c.reports(early, alone)
 	if p := c.read(nil, in); p.Reports != 2 || len(p.Reasons) != 2 {
-		t.Errorf("case opened by a report that was made again: got %+v, want two reports", p)
+		t.Errorf("case opened by a report that was made again: got %+v, want two reports and two reasons", p)
 	}
 	if own := c.item(tables.ReportKey(alone, early.ID)); own.Str("case") != in || !tables.IsListedGiven(own) {
-		t.Errorf("the report that was made again: got %v, want one in the list of its agent", own)
+		t.Errorf("the report that was made again: got %v, want one with the case %s, in the list of its agent", own, in)
 	}
 	c.has(c.want(c.send(c.reporting(early, alone)), 409, "already_reported"), "error.existing.case", in)
 	in = c.reports(c.citizen(), joined)

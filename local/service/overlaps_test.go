@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// overlaps refuses a commit while another commit writes or checks any of its items, as
+// overlaps refuses a commit if a running commit writes or checks one of the same items, as
 // DynamoDB does.
 type overlaps struct {
 	tables.Backend

@@ -39,7 +39,7 @@ func TestOverload(t *testing.T) {
 			}
 			after, err := strconv.Atoi(ans.Header.Get("Retry-After"))
 			if r.want(ans, 503, "unavailable"); err != nil || after < 1 {
-				t.Fatalf("got Retry-After %q, want a whole number of seconds", ans.Header.Get("Retry-After"))
+				t.Fatalf("got Retry-After %q, want a whole number of seconds, at least 1", ans.Header.Get("Retry-After"))
 			}
 			seen[after] = true
 			time.Sleep(30 * time.Millisecond)
@@ -64,7 +64,7 @@ func TestOverload(t *testing.T) {
 	})
 }
 
-// While half of the agents' partitions are throttled, the other agents notice nothing.
+// While the partitions of half of the agents are throttled, the other agents notice nothing.
 func TestOverloadOfSomeAgents(t *testing.T) {
 	inBubble(t, func(r *running) {
 		var agents []*transcripts.Agent

@@ -67,8 +67,8 @@ func TestChannelMadeMeanwhile(t *testing.T) {
 	})
 }
 
-// After another change of the profile the update is made again. After a suspension or a
-// recovery it is refused.
+// An update that another change of the profile overtakes is made again. If that change is a
+// suspension or a recovery, the update is refused.
 func TestUpdateOvertaken(t *testing.T) {
 	t.Parallel()
 	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {

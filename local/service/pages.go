@@ -63,7 +63,7 @@ func (s *Service) pages(mux *http.ServeMux, profiled bool) {
 func problem(s string) map[string]string { return map[string]string{"problem": s} }
 
 // local reports whether a request comes from a program on this machine, and not from a web page.
-// A page may use a host name that resolves to this machine. Browsers send a header Origin or
+// A web page may use a host name that resolves to this machine. Browsers send a header Origin or
 // Sec-Fetch-Site, and programs do not.
 func local(r *http.Request) bool {
 	return loopback(r.Host) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""

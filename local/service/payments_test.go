@@ -110,11 +110,11 @@ func TestWithoutAProcessor(t *testing.T) {
 	for range 3 { // none counts against the limit: the processor was not called
 		a := r.call(fox, "POST", "/v1/me/credits/checkout", `{"usd": 5}`)
 		if a.Status != 503 || a.Text("error.code") != "unavailable" || strings.Contains(string(a.Body), "secret") {
-			t.Errorf("a checkout without a processor: got %d %s, want 503, unavailable", a.Status, a.Body)
+			t.Errorf("a checkout without a processor: got %d %s, want 503, unavailable, no mention of a secret", a.Status, a.Body)
 		}
 	}
 	if !strings.Contains(log.String(), "fill the secret agentsocial/STAGE/payments") {
-		t.Errorf("got the log\n%s\nwant the secret to fill", log.String())
+		t.Errorf("got the log\n%s\nwant the name of the secret to fill", log.String())
 	}
 	r.want(r.call(nil, "POST", "/payments/webhook", `{}`), 503, "")
 	if r.credits(t, fox) != 0 || r.call(nil, "GET", "/paid", "").Status != 200 {
@@ -127,7 +127,7 @@ func TestWithoutAProcessor(t *testing.T) {
 type countingStripe struct {
 	mu    sync.Mutex
 	asked int               // number of calls
-	pages map[string]string // orders by key
+	pages map[string]string // body of the request, by key
 	fails int               // number of calls still to fail
 	slow  time.Duration
 }
@@ -154,7 +154,7 @@ func (s *countingStripe) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// heard returns the number of calls and of different pages since its last call.
+// heard returns the number of calls and of pages, and starts both counts again.
 func (s *countingStripe) heard() (asked, pages int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,15 +211,15 @@ func TestRaceOfCheckouts(t *testing.T) {
 		}
 		_, n = r.together(all...)
 		if asked, _ := s.heard(); n[201] < 1 || n[201]+n[409] != 20 || asked != 1 {
-			t.Errorf("%s: got outcomes %v and %d calls, want 201 and 409, and 1 call", what, n, asked)
+			t.Errorf("%s: got outcomes %v and %d calls, want 201 at least once and else 409, and 1 call", what, n, asked)
 		}
 		for range 4 { // the repeated requests count once
 			if a := r.send(wish("")); a.Status != 201 {
-				t.Errorf("%s: got %d %s, want 201", what, a.Status, a.Body)
+				t.Errorf("%s: a checkout below the limit: got %d %s, want 201", what, a.Status, a.Body)
 			}
 		}
 		if a := r.send(wish("")); a.Status != 429 {
-			t.Errorf("%s: got %d %s, want 429", what, a.Status, a.Body)
+			t.Errorf("%s: a checkout at the limit: got %d %s, want 429", what, a.Status, a.Body)
 		}
 		s.heard()
 	}
@@ -259,11 +259,11 @@ func TestCheckoutIsAskedForAgain(t *testing.T) {
 		s.fail(4) // each is tried twice
 		for range 2 {
 			if a := r.send(wish()); a.Status != 503 || a.Text("error.code") != "unavailable" {
-				t.Errorf("%s: got %d %s, want 503, unavailable", what, a.Status, a.Body)
+				t.Errorf("%s: a checkout that fails: got %d %s, want 503, unavailable", what, a.Status, a.Body)
 			}
 		}
 		if a := r.send(wish()); a.Status != 429 {
-			t.Errorf("%s: got %d %s, want 429", what, a.Status, a.Body)
+			t.Errorf("%s: a checkout at the limit: got %d %s, want 429", what, a.Status, a.Body)
 		}
 		r.advance(c.after)
 		first, again := r.send(wish()), r.send(wish())
@@ -299,7 +299,7 @@ func TestNoticeIsSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list[0].Type != "checkout.session.completed" || list[0].Attempts != 4 || list[0].Status != 200 {
-		t.Errorf("notifications: got %+v, want one delivered at attempt 4", list)
+		t.Errorf("notifications: got %+v, want the first of them delivered at attempt 4", list)
 	}
 }
 
@@ -375,7 +375,7 @@ func TestPaymentsOutliveARun(t *testing.T) {
 	r.hooked(t, map[string]any{"do": "refund", "checkout": link, "cents": 200})
 	r.drain()
 	if got := r.credits(t, fox); got != 3_000_000 {
-		t.Errorf("credits: got %d, want %d", got, 3_000_000)
+		t.Errorf("credits after the refund: got %d, want %d", got, 3_000_000)
 	}
 }
 
@@ -489,6 +489,6 @@ func TestNoticesAreNotLimited(t *testing.T) {
 		forged[send("whsec_other")]++
 	}
 	if forged[400] == 0 || forged[429] == 0 || len(forged) != 2 {
-		t.Errorf("forged notifications: got statuses %v, want 400 and then 429", forged)
+		t.Errorf("forged notifications: got statuses %v, want 400 and 429, each at least once", forged)
 	}
 }

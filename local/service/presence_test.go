@@ -140,7 +140,7 @@ func TestRaceOfSignupsForAHandle(t *testing.T) {
 			again := requests[loser].Clone()
 			again.Body = []byte(encode(replaced(t, again.Body, "handle", handle+"-too")))
 			if a := r.send(again); a.Status != 200 {
-				t.Fatalf("round %d: the loser's answer with another handle: got %s, want 200", i, a.Body)
+				t.Fatalf("round %d: the loser's request with another handle: got %s, want 200", i, a.Body)
 			}
 		}
 	})
@@ -173,13 +173,13 @@ func TestRaceOfTagsAndActivity(t *testing.T) {
 			r.together(requests[:2]...)
 			for _, q := range requests[2:] { // while the stream processes the post
 				if a := r.send(q); a.Status != 200 {
-					t.Fatalf("round %d: got %d %s, want 200", i, a.Status, a.Body)
+					t.Fatalf("round %d: profile update: got %d %s, want 200", i, a.Status, a.Body)
 				}
 			}
 			r.drain()
 			active := time.UnixMilli(r.item(tables.CountersKey(fox.ID)).Int("last_active"))
 			if hour := r.App.Now().Truncate(time.Hour); active.Before(hour.Add(-time.Hour)) {
-				t.Fatalf("round %d: last_active: got %v, want about %v", i, active, hour)
+				t.Fatalf("round %d: last_active: got %v, want at most an hour before %v", i, active, hour)
 			}
 			var p tables.Profile
 			if err := tables.Unmarshal(r.item(tables.ProfileKey(fox.ID)), &p); err != nil {
@@ -215,7 +215,7 @@ func TestTagsChangeWhileActive(t *testing.T) {
 		r.drain()
 	})
 	if a := r.call(fox, "PATCH", "/v1/me", `{"tags":["den"],"now":"digging"}`); a.Status != 200 || a.Text("now") != "digging" {
-		t.Fatalf("got %d %s, want 200, now digging", a.Status, a.Body)
+		t.Fatalf("profile update: got %d %s, want 200, now digging", a.Status, a.Body)
 	}
 	if !m.done() {
 		t.Fatal("the request wrote no tag")

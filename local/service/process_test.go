@@ -55,7 +55,7 @@ func testDeadProcessesAreReplaced(t *testing.T, kill func(context.Context)) {
 	}
 	died("the request")
 	if a := r.send(q); a.Status != 201 || a.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("got %d %s, want 201, Idempotent-Replayed true", a.Status, a.Body)
+		t.Errorf("the same request again: got %d %s, want 201, Idempotent-Replayed true", a.Status, a.Body)
 	}
 
 	dies(typed(tables.TypeInboxWaiting))

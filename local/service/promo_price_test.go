@@ -36,7 +36,7 @@ func TestPromoPrice_Boundaries(t *testing.T) {
 				t.Errorf("%s: got %d %s, want %d %s", c.name, ans.Status, ans.Body, c.status, c.code)
 			}
 			if p := viewOf(t, ans); ans.Status == 201 && (p.CPM != cpm || p.Most != 2500 || p.Budget != 5*usd) {
-				t.Errorf("%s: got %+v, want 2500 impressions at %d", c.name, p, cpm)
+				t.Errorf("%s: got %+v, want 2500 impressions at most, CPM %d and budget %d", c.name, p, cpm, 5*usd)
 			}
 		}
 	})

@@ -18,8 +18,8 @@ import (
 	"agentsocial/tables"
 )
 
-// pageFaults is a table that runs a function, if one is set, instead of a call for a channel's
-// page.
+// pageFaults is a table that runs its functions, where set, instead of calls that a channel's page
+// makes.
 type pageFaults struct {
 	tables.Backend
 	query  atomic.Pointer[func(context.Context) error]            // instead of reading a channel's promos
@@ -245,7 +245,7 @@ func TestPromoRotation(t *testing.T) {
 		byReader[shown(r.grown(r.join("reader-"+r.App.Random(4))))] = true
 	}
 	if byReader[""] || len(byReader) < 2 {
-		t.Errorf("promos for a hundred readers: got %v, want at least two", byReader)
+		t.Errorf("promos in one minute for up to a hundred readers: got %v, want at least two", byReader)
 	}
 }
 

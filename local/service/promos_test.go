@@ -112,7 +112,7 @@ func TestRaceOfReaders(t *testing.T) {
 				pages = append(pages, r.request(reader, "GET", "/v1/c/lounge", ""))
 			}
 		}
-		for i := range 20 { // readers that are not billed for
+		for i := range 20 { // readers whose impressions are not billed
 			pages = append(pages, r.request(nil, "GET", "/v1/c/lounge", ""), r.request(ad, "GET", "/v1/c/lounge?limit="+strconv.Itoa(i+1), ""))
 		}
 		var answers []*transcripts.Answer
@@ -145,13 +145,13 @@ func TestRaceOfReaders(t *testing.T) {
 		}
 		got := r.promo(t, ad, "lounge", p.ID)
 		if want := int64(len(readers)); got.Impressions != want || got.Spent != want*2000 || got.State != "live" {
-			t.Errorf("promo: got %+v, want %d impressions", got, want)
+			t.Errorf("promo: got %+v, want it live, %d impressions and %d spent", got, want, want*2000)
 		}
 		r.audited(t)
 	})
 }
 
-// Each of the two buyers pays the price at its purchase.
+// Only two buyers succeed. Each pays the price at the time of its purchase.
 func TestRaceForTheLastPlaces(t *testing.T) {
 	t.Parallel()
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
@@ -337,7 +337,7 @@ func TestAuditFindsWrongEscrow(t *testing.T) {
 	r.put(tables.Delete(key))
 	report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now())
 	if err != nil || len(report.Problems) != 1 || !strings.Contains(report.Problems[0].String(), "there is no such promo") {
-		t.Errorf("an escrow without its promo: got problems %v, %v; want one", report.Problems, err)
+		t.Errorf("an escrow without its promo: got problems %v, %v; want only 'there is no such promo'", report.Problems, err)
 	}
 	r.put(tables.Put(was))
 	r.audited(t)

@@ -21,14 +21,14 @@ import (
 
 // pump stands in for Lambda's event source mappings. It reads the stream's shards for each
 // reader, filters records and delivers batches. It retries a batch from the record that failed.
-// If that record keeps failing, it sets aside the rest of the batch.
+// If that record keeps failing, the pump sets aside the rest of the batch.
 type pump struct {
 	app         *app.App
 	feed        tables.Feed
 	lag         time.Duration // the longest delay until the feed has a commit
 	exact       bool          // the feed has the exact times of changes
 	readers     []reader
-	matches     func(tables.StreamRecord) bool // whether a reader's filter matches
+	matches     func(tables.StreamRecord) bool // whether any reader's filter matches
 	checkpoints *checkpoints
 	faults      *streamFaults
 	dead        *deadLetters
@@ -222,7 +222,7 @@ type question struct {
 	wait         time.Duration
 }
 
-// read returns the next changes of a shard, and the number of the newest drain at its beginning.
+// read returns the next changes of a shard, and the number of the newest drain when the read began.
 // If a drain waits for this reader, read waits only for the feed's lag. With atOnce it does not
 // wait.
 func (u *pump) read(ctx context.Context, id, shard, after string, atOnce bool) (_ chunk, done bool, drain int64, err error) {
@@ -310,8 +310,8 @@ const behindFrom = 5 * gatherFor
 // behind reports whether a reader that has come to a change of this time is behind.
 func (u *pump) behind(at time.Time) bool { return u.exact && u.app.Now().Sub(at) >= behindFrom }
 
-// paced returns the context in which a reader handles records. Its writes share the next
-// fsync of the requests, unless it is behind or a drain waits for it.
+// paced returns the context in which a reader handles records. Its writes wait
+// briefly to share an fsync with requests, unless it is behind or a drain waits for it.
 func (u *pump) paced(ctx context.Context, id string, records []tables.StreamRecord) context.Context {
 	u.mu.Lock()
 	awaited := u.idle[id] < u.drain

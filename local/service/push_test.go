@@ -8,7 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Posts are pushed up to the day's limit, if the author has 1 to PushFollowers followers.
+// Posts are pushed, up to a limit for the day, if the author has 1 to PushFollowers followers.
 func TestPushedPosts(t *testing.T) {
 	t.Parallel()
 	settings := generous()
