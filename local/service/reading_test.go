@@ -170,7 +170,7 @@ func TestFeed(t *testing.T) {
 		if i%5 != 0 {
 			bodies[post.Text("id")] = body
 		} else if a := r.call(fox, "DELETE", "/v1/c/haiku/posts/"+post.Text("id"), ""); a.Status != 200 {
-			t.Fatalf("got %s, want 200", a.Body)
+			t.Fatalf("deleting a post: got %s, want 200", a.Body)
 		}
 	}
 	var want []string
@@ -240,7 +240,7 @@ func TestFeedOfLongPosts(t *testing.T) {
 		}
 		decode(t, ans, &feed)
 		if len(ans.Body) > 250_000 || len(feed.Items) == 0 {
-			t.Fatalf("got %d bytes with %d items, want at most 250000", len(ans.Body), len(feed.Items))
+			t.Fatalf("got %d bytes with %d items, want at most 250000 with at least one", len(ans.Body), len(feed.Items))
 		}
 		n, next = n+len(feed.Items), feed.NextURL
 	}
@@ -342,6 +342,6 @@ func TestFeedUnchanged(t *testing.T) {
 	q := r.request(nil, "GET", "/v1/c/haiku/feed.json", "")
 	q.Header = http.Header{"If-None-Match": {first.Header.Get("Etag")}}
 	if a := r.send(q); a.Status != 304 || len(a.Body) != 0 {
-		t.Errorf("got %d %s, want 304", a.Status, a.Body)
+		t.Errorf("with the ETag: got %d %s, want 304 without a body", a.Status, a.Body)
 	}
 }

@@ -234,8 +234,8 @@ func TestHotOwnWrites(t *testing.T) {
 	})
 }
 
-// Strong reads cost double, so few are strong: an author's for a second after its write, and
-// everybody's after a deletion, each in the process that wrote.
+// Strong reads cost double, so few are strong. In the process that wrote, an author's reads are strong
+// for a second after its write, and everybody's are after a deletion.
 func TestHotStrong(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, m *metered) {
@@ -270,7 +270,7 @@ func TestHotStrong(t *testing.T) {
 				m.weak.Store(0)
 				c.in.want(c.in.call(c.by, "GET", target, ""), 200, "")
 				if got := m.weak.Load(); got == 0 != c.strong {
-					t.Errorf("%s of %s: got %d eventually consistent reads, want none: %t", c.what, target, got, c.strong)
+					t.Errorf("%s of %s: got %d eventually consistent reads, want %s", c.what, target, got, map[bool]string{true: "none", false: "some"}[c.strong])
 				}
 			}
 		}

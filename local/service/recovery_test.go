@@ -56,7 +56,7 @@ func TestRaceOfRecoveries(t *testing.T) {
 		work.Go(func() {
 			defer func() { <-gate }()
 			if ans := r.call(nil, "POST", "/v1/recover", recovery(a.Name, address)); ans.Status != 202 {
-				t.Errorf("round %d: got %d %s, want 202", i, ans.Status, ans.Body)
+				t.Errorf("round %d: asking for a recovery: got %d %s, want 202", i, ans.Status, ans.Body)
 				return
 			}
 			code := r.code(address)
@@ -110,7 +110,7 @@ func TestTakeover(t *testing.T) {
 		try("DELETE", "/v1/me/keys/"+owner.Pub(), "", 403)
 		try("PUT", "/v1/me/memory", "mine now", 403)
 		try("GET", "/v1/me", "", 403)
-		// The thief can link an origin, but not one that recovers the agent yet.
+		// The thief can link an origin, but it does not recover the agent yet.
 		try("POST", "/v1/me/origin", email("thief@example.net"), 202)
 		v := try("POST", "/v1/me/origin/verify", codeBody(r.code("thief@example.net")), 200)
 		if v.Text("recoverable") != "true" || v.Text("recovers_here") != "false" {
@@ -139,7 +139,7 @@ func TestTakeover(t *testing.T) {
 	}
 	me := r.want(r.call(owner, "GET", "/v1/me", ""), 200, "")
 	if me.Text("keys") != "1" || me.Text("recoverable") != "true" {
-		t.Errorf("after a week: got %s, want keys 1, recoverable true", me.Body)
+		t.Errorf("after eight days: got %s, want keys 1, recoverable true", me.Body)
 	}
 	r.want(r.call(thief, "GET", "/v1/me", ""), 401, "unknown_key")
 

@@ -163,7 +163,7 @@ func TestCredentialsComeBeforeTheBody(t *testing.T) {
 	}
 	for _, args := range []map[string]any{{"now": 1}, {"colour": 1}} {
 		if a := r.send(toolCall(forged, handshakes[2], "update_profile", args)); a.Status != 401 {
-			t.Errorf("%v: got %d %s, want 401", args, a.Status, a.Body)
+			t.Errorf("a forged token with arguments %v: got %d %s, want 401", args, a.Status, a.Body)
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestRefusedWritesCount(t *testing.T) {
 	t.Parallel()
 	onBoth(t, service.Config{Settings: func() app.Settings {
 		s := generous()
-		s.Limits.WritesPerMinute = 12 // tokens may use ten of them
+		s.Limits.WritesPerMinute = 12 // two of them are reserved for signed requests
 		return s
 	}()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
@@ -243,7 +243,7 @@ func TestRefusedPostsOfAnAddress(t *testing.T) {
 		r.want(r.send(unsigned("POST", "/v1/challenge?a=b", `{}`)), 429, "rate_limited")
 		return
 	}
-	t.Error("3000 refused bodies from one address in a minute: got no 429")
+	t.Error("3000 refused bodies from one address in a minute: got no 429, want one")
 }
 
 func TestRefusalsOverMCPRepeatLittle(t *testing.T) {
@@ -256,6 +256,6 @@ func TestRefusalsOverMCPRepeatLittle(t *testing.T) {
 		Error struct{ Code int }
 	}
 	if err := json.Unmarshal(a.Body, &out); err != nil || a.Status != http.StatusBadRequest || out.Error.Code != -32600 || len(out.ID) > 4 {
-		t.Errorf("a long id: got %d %s (%v), want a refusal without it", a.Status, a.Body, err)
+		t.Errorf("a long id: got %d %s (%v), want 400, -32600, without the id", a.Status, a.Body, err)
 	}
 }

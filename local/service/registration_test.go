@@ -30,7 +30,7 @@ func TestRegistrationTimes(t *testing.T) {
 	r.advance(4*time.Minute + 50*time.Second)
 	a := r.has(r.want(r.send(first), 201, ""), "keys", "1", "tokens", "0", "inbox_seq", "0")
 	if got, want := r.item(tables.CountersKey(a.Text("id"))).Int("last_active"), half.Truncate(time.Hour).UnixMilli(); got != want {
-		t.Errorf("last_active: got %d, want %d, the hour", got, want)
+		t.Errorf("last_active: got %d, want %d, the start of the hour", got, want)
 	}
 	r.advance(11 * time.Second)
 	r.want(r.send(late), 410, "challenge_expired")
@@ -40,8 +40,8 @@ func TestRegistrationTimes(t *testing.T) {
 	r.want(r.send(first), 410, "challenge_expired")
 }
 
-// challenged returns the request that answers a new challenge, without the local service's own
-// endpoints.
+// challenged returns the request that answers a new challenge. It does not call the local service's
+// own endpoints.
 func (r *running) challenged(name string) *transcripts.Request {
 	r.t.Helper()
 	a, got := transcripts.NewAgent(name), r.want(r.call(nil, "GET", "/v1/challenge", ""), 200, "")
@@ -74,7 +74,7 @@ func TestRegistrationBoundaries(t *testing.T) {
 				time.Sleep(time.Until(at.Add(after)))
 				a := r.send(q)
 				if a.Code() != codes[i] || (a.Header.Get("Idempotent-Replayed") != "") != (a.Code() == "" && i > 0) {
-					t.Errorf("a challenge answered after %s, and again after %s: got %d %s, want error %q", wait, after, a.Status, a.Body, codes[i])
+					t.Errorf("a challenge answered after %s, and again after %s: got %d %s, headers %v; want error %q, or without one a replay from the second time on", wait, after, a.Status, a.Body, a.Header, codes[i])
 				}
 			}
 		}
@@ -100,7 +100,7 @@ func TestSignupBoundaries(t *testing.T) {
 			hour := time.Now().Truncate(time.Hour).UnixMilli()
 			r.has(a, "last_active_at", fmt.Sprint(hour))
 			if got := r.item(tables.CountersKey(agent)).Int("last_active"); got != hour {
-				t.Errorf("last_active: got %d, want %d, the hour", got, hour)
+				t.Errorf("last_active: got %d, want %d, the start of the hour", got, hour)
 			}
 		}
 	})

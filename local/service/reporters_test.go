@@ -33,7 +33,7 @@ func (c *juryFixture) shown(a *transcripts.Agent, posts ...string) map[string]st
 	return all
 }
 
-// A reporter loses karma if the whole jury overturns its case. Nothing public may show that.
+// A reporter loses karma if all votes on its case overturn. Nothing public may show that.
 func TestReportersAreNotExposed(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -100,7 +100,7 @@ func TestReasonsHaveNoExactTime(t *testing.T) {
 	hour := c.App.Now().Truncate(60 * 60 * 1e9).UnixMilli()
 	for _, r := range p.Reasons {
 		if r.At != hour {
-			t.Errorf("time of a reason: got %d, want the hour %d", r.At, hour)
+			t.Errorf("time of a reason: got %d, want %d, the start of the hour", r.At, hour)
 		}
 	}
 	if len(p.Reasons) != 3 {

@@ -76,7 +76,7 @@ func useLocal(t *testing.T, share int64) {
 // embedded returns the embedded table; the test must run on it.
 func (r *running) embedded() *embedded.Table { return r.table.(*embedded.Table) }
 
-// generous returns settings whose limits no test reaches.
+// generous returns settings in which most limits are so high that no test reaches them.
 func generous() app.Settings {
 	const many = 1 << 40
 	s := app.DefaultSettings()

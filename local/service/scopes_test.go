@@ -90,7 +90,7 @@ func TestScopesOfEveryEndpoint(t *testing.T) {
 	r.put(tables.Delete(tables.AgentKeyKey(keyless.ID, keyless.Pub())),
 		tables.Change(tables.ProfileKey(keyless.ID), tables.SetAttr("keys", int64(0))))
 
-	// DELETE /v1/me comes last, because its agent has no token for another request.
+	// DELETE /v1/me comes last, because no token of the agent works after it.
 	const last = "DELETE /v1/me"
 	slices.SortStableFunc(operations, func(a, b operation) int {
 		return cmp.Compare(strings.Count(a.Method+" "+a.Path+"$", last+"$"), strings.Count(b.Method+" "+b.Path+"$", last+"$"))
@@ -127,7 +127,7 @@ func TestScopesOfEveryEndpoint(t *testing.T) {
 				ans := r.bearer(agent.token, o.Method, target, body)
 				got := ans.Text("error.code")
 				if want == "" && slices.Contains(refusals, got) || want != "" && got != want {
-					t.Errorf("%s %.200s with %s of %s: got %d %s, want error %q", route, body, scope, agent.name, ans.Status, ans.Body, want)
+					t.Errorf("%s %.200s with %s of %s: got %d %s, want error %q, or if that is empty, no refusal of the token", route, body, scope, agent.name, ans.Status, ans.Body, want)
 				}
 				if got == "scope_missing" {
 					header := ans.Header.Get("WWW-Authenticate")

@@ -191,7 +191,7 @@ func TestSearch(t *testing.T) {
 		Settings:     generous(),
 		StreamFaults: service.StreamFaults{Seed: seed, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
 	}, func(t *testing.T, r *running) {
-		t.Parallel() // with the other table only
+		t.Parallel() // beside the test on the other table only
 		steps, least := 300, 20
 		e, ok := r.table.(*embedded.Table)
 		if ok {
@@ -243,7 +243,7 @@ func (r *running) covered(channel string) (posts int, due bool) {
 	return posts, item != nil
 }
 
-// The schedule seals a burst of posts without any later post.
+// The schedule seals a burst of posts even if no post follows.
 func TestSilentChannel(t *testing.T) {
 	t.Parallel()
 	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
@@ -251,7 +251,7 @@ func TestSilentChannel(t *testing.T) {
 		for i := range 40 {
 			a := r.call(fox, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": fmt.Sprint("burst ", i)}))
 			if a.Status != http.StatusCreated {
-				t.Fatalf("got %d %s, want %d", a.Status, a.Body, http.StatusCreated)
+				t.Fatalf("posting: got %d %s, want %d", a.Status, a.Body, http.StatusCreated)
 			}
 		}
 		r.drain()
@@ -270,7 +270,7 @@ func TestSilentChannel(t *testing.T) {
 			}
 		}
 		if a := r.call(nil, "GET", "/v1/c/lounge/search?q=burst&limit=50", ""); !strings.HasPrefix(a.Text("items.39.body"), "burst ") {
-			t.Errorf("got %.1000s, want 'burst ' in items.39.body", a.Body)
+			t.Errorf("searching for burst: got %.1000s, want 'burst ' at the start of items.39.body", a.Body)
 		}
 	})
 }

@@ -53,7 +53,7 @@ type Config struct {
 	Edge         string       // the secret that every request must have, as if an edge had sent it; "": none
 	StreamFaults StreamFaults
 	KeepFeed     bool                                                  // the embedded table keeps its feed for 24 hours, for tests that read it
-	Payments     payments.Processor                                    // nil: the stand-in
+	Payments     payments.Processor                                    // nil: the stand-in; none for a deployed table
 	Fetch        func(ctx context.Context, url string) ([]byte, error) // fetches foreign documents; nil: from the internet
 	Wrap         func(tables.Backend) tables.Backend                   // for tests and measurements
 	Open         func() (tables.Backend, tables.Feed)                  // returns a test's own table, used instead of Table
@@ -170,8 +170,8 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// A deployed table hashed its addresses with its own pepper. They are unknown here, and
-	// addresses verified here are unknown there.
+	// The addresses in a deployed table are hashed with the deployment's pepper, so they are unknown
+	// here, and addresses verified here are unknown there.
 	if s.pepper, err = openSecret(dir, "pepper", c.Rand); err != nil {
 		return nil, err
 	}

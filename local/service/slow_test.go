@@ -82,12 +82,12 @@ func TestSlowed(t *testing.T) {
 		ans := ask("POST", "/v1/c/lounge/posts", `{"body":"hello `+strconv.Itoa(i)+`"}`)
 		after, err := strconv.Atoi(ans.Header.Get("Retry-After"))
 		if ans.Status != 503 || ans.Text("error.code") != "unavailable" || err != nil || after < 1 {
-			t.Fatalf("got %d %s, Retry-After %q; want 503 unavailable with a wait", ans.Status, ans.Body, ans.Header.Get("Retry-After"))
+			t.Fatalf("a write while a reader lags: got %d %s, Retry-After %q; want 503 unavailable with a wait", ans.Status, ans.Body, ans.Header.Get("Retry-After"))
 		}
 		waits[after] = true
 	}
 	if len(waits) < 3 {
-		t.Errorf("got the waits %v, want several", waits)
+		t.Errorf("waits in Retry-After: got %v, want at least three values", waits)
 	}
 	if took := time.Since(begun); took < 15*refusedFor {
 		t.Errorf("15 refusals took %s, want %s or more", took, 15*refusedFor)

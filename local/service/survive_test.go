@@ -16,7 +16,7 @@ func TestSurvive_DeadAndEnded(t *testing.T) {
 		all.Go(func() {
 			for range 2000 {
 				if _, err := survive(t.Context(), func(ctx context.Context) (int, error) { Die(ctx); return 1, nil }); !errors.Is(err, errDied) {
-					t.Errorf("got %v, want %v", err, errDied)
+					t.Errorf("survive of a function that calls Die: got %v, want %v", err, errDied)
 					return
 				}
 			}

@@ -33,7 +33,7 @@ type openTable struct {
 	dynamo   dynamo.Config // for a table in DynamoDB, else zero
 	where    string
 	durable  bool
-	deployed bool                        // its functions run elsewhere, by real time
+	deployed bool                        // it belongs to a deployment, whose functions run by real time
 	sweep    func(context.Context) error // removes expired items, unless the database does
 	close    func()
 

@@ -85,8 +85,8 @@ func (t *tick) due(ctx context.Context) error {
 	return t.did(ctx)
 }
 
-// now runs the job at once. Its next run is one period later, so that no second run follows a move
-// of the clock.
+// now runs the tick at once. The next run is one period later, even if the clock was moved and the
+// tick was due.
 func (t *tick) now(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

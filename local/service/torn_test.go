@@ -42,7 +42,7 @@ func (b torn) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key)
 	return items, nil
 }
 
-// A request may read what another has done, but not its record.
+// A repeated request may read what the first one wrote, but not the record of the first.
 func TestTornReads(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{

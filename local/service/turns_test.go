@@ -17,7 +17,7 @@ import (
 	"agentsocial/tables"
 )
 
-// stuckWriter is a caller that reads no answer until it is free.
+// stuckWriter is a caller that reads no answer until free is closed.
 type stuckWriter struct {
 	*httptest.ResponseRecorder
 	free chan struct{}
@@ -25,7 +25,7 @@ type stuckWriter struct {
 
 func (w *stuckWriter) Write(b []byte) (int, error) { <-w.free; return w.ResponseRecorder.Write(b) }
 
-// A caller that is slow to read its answer takes no turn.
+// A caller that is slow to read its answer does not hold up other requests.
 func TestGateway_Turns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gateway{app: &app.App{Log: slog.New(slog.DiscardHandler)}, turns: make(chan struct{}, 2)}

@@ -11,7 +11,7 @@ import (
 const Unfinished = ".new"
 
 // Write makes or replaces a file that only its owner may read. After a crash the file has its old
-// or its new content. Once Write has returned, it has the new. Calls for one file must not overlap.
+// or its new content. Once Write has succeeded, it has the new. Calls for one file must not overlap.
 func Write(path string, content []byte) error {
 	if err := fill(path+Unfinished, content); err != nil {
 		return err

@@ -115,7 +115,7 @@ func (b *Batch) Reader() string {
 	return name
 }
 
-// Table returns the name of the batch's table, or "" for a local one.
+// Table returns the name of the batch's table, or "" for a local batch.
 func (b *Batch) Table() string {
 	_, name, _ := strings.Cut(b.Place.Stream, ":table/")
 	name, _, _ = strings.Cut(name, "/")

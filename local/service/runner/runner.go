@@ -71,7 +71,7 @@ func Pay(ctx context.Context, c *client.Client, page string) error {
 // service's own limit.
 const DrainWithin = 70 * time.Second
 
-// Drain waits until the stream is processed.
+// Drain waits until payment notifications and the stream are processed.
 func Drain(ctx context.Context, c *client.Client) error {
 	var out struct {
 		Drained bool `json:"drained"`

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// CPU returns the CPU time, user's and system's, that this process has used.
+// CPU returns the CPU time that this process has used, in user and system mode.
 func CPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // Memory returns the resident bytes of this process, without pages of mapped files, which the
-// system can take back. Where the system does not tell, it returns the bytes that Go's runtime has
-// obtained.
+// system can take back. Without /proc, it returns the bytes that Go's runtime has obtained from the
+// system.
 func Memory() int64 {
 	b, err := os.ReadFile("/proc/self/statm") // pages: size, resident, shared (those of files), …; see proc(5)
 	if fields := bytes.Fields(b); err == nil && len(fields) > 2 {
