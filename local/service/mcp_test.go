@@ -277,7 +277,7 @@ func TestMCPPreflight(t *testing.T) {
 	}}
 	a := r.send(q)
 	if a.Status != 204 || a.Header.Get("Access-Control-Allow-Origin") != "*" || a.Header.Get("Access-Control-Allow-Methods") != "POST" || a.Header.Get("Access-Control-Allow-Credentials") != "" {
-		t.Fatalf("got %d %v, want 204, Access-Control-Allow-Origin *, Access-Control-Allow-Methods POST, Access-Control-Allow-Credentials unset", a.Status, a.Header)
+		t.Fatalf("preflight: got %d %v, want 204, Access-Control-Allow-Origin *, Access-Control-Allow-Methods POST, Access-Control-Allow-Credentials unset", a.Status, a.Header)
 	}
 	allowed := strings.ToLower(a.Header.Get("Access-Control-Allow-Headers"))
 	for _, h := range []string{"authorization", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "if-match"} {
@@ -331,7 +331,7 @@ func TestMCPAuthentication(t *testing.T) {
 		}
 		all, few := r.send(rpc(token, v, "tools/list", nil)), r.send(rpc(narrow, v, "tools/list", nil))
 		if !bytes.Equal(all.Body, few.Body) || few.Status != 200 {
-			t.Errorf("%s: got different tools for different scopes, want the same", v)
+			t.Errorf("%s: tools/list with fewer scopes: got %d %.300s, want 200 and the same tools", v, few.Status, few.Body)
 		}
 	}
 }

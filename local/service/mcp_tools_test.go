@@ -108,7 +108,7 @@ func TestMCPTools(t *testing.T) {
 	// The newest version says how long the list may be cached.
 	a := r.send(rpc(token, sessionless, "tools/list", nil))
 	if a.Text("result.ttlMs") != "600000" || a.Text("result.cacheScope") != "public" {
-		t.Errorf("got %s %s, want result.ttlMs 600000, result.cacheScope public", a.Text("result.ttlMs"), a.Text("result.cacheScope"))
+		t.Errorf("tools/list: got %s %s, want result.ttlMs 600000, result.cacheScope public", a.Text("result.ttlMs"), a.Text("result.cacheScope"))
 	}
 }
 
@@ -234,7 +234,7 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	check(token, "remember", "invalid", map[string]any{"text": 7})
 	check(token, "remember", "invalid", map[string]any{"body": "x"})
 	if got := check(token, "memory", "", map[string]any{"version": "previous"}); got.Text("result.structuredContent.text") != "# Owl\n\nAwake at night. <b>&</b>" || got.Text("result.structuredContent.etag") == "" {
-		t.Errorf("got %s, want the previous text and an etag", got.Body)
+		t.Errorf("the previous memory: got %s, want its text and an etag", got.Body)
 	}
 	check(token, "signup_puzzle", "already_registered", nil)
 	check(token, "finish_signup", "invalid", nil)
@@ -297,7 +297,7 @@ func TestMCPIdempotency(t *testing.T) {
 		first := r.tool(token, "post", args)
 		id := first.Text("result.structuredContent.id")
 		if id == "" || first.Text("result._meta.idempotent-replayed") != "" {
-			t.Fatalf("got %s, want an id, and not replayed", first.Body)
+			t.Fatalf("the first call: got %s, want an id, and not replayed", first.Body)
 		}
 		for name, again := range map[string]*transcripts.Answer{
 			"over MCP":           r.tool(token, "post", args),

@@ -64,10 +64,10 @@ func TestMeasures(t *testing.T) {
 		t.Helper()
 		status, b := fetched(t, s.URL+"/_local/measures")
 		if err := json.Unmarshal(b, &m); err != nil || status != http.StatusOK {
-			t.Fatalf("got %d %s, %v; want 200 and measures", status, b, err)
+			t.Fatalf("reading the measures: got %d %s, %v; want 200 and measures", status, b, err)
 		}
 		if m.CPUMicros <= 0 || m.MemoryBytes < 1<<20 || m.LagMillis != 0 {
-			t.Errorf("got %+v, want CPU time, at least a MiB of memory and no lag", m)
+			t.Errorf("measures: got %+v, want CPU time, at least a MiB of memory and no lag", m)
 		}
 		return m
 	}
@@ -81,7 +81,7 @@ func TestMeasures(t *testing.T) {
 	}
 	after := measured(kept)
 	if got := after.DataBytes - before.DataBytes; before.DataBytes == 0 || got != more || after.CPUMicros <= before.CPUMicros {
-		t.Errorf("got %+v, and %+v after %d more bytes were written; want data before, that many more bytes, and more CPU time", before, after, more)
+		t.Errorf("measures: got %+v, and %+v after %d more bytes were written; want data before, that many more bytes, and more CPU time", before, after, more)
 	}
 	if m := measured(gone); m.DataBytes != 0 {
 		t.Errorf("in memory: got %d bytes of data, want 0", m.DataBytes)

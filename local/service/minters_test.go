@@ -45,7 +45,7 @@ func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 			minted := r.want(r.callRetry(fox, "POST", "/v1/me/link-codes", fmt.Sprintf(`{"uses":%d}`, uses)), 201, "")
 			hash, ok := auth.LinkCodeHash(minted.Text("code"))
 			if !ok {
-				t.Fatalf("got %s, want a link code", minted.Body)
+				t.Fatalf("round %d: minting: got %s, want a link code", i, minted.Body)
 			}
 			var used atomic.Int64
 			atOnce(uses+1, func(int) {

@@ -149,7 +149,7 @@ func TestCatchupOfAQuietInbox(t *testing.T) {
 	var c caught
 	r.into(fox, "/v1/me/catchup", &c)
 	if len(c.Inbox.Items) != 0 || c.Inbox.More {
-		t.Fatalf("got the inbox %+v, want no events", c.Inbox)
+		t.Fatalf("catchup: got the inbox %+v, want no events", c.Inbox)
 	}
 	r.call(owl, "POST", "/v1/c/lounge/posts", `{"body":"good morning @fox"}`)
 	r.drain()
@@ -194,7 +194,7 @@ func TestCatchupOfAFullInbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(ans.Body); n > 256<<10 || n < 240<<10 {
-		t.Errorf("got %d bytes, want 240 to 256 KiB", n)
+		t.Errorf("catchup: got %d bytes, want 240 to 256 KiB", n)
 	}
 	var raw struct{ Inbox json.RawMessage }
 	if err := json.Unmarshal(ans.Body, &raw); err != nil {

@@ -62,11 +62,11 @@ func TestRaceOfInboxReaders(t *testing.T) {
 		seqs, _ := r.inboxOf(fox, 200)
 		for i, seq := range seqs {
 			if seq != fmt.Sprint(i+1) {
-				t.Fatalf("got seq %s, want %d", seq, i+1)
+				t.Fatalf("inbox after the race: got seq %s, want %d", seq, i+1)
 			}
 		}
 		if len(seqs) != senders*posts+1 {
-			t.Errorf("got %d events, want %d mentions and the welcome", len(seqs), senders*posts)
+			t.Errorf("inbox after the race: got %d events, want %d mentions and the welcome", len(seqs), senders*posts)
 		}
 		for _, item := range r.events(fox.ID) {
 			if item.Str(tables.AttrType) == tables.TypeInboxWaiting {
@@ -132,7 +132,7 @@ type wholePage struct {
 	After int64
 }
 
-// The second catchup starts at the time in now of the first, and repeats no events.
+// The second catchup passes the now of the first as since, and gets no event again.
 // Events before since are numbered but not shown.
 func TestCatchupsShowEventsOnce(t *testing.T) {
 	t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A client may repeat a refresh within a minute, as after a lost answer. A later repetition counts as
-// theft.
+// A client may repeat a refresh within a minute, as after a lost answer. A later repetition counts
+// as theft.
 func TestRefreshReplay(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())

@@ -79,7 +79,7 @@ func TestOAuthWindows(t *testing.T) {
 			now := r.App.Now()
 			want := int(now.Truncate(length).Add(length).Sub(now) / time.Second)
 			if after, err := strconv.Atoi(a.Header.Get("Retry-After")); a.Status != 429 || err != nil || after < want || after > want+30 {
-				t.Errorf("got %d and Retry-After %s, want 429 and %d or at most 30 more", a.Status, a.Header.Get("Retry-After"), want)
+				t.Errorf("a request above the limit: got %d and Retry-After %s, want 429 and %d to %d", a.Status, a.Header.Get("Retry-After"), want, want+30)
 			}
 		}
 		submit := func(do string, fields url.Values) *transcripts.Answer {
@@ -95,7 +95,7 @@ func TestOAuthWindows(t *testing.T) {
 			}
 		}
 		if len(tokens) != 2 {
-			t.Errorf("got %d tokens, want 2", len(tokens))
+			t.Errorf("stored tokens: got %d, want 2", len(tokens))
 		}
 		if n := r.item(tables.GuardKey(fox.ID, r.App.Now().Truncate(time.Minute))).Int("n"); n != 1 {
 			t.Errorf("writes of this minute: got %d, want 1", n)

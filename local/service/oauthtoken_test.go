@@ -103,7 +103,7 @@ func (r *running) refreshing(token string, pairs ...string) *transcripts.Request
 func (r *running) refused(a *transcripts.Answer, name string) *transcripts.Answer {
 	r.t.Helper()
 	if want := map[bool]int{true: 401, false: 400}[name == "invalid_client"]; a.Status != want || a.Text("error") != name || a.Text("error_description") == "" || a.Text("error_uri") == "" {
-		r.t.Fatalf("got %d %s, want %d %s with a description and a URI", a.Status, a.Body, want, name)
+		r.t.Fatalf("a refused request: got %d %s, want %d %s with a description and a URI", a.Status, a.Body, want, name)
 	}
 	return a
 }
@@ -204,13 +204,13 @@ func TestRedemptionRefusals(t *testing.T) {
 		{"no verifier", "code_verifier", "", "invalid_request"},
 		{"another client", "client_id", "https://client.example/metadata", "invalid_grant"},
 		{"another registered client", "client_id", r.visit().client, "invalid_grant"},
-		{"no client of ours", "client_id", "dcr_nonsense", "invalid_client"},
+		{"an unknown client", "client_id", "dcr_nonsense", "invalid_client"},
 		{"no client", "client_id", "", "invalid_request"},
 		{"another redirect", "redirect_uri", "http://127.0.0.1/other", "invalid_grant"},
 		{"another port", "redirect_uri", "http://127.0.0.1:81/callback", "invalid_grant"},
 		{"no code", "code", "", "invalid_request"},
 		{"a damaged code", "code", v.code[:9] + string("AB"[b2i(v.code[9] == 'A')]) + v.code[10:], "invalid_grant"},
-		{"another's code", "code", other.code, "invalid_grant"},
+		{"another client's code", "code", other.code, "invalid_grant"},
 		{"the client as code", "code", strings.TrimPrefix(v.client, "dcr_"), "invalid_grant"},
 		{"another resource", "resource", "https://y.example/mcp", "invalid_target"},
 		{"the resource without its path", "resource", r.URL, "invalid_target"},
@@ -247,7 +247,7 @@ func TestRedemptionRefusals(t *testing.T) {
 		!strings.HasPrefix(got.Text("access_token"), "ast_") || !strings.HasPrefix(got.Text("refresh_token"), "asr_") ||
 		!strings.Contains(got.Header.Get("Cache-Control"), "no-store") || got.Header.Get("Pragma") != "no-cache" ||
 		got.Header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("got headers %v and %s, want both tokens for an hour, the scopes, no caching, and any origin allowed", got.Header, got.Body)
+		t.Errorf("redemption in JSON: got headers %v and %s, want both tokens for an hour, the scopes, no caching, and any origin allowed", got.Header, got.Body)
 	}
 	if got.Text("next.0.do") != "GET /v1/signup/puzzle" {
 		t.Errorf("next: got %s, want next.0.do GET /v1/signup/puzzle", got.Body)
@@ -400,7 +400,8 @@ func TestRevokeChecksTheClient(t *testing.T) {
 	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "") // a revoked token gets 200, too
 }
 
-// Forged credentials do not use up the address's limit of valid requests.
+// Forged credentials have a limit of their own for each address. Above it, credentials that were
+// accepted that day still work, and so do requests without one.
 func TestForgedCredentialsAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()

@@ -279,13 +279,13 @@ func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 			}
 			if (j != nil) != c.item(tables.ProfileKey(a.ID)).Bool("juror") || j != nil && j.Str("behind") != person ||
 				(j != nil) != (c.item(tables.JurorClaimKey(person)) != nil) || c.item(tables.JurorClaimKey("person of "+a.ID)) != nil {
-				t.Fatalf("round %d: got the juror %v, want it to agree with the profile and the claim of %s", i, j, person)
+				t.Fatalf("round %d: got the juror %v, want it to agree with the profile and the claim of %s, and no claim of the earlier person", i, j, person)
 			}
 		}
 	})
 }
 
-// The check needs only public data, as /docs/jury says.
+// Anyone can check a draw from public data alone, as /docs/jury says.
 func TestCheckOfADraw(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))

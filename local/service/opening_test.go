@@ -138,11 +138,11 @@ func (c *juryFixture) opens(script, post, before string) {
 		switch want {
 		case "open":
 			if opened = in; in == "null" || in == before || needed != "0" || c.open(a) != had+1 {
-				c.t.Fatalf("%s in %q: got %s and %d open cases, want a new case and %d", word, script, answer.Body, c.open(a), had+1)
+				c.t.Fatalf("%s in %q: got %s and %d open cases, want a new case, needed 0 and %d", word, script, answer.Body, c.open(a), had+1)
 			}
 		case "joined":
 			if in != opened || needed != "0" || c.open(a) != had {
-				c.t.Fatalf("%s in %q: got %s and %d open cases, want the case %s and %d", word, script, answer.Body, c.open(a), opened, had)
+				c.t.Fatalf("%s in %q: got %s and %d open cases, want the case %s, needed 0 and %d", word, script, answer.Body, c.open(a), opened, had)
 			}
 			if joined++; kind != "fit" && all > 10 {
 				hidden++
@@ -370,7 +370,7 @@ func TestRaceOfNewcomers(t *testing.T) {
 	})
 }
 
-// The report waits if the receiver does not qualify yet. If it is made again later, it opens a case.
+// The report waits if the receiver does not qualify yet. Made again later, it opens a case.
 func TestMessageToANewcomer(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -554,6 +554,6 @@ func TestVoteAtTheDeadline(t *testing.T) {
 	until(c.App.Now().Add(-time.Millisecond))
 	c.want(c.send(c.ballot(jurors[1], in, "uphold")), 409, "not_open")
 	if p := c.read(nil, in); p.State != "voting" || c.duties(jurors[1]) != 1 {
-		t.Errorf("got state %s and %d duties, want voting and 1", p.State, c.duties(jurors[1]))
+		t.Errorf("after a late vote: got state %s and %d duties, want voting and 1", p.State, c.duties(jurors[1]))
 	}
 }

@@ -39,7 +39,7 @@ func TestOverload(t *testing.T) {
 			}
 			after, err := strconv.Atoi(ans.Header.Get("Retry-After"))
 			if r.want(ans, 503, "unavailable"); err != nil || after < 1 {
-				t.Fatalf("got Retry-After %q, want a whole number of seconds, at least 1", ans.Header.Get("Retry-After"))
+				t.Fatalf("a refusal: got Retry-After %q, want a whole number of seconds, at least 1", ans.Header.Get("Retry-After"))
 			}
 			seen[after] = true
 			time.Sleep(30 * time.Millisecond)
@@ -49,7 +49,7 @@ func TestOverload(t *testing.T) {
 			t.Errorf("got %d attempts of %d requests, %.3f for each; want less than 1.1", attempts.Load(), n, ratio)
 		}
 		if len(seen) < 3 {
-			t.Errorf("got Retry-After %v, want at least three values", seen)
+			t.Errorf("Retry-After in a minute of refusals: got %v, want at least three values", seen)
 		}
 		r.embedded().SetFaults(nil)
 		time.Sleep(time.Second)

@@ -126,7 +126,8 @@ type Groups interface {
 	Group(declare func(*app.App) api.Group) (host.GatewayHandler, error)
 }
 
-// NewGateway returns a gateway that passes the requests for all endpoints to the functions that from makes.
+// NewGateway returns a gateway that passes the requests for all endpoints to the functions that
+// from makes.
 func NewGateway(a *app.App, from Groups, t api.Throttle) (http.Handler, error) {
 	return newGateway(a, functions.All(), from, t)
 }

@@ -199,7 +199,7 @@ func TestRaceOfCheckouts(t *testing.T) {
 	}
 	_, n := r.together(all...)
 	if asked, pages := s.heard(); n[201] != 5 || n[429] != 195 || asked != 5 || pages != 5 {
-		t.Errorf("got outcomes %v, %d calls for %d pages; want 5 accepted, 5 calls, 5 pages", n, asked, pages)
+		t.Errorf("200 checkouts at once: got outcomes %v, %d calls for %d pages; want 5 × 201, 195 × 429, 5 calls, 5 pages", n, asked, pages)
 	}
 	for what, key := range map[string]string{"the same bytes": "", "the same key": "once"} {
 		minute()
@@ -397,11 +397,11 @@ func TestNoticesForUnknownAgents(t *testing.T) {
 		status             int
 		line               string // expected in the log
 	}{
-		{"another stage's", "dev", fox.ID, 200, `"level":"WARN".*"type":"checkout.session.completed","stage":"dev","agent":"` + fox.ID + `"`},
-		{"nobody's", "prod", "fox", 200, `"level":"WARN".*"stage":"prod","agent":"fox"`},
-		{"of no such agent", "prod", nobody, 500, `"level":"ERROR".*"type":"checkout.session.completed","agent":"` + nobody + `".*bought of 5000000 micro-USD, ev_[0-9a-z]+, is for an agent that does not exist`},
-		{"an erased agent's", "prod", elk.ID, 200, `"level":"ERROR","msg":"notification unclear: an operator must decide".*"agent":"` + elk.ID + `","reason":"the agent that the credits are for was erased.*"done":\[{"kind":"bought".*"outcome":"made"}\]`},
-		{"an agent's", "prod", fox.ID, 200, `"level":"INFO","msg":"notification".*"agent":"` + fox.ID + `","done":\[{"kind":"bought","micro_usd":5000000,"id":"ev_[0-9a-z]+","outcome":"made"}\]`},
+		{"for another stage", "dev", fox.ID, 200, `"level":"WARN".*"type":"checkout.session.completed","stage":"dev","agent":"` + fox.ID + `"`},
+		{"for a handle instead of an ID", "prod", "fox", 200, `"level":"WARN".*"stage":"prod","agent":"fox"`},
+		{"for an unknown agent", "prod", nobody, 500, `"level":"ERROR".*"type":"checkout.session.completed","agent":"` + nobody + `".*bought of 5000000 micro-USD, ev_[0-9a-z]+, is for an agent that does not exist`},
+		{"for an erased agent", "prod", elk.ID, 200, `"level":"ERROR","msg":"notification unclear: an operator must decide".*"agent":"` + elk.ID + `","reason":"the agent that the credits are for was erased.*"done":\[{"kind":"bought".*"outcome":"made"}\]`},
+		{"for an agent", "prod", fox.ID, 200, `"level":"INFO","msg":"notification".*"agent":"` + fox.ID + `","done":\[{"kind":"bought","micro_usd":5000000,"id":"ev_[0-9a-z]+","outcome":"made"}\]`},
 	} {
 		body := paid(fmt.Sprint("evt_", i), "completed", "cs_1", c.agent, c.stage)
 		if a := r.send(r.notice(secret, body)); a.Status != c.status {

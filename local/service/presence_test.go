@@ -34,7 +34,7 @@ func TestRaceOfVisits(t *testing.T) {
 		visits := r.query(tables.GuestbookPK(fox.ID), tables.VisitPrefix, tables.VisitPrefix+"~")
 		heard := kinds(r.events(fox.ID))[tables.EventVisit]
 		if len(visits) != r.rounds() || heard != r.rounds() {
-			t.Errorf("got %d visits and %d events, want %d of each", len(visits), heard, r.rounds())
+			t.Errorf("stored visits and visit events: got %d and %d, want %d of each", len(visits), heard, r.rounds())
 		}
 	})
 }

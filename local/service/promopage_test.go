@@ -141,7 +141,7 @@ func TestBillingThatIsLate(t *testing.T) {
 	for try := 0; late == 0; try++ { // a slow machine may not reach the billing
 		ans := r.call(reader, "GET", "/v1/c/lounge", "")
 		if shown := ans.Text("promo.id"); ans.Status != 200 || (late == 1) != (shown == p.ID) || try > 100 {
-			t.Fatalf("try %d: billed %v: got %d %s, want 200, and the promo if it is billed", try, late == 1, ans.Status, ans.Body)
+			t.Fatalf("try %d: billed %v: got %d %s, want 200, the promo only if it is billed, and a billing within 100 tries", try, late == 1, ans.Status, ans.Body)
 		}
 	}
 	b.commit.Store(nil)
@@ -290,10 +290,10 @@ func TestBuyerSuspendedMeanwhile(t *testing.T) {
 	})
 	ans := r.send(r.buying(ad, "lounge", "Look here.", 5, 2))
 	if !m.done() || ans.Status == 201 {
-		t.Errorf("got %d %s, overtaken %v; want a refusal, overtaken", ans.Status, ans.Body, m.done())
+		t.Errorf("the purchase: got %d %s, overtaken %v; want a refusal, overtaken", ans.Status, ans.Body, m.done())
 	}
 	if n := len(r.query(tables.ChannelPK("lounge"), "PROMO#", "PROMO#~")); n != 0 || r.credits(t, ad) != 5*usd {
-		t.Errorf("got %d promos and balance %d, want 0 and %d", n, r.credits(t, ad), 5*usd)
+		t.Errorf("after the purchase was refused: got %d promos and balance %d, want 0 and %d", n, r.credits(t, ad), 5*usd)
 	}
 	r.audited(t)
 }

@@ -119,7 +119,7 @@ func TestRaceOfReaders(t *testing.T) {
 		for some := range slices.Chunk(pages, 60) { // more would wait too long for DynamoDB Local
 			got, byStatus := r.together(some...)
 			if byStatus[200] != len(some) {
-				t.Fatalf("got outcomes %v, want %d × 200", byStatus, len(some))
+				t.Fatalf("pages: got outcomes %v, want %d × 200", byStatus, len(some))
 			}
 			answers = append(answers, got...)
 		}
@@ -171,7 +171,7 @@ func TestRaceForTheLastPlaces(t *testing.T) {
 		}
 		answers, byStatus := r.settled(all...)
 		if byStatus[201] != 2 || byStatus[409] != len(all)-2 {
-			t.Errorf("got outcomes %v, want 2 × 201 and 409 for the others", byStatus)
+			t.Errorf("purchases: got outcomes %v, want 2 × 201 and 409 for the others", byStatus)
 		}
 		for i, a := range answers {
 			if a.Status == 409 && (a.Text("error.code") != "limit_reached" || a.Text("error.retry_at") == "" || !strings.Contains(a.Text("error.hint"), "another channel")) {
@@ -272,7 +272,7 @@ func TestRaceOfNobodies(t *testing.T) {
 		answers, byStatus := r.settled(all...)
 		const most = tables.PromosNobodysMost
 		if byStatus[201] != most || byStatus[409] != len(all)-most {
-			t.Errorf("got outcomes %v, want %d × 201 and 409 for the others", byStatus, most)
+			t.Errorf("purchases: got outcomes %v, want %d × 201 and 409 for the others", byStatus, most)
 		}
 		for i, a := range answers {
 			if a.Status == 409 && (a.Text("error.code") != "limit_reached" || a.Text("error.retry_at") == "") {

@@ -222,9 +222,9 @@ type question struct {
 	wait         time.Duration
 }
 
-// read returns the next changes of a shard, and the number of the newest drain when the read began.
-// If a drain waits for this reader, read waits only for the feed's lag. With atOnce it does not
-// wait.
+// read returns the next changes of a shard, and the number of the newest drain when the read
+// began. If a drain waits for this reader, read waits only for the feed's lag. With atOnce it does
+// not wait.
 func (u *pump) read(ctx context.Context, id, shard, after string, atOnce bool) (_ chunk, done bool, drain int64, err error) {
 	q := question{shard, after, u.lag}
 	u.mu.Lock()
@@ -310,8 +310,8 @@ const behindFrom = 5 * gatherFor
 // behind reports whether a reader that has come to a change of this time is behind.
 func (u *pump) behind(at time.Time) bool { return u.exact && u.app.Now().Sub(at) >= behindFrom }
 
-// paced returns the context in which a reader handles records. Its writes wait
-// briefly to share an fsync with requests, unless it is behind or a drain waits for it.
+// paced returns the context in which a reader handles records. The reader's writes wait briefly to
+// share an fsync with requests, unless the reader is behind or a drain waits for it.
 func (u *pump) paced(ctx context.Context, id string, records []tables.StreamRecord) context.Context {
 	u.mu.Lock()
 	awaited := u.idle[id] < u.drain
@@ -326,7 +326,7 @@ func (u *pump) paced(ctx context.Context, id string, records []tables.StreamReco
 // larger, so that it writes a sum once for more changes. They grow while handling one takes less
 // than batchFor.
 const (
-	behindWidth = 4  // multiplies the writes at once
+	behindWidth = 4  // multiplies the limit on concurrent writes
 	largeBatch  = 10 // bounds the growth of batches, in batches of the usual size
 	batchFor    = 500 * time.Millisecond
 	fillMost    = 32 // bounds the reads that fill a batch

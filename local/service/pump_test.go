@@ -234,8 +234,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// A reader that is behind gets larger and larger batches. The batches of the other
-// reader do not grow.
+// A reader that is behind gets larger and larger batches. The other reader's batches do not grow.
 func TestPump_FillsBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -214,7 +214,7 @@ func TestFeed(t *testing.T) {
 		next = links.Next
 	}
 	if len(seen) != 2 || !slices.Equal(got, want) {
-		t.Errorf("got %d pages, want 2\n got %q\nwant %q", len(seen), got, want)
+		t.Errorf("feed: got %d pages, want 2\n got %q\nwant %q", len(seen), got, want)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestFeedOfLongPosts(t *testing.T) {
 		}
 		decode(t, ans, &feed)
 		if len(ans.Body) > 250_000 || len(feed.Items) == 0 {
-			t.Fatalf("got %d bytes with %d items, want at most 250000 with at least one", len(ans.Body), len(feed.Items))
+			t.Fatalf("a page of the feed: got %d bytes with %d items, want at most 250000 with at least one", len(ans.Body), len(feed.Items))
 		}
 		n, next = n+len(feed.Items), feed.NextURL
 	}

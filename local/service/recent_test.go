@@ -234,8 +234,8 @@ func TestHotOwnWrites(t *testing.T) {
 	})
 }
 
-// Strong reads cost double, so few are strong. In the process that wrote, an author's reads are strong
-// for a second after its write, and everybody's are after a deletion.
+// Strong reads cost double, so few are strong. In the process that wrote, an author's reads are
+// strong for a second after its write, and everybody's are after a deletion.
 func TestHotStrong(t *testing.T) {
 	t.Parallel()
 	processes(t, func(r, other *running, m *metered) {
@@ -369,7 +369,7 @@ func TestHotHead(t *testing.T) {
 	processes(t, func(r, _ *running, _ *metered) {
 		get, head := r.call(nil, "GET", "/v1/c/lounge", ""), r.call(nil, http.MethodHead, "/v1/c/lounge", "")
 		if a, b := get.Header.Get("ETag"), head.Header.Get("ETag"); a == "" || a != b {
-			t.Errorf("got ETags %q and %q, want the same", a, b)
+			t.Errorf("ETags of GET and HEAD: got %q and %q, want the same, not empty", a, b)
 		}
 	})
 }

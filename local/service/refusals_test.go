@@ -21,7 +21,8 @@ const (
 	fieldsMost  = 10
 )
 
-// manyMembers returns an object of n members. Each name begins with length times char.
+// manyMembers returns an object with the member x and n others. The name of each is char, repeated
+// length times, and a number.
 func manyMembers(n, length int, char string) string {
 	var b strings.Builder
 	b.WriteString(`{"x":1`)

@@ -344,7 +344,7 @@ func TestStartRefusesDamage(t *testing.T) {
 			t.Errorf("%s with %.20q: got %v, want an error with the file's name and the remedy", c.file, c.content, err)
 		}
 		if now, err := os.ReadFile(f.path(c.file)); err != nil || string(now) != c.content {
-			t.Errorf("%s with %.20q: the file was changed (%v)", c.file, c.content, err)
+			t.Errorf("%s with %.20q: the file was changed or removed (%v)", c.file, c.content, err)
 		}
 		if err := os.Remove(f.path(c.file)); err != nil {
 			t.Fatal(err)

@@ -132,7 +132,7 @@ func TestScopesOfEveryEndpoint(t *testing.T) {
 				if got == "scope_missing" {
 					header := ans.Header.Get("WWW-Authenticate")
 					if ans.Text("error.scope") != takes.Scope || !strings.Contains(header, `error="insufficient_scope"`) || !strings.Contains(header, fmt.Sprintf("scope=%q", strings.Join(auth.InOrder([]string{scope, takes.Scope}), " "))) {
-						t.Errorf("%s with %s: got %s and WWW-Authenticate %s, want both to name the scope %s", route, scope, ans.Body, header, takes.Scope)
+						t.Errorf("%s with %s: got %s and WWW-Authenticate %s, want error.scope %s, and insufficient_scope with both scopes in the header", route, scope, ans.Body, header, takes.Scope)
 					}
 				}
 			}

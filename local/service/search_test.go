@@ -183,7 +183,8 @@ func (s *searching) check() {
 	s.found += len(got)
 }
 
-// A search finds what a scan of all posts finds, on a faulty table and stream.
+// A search finds what a scan of all posts finds, despite faults of the stream and of the embedded
+// table.
 func TestSearch(t *testing.T) {
 	t.Cleanup(search.Small())
 	const seed = 1
@@ -220,7 +221,7 @@ func TestSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(heads) < 2 || s.found < least {
-			t.Errorf("got %d heads and %d hits, want at least 2 and %d", len(heads), s.found, least)
+			t.Errorf("at the end: got %d heads of segments and %d hits, want at least 2 and %d", len(heads), s.found, least)
 		}
 		r.noDeadLetters()
 	})

@@ -29,7 +29,7 @@ func (s *stuck) Commit(ctx context.Context, tx tables.Tx) error {
 	return s.Backend.Commit(ctx, tx)
 }
 
-// A drain waits for the update of a channel's search index. Counting the posts does not.
+// A drain waits for the update of a channel's search index. The counting of posts does not wait.
 func TestTendingHoldsUpNothing(t *testing.T) {
 	t.Parallel()
 	s := &stuck{free: make(chan struct{}), tried: make(chan struct{})}
@@ -83,7 +83,7 @@ func TestTendingHoldsUpNothing(t *testing.T) {
 	r.drain()
 	page, err := r.App.Table.Query(t.Context(), tables.SearchHeads("lounge", search.Newest.String(), 10, tables.Strong))
 	if err != nil || len(page.Items) == 0 {
-		t.Errorf("got %d segments, want at least one; %v", len(page.Items), err)
+		t.Errorf("after the drain: got %d segments, want at least one; %v", len(page.Items), err)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestThrottles(t *testing.T) {
 	took := time.Since(start)
 	most := burst + recoveries.Rate*int(took/time.Second+1)
 	if through < burst || through > most || refused == 0 && took < (n-burst)/recoveries.Rate*time.Second {
-		t.Errorf("got %d passed and %d throttled in %s, want %d to %d to pass, and some throttled unless it took long", through, refused, took, burst, most)
+		t.Errorf("confirmations of recoveries: got %d passed and %d throttled in %s, want %d to %d to pass, and some throttled unless it took long", through, refused, took, burst, most)
 	}
 	if _, refused := flood(r, "/v1/challenge", 100); refused > 0 {
 		t.Errorf("another route: got %d of 100 requests throttled, want none", refused)

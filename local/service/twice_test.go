@@ -50,6 +50,6 @@ func TestVoteWithUnknownOutcome(t *testing.T) {
 	c.tick()
 	a := c.want(c.send(c.ballot(c.waiting(in)[0], in, "uphold")), 200, "")
 	if a.Text("next.0.do") != "GET /v1/cases/"+in || a.Header.Get("Idempotent-Replayed") != "true" || !broken.Met() {
-		t.Errorf("got headers %v, answer %s, fault met %v; want Idempotent-Replayed, the case as next, and the fault", a.Header, a.Body, broken.Met())
+		t.Errorf("the vote: got headers %v, answer %s, fault met %v; want Idempotent-Replayed true, the case as next, and the fault met", a.Header, a.Body, broken.Met())
 	}
 }

@@ -25,8 +25,8 @@ type Mapping struct {
 }
 
 // Deliver delivers a batch until it is processed. A batch that fails as a whole is halved.
-// A batch that fails at a record is delivered again from that record. If its first record
-// fails Tries times, the whole rest of the batch is given up.
+// A batch that fails at a record is delivered again from that record. If the first record
+// of a delivery fails Tries times in a row, all records of that delivery are given up.
 func (m Mapping) Deliver(records []tables.StreamRecord) {
 	for tries := 0; len(records) > 0 && (m.Over == nil || !m.Over()); {
 		res, err := m.Invoke(records)

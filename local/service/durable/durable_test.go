@@ -11,7 +11,7 @@ import (
 	"agentsocial/local/service/durable"
 )
 
-// victim names the variable with the file that a killed process writes.
+// victim names the environment variable with the path of the file that a killed process writes.
 const victim = "AGENTSOCIAL_TEST_VICTIM"
 
 // content returns a content that shows whether it is whole: one byte, many times.
