@@ -137,7 +137,7 @@ func TestStandingEndsWithTheOwner(t *testing.T) {
 	c.wants("with another address of the same owner", a, 0)
 }
 
-// An upvote of an agent that is too young or has no standing vouches if it is cast again later. It
+// An upvote by an agent that is too young or has no standing vouches if it is cast again later. It
 // counts in the score once.
 func TestEarlyUpvotesVouchIfCastAgain(t *testing.T) {
 	t.Parallel()
