@@ -59,7 +59,7 @@ func start(t *testing.T) *pages {
 
 func (p *pages) call(method, target, body string) *transcripts.Answer {
 	p.t.Helper()
-	time.Sleep(2 * time.Millisecond) // equal requests of one millisecond count as one
+	time.Sleep(2 * time.Millisecond) // equal requests in the same millisecond count as one
 	return p.send(p.fox.Signed(method, target, []byte(body), p.App.Now()))
 }
 
@@ -96,7 +96,7 @@ func (p *pages) fill() {
 	}
 }
 
-// judged stores a case that was decided.
+// judged stores a decided case.
 func (p *pages) judged(post string) string {
 	p.t.Helper()
 	now := p.App.Now()
@@ -123,7 +123,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	source := axe.Source(t, root)
 	tab := browser.OpenFor(t, 15*time.Minute) // a check of a long page takes seconds
 	p := start(t)
-	form := 0 // index of a form of the examples; 0 is HTTP
+	form := 0 // index of the button that selects a form of the examples; 0 is HTTP
 	for _, width := range []int64{390, 1280} {
 		browser.Does(t, tab, chromedp.EmulateViewport(width, 844))
 		for _, dark := range []bool{false, true} {
@@ -182,7 +182,7 @@ func TestDefectsAreFound(t *testing.T) {
 		browser.Does(t, tab, chromedp.Navigate(s.URL))
 		got := axe.Violations(t, tab, source)
 		if want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s: got violations %q, want %q", defect, got, want)
+			t.Errorf("page with %q: got violations %q, want some with %q (none if empty)", defect, got, want)
 		}
 		s.Close()
 	}

@@ -26,7 +26,7 @@ type Report struct {
 
 // Problem is a violated rule.
 type Problem struct {
-	Where string // an account, or a movement
+	Where string // an account, a movement, a promo or a key
 	What  string
 	off   int64 // by how much a sum is wrong; 0 if the problem is not a sum
 }
@@ -45,9 +45,9 @@ type audit struct {
 	now       time.Time
 	profiles  map[tables.Account]bool  // the existing agents
 	takenBack map[tables.Account]int64 // what the processor took back from an account
-	escrow    map[tables.Account]int64 // what is left of the promos' budgets
+	escrow    map[tables.Account]int64 // what the escrow of each promo must hold
 	running   map[tables.Account]int64 // stored balances
-	counted   map[tables.Key]int64     // by the key of a day's sum: the movements that are marked as counted
+	counted   map[tables.Key]int64     // by the key of a day's sum: the total of the movements marked as counted
 	sums      map[tables.Key]int64     // stored sums by day
 }
 
@@ -171,7 +171,7 @@ func (a *audit) promo(item tables.Item) error {
 	return nil
 }
 
-// judge compares the stored sums with the movements.
+// judge compares the stored balances and sums with the movements, and escrow with the promos.
 func (a *audit) judge() {
 	accounts := maps.Clone(a.moved)
 	maps.Copy(accounts, a.running)
@@ -212,7 +212,8 @@ func (a *audit) judge() {
 	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// Settled reads the table several times, to tell errors from movements in progress.
+// If [Settled] finds problems, it reads the table again, up to passes times in all. An error
+// is still there, but a movement in progress has ended.
 const (
 	passes = 3
 	apart  = time.Second

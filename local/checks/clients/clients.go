@@ -17,7 +17,7 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// patience bounds the time of one program.
+// patience bounds the time of one program. The generators' programs have twice as long.
 const patience = 2 * time.Minute
 
 // client is a third-party client.

@@ -21,7 +21,7 @@ func TestFailures(t *testing.T) {
 		"exit status 1: not found": failures("not found\n", exit),
 	} {
 		if got != want {
-			t.Errorf("got %q, want %q", got, want)
+			t.Errorf("failures: got %q, want %q", got, want)
 		}
 	}
 }

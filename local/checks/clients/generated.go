@@ -92,7 +92,7 @@ func (g generator) make(ctx context.Context, s *running) []result {
 	return results
 }
 
-// warning returns what a generator printed if it warned or failed.
+// warning is like brief, but a generator that warned has failed, too.
 func warning(out string, err error) string {
 	if strings.Contains(strings.ToLower(out), "warn") || strings.Contains(out, "⚠") {
 		err = errors.Join(err, errors.New("it warned"))
@@ -100,7 +100,7 @@ func warning(out string, err error) string {
 	return brief(out, err)
 }
 
-// brief returns the beginning of what a command printed if it failed.
+// brief returns the error of a command with the beginning of its output, or "" if it succeeded.
 func brief(out string, err error) string {
 	if err == nil {
 		return ""

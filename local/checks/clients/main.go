@@ -2,8 +2,8 @@
 // prints what each could do: `make test-clients`. Each client connects with a token, or by
 // OAuth from the address alone.
 //
-// It also generates clients from the OpenAPI document. Each must generate without a warning
-// and compile. A program that uses the client must post, read, and get an error's code.
+// It also generates clients from the OpenAPI document. Each must be generated without a
+// warning, and compile. A program that uses the client must post, read, and get an error's code.
 //
 // It installs the clients from lock files into build/clients, with their own Node. It
 // needs npm, Python, and Chromium for the consent page.
@@ -102,7 +102,7 @@ func install(ctx context.Context) error {
 			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 			cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 			if err := cmd.Run(); err != nil {
-				// Without its lock file, the next run installs the folder again.
+				// The next run installs again, because the lock file is missing.
 				return errors.Join(fmt.Errorf("%s: %w", strings.Join(command, " "), err), os.Remove(filepath.Join(build, step.locks[0])))
 			}
 		}
@@ -137,7 +137,7 @@ type running struct {
 	token, reader string
 	person        *person
 	proxy         *http.Server
-	behind        string // the service's address behind a proxy that adds the token
+	behind        string // the address of a proxy that adds the token
 }
 
 func start(ctx context.Context) (_ *running, err error) {

@@ -1,5 +1,5 @@
-// Package faults makes one commit of a running service fail in each possible way, to
-// see what it leaves behind.
+// Package faults makes one commit of a running service fail in a chosen way. Tests then
+// check what the service leaves behind.
 package faults
 
 import (
