@@ -236,8 +236,8 @@ func standing(w *world) error {
 }
 
 // reports checks that each report that counts was heard in a case of its target, or waits
-// for a case. The report has an item for the reporter's owner, which is removed when the
-// reporter is erased.
+// for a case. Such a report also has an item for the reporter's owner, until the reporter is
+// erased.
 func (w *world) reports() error {
 	owners, gone := counts{}, counts{}
 	for _, item := range w.types[tables.TypeReport] {

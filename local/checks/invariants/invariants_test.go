@@ -175,7 +175,7 @@ func (t stock) addCase() {
 	t.addAppeal()
 }
 
-// addAppeal adds a case about a message that an appeal overturned.
+// addAppeal adds an upheld case about a message, and an appeal that overturned it.
 func (t stock) addAppeal() {
 	first := &tables.Case{
 		ID: "ca_2", Kind: tables.CaseMessage, Target: "msg_1", Author: tables.Author{ID: owl}, State: tables.CaseUpheld, Settled: true,
@@ -254,27 +254,27 @@ func TestCheck_EachRule(t *testing.T) {
 		rule string
 		do   func(table)
 	}{
-		"an event is missing":                   {"inboxes", gone(tables.InboxEventKey(fox, 1))},
-		"a head is missing":                     {"inboxes", gone(tables.InboxHeadKey(fox))},
-		"an event has no source":                {"inboxes", gone(tables.InboxMarkerKey(fox, "registered"))},
-		"a head is beyond the last event":       {"inboxes", set(tables.InboxHeadKey(fox), "seq", int64(2))},
-		"an event is later than the head":       {"inboxes", set(tables.InboxHeadKey(fox), "at", now.UnixMilli()-1)},
-		"a numbered event waits":                {"inboxes", adds(visited(now).Wait(fox, "registered", now, 0))},
-		"an event waits twice":                  {"inboxes", adds(visited(now.Add(time.Hour)).Wait(fox, "visit", now, 0))},
-		"an event waits at another time":        {"inboxes", set(waits.WaitingKey(fox, "visit"), "happened_at", int64(1))},
-		"an event waits in a closed inbox":      {"inboxes", set(tables.InboxHeadKey(fox), "closed", true)},
-		"a post has no counters":                {"posts", gone(numbers)},
-		"counters have no post":                 {"posts", gone(tables.PostKey("lounge", reply))},
-		"a reply is not counted":                {"posts", set(numbers, "replies", int64(0))},
-		"a post is not counted for fox":         {"posts", set(counted, "posts", int64(0))},
-		"a post is not counted for its channel": {"posts", set(tables.ChannelKey("lounge"), "posts", int64(3))},
-		"a channel is not in the directory":     {"posts", gone(tables.ListingKey("lounge"))},
-		"a channel has a wrong place":           {"posts", set(tables.ListingKey("lounge"), "rank_sk", "2026010100#lounge")},
-		"a closed channel is in the directory":  {"posts", set(tables.ChannelKey("lounge"), "taken", "spam")},
-		"a post is not listed":                  {"posts", gone(tables.LatestKey(fox))},
-		"a deleted post keeps its words":        {"posts", set(tables.PostKey("lounge", post), "deleted", true)},
-		"a vote is not counted":                 {"marks", set(tables.VoteKey(post, owl, false), "type", tables.TypeVote)},
-		"a lane's sum was not moved": {"marks", func(t table) {
+		"an event is missing":                  {"inboxes", gone(tables.InboxEventKey(fox, 1))},
+		"a head is missing":                    {"inboxes", gone(tables.InboxHeadKey(fox))},
+		"an event has no source":               {"inboxes", gone(tables.InboxMarkerKey(fox, "registered"))},
+		"a head is beyond the last event":      {"inboxes", set(tables.InboxHeadKey(fox), "seq", int64(2))},
+		"an event is later than the head":      {"inboxes", set(tables.InboxHeadKey(fox), "at", now.UnixMilli()-1)},
+		"a numbered event waits":               {"inboxes", adds(visited(now).Wait(fox, "registered", now, 0))},
+		"an event waits twice":                 {"inboxes", adds(visited(now.Add(time.Hour)).Wait(fox, "visit", now, 0))},
+		"an event waits at another time":       {"inboxes", set(waits.WaitingKey(fox, "visit"), "happened_at", int64(1))},
+		"an event waits in a closed inbox":     {"inboxes", set(tables.InboxHeadKey(fox), "closed", true)},
+		"a post has no counters":               {"posts", gone(numbers)},
+		"counters have no post":                {"posts", gone(tables.PostKey("lounge", reply))},
+		"a reply is not counted":               {"posts", set(numbers, "replies", int64(0))},
+		"a post is not counted for fox":        {"posts", set(counted, "posts", int64(0))},
+		"a channel counts a post too many":     {"posts", set(tables.ChannelKey("lounge"), "posts", int64(3))},
+		"a channel is not in the directory":    {"posts", gone(tables.ListingKey("lounge"))},
+		"a channel has a wrong place":          {"posts", set(tables.ListingKey("lounge"), "rank_sk", "2026010100#lounge")},
+		"a closed channel is in the directory": {"posts", set(tables.ChannelKey("lounge"), "taken", "spam")},
+		"a post is not listed":                 {"posts", gone(tables.LatestKey(fox))},
+		"a deleted post keeps its words":       {"posts", set(tables.PostKey("lounge", post), "deleted", true)},
+		"a vote is not counted":                {"marks", set(tables.VoteKey(post, owl, false), "type", tables.TypeVote)},
+		"a lane's sum was not added to its target": {"marks", func(t table) {
 			k := tables.LaneKey(numbers, "score", 1)
 			t[k] = tables.Item{tables.AttrPK: k.PK, tables.AttrSK: k.SK, tables.AttrType: tables.TypeLane, "n": int64(1)}
 		}},
@@ -285,7 +285,7 @@ func TestCheck_EachRule(t *testing.T) {
 		"a rank among the best is stale":              {"marks", set(numbers, "rank_sk", tables.BestSK(0, post))},
 		"a loss of karma comes from nothing":          {"karma", set(counted, "lost", int64(2))},
 		"an owner was heard without a report":         {"cases", set(tables.ReportedKey(post), "heard", int64(1))},
-		"a party too many is counted":                 {"cases", set(tables.ReportedKey(post), "parties", int64(1))},
+		"one party too many is counted":               {"cases", set(tables.ReportedKey(post), "parties", int64(1))},
 		"karma comes from nothing":                    {"karma", set(counted, "karma", int64(2))},
 		"a follower is not counted":                   {"follows", set(counted, "followers", int64(0))},
 		"a followed agent is not counted":             {"follows", set(tables.CountersKey(owl), "following", int64(1))},
@@ -312,16 +312,16 @@ func TestCheck_EachRule(t *testing.T) {
 		"a tag has a wrong hour":                      {"agents", set(counted, "last_active", int64(0))},
 		"the setting of mentions differs":             {"agents", set(tables.HandleKey("fox"), "mentions", tables.FromNobody)},
 		"the setting of messages differs":             {"agents", set(tables.MessagingKey(fox), "dms", tables.FromNobody)},
-		"a key is not counted":                        {"credentials", set(tables.ProfileKey(fox), "keys", int64(2))},
+		"a profile counts a key too many":             {"credentials", set(tables.ProfileKey(fox), "keys", int64(2))},
 		"a token is not listed":                       {"credentials", gone(tables.TokensKey(fox))},
 		"a listed token does not exist":               {"credentials", gone(tables.TokenKey(fox, "tk_fox"))},
 		"a juror's profile is not marked":             {"jurors", set(tables.ProfileKey(fox), "juror", false)},
 		"a juror is not in the pool":                  {"jurors", gone(tables.JurorKey(fox))},
-		"a person has no claimed juror":               {"jurors", gone(tables.JurorClaimKey("person fox"))},
+		"a juror is not claimed for its person":       {"jurors", gone(tables.JurorClaimKey("person fox"))},
 		"a case has no evidence":                      {"cases", gone(tables.EvidenceKey("ca_1"))},
 		"a case has no complaint":                     {"cases", gone(tables.Key{PK: tables.CasePK("ca_1"), SK: "COMPLAINT#ev_3"})},
-		"a case has a draw too many":                  {"cases", set(tables.CaseKey("ca_1"), "draws", int64(2))},
-		"a seat is not filled":                        {"cases", set(tables.CaseKey("ca_1"), "filled", int64(0))},
+		"a case counts a draw too many":               {"cases", set(tables.CaseKey("ca_1"), "draws", int64(2))},
+		"a filled seat is not counted":                {"cases", set(tables.CaseKey("ca_1"), "filled", int64(0))},
 		"a case does not count a vote":                {"cases", set(tables.SeatKey("ca_1", owl), "state", tables.SeatVoted)},
 		"a seat has no duty":                          {"cases", gone(tables.DutyKey(owl, "ca_1"))},
 		"a duty is not counted":                       {"cases", set(tables.CountersKey(owl), "duties", int64(0))},
@@ -333,7 +333,7 @@ func TestCheck_EachRule(t *testing.T) {
 		"a case lacks its appeal":                     {"appeals", gone(tables.CaseKey("ca_3"))},
 		"an appeal lacks its case":                    {"appeals", gone(tables.CaseKey("ca_2"))},
 		"an appeal names another case":                {"appeals", set(tables.CaseKey("ca_3"), "appeals", "ca_1")},
-		"a case is appealed twice":                    {"appeals", set(tables.CaseKey("ca_2"), "appeal", "ca_4")},
+		"a case names a missing appeal":               {"appeals", set(tables.CaseKey("ca_2"), "appeal", "ca_4")},
 		"a won appeal is not carried out":             {"appeals", set(tables.CaseKey("ca_2"), "overruled", false)},
 		"a lost appeal is carried out":                {"appeals", set(tables.CaseKey("ca_3"), "state", tables.CaseUpheld)},
 		"a juror judges twice":                        {"appeals", func(t table) { t[tables.CaseKey("ca_2")]["jurors"] = tables.NewSet("ag_asp") }},

@@ -155,7 +155,8 @@ func marks(w *world) error {
 }
 
 // karma checks that an agent's karma matches the marks on its posts and what its reports
-// cost. It skips authors and jurors of cases: no item records what a case gave them.
+// cost. It skips agents whose karma a test set, and authors and jurors of cases: no item
+// records what a case gave them.
 func karma(w *world) error {
 	worth, lost, apart := counts{}, counts{}, maps.Clone(w.given.Karma)
 	if apart == nil {
