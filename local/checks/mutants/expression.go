@@ -25,10 +25,11 @@ const (
 	Cursor     Kind = "cursor"
 )
 
-// rules lists the folders whose expressions are mutated, including their subfolders.
+// rules lists the folders whose expressions are mutated, including their subfolders. The
+// files of package tables are mutated, too.
 var rules = []string{"functions", "events", "shared/identity/auth", "shared/rules", "shared/text", "tables/id"}
 
-// unruled lists code in these folders that has no rules of the service.
+// unruled lists code in these folders and in package tables that has no rules of the service.
 var unruled = []string{"functions/ideas/wishes", "functions/docs/programs", "tables/capacity.go", "tables/expression.go"}
 
 func ruled(path string) bool {
@@ -242,7 +243,8 @@ func (e *expressions) bounds(x ast.Expr) bool {
 	return x == b.Y && (b.Op == token.LSS || b.Op == token.GEQ) || x == b.X && (b.Op == token.GTR || b.Op == token.LEQ)
 }
 
-// free reports whether an expression uses a constant that may have any value.
+// free reports whether an expression uses a constant that may have any value, or an HTTP
+// status.
 func (e *expressions) free(x ast.Expr) (is bool) {
 	ast.Inspect(x, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
@@ -257,8 +259,8 @@ func (e *expressions) free(x ast.Expr) (is bool) {
 	return is
 }
 
-// name returns the name of a called function as package.Name, of a method as .Name, and
-// of a builtin alone.
+// name returns the name of what is called: package.Name for a function, .Name for a method,
+// Name for a builtin, "" for anything else.
 func (e *expressions) name(call *ast.CallExpr) string {
 	fun := ast.Unparen(call.Fun)
 	if i, ok := fun.(*ast.IndexExpr); ok {
@@ -327,7 +329,8 @@ func (e *expressions) call(call *ast.CallExpr) bool {
 	return e.formats(call)
 }
 
-// formats visits a call, except constants that the call formats into a text.
+// formats visits a call that formats a text, except constants among the formatted values. For
+// any other call it only returns true: the caller visits the call.
 func (e *expressions) formats(call *ast.CallExpr) bool {
 	s, ok := e.info.Types[call.Fun].Type.(*types.Signature)
 	if !ok || !s.Variadic() || call.Ellipsis.IsValid() {

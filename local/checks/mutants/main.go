@@ -188,8 +188,8 @@ func (s *suite) affordable(batches [][]Unit) (first [][]Unit, whole bool) {
 	return batches, true
 }
 
-// estimate returns how long it takes to test the mutants without a result. It assumes that
-// the first batch of tests notices most mutants.
+// estimate returns how long it takes to test the mutants that have no result yet. It assumes
+// that the first batch of tests notices most mutants.
 func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) time.Duration {
 	const start = 300 * time.Millisecond // the start of a test's process
 	var sum time.Duration
@@ -250,7 +250,7 @@ func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	return cmp.Or(ctx.Err(), err)
 }
 
-// judge looks for a test that notices each mutant without a known result.
+// judge takes each mutant without a known result, and looks for a test that notices it.
 func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant, equivalent map[string]string) error {
 	began := time.Now()
 	fmt.Fprintf(out, "testing the mutants, which takes about %s\n", s.estimate(f, all, equivalent))

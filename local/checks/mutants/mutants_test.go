@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 	}
 	for name := range names {
 		if strings.HasPrefix(name, "tables/condition.go") || strings.HasPrefix(name, "tables/embedded/") || strings.HasPrefix(name, "local/") {
-			t.Errorf("got the mutant %q, want none there", name)
+			t.Errorf("got the mutant %q, want none of this file", name)
 		}
 	}
 	if err := known(all, equivalent); err != nil {
@@ -105,7 +105,7 @@ func TestRun(t *testing.T) {
 
 	got, err := try("", "condition,item,attribute", nil)
 	if err == nil || !strings.Contains(err.Error(), "writes: 70.0 % of mutants are noticed, want at least 100") {
-		t.Errorf("got error %v, want 70 %%; output\n%s", err, got)
+		t.Errorf("mutants of writes: got error %v, want one with 70.0 %%; output\n%s", err, got)
 	}
 	for _, want := range []string{
 		"tables/post.go:3                   Begin            item       Put(Item{\"pk\": id, \"open\": true}, NoItem())                  tables.TestOnce",
@@ -118,13 +118,13 @@ func TestRun(t *testing.T) {
 		"writes                              3/6        2/2        2/2       7/10  70.0 %",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("output lacks %q:\n%s", want, got)
+			t.Errorf("mutants of writes: got output without %q:\n%s", want, got)
 		}
 	}
 
 	got, err = try("functions/rules/", "", nil)
 	if err == nil || !strings.Contains(err.Error(), "functions/rules: ") {
-		t.Errorf("got error %v, want a score that is too small; output\n%s", err, got)
+		t.Errorf("mutants of rules: got error %v, want one with the score of functions/rules; output\n%s", err, got)
 	}
 	var lines []string
 	for line := range strings.Lines(got) {
@@ -160,13 +160,13 @@ Up cursor &tables.Position{SK: after} NOT NOTICED
 Share number 0.5 in 0.5 * n NOT NOTICED
 All comparison i < len(keys) NOT NOTICED`), "\n")
 	if !slices.Equal(lines, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+		t.Errorf("mutants of rules: got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
 
 	got, err = try("tables/post.go End", "", map[string]string{"tables/post.go End condition ItemExists()": "what is open exists"})
 	if err != nil || strings.Contains(got, "running all tests") || !strings.Contains(got, "left out: what is open exists") ||
 		!strings.Contains(got, "2/2 100.0 %") {
-		t.Errorf("known results: got error %v, want none, no test run again and 2 of 2 noticed; output\n%s", err, got)
+		t.Errorf("known results: got error %v, want none, no test run again, the equivalent left out and 2 of 2 noticed; output\n%s", err, got)
 	}
 	if _, err := try("", "conditions", nil); err == nil || !strings.Contains(err.Error(), `"conditions" is not a kind`) {
 		t.Errorf("a kind that does not exist: got error %v, want one that names it", err)

@@ -22,7 +22,8 @@ const (
 )
 
 // leaf is the folder of a package that is added to the module. Its functions are hooks
-// around expressions: each returns what the source does, unless mutant n is active.
+// around expressions: each returns the value of the original expression, unless mutant n
+// is active.
 const leaf = "shared/mutant"
 
 const leafSource = `package mutant
@@ -191,7 +192,7 @@ func MutantCursor(n int, desc bool, cursor *Position) *Position {
 }
 `
 
-// hooks names the functions that hook declares.
+// hooks names the functions in hook for the mutants of writes.
 var hooks = map[Kind]string{Condition: "MutantCondition", Item: "MutantItem", Attribute: "MutantAttribute"}
 
 // overlay writes a module's sources with all mutants, disabled, to a folder. It returns the
