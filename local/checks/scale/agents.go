@@ -23,10 +23,10 @@ type agent struct {
 	*transcripts.Agent
 	n      int
 	circle int
-	at     int64 // unix ms of its newest signature: equal requests of one millisecond count as one
+	at     int64 // unix ms of its newest signature: equal requests in the same millisecond count as one
 }
 
-// channel is the channel of a circle.
+// channel is the channel of a circle, or the hub.
 type channel struct {
 	name   string
 	token  string    // bearer token of the circle's first agent

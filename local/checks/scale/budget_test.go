@@ -30,7 +30,7 @@ func TestBudgets(t *testing.T) {
 	small, large := play(t, days(2), 7), play(t, days(12), 7)
 	for _, r := range []*Result{small, large} {
 		if r.Whole.OK < r.Whole.Sent*99/100 || r.Calls.Throttled > 0 {
-			t.Errorf("%s: got %d of %d requests accepted and %d calls throttled, want 99 %% accepted and none throttled", r.Scenario.Name, r.Whole.OK, r.Whole.Sent, r.Calls.Throttled)
+			t.Errorf("%s: got %d of %d requests accepted and %d calls throttled, want at least 99 %% accepted and none throttled", r.Scenario.Name, r.Whole.OK, r.Whole.Sent, r.Calls.Throttled)
 		}
 	}
 	before := map[string]Hot{}
@@ -60,7 +60,7 @@ func TestBudgets(t *testing.T) {
 		}
 		for k, all := range large.Hot[i].All {
 			if got := all / float64(large.Scenario.Agents); math.Abs(got-g.Units[k]) > 0.05+g.Units[k]/4 {
-				t.Errorf("%s: got %.2f %s units for one agent's day, Growing says %.2f", g.Family, got, []string{"read", "write"}[k], g.Units[k])
+				t.Errorf("%s: got %.2f %s units for one agent's day, want about %.2f as in Growing", g.Family, got, []string{"read", "write"}[k], g.Units[k])
 			}
 		}
 		t.Logf("%s is full at %.0f million agents", g.Family, g.Full(AWS, bench.Peak)/1e6)

@@ -35,7 +35,7 @@ func TestClient(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// fill takes units of the upper range, shortly before the next second of the clock begins.
+		// fill takes units of the upper range. before is the time until the next full second.
 		fill := func(k kind, units float64, before time.Duration) {
 			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(2*time.Second - before)))
 			m.spaces[""].takes(placeOf(keys[1].PK, keys[1].SK), k, units, time.Now())
@@ -64,7 +64,7 @@ func TestClient(t *testing.T) {
 			return c.Commit(ctx, tables.Tx{Writes: []tables.Write{item(0), item(1)}})
 		})
 		if err == nil && attempts < 2 || err != nil && !errors.Is(err, tables.ErrThrottled) {
-			t.Errorf("a throttled transaction: got %v after %d attempts, want it throttled, or made later", err, attempts)
+			t.Errorf("a throttled transaction: got %v after %d attempts, want it throttled, or made after several", err, attempts)
 		}
 
 		fill(writes, 0, time.Second)
@@ -81,7 +81,7 @@ func TestClient(t *testing.T) {
 			return err
 		})
 		if !errors.Is(err, tables.ErrThrottled) || attempts < 1 {
-			t.Errorf("a query of a closed table: got %v after %d attempts, want it throttled", err, attempts)
+			t.Errorf("a query of a closed table: got %v after %d attempts, want it throttled after at least one", err, attempts)
 		}
 	})
 }

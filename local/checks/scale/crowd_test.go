@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// TestVotesOfACrowd sends 4 000 votes a second to one post. It simulates an eighth of the
-// votes, on ranges that serve an eighth of their units. It has all 64 shards, since the
+// TestVotesOfACrowd simulates 4 000 votes a second on one post. It sends an eighth of the
+// votes, to ranges that serve an eighth of their units. It has all 64 shards, since the
 // reader of each shard writes the post's numbers.
 func TestVotesOfACrowd(t *testing.T) {
 	const slice = 8
@@ -26,7 +26,7 @@ func TestVotesOfACrowd(t *testing.T) {
 	}
 	for _, d := range r.Readers {
 		if last := quantile(d.lags, 1) / 1000; d.failed > 0 || d.given > 0 || d.left() > 0 || last > 10 {
-			t.Errorf("%s: got %d failed batches, %d records given up, %d left, latest after %.1f s; want 0, 0, 0 and at most 10 s", d.Name, d.failed, d.given, d.left(), last)
+			t.Errorf("%s: got %d failed batches, %d records given up, %d left, slowest after %.1f s; want 0, 0, 0 and at most 10 s", d.Name, d.failed, d.given, d.left(), last)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func checkVotes(t *testing.T, w *world) {
 	}
 	counters := get(tables.PostCountersKey(w.hot.channel, w.hot.id))
 	if got := counters.Int("score"); votes == 0 || got != sum {
-		t.Errorf("got a score of %d, want %d, the sum of %d votes", got, sum, votes)
+		t.Errorf("got a score of %d with %d votes, want their sum %d, and at least one vote", got, votes, sum)
 	}
 	if n := counters.Int("tallies"); n > 60 {
 		t.Errorf("got %d writes of the post's numbers, want at most 60: each write adds up many votes", n)

@@ -9,8 +9,8 @@ type Grower struct {
 	Why    string
 }
 
-// Growing lists the families that grow. TestBudgets measures that no other family does, and
-// checks the values of Units.
+// Growing lists the families that grow. TestBudgets checks that no other family grows, and
+// that Units is about right.
 var Growing = []Grower{
 	{"by_rank CHANNELS#work", 1, [2]float64{0, 0.05}, "lists channels by the hour of their last post; a second kind, leisure, has a partition of its own"},
 	{"Y#ideas", 1, [2]float64{1.12, 0.9}, "holds all ideas and their numbers; here one agent in ten has an idea a day, while the limit is one in seven days"},

@@ -32,7 +32,7 @@ func (p *pool) enter() bool {
 }
 
 // functions makes the functions behind the gateway. A process of a function has an App and
-// a server of its own, and makes one call at a time.
+// a server of its own, and handles one request at a time.
 type functions struct{ w *world }
 
 // Group implements [service.Groups].

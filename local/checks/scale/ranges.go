@@ -51,8 +51,8 @@ type keyRange struct {
 	used   [2]float64
 	peak   [2]float64 // in the busiest second
 
-	hotSince, hotLast time.Time // first and last of the latest refusals; a pause above coolAfter starts anew
-	recent            []place   // places asked for since hotSince
+	hotSince, hotLast time.Time // first and last refusal since the last pause of more than coolAfter
+	recent            []place   // the newest places asked for since hotSince, up to samples
 	next              int
 }
 
@@ -78,7 +78,7 @@ func (s *space) at(p place) *keyRange {
 }
 
 // admits reports whether a place's range has any capacity left in this second. The units
-// that a call takes are known only afterwards.
+// that a call takes are known only afterwards. A refusal may split the range.
 func (s *space) admits(p place, k kind, now time.Time) bool {
 	r := s.at(p)
 	r.roll(now)

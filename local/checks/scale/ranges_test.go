@@ -66,11 +66,11 @@ func TestRange_Splits(t *testing.T) {
 		at      func(second, i int) place
 		seconds int
 		splits  int
-		least   int // bounds of the refused of 1500 in the last second
+		least   int // bounds of the refusals in the last second, of 1500
 		most    int
 	}{
 		{"many partitions, before the delay", many, delay, 0, 500, 500},
-		{"many partitions, after it", many, delay + 2, 1, 0, 150},
+		{"many partitions, after the delay", many, delay + 2, 1, 0, 150},
 		{"a collection", collection, delay + 2, 1, 0, 150},
 		{"one item", one, 3 * delay, 0, 500, 500},
 		{"the growing end", growing, delay + 60, 1, 500, 500},

@@ -20,7 +20,7 @@ type Scenario struct {
 
 	For   time.Duration // of virtual time
 	Flows []Flow
-	Days  float64 // unless 0, replaces Flows: each agent does what it does in this many days
+	Days  float64 // unless 0, replaces Flows: each agent does as much as in this many days
 
 	Closed Span // when DynamoDB refuses everything
 	Reader string
@@ -93,7 +93,7 @@ func Scenarios() []Scenario {
 			Name: "hub", Doc: "a channel with 500 000 followers and 100 posts a second", Slice: 1, Agents: 3000, Circle: 50, Ranges: 64, Hub: true,
 			For: 15 * time.Second, Flows: []Flow{
 				{"posts", 100, func(w *world, r *rand.Rand) *request { return w.posts(w.anyone(r), w.hub, nil) }},
-				// Its followers come four times a day to catch up, and four times to read.
+				// The followers come four times a day to catch up, and four times to read.
 				{"catchups", 500_000 * 4.0 / secondsDay * bench.Peak, func(w *world, r *rand.Rand) *request {
 					return w.does("GET /v1/me/catchup", "", w.anyone(r), r)
 				}},

@@ -37,13 +37,13 @@ type world struct {
 	pool  pool
 
 	mu  sync.Mutex
-	rng *rand.Rand // draws that are made in turns
+	rng *rand.Rand // for draws whose order the turns decide
 
 	readers   []*reader
 	schedules []*timetable
 	seen      string // position in the stream
 	live      atomic.Int64
-	over      atomic.Bool // readers stop
+	over      atomic.Bool // the readers must stop
 
 	people    []*agent
 	channels  []*channel
@@ -57,7 +57,7 @@ type world struct {
 	log   results
 }
 
-// job is a run of a function.
+// job is a [turns.Job] that counts its calls of the table.
 type job struct {
 	*turns.Job
 	calls, attempts atomic.Int64 // of the table
