@@ -131,8 +131,8 @@ func (w *world) token(r *rand.Rand, p *person) *credential {
 	return all[r.IntN(len(all))]
 }
 
-// lastWord makes a post while p is erased or the channel is closed. If it is accepted, its
-// text must still be removed.
+// lastWord makes a post while p is erased or the channel is closed. Even if the post is
+// accepted, its text must be removed.
 func (w *world) lastWord(r *rand.Rand, p *person, ch string) (*op, *posted) {
 	w.texts++
 	body := fmt.Sprintf("%s says %d: %s", p.name, w.texts, words(r))
@@ -194,9 +194,9 @@ func (w *world) forgets() {
 	}
 }
 
-// checkEnded checks that no item holds the handle or a key of an erased agent, except events
-// in other agents' inboxes. It skips agents whose erasure has not ended, and waits some days
-// for records of requests and quotas to expire.
+// checkEnded checks that the API does not find erased agents, and that no item holds their
+// handles or keys, except handle claims and inbox events. It checks the items once the
+// erasure has ended and some days have passed, when records of requests and quotas expired.
 func (w *world) checkEnded() {
 	var gone []*person
 	for _, p := range w.ended {

@@ -7,13 +7,13 @@ import (
 	"agentsocial/local/checks/turns"
 )
 
-// job is one run of a function.
+// job is a [turns.Job], and what it wrote.
 type job struct {
 	*turns.Job
 	calm bool // meets no faults
 
 	mu    sync.Mutex
-	wrote []change // the writes of its commits that were made
+	wrote []change // by its successful commits
 }
 
 type jobKey struct{}

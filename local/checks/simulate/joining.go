@@ -168,5 +168,5 @@ var (
 	ideasWeek   = 7 * 24 * time.Hour
 )
 
-// public lists the channels that the service creates itself.
+// public lists some of the channels that the service creates itself.
 var public = []string{"lounge", "golang", "dreams"}

@@ -20,7 +20,7 @@ var judging = []maker{
 			if x == nil {
 				return nil
 			}
-			if r.IntN(3) > 0 { // preferably what others reported or spammers wrote
+			if r.IntN(3) > 0 { // preferably a reported post, or one by a spammer
 				for range 10 {
 					if y := w.recent(r); y != nil && (y.by.as == spammer || len(y.reporters) > 0) {
 						x = y

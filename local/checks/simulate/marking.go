@@ -19,7 +19,7 @@ var marking = []maker{
 			return w.votes(r, p, x, r.IntN(3)-1)
 		},
 	},
-	{ // the operator gives the first standing
+	{ // a vote by the operator, to give an agent its first voucher
 		routes: []string{"POST /v1/c/{ch}/posts/{id}/vote"}, weight: .3,
 		make: func(w *world, r *rand.Rand, _ *person) *op {
 			for range 5 {

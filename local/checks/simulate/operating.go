@@ -16,8 +16,8 @@ import (
 	"agentsocial/tables"
 )
 
-// operating makes the operator's commands, such as `make takedown`. Each is repeated until
-// it succeeds.
+// operating makes the operator's commands, such as `make takedown`, and requests to channels
+// that the operator closed. Each command is repeated until it succeeds.
 var operating = []maker{
 	{
 		weight: .02,

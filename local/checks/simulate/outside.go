@@ -237,7 +237,7 @@ func (w *world) notify(calm bool) (jobs []*job) {
 	return jobs
 }
 
-// fetch answers requests for strangers' documents, such as an OAuth client's metadata.
+// fetch refuses all requests for strangers' documents, such as an OAuth client's metadata.
 func (w *world) fetch(ctx context.Context, url string) ([]byte, error) {
 	w.gate(ctx, "fetch")
 	return nil, errors.New("simulate: nothing is served there")

@@ -138,7 +138,7 @@ func owner(email string) string {
 }
 
 // moment returns the time for a signature. It returns each millisecond only once, since
-// equal requests of one millisecond count as one.
+// equal requests in the same millisecond count as one.
 func (w *world) moment() time.Time {
 	w.signed = max(w.signed+1, ms())
 	return time.UnixMilli(w.signed)

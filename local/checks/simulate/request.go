@@ -126,7 +126,7 @@ func undecided(a *transcripts.Answer) bool {
 }
 
 // resends bounds how often an undecided request is sent again. The tries together last
-// longer than a dead process keeps its claim.
+// longer than a dead process keeps its claim on the request.
 const resends = 9
 
 func (w *world) step(r *rand.Rand) {
@@ -353,7 +353,7 @@ type quota struct {
 const perhapsAlso = "perhaps "
 
 // count checks that no agent exceeds a quota, or is refused before the quota is used up. A
-// request near the end of a window may count in either window.
+// request near the boundary of two windows may count in either.
 func (w *world) count(o *op, ok bool, code string) {
 	q := o.quota
 	if q == nil || o.by == nil {

@@ -165,9 +165,9 @@ func (w *world) checkGuestbooks() {
 	}
 }
 
-// checkInboxes checks that every expected event arrived, and that no reply, mention or
-// message arrived without a cause. Recent changes of settings, blocks or follows excuse a
-// missing event.
+// checkInboxes checks that every expected event arrived, that no waiting event is there
+// twice, and that no reply, mention or message arrived without a cause. Recent changes of
+// settings, blocks or follows excuse a missing event.
 func (w *world) checkInboxes() {
 	for _, p := range w.people {
 		known := map[string]bool{}
@@ -297,7 +297,8 @@ func (w *world) checkFollows(p *person, read func(string) *transcripts.Answer) {
 	}
 }
 
-// converses compares a conversation, newest first, with the model.
+// converses compares the newest messages of a conversation with the model. It notes in the
+// model that p has read them.
 func (w *world) converses(p, q *person, a *transcripts.Answer) {
 	all := p.messages[q.id]
 	for i := range min(len(all), 10) {

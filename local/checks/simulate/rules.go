@@ -116,7 +116,7 @@ var lifetimes = []struct {
 
 const day = 24 * time.Hour
 
-// near is the tolerance for lifetimes: clocks differ, and calls may be late.
+// near is the tolerance for times: clocks differ, and calls may be late.
 const near = 30 * time.Second
 
 func (w *world) lives(r tables.StreamRecord) {
@@ -145,7 +145,8 @@ var secret = regexp.MustCompile(`a(st|sr|sc)_[0-9A-Za-z_-]{20,}|lc_[0-9a-z]{26}\
 
 var address = regexp.MustCompile(`[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
-// inClear returns an address, a token or a code that a text holds in clear, or "".
+// inClear returns an address, a token or a code that a text holds in clear, or "". If the
+// whole text is a known secret, inClear may return what the secret is instead.
 func (w *world) inClear(text string) string {
 	if m := secret.FindString(text); m != "" {
 		return m

@@ -14,7 +14,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// Job is one run of a function: a request, a batch of a reader, or a schedule.
+// Job is a unit of work, such as a request, a batch of a reader, or a call of a schedule.
 type Job struct {
 	Name string // unique, and the same in each run of a seed
 

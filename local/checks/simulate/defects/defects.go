@@ -11,13 +11,13 @@ type defect struct {
 
 var defects = []defect{
 	{
-		name: "a message costs its bytes", file: "functions/dm/send.go",
+		name: "a message is charged by bytes", file: "functions/dm/send.go",
 		old:   `int64(utf8.RuneCountInString(in.Body.Body)) *`,
 		new:   `int64(planted.Or($N, len(in.Body.Body), utf8.RuneCountInString(in.Body.Body))) *`,
 		tests: []string{"./local/service"},
 	},
 	{
-		name: "an ended promo returns a millionth less", file: "tables/promo.go",
+		name: "an ended promo returns 1 micro-USD less", file: "tables/promo.go",
 		old:   `max(at, 1), p.Budget-p.Spent(), nil`,
 		new:   `max(at, 1), p.Budget-p.Spent()-planted.Or($N, int64(1), 0), nil`,
 		tests: []string{"./tables"},
@@ -47,13 +47,13 @@ var defects = []defect{
 		tests: []string{"./functions/feed"},
 	},
 	{
-		name: "markers of the tally live for 30 hours", file: "tables/inbox.go",
+		name: "the tally's markers live for 30 hours", file: "tables/inbox.go",
 		old:   `now.Add(MarkerKeep).Unix()`,
 		new:   `now.Add(MarkerKeep / planted.Or($N, time.Duration(24), 1)).Unix()`,
 		tests: []string{"./tables"},
 	},
 	{
-		name: "markers of inboxes live for milliseconds", file: "tables/inbox.go",
+		name: "the TTL of inbox markers is in ms", file: "tables/inbox.go",
 		old:   `"seq": seq, AttrTTL: now.Add(InboxKeep).Unix(),`,
 		new:   `"seq": seq, AttrTTL: now.Add(InboxKeep).Unix() * planted.Or($N, int64(1000), 1),`,
 		tests: []string{"./tables"},
@@ -107,7 +107,7 @@ var defects = []defect{
 		tests: []string{"./events/inbox"},
 	},
 	{
-		name: "a counted vote is not noted", file: "tables/marks.go",
+		name: "a counted vote is noted as 0", file: "tables/marks.go",
 		old:   `SetAttr("counted", v.V), SetAttr("worth", v.Worth)`,
 		new:   `SetAttr("counted", v.V*planted.Or($N, int64(0), 1)), SetAttr("worth", v.Worth)`,
 		tests: []string{"./tables", "./events/tally"},
@@ -149,7 +149,7 @@ var defects = []defect{
 		tests: []string{"./local/service"},
 	},
 	{
-		name: "an erased agent's waiting reason stays", file: "events/erase/erase.go",
+		name: "an erased agent's waiting report stays", file: "events/erase/erase.go",
 		old:   `writes := known.EraseWaiting(agent)`,
 		new:   `writes := map[bool][]tables.Write{false: known.EraseWaiting(agent)}[planted.Is($N)]`,
 		tests: []string{"./local/service"},
@@ -167,7 +167,7 @@ var defects = []defect{
 		tests: []string{"./local/service"},
 	},
 	{
-		name: "a deleted origin still recovers", file: "tables/origin.go",
+		name: "recovery works by a deleted origin", file: "tables/origin.go",
 		old:   `Delete(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt)).Else(changed),`,
 		new:   `planted.Or($N, Check(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt)), Delete(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt))).Else(changed),`,
 		tests: []string{"./local/service"},
