@@ -289,7 +289,7 @@ func (c comparison) run(ctx context.Context, out io.Writer) (err error) {
 		}
 		fmt.Fprintf(out, "%s: %d posts in %.0f s; %.1f KB of file a post; %.0f MB of memory\n", w.name, c.posts, time.Since(begun).Seconds(), float64(bytes-empty)/1024/float64(c.posts), mb)
 	}
-	rows := make([][][]taken, len(measures)) // by measure, contestant, round
+	rows := make([][][]taken, len(measures)) // by measure, round, contestant
 	for round := range c.rounds {
 		for i, m := range measures {
 			if !strings.Contains(m.name, c.row) {

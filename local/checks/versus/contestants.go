@@ -39,7 +39,7 @@ type call struct {
 	body         any
 }
 
-// contestant is a way to build the network.
+// contestant is an implementation of the network.
 type contestant struct {
 	name    string
 	url     string
@@ -75,7 +75,7 @@ func (c *contestant) stop() {
 	}
 }
 
-// do makes a call. Unless out is nil, it receives the answer, and a refusal is an error.
+// do makes a call. Unless out is nil, out receives the answer, and a refusal is an error.
 func (c *contestant) do(ctx context.Context, in call, out any) (status int, err error) {
 	var body []byte
 	if in.body != nil {
@@ -145,7 +145,7 @@ func (c *contestant) spoken() {
 	}
 }
 
-// newContestant makes a contestant with a folder and the port p.
+// newContestant makes a contestant with a folder and a free port, p.
 func newContestant(name, folder string) (c *contestant, p string, err error) {
 	port, release, err := ports.Free()
 	if err != nil {
@@ -166,7 +166,7 @@ func newContestant(name, folder string) (c *contestant, p string, err error) {
 	return c, p, os.Mkdir(c.folder, 0o755)
 }
 
-// product starts the local service on its file.
+// product starts the local service with its data in a file, and registers the agents.
 func product(ctx context.Context, binary, folder string, agents int) (*contestant, error) {
 	c, p, err := newContestant("product", folder)
 	if err != nil {
@@ -227,7 +227,7 @@ func findPostgres() (string, error) {
 	return filepath.Dir(found[len(found)-1]), nil
 }
 
-// onPostgres starts the control and its database.
+// onPostgres starts the control and its database, and registers the agents.
 func onPostgres(ctx context.Context, programs, folder string, agents int) (*contestant, error) {
 	c, p, err := newContestant("control", folder)
 	if err != nil {
