@@ -66,12 +66,12 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 		n++
 		if len(cells) != 4 {
-			t.Errorf("%q has %d columns, want 4", cells[0], len(cells))
+			t.Errorf("attack %q: got %d columns, want 4", cells[0], len(cells))
 			continue
 		}
 		for _, name := range strings.Split(cells[3], ", ") {
 			if !there[name] {
-				t.Errorf("%q names %q, which does not exist", cells[0], name)
+				t.Errorf("attack %q: the test %q does not exist", cells[0], name)
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func TestTestsNamedInOAuthExist(t *testing.T) {
 	}
 }
 
-// Each figure on the page equals the default setting or the constant that it names.
+// Each figure in README.md equals the default setting or the constant that is named with it.
 func TestFigures(t *testing.T) {
 	s := app.DefaultSettings()
 	values := map[string]any{
@@ -127,7 +127,7 @@ func TestFigures(t *testing.T) {
 		n++
 		want := strings.NewReplacer("h0m0s", "h").Replace(fmt.Sprint(values[m[1]]))
 		if values[m[1]] == nil || want != m[2] {
-			t.Errorf("%s is %s, but the page says %s", m[1], want, m[2])
+			t.Errorf("%s: README.md has %s, want %s", m[1], m[2], want)
 		}
 	}
 	if n < 30 {

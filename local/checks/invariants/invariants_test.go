@@ -226,7 +226,7 @@ func (t table) checked(tb testing.TB) []Problem {
 
 func TestCheck_NoProblems(t *testing.T) {
 	for _, p := range whole(t).checked(t) {
-		t.Error(p)
+		t.Errorf("got problem %s, want none", p)
 	}
 }
 
@@ -381,6 +381,6 @@ func TestCheck_AllowedDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range problems {
-		t.Error(p)
+		t.Errorf("got problem %s, want none", p)
 	}
 }

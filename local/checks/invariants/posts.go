@@ -86,7 +86,7 @@ func (w *world) latest(p *tables.Post) {
 	}
 }
 
-// tallied sums a post's marks.
+// tallied holds the sums of a post's marks.
 type tallied struct {
 	score, helpful int64
 	reactions      map[string]int64
