@@ -1,5 +1,5 @@
 // Command clients runs third-party MCP and OAuth clients against a service in memory, and
-// prints what each could do: `make test-clients`. Each client connects with a token, or by
+// prints what each could do: `make test-clients`. Most clients connect with a token, or by
 // OAuth from the address alone.
 //
 // It also generates clients from the OpenAPI document. Each must be generated without a

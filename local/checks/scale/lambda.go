@@ -12,7 +12,7 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// pool counts the executions of all functions.
+// pool counts the executions of the functions behind the gateway and of the readers.
 type pool struct {
 	most, running, peak int
 	cold, refused       int

@@ -21,7 +21,7 @@ type results struct {
 
 type outcomes struct {
 	Sent      int
-	Answers   map[string]int // by code, or status
+	Answers   map[string]int // refusals by a function: by code, or status
 	OK        int
 	Gateway   int // refused by the gateway's throttle
 	Lambda    int // refused by Lambda

@@ -35,7 +35,7 @@ type model struct {
 	bans     map[string]time.Time // when agents were suspended
 	withheld map[string]bool      // cases whose texts an operator took down
 
-	// The table, as the stream tells it.
+	// The table, as read from the stream.
 	items map[tables.Key]tables.Item
 	seen  string // position in the stream
 	at    rules
@@ -135,8 +135,8 @@ func (p *posted) score() (n int64) {
 // gone reports whether a post's text must not be found anywhere.
 func (p *posted) gone() bool { return p.deleted || p.removed || p.taken || p.by.forgotten }
 
-// paid returns the sum of a person's payments in micro-USD, once all notifications have
-// arrived.
+// paid returns a person's payments in micro-USD, less refunds and disputes, once all
+// notifications have arrived.
 func (p *person) paid() (n int64) {
 	for _, s := range p.sent {
 		if s.state == "paid" {

@@ -2,7 +2,7 @@ package simulate
 
 import "time"
 
-// Rates are the chances of faults, each between 0 and 1.
+// Rates has the chances of faults, each between 0 and 1, and a bound for fast clocks.
 type Rates struct {
 	// Of a call of the table.
 	Unreachable float64 // the call fails, and nothing was done

@@ -150,7 +150,7 @@ func (w *world) fill(ctx context.Context, posts int) error {
 // ripening is a little more than the age at which the product indexes posts for search.
 const ripening = 12 * time.Second
 
-// Bounds of rest.
+// rest measures every restTick, for restMost at most.
 const (
 	restTick = 250 * time.Millisecond
 	restMost = time.Minute
