@@ -159,7 +159,8 @@ func (c *Contract) Route(method, target string) string {
 }
 
 // Check reports how an answer violates the document. The document leaves out pages of the
-// local service, and refusals of callers that bypass the edge. Check ignores them.
+// local service, and refusals of callers that bypass the service's public address.
+// Check ignores them.
 func (c *Contract) Check(method, target string, status int, header http.Header, body []byte) error {
 	if strings.HasPrefix(target, "/_local/") || status == http.StatusForbidden && isCode(body, api.EdgeRequired) {
 		return nil

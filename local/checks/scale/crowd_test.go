@@ -21,7 +21,7 @@ func TestVotesOfACrowd(t *testing.T) {
 	}
 	r := play(t, s, 7)
 	o := r.Requests["votes"]
-	if t.Logf("%d of %d votes accepted", o.OK, o.Sent); o.OK < o.Sent*3/4 { // the first requests of a process read the post
+	if t.Logf("%d of %d votes accepted", o.OK, o.Sent); o.OK < o.Sent*3/4 { // some are refused: a process reads the post at its first requests
 		t.Errorf("got %d of %d votes accepted, want at least three quarters", o.OK, o.Sent)
 	}
 	for _, d := range r.Readers {

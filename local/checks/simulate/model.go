@@ -24,7 +24,7 @@ type model struct {
 	codes    map[string]string   // secrets, and what each is
 	texts    int                 // made so far
 	written  map[string]*written // by the text's first words
-	trials   []*trial            // in the order of their reports
+	trials   []*trial            // in the order in which the model learned of them
 	summoned []summons           // duties that wait
 	seats    map[string][]string
 	loose    map[string]bool      // bodies of posts that may or may not exist

@@ -196,8 +196,8 @@ func eachText(v any, visit func(string)) {
 	}
 }
 
-// event checks that a new event leaves no gap in its inbox and is not there twice. A post
-// may cause only one event of the kinds reply, mention and post.
+// event checks that a new event leaves no gap in its inbox and is not there twice. In one
+// inbox, a post may cause only one event of the kinds reply, mention and post.
 func (w *world) event(r tables.StreamRecord) {
 	if r.Event != "INSERT" {
 		return
