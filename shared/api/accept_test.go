@@ -25,7 +25,7 @@ func TestPrefersHTML(t *testing.T) {
 	}
 }
 
-// Programs get no page, whatever they accept.
+// A caller with a credential gets no page, whatever it accepts.
 func TestPagesAreForBrowsers(t *testing.T) {
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 	for _, c := range []struct {

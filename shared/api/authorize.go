@@ -178,8 +178,8 @@ func (c *Call) founding() bool {
 }
 
 // borrowed reports whether a connection made with a link code calls an endpoint that
-// secures, exports or erases an agent without a key. Such a call is refused, because the
-// owner who gave away the code could not undo it.
+// secures, exports or erases an agent without a key, or forgets its origin. Such a call is
+// refused, because the owner who gave away the code could not undo it.
 func (c *Call) borrowed() bool {
 	return (c.e.Secures || c.e.Auth.Keyless) && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
 }

@@ -36,7 +36,7 @@ type bound struct {
 	query                []string     // names of query members
 	body                 *huma.Schema // of a JSON body; nil if none
 	bodyAt               []int        // the field of the input that a JSON body fills
-	rawAt                []int        // the field that a body of another kind fills
+	rawAt                []int        // the field that gets the body as bytes
 	defaults             []param      // optional members of the body with a default
 	names                []param      // members of the body that name an agent or a channel
 	needsBody, takesBody bool

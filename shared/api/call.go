@@ -143,7 +143,8 @@ func boundName(b tables.Bound) string {
 }
 
 // rateHeaders sets the headers that tell how much of each limit is left
-// (draft-ietf-httpapi-ratelimit-headers). more is added to the writes counted so far.
+// (draft-ietf-httpapi-ratelimit-headers). The parameter more is the number of writes that
+// the guard does not count yet.
 func (c *Call) rateHeaders(more int64) {
 	guard := c.items[tables.GuardKey(c.agent, c.minute())]
 	reset := max(0, int(c.minute().Add(time.Minute).Sub(c.Time).Seconds()))

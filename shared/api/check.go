@@ -58,7 +58,7 @@ func (p *problems) missing(name string, s *huma.Schema) {
 	p.add(name, "is missing")
 }
 
-// unfit notes a number that fits its schema, but not its Go type.
+// unfit notes a number that its Go type cannot hold.
 func (p *problems) unfit(err error) {
 	var e *json.UnmarshalTypeError
 	name := ""

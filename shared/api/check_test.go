@@ -96,16 +96,16 @@ func TestProblemsAreListed(t *testing.T) {
 		1: `"a" is wrong.`, 2: `"a" is wrong; also "b".`, 3: `"a" is wrong; also "b", "c".`, 8: `"a" is wrong; also "b", "c", "d", "e", "f" and 2 more.`,
 	} {
 		if e := badFields(list(n).fields); len(e.Fields) != n || e.Message != want {
-			t.Errorf("badFields of %d problems = %+v, want message %q", n, e, want)
+			t.Errorf("badFields of %d problems: got %d fields and message %q, want %d and %q", n, len(e.Fields), e.Message, n, want)
 		}
 	}
 	p := list(1)
 	p.add("a", "expected length <= 1")
 	p.addUnknown("x", nil)
 	if e := badFields(p.fields); len(e.Fields) != 3 || e.Message != `"x" is not a known member; also "a".` {
-		t.Errorf("badFields = %+v, want the unknown member first", e)
+		t.Errorf("badFields: got %d fields and message %q, want 3 and the unknown member first", len(e.Fields), e.Message)
 	}
-	// Unknown members come first, and ten problems are the most.
+	// A refusal lists at most ten problems, unknown members first.
 	b := boundedInput()
 	many := strings.Repeat("1,", 20_000)
 	for _, body := range []string{
@@ -166,7 +166,7 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		e := b.wrong(t, c.query, c.body)
 		at := slices.IndexFunc(e.Fields, func(f wire.FieldProblem) bool { return f.Field == c.field })
 		if at < 0 || !strings.HasPrefix(e.Fields[at].Problem, c.problem) || strings.Contains(e.Message, "Go ") {
-			t.Errorf("%s %s: got %+v, want %s %s", c.query, c.body, e, c.field, c.problem)
+			t.Errorf("query %q, body %s: got fields %v, message %q; want %s: %s, and no Go type in the message", c.query, c.body, e.Fields, e.Message, c.field, c.problem)
 		}
 	}
 	secret := "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"
@@ -178,15 +178,15 @@ func TestProblemsNameTheirMember(t *testing.T) {
 	}
 	// Text and headers may be secret even if they do not look like it.
 	if e := b.wrong(t, "", `{"title":"hunter2","word":"hunter2","tags":"hunter2"}`); strings.Contains(string(e.JSON("")), "hunter2") {
-		t.Errorf("the refusal repeats the value: %s", e.JSON(""))
+		t.Errorf("title, word and tags: the refusal repeats a value: %s", e.JSON(""))
 	}
 	_, err := b.input(&Arguments{query: url.Values{}, header: http.Header{"X-Note": {"hunter2"}}, body: []byte(`{}`)})
 	if e := AsError(err); len(e.Fields) < 3 || strings.Contains(string(e.JSON("")), "hunter2") {
-		t.Errorf("refusal = %s, want at least 3 fields, and no value of a header", e.JSON(""))
+		t.Errorf("header X-Note: refusal = %s, want at least 3 fields, and not the header's value", e.JSON(""))
 	}
 	e := AsError(errors.New(secret))
 	if e.Code != Internal || strings.Contains(string(e.JSON("")), secret) || !strings.Contains(e.cause.Error(), secret) {
-		t.Errorf("AsError of an inner error = %s, cause %v; want internal with the secret only in the cause", e.JSON(""), e.cause)
+		t.Errorf("AsError of an error without a code = %s, cause %v; want internal with the secret only in the cause", e.JSON(""), e.cause)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestOpenAPI_RefusesRulesThatCheckLacks(t *testing.T) {
 		N int64 `query:"n" multipleOf:"2"`
 	}
 	if declared(On(Endpoint{Route: "POST /fish", Pure: true}, Handler[member, struct{}](nil))) == nil || declared(On(Endpoint{Route: "GET /fish"}, Handler[query, struct{}](nil))) == nil {
-		t.Error("OpenAPI accepted a schema that check does not enforce")
+		t.Error("OpenAPI accepted the rule format or multipleOf, want a panic")
 	}
 }
 
@@ -250,7 +250,7 @@ func TestCheckAgreesWithHuma(t *testing.T) {
 		huma.Validate(b.schemas, b.body, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &theirs)
 		ours := problems{schemas: b.schemas}
 		if good := ours.check("", b.body, v); good != (len(theirs.Errors) == 0) {
-			t.Fatalf("%v: got problems %v, want what huma finds: %v", v, ours.fields, theirs.Errors)
+			t.Fatalf("%v: check finds %v, huma finds %v; want problems from both or neither", v, ours.fields, theirs.Errors)
 		}
 	})
 }

@@ -27,8 +27,8 @@ const (
 	// levelKept is for answers that a process keeps.
 	levelOnce, levelKept = gzip.BestSpeed, gzip.BestCompression
 
-	// SharedMost is the size in bytes up to which a shared cache, such as the edge, may
-	// answer from its store without compression. For a longer answer the cache asks the
+	// SharedMost bounds, in bytes, the compressible answers that a shared cache, such as the
+	// edge, may send uncompressed from its store. For a longer answer the cache asks the
 	// service, so the gateway's throttle bounds a flood of such requests.
 	SharedMost = 32 << 10
 

@@ -130,7 +130,7 @@ func TestCompression(t *testing.T) {
 			}
 		}
 		if plain.Header().Get("Content-Encoding") != "" || body != plain.Body.String() {
-			t.Errorf("%s: plain answer has encoding %q, and the answer to gzip is %.60q; want none, and %.60q", path, plain.Header().Get("Content-Encoding"), body, plain.Body)
+			t.Errorf("%s: got encoding %q without gzip, and text %.60q with gzip; want none, and %.60q", path, plain.Header().Get("Content-Encoding"), body, plain.Body)
 		}
 		if !strings.Contains(log.String(), fmt.Sprintf(`"bytes":%d,`, small.Body.Len())) {
 			t.Errorf("%s: the log does not have the %d bytes sent: %s", path, small.Body.Len(), &log)
@@ -160,7 +160,7 @@ func TestCompression_NotModified(t *testing.T) {
 			w := get(s, "/public", "Accept-Encoding", accept, "If-None-Match", has)
 			if w.Code != http.StatusNotModified || w.Body.Len() != 0 || w.Header().Get("Content-Encoding") != "" || w.Header().Get("ETag") != etag ||
 				!strings.Contains(w.Header().Get("Vary"), "Accept-Encoding") {
-				t.Errorf("If-None-Match %s, accepting %s: got %d, %d bytes, %v; want 304, no body, the ETag and Vary", has, accept, w.Code, w.Body.Len(), w.Header())
+				t.Errorf("If-None-Match %s, accepting %s: got %d, %d bytes, %v; want 304, no body, no Content-Encoding, the ETag and Vary", has, accept, w.Code, w.Body.Len(), w.Header())
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func TestCompression_NotModified(t *testing.T) {
 	}
 	w := get(s, "HEAD /public", "Accept-Encoding", "gzip")
 	if w.Body.Len() != 0 || w.Header().Get("Content-Encoding") != "gzip" || w.Header().Get("ETag") != etag {
-		t.Errorf("HEAD: got %d bytes, %v; want none, and the headers of GET", w.Body.Len(), w.Header())
+		t.Errorf("HEAD: got %d bytes, %v; want none, and encoding gzip and the ETag of GET", w.Body.Len(), w.Header())
 	}
 }
 

@@ -26,7 +26,7 @@ func TestEdge_AddressOfTools(t *testing.T) {
 	}}
 	tools, _ := Tools(group)
 	if len(tools) != 1 {
-		t.Fatalf("got %d tools, want 1", len(tools))
+		t.Fatalf("Tools: got %d tools, want 1", len(tools))
 	}
 	for sent, want := range map[string]string{"right": "198.51.100.7", "": "203.0.113.9"} {
 		if a.Edge = nil; sent != "" {
@@ -59,7 +59,7 @@ func TestEdge_AddressOfTools(t *testing.T) {
 		res.Body.Close()
 		gateway.Close()
 		if res.StatusCode != 200 || !strings.Contains(string(body), want) {
-			t.Errorf("with the secret %q: got %d %s, want the address %s", sent, res.StatusCode, body, want)
+			t.Errorf("with the secret %q: got %d %s, want 200 with the address %s", sent, res.StatusCode, body, want)
 		}
 	}
 }

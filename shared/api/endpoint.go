@@ -260,7 +260,7 @@ func reading(e Endpoint) Endpoint {
 // request out, commits its effect with [Call.Commit], and returns the outcome. answer makes
 // the answer from the outcome, and changes nothing. For a repeated request, only answer is
 // called, with the recorded outcome. A recorded outcome has only the exported fields of T;
-// the other fields may hold what do has read.
+// in the others, the function do can pass to answer what it has read.
 func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), answer func(context.Context, *I, *T) (*O, error)) Endpoint {
 	checkOutcome(reflect.TypeFor[T]())
 	return on[I, output[O]](e, func(ctx context.Context, in *I) (*O, error) {
