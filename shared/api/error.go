@@ -13,7 +13,7 @@ import (
 )
 
 // Error is a refusal that the caller may read. [AsError] makes one from any other error,
-// whose cause is only logged.
+// which is only logged.
 type Error struct {
 	Code    Code
 	Message string // one sentence: what is wrong with which value

@@ -80,7 +80,7 @@ func TestEndpointsOfOtherStandards(t *testing.T) {
 	} {
 		w := send(c.method, c.target, c.ct, c.body)
 		if w.Code != c.status || c.answer != "" && strings.TrimSpace(w.Body.String()) != c.answer {
-			t.Errorf("%s %s %q: got %d %s, want %d %s", c.method, c.target, c.body, w.Code, w.Body, c.status, c.answer)
+			t.Errorf("%s %s, type %q, body %q: got %d %s, want %d %s", c.method, c.target, c.ct, c.body, w.Code, w.Body, c.status, c.answer)
 		}
 	}
 	// A body over the limit is not read to its end, with or without a Content-Length.
@@ -91,7 +91,7 @@ func TestEndpointsOfOtherStandards(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != http.StatusRequestEntityTooLarge || body.read > 4<<10 || told > 0 && body.read > 0 {
-			t.Errorf("Content-Length %d: got status %d after %d bytes, want 413 within 4096", told, w.Code, body.read)
+			t.Errorf("Content-Length %d: got status %d after %d bytes, want 413 after at most 4096, or 0 if the length is known", told, w.Code, body.read)
 		}
 	}
 	if w := send("GET", "/away", "", ""); w.Code != http.StatusFound || w.Header().Get("Location") != "https://client.example/cb?code=1" {
@@ -122,7 +122,7 @@ func TestAWriteMustCommit(t *testing.T) {
 	h.expect(h.signed("POST", "/lost", ""), 500, Internal)
 	defer func() {
 		if recover() == nil {
-			t.Error("On accepted an endpoint with an effect, want a panic")
+			t.Error("On accepted an effect that needs a credential, want a panic")
 		}
 	}()
 	On(Endpoint{Route: "POST /x", Auth: Sig}, func(context.Context, *none) (*none, error) { return nil, nil })

@@ -13,7 +13,7 @@ import (
 // On a credential's first request of a day, each process stores the day of the last use.
 // The item is in the family of quotas, because every function may write there.
 
-// usedToday remembers the credentials that were used on day.
+// usedToday remembers the credentials that were used since day began.
 type usedToday struct {
 	mu   sync.Mutex
 	day  time.Time
@@ -71,8 +71,8 @@ func (c *Call) markUsed(ctx context.Context) {
 	}
 }
 
-// credentialName returns a public key or a token's id. An access token has the name of the
-// credential that it was made with.
+// credentialName returns a public key, or the id of a connection or a token. An access
+// token has the name of the connection or key that it was made with.
 func (c *Call) credentialName() string {
 	on := c.cred.token.On
 	return cmp.Or(c.cred.pub, on.Grant, on.Key, c.cred.token.ID)

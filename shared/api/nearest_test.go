@@ -41,7 +41,7 @@ func TestUnlike(t *testing.T) {
 		want float64
 	}{{"", "", 0}, {"post", "posts", 0.2}, {"posts", "post", 0.2}, {"abc", "", 1}, {"kitten", "sitting", 3. / 7}, {"ab", "ba", 1}} {
 		if got := unlike(c.a, c.b); got != c.want {
-			t.Errorf("%q and %q: got %v, want %v", c.a, c.b, got, c.want)
+			t.Errorf("unlike(%q, %q) = %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
 }

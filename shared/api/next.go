@@ -10,7 +10,7 @@ import (
 const nextMost = 3
 
 // Next returns a write's suggestions: first the agent's waiting duties and messages, then
-// follows.
+// the given ones.
 func (c *Call) Next(follows ...wire.Next) wire.Written {
 	var next []wire.Next
 	if c.Agent != nil {

@@ -11,9 +11,10 @@ import (
 // AnyWebOrigin in Settings.WebOrigins allows all origins.
 const AnyWebOrigin = "*"
 
-// fromFewPages refuses calls of a FewPages endpoint from web pages of other origins. A page
-// could otherwise make each visitor send a call that needs no credential, each from another
-// address. Browsers set the header Origin; a program may leave it out.
+// fromFewPages refuses calls of a FewPages endpoint from web pages whose origin is not
+// allowed. A page could otherwise make its visitors send calls without a credential, each
+// from the visitor's own address. Browsers set the header Origin; a program may leave it
+// out.
 func (s *Server) fromFewPages(e *Endpoint, r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if !e.FewPages || origin == "" {
