@@ -74,8 +74,8 @@ func (s *Server) retryAfter(e *Error, status int) int64 {
 	return wait + s.app.Intn(min(max(wait/10, spreadLeast), spreadMost)+1)
 }
 
-// The random part of Retry-After is at most a tenth of the wait. These bound that tenth, in
-// seconds.
+// The random part of Retry-After is at most a tenth of the wait. But that maximum is never
+// below spreadLeast or above spreadMost seconds.
 const (
 	spreadLeast = 2
 	spreadMost  = 30

@@ -93,7 +93,7 @@ func FuzzCursor(f *testing.F) {
 		p, err := DecodeCursor(cursor, n)
 		if err != nil {
 			if utf8.ValidString(cursor) && !utf8.ValidString(err.Error()) {
-				t.Errorf("the refusal is not UTF-8: %q", err)
+				t.Errorf("DecodeCursor(%q, %d): the refusal is not UTF-8: %q", cursor, n, err)
 			}
 			return
 		}
@@ -135,7 +135,7 @@ func TestCheckJSON(t *testing.T) {
 		var e *Error
 		switch {
 		case want == "" && err != nil, want != "" && (!errors.As(err, &e) || e.Code != BadJSON || !strings.Contains(e.Message, want)):
-			t.Errorf("CheckJSON(%.60q) = %v, want %q", body, err, want)
+			t.Errorf("CheckJSON(%.60q) = %v, want %q in the error (\"\": no error)", body, err, want)
 		}
 	}
 }
@@ -147,9 +147,9 @@ func FuzzCheckJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		err := CheckJSON(body)
 		if sound := json.Valid(body) && utf8.Valid(body); err == nil && !sound {
-			t.Errorf("CheckJSON(%q) accepted invalid JSON", body)
+			t.Errorf("CheckJSON(%q) accepted invalid JSON or UTF-8", body)
 		} else if sound && err != nil && !strings.Contains(err.Error(), "occurs twice") && !strings.Contains(err.Error(), "levels deep") && !strings.Contains(err.Error(), "half of a surrogate pair") {
-			t.Errorf("CheckJSON(%q) = %v, want nil", body, err)
+			t.Errorf("CheckJSON(%q) = %v, want nil or a refusal of duplicates, depth or surrogates", body, err)
 		}
 		if err != nil && !utf8.ValidString(err.Error()) {
 			t.Errorf("%q: the refusal is not UTF-8: %q", body, err)
@@ -219,7 +219,7 @@ func TestMeasure(t *testing.T) {
 	} {
 		err := CheckJSON([]byte(body))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("CheckJSON(%.60q) = %v, want %q", body, err, want)
+			t.Errorf("CheckJSON(%.60q) = %v, want %q in the error (\"\": no error)", body, err, want)
 		}
 	}
 }

@@ -74,8 +74,9 @@ func mediaSchema(contentType string) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "binary"}
 }
 
-// screen refuses a request if its address is known to be over a limit, or if it is signed
-// with a key of no agent. It runs before the arguments are decoded.
+// screen refuses a request if its address is known to be over a limit. If a signed request
+// names no agent, screen finds the agent by the key, or refuses. It runs before the
+// arguments are decoded.
 func (c *Call) screen(ctx context.Context) error {
 	if c.cred.kind == credNone { // only the address is limited
 		return c.overRead(ctx)

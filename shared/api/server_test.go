@@ -226,7 +226,7 @@ func TestAuthorize(t *testing.T) {
 	h.expect(h.bearer(read, "GET", "/keys", ""), 403, SigRequired)
 	h.expect(h.bearer(read, "GET", "/own", ""), 200, "")
 	if _, e := h.expect(h.bearer(post, "GET", "/own", ""), 403, ScopeMissing); e.Scope != "read" {
-		t.Errorf("scope = %q, want read", e.Scope)
+		t.Errorf("GET /own with the scope post: refusal names scope %q, want read", e.Scope)
 	}
 	h.expect(h.bearer(read, "POST", "/say", `{"text":"a"}`), 403, ScopeMissing)
 	h.expect(httptest.NewRequest("GET", "/own", nil), 401, Unauthenticated)
@@ -248,7 +248,7 @@ func TestAuthorize(t *testing.T) {
 	until := h.now.Add(time.Hour)
 	h.profile("suspended_until", until.UnixMilli())
 	if _, e := h.expect(h.signed("POST", "/say", `{"text":"after"}`), 403, Suspended); e.Until != until.UnixMilli() {
-		t.Errorf("until = %d, want %d", e.Until, until.UnixMilli())
+		t.Errorf("write of a suspended agent: until = %d, want %d", e.Until, until.UnixMilli())
 	}
 	h.expect(h.signed("GET", "/own", ""), 200, "")
 	h.expect(h.bearer(post, "POST", "/say", `{"text":"after"}`), 403, Suspended)
@@ -304,7 +304,7 @@ func TestSkew(t *testing.T) {
 		h.now = server
 		code := map[int]Code{401: BadTimestamp}[status]
 		if _, e := h.expect(q, status, code); code != "" && !strings.Contains(e.Message, "60 s") {
-			t.Errorf("%s: message = %q, want the limit of 60 s", off, e.Message)
+			t.Errorf("timestamp off by %s: message = %q, want the limit of 60 s in it", off, e.Message)
 		}
 	}
 }
@@ -316,7 +316,7 @@ func TestWritesOnce(t *testing.T) {
 	for i := range 5 {
 		w, _ := h.expect(h.signed("POST", "/say", `{"text":"a"}`), 201, "")
 		if want := map[bool]string{true: "a", false: "a again x"}[i == 0]; !strings.Contains(w.Body.String(), want) {
-			t.Errorf("call %d: got %s, want %q", i, w.Body, want)
+			t.Errorf("equal write %d: got %s, want %q in it", i, w.Body, want)
 		}
 	}
 	if h.ran != 1 {
@@ -328,11 +328,11 @@ func TestWritesOnce(t *testing.T) {
 	h.now = h.now.Add(time.Millisecond)
 	h.expect(h.signed("POST", "/say", `{"text":"b"}`), 201, "")
 	if w, _ := h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, ""); !strings.Contains(w.Header().Get("RateLimit"), "r=0;") {
-		t.Errorf("RateLimit = %s, want r=0", w.Header().Get("RateLimit"))
+		t.Errorf("last write below the limit: RateLimit = %s, want r=0", w.Header().Get("RateLimit"))
 	}
 	w, e := h.expect(h.signed("POST", "/say", `{"text":"d"}`), 429, RateLimited)
 	if after, err := strconv.Atoi(w.Header().Get("Retry-After")); err != nil || after < 60 || after > 66 || e.RetryAt != h.now.Truncate(time.Minute).Add(time.Minute).UnixMilli() {
-		t.Errorf("over the write limit: got Retry-After %s, retry_at %d; want the next minute", w.Header().Get("Retry-After"), e.RetryAt)
+		t.Errorf("over the write limit: got Retry-After %s, retry_at %d; want 60 to 66, and the next minute", w.Header().Get("Retry-After"), e.RetryAt)
 	}
 	h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, "") // repeated
 	h.now = h.now.Add(time.Minute)
@@ -360,7 +360,7 @@ func TestReadLimit(t *testing.T) {
 				}
 			}
 			if n < 6 || n == 3000 { // each counted read counts at least 16
-				t.Errorf("refused after %d reads, want 6 to 2999", n)
+				t.Errorf("refused after %d requests, want 6 to 2999", n)
 			}
 			for range 20 { // not only sampled reads are refused
 				if w, _ := h.answer(request(h)); w.Code != 429 {
@@ -424,7 +424,7 @@ func (r *turns) Read(b []byte) (int, error) {
 }
 
 // With a margin of two standard deviations instead of three, callers would be refused in
-// twice as many minutes.
+// about twice as many minutes as this test allows.
 func TestReadLimit_SamplingError(t *testing.T) {
 	const most, minutes = 100, 400
 	for _, c := range []struct {
@@ -530,11 +530,11 @@ func TestRetryAfter(t *testing.T) {
 		}
 		for after := range seen {
 			if after < int64(c.least) || after > int64(c.most) {
-				t.Errorf("%s: got %d, want %d to %d", name, after, c.least, c.most)
+				t.Errorf("%s: retryAfter = %d, want %d to %d", name, after, c.least, c.most)
 			}
 		}
 		if n := c.most - c.least + 1; len(seen) != n {
-			t.Errorf("%s: got %d different values in 500 calls, want %d", name, len(seen), n)
+			t.Errorf("%s: got %d different values of retryAfter in 500 calls, want %d", name, len(seen), n)
 		}
 	}
 }
@@ -588,7 +588,7 @@ func FuzzSignatureHeaders(f *testing.F) {
 		h.ServeHTTP(w, r)
 		h.log.Reset()
 		if w.Code >= 500 && path != "/panic" && path != "/nil" && path != "/broken" && path != "/throttled" {
-			t.Fatalf("%s %s: got %d %s", method, path, w.Code, w.Body)
+			t.Fatalf("%s %s: got %d %s, want a status below 500", method, path, w.Code, w.Body)
 		}
 		if w.Code >= 300 || path != "/own" && path != "/say" && path != "/keys" && path != "/signup" || authorization != "" {
 			return

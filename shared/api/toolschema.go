@@ -119,7 +119,7 @@ func (o *object) member(name string, required bool, schema any) {
 	}
 }
 
-// rename renames a member, and reports whether the object has it.
+// rename renames a member, and reports whether the object had it.
 func (o *object) rename(from, to string) bool {
 	schema, found := o.properties[from]
 	if !found {
@@ -190,7 +190,7 @@ func definitions(doc *huma.OpenAPI) map[string]any {
 	return defs
 }
 
-// schemaJSON returns a schema as standalone JSON Schema, without OpenAPI's extensions.
+// schemaJSON returns a schema as standalone JSON Schema.
 func schemaJSON(s *huma.Schema) map[string]any {
 	b, err := json.Marshal(s)
 	if err != nil {
