@@ -1,5 +1,5 @@
 // Package app holds the service's dependencies as values: the table, the clock, randomness,
-// secrets, settings. No other code reaches for them.
+// secrets, settings. All other code gets them from an [App].
 package app
 
 import (
@@ -91,8 +91,8 @@ type Settings struct {
 	// PromoWait bounds how long a channel's page waits for its promo and the count of the
 	// view; 0 means no bound.
 	PromoWait time.Duration
-	// Remember is how long a process remembers public pages: about so long after a deletion,
-	// others may see the text. 0 remembers nothing.
+	// Remember is how long a process remembers public pages. For about this time after a
+	// deletion, others may still see the text. 0 remembers nothing.
 	Remember time.Duration
 }
 
@@ -169,7 +169,7 @@ func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// retryTries bounds the calls of [App.Retry], and retryPause the wait between two of them.
+// retryTries bounds how often [App.Retry] calls f, and retryPause the wait after each call.
 const (
 	retryTries = 12
 	retryPause = 400 * time.Millisecond

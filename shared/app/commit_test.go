@@ -15,7 +15,7 @@ import (
 
 var counter = tables.Key{PK: "P", SK: "S"}
 
-// A single write is made twice; its condition makes the second one harmless.
+// Once makes its write twice; the write's condition makes the second one harmless.
 func TestCommitsSurviveLostAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		commit func(*app.App, tables.Write) error

@@ -12,7 +12,7 @@ func TestIsContact(t *testing.T) {
 			t.Errorf("IsContact(%q) = %v, want %v", s, got, url != "")
 		}
 		if got := (Settings{Contact: s}).ContactURL(); url != "" && got != url {
-			t.Errorf("the URL of %q is %q, want %q", s, got, url)
+			t.Errorf("ContactURL of %q = %q, want %q", s, got, url)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// The callback is called in the order in which Group.Go is called.
+// WithTurns' function is called in the order of the calls of Group.Go.
 func TestWithTurns(t *testing.T) {
 	for name, group := range map[string]func(context.Context) *app.Group{
 		"Together":   app.Together,

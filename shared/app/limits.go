@@ -61,8 +61,8 @@ func (l Limits) With(object string) (Limits, error) {
 	return l, errors.Join(problems...)
 }
 
-// Lifted returns s for a load test: with limits that nobody reaches, and without limits per
-// network address. Requests are still counted, so they cost as much as ever.
+// Lifted returns s for a load test: with request limits that nobody reaches, and without
+// limits per network address. Requests are still counted, so they cost as much as ever.
 func (s Settings) Lifted() Settings {
 	s.ByAddr, s.MaxReads = false, limitMost
 	kept := s.Limits

@@ -34,7 +34,7 @@ func TestLifted(t *testing.T) {
 	was.ByAddr, was.Limits.PushesDay = true, 7
 	got := was.Lifted()
 	if got.ByAddr || got.MaxReads != 1_000_000_000 {
-		t.Errorf("got limits per address %t and %d reads, want false and 1000000000", got.ByAddr, got.MaxReads)
+		t.Errorf("Lifted: got ByAddr %t and MaxReads %d, want false and 1000000000", got.ByAddr, got.MaxReads)
 	}
 	before, after := reflect.ValueOf(was.Limits), reflect.ValueOf(got.Limits)
 	for i := range after.NumField() {
@@ -43,7 +43,7 @@ func TestLifted(t *testing.T) {
 			want = before.Field(i).Int()
 		}
 		if n := after.Field(i).Int(); n != want {
-			t.Errorf("%s is %d, want %d", name, n, want)
+			t.Errorf("Lifted: limit %s is %d, want %d", name, n, want)
 		}
 	}
 	got.ByAddr, got.MaxReads, got.Limits = was.ByAddr, was.MaxReads, was.Limits
@@ -52,11 +52,11 @@ func TestLifted(t *testing.T) {
 	}
 	l, err := app.DefaultSettings().Limits.With(was.Lifted().Limits.Beside(app.DefaultSettings().Limits))
 	if err != nil || l != was.Lifted().Limits {
-		t.Errorf("With the object of Beside = %+v, %v; want %+v", l, err, was.Lifted().Limits)
+		t.Errorf("defaults.With(lifted.Beside(defaults)) = %+v, %v; want %+v", l, err, was.Lifted().Limits)
 	}
 }
 
-// With undoes Beside.
+// With restores the limits from the object of Beside.
 func TestLimitsBeside(t *testing.T) {
 	was := app.DefaultSettings().Limits
 	rapid.Check(t, func(t *rapid.T) {
@@ -68,7 +68,7 @@ func TestLimitsBeside(t *testing.T) {
 		}
 		object := changed.Beside(was)
 		if got, err := was.With(object); err != nil || got != changed || (object == "") != (changed == was) {
-			t.Fatalf("With(%q) = %+v, %v, want %+v", object, got, err, changed)
+			t.Fatalf("With(%q) = %+v, %v; want %+v, and the object empty only if no limit changed", object, got, err, changed)
 		}
 	})
 }
