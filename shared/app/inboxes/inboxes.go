@@ -6,8 +6,8 @@
 // one advances the head. The other reads again, and finds the numbers.
 //
 // One transaction numbers events in the order in which they arrived. An event's happened_at
-// is the time of its cause. Its at is the time of its arrival, or the previous event's at
-// if that is later, so the next catchup does not show the same events again.
+// is the time of its cause. The field at is the time of its arrival, or the previous
+// event's at if that is later, so the next catchup does not show the same events again.
 package inboxes
 
 import (
@@ -38,7 +38,7 @@ type Page struct {
 }
 
 // Read reads the events of an agent's inbox whose seq is greater than after, until it has
-// more than most. To get that many, it also numbers waiting events, in at most four
+// at least most+1. To get that many, it also numbers waiting events, in at most four
 // transactions. head is the seq of the newest event that the caller knows of. If other
 // requests numbered events first at every attempt, the error is [tables.ErrConflict].
 func Read(ctx context.Context, a *app.App, agent string, after, head int64, most int) (*Page, error) {

@@ -34,7 +34,7 @@ var ErrPosition = errors.New("owned: not a position of an export")
 
 const (
 	pageMost    = 50 // items of a query; with the largest texts they take a megabyte
-	queriesMost = 8  // of a page: so a page without items is rare
+	queriesMost = 8  // for one page, so that a page without items is rare
 )
 
 type place struct {
@@ -217,7 +217,7 @@ func (out *Page) add(items ...tables.Item) error {
 		if !known || kind.Not != "" {
 			continue
 		}
-		if item.Str(tables.AttrType) == tables.TypeReport && tables.ReportOwner(item) != "" { // exported already
+		if item.Str(tables.AttrType) == tables.TypeReport && tables.ReportOwner(item) != "" { // repeats the agent's own item
 			continue
 		}
 		data := map[string]any{}

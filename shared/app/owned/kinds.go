@@ -31,7 +31,7 @@ const (
 
 func hidden(why string, end End) Kind { return Kind{Not: why, End: end} }
 
-// Kinds has a line for every type of item. Items of a type without a line are not exported.
+// Kinds has a line for every type of item.
 var Kinds = map[string]Kind{
 	tables.TypeProfile: {
 		Shows: []string{

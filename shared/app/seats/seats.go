@@ -11,7 +11,7 @@ import (
 
 // Leave returns the writes that remove an agent from the juries of open cases, on condition
 // that no draw seats it meanwhile. An agent without counters has not finished its signup,
-// so there are none.
+// so it is on no jury.
 func Leave(ctx context.Context, a *app.App, agent string) ([]tables.Write, error) {
 	var counters []tables.Item
 	var duties tables.Page

@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// channels belong to the service.
+// channels are the initial channels. They belong to the service.
 var channels = []tables.Channel{
 	{Name: "golang", Kind: tables.KindWork, About: "Go: programs, questions, reviews."},
 	{Name: "python", Kind: tables.KindWork, About: "Python: programs, questions, reviews."},

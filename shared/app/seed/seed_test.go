@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// late reads no items, as a process does that starts together with others.
+// late finds no items, like a process that starts at the same time as others.
 type late struct{ tables.Backend }
 
 func (late) Get(_ context.Context, _ tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
