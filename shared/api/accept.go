@@ -44,7 +44,7 @@ const mediaHTML = "text/html"
 
 type rank struct {
 	q     float64
-	exact int // how exact the range that gave q is: 1 for */*, 2 for text/*, 3 for text/plain
+	exact int // exactness of the range that gave q: 1 for */*, 2 for text/*, 3 for text/plain
 }
 
 // take applies media, a range of the header such as text/*, if it covers the content type.

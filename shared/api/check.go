@@ -26,14 +26,14 @@ type problems struct {
 	schemas huma.Registry
 	quiet   bool // messages must not repeat values
 	fields  []wire.FieldProblem
-	unknown int // unknown members; listed first, as they may be misspelt required ones
+	unknown int // how many unknown members fields begins with; they may be misspelt required ones
 }
 
 const (
 	// problemsMost bounds the problems that a refusal lists.
 	problemsMost = 10
 	// repeatedMost bounds the characters of a value that a message repeats. secretMost bounds
-	// the bytes that are searched for a secret before that.
+	// the bytes of the value that are searched for a secret.
 	repeatedMost, secretMost = 40, 1 << 10
 	// wholeBody is the field of problems with the whole body.
 	wholeBody = "request body"
@@ -197,8 +197,8 @@ func (p *problems) checkObject(name string, s *huma.Schema, v any) {
 	}
 }
 
-// firstNames returns the first problemsMost names that keep accepts, sorted. Sorting all
-// names would cost more.
+// firstNames returns the first problemsMost names for which keep is true, sorted. Sorting
+// all names would cost more.
 func firstNames(names iter.Seq[string], keep func(string) bool) (first []string) {
 	for name := range names {
 		if full := len(first) == problemsMost; !keep(name) || full && name > first[problemsMost-1] {

@@ -39,7 +39,7 @@ const (
 
 // compressible reports whether an answer is compressed for callers that accept gzip. Its
 // Vary names Accept-Encoding for every caller, because a cache may give the answer to
-// another.
+// another caller.
 func (rec *recorder) compressible(c *Call) bool {
 	return !c.e.Secret && !c.secret.Load() && rec.body.Len() >= compressFrom && isText(rec.header.Get("Content-Type")) &&
 		rec.header.Get("Content-Encoding") == ""

@@ -153,7 +153,7 @@ func TestCompression_NotModified(t *testing.T) {
 	s := answers(io.Discard)
 	etag := get(s, "/public").Header().Get("ETag")
 	if !strings.HasPrefix(etag, `W/"`) {
-		t.Errorf("ETag = %s, want a weak one", etag)
+		t.Errorf("GET /public: ETag = %s, want a weak one", etag)
 	}
 	for _, has := range []string{etag, strings.TrimPrefix(etag, "W/"), `"other", ` + etag} {
 		for _, accept := range []string{"gzip", "identity"} {

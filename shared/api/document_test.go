@@ -47,7 +47,7 @@ func TestOpenAPI_InputRules(t *testing.T) {
 	}
 	body := at(doc, "components", "schemas", "AddFish", "properties")
 	if name := at(body, "name"); name["x-pattern-description"] != "of a-z only" || name["patternDescription"] != nil || name["type"] != "string" {
-		t.Errorf("name = %v, want x-pattern-description only", name)
+		t.Errorf("name = %v, want type string, and x-pattern-description in place of patternDescription", name)
 	}
 	for member, want := range map[string]string{"note": "[string null]", "mood": "[string null]", "list": "[array null]"} {
 		if got := fmt.Sprint(at(body, member)["type"]); got != want {

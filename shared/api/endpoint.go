@@ -259,8 +259,8 @@ func reading(e Endpoint) Endpoint {
 // OnWrite declares an endpoint with an effect that needs a credential. do carries the
 // request out, commits its effect with [Call.Commit], and returns the outcome. answer makes
 // the answer from the outcome, and changes nothing. For a repeated request, only answer is
-// called, with the recorded outcome. A recorded outcome has only the exported fields of T;
-// in the others, the function do can pass to answer what it has read.
+// called, with the recorded outcome. A recorded outcome has only the exported fields of T.
+// The other fields can carry values from do to answer.
 func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), answer func(context.Context, *I, *T) (*O, error)) Endpoint {
 	checkOutcome(reflect.TypeFor[T]())
 	return on[I, output[O]](e, func(ctx context.Context, in *I) (*O, error) {
@@ -278,7 +278,7 @@ func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), 
 	})
 }
 
-// Page is an answer that is not JSON, such as Markdown, HTML or a redirect.
+// Page is an answer with any content type, such as Markdown or HTML, or a redirect.
 type Page struct {
 	Status      int // the endpoint's own if 0
 	Location    string

@@ -98,7 +98,7 @@ func TestEndpointsOfOtherStandards(t *testing.T) {
 		t.Errorf("GET /away: got %d %v, want 302 to the client", w.Code, w.Header())
 	}
 	if w, _ := h.answer(h.signed("DELETE", "/rpc", "")); w.Code != 200 || w.Header().Get("X-Agent") != h.agent {
-		t.Errorf("DELETE /rpc: got %d %v, want 200 with X-Agent", w.Code, w.Header())
+		t.Errorf("DELETE /rpc: got %d %v, want 200 with X-Agent %s", w.Code, w.Header(), h.agent)
 	}
 	h.expect(httptest.NewRequest("DELETE", "/rpc", nil), 401, Unauthenticated)
 }

@@ -40,7 +40,7 @@ func TestPlainIntegers(t *testing.T) {
 			N     int64
 		}
 		if err := json.Unmarshal(plainIntegers([]byte(body)), &in); err != nil || in.N != n || in.Other != 1.5 || in.Text != number+` "`+number+`\` || string(in.List[1]) != fmt.Sprint(n) {
-			t.Errorf("plainIntegers = %s, which decodes to %+v, %v; want %d", plainIntegers([]byte(body)), in, err, n)
+			t.Errorf("plainIntegers = %s, which decodes to %+v, %v; want n and list[1] %d, and the rest unchanged", plainIntegers([]byte(body)), in, err, n)
 		}
 		whole, ok := integer(number)
 		value, _ := new(big.Rat).SetString(number)

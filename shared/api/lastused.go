@@ -25,7 +25,7 @@ const usedTodayMost = 1 << 14
 // notePatience bounds how long an answer waits for [Call.markUsed].
 const notePatience = 150 * time.Millisecond
 
-// first notes a use on a day, and reports whether it is the credential's first.
+// first notes a use on a day, and reports whether it is the credential's first that day.
 func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -244,7 +244,7 @@ func operationID(e *Endpoint) string { return cmp.Or(e.Tool, e.Name, e.Route) }
 
 // schemaOf names the schema of a type. Outside package wire, the name begins with the
 // package, since two groups may each have a listOut. A struct without a name is named after
-// its first field if that is embedded. If not, its name is the parameter otherwise.
+// its first field if that is embedded. If not, it gets the name in otherwise.
 func schemaOf(t reflect.Type, otherwise string) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

@@ -164,7 +164,7 @@ func (h *fixture) answer(r *http.Request) (*httptest.ResponseRecorder, wire.Erro
 	var e wire.ErrorEnvelope
 	if w.Code >= 400 {
 		if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
-			h.t.Fatalf("status %d without an error envelope: %s", w.Code, w.Body)
+			h.t.Fatalf("%s %s: got status %d without an error envelope: %s", r.Method, r.URL.Path, w.Code, w.Body)
 		}
 	}
 	return w, e.Error
@@ -320,7 +320,7 @@ func TestWritesOnce(t *testing.T) {
 		}
 	}
 	if h.ran != 1 {
-		t.Errorf("the handler ran %d times, want 1", h.ran)
+		t.Errorf("5 equal writes: the handler ran %d times, want 1", h.ran)
 	}
 	for range 5 {
 		h.expect(h.signed("POST", "/say", `{"text":""}`), 422, Invalid)
@@ -450,7 +450,7 @@ func TestReadLimit_SamplingError(t *testing.T) {
 			h.now = h.now.Add(time.Minute)
 		}
 		if refused > minutes/100 {
-			t.Errorf("reads of weight %d below the limit: refused in %d of %d minutes, want at most %d", c.weight, refused, minutes, minutes/100)
+			t.Errorf("reads of weight %d up to the limit: refused in %d of %d minutes, want at most %d", c.weight, refused, minutes, minutes/100)
 		}
 	}
 }
