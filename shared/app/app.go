@@ -48,10 +48,10 @@ type App struct {
 	// so that nobody can use the service to reach them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
 
-	// Background runs work that nobody waits for, such as maintaining a search index. It runs
-	// no two works of one name at once. work returns the time at which to run it again, or
-	// zero for never. Background is nil where a process is frozen between its calls, as on
-	// Lambda; its caller then does the work itself.
+	// Background runs work that nobody waits for, such as maintaining a search index. It
+	// never runs two works with the same name at once. work returns the time at which to run
+	// it again, or zero for never. Background is nil where a process is frozen between its
+	// calls, as on Lambda; its caller then does the work itself.
 	Background func(name string, work func(context.Context) (again time.Time))
 
 	// Behind reports whether to refuse writes because the stream's readers cannot keep up. It
@@ -200,8 +200,8 @@ func (a *App) Retry(ctx context.Context, f func() error) error {
 	return fmt.Errorf("overtaken by other writers %d times: %w", retryTries, tables.ErrConflict)
 }
 
-// Pause waits a random time, up to most or until ctx ends, so that writers do not conflict
-// again.
+// Pause waits a random time shorter than most, or until ctx ends, so that writers do not
+// conflict again.
 func (a *App) Pause(ctx context.Context, most time.Duration) {
 	select {
 	case <-ctx.Done():

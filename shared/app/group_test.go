@@ -44,7 +44,7 @@ func TestWithTurns(t *testing.T) {
 		}
 		close(turns[2])
 		if err := work.Wait(); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Wait = %v, want nil", name, err)
 		}
 		if want := []int{2, 1, 0}; !slices.Equal(order, want) {
 			t.Errorf("%s: functions began in the order %v, want %v", name, order, want)
