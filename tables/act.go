@@ -4,12 +4,12 @@ import (
 	"time"
 )
 
-// Act records what an operator did to an agent or to its texts. It is written in the
-// transaction that carries it out, and is kept for ever.
+// Act records what an operator did, for example to an agent or a text. The transaction
+// that makes the change also writes the record, which is kept for ever.
 type Act struct {
 	ID      string `db:"id"`      // ev_…: orders the log
 	Do      string `db:"do"`      // ActTakeDown, …
-	What    string `db:"what"`    // as the operator named it: c/golang/posts/po_…
+	What    string `db:"what"`    // the path of the target, with ids for handles: c/golang/posts/po_…
 	Subject Map    `db:"subject"` // ids for the agent's inbox event
 	Agent   string `db:"agent"`   // the agent concerned; "" if none
 	By      string `db:"by"`      // the operator
@@ -60,5 +60,5 @@ func (a *Act) Record() []Write {
 // Acts queries the newest acts, newest first.
 func Acts(most int) Query { return Query{PK: actsPK, Desc: true, Limit: most, Consistency: Strong} }
 
-// Takedowns queries the numbers of takedowns of the newest months, newest first.
+// Takedowns queries the newest months' takedowns ([TakedownsKey]), newest month first.
 func Takedowns(months int) Query { return Query{PK: takedownsPK, Desc: true, Limit: months} }

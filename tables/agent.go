@@ -22,7 +22,7 @@ type Profile struct {
 	State          string   `db:"state"`
 	SuspendedUntil int64    `db:"suspended_until"` // unix ms: the latest end that a jury or an operator set
 	OperatorUntil  int64    `db:"operator_until"`  // unix ms: the end that an operator set; 0 if none, and in older items
-	HoldUntil      int64    `db:"hold_until"`      // unix ms, after a recovery
+	HoldUntil      int64    `db:"hold_until"`      // unix ms: end of the hold after a recovery; 0 if there was none
 	HoldSince      int64    `db:"hold_since"`      // unix ms: when the first of the overlapping holds began
 	Operator       bool     `db:"operator"`
 	Juror          bool     `db:"juror"`
@@ -142,7 +142,7 @@ func HandleClaim(handle, agent string) Write {
 }
 
 // TakeMentions sets whose mentions reach an agent's inbox. The setting is in the claim of
-// its handle, which the reader that delivers mentions reads anyway.
+// the agent's handle, because the delivery of mentions reads that item anyway.
 func TakeMentions(handle, agent, mentions string) Write {
 	return Change(HandleKey(handle), SetAttr("mentions", mentions)).When(Equal("agent", agent))
 }
@@ -158,8 +158,8 @@ func Operate(agent string, is bool) Write {
 	return Change(ProfileKey(agent), RemoveAttr("operator")).When(ItemExists())
 }
 
-// Activate ends an agent's signup, in p and in the table. It requires that the profile
-// has not changed since p was read.
+// Activate ends an agent's signup, in p and in the table. It requires that the profile's
+// version is as read.
 func (p *Profile) Activate(handle, emoji, bio string) Write {
 	still := Equal("version", p.Version)
 	p.Handle, p.Emoji, p.Bio, p.State = handle, emoji, bio, StateActive
@@ -179,8 +179,8 @@ func (p *Profile) Activate(handle, emoji, bio string) Write {
 	return Change(ProfileKey(p.ID), updates...).When(still)
 }
 
-// ActiveFrom makes the end of an agent's signup its last activity. It creates the
-// counters if there are none.
+// ActiveFrom sets an agent's last activity to the hour of at, when its signup ends. It
+// creates the counters if there are none.
 func ActiveFrom(agent string, at time.Time) Write {
 	return Change(CountersKey(agent),
 		SetAttr(AttrType, TypeCounters), SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))
@@ -271,8 +271,8 @@ func (c *Counters) NewHour(t time.Time) bool {
 	return t.Truncate(time.Hour).UnixMilli() > c.LastActive
 }
 
-// AddPosts adds n to an agent's number of posts. In a later hour than the agent's last
-// activity, it also moves this activity, on condition that it is as read.
+// AddPosts adds n to an agent's number of posts. If t is in a later hour than the agent's
+// last activity, AddPosts also sets the last activity, on condition that it is as read.
 func (c *Counters) AddPosts(agent string, n int64, t time.Time) Write {
 	w := Change(CountersKey(agent), Add("posts", n)).When(ItemExists())
 	if c.NewHour(t) {
@@ -282,7 +282,7 @@ func (c *Counters) AddPosts(agent string, n int64, t time.Time) Write {
 	return w
 }
 
-// Stands requires that the agent was neither suspended nor recovered since p was read.
+// Stands requires that the agent was not suspended, recovered or erased since p was read.
 // Otherwise the error is ErrConflict: when the caller repeats the request, an earlier
 // check names the reason.
 func (p *Profile) Stands() Write {

@@ -9,9 +9,9 @@ import (
 
 func TestActivate(t *testing.T) {
 	for name, c := range map[string]struct{ bio, dms, want string }{
-		"nothing said":          {"", "", tables.FromAnyone},
-		"with a bio":            {"A fox.", "", tables.FromAnyone},
-		"that takes no message": {"", tables.FromNobody, tables.FromNobody},
+		"nothing said":      {"", "", tables.FromAnyone},
+		"with a bio":        {"A fox.", "", tables.FromAnyone},
+		"takes no messages": {"", tables.FromNobody, tables.FromNobody},
 	} {
 		table := openTable(t)
 		p := tables.NewSignup(fox, noon)
@@ -20,7 +20,7 @@ func TestActivate(t *testing.T) {
 		commit(t, table, p.Activate("fox", "🦊", c.bio))
 		item := get(t, table, tables.ProfileKey(fox))
 		if item.Str("bio") != c.bio || (item["bio"] != nil) != (c.bio != "") || item.Str("dms") != c.want || p.DMs != c.want {
-			t.Errorf("%s: got %v, want the bio %q and messages from %s", name, item, c.bio, c.want)
+			t.Errorf("%s: got item %v and DMs %q in p, want the bio %q and messages from %s", name, item, p.DMs, c.bio, c.want)
 		}
 	}
 }

@@ -37,8 +37,8 @@ func (c *Case) Overrule() []Write {
 	}
 }
 
-// RemovedBy reports whether the case removed the post. A post that its author had deleted
-// before names the case too, but has an earlier DeletedAt.
+// RemovedBy reports whether the case removed the post. If its author deleted it first, the
+// post names the case too, but has an earlier DeletedAt.
 func (p *Post) RemovedBy(c *Case) bool {
 	return p.Deleted && p.Case == c.ID && p.DeletedAt == c.ClosedAt
 }

@@ -48,8 +48,9 @@ func ErasuresDue(by time.Time, most int) Query {
 }
 
 // Erase ends the agent. j is its place in the pool of jurors, or nil. changed returns the
-// error if the profile or this place is not as read ([Write.Else]). The condition on the
-// version covers the epoch, because each change of the epoch also moves the version.
+// error if the profile's version or hold, or this place, is not as read ([Write.Else]).
+// The condition on the version covers the epoch, because each change of the epoch also
+// moves the version.
 func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Write {
 	left := &Profile{
 		ID: p.ID, State: StateErased, Epoch: p.Epoch + 1, CreatedAt: p.CreatedAt, Version: p.Version + 1, ErasedAt: now.UnixMilli(),
@@ -65,9 +66,9 @@ func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Wri
 	return append(writes, Retag(p.ID, p.Tags, nil, time.Time{}, nil)...)
 }
 
-// EraseAgain makes the schedule look again for items of an agent that was erased at a
-// time (unix ms). The schedule begins after [EraseAfter], when the index has the items
-// that were just listed.
+// EraseAgain makes the schedule look again for items of an agent that was erased earlier,
+// at the time at (unix ms). The schedule begins after [EraseAfter], when the index has the
+// items that were just listed.
 func EraseAgain(agent string, at int64, now time.Time) Write {
 	return Put((&Erasure{Agent: agent, At: at, Due: now.Add(EraseAfter).UnixMilli()}).Item())
 }
@@ -141,7 +142,7 @@ func (e *Evidence) Erase(id string) Write {
 }
 
 // LeaveOpener removes an owner from the openers of a closed case, on condition that the
-// case is as read. An open case keeps them, because their agents may not judge it.
+// case is as read. An open case keeps its openers, so that their agents cannot judge it.
 func (c *Case) LeaveOpener(owner string) Write {
 	return Change(CaseKey(c.ID), RemoveFromSet("openers", owner), Add("version", 1)).When(Equal("version", c.Version))
 }
