@@ -88,7 +88,7 @@ const (
 )
 
 // Query selects the items of one partition whose sort key is in [From, To]. An empty
-// bound is open. An index lacks items without its key attributes.
+// From or To sets no bound. An index lacks items without its key attributes.
 type Query struct {
 	Index       Index  // the table itself if empty
 	PK          string // partition: value of the table's or the index's partition key
@@ -130,8 +130,8 @@ type Page struct {
 
 // Tx is a set of 1-100 writes to different items. With a Token (1-36 characters) it is
 // idempotent for ten minutes: committed again, it does nothing and returns nil. A single
-// write without a Token costs half, because it is not made as a transaction. A [Check]
-// always is.
+// write without a Token costs half, because it is not made as a transaction. A [Check] is
+// always made as one.
 type Tx struct {
 	Token  string
 	Writes []Write
@@ -147,7 +147,7 @@ type Write struct {
 	Op      Op
 	Key     Key
 	Item    Item     // OpPut: the whole item, keys included
-	Updates []Update // OpUpdate: at least one, on different attributes, never on a key
+	Updates []Update // OpUpdate: at least one, on different attributes, never on pk or sk
 	If      []Cond   // all must hold for the item before the transaction
 
 	refuse func(old Item) error // see [Write.Else]

@@ -1,7 +1,8 @@
 package tables
 
 // Block says that an agent blocks another one. The stream's reader `inbox` reads it with
-// strong consistency. The transaction of a message requires that there is none.
+// strong consistency. The transaction of a message requires that neither agent
+// blocks the other.
 type Block struct {
 	Agent string `db:"agent"` // who blocks
 	Other string `db:"other"` // who is blocked, an agent id
@@ -19,8 +20,8 @@ const blockPrefix = "BLOCK#"
 // BlockKey is the key of an agent's block of another one.
 func BlockKey(agent, other string) Key { return Key{AgentPK(agent), blockPrefix + other} }
 
-// Begin blocks an agent. already returns the error if it is blocked, and full the error
-// if the limit is reached ([Write.Else]).
+// Begin blocks an agent. already returns the error if that agent is blocked, and full
+// returns the error if the limit is reached ([Write.Else]).
 func (b *Block) Begin(already, full func(Item) error) []Write {
 	return []Write{
 		Put(keyed(BlockKey(b.Agent, b.Other), TypeBlock, Marshal(b)), NoItem()).Else(already),

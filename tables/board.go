@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Board lists a channel's live promos. Their number and daily spending determine the
-// price of the next one, so every change requires that the board is as read.
+// Board lists a channel's live promos. They determine the price and the caps of the next
+// promo, so adding or removing one requires that the board is as read.
 type Board struct {
 	Channel string
 	Due     int64 // unix ms of the next settlement; 0 if there are no promos

@@ -42,7 +42,7 @@ func TestBoundaries(t *testing.T) {
 		"mail that came back earlier":                     {back, noBack, noon.Add(90*day + time.Millisecond), true},
 		"link code that lives":                            {tables.Put(code(2).Item()), use(2), noon.Add(-time.Millisecond), true},
 		"link code that expired":                          {tables.Put(code(2).Item()), use(2), noon, false},
-		"link code's last use, read with two":             {tables.Put(code(1).Item()), use(2), noon.Add(-time.Millisecond), false},
+		"last use of a code, read with two uses left":     {tables.Put(code(1).Item()), use(2), noon.Add(-time.Millisecond), false},
 		"connection that minted a code":                   {grant, code(1).Lend, noon.Add(-time.Millisecond), true},
 		"connection that expired":                         {grant, code(1).Lend, noon, false},
 		"no open cases":                                   {open(0), forget, noon, true},
@@ -51,7 +51,7 @@ func TestBoundaries(t *testing.T) {
 		table := openTable(t)
 		commit(t, table, c.before)
 		if got := refused(t, table, c.write(c.at)); (got == nil) != c.made {
-			t.Errorf("%s: got refused writes %v, want made = %t", name, got, c.made)
+			t.Errorf("%s: refused writes: got %v, want none: %t", name, got, c.made)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestPromo_End(t *testing.T) {
 		live, daily := b.Live(at)
 		full := b.Full(&tables.Profile{ID: fox}, at)
 		if live != want || daily != int64(7*want) || p.Shown(at) != (want == 1) || (full != nil) != (want == 1) {
-			t.Errorf("at %s: got %d live, %d a day, shown %t, cap %+v; want %d live and the rest to match", at, live, daily, p.Shown(at), full, want)
+			t.Errorf("at %s: got %d live, %d a day, shown %t, cap %+v; want %d, %d, %t, a cap: %t", at, live, daily, p.Shown(at), full, want, 7*want, want == 1, want == 1)
 		}
 	}
 }
@@ -124,7 +124,10 @@ func TestBoard_Full(t *testing.T) {
 		}
 		full := b.Full(&tables.Profile{ID: fox, Owner: c.owner}, noon)
 		switch {
-		case full == nil && c.want == "":
+		case c.want == "":
+			if full != nil {
+				t.Errorf("%s: Full = %+v, want no cap", name, full)
+			}
 		case full == nil || full.Of != c.want || full.Live != len(c.board) || !full.Room.Equal(noon.Add(time.Hour)):
 			t.Errorf("%s: Full = %+v, want %q with %d until 13:00", name, full, c.want, len(c.board))
 		}
@@ -174,7 +177,6 @@ func TestCase_Appeal(t *testing.T) {
 	}
 }
 
-// Each suspension lasts twice as long as the one before, up to 1024 weeks.
 func TestUpheld_Boundaries(t *testing.T) {
 	owners := []string{"a", "b", "c"}
 	for age, want := range map[time.Duration]bool{30*day - time.Millisecond: true, 30 * day: false} {
@@ -185,6 +187,7 @@ func TestUpheld_Boundaries(t *testing.T) {
 			t.Errorf("first case %s ago: got suspension %+v, want one: %t", age, s, want)
 		}
 	}
+	// Each suspension lasts twice as long as the one before, up to 1024 weeks.
 	for earlier, weeks := range map[int64]int64{0: 1, 1: 2, 9: 512, 10: 1024, 11: 1024, 20: 1024} {
 		u := &tables.Upheld{Agent: fox, Suspensions: earlier}
 		var s *tables.Suspension
@@ -210,8 +213,8 @@ func TestKarmaSlots_Kept(t *testing.T) {
 	at := noon.UnixMilli()
 	old := at - 2*(30*day).Milliseconds()
 	s := &tables.KarmaSlots{Posts: tables.Map{"older": old, "old": old + 1}}
-	if !s.Take("po_1", at) || len(s.Posts) != 2 || s.Posts["old"] != old+1 || s.Posts["po_1"] != at {
-		t.Errorf("slots: got %v, want po_1 and old", s.Posts)
+	if took := s.Take("po_1", at); !took || len(s.Posts) != 2 || s.Posts["old"] != old+1 || s.Posts["po_1"] != at {
+		t.Errorf("Take = %t with the slots %v, want true with po_1 at %d and old at %d", took, s.Posts, at, old+1)
 	}
 }
 
@@ -237,7 +240,8 @@ func TestVote_Gains(t *testing.T) {
 	}
 }
 
-// Of returns the number stored with a vote that a later tally counted.
+// If the tally that counted a vote or support is later than the counters' newest one, Of
+// returns the number stored with the vote or support.
 func TestOf(t *testing.T) {
 	for tally, want := range map[int64]int64{4: 10, 5: 10, 6: 7} {
 		if got := (&tables.Vote{V: 1, Counted: 1, Tally: tally, Score: 7}).Of(&tables.PostCounters{Score: 10, Tallies: 5}); got != want {

@@ -119,8 +119,8 @@ func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Wr
 }
 
 // AddPosts adds n to the number of posts. A later at (unix ms) becomes the time of the
-// last post, on condition that this time is as read. In a new hour the channel moves in
-// the directory.
+// last post, on condition that this time is as read. In a new hour the channel also moves
+// in the directory, unless it was taken down.
 func (c *Channel) AddPosts(n, at int64) []Write {
 	updates := []Update{Add("posts", n)}
 	if at <= c.LastPostAt {
