@@ -70,7 +70,7 @@ func hundred(size int) (sizes []int) {
 }
 
 func TestWriteUnits(t *testing.T) {
-	// pk and sk take 6 of the size bytes, and the name of body takes 4.
+	// pk and sk take 6 bytes, and the name of body takes 4.
 	with := func(size int, more ...string) Item {
 		i := Item{"pk": "P", "sk": "S", "body": strings.Repeat("x", size-10)}
 		for n := 0; n < len(more); n += 2 {
@@ -81,7 +81,6 @@ func TestWriteUnits(t *testing.T) {
 	small := with(100)
 	ranked := func(size int, sk string) Item { return with(size, "rank_pk", "R", "rank_sk", sk) }
 	child := func(size int, sk string) Item { return with(size, "parent_pk", "R", "parent_sk", sk) }
-	// An entry in by_parent has 25 bytes plus its sort key.
 	both := with(1200, "rank_pk", "R", "rank_sk", "1", "author_pk", "BY", "author_sk", "1")
 	for _, c := range []struct {
 		what       string
@@ -97,6 +96,7 @@ func TestWriteUnits(t *testing.T) {
 		{"deleted, but absent", nil, nil, 1, 2},
 		{"unchanged", with(3000), with(3000), 3, 6},
 
+		// An index of items (by_rank) holds whole items, an index of keys (by_parent) only keys.
 		{"only half of an index's key", nil, with(100, "rank_pk", "R"), 1, 2},
 		{"enters an index of items", nil, ranked(2000, "1"), 2 + 2, 4 + 2},
 		{"enters an index of items later", with(2000), ranked(2000, "1"), 2 + 2, 4 + 2},
@@ -109,7 +109,8 @@ func TestWriteUnits(t *testing.T) {
 		{"enters an index of keys", nil, child(2000, "1"), 2 + 1, 4 + 1},
 		{"leaves an index of keys", child(2000, "1"), nil, 2 + 1, 4 + 1},
 		{"moves in an index of keys", child(2000, "1"), child(2000, "2"), 2 + 2, 4 + 2},
-		{"changes beside an index of keys", child(500, "1"), child(2000, "1"), 2, 4},
+		{"changes while in an index of keys", child(500, "1"), child(2000, "1"), 2, 4},
+		// An entry in by_parent has 25 bytes plus its sort key.
 		{"a long key in an index of keys", nil, child(100, strings.Repeat("x", 999)), 2 + 1, 4 + 1},
 		{"a longer key in an index of keys", nil, child(100, strings.Repeat("x", 1000)), 2 + 2, 4 + 2},
 
