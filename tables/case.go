@@ -220,7 +220,7 @@ func (e *Evidence) Put(id string) Write {
 	return Put(keyed(EvidenceKey(id), TypeEvidence, Marshal(e)))
 }
 
-// Complaint is the reason of a report. Nobody is shown who gave it.
+// Complaint is the reason of a report or of an appeal. Nobody is shown who gave it.
 type Complaint struct {
 	ID     string `db:"id"` // ev_…: orders the complaints of a case
 	By     string `db:"by"` // agent id; "" in older items
@@ -235,7 +235,7 @@ func (r *Complaint) Put(id string) Write {
 
 func complaintKey(id, complaint string) Key { return Key{CasePK(id), "COMPLAINT#" + complaint} }
 
-// Draw is one draw of a case that seated jurors.
+// Draw records a draw that seated jurors of a case.
 type Draw struct {
 	N      int64    `db:"n,keep"`
 	Window int64    `db:"window,keep"` // the ordinal of its window among those that were read
@@ -256,7 +256,7 @@ func (d *Draw) Put(id string) Write {
 func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item) error) []Write {
 	writes := c.end(state, now, changed)
 	switch {
-	case c.Appeals != "": // the sweep that applies its verdict restores the item
+	case c.Appeals != "": // a sweep restores the item if the appeal is granted
 		return writes
 	case state == CaseUpheld:
 		return append(writes, c.Remove(gone)...)

@@ -59,7 +59,7 @@ func TestOpenCases(t *testing.T) {
 	again := *c
 	commit(t, table, c.Close(tables.CaseLapsed, noon, new(bool), nil)[:3]...)
 	if got := refused(t, table, again.Close(tables.CaseOverturned, noon, new(bool), nil)[:3]...); !slices.Contains(got, 0) || open() != 2 {
-		t.Errorf("second close: got refused writes %v, %d open; want 0 among them, 2", got, open())
+		t.Errorf("second close: got refused writes %v, %d open; want write 0 refused, 2 open", got, open())
 	}
 }
 
@@ -75,7 +75,7 @@ func TestDuties_OneRead(t *testing.T) {
 		}
 	}
 	if n := get(t, table, tables.CountersKey(fox)).Int("duties"); n != 2 {
-		t.Errorf("got %d duties, want 2", n)
+		t.Errorf("duties in the counters: got %d, want 2", n)
 	}
 	nobody := tables.Duty{Agent: "ag_nobody", Case: "ca_1"}
 	if got := refused(t, table, nobody.Begin(0)...); !slices.Equal(got, []int{1}) {
@@ -185,7 +185,7 @@ func TestCase_Recuses(t *testing.T) {
 		k.Close(c.state, noon, new(bool), nil)
 		for owner, want := range map[string]bool{"opener": c.want, "joiner": c.want, "another": false, "": false} {
 			if got := k.Recuses(owner); got != want {
-				t.Errorf("%s: owner %q: got %t, want %t", name, owner, got, want)
+				t.Errorf("%s: Recuses(%q) = %t, want %t", name, owner, got, want)
 			}
 		}
 	}
