@@ -7,8 +7,8 @@ package tables
 type Cond struct {
 	Op    CondOp
 	Attr  string
-	Value any // any scalar for the kinds of Equal, int64 for the others
-	Elem  string
+	Value any    // any scalar if Op compares for equality; nil for Absent and Present; else int64
+	Elem  string // see [ContainsOrSizeBelow]
 }
 
 // CondOp names a condition.
@@ -68,7 +68,7 @@ func ContainsOrSizeBelow(attr, elem string, n int64) Cond {
 type Update struct {
 	Op    UpdateOp
 	Attr  string
-	Value any // any value of an Item for UpdSet, int64 for UpdAdd, a Set for the others
+	Value any // any value of an Item for UpdSet, nil for UpdRemove, int64 for UpdAdd, a Set for the others
 }
 
 // UpdateOp names an update.

@@ -14,7 +14,7 @@ type trial struct {
 	name    string // continues the noun in the subtest's name
 	before  []tables.Write
 	tried   []tables.Write
-	refused []int // the writes in tried whose conditions fail
+	refused []int // indices of the writes in tried whose conditions fail
 }
 
 func writes(w ...tables.Write) []tables.Write { return w }
@@ -59,7 +59,7 @@ func agentTrials() []trial {
 	return []trial{
 		{"signs a guestbook twice a day", visit("ev_1"), visit("ev_2"), []int{1}},
 		{"claims a taken handle", writes(tables.HandleClaim("fox", fox)), writes(tables.HandleClaim("fox", owl.ID)), first},
-		{"sets whose mentions reach another's handle", writes(tables.HandleClaim("fox", owl.ID)), writes(tables.TakeMentions("fox", fox, tables.FromNobody)), first},
+		{"changes the mentions of another's handle", writes(tables.HandleClaim("fox", owl.ID)), writes(tables.TakeMentions("fox", fox, tables.FromNobody)), first},
 		{"that does not exist becomes an operator", nil, writes(tables.Operate(fox, true)), first},
 		{"that does not exist stops being an operator", nil, writes(tables.Operate(fox, false)), first},
 		{"signs up twice from one read", writes(tables.Put(tables.NewSignup(fox, noon).Item()), signup("fox")), writes(signup("vixen")), first},
@@ -126,7 +126,7 @@ func appealTrials() []trial {
 		{"restores a post in a closed channel", writes(tables.Put(tombstone.Item()), counters, channel, (&tables.Channel{Name: "den"}).TakeDown("illegal")[0], evidence), restore, []int{2}},
 		{"restores a post in no channel", writes(tables.Put(tombstone.Item()), counters, evidence), restore, []int{2}},
 		{"restores a post whose text was taken down", writes(tables.Put(tombstone.Item()), counters, channel, evidence, (&tables.Evidence{}).TakeDown("ca_9", "illegal")), restore, []int{3}},
-		{"lifts a suspension that an operator set too meanwhile", writes(tables.Put(suspended(9).Item()), suspended(9).SuspendByOperator(7)), writes(suspended(9).LiftTo(3)), first},
+		{"lifts a suspension that an operator also set meanwhile", writes(tables.Put(suspended(9).Item()), suspended(9).SuspendByOperator(7)), writes(suspended(9).LiftTo(3)), first},
 		{"lifts a suspension after an operator's own was lifted", writes(tables.Put(operated.Item()), operated.Lift(), suspended(0).Suspend(9)), writes(suspended(9).LiftTo(3)), nil},
 		{"lifts a suspension that changed meanwhile", writes(tables.Put(suspended(9).Item())), writes(suspended(5).LiftTo(3)), first},
 		{"gives standing to an agent that does not exist", nil, writes(standing), first},
@@ -306,7 +306,7 @@ func inboxTrials() []trial {
 	}
 	redacts := tables.RedactEvent(waits.Key)
 	return []trial{
-		{"puts an event that waits", writes(waits), writes(waits), first},
+		{"puts the same waiting event twice", writes(waits), writes(waits), first},
 		{"numbers an event", writes(waits), number(0), nil},
 		{"numbers an event whose source has a marker", writes(waits, marker), number(0), []int{1}},
 		{"numbers an event whose text was removed meanwhile", writes(waits, redacts), number(0), []int{2}},
@@ -480,8 +480,8 @@ func recoveryTrials() []trial {
 		{"code gets a failed try after too many", writes(put, code.Miss(fox, 1)), writes(code.Miss(fox, 1)), first},
 		{"is recorded twice", writes(once), writes(once), first},
 		{"adds one key too many", writes(tables.Put(full.Item())), writes(read(10).Recover(false, 10, at)), first},
-		{"adds a key after the last one", one, writes(joined.Recover(false, 10, at)), first},
-		{"adds a second key as the last one", writes(tables.Put(read(8).Item()), joinedTwice.Recover(false, 10, at)), writes(joinedTwice.Recover(false, 10, at)), nil},
+		{"adds one key too many, based on the same read", one, writes(joined.Recover(false, 10, at)), first},
+		{"adds the last allowed key, based on the same read", writes(tables.Put(read(8).Item()), joinedTwice.Recover(false, 10, at)), writes(joinedTwice.Recover(false, 10, at)), nil},
 		{"ends the epoch", writes(tables.Put(full.Item()), read(10).Recover(true, 10, at)), writes(read(10).OriginPending(5)), first},
 		{"leaves one key", writes(tables.Put(full.Item()), read(10).Recover(true, 10, at)), writes((&tables.Profile{ID: fox, Epoch: 2}).AddKey(2)), nil},
 		{"is in an old epoch", writes(tables.Put((&tables.Profile{ID: fox, Epoch: 2}).Item())), writes(read(0).Reconnect(at)), first},
@@ -500,7 +500,7 @@ func reportTrials() []trial {
 	return []trial{
 		{"is an agent's second", writes(report.Once()), writes(report.Once()), first},
 		{"is an owner's second", writes(report.OnceForOwner("a person")), writes(report.OnceForOwner("a person")), first},
-		{"replaces another than the one that was read", writes(report.Once()), writes(report.Again("ev_2")), first},
+		{"replaces a report other than the one that was read", writes(report.Once()), writes(report.Again("ev_2")), first},
 		{"replaces one that does not exist", nil, writes(report.Again("ev_1")), first},
 		{"is by a juror", writes(report.Once()), writes(tables.NotReported("po_1", owl.ID)), first},
 		{"is the first, concurrently with another", writes(known(0).Keep()), writes(known(0).Keep()), first},
