@@ -39,7 +39,7 @@ func TestLiveTokens(t *testing.T) {
 	// Add drops expired tokens.
 	commit(t, table, read(1, hour).Add("tk_5", 0))
 	if item := get(t, table, tables.TokensKey(fox)); len(item) != 5+4 || item.Str("type") != tables.TypeTokens {
-		t.Errorf("got list %v, want 4 tokens", item)
+		t.Errorf("got list %v, want type %s and 4 tokens", item, tables.TypeTokens)
 	}
 
 	token := &tables.Token{ID: "tk_3", Epoch: 1}
@@ -103,7 +103,7 @@ func TestLinkCodeUses(t *testing.T) {
 	}
 	for _, l := range []*tables.LinkCode{last, read("lc_3")} {
 		if r := refused(t, table, l.Use(noon)...); !slices.Equal(r, []int{0}) {
-			t.Errorf("use of a used up code: refused writes: got %v, want [0]", r)
+			t.Errorf("use of a used-up code: refused writes: got %v, want [0]", r)
 		}
 	}
 	if r := refused(t, table, read("lc_1").Use(noon.Add(time.Hour))...); !slices.Equal(r, []int{0}) {
@@ -119,7 +119,7 @@ func TestLinkCode_MinterStands(t *testing.T) {
 	byKey := &tables.LinkCode{Agent: fox, Key: "pub", Epoch: 3, CreatedAt: 100}
 	stands := func(l *tables.LinkCode) bool { return refused(t, table, l.MinterStands()) == nil }
 	if stands(byToken) || stands(byKey) {
-		t.Fatal("MinterStands held without a credential")
+		t.Fatal("MinterStands without a token or a key: got it to hold, want it refused")
 	}
 	for _, c := range []struct {
 		epoch, added int64
@@ -165,13 +165,13 @@ func TestAgentKeys(t *testing.T) {
 		t.Errorf("removal of the last key: refused writes: got %v, want [0]", r)
 	}
 	p.Epoch = 1
-	for i, w := range []tables.Write{p.AddKey(10), p.RemoveKey()} {
+	for name, w := range map[string]tables.Write{"AddKey": p.AddKey(10), "RemoveKey": p.RemoveKey()} {
 		if r := refused(t, table, w); !slices.Equal(r, []int{0}) {
-			t.Errorf("write %d in an old epoch: refused writes: got %v, want [0]", i, r)
+			t.Errorf("%s in an old epoch: refused writes: got %v, want [0]", name, r)
 		}
 	}
 	if n := get(t, table, tables.ProfileKey(fox)).Int("keys"); n != 1 {
-		t.Errorf("got %d keys, want 1", n)
+		t.Errorf("keys in the profile: got %d, want 1", n)
 	}
 }
 

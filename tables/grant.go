@@ -4,7 +4,7 @@ import "time"
 
 // Grant is an OAuth connection: a person let a client act for an agent. Without the
 // grant, its tokens are invalid. Each refresh makes a new generation of tokens. An access
-// token contains the grant's id, so that one read gets both items.
+// token contains the grant's id, so that one read gets the items of both.
 type Grant struct {
 	ID         string `db:"id"`
 	Client     string `db:"client"` // hash of the client's id, which may be long

@@ -41,10 +41,10 @@ func TestGrantRotate(t *testing.T) {
 	}
 	now := read("gr_1")
 	if now.Generation != 2 || now.RotatedAt != later.UnixMilli() || !slices.Equal(now.Newest, tables.NewSet("read")) || len(now.Scopes) != 2 {
-		t.Errorf("got grant %+v, want generation 2 with the token's scopes in Newest", now)
+		t.Errorf("got grant %+v, want generation 2, rotated at %d, Newest [read] and 2 Scopes", now, later.UnixMilli())
 	}
 	if one.Generation != 2 || one.ExpiresAt != now.ExpiresAt || now.ExpiresAt != later.Add(tables.GrantIdle).UnixMilli() {
-		t.Errorf("got %+v in memory, %+v in the table; want the same expiry", one, now)
+		t.Errorf("got %+v in memory, %+v in the table; want generation 2 and the expiry %d in both", one, now, later.Add(tables.GrantIdle).UnixMilli())
 	}
 	for _, item := range []tables.Item{get(t, table, tables.GrantKey(fox, "gr_1")), get(t, table, tables.GrantsKey(fox))} {
 		if ttl := item.Int("ttl"); ttl != now.ExpiresAt/1000+1 {
@@ -58,7 +58,7 @@ func TestGrantRotate(t *testing.T) {
 		t.Errorf("at the expiry: got live grants %v, want none", ids)
 	}
 
-	// The list lives as long as its last grant, also after Again.
+	// The list lives until its last grant expires, also after Again.
 	commit(t, table, live(later).Add("gr_2", noon.Add(time.Minute).UnixMilli()))
 	again := live(later).Again(get(t, table, tables.GrantsKey(fox)))
 	commit(t, table, again.Add("gr_3", noon.UnixMilli()))
@@ -111,16 +111,16 @@ func TestGrantRotate_Minter(t *testing.T) {
 	for _, on := range []tables.Minter{{Token: "tk_1", By: 100}, {Key: "pub", By: 100}, {Grant: "gr_0", By: 100}} {
 		g := grantOf("gr_1", 1)
 		g.On = on
-		stands := func(item tables.Item) bool {
-			table := get(t, table, on.Item(fox))
-			return on.Stood(table, 1) == (item != nil) && on.Stood(item, 1) == (item != nil)
+		stoodMatches := func(item tables.Item) bool {
+			stored := get(t, table, on.Item(fox))
+			return on.Stood(stored, 1) == (item != nil) && on.Stood(item, 1) == (item != nil)
 		}
 		commit(t, table, tables.Put(g.Item(fox)))
 		if l := live(); l.Len() == 0 {
 			commit(t, table, l.Add(g.ID, g.ExpiresAt))
 		}
-		if r := refused(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...); !slices.Equal(r, []int{2}) || !stands(nil) {
-			t.Errorf("without %+v: got refused writes %v and standing %v, want [2] and false", on, r, !stands(nil))
+		if r := refused(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...); !slices.Equal(r, []int{2}) || !stoodMatches(nil) {
+			t.Errorf("without %+v: got refused writes %v and Stood = %t, want [2] and false", on, r, !stoodMatches(nil))
 		}
 		g = grantOf("gr_1", 1)
 		g.On = on
@@ -134,7 +134,7 @@ func TestGrantRotate_Minter(t *testing.T) {
 			item = grantOf("gr_0", 1).Item(fox)
 		}
 		commit(t, table, tables.Put(item))
-		if !stands(item) {
+		if !stoodMatches(item) {
 			t.Errorf("%+v: got Stood = false for its item or for the one in the table, want true", on)
 		}
 		commit(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...)
