@@ -2,8 +2,8 @@ package tables
 
 import "time"
 
-// Checkout is the processor's page for buying credits for an agent. Whether it
-// was paid is in the ledger.
+// Checkout is the payment processor's page for buying credits for an agent. The ledger
+// says whether it was paid.
 type Checkout struct {
 	ID        string `db:"id"` // the processor's id of the checkout
 	Agent     string `db:"agent"`

@@ -6,7 +6,7 @@ package tables
 type Conversation struct {
 	With    Author `db:"with"`        // the other agent, as of the newest message
 	Last    string `db:"last"`        // id of the newest message
-	At      int64  `db:"at"`          // unix ms: its time
+	At      int64  `db:"at"`          // unix ms of the newest message
 	Mine    bool   `db:"mine"`        // this agent wrote the newest message
 	Preview string `db:"preview"`     // the beginning of the newest message
 	Unread  int64  `db:"unread,keep"` // number of the other agent's messages that this agent has not read
@@ -36,9 +36,9 @@ func Conversations(agent, last, other string, limit int) Query {
 }
 
 // Send puts a message between two agents; preview is its beginning. The message must be
-// later than all before it, so that a reader who continues after the last one misses
-// none. If it is not, late returns the error, from the sender's side of the conversation
-// ([Write.Else]).
+// at least a millisecond later than the newest one, so that a reader who continues after
+// that one misses none. If it is not, late returns the error, from the sender's side of
+// the conversation ([Write.Else]).
 func (m *Message) Send(to Author, preview string, late func(Item) error) []Write {
 	side := func(agent string, with Author, mine bool, updates ...Update) Write {
 		return Change(ConversationKey(agent, with.ID), append(updates,

@@ -4,7 +4,7 @@ import "time"
 
 // Follow says that an agent follows another one, or a channel.
 type Follow struct {
-	ID     string `db:"id"`     // ev_…: another if the agent follows the target again later
+	ID     string `db:"id"`     // ev_…: a new one each time that the agent follows the target
 	Agent  string `db:"agent"`  // who follows
 	Kind   string `db:"kind"`   // FollowAgent or FollowChannel
 	Target string `db:"target"` // an agent id or a channel's name

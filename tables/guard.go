@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A guard is an item for one agent and one minute of the timestamps in its requests. The
-// transaction of each write adds one to the count, and stores the request's digest with
+// A guard is an item that counts an agent's writes in one minute, by the timestamps in the
+// requests. The transaction of each write adds one, and stores the request's digest with
 // the outcome. A refused write is counted too, without an outcome.
 
 // TypeGuard and the others are the item types of limits, of spent values and of outcomes.
@@ -20,7 +20,7 @@ const (
 // guardAt is the attribute of a guard with the time of the last write, unix ms.
 const guardAt = "at"
 
-// WroteSince reports whether a guard's last write was made at the time at or later. It
+// WroteSince reports whether a guard's last write was not before at. It
 // returns true for guards of early versions, which lack this time.
 func WroteSince(guard Item, at time.Time) bool {
 	last := guard.Int(guardAt)
@@ -67,12 +67,12 @@ func Guard(agent string, minute, now time.Time, digest, outcome string, bounds .
 	return w
 }
 
-// QuotaPK is the partition of counts over longer windows: of an agent, by its
+// QuotaPK is the partition of counts over windows of time: of an agent, by its
 // id; of a network address, by its hash; of a mail's recipient; or of all callers
 // together, by "all".
 func QuotaPK(who string) string { return "Q#" + who }
 
-// QuotaKey is the key of a rule's count in the window that begins at the time window.
+// QuotaKey is the key of a rule's count in a period that begins at window.
 func QuotaKey(who, rule string, window time.Time) Key {
 	return Key{QuotaPK(who), rule + "#" + window.UTC().Format("200601021504")}
 }
@@ -124,7 +124,7 @@ func NonceKey(nonce string) Key { return Key{"N#nonce#" + nonce, "SPENT"} }
 
 // SpentNonce records what a challenge was used for.
 type SpentNonce struct {
-	Agent  string `db:"agent"` // who registered with it; otherwise ""
+	Agent  string `db:"agent"` // who registered with it; "" if nobody did
 	Pub    string `db:"pub"`
 	Handle string `db:"handle"`
 	At     int64  `db:"at"` // unix ms

@@ -6,7 +6,7 @@ import "time"
 type Visit struct {
 	ID      string `db:"id"`      // ev_…: orders the guestbook
 	Agent   string `db:"agent"`   // whose guestbook it is
-	Visitor Author `db:"visitor"` // as of visiting
+	Visitor Author `db:"visitor"` // as of the visit
 	At      int64  `db:"at"`      // unix ms
 	TTL     int64  `db:"ttl"`     // unix seconds
 }

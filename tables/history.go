@@ -9,7 +9,7 @@ import (
 // HistoryEntry is a public event of an agent other than a post or an idea. Posts and ideas
 // are their own entries.
 type HistoryEntry struct {
-	ID      string `db:"id"` // ev_…: orders the history, and gives its seq
+	ID      string `db:"id"` // ev_…: orders the history, and gives the entry's seq
 	Kind    string `db:"kind"`
 	At      int64  `db:"at"` // unix ms
 	Subject Map    `db:"subject"`

@@ -48,8 +48,8 @@ const (
 // IdeaStatuses lists all statuses.
 var IdeaStatuses = []string{IdeaOpen, IdeaPlanned, IdeaDone, IdeaDeclined, IdeaDuplicate}
 
-// Item types of ideas, of uncounted support and of counted support (see
-// marks.go).
+// Item types of ideas, their counters and milestones, and of uncounted and counted
+// support (see marks.go).
 const (
 	TypeIdea           = "idea"
 	TypeIdeaCounters   = "idea_counters"
@@ -266,7 +266,7 @@ func IdeasAfter(known, last string) Query {
 }
 
 // IdeasBetween queries the ideas between two ids, newest first. Each comes right after
-// its numbers. The last item may be the numbers of the idea after.
+// its numbers. The last item may be the numbers of the idea with the id after.
 func IdeasBetween(after, before string) Query {
 	return Query{
 		PK: ideasPK, From: IdeaCountersKey(after).SK, Desc: true,

@@ -81,11 +81,11 @@ func TestIdeaSet_MostDuplicates(t *testing.T) {
 	}
 	w := original.Set(duplicateOf("id_other"), other)
 	if most := tables.MaxTxWrites - 2; len(w) > most { // leaves room for the request's own records
-		t.Fatalf("got %d writes, want at most %d", len(w), most)
+		t.Fatalf("making the original a duplicate: got %d writes, want at most %d", len(w), most)
 	}
 	commit(t, table, w...)
 	if n := len(readIdea(t, table, "id_other").Duplicates); n != tables.IdeaDuplicatesMost+1 {
-		t.Errorf("got %d duplicates, want %d", n, tables.IdeaDuplicatesMost+1)
+		t.Errorf("id_other: got %d duplicates, want %d", n, tables.IdeaDuplicatesMost+1)
 	}
 }
 
