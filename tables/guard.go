@@ -142,7 +142,8 @@ func SpendNonce(nonce string, s *SpentNonce) Write {
 }
 
 // UsedKey is the key of the day of a credential's last use; name is a public key or a
-// token's id. It is in the quotas' partition, because every function may write there.
+// token's id. It is in the quotas' partition, because every group of endpoints may write
+// there.
 func UsedKey(agent, name string) Key { return Key{QuotaPK(agent), UsedPrefix + name} }
 
 // UsedPrefix begins the sort keys of last uses.
