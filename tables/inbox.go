@@ -17,9 +17,8 @@ import (
 // up to 1 KB costs one write unit anyway.
 //
 // Early versions numbered events as they arrived, with the same heads, events and markers.
-// Both versions may write during a deployment and after a rollback: each requires the head
-// that it read, and puts a marker that was absent. An early version does not show waiting
-// events.
+// Such a version can write at the same time as this one, because each requires the head
+// that it read, and puts a marker that was absent. It does not show waiting events.
 type InboxEvent struct {
 	Seq        int64  `db:"seq"` // 0 while it waits
 	Kind       string `db:"kind"`
@@ -150,8 +149,8 @@ func ReadWaiting(item Item) (*WaitingEvent, error) {
 // Number gives the event the number after head, and moves head. The caller writes the head
 // with [InboxHead.Advance]. The writes require that the event is as read, because its text
 // may have been removed meanwhile, and that its source has no marker. A marker means that
-// the event has a number already, or that its text was deleted before it arrived. In both
-// cases numbered returns the error ([Write.Else]).
+// the event has a number already, or must not get one. In both cases numbered returns the
+// error ([Write.Else]).
 func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item) error) (InboxEvent, []Write) {
 	e := w.InboxEvent
 	head.Seq, head.At = head.Seq+1, max(head.At, e.At)
@@ -169,8 +168,8 @@ func (w *WaitingEvent) Number(agent string, head *InboxHead, numbered func(Item)
 	}
 }
 
-// News queries the events of an inbox whose seq is greater than seq, then the inbox's
-// head, then the waiting events, each in order.
+// News queries the events of an inbox that are numbered above seq, oldest first, then the
+// inbox's head, then the waiting events, oldest first.
 func News(agent string, seq int64, most int) Query {
 	return Query{PK: InboxPK(agent), From: InboxEventSK(seq + 1), To: waitingPrefix + "~", Limit: most, Consistency: Strong}
 }
@@ -189,7 +188,7 @@ func NewestEvents(agent string, most int) Query {
 	return q
 }
 
-// EventsAfter queries the events of an inbox whose seq is greater than seq, oldest first.
+// EventsAfter queries the events of an inbox that are numbered above seq, oldest first.
 func EventsAfter(agent string, seq int64, most int) Query {
 	return Query{
 		PK: InboxPK(agent), From: InboxEventSK(seq + 1), To: inboxEventPrefix + "~", Limit: most, Consistency: Strong,

@@ -50,7 +50,7 @@ func (i Item) Str(attr string) string { s, _ := i[attr].(string); return s }
 // Bool returns a boolean; false if the attribute is absent or not a boolean.
 func (i Item) Bool(attr string) bool { b, _ := i[attr].(bool); return b }
 
-// Equal reports whether two items have the same attributes.
+// Equal reports whether two items have the same attributes and values.
 func (i Item) Equal(o Item) bool { return same(Map(i), Map(o)) }
 
 // Marshal converts a struct whose fields have a `db:"name"` tag to an item. It
@@ -66,7 +66,7 @@ func Marshal(v any) Item {
 
 // Unmarshal fills a struct made for [Marshal] from an item. It ignores unknown
 // attributes, so that an old program can read what a newer one wrote. An
-// attribute of another type is an error.
+// attribute that does not fit its field is an error.
 func Unmarshal(item Item, v any) error {
 	return unmarshal(item, reflect.ValueOf(v).Elem())
 }
@@ -224,5 +224,5 @@ func assign(a any, v reflect.Value) error {
 	return fmt.Errorf("got a value of type %T, want %s", a, v.Type())
 }
 
-// dayOf returns a time's UTC day, as it is in keys and attributes.
+// dayOf returns a time's UTC day, such as "20261121".
 func dayOf(t time.Time) string { return t.UTC().Format("20060102") }

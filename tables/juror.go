@@ -12,7 +12,7 @@ type Juror struct {
 	Since    int64  `db:"since"`       // unix ms
 	ActiveAt int64  `db:"active_at"`   // unix ms: when it volunteered or last voted on a case
 	Missed   int64  `db:"missed,keep"` // consecutive missed duties, at most one a day
-	MissedOn int64  `db:"missed_on"`   // unix ms of the last UTC day that was counted
+	MissedOn int64  `db:"missed_on"`   // unix ms of the UTC day of the newest counted miss
 }
 
 // TypeJuror is the item type of a [Juror], and TypeJurorClaim of its owner's
@@ -60,8 +60,8 @@ type VolunteerRefusals struct {
 	Unverified func(Item) error // its profile has no verified origin
 }
 
-// Volunteer puts an agent into the pool, makes its claim ([Juror.Claim]), and notes it in
-// its profile. It requires that the agent is not in the pool, that its origin is verified,
+// Volunteer puts an agent into the pool, makes its claim ([Juror.Claim]), and sets `juror`
+// in its profile. It requires that the agent is not in the pool, that its origin is verified,
 // and that the origin's person is as read.
 func (j *Juror) Volunteer(person string, r VolunteerRefusals) []Write {
 	return []Write{
@@ -91,7 +91,7 @@ func (j *Juror) Leave(changed func(Item) error, now time.Time) []Write {
 	return []Write{Delete(JurorKey(j.Agent), j.asRead()...).Else(changed), claim}
 }
 
-// quit is Leave, or requires that the agent is not in the pool if j is nil.
+// quit is Leave. If j is nil, it requires that the agent is not in the pool.
 func (j *Juror) quit(agent string, changed func(Item) error, now time.Time) []Write {
 	if j == nil {
 		return []Write{NoJuror(agent).Else(changed)}
@@ -146,8 +146,8 @@ func (j *Juror) Retire(since int64, now time.Time) []Write {
 // NoJuror requires that an agent is not in the pool.
 func NoJuror(agent string) Write { return Check(JurorKey(agent), NoItem()) }
 
-// asRead returns the conditions that a juror is as read, and has neither done
-// nor missed a duty since.
+// asRead returns the conditions that a juror has not left the pool, done a duty or missed
+// one since it was read.
 func (j *Juror) asRead() []Cond {
 	return []Cond{Equal("since", j.Since), AbsentOrEqual("active_at", j.ActiveAt), Equal("missed", j.Missed)}
 }

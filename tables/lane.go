@@ -39,7 +39,7 @@ func LaneOf(k Key) string {
 	return to
 }
 
-// Lanes queries the lanes of a sum that wait in a target's partition.
+// Lanes queries the lanes of one kind of sum. pk is the partition of the target's lanes.
 func Lanes(pk, to string) Query {
 	return Query{PK: pk, From: lanePrefix + to + "#", To: lanePrefix + to + "#~", Consistency: Strong}
 }

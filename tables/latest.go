@@ -8,8 +8,8 @@ import (
 
 // Latest lists an agent's newest posts, for the catchups of its followers. A post is added
 // in its own transaction, so the list misses no committed post. Each post, hour and day has
-// an attribute of its own, so concurrent posts overwrite nothing. The counts of hours limit
-// posts, and the counts of days limit pushes.
+// an attribute of its own, so concurrent posts overwrite nothing. The count of each hour
+// limits posts, and the count of each day limits pushes.
 type Latest struct {
 	Posts []LatestPost // newest first
 	Gone  string       // the newest post dropped from the list; "" if none
@@ -18,15 +18,15 @@ type Latest struct {
 // LatestPost names a post and its channel.
 type LatestPost struct{ ID, Channel string }
 
-// The list has as many posts as fit into one kilobyte, the cheapest write: thirteen with
-// the longest channel names, usually twenty.
+// The list has at most twenty posts, and no more than fit into one kilobyte, the cheapest
+// write: thirteen with the longest channel names.
 const (
 	latestMost = 20
 	latestSize = 1000 // bytes
 )
 
-// LATEST has an attribute for each post. Its name is the post's id, which begins with
-// latestPrefix, and its value is the post's channel.
+// LATEST, the item of [LatestKey], has an attribute for each post. The attribute's name is
+// the post's id, which begins with latestPrefix. Its value is the post's channel.
 const (
 	latestGone   = "gone"
 	latestPrefix = "po_"

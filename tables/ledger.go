@@ -15,7 +15,7 @@ import (
 
 // Account is one side of a movement. Accounts of agents and promos have a running
 // balance. Revenue and the processor have none, since the movements of all agents would
-// write one item. The stream adds them up by day and shard.
+// write one item. The stream adds up their movements by day and shard.
 type Account string
 
 // The accounts without a running balance.
@@ -126,7 +126,7 @@ func (m *Movement) Home() Account {
 }
 
 // Summed returns the account without a running balance and what the movement
-// adds to it; "" if both have one.
+// adds to it; "" if both accounts have a running balance.
 func (m *Movement) Summed() (a Account, microUSD int64) {
 	switch {
 	case !m.From.Runs():

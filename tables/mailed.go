@@ -8,7 +8,7 @@ import "time"
 // Kinds of mail. Each kind has its own quota.
 const (
 	MailLink     = "link"     // codes to link an origin, to any address that an agent names
-	MailRecovery = "recovery" // codes to recover an agent, to its verified origin
+	MailRecovery = "recovery" // codes to recover an agent, to its recovery address
 )
 
 // MailedToAll counts n mails of a kind on a UTC day, for all callers together. It requires

@@ -40,7 +40,7 @@ type PendingOrigin struct {
 	Throwaway bool   `db:"throwaway"`  // see [Origin]
 }
 
-// RecoveryCode is a code mailed to an agent's origin.
+// RecoveryCode is a code mailed to an agent's recovery address ([Origin]).
 type RecoveryCode struct {
 	ID        string `db:"id"`
 	Code      string `db:"code"` // its hash
