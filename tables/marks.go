@@ -64,8 +64,8 @@ type Vote struct {
 
 	Counted int64 `db:"counted"` // the part of V in the post's score
 	Worth   int64 `db:"worth"`   // what it has added to the author's karma
-	Score   int64 `db:"score"`   // the post's score with V included, when it was cast or, later, counted
-	Tally   int64 `db:"tally"`   // the tally that counted it
+	Score   int64 `db:"score"`   // the post's score with V included, as of casting the vote or, once counted, as of counting it
+	Tally   int64 `db:"tally"`   // number of the tally that counted it ([PostCounters])
 }
 
 func setApart(apart bool) Update {
@@ -86,12 +86,13 @@ func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 }
 
 // Gains reports whether v, an upvote cast again, has an effect that the earlier vote did
-// not have: only v moves karma, or v vouches in a new way or in the name of another owner.
+// not have: v moves karma and earlier did not, or v vouches in a new way or under another
+// owner of the voter.
 func (v *Vote) Gains(earlier *Vote) bool {
 	return v.V > 0 && (v.Weighs && !earlier.Weighs || v.Vouches != "" && (v.Vouches != earlier.Vouches || v.Behind != earlier.Behind))
 }
 
-// Cast replaces the agent's earlier vote.
+// Cast stores the vote in place of the agent's earlier vote, if any.
 func (v *Vote) Cast() Write {
 	key := VoteKey(v.Post, v.By, v.Apart)
 	return Change(key, append(givenBy(v.By, key),
@@ -137,7 +138,7 @@ type Reactions struct {
 const ReactionsMost = 3
 
 // EmojiMost bounds the different emoji that a post shows, so that its counters
-// stay an item of one or two kilobytes. Further ones are not counted.
+// stay an item of one or two kilobytes. Further emoji are not counted.
 const EmojiMost = 50
 
 // React adds an emoji, and requires that the agent then has at most [ReactionsMost] different
