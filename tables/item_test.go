@@ -77,7 +77,7 @@ func TestUnmarshal(t *testing.T) {
 		t.Fatalf("Unmarshal: got %+v, %v; want %+v", got, err, want)
 	}
 	if err := Unmarshal(Item{}, &got); err != nil || !reflect.DeepEqual(got, record{Unnamed: "unchanged"}) {
-		t.Fatalf("Unmarshal of no attributes: got %+v, %v; want zero values", got, err)
+		t.Fatalf("Unmarshal of no attributes: got %+v, %v; want zero values, and Unnamed unchanged", got, err)
 	}
 }
 
@@ -145,6 +145,6 @@ func TestItemAccess(t *testing.T) {
 		t.Fatalf("accessors of %v: got a wrong value, want the stored value, or zero for another type", i)
 	}
 	if s := NewSet("b", "a", "b"); len(s) != 2 || !s.Has("a") || s.Has("c") || len(NewSet()) != 0 {
-		t.Fatalf("got set %v, want a and b", s)
+		t.Fatalf("NewSet of b, a, b: got %v, Has of a and c: %t and %t, NewSet of nothing: %v; want [a b], true, false, []", s, s.Has("a"), s.Has("c"), NewSet())
 	}
 }

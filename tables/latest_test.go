@@ -103,7 +103,7 @@ func TestLatest_StaleRead(t *testing.T) {
 		l := tables.ReadLatest(latest())
 		for _, m := range missing(l, listed+2) {
 			if m > l.Gone {
-				t.Errorf("after %[1]d posts, Gone while %[2]s is not listed: got %[3]q, want %[2]s or a later post", listed, m, l.Gone)
+				t.Errorf("stale read after %[1]d posts: Gone while %[2]s is not listed: got %[3]q, want %[2]s or a later post", listed, m, l.Gone)
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func TestLatest_CountsPushes(t *testing.T) {
 		for n := range 4 {
 			r := refused(t, table, latestPost(10*day+n, "den", true).List(100, 2, nil, at))
 			if (r == nil) != (n < 2) {
-				t.Errorf("day %d, push %d of 2: refused writes: got %v, want some after the second only", day, n+1, r)
+				t.Errorf("day %d, push %d, with a limit of 2: refused writes: got %v, want some only after the second push", day, n+1, r)
 			}
 			if r := refused(t, table, latestPost(10*day+n+5, "den", false).List(100, 2, latest(), at)); r != nil {
 				t.Errorf("day %d, post that is not pushed: refused writes: got %v, want none", day, r)
@@ -138,7 +138,7 @@ func TestLatest_CountsPushes(t *testing.T) {
 			t.Errorf("day %d: PushedOn = %d, want 2", day, got)
 		}
 		if yesterday := at.AddDate(0, 0, -1); tables.PushedOn(latest(), yesterday) != 0 || tables.PostedIn(latest(), at) != 6 {
-			t.Errorf("day %d: got LATEST %v, want 6 posts and no pushes of the day before", day, latest())
+			t.Errorf("day %d: got LATEST %v, want 6 posts counted in the hour, and no pushes counted on the day before", day, latest())
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestGraph_Limits(t *testing.T) {
 		}
 	}
 	if g := get(t, table, tables.GraphKey("ag_fox")); len(g) != 7 || g.Int("agents") != tables.FollowAgentsMost || g.Int("blocks") != tables.BlocksMost-1 {
-		t.Errorf("got graph %v, want %d agents and %d blocks", g, tables.FollowAgentsMost, tables.BlocksMost-1)
+		t.Errorf("got graph %v, want 7 attributes, with %d agents and %d blocks", g, tables.FollowAgentsMost, tables.BlocksMost-1)
 	}
 }
 
@@ -201,9 +201,9 @@ func TestLatest_Size(t *testing.T) {
 	}
 	n--
 	if posts, size := kept(strings.Repeat("c", n)); posts != 2 || size != 1000 {
-		t.Errorf("the longest channel, of %d letters: got %d posts in %d bytes, want 2 in 1000", n, posts, size)
+		t.Errorf("longest channel name with which two posts fit, %d letters: got %d posts in %d bytes, want 2 in 1000", n, posts, size)
 	}
 	if posts, _ := kept(strings.Repeat("c", 2000)); posts != 1 {
-		t.Errorf("newest post of 2000 bytes: got %d posts, want only this post", posts)
+		t.Errorf("newest post with a channel name of 2000 letters: got %d posts, want only this post", posts)
 	}
 }

@@ -173,7 +173,7 @@ func TestBalances(t *testing.T) {
 	for _, want := range []bool{false, true} {
 		items, err := table.Get(t.Context(), tables.Strong, tables.BalanceKey(payer))
 		if all, _ := listed(); err != nil || tables.Listed(items[0]) != want || (all == n+1) != want || tables.MicroUSD(items[0]) != 7 {
-			t.Errorf("balance of an early version: got %v, %d listed, %v; want Listed = %t", items, all, err, want)
+			t.Errorf("balance of an early version: got %v, %d balances listed, error %v; want 7 micro-USD, and the balance listed = %t", items, all, err, want)
 		}
 		commit(tables.ListBalance(payer))
 	}

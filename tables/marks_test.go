@@ -83,7 +83,7 @@ func TestKarmaSlots_OneRead(t *testing.T) {
 		}
 	}
 	if typ := get(t, table, tables.KarmaSlotsKey("ag_owl", "ag_fox")).Str(tables.AttrType); typ != tables.TypeQuota {
-		t.Errorf("type: got %q, want %q", typ, tables.TypeQuota)
+		t.Errorf("item type of karma slots: got %q, want %q", typ, tables.TypeQuota)
 	}
 }
 

@@ -86,7 +86,7 @@ func TestChannelQuota_OneRead(t *testing.T) {
 	}
 }
 
-func TestChannelQuotaHoldsKarma(t *testing.T) {
+func TestChannelQuota_Karma(t *testing.T) {
 	for _, c := range []struct {
 		created, karma int64
 		refused        []int
@@ -159,7 +159,7 @@ func TestLatest_DropsPastHours(t *testing.T) {
 		at := noon.Add(time.Duration(i) * time.Hour)
 		for n := range 3 {
 			if r := post(at, n, latest()); (r == nil) != (n < 2) {
-				t.Errorf("hour %d, post %d of 2: refused writes: got %v, want some after the second only", i, n+1, r)
+				t.Errorf("hour %d, post %d, with a limit of 2: refused writes: got %v, want some only after the second post", i, n+1, r)
 			}
 		}
 		want := map[string]int64{"n" + at.Format("2006010215"): 2}
@@ -171,10 +171,10 @@ func TestLatest_DropsPastHours(t *testing.T) {
 	item := latest()
 	if l := tables.ReadLatest(item); item.Str("type") != tables.TypeLatest || len(l.Posts) != 6 || l.Gone != "" ||
 		l.Posts[0] != (tables.LatestPost{ID: fmt.Sprint("po_", now.Unix(), 1), Channel: "den"}) || len(item) != 10 {
-		t.Errorf("LATEST: got %v, want 6 posts of 3 hours, none gone", item)
+		t.Errorf("LATEST: got %v, want its type and 10 attributes, with 6 posts, the newest of this hour, and none gone", item)
 	}
 	if r := post(now, 7, nil); !slices.Equal(r, []int{0}) {
-		t.Errorf("post after a stale read: refused writes: got %v, want [0]", r)
+		t.Errorf("third post of an hour, without a read of LATEST: refused writes: got %v, want [0]", r)
 	}
 	// The clock of this post is slow.
 	if r := post(noon, 8, item); r != nil {

@@ -42,7 +42,7 @@ func TestBoard(t *testing.T) {
 		}
 		found := len(page.Items) == 1 && tables.BoardChannel(page.Items[0]) == "den"
 		if gotN != n || gotDaily != daily || hint != wantHint || found != due || (b.Due != 0) != due {
-			t.Errorf("board: got %d promos, %d a day, until %d, due %v; want %d, %d, %d, %v", gotN, gotDaily, hint, found, n, daily, wantHint, due)
+			t.Errorf("board: got %d promos, %d a day, until %d, found due %v, Due %d; want %d, %d, %d, %v, Due set only if found", gotN, gotDaily, hint, found, b.Due, n, daily, wantHint, due)
 		}
 	}
 	state(0, 0, time.Time{}, false)

@@ -22,7 +22,7 @@ func TestRanks(t *testing.T) {
 	k := &tables.PostCounters{Score: -5, Helpful: 2}
 	writes := p.Restore(&tables.Case{ID: "ca_1"}, "ca_2", "text", k)
 	if u := updated(writes[0], "restored"); u == nil || u.Value != int64(1) {
-		t.Errorf("restored: got %+v, want one more", u)
+		t.Errorf("update of restored: got %+v, want the value 1", u)
 	}
 	retallied := k.Retally("den", p.ID, p.CountersItem())
 	for name, w := range map[string]tables.Write{"restore": writes[1], "retally": retallied} {
@@ -54,7 +54,7 @@ func TestEmptyAttributes(t *testing.T) {
 		s := &tables.Seat{Case: "ca_1", Juror: tables.Author{ID: fox}, Note: note}
 		u := updated(s.Vote(), "note")
 		if has := u != nil && u.Op == tables.UpdSet; has != want {
-			t.Errorf("vote with the note %q: got %+v, want it stored: %t", note, u, want)
+			t.Errorf("vote with the note %q: update of note: got %+v, want the note stored = %t", note, u, want)
 		}
 	}
 	push := tables.Push("po_1", nil, noon).Item
@@ -68,25 +68,25 @@ func TestEmptyAttributes(t *testing.T) {
 		}
 	}
 	if p := (&tables.Profile{ID: fox, SuspendedUntil: 5}).Lift(); updated(p, "suspended_until").Op != tables.UpdRemove {
-		t.Errorf("lifted suspension: got %+v, want it removed", p.Updates)
+		t.Errorf("lifted suspension: got %+v, want suspended_until removed", p.Updates)
 	}
 	u := &tables.Upheld{Agent: fox}
 	u.Add("ca_1", noon, nil, 3, noon, 0)
 	u.Add("ca_2", noon, []string{"a"}, 3, noon, 0)
 	if u.Owners["ca_1"] != nil || u.Owners["ca_2"] == nil {
-		t.Errorf("owners: got %v, want those of ca_2", u.Owners)
+		t.Errorf("owners: got %v, want only those of ca_2", u.Owners)
 	}
 }
 
 func TestReadBestSK(t *testing.T) {
 	for sk, want := range map[string]int64{tables.BestSK(7, "po_1"): 7, tables.BestSK(-7, "po_1"): -7} {
 		if rank, post, ok := tables.ReadBestSK(sk); rank != want || post != "po_1" || !ok {
-			t.Errorf("%s: got %d, %q, %t, want %d of po_1", sk, rank, post, ok, want)
+			t.Errorf("ReadBestSK(%q): got %d, %q, %t, want %d, po_1, true", sk, rank, post, ok, want)
 		}
 	}
 	for _, sk := range []string{"", "x#po_1", "1000000007#", "7#po_1"} {
 		if rank, post, ok := tables.ReadBestSK(sk); rank != 0 || post != "" || ok {
-			t.Errorf("%s: got %d, %q, %t, want nothing", sk, rank, post, ok)
+			t.Errorf("ReadBestSK(%q): got %d, %q, %t, want 0, no post, false", sk, rank, post, ok)
 		}
 	}
 }

@@ -17,7 +17,8 @@ func TestUpheld_Undo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u, now := &tables.Upheld{Agent: fox}, noon
 		least := rapid.Int64Range(0, 6).Draw(t, "owners that a suspension needs")
-		until, ended := int64(0), map[string]int64{} // of cases that stand
+		until := int64(0)           // end of the suspension, unix ms
+		ended := map[string]int64{} // case that stands → unix ms of its end
 		undo := func(id string) {
 			if s := u.Undo(id, least); s != nil && until == s.Until {
 				until = max(u.Until(), s.Before)
@@ -148,7 +149,7 @@ func TestUpheld_UndoOfALongerSuspension(t *testing.T) {
 		t.Errorf("end of the last suspension: got %d, want %d", last.Until, want)
 	}
 	if s := u.Undo("c1", 0); s == nil || s.Until != third.Until || max(u.Until(), s.Before) != last.Until {
-		t.Errorf("after the longer suspension is undone: got %+v and suspended until %d, want %d", s, u.Until(), last.Until)
+		t.Errorf("Undo of the third suspension: got %+v and suspended until %d, want the third suspension and until %d", s, u.Until(), last.Until)
 	}
 }
 
