@@ -119,9 +119,10 @@ func (p *Promo) Remove(by string, now time.Time) Write {
 	).When(Equal("state", PromoLive))
 }
 
-// Earn moves the impressions' earnings from the escrow to revenue. p is the promo as
-// read, and to is the promo afterwards. Earn requires that nobody has counted these
-// impressions before. due is the time at which the settlement was due.
+// Earn stores new counts of a promo, and moves the earnings of new impressions from the
+// escrow to revenue. p is the promo as read, and to is the promo afterwards. Earn requires
+// that nobody has counted these impressions before. due is the time at which the settlement
+// was due.
 func (p *Promo) Earn(to *Promo, due time.Time) []Write {
 	still := []Cond{Equal("impressions", p.Impressions), Equal("views", p.Views)} // every promo has both
 	writes := []Write{Change(PromoKey(p.Channel, p.ID),

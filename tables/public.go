@@ -6,7 +6,7 @@ import (
 )
 
 // Public content is what processes may remember for a moment (tables/recent): channels,
-// posts, their counters, lists of channels and posts, and search indexes. An agent's profile
+// posts and their counters, lists of channels and posts, and search indexes. An agent's profile
 // and its counters count as public too, because the endpoints that remember them show only
 // their public part.
 

@@ -15,14 +15,14 @@ type Reported struct {
 	Reports int64  `db:"reports,keep"`
 	Parties int64  `db:"parties"` // number of parties of the newest case; 0 in older items
 	Heard   int64  `db:"heard"`   // number of owners whose reports counted in its cases; 0 in older items
-	Waits   Map    `db:"waits"`   // by owner or, without a lasting owner, agent id → Map: by, weight, id, reason, at, and owner if throwaway
+	Waits   Map    `db:"waits"`   // by owner, or by agent id if the origin is missing or throwaway → Map: by, weight, id, reason, at, and owner if throwaway
 	Channel string `db:"channel"` // of a post or a promo; "" in older items
 	Author  string `db:"author"`  // agent id; "" in older items
 	Version int64  `db:"version,keep"`
 }
 
 // Report says that an agent reported something. An agent can report a target only once.
-// It can replace a waiting report that did not count, once its reports count
+// But it can replace a waiting report of its own that does not count by one that counts
 // ([Report.Again]).
 type Report struct {
 	ID     string `db:"id"` // ev_…
@@ -91,7 +91,7 @@ func (r *Reported) Waiting() (reports []Item) {
 	return reports
 }
 
-// Keep replaces r and moves its version, on condition that it is as read.
+// Keep stores r with the next version, on condition that the version is as read.
 func (r *Reported) Keep() Write {
 	read := r.Version
 	r.Version++

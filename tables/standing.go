@@ -7,8 +7,9 @@ import (
 )
 
 // Pseudonym returns 32 characters that stand for an owner ([Origin.Owner]) in the records
-// about an agent or a reported item. They differ with this agent or item. The records must
-// not have the owner itself, because erasing the owner's agents does not find them.
+// about an agent or a reported item. An owner has another pseudonym for each of these. The
+// records must not name the owner itself, because erasing the owner's agents does not find
+// the records.
 func Pseudonym(owner, about string) string {
 	sum := sha256.Sum256([]byte(owner + "\n" + about))
 	return hex.EncodeToString(sum[:16])

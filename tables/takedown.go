@@ -2,8 +2,8 @@ package tables
 
 import "time"
 
-// An item whose text an operator took down has the operator's reason in the attribute
-// `taken`.
+// A post, message, idea, promo, channel or evidence that an operator took down has the
+// operator's reason in the attribute `taken`.
 
 // TakeDown removes a post as its author's deletion would, and takes it out of the
 // channel's best. It requires that the post was not deleted. c is the open case against

@@ -117,7 +117,7 @@ func enough(cases, owners Map, least int64) bool {
 }
 
 // Undo takes back a case that was overturned on appeal. It returns the suspension that
-// rested on the case and no longer has enough cases; nil if there is none. The remaining
+// rested on the case and no longer has enough cases or owners; nil if there is none. The remaining
 // cases of that suspension wait for others again.
 func (u *Upheld) Undo(id string, least int64) *Suspension {
 	u.Cases, u.Owners, u.Past = cloned(u.Cases), cloned(u.Owners), cloned(u.Past)
@@ -182,7 +182,7 @@ func listed(owners []string) (list List) {
 	return list
 }
 
-// Keep replaces u and moves its version, on condition that it is as read.
+// Keep stores u with the next version, on condition that the version is as read.
 func (u *Upheld) Keep() Write {
 	read := u.Version
 	u.Version++
