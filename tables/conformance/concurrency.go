@@ -63,7 +63,7 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 					case !errors.As(err, &lost):
 						t.Error(err)
 					case lost.Reasons[0].Old == nil:
-						t.Error("the reason of a lost claim has no item")
+						t.Error("reason of a lost claim: got no item, want the claim")
 					}
 				})
 			}

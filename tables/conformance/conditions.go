@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// states returns items by sort key: one for each type of value of the attribute "x",
-// and one without "x".
+// states returns items by sort key: with different values of the attribute "x", and one
+// without "x".
 func states() map[string]tables.Item {
 	all := map[string]any{
 		"text": "a", "empty": "", "five": int64(5), "minus": int64(-5), "true": true,
@@ -26,8 +26,8 @@ func states() map[string]tables.Item {
 	return items
 }
 
-// testConditions checks each condition in one transaction of all states, and of no item
-// ("none"), so that several checks fail at once.
+// testConditions checks each condition on all states and on a missing item ("none"), in one
+// transaction, so that several checks fail at once.
 func testConditions(t *testing.T, b tables.Backend) {
 	items := states()
 	names := []string{"none"}

@@ -130,7 +130,7 @@ func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables
 					t.Fatal(err)
 				}
 				if len(changes) > limit {
-					t.Errorf("got %d changes, want at most %d", len(changes), limit)
+					t.Errorf("changes of one call: got %d, want at most %d", len(changes), limit)
 				}
 				for _, c := range changes {
 					got = append(got, c.New.Int("n"))
@@ -151,7 +151,7 @@ func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables
 	t.Run("from the middle and from the end", func(t *testing.T) {
 		records, err := follow(t.Context(), f)
 		if err != nil || len(records) != n {
-			t.Fatalf("got %d records, %v; want %d", len(records), err, n)
+			t.Fatalf("records of the whole feed: got %d, error %v; want %d", len(records), err, n)
 		}
 		middle := records[n/2]
 		changes, _, err := f.Changes(t.Context(), middle.Shard, middle.Seq, 1, feedWait)

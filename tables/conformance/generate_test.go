@@ -115,8 +115,8 @@ func (s *sequence) value(attr string) any {
 }
 
 // indexKey draws a value for a key attribute of an index. Many items share a sort key that
-// ends with "tie". No bound or position of a query does, since the order of items with equal
-// sort keys is undefined.
+// ends with "tie". No bound or position of a query ends with "tie", since the order of items
+// with equal sort keys is undefined.
 func (s *sequence) indexKey(k tables.Key, attr string, isPK bool) any {
 	switch {
 	case s.chance("no index key", 25):

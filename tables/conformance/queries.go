@@ -258,12 +258,12 @@ func testLargePages(t *testing.T, b tables.Backend) {
 				size += len(it.Str("pad"))
 			}
 			if size > tables.MaxPageSize+(110<<10) || len(p.Items) < 9 && p.Next != nil {
-				t.Errorf("got page of %d items and %d bytes, want about 1 MB", len(p.Items), size)
+				t.Errorf("%+v: got a page of %d items and %d bytes, want about 1 MB", q, len(p.Items), size)
 			}
 			got = append(got, sks(p.Items)...)
 			if q.After = p.Next; p.Next == nil {
 				if pages < 3 {
-					t.Errorf("got %d pages, want at least 3", pages)
+					t.Errorf("%+v: got %d pages, want at least 3", q, pages)
 				}
 				break
 			}

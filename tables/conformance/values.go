@@ -231,5 +231,5 @@ func testOwnership(t *testing.T, b tables.Backend) {
 
 	set := slices.Clone(tables.Set{"c", "a"})
 	mustCommit(t, b, tables.Change(key, tables.Update{Op: tables.UpdSet, Attr: "s", Value: set}))
-	same(t, "an unsorted set after its put", set, tables.Set{"c", "a"})
+	same(t, "the caller's unsorted set after a commit", set, tables.Set{"c", "a"})
 }
