@@ -109,8 +109,8 @@ func (db *DB) transact(ctx context.Context, token string, writes []write) error 
 // errOverflow means that only the guard of a sum failed, not a condition of the caller's.
 var errOverflow = invalid("a sum overflows an int64")
 
-// reasons makes a Cancelled from DynamoDB's reasons, if a failed condition is
-// among them. Otherwise it returns f.
+// reasons returns a Cancelled if a condition of the caller's failed, errOverflow if a sum
+// overflows, and f otherwise.
 func reasons(f *failure, given []types.CancellationReason, writes []write) error {
 	if len(given) != len(writes) {
 		return f

@@ -76,7 +76,7 @@ func TestCommitOutcomes(t *testing.T) {
 			}
 			for _, kind := range []error{tables.ErrThrottled, tables.ErrConflict, tables.ErrInvalid, tables.ErrUnknownOutcome, tables.ErrUnreachable} {
 				if kind != c.want && errors.Is(err, kind) {
-					t.Errorf("%v also matches %v", err, kind)
+					t.Errorf("error: got %v, want it not to match %v", err, kind)
 				}
 			}
 			asked := s.requests()
@@ -118,7 +118,7 @@ func TestCommitUnsent(t *testing.T) {
 	// Port 1 is never given to a program that asks for any free port.
 	db := Open(Config{Table: "t", Region: "local", Endpoint: "http://127.0.0.1:1", Credentials: Credentials("id", "secret", "")})
 	if err := db.Commit(t.Context(), tokened); !errors.Is(err, tables.ErrUnreachable) || errors.Is(err, tables.ErrUnknownOutcome) {
-		t.Errorf("commit to a closed port: got %v, want %v", err, tables.ErrUnreachable)
+		t.Errorf("commit to a closed port: got %v, want %v, and not %v", err, tables.ErrUnreachable, tables.ErrUnknownOutcome)
 	}
 }
 
@@ -152,7 +152,7 @@ func testCommitAbandoned(t *testing.T) {
 		t.Errorf("commit without an answer: got %v, want %v", err, tables.ErrUnknownOutcome)
 	}
 	if _, err := Open(config).Get(t.Context(), tables.Strong, put.Key); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, tables.ErrUnreachable) || errors.Is(err, tables.ErrUnknownOutcome) {
-		t.Errorf("read without an answer: got %v, want %v and %v", err, tables.ErrUnreachable, context.DeadlineExceeded)
+		t.Errorf("read without an answer: got %v, want %v and %v, and not %v", err, tables.ErrUnreachable, context.DeadlineExceeded, tables.ErrUnknownOutcome)
 	}
 }
 

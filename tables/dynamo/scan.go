@@ -14,7 +14,8 @@ import (
 
 var _ tables.Scanner = (*DB)(nil)
 
-// Scan implements [tables.Scanner]. It repeats a page that was refused.
+// Scan implements [tables.Scanner]. It repeats failed reads of a page, as [retry.Patiently]
+// says.
 func (db *DB) Scan(ctx context.Context, visit func(tables.Item) error) error {
 	in := &dynamodb.ScanInput{
 		TableName: &db.table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,

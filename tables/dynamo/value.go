@@ -25,8 +25,8 @@ func encodeKey(k tables.Key) (attributes, error) {
 
 func encodeItem(m map[string]any) (attributes, error) { return encodeMap(m, 0) }
 
-// encodeMap encodes an item or a map. Its values are inside as many maps and lists as
-// depth says.
+// encodeMap encodes an item or a map. depth is the number of maps and lists that its values
+// are in.
 func encodeMap(m map[string]any, depth int) (attributes, error) {
 	out := make(attributes, len(m))
 	for name, v := range m {

@@ -66,8 +66,7 @@ func decodeMap(m map[string]types.AttributeValue) (tables.Map, error) {
 	return out, nil
 }
 
-// decode is a copy of tables/dynamo's: the two clients have different types for
-// the same values.
+// decode does what decode of tables/dynamo does, for the types of the streams client.
 func decode(a types.AttributeValue) (any, error) {
 	switch a := a.(type) {
 	case nil:

@@ -42,7 +42,7 @@ type Config struct {
 	Region      string
 	Endpoint    string // of DynamoDB Local; empty for AWS
 	Credentials aws.CredentialsProvider
-	Poll        time.Duration // the pause between two reads of a shard; 200 ms if 0, since AWS allows 5 reads a second
+	Poll        time.Duration // the shortest pause between two reads of a shard; 200 ms if 0, since AWS allows 5 reads a second
 	IdlePoll    time.Duration // the longest pause between two reads when no change has come for a while; at least Poll
 }
 

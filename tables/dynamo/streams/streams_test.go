@@ -23,8 +23,8 @@ func TestParentsFirst(t *testing.T) {
 	}
 }
 
-// exchange is a request and its answer. The request's body contains holds. The answer is an
-// error's code or a body.
+// exchange is a request and its answer. holds is a part of the request's body. The answer is
+// an error's code or a body.
 type exchange struct{ api, holds, code, body string }
 
 // stalled is the code of an answer that comes late.
@@ -179,7 +179,7 @@ func TestPausesOfAnIdleShard(t *testing.T) {
 			begun := time.Now()
 			d, err := f.pause(t.Context(), left)
 			if err != nil || d != time.Since(begun) {
-				t.Fatalf("got %s and error %v after %s, want the time that passed and no error", d, err, time.Since(begun))
+				t.Fatalf("pause: got %s and error %v after %s, want the time that passed and no error", d, err, time.Since(begun))
 			}
 			return d
 		}
