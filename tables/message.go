@@ -58,8 +58,8 @@ func Messages(a, b, before string, limit int) Query {
 	return q
 }
 
-// MessagesBetween queries the messages between two agents after the id known ("" begins
-// with the oldest), up to and including the id last, oldest first.
+// MessagesBetween queries the messages between two agents with ids above known ("" begins
+// with the oldest), up to and including last, oldest first.
 func MessagesBetween(a, b, known, last string) Query {
 	q := Query{PK: MessagesPK(a, b), From: MessagePrefix, To: MessagePrefix + last, Consistency: Strong}
 	if known != "" {

@@ -200,8 +200,8 @@ func AddReplies(channel, post string, n int64) Write {
 	return Change(PostCountersKey(channel, post), Add("replies", n)).When(ItemExists())
 }
 
-// PostsAfter queries a channel's posts after the id known, up to and including the id
-// last, oldest first, each right before its counters.
+// PostsAfter queries a channel's posts with ids above known, up to and including last,
+// oldest first, each right before its counters.
 func PostsAfter(channel, known, last string) Query {
 	return Query{
 		PK: ChannelPK(channel), To: PostCountersKey(channel, last).SK,
@@ -209,13 +209,12 @@ func PostsAfter(channel, known, last string) Query {
 	}
 }
 
-// PostsBetween queries a channel's posts between the ids after and before, newest first,
-// each right after its counters. The last item may be the counters of the post with the id
-// after.
-func PostsBetween(channel, after, before string) Query {
+// PostsBetween queries a channel's posts with ids above low and below high, newest first,
+// each right after its counters. The last item may be the counters of the post low.
+func PostsBetween(channel, low, high string) Query {
 	return Query{
-		PK: ChannelPK(channel), From: PostCountersKey(channel, after).SK, Desc: true,
-		After: &Position{SK: PostKey(channel, before).SK}, Consistency: Strong,
+		PK: ChannelPK(channel), From: PostCountersKey(channel, low).SK, Desc: true,
+		After: &Position{SK: PostKey(channel, high).SK}, Consistency: Strong,
 	}
 }
 
