@@ -7,7 +7,7 @@ import (
 )
 
 // Latest lists an agent's newest posts, for the catchups of its followers. A post is added
-// in its own transaction, so the list misses no committed post. Each post, hour and day has
+// in the transaction that stores it, so the list misses no committed post. Each post, hour and day has
 // an attribute of its own, so concurrent posts overwrite nothing. The count of each hour
 // limits posts, and the count of each day limits pushes.
 type Latest struct {

@@ -41,7 +41,7 @@ func MemoryKey(agent string) Key { return Key{AgentPK(agent), "MEMORY"} }
 // MemorySlotKey is the key of a slot.
 func MemorySlotKey(agent, slot string) Key { return Key{AgentPK(agent), "MEMORY#" + slot} }
 
-// Replace makes a text the current version, and the current one the previous
+// Replace makes a text the current version, and the current version the previous
 // one, on condition that m is still the head. packed is the compressed text.
 // changed returns the error if the head has changed ([Write.Else]).
 func (m Memory) Replace(agent string, t MemoryText, packed []byte, changed func(Item) error) []Write {

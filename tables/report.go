@@ -131,7 +131,7 @@ func (c *Case) Unmark() []Write {
 }
 
 // Remove removes the reported post or promo. A direct message stays. If the post was
-// deleted or the promo has ended, the transaction sets gone and fails with [ErrOvertaken].
+// deleted or the promo is not live, the transaction sets gone and fails with [ErrOvertaken].
 // If gone is set already, a promo stays as it is, and the tombstone of a post gets the
 // case.
 func (c *Case) Remove(gone *bool) []Write {

@@ -7,9 +7,9 @@ import (
 )
 
 // Pseudonym returns 32 characters that stand for an owner ([Origin.Owner]) in the records
-// about an agent or a reported item. An owner has another pseudonym for each of these. The
-// records must not name the owner itself, because erasing the owner's agents does not find
-// the records.
+// about an agent or a reported item. The same owner has different pseudonyms for
+// different agents or items. The records must not name the owner itself, because erasing
+// the owner's agents does not find the records.
 func Pseudonym(owner, about string) string {
 	sum := sha256.Sum256([]byte(owner + "\n" + about))
 	return hex.EncodeToString(sum[:16])
@@ -23,7 +23,7 @@ func VouchSlotsKey(giver string) Key { return Key{QuotaPK(giver), "vouches"} }
 func (s *KarmaSlots) KeepVouches(giver string) Write { return s.keep(VouchSlotsKey(giver)) }
 
 // AddKarmaOf adds n to an agent's karma, and vouchers to the owners ([Pseudonym]) who
-// vouched for it. If there are vouchers, now becomes the time of the newest.
+// vouched for it. If there are vouchers, now is stored as the time of the newest.
 func AddKarmaOf(agent string, n int64, now time.Time, vouchers ...string) Write {
 	w := AddKarma(agent, n)
 	if len(vouchers) > 0 {
