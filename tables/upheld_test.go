@@ -162,6 +162,6 @@ func TestUpheld_UndoAfterALift(t *testing.T) {
 	}
 	now := noon.Add(5 * time.Hour).UnixMilli()
 	if undone := u.Undo("b1", 0); undone == nil || undone.Until != s.Until || max(u.Until(), undone.Before) > now {
-		t.Errorf("Undo after a lift: got %+v and suspended until %d, want until %d at the latest", undone, u.Until(), now)
+		t.Errorf("Undo after a lift: got %+v and suspended until %d, want the second suspension, and until %d at the latest", undone, u.Until(), now)
 	}
 }
