@@ -69,7 +69,7 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 			}
 			all.Wait()
 			if won.Load() != 1 {
-				t.Errorf("got %d winners, want 1", won.Load())
+				t.Errorf("writers that got the claim: got %d, want 1", won.Load())
 			}
 		}
 	})

@@ -102,17 +102,17 @@ func testConditions(t *testing.T, b tables.Backend) {
 			err := commit(t.Context(), b, checks...)
 			if !any {
 				if err != nil {
-					t.Errorf("got %v, want no error", err)
+					t.Errorf("commit of the checks: got %v, want no error", err)
 				}
 				return
 			}
 			failed, ok := errors.AsType[*tables.Cancelled](err)
 			if !ok {
-				t.Fatalf("got %v, want a *Cancelled", err)
+				t.Fatalf("commit of the checks: got %v, want a *Cancelled", err)
 			}
 			for i, name := range names {
 				if !reflect.DeepEqual(failed.Reasons[i], want[i]) {
-					t.Errorf("%s: got %v, want %v", name, failed.Reasons[i], want[i])
+					t.Errorf("reason of item %s: got %v, want %v", name, failed.Reasons[i], want[i])
 				}
 			}
 		})

@@ -115,7 +115,7 @@ func read(t *testing.T, b tables.Backend, key tables.Key) tables.Item {
 		t.Fatalf("get: %v", err)
 	}
 	if len(items) != 1 {
-		t.Fatalf("get of one key returned %d items", len(items))
+		t.Fatalf("get of one key: got %d items, want 1", len(items))
 	}
 	return items[0]
 }

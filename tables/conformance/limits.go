@@ -192,7 +192,7 @@ func testLongExpressions(t *testing.T, b tables.Backend) {
 		mustCommit(t, b, tables.Put(item(key)))
 		mustCommit(t, b, tables.Change(key, append(sets(tables.MaxConds, add), sets(tables.MaxUpdates, set)[tables.MaxConds:]...)...))
 		if got := len(read(t, b, key)); got != 2+tables.MaxUpdates {
-			t.Errorf("got %d attributes, want %d", got, 2+tables.MaxUpdates)
+			t.Errorf("attributes after the updates: got %d, want %d", got, 2+tables.MaxUpdates)
 		}
 		mustRefuse(t, b, tables.Change(key, sets(tables.MaxConds+1, add)...))
 	})

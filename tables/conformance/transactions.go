@@ -58,7 +58,7 @@ func testTransactions(t *testing.T, b tables.Backend) {
 		}
 		mustCommit(t, b, writes...)
 		if n := len(query(t, b, tables.Query{PK: "hundred", Consistency: tables.Strong}).Items); n != 100 {
-			t.Errorf("got %d items, want 100", n)
+			t.Errorf("items after 100 puts: got %d, want 100", n)
 		}
 		mustRefuse(t, b, append(writes, tables.Put(item(k("hundred", "100"))))...)
 	})
@@ -137,7 +137,7 @@ func testTokens(t *testing.T, b tables.Backend) {
 			err := try("late", late)
 			c, ok := errors.AsType[*tables.Cancelled](err)
 			if !ok {
-				t.Fatalf("got %v, want a *Cancelled", err)
+				t.Fatalf("commit on a failed condition: got %v, want a *Cancelled", err)
 			}
 			same(t, "reasons", c.Reasons, []tables.Reason{{Failed: true, Old: item(k("token", "late"), "by", "another")}})
 		}
