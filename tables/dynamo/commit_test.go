@@ -64,12 +64,12 @@ func TestCommitOutcomes(t *testing.T) {
 			switch {
 			case c.want == errCancelled:
 				if !errors.As(err, &cancelled) {
-					t.Errorf("got %v, want it cancelled", err)
+					t.Errorf("Commit: got %v, want it cancelled", err)
 				} else if want := (tables.Reason{Failed: true, Old: old}); !reflect.DeepEqual(cancelled.Reasons[0], want) {
 					t.Errorf("reason: got %+v, want %+v", cancelled.Reasons[0], want)
 				}
 			case !errors.Is(err, c.want):
-				t.Errorf("got %v, want %v", err, c.want)
+				t.Errorf("Commit: got %v, want %v", err, c.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("error: got %v, want it without DynamoDB's message", err)
@@ -109,7 +109,7 @@ func TestCommitForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := s.requests()[0].api; got != c.api {
-			t.Errorf("%+v: got %s, want %s", c.tx, got, c.api)
+			t.Errorf("API call for %+v: got %s, want %s", c.tx, got, c.api)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func Open(c Config) *DB {
 	return db
 }
 
-// Client makes an SDK client, for [CreateTable].
+// Client makes an SDK client.
 func (c Config) Client() *dynamodb.Client {
 	o := dynamodb.Options{Region: c.Region, Credentials: c.Credentials}
 	if c.HTTP != nil {

@@ -70,7 +70,7 @@ func (e *expression) conditions(conds []tables.Cond, updates []tables.Update) (*
 
 // guard returns the condition that an attribute plus n is an int64. Without it DynamoDB
 // would store sums of up to 38 digits, and the item could never be read again. An attribute
-// that is not a number is left to the update, which refuses it.
+// of another type is left to the update, which refuses it.
 func (e *expression) guard(attr string, n int64) string {
 	a := e.name(attr)
 	var bound string

@@ -25,10 +25,10 @@ func TestGetUnprocessed(t *testing.T) {
 		}
 		a, b := tables.Item{"pk": "a", "sk": "1"}, tables.Item{"pk": "a", "sk": "2", "n": int64(2)}
 		if !reflect.DeepEqual(items, []tables.Item{a, b, a}) {
-			t.Errorf("got %v, want %v", items, []tables.Item{a, b, a})
+			t.Errorf("Get: got %v, want %v", items, []tables.Item{a, b, a})
 		}
 		if usage.Trips() != 2 || usage.ReadUnits() != 1.5 {
-			t.Errorf("got %d trips, %v read units; want 2, 1.5", usage.Trips(), usage.ReadUnits())
+			t.Errorf("usage: got %d trips, %v read units; want 2, 1.5", usage.Trips(), usage.ReadUnits())
 		}
 		asked := s.requests()[0].body["RequestItems"].(map[string]any)["table"].(map[string]any)["Keys"].([]any)
 		if len(asked) != 2 {
@@ -100,7 +100,7 @@ func TestUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if usage.WriteUnits() != 11 || usage.ReadUnits() != 4.5 || usage.Trips() != 4 {
-		t.Errorf("got %v write units, %v read units, %d trips; want 11, 4.5, 4", usage.WriteUnits(), usage.ReadUnits(), usage.Trips())
+		t.Errorf("usage: got %v write units, %v read units, %d trips; want 11, 4.5, 4", usage.WriteUnits(), usage.ReadUnits(), usage.Trips())
 	}
 }
 

@@ -109,9 +109,9 @@ func (f *Feed) noteSign() {
 	f.sign = time.Now()
 }
 
-// iterator returns the iterator that the last call kept, if that call ended at the position
-// after. Otherwise it makes an iterator that begins after this position. If the position is
-// "", or the stream no longer keeps it (lost), the iterator begins at the shard's oldest
+// iterator returns the iterator that the last call kept, if after is the position where that
+// call ended. Otherwise it makes one that begins right behind this position. If after is "", or
+// the stream no longer keeps the position (lost), the new one begins at the shard's oldest
 // change.
 func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (string, error) {
 	f.mu.Lock()

@@ -1,5 +1,5 @@
-// Package streams implements the table's change feed on DynamoDB Streams, for
-// local use: in production the Lambda service polls the stream.
+// Package streams implements the table's change feed on DynamoDB Streams, for programs
+// outside Lambda. The Lambda service itself polls the stream for production's functions.
 package streams
 
 import (
@@ -86,8 +86,8 @@ func (f *Feed) Shards(ctx context.Context) ([]tables.Shard, error) {
 	}
 }
 
-// parentsFirst orders shards. It drops parents that the stream no longer keeps,
-// so that nobody waits for them.
+// parentsFirst orders shards. It clears a Parent that the stream no longer keeps, so that
+// nobody waits for it.
 func parentsFirst(shards []tables.Shard) []tables.Shard {
 	listed := map[string]tables.Shard{}
 	for _, s := range shards {

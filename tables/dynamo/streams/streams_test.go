@@ -19,7 +19,7 @@ func TestParentsFirst(t *testing.T) {
 	got := parentsFirst([]tables.Shard{{ID: "c", Parent: "b"}, {ID: "d", Parent: "b"}, {ID: "b", Parent: "a"}, {ID: "z"}, {ID: "a", Parent: "gone"}})
 	want := []tables.Shard{{ID: "a"}, {ID: "b", Parent: "a"}, {ID: "c", Parent: "b"}, {ID: "d", Parent: "b"}, {ID: "z"}}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+		t.Errorf("parentsFirst: got %v, want %v", got, want)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestChanges(t *testing.T) {
 		t.Helper()
 		got, done, err := f.Changes(t.Context(), "s", after, 10, wait)
 		if err != nil || done != wantDone || !reflect.DeepEqual(got, want) {
-			t.Errorf("got %+v, done %t, %v; want %+v, done %t", got, done, err, want, wantDone)
+			t.Errorf("Changes after %q: got %+v, done %t, error %v; want %+v, done %t", after, got, done, err, want, wantDone)
 		}
 	}
 	t.Run("an iterator is kept", func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestShards_Pages(t *testing.T) {
 		exchange{"DescribeStream", `"ExclusiveStartShardId":"b"`, "", `{"StreamDescription":{"Shards":[{"ShardId":"a","ParentShardId":"gone"}]}}`})
 	got, err := f.Shards(t.Context())
 	if want := []tables.Shard{{ID: "a"}, {ID: "b", Parent: "a"}}; err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, %v; want %v", got, err, want)
+		t.Errorf("Shards: got %v, error %v; want %v", got, err, want)
 	}
 }
 
