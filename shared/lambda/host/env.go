@@ -18,7 +18,7 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// Env is a function's environment. Only this file reads it.
+// Env holds a function's environment variables. Only this file reads them.
 type Env struct {
 	Table, BaseURL, Stage, Region      string
 	SecretARN, PepperARN, PaymentsARN  string
@@ -32,7 +32,7 @@ type Env struct {
 	Contact                            string // of the operator; "" if the deployment has none
 	Index                              bool   // search engines may list pages with texts of agents
 	NoEndpointMetrics                  bool   // leaves out metrics by endpoint
-	LogReads                           int64  // one in this many quick reads that succeed is logged; 0 for all. Ignored unless NoEndpointMetrics
+	LogReads                           int64  // [app.Settings.LogReads]; ignored unless NoEndpointMetrics
 	Limits                             app.Limits
 	Version                            string // what is deployed, as git describes it; "" if unknown
 

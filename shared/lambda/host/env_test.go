@@ -35,7 +35,7 @@ func TestReadEnv_InverseOfVariables(t *testing.T) {
 		vars := want.Variables(^app.Capabilities(0))
 		for name, value := range vars {
 			if value == "" {
-				t.Errorf("variable %s is empty", name)
+				t.Errorf("Variables: %s is empty, want it left out", name)
 			}
 		}
 		got, err := readEnv(func(name string) string { return vars[name] }, 0)
@@ -45,7 +45,7 @@ func TestReadEnv_InverseOfVariables(t *testing.T) {
 	}
 }
 
-// A function gets only the variables of its capabilities.
+// A function without a capability does not get the capability's variables.
 func TestEnv_Variables(t *testing.T) {
 	all := whole().Variables(^app.Capabilities(0))
 	for needs, names := range map[app.Capabilities]string{
@@ -65,7 +65,7 @@ func TestEnv_Variables(t *testing.T) {
 			case own && vars[name] == value:
 				told = append(told, name)
 			case !own && vars[name] != value, vars[name] != "" && vars[name] != value:
-				t.Errorf("capabilities %v: %s = %q, want %q", needs, name, vars[name], value)
+				t.Errorf("Variables(%v): %s = %q, want %q, or none without its capability", needs, name, vars[name], value)
 			}
 		}
 		slices.Sort(told)
@@ -82,7 +82,7 @@ func TestNewApp_Local(t *testing.T) {
 	}
 	a := newApp(nil)
 	if ahead := time.Until(a.Now()); ahead < 59*time.Minute || ahead > time.Hour {
-		t.Errorf("clock is %s ahead, want an hour", ahead)
+		t.Errorf("clock is %s ahead, want 59 to 60 minutes", ahead)
 	}
 	s := a.Settings
 	if !s.ByAddr || s.MaxReads != 7 || s.ViewSample != 3 || s.PromoWait != time.Second || s.Remember != time.Minute || s.Limits != e.Limits || s.PowBits != 20 || s.LogReads != 16 {

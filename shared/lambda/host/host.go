@@ -100,8 +100,8 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-lastWords))
 }
 
-// Batches logs every batch that fails, takes at least slow, or lags at least late. Of the
-// others it logs one in [app.Settings.LogReads].
+// Batches logs every batch that fails, takes slow or longer, or lags by late or more. Of
+// the others it logs one in [app.Settings.LogReads].
 const (
 	slow = time.Second
 	late = 10 * time.Second
@@ -138,7 +138,7 @@ func Batches(a *app.App, f stream.Function) BatchHandler {
 			metrics.Latency, took.Milliseconds(), metrics.Lag, lag.Milliseconds(),
 			metrics.ReadUnits, usage.ReadUnits(), metrics.WriteUnits, usage.WriteUnits()}
 		share := a.Settings.LogReads
-		switch { // most batches have one change, and its request has a line
+		switch { // most batches have one change, and the request that made it has a log line
 		case share == 0 || n < len(records) || took >= slow || lag >= late:
 			a.Log.Info(metrics.Batch, line...)
 		case a.Intn(share) == 0:

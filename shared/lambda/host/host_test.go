@@ -125,7 +125,7 @@ func call(t *testing.T, h GatewayHandler, e events.APIGatewayV2HTTPRequest) (int
 		t.Fatalf("%s %q: got %d %s, want JSON: %v", e.RequestContext.HTTP.Method, e.RawPath, res.StatusCode, body, err)
 	}
 	if id := res.Headers["X-Request-Id"] + res.Headers["x-request-id"]; id != "request-7" {
-		t.Errorf("X-Request-Id = %q, want request-7", id)
+		t.Errorf("%s %q: X-Request-Id = %q, want request-7", e.RequestContext.HTTP.Method, e.RawPath, id)
 	}
 	return res.StatusCode, a
 }
@@ -192,7 +192,7 @@ func TestGatewayKeepsHeadersWhole(t *testing.T) {
 	e := event("GET", "/v1/open", "")
 	e.Headers["x-forwarded-for"] = "198.51.100.1"
 	if _, a := call(t, echo(), e); a.Address != "203.0.113.9" {
-		t.Errorf("address = %q, want the connection's", a.Address)
+		t.Errorf("with X-Forwarded-For: address = %q, want the connection's", a.Address)
 	}
 }
 
@@ -249,7 +249,7 @@ func TestGatewayDecodesBodies(t *testing.T) {
 	coded.Body, coded.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(body)), true
 	for _, e := range []events.APIGatewayV2HTTPRequest{plain, coded} {
 		if status, a := call(t, echo(), e); status != 200 || a.Text != "a,b é 🦊" {
-			t.Errorf("body %s: got %d %+v, want 200", e.Body, status, a)
+			t.Errorf("body %s: got %d %+v, want 200 and the text", e.Body, status, a)
 		}
 	}
 	coded.Body = base64.StdEncoding.EncodeToString([]byte("{\"text\":\"\xff\"}"))
@@ -260,7 +260,7 @@ func TestGatewayDecodesBodies(t *testing.T) {
 	signed.Body, signed.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(body)), true
 	sign(&signed, "POST", "/v1/say", body)
 	if status, a := call(t, echo(), signed); status != 200 || a.Text != "a,b é 🦊" {
-		t.Errorf("signed body: got %d %+v, want 200", status, a)
+		t.Errorf("signed body: got %d %+v, want 200 and the text", status, a)
 	}
 	sign(&signed, "POST", "/v1/say", signed.Body)
 	if status, _ := call(t, echo(), signed); status != 401 {
@@ -299,7 +299,7 @@ func TestGatewayDecodesBytes(t *testing.T) {
 		sign(&e, "PUT", "/v1/bytes", c.body)
 		status, a := call(t, echo(), e)
 		if status != c.status || status == 200 && a.Text != fmt.Sprintf("%x", c.body) {
-			t.Errorf("%s %.20q: got %d %+v, want %d", c.contentType, c.body, status, a, c.status)
+			t.Errorf("%s %.20q: got %d %+v, want %d, and the same bytes if 200", c.contentType, c.body, status, a, c.status)
 		}
 	}
 }
@@ -366,7 +366,7 @@ func TestBatchesReportFailedRecord(t *testing.T) {
 		}
 		for i, r := range done {
 			if r.Seq != fmt.Sprint(100+i) || r.New.Int("n") != int64(i) || r.Key.SK != fmt.Sprint(i) || r.Event != "INSERT" {
-				t.Errorf("record %d = %+v, want seq %d, n %[1]d, INSERT", i, r, 100+i)
+				t.Errorf("record %d = %+v, want seq %d, sk and n %[1]d, INSERT", i, r, 100+i)
 			}
 		}
 		if b, _ := json.Marshal(res); err == nil && c.failed == nil && !bytes.Contains(b, []byte(`[]`)) {
@@ -412,7 +412,7 @@ func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 	}
 	_, err = readEnv(func(n string) string { return map[string]string{"LIMITS": "off"}[n] }, 0)
 	if err == nil || !strings.Contains(err.Error(), "LIMITS (limits are off;") {
-		t.Errorf("readEnv with LIMITS=off = %v, want an error: a deployment has limits", err)
+		t.Errorf("readEnv with LIMITS=off: got error %v, want \"limits are off\"", err)
 	}
 	for _, bits := range []string{"0", "65", "-1", "1.5", "x"} {
 		_, err := readEnv(func(n string) string {
@@ -422,11 +422,11 @@ func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 			return all[n]
 		}, 0)
 		if err == nil || !strings.Contains(err.Error(), "POW_BITS") || strings.Contains(err.Error(), "BASE_URL") {
-			t.Errorf("readEnv with POW_BITS=%s = %v, want an error about POW_BITS only", bits, err)
+			t.Errorf("readEnv with POW_BITS=%s = %v, want an error about POW_BITS, not BASE_URL", bits, err)
 		}
 	}
 	if _, err := readEnv(func(n string) string { return map[string]string{"BASE_URL": "x"}[n] }, 0); err != nil {
-		t.Errorf("readEnv without capabilities, with BASE_URL = %v, want nil", err)
+		t.Errorf("readEnv with nothing but BASE_URL, without capabilities: got error %v, want none", err)
 	}
 	for _, c := range []struct {
 		has  app.Capabilities

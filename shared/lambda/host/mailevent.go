@@ -15,7 +15,7 @@ import (
 	"agentsocial/tables/retry"
 )
 
-// Mail runs a function that handles events about mail as a Lambda function.
+// Mail runs a function for mail events as a Lambda function.
 func Mail(function func(*app.App) mailevent.Function, parts ...Part) {
 	a := newApp(parts)
 	f := function(a)

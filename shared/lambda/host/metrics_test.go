@@ -108,7 +108,7 @@ func emitted(t *testing.T, line []byte) (names []string) {
 		return nil
 	}
 	if age := time.Since(time.UnixMilli(document.AWS.Timestamp)); age < -time.Minute || age > time.Hour {
-		t.Errorf("the line is %s old: %s", age, line)
+		t.Errorf("the line's age is %s, want -1 minute to 1 hour: %s", age, line)
 	}
 	for _, d := range document.AWS.CloudWatchMetrics {
 		if d.Namespace != metrics.Namespace("prod") || len(d.Dimensions) != 1 || len(d.Dimensions[0]) > 30 || len(d.Metrics) == 0 || len(d.Metrics) > 100 {
@@ -140,12 +140,12 @@ func TestBatches_LogASample(t *testing.T) {
 		least, most int
 		marked      bool
 	}{
-		"every one":  {0, 0, 0, false, rounds, rounds, false},
-		"one of 8":   {8, 0, 0, false, rounds / 16, rounds / 4, true},
-		"slow":       {8, slow, 0, false, rounds, rounds, false},
-		"late":       {8, 0, late, false, rounds, rounds, false},
-		"not so old": {8, slow - 1, late - 2*slow, false, rounds / 16, rounds / 4, true},
-		"failed":     {8, 0, 0, true, rounds, rounds, false},
+		"every one":        {0, 0, 0, false, rounds, rounds, false},
+		"one of 8":         {8, 0, 0, false, rounds / 16, rounds / 4, true},
+		"slow":             {8, slow, 0, false, rounds, rounds, false},
+		"late":             {8, 0, late, false, rounds, rounds, false},
+		"not slow or late": {8, slow - 1, late - 2*slow, false, rounds / 16, rounds / 4, true},
+		"failed":           {8, 0, 0, true, rounds, rounds, false},
 	} {
 		var out bytes.Buffer
 		a, clock := quiet(), now
@@ -174,7 +174,7 @@ func TestBatches_LogASample(t *testing.T) {
 				continue
 			}
 			if lines++; (members["one_in"] == float64(c.share) && c.share > 0) != c.marked {
-				t.Errorf("%s: got one_in %v, want one_in = %d: %v, in %s", name, members["one_in"], c.share, c.marked, line)
+				t.Errorf("%s: got one_in %v, want it set to %d: %v, in %s", name, members["one_in"], c.share, c.marked, line)
 			}
 		}
 		if lines < c.least || lines > c.most {

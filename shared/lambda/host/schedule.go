@@ -26,12 +26,10 @@ func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
 // TickHandler runs what is due.
 type TickHandler func(context.Context) error
 
-// quietTick bounds ticks without a log line. A longer tick is logged even if nothing was
-// due.
+// A tick that takes quietTick or longer is logged even if nothing was due.
 const quietTick = time.Second
 
-// Ticks makes a function answer the clock. The event is ignored: the table says
-// what is due.
+// Ticks makes a function answer the clock. It ignores the event.
 func Ticks(a *app.App, f schedule.Function) TickHandler {
 	return func(ctx context.Context) error {
 		ctx, cancel := sooner(ctx)

@@ -15,8 +15,8 @@ import (
 // Lambda ignores the level of a line without the member timestamp in RFC 3339
 // (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
 //
-// The handler appends _aws to slog's output. slog would encode it by reflection, in twice
-// the time of the line itself.
+// The handler appends _aws to slog's output. slog would encode it by reflection, which
+// takes twice as long as the line itself.
 func Handler(out io.Writer, stage string, detailed bool) slog.Handler {
 	to := &ending{out: out}
 	h := &handler{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: stamped}), to, map[string]*line{}}

@@ -4,7 +4,7 @@
 //
 // CloudWatch counts a name with each value of its dimension as a separate metric. Each
 // costs 0.30 USD a month, prorated by the hours in which it is logged. So the values of
-// dimensions are names from the program, never what callers send. A zero is left out if
+// dimensions are names from the program, never what callers send. A zero is no sample if
 // only the sum matters.
 package metrics
 
@@ -52,7 +52,7 @@ const (
 // Metric is a metric of a [Set].
 type Metric struct {
 	Name, Unit string // Unit is one of CloudWatch's
-	zero       bool   // whether a zero is logged
+	zero       bool   // whether a zero is a sample
 }
 
 // Set holds metrics that share a dimension, or have none.

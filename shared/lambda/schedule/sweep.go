@@ -13,8 +13,8 @@ import (
 // a failure: the next sweep begins with the rest.
 var ErrUnfinished = errors.New("sweep not finished")
 
-// Sweep calls do for at most the given time. It returns [ErrUnfinished] if
-// running out of time was the only error.
+// Sweep calls do for at most the given time. It returns [ErrUnfinished] if the time ran
+// out and nothing else failed.
 func Sweep(ctx context.Context, most time.Duration, do func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -25,8 +25,9 @@ func Sweep(ctx context.Context, most time.Duration, do func(context.Context) err
 	return err
 }
 
-// Each processes all items that a query finds, at most atOnce at a time. If an item fails,
-// the others are still processed. Each records the largest delay in the context's [Lag].
+// Each processes the items that a query finds, at most atOnce at a time, until ctx ends. If
+// an item fails, the others are still processed. Each records the largest delay in the
+// context's [Lag].
 func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func(context.Context, tables.Item) error) error {
 	for failed := error(nil); ; {
 		page, err := a.Table.Query(ctx, due)

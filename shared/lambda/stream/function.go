@@ -66,9 +66,9 @@ func Matcher(functions ...Function) func(tables.StreamRecord) bool {
 }
 
 // Run processes a batch of one shard. It returns the index of the first record that
-// failed, or len(records). It halves a failing batch, so that all records before the
-// failing one are processed. The failing record and those after it must be delivered
-// again.
+// failed, or len(records). Unless ctx has ended, it halves a failing batch, so that all
+// records before the failing one are processed. The failing record and those after it must
+// be delivered again.
 func (f Function) Run(ctx context.Context, log *slog.Logger, records []tables.StreamRecord) int {
 	if len(records) == 0 {
 		return 0

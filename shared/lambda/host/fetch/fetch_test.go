@@ -47,7 +47,7 @@ func TestGet_CachesForAnHour(t *testing.T) {
 	url, f, now := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
 		if r.Header.Get("Accept") != "application/json" || r.Header.Get("Accept-Encoding") != "" || r.Header.Get("Cookie") != "" {
-			t.Errorf("request headers = %v, want Accept only", r.Header)
+			t.Errorf("request headers = %v, want Accept: application/json, and neither Accept-Encoding nor Cookie", r.Header)
 		}
 		jsonOf(`{"a":1}`)(w, r)
 	})
@@ -61,7 +61,7 @@ func TestGet_CachesForAnHour(t *testing.T) {
 	}
 	now.Add(time.Hour.Milliseconds())
 	if _, err := f.Get(t.Context(), url+"/x"); err != nil || calls.Load() != 2 {
-		t.Errorf("got %d requests after an hour, want 2: %v", calls.Load(), err)
+		t.Errorf("Get after an hour: got %d requests in all, error %v; want 2, no error", calls.Load(), err)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestGet_RefusesTooManyAtOnce(t *testing.T) {
 	close(goOn)
 	all.Wait()
 	if _, err := f.Get(t.Context(), url+"/more"); err != nil {
-		t.Errorf("Get: got error %v, want the document", err)
+		t.Errorf("Get after the other fetches: got error %v, want the document", err)
 	}
 }
 
@@ -163,9 +163,11 @@ func TestRefused(t *testing.T) {
 		url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); h(w, r) })
 		start := time.Now()
 		waits := name == "slow" || name == "silent"
-		if waits { // a busy machine may use up f.patience before it sends the request
+		if waits {
 			f.patience = 500 * time.Millisecond
 		}
+		// A busy machine may use up f.patience before it sends the request, so a few more
+		// calls are allowed.
 		for n := 0; n < 2 || waits && n < 20 && calls.Load() < 2; n++ {
 			body, err := f.Get(t.Context(), url+"/x")
 			if err == nil {
@@ -175,7 +177,7 @@ func TestRefused(t *testing.T) {
 			}
 		}
 		if n := calls.Load(); n < 2 || n > 2 && !waits {
-			t.Errorf("%s: got %d requests, want 2", name, n)
+			t.Errorf("%s: got %d requests, want 2 (or more if the server makes the fetcher wait)", name, n)
 		}
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s: took %v, want at most 20 s", name, took)
@@ -187,7 +189,7 @@ func TestGet_RefusesOtherURLs(t *testing.T) {
 	_, f, _ := serving(t, jsonOf("{}"))
 	for _, url := range []string{"", "http://127.0.0.1/", "ftp://127.0.0.1/", "file:///etc/passwd", "https://", "https:///x", "https://u:p@127.0.0.1/", "//127.0.0.1/", "gopher://127.0.0.1/"} {
 		if _, err := f.Get(t.Context(), url); err == nil || !strings.Contains(err.Error(), "not an https URL") {
-			t.Errorf("Get(%q) = %v, want not an https URL", url, err)
+			t.Errorf("Get(%q): got error %v, want \"not an https URL\"", url, err)
 		}
 	}
 }
@@ -295,7 +297,7 @@ func namesFrom(t *testing.T, answer func() netip.Addr) *net.Resolver {
 }
 
 func TestNoProxy(t *testing.T) {
-	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") }))
+	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy got a request, want none") }))
 	t.Cleanup(proxy.Close)
 	t.Setenv("HTTPS_PROXY", proxy.URL)
 	t.Setenv("https_proxy", proxy.URL)

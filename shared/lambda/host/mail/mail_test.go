@@ -176,7 +176,7 @@ func testSendTriesAtMostTwice(t *testing.T) {
 		start := time.Now()
 		err := s.sender().Send(t.Context(), message(t))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: Send = %v, want %q", c.what, err, c.want)
+			t.Errorf("%s: Send = %v, want an error with %q (\"\": no error)", c.what, err, c.want)
 		}
 		if n := len(s.requests()); n != c.asked {
 			t.Errorf("%s: got %d requests, want %d", c.what, n, c.asked)
@@ -247,14 +247,14 @@ func TestSend_Unreachable(t *testing.T) {
 	url := "http://127.0.0.1:1" // never assigned as a free port
 	err := senderTo(url, nil).Send(t.Context(), message(t))
 	if err == nil || !strings.Contains(err.Error(), "cannot be reached") {
-		t.Errorf("Send without a server = %v, want cannot be reached", err)
+		t.Errorf("Send without a server: got error %v, want \"cannot be reached\"", err)
 	}
 	mustNotReveal(t, "nobody there", err)
 
 	s := newSender(sesv2.Options{Region: "eu-central-1", BaseEndpoint: &url, Credentials: aws.CredentialsProviderFunc(
 		func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, errors.New("no credentials") })}, "a@b.de", "codes")
 	if err := s.Send(t.Context(), message(t)); err == nil || !strings.Contains(err.Error(), "the request to SES failed") {
-		t.Errorf("Send without credentials = %v, want the request to SES failed", err)
+		t.Errorf("Send without credentials: got error %v, want \"the request to SES failed\"", err)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestSES_NeedsSenderAddress(t *testing.T) {
 		SES.Add(c.env, &a)
 		s, sends := a.Mail.(*sender)
 		if sends != c.sends || sends && (s.from != c.env.MailFrom || s.set != c.env.MailSet) {
-			t.Errorf("sender for %+v = %#v, want sending: %v", c.env, a.Mail, c.sends)
+			t.Errorf("sender for %+v = %#v, want one with its MailFrom and MailSet: %v", c.env, a.Mail, c.sends)
 		}
 		if !sends {
 			if err := a.Mail.Send(t.Context(), message(t)); !errors.Is(err, mails.ErrNone) {

@@ -20,7 +20,7 @@ import (
 // Manager. It has no effect in a deployment without an edge.
 //
 // The current and the previous version of the secret are valid. After a rotation, the edge
-// sends the previous version until a deployment has reached all of its locations.
+// sends the previous version until a deployment has reached all edge locations.
 var Edge = host.Part{
 	Is: app.Edge,
 	Add: func(e host.Env, a *app.App) {
@@ -67,7 +67,7 @@ func hashesOf(text string) (hashes [][sha256.Size]byte, err error) {
 }
 
 // isOneOf reports whether sent is one of the secrets. It compares them in constant time.
-// If none matches, it reads the secrets again, since they may have been rotated.
+// If none matches, the secrets may have been rotated: it calls Doubt and tries once more.
 func isOneOf(ctx context.Context, kept *Kept[[][sha256.Size]byte], sent string) (bool, error) {
 	hash := sha256.Sum256([]byte(sent))
 	for range 2 {

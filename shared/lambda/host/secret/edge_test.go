@@ -104,7 +104,7 @@ func newEdged(t *testing.T, stages map[string]string) *edged {
 	return f
 }
 
-// call makes a request with the headers that the edge adds, unless they are empty.
+// call makes a request with the two headers that the edge adds. It leaves out empty ones.
 func (f *edged) call(method, sent, viewer string) (int, string) {
 	f.t.Helper()
 	req, err := http.NewRequest(method, f.url+"/v1/open", nil)
@@ -126,7 +126,7 @@ func (f *edged) call(method, sent, viewer string) (int, string) {
 		f.t.Fatal(err)
 	}
 	if res.StatusCode != http.StatusOK && res.Header.Get("Cache-Control") != "private, no-store" {
-		f.t.Errorf("%s: %d with Cache-Control %q, want private, no-store", method, res.StatusCode, res.Header.Get("Cache-Control"))
+		f.t.Errorf("%s: got %d with Cache-Control %q, want private, no-store", method, res.StatusCode, res.Header.Get("Cache-Control"))
 	}
 	return res.StatusCode, string(b)
 }
@@ -152,7 +152,7 @@ func TestEdge_RefusesCallersThatGoAroundIt(t *testing.T) {
 		}
 	}
 	for name, sent := range map[string]string{
-		"no secret": "", "another secret": edgeTwo, "a part of it": edgeOne[1:], "more than it": edgeOne + "1", "several": edgeTwo + "\t" + edgeOne,
+		"no secret": "", "another secret": edgeTwo, "a part of the secret": edgeOne[1:], "more than the secret": edgeOne + "1", "two secrets": edgeTwo + "\t" + edgeOne,
 	} {
 		for _, method := range []string{"GET", "POST", "OPTIONS", "DELETE", "HEAD"} {
 			status, body := f.call(method, sent, "203.0.113.9")

@@ -60,8 +60,8 @@ func read(ctx context.Context, client *secretsmanager.Client, in *secretsmanager
 }
 
 // keptFor is how long a fetched secret is used. apart is the least time between two
-// fetches, since each fetch is paid for. After a failed fetch it applies only if there is
-// an older usable secret.
+// fetches, since each fetch is paid for. After a failed fetch, apart applies only if there
+// is an older usable secret.
 const (
 	keptFor = 5 * time.Minute
 	apart   = 30 * time.Second

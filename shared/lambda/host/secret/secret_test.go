@@ -79,7 +79,7 @@ func TestSecretIsFetchedAgain(t *testing.T) {
 		}
 		p, err := kept.Get(t.Context())
 		if string(p) != c.want || (err != nil) != (c.want == "") || calls != c.calls {
-			t.Errorf("step %d: got %q, %v after %d fetches; want %q after %d", i, p, err, calls, c.want, c.calls)
+			t.Errorf("step %d: got %q, %v after %d fetches; want %q (\"\": an error) after %d", i, p, err, calls, c.want, c.calls)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestSecretOfSeveralLines(t *testing.T) {
 		{"a new token before the change", was, sealed(both), -1},
 	} {
 		if got := opens(c.box, c.token); got != c.key {
-			t.Errorf("%s: opened with key %d, want %d", c.what, got, c.key)
+			t.Errorf("%s: opened with key %d, want %d (-1: not opened)", c.what, got, c.key)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestBadSecretIsNotKept(t *testing.T) {
 		s, now := bad, noon
 		open := Keep(func(context.Context) (string, error) { return s, nil }, boxOf, func() time.Time { return now }).Get
 		if box, err := open(t.Context()); err == nil {
-			t.Errorf("boxOf(%q) = %v, want an error", bad, box)
+			t.Errorf("Get of the secret %q = %v, want an error", bad, box)
 		}
 		s, now = newer, now.Add(apart)
 		if box, err := open(t.Context()); err != nil || box == nil {
@@ -140,7 +140,7 @@ func TestBadSecretIsNotKept(t *testing.T) {
 	}
 }
 
-// Editors may add white space around the pepper.
+// Text editors may add white space around the pepper.
 func TestPepper(t *testing.T) {
 	of := func(s string) ([]byte, error) {
 		return Keep(func(context.Context) (string, error) { return s, nil }, pepperOf, time.Now).Get(t.Context())

@@ -73,7 +73,7 @@ func TestTraced(t *testing.T) {
 		n, _, err := daemon.ReadFrom(b)
 		if c.want == "" {
 			if err == nil {
-				t.Errorf("%s: got %s, want nothing", c.header, b[:n])
+				t.Errorf("with the header %q: got trace %s, want none", c.header, b[:n])
 			}
 			continue
 		}
@@ -87,7 +87,7 @@ func TestTraced(t *testing.T) {
 		}
 		if fmt.Sprint(s.Fault, s.Error, s.Throttle) != c.want || s.Name != "DynamoDB" || len(s.ID) != 16 || s.TraceID != "1-5759e988-bd862e3fe1be46a994272793" || s.ParentID != "53995c3f42cd8ad8" ||
 			s.Type != "subsegment" || s.Namespace != "aws" || s.Start != 1_700_000_000.25 || s.AWS.Operation != "Query" || s.AWS.Table != "agentsocial" || s.AWS.Region != "eu-central-1" {
-			t.Errorf("%d: got %s, want a subsegment with the flags %s", c.next.status, document, c.want)
+			t.Errorf("after status %d, error %v: got %s, want a subsegment of the Query with the flags %s", c.next.status, c.next.err, document, c.want)
 		}
 	}
 	if got := newTraced(answers{status: 200}, a, "", "", ""); got != (answers{status: 200}) {
@@ -110,7 +110,7 @@ func TestDynamoDBIsTraced(t *testing.T) {
 	//lint:ignore SA1029 aws-lambda-go has this key, too
 	ctx := context.WithValue(t.Context(), "x-amzn-trace-id", "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1")
 	if _, err := a.Table.Get(ctx, tables.Eventual, tables.PostKey("lounge", "po_1")); err == nil {
-		t.Error("Get from a service that answers 404 = nil, want an error")
+		t.Error("Get from a service that answers 404: got no error, want one")
 	}
 	if err := daemon.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		t.Fatal(err)
