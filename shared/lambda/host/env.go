@@ -42,8 +42,8 @@ type Env struct {
 	Local *Local // nil except on a laptop
 }
 
-// Local configures a function that runs on a laptop as it does on Lambda. It is the
-// variable LOCAL, as JSON.
+// Local configures a built function that runs on a laptop. It is the variable LOCAL, as
+// JSON.
 type Local struct {
 	Ahead     time.Duration `json:"ahead"` // added to the machine's clock
 	StripeURL string        `json:"stripe"`
@@ -55,8 +55,8 @@ type Local struct {
 	Remember   time.Duration `json:"remember"`
 }
 
-// Part gives an App a capability. Each part is in a package of its own, so that only
-// functions with the capability link its dependencies.
+// Part gives an App a capability. Parts are in other packages, so that only functions with
+// the capability link its dependencies.
 type Part struct {
 	Is  app.Capabilities // exactly one
 	Add func(Env, *app.App)
@@ -132,8 +132,8 @@ func Endpoint(url string) *string {
 	return &url
 }
 
-// Variables returns what a deployment sets for a function with these capabilities. Lambda
-// itself sets the region and the credentials.
+// Variables returns what a deployment sets for a function with these capabilities, without
+// what Lambda itself sets.
 func (e Env) Variables(has app.Capabilities) map[string]string {
 	vars := map[string]string{
 		"TABLE": e.Table, "BASE_URL": e.BaseURL, "STAGE": e.Stage,

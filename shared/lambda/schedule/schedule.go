@@ -20,7 +20,8 @@ type Function struct {
 	Timeout time.Duration
 
 	// Outside is true for a function that checks the service from outside, without the
-	// table. Repeating a failed call later would be useless, so the call leaves no dead letter.
+	// table. Repeating a failed call later would be useless, so the call leaves no dead
+	// letter.
 	Outside bool
 
 	// Handle does the work that is due. What does not fit into a [Sweep]'s time

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Address is a normalised mail address. The service stores only hashes of it. Only
+// Address is a normalised mail address. The service stores only hashes of it.
 // [Address.Reveal] returns the text; printing, logging and encoding give a redacted form.
 // Addresses compare with ==.
 //
@@ -98,7 +98,7 @@ func normalDomain(domain string) (string, error) {
 	}
 	// This is the form that is looked up: IDNA2008 as UTS 46 applies it. It is
 	// non-transitional, so ß and ss are two domains, as in the DNS. A package variable
-	// would link its tables into functions that parse no address.
+	// would link idna's tables into functions that parse no address.
 	lookup := idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.VerifyDNSLength(true))
 	domain, err := lookup.ToASCII(domain)
 	if err != nil { // err names the domain

@@ -163,7 +163,7 @@ func TestCodesAreGrouped(t *testing.T) {
 
 func TestNoneSendsNothing(t *testing.T) {
 	if err := (None{}).Send(t.Context(), Message{}); err != ErrNone {
-		t.Errorf("Send = %v, want ErrNone", err)
+		t.Errorf("Send of None = %v, want ErrNone", err)
 	}
 }
 

@@ -63,8 +63,9 @@ type Ended struct {
 	State    string // tables.CheckoutExpired or CheckoutFailed
 }
 
-// Foreign names the owner of another service's payment, usually of another stage that
-// shares the account. If it names this stage, something is wrong.
+// Foreign holds the stage and agent that another service's payment names. Usually the
+// service is another stage that shares the account. If it is this stage, something is
+// wrong.
 type Foreign struct{ Stage, Agent string }
 
 // MicroUSDPerCent converts the processor's amounts to the ledger's.
@@ -72,7 +73,7 @@ const MicroUSDPerCent = 10_000
 
 // Cause describes what caused a movement, as the processor names it.
 type Cause struct {
-	What, ID string    // its kind, a key of the movement's subject, and its id
+	What, ID string    // its kind and its id; in the movement's Subject, the key and the value
 	At       time.Time // when the cause was made
 	Checkout string    // the checkout that a refund or a dispute belongs to; "" if unknown
 }

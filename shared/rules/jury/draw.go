@@ -15,7 +15,7 @@ const (
 )
 
 // Origin identifies the human responsible for an agent, by hashes. Domain is "" if anybody
-// can get an address there.
+// can get an address at that domain.
 type Origin struct{ Person, Domain string }
 
 // Candidate is a volunteer, with everything that decides whether it may sit.

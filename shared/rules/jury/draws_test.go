@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// In a pool larger than the window, the counts must spread as in a fair lottery.
+// In a pool larger than the window, the numbers of draws must spread as in a fair lottery.
 func TestDrawsAreEven(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -29,8 +29,8 @@ const (
 // neighbours in the pool's random order.
 const Window = 100
 
-// WindowsMost bounds the windows that a case reads. After them it is content with fewer
-// jurors than it has seats.
+// WindowsMost bounds the windows that a case reads at a time. After them it is content
+// with fewer jurors than it has seats.
 const WindowsMost = 2
 
 // SeedSize is the number of bytes of a case's seed.

@@ -49,7 +49,7 @@ func TestEligible(t *testing.T) {
 		"busy":              func(c *Candidate) { c.Duties = DutiesMost },
 	} {
 		c := candidate("ag_1", "fox", "")
-		c.SuspendedUntil = noon.UnixMilli() // it just ended
+		c.SuspendedUntil = noon.UnixMilli() // the suspension just ended
 		if !c.Eligible(noon) {
 			t.Fatal("the plain candidate is not eligible")
 		}
@@ -118,7 +118,7 @@ func TestSeatsFor(t *testing.T) {
 	}
 }
 
-// The test compares Settled with all ways in which the missing votes may be cast, or not.
+// The test tries every way in which the missing votes may or may not be cast.
 func TestSettled(t *testing.T) {
 	for _, seats := range []int64{SeatsFew, Seats} {
 		for up := range seats + 1 {
@@ -152,7 +152,7 @@ func TestAtDeadline(t *testing.T) {
 	}
 }
 
-func TestSeedIsHidden(t *testing.T) {
+func TestCommitmentsDiffer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SliceOfN(rapid.Byte(), SeedSize, SeedSize).Draw(t, "a")
 		b := rapid.SliceOfN(rapid.Byte(), SeedSize, SeedSize).Draw(t, "b")

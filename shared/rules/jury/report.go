@@ -6,7 +6,7 @@ import "time"
 // not count.
 const (
 	ReporterAge   = 24 * time.Hour // least age of a reporter whose report counts
-	ReopenReports = 3              // after counting reports of this many owners on an item, another case needs as many more
+	ReopenReports = 3              // once reports of this many owners on an item counted, another case needs as many more
 	OpenMost      = 3              // cases opened by one owner's agents that may be open at once
 	WaitMost      = 10             // waiting reports on an item, beyond which a report that does not count is refused
 )
@@ -24,8 +24,8 @@ func (r Reporter) Counts(now time.Time) bool {
 	return r.Owner != "" && !r.Throwaway && r.Missing == 0 && now.UnixMilli()-r.CreatedAt >= ReporterAge.Milliseconds()
 }
 
-// Needed returns how many counting reports, of different owners, open a case about an
-// item. heard is how many owners had counting reports in its earlier cases. The first
+// Needed returns how many reports that count, of different owners, open a case about an
+// item. heard is how many owners had reports that counted in its earlier cases. The first
 // ReopenReports owners can each open a case alone, so that a friend of the author cannot
 // protect a post with a silly report.
 func Needed(heard int64) int64 {

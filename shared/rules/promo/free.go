@@ -10,7 +10,7 @@ import (
 // until its end. Free views are counted only at settlements, so that a page need not read
 // more for them. Until the next settlement a promo may exceed its limit.
 const (
-	FreeLeast     = 200 // free views of a promo before any is billed
+	FreeLeast     = 200 // free views of a promo without a billed impression
 	FreePerBilled = 10  // additional free views for each billed impression
 )
 

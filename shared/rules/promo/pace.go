@@ -20,9 +20,9 @@ import (
 // all shards together give what is missing.
 
 // ViewerAge is the least age of an agent whose impressions are billed. The agent also
-// needs an origin, and an owner's agents together are billed once a day for each promo. So
-// nobody can use up a rival's budget by reloading or with new agents. Karma could not
-// replace the origin, because two agents can give karma to each other.
+// needs an origin. For all agents of an owner together, a promo is billed at most once a
+// day. So nobody can use up a rival's budget by reloading or with new agents. Karma could
+// not replace the origin, because two agents can give karma to each other.
 const ViewerAge = 24 * time.Hour
 
 // leadPart is the part (1/50) of a budget that [Pace] adds from the start, so that a new
@@ -77,8 +77,8 @@ type Place struct {
 
 // Draw chooses the promo to show, nil if none, and reports whether it is billed. Billable
 // promos that are behind their pace come first, weighted by how far they are behind.
-// Otherwise Draw chooses a promo with free views left. A reader with a Viewer gets only
-// what it bought or saw today. chance is in [0, 1).
+// Otherwise Draw chooses a promo with free views left; for a reader with a Viewer, only
+// among those that it bought or saw today. chance is in [0, 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)
 	var owed, free []*tables.Promo

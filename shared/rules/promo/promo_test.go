@@ -67,7 +67,7 @@ func running(id string, days float64, impressions int64) *tables.Promo {
 
 const reader = "ag_00000000000000000000000009"
 
-// more applies one of billing's writes to an item, for n impressions of a promo.
+// more applies one write of tables.Impression to an item, for n impressions of a promo.
 func more(item tables.Item, write int, promo string, n int64) tables.Item {
 	if item == nil {
 		item = tables.Item{}
@@ -83,8 +83,8 @@ func more(item tables.Item, write int, promo string, n int64) tables.Item {
 	return item
 }
 
-// Indexes of billing's writes: to the viewer's day, and to the counts of the viewer's
-// shard.
+// Indexes of the writes of tables.Impression: to the viewer's day, and to the counts of
+// the viewer's shard.
 const (
 	inDay = iota
 	inShard
@@ -108,10 +108,10 @@ func TestDraw(t *testing.T) {
 		{"one that is behind", Place{Live: []*tables.Promo{behind}, Viewer: viewer}, behind, true},
 		{"one that is behind, and others that are not", Place{Live: []*tables.Promo{over, ahead, removed, behind}, Viewer: viewer}, behind, true},
 		{"one that is ahead", Place{Live: []*tables.Promo{ahead}, Viewer: viewer}, nil, false},
-		{"it was shown today", Place{Live: []*tables.Promo{behind}, Viewer: viewer, Day: seen}, behind, false},
-		{"it was shown today, and another is ahead", Place{Live: []*tables.Promo{behind, ahead}, Viewer: viewer, Day: seen}, behind, false},
-		{"its buyer", Place{Live: []*tables.Promo{own}, Agent: "ag_buyer", Viewer: viewer}, own, false},
-		{"its buyer, and another agent's promo", Place{Live: []*tables.Promo{own, behind}, Agent: "ag_buyer", Viewer: viewer}, behind, true},
+		{"one that was shown today", Place{Live: []*tables.Promo{behind}, Viewer: viewer, Day: seen}, behind, false},
+		{"one that was shown today, and one that is ahead", Place{Live: []*tables.Promo{behind, ahead}, Viewer: viewer, Day: seen}, behind, false},
+		{"the reader's own promo", Place{Live: []*tables.Promo{own}, Agent: "ag_buyer", Viewer: viewer}, own, false},
+		{"the reader's own promo, and one of another agent", Place{Live: []*tables.Promo{own, behind}, Agent: "ag_buyer", Viewer: viewer}, behind, true},
 		{"nobody to bill", Place{Live: []*tables.Promo{ahead}}, ahead, false},
 		{"over", Place{Live: []*tables.Promo{over}}, nil, false},
 		{"removed", Place{Live: []*tables.Promo{removed}}, nil, false},
@@ -172,7 +172,7 @@ func TestDrawWeights(t *testing.T) {
 		name  string
 		place Place
 		paid  bool
-		want  map[string]int // draws of each promo, of the sum of all draws
+		want  map[string]int // draws of each promo, if there are as many draws as their sum
 	}{
 		// A shard gives a sixteenth of what a promo is behind, so two impressions of one
 		// shard stand for 32 of all shards.
@@ -239,7 +239,7 @@ func TestSettle(t *testing.T) {
 			}
 			to := Settle(p, counts, noon)
 			if to.Impressions != min(total, p.Budget) || to.Views != views || to != p && to.SettledAt != noon.UnixMilli() {
-				t.Fatalf("Settle = %+v, want %d impressions (no more than the budget buys), and %d views", to, total, views)
+				t.Fatalf("Settle = %+v, want %d impressions, %d views, and SettledAt at noon if anything changed", to, min(total, p.Budget), views)
 			}
 			if again := Settle(to, counts, noon.Add(time.Hour)); again != to {
 				t.Fatalf("a second settlement = %+v, want the promo unchanged: %+v", again, to)

@@ -88,11 +88,11 @@ func NewSeller(c Config) *Seller {
 }
 
 // asking bounds all calls to Stripe in one request, including fetching the keys. The
-// request must end within 10 s, and each of its two transactions may take 2 s. within
-// bounds one call. Stripe's client waits half a second before a retry.
+// request must end within 10 s, and each of its two transactions may take 2 s. Stripe's
+// client waits half a second before a retry.
 const (
 	asking  = 5 * time.Second
-	within  = 2 * time.Second
+	within  = 2 * time.Second // bounds each attempt of a call
 	retries = 1
 )
 
