@@ -311,7 +311,7 @@ func testWorkEndsBeforeTimeout(t *testing.T) {
 	defer cancel()
 	res, err := echo()(ctx, event("GET", "/v1/open", ""))
 	if err != nil || !strings.Contains(res.Body, `"left":"9.5s"`) {
-		t.Errorf("got %s, %v, want 9.5 s left", res.Body, err)
+		t.Errorf("handler of a call with 10 s: got %s, %v, want 9.5 s left", res.Body, err)
 	}
 }
 
@@ -370,7 +370,7 @@ func TestBatchesReportFailedRecord(t *testing.T) {
 			}
 		}
 		if b, _ := json.Marshal(res); err == nil && c.failed == nil && !bytes.Contains(b, []byte(`[]`)) {
-			t.Errorf("success is reported as %s, want an empty list", b)
+			t.Errorf("%d records, all good: reported %s, want an empty list", c.records, b)
 		}
 	}
 }
@@ -435,7 +435,7 @@ func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 	}{
 		{app.Mail, "", ""},
 		{app.Mail, "MAIL_FROM", "MAIL_CONFIGURATION_SET, AWS_REGION"},
-		{app.Payments, "PAYMENTS_ARN AWS_REGION", "STAGE"}, // without STAGE, stored payments would not be recognised
+		{app.Payments, "PAYMENTS_ARN AWS_REGION", "STAGE"}, // by STAGE, the service recognises its own payments
 		{app.Table | app.Secret, "TABLE", "AWS_REGION, SECRET_ARN"},
 	} {
 		_, err := readEnv(func(n string) string {

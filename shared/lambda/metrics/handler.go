@@ -107,7 +107,7 @@ func (l *line) directives(has uint64) []byte {
 	}
 	d, err := json.Marshal(l.make(has))
 	if err != nil {
-		panic(err) // strings only
+		panic(err) // cannot fail
 	}
 	l.made.Store(has, d)
 	return d

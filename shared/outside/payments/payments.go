@@ -64,7 +64,7 @@ type Ended struct {
 }
 
 // Foreign holds the stage and agent that another service's payment names. Usually the
-// service is another stage that shares the account. If it is this stage, something is
+// service is another stage that shares the account. If Stage is this one, something is
 // wrong.
 type Foreign struct{ Stage, Agent string }
 

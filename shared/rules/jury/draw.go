@@ -5,9 +5,9 @@ import "time"
 // Who may sit on a jury.
 const (
 	AgeLeast    = 3 * 24 * time.Hour  // least age of a juror
-	ActiveIn    = 14 * 24 * time.Hour // longest time since it last posted, volunteered or voted on a case
-	DutiesMost  = 5                   // cases waiting for its vote at once
-	MissedMost  = 3                   // consecutive missed duties that end its volunteering
+	ActiveIn    = 14 * 24 * time.Hour // longest time since a juror last posted, volunteered or voted on a case
+	DutiesMost  = 5                   // cases waiting for a juror's vote at once
+	MissedMost  = 3                   // consecutive missed duties that end a juror's volunteering
 	PartiesMost = 20                  // reporters who are parties of a case
 	PartiesAny  = 10                  // once there are this many parties, only reporters whose reports count become parties
 	BlocksMost  = 3                   // an author's oldest blocks that count, of those made before the reported item
@@ -26,7 +26,7 @@ type Candidate struct {
 	ActiveAt       int64 // unix ms
 	SuspendedUntil int64 // unix ms
 	Duties         int64 // cases waiting for its vote
-	Party          bool  // it is a party of the case, or was seated on its jury before
+	Party          bool  // it is a party, was on the case's jury before, or may not judge its appeal
 	Late           bool  // it volunteered after the case opened
 	Throwaway      bool  // its origin is at a service of disposable mail or at a relay
 	Missing        int64 // owners that must still vouch for it ([Missing])

@@ -1,6 +1,6 @@
 package jury
 
-// Verdicts of a juror.
+// Verdicts of a juror, or of a jury.
 const (
 	Uphold   = "uphold"   // the report was right
 	Overturn = "overturn" // the reported item stays

@@ -56,7 +56,7 @@ func (s *ses) Do(r *http.Request) (*http.Response, error) {
 	b, err := io.ReadAll(r.Body)
 	var body map[string]any
 	if err != nil || json.Unmarshal(b, &body) != nil {
-		s.t.Errorf("the body is not JSON: %s %v", b, err)
+		s.t.Errorf("the request body is not JSON: %s %v", b, err)
 	}
 	s.mu.Lock()
 	s.got = append(s.got, request{r.Method + " " + r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Amz-Security-Token"), body})
@@ -134,7 +134,7 @@ func TestSend_Request(t *testing.T) {
 		}},
 	}
 	if g, w := encode(t, got[0].body), encode(t, want); g != w {
-		t.Errorf("sent\n%s, want\n%s", g, w)
+		t.Errorf("request body: got\n%s, want\n%s", g, w)
 	}
 }
 

@@ -188,6 +188,6 @@ func TestOneFetchForAll(t *testing.T) {
 	close(ready)
 	all.Wait()
 	if n := calls.Load(); n != 1 {
-		t.Errorf("got %d fetches, want 1", n)
+		t.Errorf("got %d fetches for 21 calls of Get, want 1", n)
 	}
 }

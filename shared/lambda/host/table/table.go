@@ -24,8 +24,9 @@ var DynamoDB = host.Part{
 	},
 }
 
-// connections bounds the connections to the table. A catchup reads two hundred channels
-// concurrently. The SDK's default client would open a connection for each, and keep ten.
+// connections bounds the connections to the table. A catchup reads up to two hundred
+// channels concurrently. The SDK's default client would open a connection for each, and
+// keep ten.
 const connections = 64
 
 func client() *awshttp.BuildableClient {

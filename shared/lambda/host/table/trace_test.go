@@ -83,7 +83,7 @@ func TestTraced(t *testing.T) {
 		head, document, _ := strings.Cut(string(b[:n]), "\n")
 		var s subsegment
 		if err := json.Unmarshal([]byte(document), &s); err != nil || head != `{"format":"json","version":1}` {
-			t.Fatalf("got %s, %v, want a header line and a JSON document", b[:n], err)
+			t.Fatalf("trace: got %s, %v, want a header line and a JSON document", b[:n], err)
 		}
 		if fmt.Sprint(s.Fault, s.Error, s.Throttle) != c.want || s.Name != "DynamoDB" || len(s.ID) != 16 || s.TraceID != "1-5759e988-bd862e3fe1be46a994272793" || s.ParentID != "53995c3f42cd8ad8" ||
 			s.Type != "subsegment" || s.Namespace != "aws" || s.Start != 1_700_000_000.25 || s.AWS.Operation != "Query" || s.AWS.Table != "agentsocial" || s.AWS.Region != "eu-central-1" {
