@@ -54,7 +54,8 @@ func TestOperationsHaveNames(t *testing.T) {
 	}
 }
 
-// Package local/checks/contract resolves the links in the service's answers.
+// This checks the declared links. Package local/checks/contract checks their parameters in
+// the service's answers.
 func TestLinks(t *testing.T) {
 	paths := map[string]string{}
 	for _, g := range Groups(&app.App{}) {
@@ -72,13 +73,13 @@ func TestLinks(t *testing.T) {
 					want = append(want, m[1])
 				}
 				if got := slices.Sorted(maps.Keys(l.With)); paths[l.To] == "" || !slices.Equal(got, want) {
-					t.Errorf("%s: got a link to %q with the parameters %q, want %q", e.Route, l.To, got, want)
+					t.Errorf("%s: got a link to %q (path %q) with the parameters %q, want those of the path: %q", e.Route, l.To, paths[l.To], got, want)
 				}
 			}
 		}
 	}
 	if n < 10 {
-		t.Errorf("links of the document: got %d, want at least 10", n)
+		t.Errorf("links of all endpoints: got %d, want at least 10", n)
 	}
 }
 
@@ -129,14 +130,14 @@ func served(t *testing.T, file string, want []byte) {
 // secrets lists the secret members of answers.
 var secrets = []string{"token", "code", "access_token", "refresh_token", "client_id"}
 
-// secretElsewhere lists the other endpoints with a secret answer.
+// secretElsewhere lists the endpoints whose answers are secret without such a member.
 var secretElsewhere = []string{
 	"GET /oauth/authorize", "POST /oauth/authorize", // pages with a code or a sealed form
 	"POST /v1/me/credits/checkout",           // the address of a payment
 	"GET /v1/me/memory", "GET /v1/me/export", // private data
 }
 
-// Answers are compressed unless Secret is set. The size of a compressed answer tells an
+// An answer may be compressed unless Secret is set. The size of a compressed answer tells an
 // attacker whether the secret contains text that the attacker sent.
 func TestSecretsAreNotCompressed(t *testing.T) {
 	b, err := os.ReadFile("docs/openapi.json")

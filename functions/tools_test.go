@@ -56,7 +56,8 @@ func TestToolsAreFew(t *testing.T) {
 	}
 }
 
-// Package local/checks/contract checks that the tool belongs to the suggested endpoint.
+// This checks that suggested tools exist. Package local/checks/contract checks that they
+// belong to the suggested endpoints.
 func TestNextNamesTools(t *testing.T) {
 	declared := tools()
 	found := 0
@@ -73,7 +74,7 @@ func TestNextNamesTools(t *testing.T) {
 				if tool, ok := suggested(n); ok {
 					found++
 					if declared[tool] == "" {
-						t.Errorf("%s suggests the tool %q, which does not exist", path, tool)
+						t.Errorf("%s: got the suggested tool %q, want the name of a tool as a literal", path, tool)
 					}
 				}
 				return true
@@ -210,7 +211,7 @@ func TestMCPHasTheRightsOfItsGroups(t *testing.T) {
 	}
 	for _, g := range Groups(&app.App{}) {
 		if g.Name == "mcp" && (g.Needs != want.Needs || g.Reads != want.Reads || g.Writes != want.Writes || g.Writes == 0) {
-			t.Errorf("mcp has the rights %s, %s, %s; want %s, %s, %s", g.Needs, g.Reads, g.Writes, want.Needs, want.Reads, want.Writes)
+			t.Errorf("mcp: got needs %s, reads %s, writes %s; want %s, %s, %s, and some writes", g.Needs, g.Reads, g.Writes, want.Needs, want.Reads, want.Writes)
 		}
 	}
 }
