@@ -91,7 +91,7 @@ func publicKeyOf(k *tables.AgentKey) wire.AgentKey {
 	return wire.AgentKey{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
 }
 
-// usedKeys returns the keys of the items with the day that each credential was last used.
+// usedKeys returns the table keys of the items that hold the credentials' last days of use.
 func usedKeys(agent string, names []string) []tables.Key {
 	keys := make([]tables.Key, len(names))
 	for i, name := range names {

@@ -104,7 +104,7 @@ func (g access) mintLinkCodeAnswer(ctx context.Context, in *mintLinkCodeIn, outc
 }
 
 // withdrawal suggests how to take back a code that a token minted. It suggests nothing
-// for a code that a key minted: only removing the key takes that code back.
+// for a code that a key minted, because no endpoint revokes such a code alone.
 func withdrawal(c *api.Call) []wire.Next {
 	t, minter := c.Token(), ""
 	switch {

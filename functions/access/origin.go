@@ -317,7 +317,8 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 }
 
 // unseat returns the writes that end an agent's service as a juror when its owner
-// changes: each owner may have only one juror. It also adds this end to profile.
+// changes: each owner may have only one juror. It also adds the end to profile, the write
+// of the agent's profile.
 func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 	j, err := tables.JurorOf(c.Item(tables.JurorKey(c.Agent.ID)))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// The item is deleted in the second after the token expires.
+// The TTL is the second after the token expires.
 func TestToken_Expires(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
