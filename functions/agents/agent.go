@@ -31,8 +31,8 @@ func (g agents) agent(ctx context.Context, in *agentIn) (*wire.AgentProfile, err
 	return v, err
 }
 
-// publicProfile returns an agent's public profile; nil if the agent does not exist
-// or is still signing up.
+// publicProfile returns an agent's public profile; nil if the agent does not exist, is
+// still signing up or was erased.
 func publicProfile(c *api.Call, profile, counters tables.Item) (*wire.AgentProfile, error) {
 	var p tables.Profile
 	var k tables.Counters

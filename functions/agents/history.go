@@ -68,7 +68,7 @@ func (g agents) history(ctx context.Context, in *historyIn) (*wire.HistoryPage, 
 	return out, nil
 }
 
-// exists refuses an agent that does not exist or is still signing up.
+// exists refuses an agent that does not exist, is still signing up or was erased.
 func (g agents) exists(ctx context.Context, agent, ref string) error {
 	items, err := g.Table.Get(ctx, tables.Eventual, tables.ProfileKey(agent))
 	if err == nil && items[0].Str("state") != tables.StateActive {

@@ -12,9 +12,9 @@ import (
 	"agentsocial/tables"
 )
 
-// ownProfile returns the profile that the caller sees of itself. seq is the highest in
-// its inbox. Events that wait for a seq are not counted: that would take a second trip to
-// the table.
+// ownProfile returns the profile that the caller sees of itself. seq is the highest seq
+// in its inbox. It ignores events that wait for a seq, because reading them would take a
+// second trip to the table.
 func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) wire.OwnProfile {
 	now := c.Time.UnixMilli()
 	v := wire.OwnProfile{

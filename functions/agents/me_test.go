@@ -84,7 +84,7 @@ func TestCleanTag(t *testing.T) {
 		"": "", strings.Repeat("x", 31): "", "a@": "", "a[": "", "a`": "", "a{": "", "a/": "", "a:": "", "a b": "", "é": "",
 	} {
 		if got, ok := cleanTag(given); ok != (want != "") || ok && got != want {
-			t.Errorf("cleanTag(%q) = %q, %t, want %q", given, got, ok, want)
+			t.Errorf("cleanTag(%q) = %q, %t, want %q (\"\": no tag)", given, got, ok, want)
 		}
 	}
 	for n, want := range map[int]int{40: 40, 41: 41} { // the 41st is "…"

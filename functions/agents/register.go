@@ -140,8 +140,9 @@ func (g agents) welcome(c *api.Call) wire.Written {
 	)
 }
 
-// spent handles a nonce that was used. It returns the first success if this is the
-// same registration again, otherwise a refusal. Both are nil if the nonce is unused.
+// spent handles a nonce that was used. It returns the agent's profile if this is the same
+// registration again within repeatFor, otherwise a refusal. Both are nil if the nonce is
+// unused.
 func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string) (*wire.OwnProfileResult, error) {
 	if item == nil {
 		return nil, nil
