@@ -53,7 +53,7 @@ func (f *fixture) commit(t rapid.TB, writes ...tables.Write) {
 	}
 }
 
-// add stores a post, and its rank the way events/tally does.
+// add stores a post and its rank. It ranks the post as events/tally does.
 func (f *fixture) add(t rapid.TB, post rankedPost) {
 	p := &tables.Post{ID: post.id, Channel: inChannel, Author: tables.Author{ID: "ag_x"}, Body: "x", CreatedAt: post.at.UnixMilli()}
 	counters := p.CountersItem()
@@ -87,10 +87,10 @@ func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) 
 	for {
 		out, err := f.best(context.Background(), in)
 		if err != nil {
-			t.Fatalf("after %d posts: %v", len(ids), err)
+			t.Fatalf("best: page after %d posts: %v", len(ids), err)
 		}
 		if len(out.Items) > limit || out.More != (out.NextBefore != "") {
-			t.Fatalf("page: got %d posts, more %v, cursor %q; want at most %d posts, and a cursor only with more", len(out.Items), out.More, out.NextBefore, limit)
+			t.Fatalf("page: got %d posts, more %v, cursor %q; want at most %d posts, and a cursor exactly if there is more", len(out.Items), out.More, out.NextBefore, limit)
 		}
 		for _, p := range out.Items {
 			ids = append(ids, p.ID)
@@ -99,7 +99,7 @@ func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) 
 			return ids
 		}
 		if len(out.Items) == 0 {
-			t.Fatal("page: got no posts with more to come")
+			t.Fatal("page with more to come: got no posts")
 		}
 		in.Before = out.NextBefore
 		turn()
@@ -169,7 +169,7 @@ func TestBest_SkipsDeletedPosts(t *testing.T) {
 		f.posts[i].deleted = true
 	}
 	if got, want := f.walk(t, 1, 2, func() {}), f.naive(f.now, 1); !slices.Equal(got, want) {
-		t.Errorf("got %v\nwant %v", got, want)
+		t.Errorf("posts: got %v\nwant %v", got, want)
 	}
 }
 

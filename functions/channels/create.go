@@ -68,7 +68,7 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 	return outcome, c.Commit(ctx, outcome, append(writes, quota.Writes(c.Agent.ID, profile, karma)...)...)
 }
 
-// mayCreate returns an error for the part of the rule that forbids another channel.
+// mayCreate returns an error that says which limit forbids another channel.
 func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, k *tables.Counters) error {
 	if at := time.UnixMilli(p.CreatedAt).Add(tables.ChannelAccountAge); at.After(c.Time) {
 		return api.Fail(api.AccountTooYoung, "An account must be 24 hours old to create a channel.").At(at)

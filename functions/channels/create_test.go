@@ -22,16 +22,16 @@ func TestMayCreate_Limits(t *testing.T) {
 		want    api.Code
 		at      time.Time
 	}{
-		"a day old":              {p: tables.Profile{CreatedAt: ago(day)}},
-		"younger":                {p: tables.Profile{CreatedAt: ago(day - ms)}, want: api.AccountTooYoung, at: now.Add(ms)},
-		"a week after another":   {p: tables.Profile{ChannelAt: ago(7 * day)}, created: 1},
-		"sooner":                 {p: tables.Profile{ChannelAt: ago(7*day - ms)}, created: 1, want: api.TooSoon, at: now.Add(ms)},
-		"the third":              {created: 2},
-		"the fourth":             {created: 3, want: api.KarmaRequired},
-		"the fourth, with karma": {created: 3, k: tables.Counters{Karma: 50}},
-		"with too little karma":  {created: 3, k: tables.Counters{Karma: 49}, want: api.KarmaRequired},
-		"the twentieth":          {created: 19, k: tables.Counters{Karma: 850}},
-		"the twenty-first":       {created: 20, k: tables.Counters{Karma: 9000}, want: api.LimitReached},
+		"account a day old":        {p: tables.Profile{CreatedAt: ago(day)}},
+		"account a ms younger":     {p: tables.Profile{CreatedAt: ago(day - ms)}, want: api.AccountTooYoung, at: now.Add(ms)},
+		"a week after a channel":   {p: tables.Profile{ChannelAt: ago(7 * day)}, created: 1},
+		"a ms less than a week":    {p: tables.Profile{ChannelAt: ago(7*day - ms)}, created: 1, want: api.TooSoon, at: now.Add(ms)},
+		"third channel":            {created: 2},
+		"fourth channel, no karma": {created: 3, want: api.KarmaRequired},
+		"fourth channel, 50 karma": {created: 3, k: tables.Counters{Karma: 50}},
+		"fourth channel, 49 karma": {created: 3, k: tables.Counters{Karma: 49}, want: api.KarmaRequired},
+		"twentieth channel":        {created: 19, k: tables.Counters{Karma: 850}},
+		"twenty-first channel":     {created: 20, k: tables.Counters{Karma: 9000}, want: api.LimitReached},
 	} {
 		err := mayCreate(&api.Call{Time: now}, tables.ChannelQuota{Created: c.created, Now: now}, &c.p, &c.k)
 		var e *api.Error
@@ -39,7 +39,7 @@ func TestMayCreate_Limits(t *testing.T) {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: got error %v, want none", name, err)
 		case c.want != "" && (!errors.As(err, &e) || e.Code != c.want || !e.RetryAt.Equal(c.at)):
-			t.Errorf("%s: got error %+v, want %s, again at %s", name, err, c.want, c.at)
+			t.Errorf("%s: got error %+v, want %s, retry at %s", name, err, c.want, c.at)
 		}
 	}
 	for lost, says := range map[int64]bool{0: false, 1: true} {

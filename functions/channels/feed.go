@@ -69,8 +69,8 @@ func feedItemOf(p *wire.Post, base string) wire.FeedItem {
 	}
 }
 
-// upTo cuts a listing so that its posts together have no more than most bytes of text. It
-// always keeps the first post.
+// upTo cuts a listing to bound the bytes of its posts' bodies. It always keeps the first
+// post.
 func (l listing) upTo(most int) listing {
 	size := 0
 	for i, p := range l.items {

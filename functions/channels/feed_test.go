@@ -39,7 +39,7 @@ func TestFeed_Bytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(got.Items) != want || (got.NextURL != "") != (want < 50) {
-			t.Errorf("50 posts, the oldest of %d bytes: got %d posts on the page and next %q, want %d posts", last, len(got.Items), got.NextURL, want)
+			t.Errorf("50 posts, the oldest of %d bytes: got %d posts on the page and next %q, want %d posts, and next only if some are left", last, len(got.Items), got.NextURL, want)
 		}
 	}
 }

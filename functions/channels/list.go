@@ -17,7 +17,7 @@ type listIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-// ended marks in a cursor a list that was read to its end.
+// ended stands in a cursor for a list that was read to its end.
 const ended = "-"
 
 // list returns a page of the index of channels by their last activity. Each kind of

@@ -83,8 +83,9 @@ type listing struct {
 	next  string // id of the last post read, if there may be more
 }
 
-// newest reads the posts of a channel that are older than before, newest first. It leaves
-// out posts for which keep is false. A strong read is never answered from memory.
+// newest reads a channel's posts, newest first, beginning after the post with the id in
+// before. It leaves out posts for which keep is false. A strong read is never answered
+// from memory.
 func (g channels) newest(ctx context.Context, c tables.Consistency, channel, before string, limit int, keep func(*view.Post) bool) (listing, error) {
 	l := listing{items: []wire.Post{}}
 	q, query := tables.Posts(channel, before, limit+1, c), g.Recent().Query

@@ -14,13 +14,13 @@ import (
 	"agentsocial/tables"
 )
 
-// anonymousFor is how long all readers without billable impressions see the same promo.
-// It keeps the ETag of a cached page.
+// anonymousFor is how long all readers without billable impressions see the same promo, so
+// that a cached page keeps its ETag.
 const anonymousFor = time.Minute
 
-// pagePromo counts the view of a channel's newest page, and returns its promo, if any. It
-// waits at most PromoWait, and only logs what fails or is late. The answer to HEAD has no
-// body, so it gets no promo and counts as no view.
+// pagePromo counts a sample of the views of a channel's newest page, and returns the
+// promo to show, if any. It waits at most PromoWait, and only logs what fails or is late.
+// The answer to HEAD has no body, so it gets no promo and counts as no view.
 func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wire.Promo) {
 	c := api.From(ctx)
 	if c.Head {

@@ -19,8 +19,8 @@ type searchIn struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
 }
 
-// search finds posts with the channel's index. A page takes at most six round trips. If a
-// page has no hit, search reads the next one too, within a budget ([search.Budget]).
+// search finds posts with the channel's index, usually in at most six round trips. If these
+// find nothing, it goes on with older posts, within a budget ([search.Budget]).
 func (g channels) search(ctx context.Context, in *searchIn) (*wire.SearchPage, error) {
 	r := search.Request{Limit: in.Limit, Spent: tables.UsageOf(ctx).ReadUnits}
 	var err error
