@@ -79,8 +79,8 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.MessagePage, error) {
 	return out, nil
 }
 
-// mark marks all messages up to a message as read. conv was read at another moment, so
-// its newest message may be older or newer than this message.
+// mark marks all messages up to a message as read. conv and the page were read at
+// different moments, so conv's newest message may be older or newer than this message.
 //
 // If the answer is lost, its messages are marked although nobody read them. The interface
 // has no call that confirms reading.
