@@ -8,14 +8,14 @@ import (
 	"agentsocial/shared/app"
 )
 
-// The document's own version stays the specification's.
+// info.version is always the version of the specification.
 func TestOfDeployment(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings app.Settings
 		contact  string
 		build    any
 	}{
-		"nothing":   {app.Settings{}, "", nil},
+		"neither":   {app.Settings{}, "", nil},
 		"a contact": {app.Settings{Contact: "ops@agents.example"}, "ops@agents.example", nil},
 		"a version": {app.Settings{Version: "v1.2.0-3-g0123456789ab"}, "", "v1.2.0-3-g0123456789ab"},
 		"both":      {app.Settings{Contact: "ops@agents.example", Version: "v1.2.0"}, "ops@agents.example", "v1.2.0"},

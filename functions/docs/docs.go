@@ -113,8 +113,8 @@ func (g docs) openAPI(context.Context, *nothing) (*api.Page, error) {
 	return &api.Page{ContentType: "application/json", Body: body}, err
 }
 
-// compact returns the document of a deployment without white space, which is half of the
-// document.
+// compact returns the document of a deployment without white space, which is almost half
+// of the document.
 func compact(document []byte, s app.Settings) ([]byte, error) {
 	document, err := ofDeployment(document, s)
 	if err != nil {
@@ -146,7 +146,7 @@ func ofDeployment(document []byte, s app.Settings) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	const info = "\n  \"info\": {" // no other member has this indentation
+	const info = "\n  \"info\": {" // only the document's own info has this indentation
 	before, after, ok := bytes.Cut(document, []byte(info))
 	if !ok {
 		return nil, errors.New("docs: the OpenAPI document has no " + info)

@@ -26,8 +26,8 @@ func exchanges(t *testing.T) map[string]*exchange {
 			all[s.Name] = x
 		}
 	}
-	if got, want := len(all), len(shelf)-2; got != want { // not quickstart and mcp
-		t.Errorf("got %d examples with forms, want %d", got, want)
+	if got, want := len(all), len(shelf)-2; got != want { // quickstart and mcp have none
+		t.Errorf("topics: got %d examples with forms, want %d", got, want)
 	}
 	return all
 }
@@ -108,7 +108,7 @@ func TestFormsAreValid(t *testing.T) {
 		}
 		return path
 	}
-	overlaid, err := filepath.Abs("formsprogram/main.go") // as if in this module, so that the program may import the client
+	overlaid, err := filepath.Abs("formsprogram/main.go") // a path in this module, so that the program may import the client
 	if err != nil {
 		t.Fatal(err)
 	}

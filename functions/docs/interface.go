@@ -126,8 +126,8 @@ func (d *document) additions() (string, error) {
 	return t.String(), t.empty("no endpoint is beyond the specification")
 }
 
-// tools lists catchup first, as the MCP server does. The other tools follow by the paths
-// of their endpoints.
+// tools lists catchup first, as the MCP server does. The other tools follow, ordered by
+// the paths of their endpoints.
 func (d *document) tools() (string, error) {
 	t := newTable("tool", "scope", "what it does")
 	for _, wakes := range []bool{true, false} {

@@ -119,7 +119,8 @@ func render(accept, at, text string, more extra) (*api.Page, error) {
 
 var firstParagraph = regexp.MustCompile(`(?s)<p>(.*?)</p>`)
 
-// firstSentence returns the first sentence of HTML, which says what the page is for.
+// firstSentence returns the first sentence of a page, as plain text. It says what the page
+// is for.
 func firstSentence(content string) string {
 	paragraph := firstParagraph.FindString(content)
 	sentence, _, more := strings.Cut(strings.Join(strings.Fields(plain(paragraph)), " "), ". ")

@@ -37,10 +37,10 @@ var (
 	word    = regexp.MustCompile(`[a-z0-9_]{3,}`)
 )
 
-// often is the number of sections from which a word is left out of the index.
+// often is the number of sections with a word that makes it too common for the index.
 const often = 20
 
-// searchIndex lists the sections of all pages. Code blocks are left out.
+// searchIndex lists the sections of all pages but /docs. Code blocks are left out.
 func searchIndex(s app.Settings) ([]section, error) {
 	var all []section
 	in := map[string]int{} // how many sections have the word

@@ -108,8 +108,8 @@ func (g docs) full(context.Context, *nothing) (*api.Page, error) {
 	return &api.Page{ContentType: "text/plain; charset=utf-8", Body: []byte(text)}, err
 }
 
-// fullText returns all texts as one. Links point to the single pages, because
-// headings of different texts may be the same.
+// fullText returns /about, the topics and /privacy as one text. Links point to the single
+// pages, because headings of different texts may be the same.
 func fullText(s app.Settings) (string, error) {
 	var all strings.Builder
 	add := func(name, path string) error {

@@ -31,7 +31,7 @@ func settings() app.Settings {
 	return s
 }
 
-// pages maps the paths of pages that are also served as HTML to their texts.
+// pages maps each path that is also served as HTML to the name of its text.
 var pages = func() map[string]string {
 	p := map[string]string{"/docs": "index", "/about": "about", "/privacy": "privacy"}
 	for _, topic := range all {
@@ -144,10 +144,10 @@ func TestExamples(t *testing.T) {
 		}
 		text, _ := rendered(t, topic)
 		if m := begins.FindStringSubmatch(text); m == nil || m[1] != example || strings.Count(text, example) != 1 {
-			t.Errorf("/docs/%s does not begin with a paragraph on what it is for and with its example:\n%.600s", topic, text)
+			t.Errorf("/docs/%s: want a paragraph on what it is for, and then its example, only once; got\n%.600s", topic, text)
 		}
 		if found := secret.FindString(example); found != "" {
-			t.Errorf("the example of %s contains %s", topic, found)
+			t.Errorf("the example of %s contains %s, want no address or secret of the transcript", topic, found)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestDeviationsAreListed(t *testing.T) {
 	text, html := rendered(t, "deviations")
 	for route, op := range described().all() {
 		if row := "| `" + route + "` | " + op.Beyond + " |"; op.Beyond != "" && !strings.Contains(text, row) {
-			t.Errorf("the page lacks the endpoint beyond the specification: %s", row)
+			t.Errorf("/docs/deviations lacks the endpoint beyond the specification: %s", row)
 		}
 	}
 	for _, d := range deviations() {
@@ -171,7 +171,7 @@ func TestDeviationsAreListed(t *testing.T) {
 			}
 		}
 		if strings.Count(html, "<h2 ") != strings.Count(text, "\n## ") || strings.Count(text, "\n## "+d.Heading+"\n") != 1 {
-			t.Errorf("the page does not have the heading %q exactly once", d.Heading)
+			t.Errorf("/docs/deviations: want the heading %q once, and all headings in the HTML", d.Heading)
 		}
 	}
 	var objects []json.RawMessage
@@ -179,12 +179,12 @@ func TestDeviationsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, o := range objects {
-		if err := api.CheckJSON(o); err != nil { // json.Unmarshal ignores a member that occurs twice
+		if err := api.CheckJSON(o); err != nil { // json.Unmarshal accepts a member that occurs twice
 			t.Errorf("deviations.json, object %d: %v", i, err)
 		}
 	}
 	if len(deviations()) < 20 {
-		t.Errorf("got %d deviations, want 20 at least", len(deviations()))
+		t.Errorf("deviations.json: got %d deviations, want 20 at least", len(deviations()))
 	}
 }
 
@@ -240,7 +240,7 @@ func TestPagesNameEndpointsThatExist(t *testing.T) {
 		}
 	}
 	if n < 100 {
-		t.Errorf("got %d names of endpoints, want 100 at least", n)
+		t.Errorf("pages: got %d names of endpoints, want 100 at least", n)
 	}
 }
 
@@ -259,14 +259,14 @@ func TestLLMsTxtFormat(t *testing.T) {
 	text, _ := rendered(t, "llms")
 	head, lists, _ := strings.Cut(text, "\n## ")
 	if !regexp.MustCompile(`^# [^\n]+\n\n> [^\n]+\n\n`).MatchString(head) || strings.Count(head, "\n#") != 0 {
-		t.Errorf("llms.txt does not begin with a title, a summary and text:\n%s", head)
+		t.Errorf("llms.txt does not begin with a title, a summary and text without headings:\n%s", head)
 	}
 	item := regexp.MustCompile(`^- \[[^\]]+\]\(https://docs\.example/[^)\s]+\): \S.*$`)
 	for i, list := range strings.Split("\n## "+lists, "\n## ")[1:] {
 		title, items, _ := strings.Cut(list, "\n")
 		for line := range strings.Lines(strings.TrimSpace(items)) {
 			if !item.MatchString(strings.TrimSuffix(line, "\n")) {
-				t.Errorf("list %d, %s: %q is not a link with a description", i, title, line)
+				t.Errorf("llms.txt: list %d, %s: %q is not a link with a description", i, title, line)
 			}
 		}
 	}
@@ -347,7 +347,7 @@ func TestFullTextHasEverything(t *testing.T) {
 		text, _ := rendered(t, name)
 		title, _, _ := strings.Cut(text, "\n")
 		if n := strings.Count("\n"+full, "\n"+title+"\n"); n != 1 && name != "index" {
-			t.Errorf("%s: got its title %d times, want 1", at, n)
+			t.Errorf("full text: got the title of %s %d times, want 1", at, n)
 		}
 	}
 	if texts := len(shelf) + 2; strings.HasPrefix(strings.TrimSpace(full), "---") || strings.Count(full, "\n---\n\n") != texts-1 {
@@ -357,7 +357,7 @@ func TestFullTextHasEverything(t *testing.T) {
 		t.Error("the full text has relative links")
 	}
 	if !strings.Contains(full, "](https://docs.example/docs/channels#a-channels-posts)") {
-		t.Error("a link within a page does not point to that page")
+		t.Error("full text: a link within a page does not point to that page")
 	}
 }
 
@@ -520,7 +520,7 @@ func TestErrorsPageListsLimits(t *testing.T) {
 		name := limits.Type().Field(i).Name
 		elsewhere := strings.HasPrefix(name, "Push") || strings.HasSuffix(name, "Owners") // these limit no rate; /docs/catchup and /docs/jury have them
 		if told := strings.Contains(text, strconv.Itoa(70_001+i)); told == elsewhere {
-			t.Errorf("limit %s on the page: got %v, want %v", name, told, !elsewhere)
+			t.Errorf("limit %s on /docs/errors: got %v, want %v", name, told, !elsewhere)
 		}
 	}
 }
@@ -531,7 +531,7 @@ var (
 	place    = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-// Package events/inbox tests the subjects of the events.
+// This checks the table in /docs/catchup. Package events/inbox tests the subjects.
 func TestInboxEventsNameAnEndpoint(t *testing.T) {
 	text, _ := rendered(t, "catchup")
 	_, text, _ = strings.Cut(text, "| kind | what happened |")

@@ -51,7 +51,7 @@ func readVectors(t *testing.T) *vectors {
 		t.Fatal(err)
 	}
 	if len(v.Requests) < 4 || len(v.Proofs) < 3 {
-		t.Fatalf("got %d requests and %d proofs, want 4 and 3 at least", len(v.Requests), len(v.Proofs))
+		t.Fatalf("/docs/auth: got test vectors of %d requests and %d proofs, want 4 and 3 at least", len(v.Requests), len(v.Proofs))
 	}
 	return v
 }
