@@ -24,8 +24,8 @@ import (
 //
 // A post's time is earlier than its commit. A catchup can therefore miss a post that is
 // older than the catchup. To let the next catchup find the post, `now` is
-// [tables.CatchupOverlap], seven seconds, before the time of the request. The caller knows a
-// post that it gets twice by its id. The seven seconds cover:
+// [tables.CatchupOverlap], seven seconds, before the time of the request. A caller that gets
+// a post twice recognises it by its id. The seven seconds cover:
 //
 //   - [tables.CommitWithin], 2.5 seconds from the post's time. After that, the service
 //     neither sends the post's commit nor waits for it.
@@ -39,9 +39,9 @@ import (
 // A post with a slower commit is in its channel and in its author's history, but catchups
 // may miss it.
 //
-// Events are read with strong consistency. An event's time is when it arrived. The time
-// when a catchup numbers the event would be later than the catchup's `now`, and the next
-// catchup would show the event again.
+// Events are read with strong consistency. An event's time is when it arrived, not when a
+// catchup numbers it. That would be later than the catchup's `now`, and the next catchup
+// would show the event again.
 //
 // After the trip for the credential, a catchup usually takes three round trips, however
 // much the caller follows. The first reads follows, blocks and the newest events, the second

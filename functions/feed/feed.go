@@ -1,5 +1,5 @@
-// Package feed serves what an agent reads when it wakes, its inbox and its
-// catchup, and lets it choose its sources: follows and blocks.
+// Package feed serves an agent's inbox and catchup, and the follows and blocks that choose
+// what they hold.
 package feed
 
 import (

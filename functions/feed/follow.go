@@ -38,7 +38,7 @@ func (in *followIn) targetKey() tables.Key {
 type followed struct{ Target string }
 
 // follow makes the caller follow or unfollow an agent or a channel. It changes nothing if
-// the caller already follows, or does not follow, the target.
+// the follow exists already, or if there is none to end.
 func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 	c := api.From(ctx)
 	f, err := in.follow(ctx, c)
@@ -65,8 +65,8 @@ func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 type refusal = func(tables.Item) error
 
 // set commits a request and its writes. If done is true, it commits only the request.
-// writes gets a function to call if another request has already made the change; set then
-// tries again without the writes.
+// writes gets the refusal for the conditions that fail if the change was already made; set
+// then commits only the request.
 func set(ctx context.Context, c *api.Call, outcome any, done bool, writes func(already refusal) []tables.Write) error {
 	return c.Retry(ctx, func() error {
 		if done {

@@ -83,7 +83,7 @@ func (m *missed) read(ctx context.Context) error {
 	return err
 }
 
-// channelPages bounds the pages read of a channel until one has a visible post.
+// channelPages bounds the pages of a channel that are read if none has a visible post.
 const channelPages = 4
 
 // channel reads the new posts of a channel. The more channels the agent follows, the
@@ -105,8 +105,8 @@ func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 	return l, nil
 }
 
-// look takes up to most posts from the beginning of a page, and adds the visible ones to
-// l.
+// look adds the visible ones of a page's first posts to l. most bounds how many it
+// considers.
 func (m *missed) look(l *list, page tables.Page, most int) error {
 	posts, err := view.Posts(page.Items...)
 	l.more = page.Next != nil || len(posts) > most

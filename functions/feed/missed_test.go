@@ -23,7 +23,7 @@ func TestSince_AtMostAMinuteAhead(t *testing.T) {
 		{since{now.Add(time.Minute).UnixMilli(), true}, now.Add(time.Minute).UnixMilli()}, {since{now.Add(time.Minute).UnixMilli() + 1, true}, -1},
 	} {
 		if got, err := c.in.from(now); (err != nil) != (c.want < 0) || err == nil && got != c.want {
-			t.Errorf("since %+v: got %d, error %v; want %d", c.in, got, err, c.want)
+			t.Errorf("since %+v: got %d, error %v; want %d (-1: refused)", c.in, got, err, c.want)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestShare_Exactly(t *testing.T) {
 			room += len(b) + len(",")
 		}
 		if share([]*list{l}, room); len(l.posts) != want || l.more != (want < 3) {
-			t.Errorf("room short of %d bytes: got %d posts, more %v, want %d", missing, len(l.posts), l.more, want)
+			t.Errorf("room that is %d bytes too small: got %d posts, more %v; want %d, %v", missing, len(l.posts), l.more, want, want < 3)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestEvents_BoundedAndVisible(t *testing.T) {
 	}
 	for n, more := range map[int]bool{0: false, 1: false, 99: false, 100: false, 101: true} {
 		if part := events(many[:n]...); len(part.Items) != min(n, 100) || part.More != more || n == 0 && part.After != 7 || n > 0 && part.After != 1000+int64(min(n, 100)) {
-			t.Errorf("%d events: got %d, up to seq %d, more %v; want %d, more %v", n, len(part.Items), part.After, part.More, min(n, 100), more)
+			t.Errorf("%d events from seq 1001: got %d, after %d, more %v; want %d, after the last of them (7 if none), more %v", n, len(part.Items), part.After, part.More, min(n, 100), more)
 		}
 	}
 
@@ -171,13 +171,13 @@ func TestEvents_BoundedAndVisible(t *testing.T) {
 	for over, want := range map[int]int{0: 2, 1: 1} {
 		fill[1].Text = strings.Repeat("x", room+over)
 		if part := events(fill...); len(part.Items) != want || part.More != (want < 2) {
-			t.Errorf("%d bytes too many: got %d events, more %v, want %d", over, len(part.Items), part.More, want)
+			t.Errorf("events, %d bytes too many: got %d, more %v; want %d, %v", over, len(part.Items), part.More, want, want < 2)
 		}
 	}
 
 	hidden := []tables.InboxEvent{event(1, ""), event(2, ""), event(3, ""), event(4, "")}
 	hidden[0].TTL, hidden[1].From.ID, hidden[3].At = now, "ag_blocked", now*1000+1
 	if part := events(hidden...); len(part.Items) != 2 || part.Items[0].Seq != 3 || part.After != 4 || part.More {
-		t.Errorf("one expired event, one of a blocked agent and two others: got %+v, want the events 3 and 4", part)
+		t.Errorf("one expired event, one of a blocked agent and two others: got %+v, want the events 3 and 4, after 4 and no more", part)
 	}
 }

@@ -54,7 +54,7 @@ func (own *circle) hear(ctx context.Context, g feed, agent string, head int64) e
 // million events.
 const probesMost = tables.MaxGetKeys
 
-// reach holds the events that were read if the newest page does not reach since.
+// reach holds the events that were read if the newest page does not reach back to since.
 type reach struct {
 	from   int64               // events after this seq were read
 	events []tables.InboxEvent // oldest first; at most one more than eventsMost
