@@ -129,7 +129,7 @@ func TestNamedToolsExist(t *testing.T) {
 		for _, name := range names {
 			found++
 			if declared[name] == "" && !others[name] {
-				t.Errorf("%s names the tool %q, which does not exist", path, name)
+				t.Errorf("%s: got %q, want a tool, an error code or an argument for a header", path, name)
 			}
 		}
 	}
